@@ -1,0 +1,149 @@
+"""What a reward says about one sample, checked when it is built.
+
+`reward` feeds the advantage and may be any finite number; `score` in [0, 1] says how right the outcome was, and stays
+None for rewards that judge something else (length, style). An output that is not `ok` has neither: a failure is never
+a number.
+"""
+
+import enum
+import math
+from collections.abc import Mapping
+from typing import Any, Literal, SupportsFloat, TypeAlias
+
+import msgspec
+from msgspec.structs import force_setattr
+
+from plaudit.errors import InvalidOutput
+
+__all__ = ["RewardOutput", "Status", "TokenUnit", "as_number"]
+
+TokenUnit: TypeAlias = Literal["word", "token"]
+
+
+class Status(enum.StrEnum):
+    """Whether a sample was scored, and if not, why."""
+
+    OK = "ok"
+    UNPARSED = "unparsed"
+    ERROR = "error"
+    TIMEOUT = "timeout"
+    SKIPPED = "skipped"
+
+
+class RewardOutput(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The reward of one sample, with everything needed to understand it later.
+
+    `token_rewards` has one number per word of the response (`response.split()`), or per tokenizer token where
+    `token_unit` says so.
+    """
+
+    reward: float | None
+    token_rewards: list[float] | None = None
+    metadata: dict[str, Any] = {}
+    score: float | None = None
+    status: Status = Status.OK
+    reason: str = ""
+    components: dict[str, "RewardOutput"] = {}
+    token_unit: TokenUnit = "word"
+    latency_s: float | None = None
+
+    def __post_init__(self) -> None:
+        if type(self.reward) is not float or self.status is not Status.OK or not math.isfinite(self.reward):
+            self._settle_reward()
+        if self.token_rewards is not None:
+            force_setattr(self, "token_rewards", _numbers("token_rewards", self.token_rewards))
+        if self.score is not None:
+            force_setattr(self, "score", self._checked_score())
+        if not isinstance(self.metadata, dict):
+            raise InvalidOutput(f"metadata must be a dict, got {type(self.metadata).__name__}")
+        if self.token_unit not in ("word", "token"):
+            raise InvalidOutput(f"token_unit must be 'word' or 'token', got {self.token_unit!r}")
+
+    @classmethod
+    def unscored(
+        cls,
+        status: Status,
+        reason: str,
+        *,
+        metadata: Mapping[str, Any] | None = None,
+        components: Mapping[str, "RewardOutput"] | None = None,
+    ) -> "RewardOutput":
+        """An output for a sample that could not be scored; `reason` says why in words."""
+        return cls(None, status=status, reason=reason, metadata=dict(metadata or {}), components=dict(components or {}))
+
+    @property
+    def ok(self) -> bool:
+        """True when the sample was scored."""
+        return self.status is Status.OK
+
+    def flat_components(self) -> dict[str, "RewardOutput"]:
+        """Every component at any depth, nested names joined by `/`."""
+        flat: dict[str, RewardOutput] = {}
+        for name, component in self.components.items():
+            flat[name] = component
+            flat.update({f"{name}/{inner}": output for inner, output in component.flat_components().items()})
+        return flat
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for a rollouts file."""
+        plain: dict[str, Any] = {"reward": self.reward, "status": self.status.value}
+        for name in ("score", "reason", "token_rewards", "latency_s", "metadata"):
+            value = getattr(self, name)
+            if value is not None and value != "" and value != {}:
+                plain[name] = value
+        if self.token_unit != "word":
+            plain["token_unit"] = self.token_unit
+        if self.components:
+            plain["components"] = {name: component.to_dict() for name, component in self.components.items()}
+        return plain
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> "RewardOutput":
+        """The output that `to_dict` wrote."""
+        try:
+            return msgspec.convert(plain, cls)
+        except msgspec.ValidationError as error:
+            raise InvalidOutput(f"not a reward output: {error}") from None
+
+    def _settle_reward(self) -> None:
+        status = Status(self.status)
+        force_setattr(self, "status", status)
+        if status is not Status.OK:
+            if self.reward is not None or self.score is not None:
+                raise InvalidOutput(f"status {status.value!r} cannot carry a reward or a score; leave both None")
+            return
+        if self.reward is None:
+            raise InvalidOutput(
+                "reward is None; for a sample without a reward use RewardOutput.unscored(status, reason)"
+            )
+        force_setattr(self, "reward", as_number("reward", self.reward))
+
+    def _checked_score(self) -> float:
+        score = as_number("score", self.score)
+        if not 0.0 <= score <= 1.0:
+            raise InvalidOutput(f"score must lie in [0, 1], got {score}; `reward` may be any number")
+        return score
+
+
+def as_number(what: str, value: Any) -> float:
+    """`value` as a finite float; text, NaN, infinity and everything else that is no number raises InvalidOutput."""
+    if not isinstance(value, SupportsFloat):
+        raise InvalidOutput(f"{what} must be a number, got {type(value).__name__} {value!r:.60}")
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError, RuntimeError) as error:  # RuntimeError: tensors of several elements
+        raise InvalidOutput(f"{what} must be one number, got {type(value).__name__}: {error}") from None
+    if not math.isfinite(number):
+        raise InvalidOutput(f"{what} is {number}; a reward is a finite number")
+    return number
+
+
+def _numbers(what: str, values: Any) -> list[float]:
+    try:
+        listed = list(values)
+    except TypeError:
+        raise InvalidOutput(f"{what} must be a list of numbers, got {type(values).__name__}") from None
+    return [
+        value if type(value) is float and math.isfinite(value) else as_number(f"{what}[{index}]", value)
+        for index, value in enumerate(listed)
+    ]

@@ -1,0 +1,90 @@
+"""Every error plaudit raises, and the two helpers that make messages teach.
+
+PlauditError
+├── InvalidTrajectory (ValueError)    a sample that cannot be scored as given
+├── InvalidOutput     (ValueError)    a reward gave something that is not a reward
+├── InvalidReward     (ValueError)    a reward built from arguments that make no sense
+├── ScoringFailed     (RuntimeError)  a reward raised while it was called directly
+├── RewardNotLoaded   (ImportError)   a spec string that leads to no reward
+├── RolloutsError     (ValueError)    a rollouts file that cannot be read or written
+├── CasesError        (ValueError)    a case table that cannot be run
+└── MissingPackage    (ImportError)   an optional package is not installed
+"""
+
+import importlib
+from collections.abc import Iterable
+from difflib import get_close_matches
+from types import ModuleType
+
+__all__ = [
+    "CasesError",
+    "InvalidOutput",
+    "InvalidReward",
+    "InvalidTrajectory",
+    "MissingPackage",
+    "PlauditError",
+    "RewardNotLoaded",
+    "RolloutsError",
+    "ScoringFailed",
+    "did_you_mean",
+    "require",
+]
+
+
+class PlauditError(Exception):
+    """Base of every error that plaudit raises on purpose."""
+
+
+class InvalidTrajectory(PlauditError, ValueError):
+    """A sample that cannot be scored as given."""
+
+
+class InvalidOutput(PlauditError, ValueError):
+    """A reward gave something that is not a reward."""
+
+
+class InvalidReward(PlauditError, ValueError):
+    """A reward was built from arguments that make no sense."""
+
+
+class ScoringFailed(PlauditError, RuntimeError):
+    """A reward failed while it was called directly, outside `plaudit.score`."""
+
+
+class RewardNotLoaded(PlauditError, ImportError):
+    """A spec string leads to no reward."""
+
+
+class RolloutsError(PlauditError, ValueError):
+    """A rollouts file cannot be read or written."""
+
+
+class CasesError(PlauditError, ValueError):
+    """A table of test cases cannot be run."""
+
+
+class MissingPackage(PlauditError, ImportError):
+    """An optional package is not installed."""
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """`"; did you mean 'length'?"` when something known is close to `name`, else the empty string.
+
+    >>> did_you_mean("lenght", ["length", "format"])
+    "; did you mean 'length'?"
+    """
+    spelled = {candidate.lower(): candidate for candidate in known}
+    close = get_close_matches(name.lower(), spelled, n=1, cutoff=0.6)
+    return f"; did you mean {spelled[close[0]]!r}?" if close else ""
+
+
+def require(module: str, *, extra: str, purpose: str) -> ModuleType:
+    """Import an optional package, or say what to install and what for."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        if error.name is None or error.name.partition(".")[0] != module.partition(".")[0]:
+            raise
+        raise MissingPackage(
+            f"{purpose} needs {module.partition('.')[0]!r}: pip install 'plaudit[{extra}]'", name=error.name
+        ) from error

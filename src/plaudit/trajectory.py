@@ -1,0 +1,178 @@
+"""One sample on its way to a reward: what was asked, what the model said, what is right.
+
+Everything in a trajectory is plain data, so that it goes through one JSON line and comes back equal. Columns that
+plaudit does not know are kept in `columns` and written back under their own names.
+"""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, TypeAlias
+
+import msgspec
+
+from plaudit import jsonline
+from plaudit.errors import InvalidTrajectory, did_you_mean
+
+__all__ = ["Message", "Prompt", "Step", "Tokens", "Trajectory"]
+
+Message: TypeAlias = dict[str, Any]
+"""A chat message: `role`, `content` and whatever else the chat template reads."""
+
+Prompt: TypeAlias = str | list[Message]
+
+
+class Tokens(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """The response as the model produced it, token by token.
+
+    `offsets` are the character spans of the tokens in the response; `mask` is 0 on tokens the model did not choose.
+    """
+
+    ids: list[int]
+    offsets: list[tuple[int, int]] | None = None
+    logprobs: list[float] | None = None
+    mask: list[int] | None = None
+
+    def __post_init__(self) -> None:
+        for name, values in (("offsets", self.offsets), ("logprobs", self.logprobs), ("mask", self.mask)):
+            if values is not None and len(values) != len(self.ids):
+                raise InvalidTrajectory(f"tokens: {len(self.ids)} ids but {len(values)} {name}; give one per token")
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+class Step(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """One turn of a multi-turn episode: what the model saw, what it said, what that earned."""
+
+    observation: str
+    response: str
+    reward: float | None = None
+    metadata: dict[str, Any] = {}
+
+
+class Trajectory(msgspec.Struct, frozen=True):
+    """A prompt, the response to it, and what is needed to judge the response."""
+
+    prompt: Prompt
+    response: str
+    ground_truth: Any = None
+    metadata: dict[str, Any] = {}
+    id: str | int | None = None
+    group: str | int | None = None
+    task: str | None = None
+    tokens: Tokens | None = None
+    steps: list[Step] = []
+    training_step: int | None = None
+    columns: dict[str, Any] = {}
+
+    FIELDS: ClassVar[tuple[str, ...]] = (
+        "prompt", "response", "ground_truth", "metadata", "id", "group", "task", "tokens", "steps", "training_step",
+    )  # fmt: skip
+
+    def __post_init__(self) -> None:
+        if type(self.response) is not str:
+            raise _wrong_type("response", "text", self.response)
+        if type(self.prompt) is not str:
+            _check_messages(self.prompt)
+        if type(self.metadata) is not dict:
+            raise _wrong_type("metadata", "a dict", self.metadata)
+        for name in ("id", "group"):
+            if not isinstance(getattr(self, name), str | int | None):
+                raise _wrong_type(name, "text or a whole number", getattr(self, name))
+        if self.columns and (clash := sorted(set(self.columns).intersection(self.FIELDS))):
+            raise InvalidTrajectory(f"columns may not be called {clash}: these are fields of a trajectory")
+
+    @property
+    def messages(self) -> list[Message]:
+        """The whole conversation as chat messages, the response as the last one."""
+        asked = [{"role": "user", "content": self.prompt}] if isinstance(self.prompt, str) else self.prompt
+        return [*asked, {"role": "assistant", "content": self.response}]
+
+    @property
+    def prompt_text(self) -> str:
+        """The prompt as text; chat messages are joined by blank lines."""
+        if isinstance(self.prompt, str):
+            return self.prompt
+        return "\n\n".join(message_text(message) for message in self.prompt)
+
+    @property
+    def group_key(self) -> str | int:
+        """What puts samples of one prompt together: `group`, or the prompt where no group is given."""
+        return self.prompt_text if self.group is None else self.group
+
+    def named(self, index: int) -> str:
+        """How messages refer to this sample: its id where it has one, and its place."""
+        return f"sample {index}" if self.id is None else f"sample {index} (id {self.id!r})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data; fields that hold nothing are left out, columns stand beside the fields."""
+        plain: dict[str, Any] = {"prompt": self.prompt, "response": self.response}
+        for name in self.FIELDS[2:]:
+            value = getattr(self, name)
+            if value is not None and value != [] and value != {}:
+                plain[name] = value
+        if self.ground_truth is not None:  # an empty list is a ground truth too
+            plain["ground_truth"] = self.ground_truth
+        if self.tokens is not None:
+            plain["tokens"] = msgspec.to_builtins(self.tokens)
+        if self.steps:
+            plain["steps"] = msgspec.to_builtins(self.steps)
+        return {**plain, **self.columns}
+
+    def to_json(self) -> str:
+        """One line of JSON that `from_json` turns into an equal trajectory."""
+        try:
+            return jsonline.encode(self.to_dict()).decode()
+        except jsonline.NotPlain as error:
+            raise InvalidTrajectory(f"the trajectory cannot be written as JSON: {error}") from None
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> "Trajectory":
+        """The trajectory that `to_dict` wrote; unknown keys become `columns`."""
+        missing = [name for name in ("prompt", "response") if name not in plain]
+        if missing:
+            hint = did_you_mean(missing[0], plain)
+            raise InvalidTrajectory(f"no {missing[0]!r} among {sorted(plain)}{hint}")
+        known = {name: plain[name] for name in cls.FIELDS if name in plain}
+        columns = {name: value for name, value in plain.items() if name not in known}
+        if known.get("metadata", {}) is None:
+            del known["metadata"]
+        try:
+            if known.get("tokens") is not None:
+                known["tokens"] = msgspec.convert(known["tokens"], Tokens)
+            known["steps"] = msgspec.convert(known.get("steps") or [], list[Step])
+        except msgspec.ValidationError as error:
+            raise InvalidTrajectory(f"tokens or steps: {error}") from None
+        return cls(**known, columns=columns)
+
+    @classmethod
+    def from_json(cls, line: str | bytes) -> "Trajectory":
+        """The trajectory that `to_json` wrote."""
+        try:
+            plain = jsonline.decode(line.encode(errors="surrogatepass") if isinstance(line, str) else line)
+        except jsonline.InvalidJSON as error:
+            raise InvalidTrajectory(f"not a JSON line: {error}") from None
+        if not isinstance(plain, dict):
+            raise InvalidTrajectory(f"a trajectory is a JSON object, got {type(plain).__name__}")
+        return cls.from_dict(plain)
+
+
+def message_text(message: Message) -> str:
+    """The text of a chat message whose content is text or a list of parts."""
+    content = message.get("content")
+    if isinstance(content, list):
+        return "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+    return "" if content is None else str(content)
+
+
+def _check_messages(prompt: Any) -> None:
+    if not isinstance(prompt, list):
+        raise _wrong_type("prompt", "text or a list of chat messages", prompt)
+    for index, message in enumerate(prompt):
+        if not isinstance(message, dict) or not isinstance(message.get("role"), str):
+            raise InvalidTrajectory(
+                f"prompt[{index}] is not a chat message: expected {{'role': …, 'content': …}}, got {message!r:.80}"
+            )
+
+
+def _wrong_type(name: str, expected: str, value: Any) -> InvalidTrajectory:
+    return InvalidTrajectory(f"{name} must be {expected}, got {type(value).__name__} {value!r:.60}")
