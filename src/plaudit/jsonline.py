@@ -61,7 +61,8 @@ def _decode_surrogates(line: bytes) -> Any:
     try:
         return json.loads(line, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
-        if error.pos >= len(error.doc.rstrip()) or "Unterminated" in error.msg:
+        rest = len(error.doc.rstrip()) - error.pos
+        if rest <= 0 or "Unterminated" in error.msg or ("escape" in error.msg and rest < len(r"\uXXXX\uXXXX")):
             raise TruncatedJSON("the line ends in the middle of a value") from None
         raise InvalidJSON(f"{error.msg} (character {error.pos})") from None
 

@@ -155,6 +155,17 @@ class RewardFunction:
             raise InvalidReward(f"{self.name} declares no bounds; say which range to scale from: .scale((low, high))")
         return Combination([self], rules.Affine(source, to))
 
+    def smooth(self, amount: float = 0.1) -> "Combination":
+        """Pulled towards the middle of its bounds, so that no reward sits exactly at an end: [0, 1] → [0.05, 0.95]."""
+        if self.bounds is None or not 0.0 <= amount < 1.0:
+            raise InvalidReward(
+                f"smoothing needs declared bounds and 0 <= amount < 1; {self.name} has bounds {self.bounds}, "
+                f"amount is {amount}"
+            )
+        low, high = self.bounds
+        margin = 0.5 * amount * (high - low)
+        return self.scale(self.bounds, to=(low + margin, high - margin))
+
     def sigmoid(self, reference: float = 0.0) -> "Combination":
         """σ(reward − reference): any reward becomes one in (0, 1)."""
         return Combination([self], rules.Sigmoid(reference))
