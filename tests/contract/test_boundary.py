@@ -28,9 +28,7 @@ class Speechless(Exception):
         raise RuntimeError("no words")
 
 
-@pytest.mark.parametrize(
-    "error", [ValueError("bad"), SystemExit(0), RecursionError(), MemoryError(), Speechless()]
-)
+@pytest.mark.parametrize("error", [ValueError("bad"), SystemExit(0), RecursionError(), MemoryError(), Speechless()])
 def test_a_sample_that_raises_is_an_error_and_the_others_are_scored(error):
     assert statuses(failing(error)) == ["ok"] * 3 + ["error"] + ["ok"] * 2
 
