@@ -6,6 +6,7 @@ need all samples at hand, so for them the whole stream is read first.
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
+from typing import NamedTuple
 
 from plaudit.contract.boundary import evaluate
 from plaudit.contract.function import RewardFunction, Rewarding
@@ -14,7 +15,14 @@ from plaudit.errors import InvalidTrajectory
 from plaudit.loading import load
 from plaudit.trajectory import Trajectory
 
-__all__ = ["score", "score_stream"]
+__all__ = ["Scored", "score", "score_stream"]
+
+
+class Scored(NamedTuple):
+    """A trajectory and what the reward said about it."""
+
+    trajectory: Trajectory
+    output: RewardOutput
 
 
 def score(reward: Rewarding | str, trajectories: Iterable[Trajectory]) -> list[RewardOutput]:
@@ -28,12 +36,12 @@ def score(reward: Rewarding | str, trajectories: Iterable[Trajectory]) -> list[R
 
 def score_stream(
     reward: Rewarding | str, trajectories: Iterable[Trajectory], *, chunk: int = 256, first: int = 0
-) -> Iterator[RewardOutput]:
-    """Outputs one by one, in order, holding at most one chunk; `first` numbers the first sample in messages."""
+) -> Iterator[Scored]:
+    """Trajectories with their outputs, in order, a chunk at a time; `first` numbers the first sample in messages."""
     loaded = load(reward)
     samples = iter(_checked(trajectory, first + place) for place, trajectory in enumerate(trajectories))
     while batch := _next_batch(loaded, samples, chunk):
-        yield from evaluate(loaded, batch, first=first)
+        yield from map(Scored, batch, evaluate(loaded, batch, first=first))
         first += len(batch)
 
 
