@@ -39,7 +39,9 @@ EXPECTED_FORMAT = "The answer is [NUM]."
 
 
 def value(rewarding, response, **fields):
-    [output] = score(rewarding, [Trajectory(prompt=fields.pop("prompt", "What is 2 + 2?"), response=response, **fields)])
+    [output] = score(
+        rewarding, [Trajectory(prompt=fields.pop("prompt", "What is 2 + 2?"), response=response, **fields)]
+    )
     assert output.ok, output.reason
     return output.reward
 

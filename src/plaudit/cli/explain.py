@@ -48,6 +48,11 @@ def explain(
     if not samples:
         raise RolloutsError(f"no such sample in {reader.name}: {', '.join(sample or [p.value for p in pick or ()])}")
     if json:
-        show_json([{"index": one.index, "picked": one.why, **Rollout(one.trajectory, one.output).to_dict()} for one in samples])
+        show_json(
+            [
+                {"index": one.index, "picked": one.why, **Rollout(one.trajectory, one.output).to_dict()}
+                for one in samples
+            ]
+        )
     else:
         show(*(breakdown(one) for one in samples))

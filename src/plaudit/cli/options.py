@@ -50,17 +50,17 @@ def resolved(spec: str, *, quiet: bool = False) -> RewardFunction:
 def opened(rollouts: str, columns: list[str] | None, *, skip_bad: bool = False) -> RolloutsReader:
     """The rollouts file that was named."""
     mapping = dict(_pair(column) for column in columns or [])
-    return read_rollouts(
-        sys.stdin.buffer if rollouts == "-" else Path(rollouts), columns=mapping, skip_bad=skip_bad
-    )
+    return read_rollouts(sys.stdin.buffer if rollouts == "-" else Path(rollouts), columns=mapping, skip_bad=skip_bad)
 
 
 def tell_about_input(reader: RolloutsReader) -> None:
     """Say what was left out of the input, so that nothing is lost in silence."""
     if reader.bad:
-        say(f"left out {reader.bad_count} lines that cannot be read; the first: {reader.bad[0]}")
-    if reader.torn:
-        say(f"{reader.name}: the last line is cut off, as an interrupted write leaves it; it was left out")
+        first = reader.bad[0]
+        lines = "1 line" if reader.bad_count == 1 else f"{reader.bad_count:,} lines"
+        say(f"left out {lines} that cannot be read; the first is {reader.name}:{first.line}: {first.reason}")
+    if reader.note:
+        say(reader.note)
 
 
 def _pair(column: str) -> tuple[str, str]:

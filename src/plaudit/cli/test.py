@@ -19,7 +19,8 @@ SOME_FAILED = 1
 def test(
     reward: RewardArgument,
     cases: Annotated[
-        Path, typer.Argument(metavar="CASES", help="A .yaml, .json, .jsonl or .csv table of responses and expectations.")
+        Path,
+        typer.Argument(metavar="CASES", help="A .yaml, .json, .jsonl or .csv table of responses and expectations."),
     ],
     json: JsonOption = False,
     quiet: QuietOption = False,

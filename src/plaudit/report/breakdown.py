@@ -57,9 +57,10 @@ def _token_rewards(response: str, output: RewardOutput) -> str:
     values = output.token_rewards or []
     if output.token_unit == "token":
         return " ".join(f"{value:g}" for value in values)
-    return " ".join(f"{word}[{value:g}]" if value else word for word, value in zip(response.split(), values, strict=True))
+    words = zip(response.split(), values, strict=True)
+    return " ".join(f"{word}[{value:g}]" if value else word for word, value in words)
 
 
 def _printable(text: str) -> str:
     """Control characters and lone surrogates shown, not sent to the terminal."""
-    return "".join(c if c in "\n\t" or (c.isprintable() and not "\ud800" <= c <= "\udfff") else repr(c)[1:-1] for c in text)
+    return "".join(char if char.isprintable() or char in "\n\t" else ascii(char)[1:-1] for char in text)
