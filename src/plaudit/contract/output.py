@@ -127,6 +127,8 @@ class RewardOutput(msgspec.Struct, frozen=True, omit_defaults=True):
 
 def as_number(what: str, value: Any) -> float:
     """`value` as a finite float; text, NaN, infinity and everything else that is no number raises InvalidOutput."""
+    if type(value) is float and math.isfinite(value):  # the usual case; the protocol check is slow
+        return value
     if not isinstance(value, SupportsFloat):
         raise InvalidOutput(f"{what} must be a number, got {type(value).__name__} {value!r:.60}")
     try:

@@ -77,7 +77,7 @@ def quantile(ordered: Sequence[float], share: float) -> float:
     below = math.floor(place)
     low, high = ordered[below], ordered[min(below + 1, len(ordered) - 1)]
     part = place - below
-    return low if low == high else low * (1 - part) + high * part
+    return min(high, max(low, low * (1 - part) + high * part))  # rounding must not lead outside
 
 
 def bins_of(ordered: Sequence[float]) -> tuple[Bin, ...]:

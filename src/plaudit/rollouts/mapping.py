@@ -78,6 +78,8 @@ def _lookup(row: Mapping[str, Any], column: str) -> Any:
     """The value of a column; `a.b` is the key `b` of the object in column `a`."""
     if column in row:
         return row[column]
+    if "." not in column:
+        return _ABSENT
     value: Any = row
     for part in column.split("."):
         if not isinstance(value, Mapping) or part not in value:

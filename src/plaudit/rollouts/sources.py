@@ -59,7 +59,7 @@ class LineSource:
         self.torn = lines.torn
 
     def decode(self, raw: bytes) -> Any:
-        return jsonline.decode(raw)
+        return jsonline.decode(raw.rstrip(b"\r\n"))
 
 
 @contextmanager
