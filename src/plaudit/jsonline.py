@@ -12,7 +12,9 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["InvalidJSON", "NotPlain", "TruncatedJSON", "decode", "encode"]
+__all__ = ["InvalidJSON", "NotPlain", "TruncatedJSON", "as_plain", "decode", "encode"]
+
+MAX_DEPTH = 50
 
 
 class NotPlain(ValueError):
@@ -25,6 +27,24 @@ class InvalidJSON(ValueError):
 
 class TruncatedJSON(InvalidJSON):
     """The beginning of a JSON value whose end is missing."""
+
+
+def as_plain(value: Any, depth: int = 0) -> Any:
+    """`value` as JSON can hold it, for notes to people: tensors as lists, everything else unknown as text."""
+    kind = type(value)
+    if kind is str or kind is int or kind is bool or value is None:
+        return value
+    if kind is float:
+        return value if math.isfinite(value) else str(value)
+    if depth > MAX_DEPTH:
+        return str(value)
+    if isinstance(value, dict):
+        return {str(key): as_plain(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [as_plain(item, depth + 1) for item in value]
+    if hasattr(value, "tolist"):  # numpy and torch, without importing either
+        return as_plain(value.tolist(), depth + 1)
+    return str(value)
 
 
 _encoder = msgspec.json.Encoder()

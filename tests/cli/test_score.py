@@ -162,6 +162,14 @@ def test_group_rewards_resume_with_whole_groups(plaudit, rollouts, tmp_path):
     assert [row["reward_output"]["reward"] for row in lines(out)] == [2.0] * 4
 
 
+def test_the_input_is_never_overwritten(plaudit, rollouts):
+    before = rollouts.read_text()
+    ran = plaudit("score", "length", rollouts, "-o", rollouts, "--overwrite")
+    assert ran.code == 2
+    assert "the input as well" in ran.err
+    assert rollouts.read_text() == before
+
+
 def test_resuming_with_other_data_is_refused(plaudit, rollouts, tmp_path):
     out = tmp_path / "out.jsonl"
     plaudit("score", "length", rollouts, "-o", out)

@@ -86,3 +86,14 @@ def test_outputs_come_back_equal_from_plain_data():
 def test_plain_data_that_is_no_output_is_refused():
     with pytest.raises(InvalidOutput, match="not a reward output"):
         RewardOutput.from_dict({"reward": "high"})
+
+
+def test_metadata_that_json_cannot_hold_is_written_as_text_and_never_stops_a_run():
+    metadata = {"tensor": torch.tensor([1.0, 2.0]), "nan": float("nan"), 3: {"set"}, "object": Status, "pair": (1, 2)}
+    assert RewardOutput(1.0, metadata=metadata).to_dict()["metadata"] == {
+        "tensor": [1.0, 2.0],
+        "nan": "nan",
+        "3": ["set"],
+        "object": "<enum 'Status'>",
+        "pair": [1, 2],
+    }

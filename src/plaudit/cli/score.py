@@ -57,6 +57,8 @@ def score(
     """
     if resume and out in (None, "-"):
         raise RolloutsError("--resume needs the file to go on with: -o OUT")
+    if out and Path(out).exists() and Path(rollouts).exists() and Path(out).samefile(rollouts):
+        raise RolloutsError(f"{out} is the input as well; write to another file")
     loaded = resolved(reward, quiet=quiet)
     reader = opened(rollouts, columns, skip_bad=skip_bad)
     builder = SummaryBuilder()
