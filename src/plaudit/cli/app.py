@@ -28,7 +28,7 @@ app = typer.Typer(
 )
 app.command("score")(score.score)
 app.command("explain")(explain.explain)
-app.command("test")(test.test)
+app.command("test")(test.test_command)
 app.command("check")(check.check)
 app.add_typer(rewards.app, name="rewards")
 app.command("version")(version.version)

@@ -11,12 +11,12 @@ from plaudit.cli.console import show, show_json
 from plaudit.cli.options import JsonOption, QuietOption, RewardArgument
 from plaudit.testing import CaseResult, load_cases, run_cases
 
-__all__ = ["test"]
+__all__ = ["test_command"]
 
 SOME_FAILED = 1
 
 
-def test(
+def test_command(
     reward: RewardArgument,
     cases: Annotated[
         Path,

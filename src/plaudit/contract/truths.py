@@ -13,7 +13,7 @@ __all__ = ["with_truths"]
 def with_truths(
     trajectories: Sequence[Trajectory], ground_truths: Sequence[Any] | None, *, unwrap: bool = True
 ) -> list[Trajectory]:
-    """The trajectories with these ground truths; a truth that is a trajectory is taken for what it says, if `unwrap`."""
+    """The trajectories with these ground truths; those that are trajectories `unwrap` to what they say."""
     if ground_truths is None:
         return list(trajectories)
     if len(trajectories) != len(ground_truths):
