@@ -110,9 +110,7 @@ def _plain(value: Any) -> Any:
     if not isinstance(plain, list | tuple):
         return plain
     inner = [_plain(each) if hasattr(each, "tolist") else each for each in plain]
-    if inner and all(isinstance(each, list | tuple) and len(each) == 1 for each in inner):
-        return [each[0] for each in inner]
-    return inner
+    return [each[0] if isinstance(each, list | tuple) and len(each) == 1 else each for each in inner]
 
 
 def _output(reward: Any, score: Any, logs: dict[str, Any]) -> RewardOutput:

@@ -63,9 +63,9 @@ class Reward(RewardFunction):
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
-        if cls.style is Style.PAIRED:
+        if cls.style is Style.PAIRED:  # scored through a method that makes the views
             cls.style = Style.BATCH
-            cls.compute_rewards = _through_views  # type: ignore[method-assign]  # so that scoring makes the views
+            cls.compute_rewards = _through_views  # type: ignore[method-assign, assignment]
 
 
 class TwinkleReward(Reward):

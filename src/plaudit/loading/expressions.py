@@ -131,10 +131,10 @@ class _Expression:
             raise RewardNotLoaded(f"{_source(node)!r} makes no reward: {error}") from error
 
     def refuse(self, node: ast.AST) -> NoReturn:
-        method = node.attr if isinstance(node, ast.Attribute) else ""
+        hint = did_you_mean(node.attr, METHODS) if isinstance(node, ast.Attribute) else ""
         raise RewardNotLoaded(
-            f"{_source(node)!r} cannot stand in a reward expression{did_you_mean(method, METHODS) or ';'} an expression "
-            f"has numbers, rewards by name or as quoted specs, + - * / and the methods {', '.join(METHODS)}"
+            f"{_source(node)!r} cannot stand in a reward expression{hint or ';'} an expression has "
+            f"numbers, rewards by name or as quoted specs, + - * / and the methods {', '.join(METHODS)}"
         )
 
 

@@ -11,7 +11,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.machinery import SourceFileLoader
+from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
 
@@ -46,8 +46,10 @@ def module_at(dotted: str, folder: Path) -> tuple[ModuleType | None, list[str]]:
     with _importable(folder):
         for end in range(len(parts), 0, -1):
             name = ".".join(parts[:end])
-            with Explaining(f"importing {name}"):
-                if _exists(name):
+            with Explaining(f"importing {name}"):  # looking for a module imports the packages above it
+                spec = _spec(name)
+            if spec is not None:
+                with Explaining(f"importing {name}", Path(spec.origin or name)):
                     return importlib.import_module(name), parts[end:]
     return None, parts
 
@@ -115,15 +117,15 @@ def _lives_in(folder: Path, module: ModuleType) -> bool:
     return file is not None and folder in Path(file).parents
 
 
-def _exists(name: str) -> bool:
+def _spec(name: str) -> ModuleSpec | None:
     try:
-        return importlib.util.find_spec(name) is not None
+        return importlib.util.find_spec(name)
     except ModuleNotFoundError as error:
         if error.name is not None and f"{name}.".startswith(f"{error.name}."):
-            return False
+            return None
         raise  # the package is there, but imports something that is not
     except ValueError:  # a module that was run rather than imported
-        return False
+        return None
 
 
 def _no_such_file(path: Path) -> RewardNotLoaded:
