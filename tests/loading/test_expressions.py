@@ -55,7 +55,7 @@ def test_an_expression_means_what_the_same_python_would(text, expected):
 
 def test_a_name_given_in_an_expression_is_the_components_name():
     (output,) = evaluate(load("0.5 * length(target=3).named('size') + 0.5 * math"), [SAMPLE])
-    assert list(output.components)[0] == "size"
+    assert next(iter(output.components)) == "size"
 
 
 @pytest.mark.parametrize(
@@ -71,6 +71,11 @@ def test_a_name_given_in_an_expression_is_the_components_name():
 def test_expressions_of_built_ins_score_a_sample(text):
     (output,) = evaluate(load(text), [SAMPLE])
     assert output.ok, output.reason
+
+
+def test_a_long_expression_with_slashes_is_not_taken_for_a_path():
+    text = " + ".join(["length(target=3) / 0.5"] * 100)
+    assert len(evaluate(load(text), [SAMPLE])[0].components) == 100
 
 
 def test_a_built_in_keeps_its_literal_arguments():

@@ -152,7 +152,10 @@ def test_a_function_and_a_class_are_made_rewards():
         pytest.param("absent.yaml", ["no file"], id="yaml"),
         pytest.param("  ", ["the spec is empty"], id="empty"),
         pytest.param("a b c", ["cannot read the spec 'a b c'", "file.py:name"], id="no spec"),
-        pytest.param("len\0gth", ["cannot read the spec"], id="null"),
+        pytest.param("len\0gth.py", ["null character"], id="null"),
+        pytest.param("quality.py:quality * 0.5", ["put file specs in quotes"], id="expression behind a file"),
+        pytest.param("x" * 500 + ".py", ["no file"], id="name too long for a file"),
+        pytest.param("x" * 500 + ".yaml", ["no file"], id="name too long for a yaml file"),
     ],
 )
 def test_a_spec_that_leads_nowhere_says_why_and_what_to_do(write, folder, spec, told):

@@ -12,7 +12,7 @@ from typing import Any
 
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput, Status, as_number
-from plaudit.dialects.dialect import Dialect, name_of, parameters, required
+from plaudit.dialects.dialect import Dialect, made_by, name_of, parameters, required
 from plaudit.errors import InvalidOutput, InvalidTrajectory, did_you_mean
 from plaudit.trajectory import Trajectory
 
@@ -132,4 +132,4 @@ def _recognises(candidate: Any) -> bool:
     return set(asked) >= _ASKED >= required(asked)
 
 
-OPENRLHF_FILE = Dialect("OpenRLHF reward file", _recognises, OpenRLHFReward)
+OPENRLHF_FILE = Dialect("OpenRLHF reward file", _recognises, OpenRLHFReward, made_by(OpenRLHFReward))

@@ -48,7 +48,10 @@ def parse_call(text: str) -> tuple[str, Arguments | None]:
         return node.id, None
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         return node.func.id, _arguments(node, text, _literal_of)
-    raise RewardNotLoaded(f"after the colon comes a name, or a name with arguments in brackets; got {text!r}")
+    raise RewardNotLoaded(
+        f"after the colon comes a name, or a name with arguments in brackets; got {text!r} "
+        "(in an expression, put file specs in quotes: 0.7 * 'my.py:name')"
+    )
 
 
 class _Expression:

@@ -7,6 +7,8 @@ Modules stay, so that pickling works; a sibling `helpers.py` of one folder makes
 import hashlib
 import importlib
 import importlib.util
+import os
+import re
 import sys
 import threading
 from collections.abc import Iterator
@@ -29,7 +31,7 @@ _siblings: dict[str, Path] = {}
 def module_from_file(path: Path) -> ModuleType:
     """The module that a file holds; the same one again for as long as the file does not change."""
     path = path.resolve()
-    if not path.is_file():
+    if not os.path.isfile(path):  # unlike Path.is_file, says no to names that are too long
         raise _no_such_file(path)
     with _lock:
         stat = path.stat()
@@ -62,7 +64,8 @@ class _SourceLoader(SourceFileLoader):
 
 
 def _executed(path: Path) -> ModuleType:
-    name = f"{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:12]}"
+    digest = hashlib.sha256(str(path).encode(errors="surrogateescape")).hexdigest()
+    name = f"{re.sub(r'[^0-9a-zA-Z_]', '_', path.stem)}_{digest[:12]}"
     spec = importlib.util.spec_from_file_location(name, path, loader=_SourceLoader(name, str(path)))
     assert spec is not None
     assert spec.loader is not None
@@ -129,9 +132,9 @@ def _spec(name: str) -> ModuleSpec | None:
 
 
 def _no_such_file(path: Path) -> RewardNotLoaded:
-    if path.is_dir():
+    if os.path.isdir(path):
         return RewardNotLoaded(f"{path} is a folder; name a .py file in it")
-    if not path.parent.is_dir():
+    if not os.path.isdir(path.parent):
         return RewardNotLoaded(f"no file {path}: there is no folder {path.parent}")
     nearby = sorted(file.name for file in path.parent.glob("*.py"))
     listed = f" (in {path.parent}: {', '.join(nearby[:10])})" if nearby else f" (no .py files in {path.parent})"
