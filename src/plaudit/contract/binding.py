@@ -6,7 +6,7 @@ the metadata, or a usual foreign name of a field (`answer`). A function that ask
 """
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
@@ -38,8 +38,8 @@ class Binding:
     is_async: bool
 
     @classmethod
-    def of(cls, function: Callable[..., Any]) -> "Binding":
-        """Read a function's parameters once, so that calling it later costs little."""
+    def of(cls, function: Callable[..., Any], *, plurals: Mapping[str, str] = PLURALS) -> "Binding":
+        """Read a function's parameters once, so that calling it later costs little; `plurals` ask for lists."""
         parameters = _parameters(function)
         plain = [p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
         if not plain:
@@ -47,8 +47,8 @@ class Binding:
                 f"{_name(function)} takes no parameter that plaudit could fill; ask for any of {', '.join(FIELDS)}, "
                 "trajectory, or a column of your data"
             )
-        batched = any(p.name in PLURALS for p in plain)
-        lookups = [(p, _lookup(PLURALS.get(p.name, p.name) if batched else p.name, p.default)) for p in plain]
+        batched = any(p.name in plurals for p in plain)
+        lookups = [(p, _lookup(plurals.get(p.name, p.name) if batched else p.name, p.default)) for p in plain]
         return cls(
             function=function,
             positional=tuple(lookup for p, lookup in lookups if p.kind is not p.KEYWORD_ONLY),
@@ -71,6 +71,10 @@ class Binding:
         """Call a batched function for many samples."""
         arguments = [_column(lookup, trajectories) for lookup in self.positional]
         keywords = {name: _column(lookup, trajectories) for name, lookup in self.keywords}
+        if self.takes_columns:
+            each = [self._columns(trajectory) for trajectory in trajectories]
+            names = dict.fromkeys(name for columns in each for name in columns)
+            keywords |= {name: [columns.get(name) for columns in each] for name in names}
         return self.function(*arguments, **keywords)
 
     def _columns(self, trajectory: Trajectory) -> dict[str, Any]:

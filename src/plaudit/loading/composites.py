@@ -1,0 +1,138 @@
+"""Rewards composed in a YAML file, for those who keep their weights beside their training configuration.
+
+A mapping has exactly one of the kinds below, and may add `name`, `clip` and `normalized`, applied in the order clip,
+then normalise. Paths in it are relative to the YAML file.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import yaml
+
+from plaudit.contract import rules
+from plaudit.contract.function import Combination, CompositeReward, RewardFunction
+from plaudit.errors import InvalidReward, RewardNotLoaded, did_you_mean
+
+__all__ = ["compose"]
+
+Specs: TypeAlias = Callable[[str], RewardFunction]
+OPTIONS = ("name", "clip", "normalized")
+GATE = ("reward", "on", "at", "otherwise")
+MAX_DEPTH = 50
+
+
+def compose(path: Path, specs: Specs) -> RewardFunction:
+    """The reward that a YAML file describes; `specs` loads the specs in it."""
+    try:
+        plain = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, OSError, UnicodeDecodeError) as error:
+        raise RewardNotLoaded(f"cannot read {path}: {error}") from error
+    return _Composite(path.name, specs).reward(plain, "", 0)
+
+
+class _Composite:
+    def __init__(self, file: str, specs: Specs) -> None:
+        self.file = file
+        self.specs = specs
+
+    def reward(self, plain: Any, at: str, depth: int, also: Sequence[str] = ()) -> RewardFunction:
+        """What a spec or a mapping stands for; `at` says where in the file it is, `also` are further allowed keys."""
+        if depth > MAX_DEPTH:
+            raise self.error(at, "is nested too deeply; does an alias refer to itself?")
+        if isinstance(plain, str):
+            return self.specs(plain)
+        if not isinstance(plain, dict):
+            raise self.error(at, f"must be a spec or a mapping, got {plain!r:.60}")
+        self.check_keys(plain, (*KINDS, *OPTIONS, *also), at)
+        kinds = [key for key in plain if key in KINDS]
+        if len(kinds) != 1:
+            raise self.error(at, f"needs exactly one of {', '.join(KINDS)}; it has {' and '.join(kinds) or 'none'}")
+        try:
+            made = KINDS[kinds[0]](self, plain[kinds[0]], f"{at}.{kinds[0]}".lstrip("."), depth + 1)
+            return self.finished(made, plain, at, fresh=kinds[0] != "reward")
+        except InvalidReward as error:
+            raise self.error(at, f"makes no reward: {error}") from error
+
+    def finished(self, made: RewardFunction, plain: Mapping[str, Any], at: str, *, fresh: bool) -> RewardFunction:
+        if "clip" in plain:
+            made = made.clip(*self.ends(plain["clip"], at))
+        if "normalized" in plain:
+            made = made.normalized(self.text(plain, "normalized", at))
+        if "name" not in plain:
+            return made
+        name = self.text(plain, "name", at)
+        if not fresh and not {"clip", "normalized"} & plain.keys():
+            return made.named(name)  # somebody else's reward keeps its own name
+        made.name = name
+        return made
+
+    def single(self, plain: Any, at: str, depth: int) -> RewardFunction:
+        return self.reward(plain, at, depth)
+
+    def sum(self, plain: Any, at: str, depth: int) -> RewardFunction:
+        weighted = []
+        for place, item in enumerate(self.items(plain, at)):
+            where = f"{at}[{place}]"
+            weight = item.get("weight", 1.0) if isinstance(item, dict) else 1.0
+            weighted.append((self.reward(item, where, depth, also=("weight",)), self.number(weight, where, "weight")))
+        return CompositeReward(weighted)
+
+    def gate(self, plain: Any, at: str, depth: int) -> RewardFunction:
+        if not isinstance(plain, dict):
+            raise self.error(at, f"must be a mapping with {', '.join(GATE)}, got {plain!r:.60}")
+        self.check_keys(plain, GATE, at)
+        if missing := [key for key in GATE[:3] if key not in plain]:
+            raise self.error(at, f"needs {' and '.join(missing)}")
+        made, on = (self.reward(plain[key], f"{at}.{key}", depth) for key in ("reward", "on"))
+        otherwise = self.number(plain.get("otherwise", 0.0), at, "otherwise")
+        return made.gate(on=on, at=self.number(plain["at"], at, "at"), otherwise=otherwise)
+
+    def combined(self, rule: Callable[[], rules.Rule], plain: Any, at: str, depth: int) -> RewardFunction:
+        items = self.items(plain, at)
+        return Combination([self.reward(item, f"{at}[{place}]", depth) for place, item in enumerate(items)], rule())
+
+    def items(self, plain: Any, at: str) -> list[Any]:
+        if not isinstance(plain, list) or not plain:
+            raise self.error(at, f"must be a list of rewards, got {plain!r:.60}")
+        return plain
+
+    def ends(self, plain: Any, at: str) -> list[float | None]:
+        if not isinstance(plain, list) or len(plain) != 2:
+            raise self.error(at, f"clip must be [low, high], got {plain!r:.60}")
+        return [None if end is None else self.number(end, at, "clip") for end in plain]
+
+    def number(self, plain: Any, at: str, key: str) -> float:
+        if isinstance(plain, bool) or not isinstance(plain, int | float):
+            raise self.error(at, f"{key} must be a number, got {plain!r:.60}")
+        return float(plain)
+
+    def text(self, plain: Mapping[str, Any], key: str, at: str) -> str:
+        if not isinstance(plain[key], str):
+            raise self.error(at, f"{key} must be text, got {plain[key]!r:.60}")
+        return str(plain[key])
+
+    def check_keys(self, plain: Mapping[Any, Any], known: Sequence[str], at: str) -> None:
+        for key in plain:
+            if key not in known:
+                hint = did_you_mean(str(key), known)
+                hint += " (weights belong to the items of a sum)" if key == "weight" else ""
+                raise self.error(at, f"has the unknown key {key!r}{hint}; known are {', '.join(known)}")
+
+    def error(self, at: str, what: str) -> RewardNotLoaded:
+        return RewardNotLoaded(f"{self.file}: {at or 'the file'} {what}")
+
+
+def _by(rule: Callable[[], rules.Rule]) -> Callable[[_Composite, Any, str, int], RewardFunction]:
+    return lambda composite, plain, at, depth: composite.combined(rule, plain, at, depth)
+
+
+KINDS: dict[str, Callable[[_Composite, Any, str, int], RewardFunction]] = {
+    "reward": _Composite.single,
+    "sum": _Composite.sum,
+    "product": _by(rules.Product),
+    "minimum": _by(rules.Minimum),
+    "maximum": _by(rules.Maximum),
+    "lexicographic": _by(rules.Lexicographic),
+    "gate": _Composite.gate,
+}

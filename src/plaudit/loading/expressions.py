@@ -1,0 +1,191 @@
+"""Rewards written as arithmetic: `0.7 * check_answer + 0.3 * format`, `math.gate(on=format, at=0.8)`.
+
+The text is parsed, never evaluated by Python: numbers, names, calls with literal or reward arguments, `+ - * /` and the
+methods below are all there is.
+"""
+
+import ast
+import operator
+from collections.abc import Callable
+from typing import Any, NoReturn, TypeAlias
+
+from plaudit.contract.function import RewardFunction
+from plaudit.errors import PlauditError, RewardNotLoaded, did_you_mean
+from plaudit.loading.building import Arguments, Loaded
+
+__all__ = ["METHODS", "LookUp", "Specs", "evaluate", "parse_call"]
+
+LookUp: TypeAlias = Callable[[str, Arguments | None], Loaded]
+"""Finds what a name or a dotted name stands for."""
+Specs: TypeAlias = Callable[[str], Loaded]
+"""Finds what a quoted spec stands for."""
+
+METHODS: dict[str, tuple[str, ...]] = {
+    "clip": (), "floor": (), "gate": ("on",), "named": (), "normalized": (), "scale": (), "sigmoid": (),
+}  # fmt: skip
+"""The methods an expression may call, and which of their parameters are rewards (the first ones)."""
+
+_OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+}  # fmt: skip
+_SIGNS: dict[type[ast.AST], Callable[[Any], Any]] = {ast.USub: operator.neg, ast.UAdd: lambda value: value}
+
+
+def evaluate(text: str, look_up: LookUp, specs: Specs) -> Loaded:
+    """The reward that an expression stands for."""
+    value = _Expression(text, look_up, specs).value(_parsed(text))
+    if isinstance(value, Loaded):
+        return value
+    if isinstance(value, RewardFunction):
+        return Loaded(value, "plaudit", f"the expression {text}")
+    raise RewardNotLoaded(f"{text!r} is the number {value:g}, not a reward")
+
+
+def parse_call(text: str) -> tuple[str, Arguments | None]:
+    """`"Brief(limit=3)"` as a name and its literal arguments; None where there are no brackets."""
+    node = _parsed(text)
+    if isinstance(node, ast.Name):
+        return node.id, None
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        return node.func.id, _arguments(node, text, _literal_of)
+    raise RewardNotLoaded(f"after the colon comes a name, or a name with arguments in brackets; got {text!r}")
+
+
+class _Expression:
+    def __init__(self, text: str, look_up: LookUp, specs: Specs) -> None:
+        self.text = text
+        self.look_up = look_up
+        self.specs = specs
+
+    def value(self, node: ast.AST) -> Any:
+        """A number, a reward, or a `Loaded` for what was found as it stands."""
+        handle = _HANDLERS.get(type(node))
+        if handle is None:
+            self.refuse(node)
+        return handle(self, node)
+
+    def operand(self, node: ast.AST) -> Any:
+        value = self.value(node)
+        return value.reward if isinstance(value, Loaded) else value
+
+    def constant(self, node: ast.Constant) -> Any:
+        if isinstance(node.value, str):
+            return self.specs(node.value)
+        if isinstance(node.value, bool) or not isinstance(node.value, int | float):
+            self.refuse(node)
+        return float(node.value)
+
+    def name(self, node: ast.Name | ast.Attribute) -> Any:
+        dotted = _dotted(node)
+        if dotted is None:
+            self.refuse(node)
+        return self.look_up(dotted, None)
+
+    def binary(self, node: ast.BinOp) -> Any:
+        operate = _OPERATORS.get(type(node.op))
+        if operate is None:
+            self.refuse(node)
+        left, right = self.operand(node.left), self.operand(node.right)
+        return self.applied(node, lambda: operate(left, right))
+
+    def unary(self, node: ast.UnaryOp) -> Any:
+        sign = _SIGNS.get(type(node.op))
+        if sign is None:
+            self.refuse(node)
+        return sign(self.operand(node.operand))
+
+    def call(self, node: ast.Call) -> Any:
+        if isinstance(node.func, ast.Attribute) and node.func.attr in METHODS:
+            return self.method(node, node.func)
+        dotted = _dotted(node.func)
+        if dotted is None:
+            self.refuse(node.func)
+        return self.look_up(dotted, _arguments(node, self.text, self.argument))
+
+    def method(self, node: ast.Call, function: ast.Attribute) -> Any:
+        reward = self.operand(function.value)
+        if not isinstance(reward, RewardFunction):
+            raise RewardNotLoaded(f"{_source(function.value)} is a number; only rewards have .{function.attr}(…)")
+        rewards = METHODS[function.attr]
+        given = _arguments(node, self.text, self.argument)
+        positional = [self.rewarding(value) for value in given.positional[: len(rewards)]]
+        keywords = {name: self.rewarding(value) if name in rewards else value for name, value in given.keywords.items()}
+        bound = getattr(reward, function.attr)
+        return self.applied(node, lambda: bound(*positional, *given.positional[len(rewards) :], **keywords))
+
+    def rewarding(self, value: Any) -> Any:
+        """Where a reward is asked for, text is a spec."""
+        return self.specs(value).reward if isinstance(value, str) else value
+
+    def argument(self, node: ast.AST) -> Any:
+        """A literal, or else a reward."""
+        try:
+            return ast.literal_eval(node)
+        except (ValueError, TypeError):
+            return self.operand(node)
+
+    def applied(self, node: ast.AST, operation: Callable[[], Any]) -> Any:
+        try:
+            return operation()
+        except (PlauditError, TypeError, ValueError, ZeroDivisionError, OverflowError) as error:
+            raise RewardNotLoaded(f"{_source(node)!r} makes no reward: {error}") from error
+
+    def refuse(self, node: ast.AST) -> NoReturn:
+        method = node.attr if isinstance(node, ast.Attribute) else ""
+        raise RewardNotLoaded(
+            f"{_source(node)!r} cannot stand in a reward expression{did_you_mean(method, METHODS) or ';'} an expression "
+            f"has numbers, rewards by name or as quoted specs, + - * / and the methods {', '.join(METHODS)}"
+        )
+
+
+_HANDLERS: dict[type[ast.AST], Callable[[_Expression, Any], Any]] = {
+    ast.Constant: _Expression.constant,
+    ast.Name: _Expression.name,
+    ast.Attribute: _Expression.name,
+    ast.BinOp: _Expression.binary,
+    ast.UnaryOp: _Expression.unary,
+    ast.Call: _Expression.call,
+}
+
+
+def _parsed(text: str) -> ast.expr:
+    try:
+        return ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        detail = error.msg if isinstance(error, SyntaxError) else str(error)
+        raise RewardNotLoaded(
+            f"cannot read the spec {text!r:.120}: {detail}; a spec is 'file.py:name', 'package.module:name', "
+            "a built-in such as 'length(target=200)', an expression of these, or a .yaml file"
+        ) from None
+
+
+def _arguments(node: ast.Call, text: str, read: Callable[[ast.AST], Any]) -> Arguments:
+    if any(isinstance(each, ast.Starred) for each in node.args) or any(each.arg is None for each in node.keywords):
+        raise RewardNotLoaded(f"arguments cannot be unpacked in a spec: {text!r}")
+    return Arguments(
+        tuple(read(each) for each in node.args), {str(each.arg): read(each.value) for each in node.keywords}
+    )
+
+
+def _literal_of(node: ast.AST) -> Any:
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, TypeError):
+        raise RewardNotLoaded(
+            f"{_source(node)!r} is not a literal; arguments are numbers, text, True, False, None, and lists or "
+            "dicts of these"
+        ) from None
+
+
+def _dotted(node: ast.AST) -> str | None:
+    """`a.b.c` as text, None for anything else."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if not isinstance(node, ast.Attribute):
+        return None
+    within = _dotted(node.value)
+    return None if within is None else f"{within}.{node.attr}"
+
+
+def _source(node: ast.AST) -> str:
+    return ast.unparse(node)

@@ -1,0 +1,171 @@
+"""Find the reward in a module: the one that is named, or else the only one there.
+
+Only what the module itself defines counts: a file that imports `reward`, or ten rewards to combine, still has one of
+its own.
+"""
+
+import ast
+import enum
+import inspect
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from plaudit.contract.function import RewardFunction
+from plaudit.dialects import recognise
+from plaudit.dialects.dialect import parameters
+from plaudit.errors import RewardNotLoaded, did_you_mean
+from plaudit.loading.building import Found, is_reward_class, signature_of
+from plaudit.loading.explaining import Explaining
+
+__all__ = ["Source"]
+
+FAVOURED = ("reward", "reward_func")
+MAX_LISTED = 10
+
+
+class _Standing(enum.IntEnum):
+    """How plainly something is meant as a reward; the plainest is taken, if it is the only one."""
+
+    OURS = 0
+    FOREIGN = 1
+    FUNCTION = 2
+    NEEDS_ARGUMENTS = 3
+    NOTHING = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A module to look for rewards in, and what a spec calls it."""
+
+    module: ModuleType
+    spec: str
+    title: str
+    imports: frozenset[str]
+    imported_names: frozenset[str]
+
+    @classmethod
+    def of(cls, module: ModuleType, spec: str, title: str) -> "Source":
+        """Reads the module's file once more, for what it imports."""
+        packages, names = _imports(module)
+        return cls(module, spec, title, packages, names)
+
+    def named(self, name: str) -> Found:
+        """What the module calls `name`."""
+        if name not in vars(self.module) and "__getattr__" not in vars(self.module):
+            there = self._offers() or [each for each in self._public() if each not in self.imported_names]
+            listed = f" (it has {', '.join(there)})" if there else " (it is empty)"
+            raise RewardNotLoaded(f"no {name!r} in {self.spec}{did_you_mean(name, self._public())}{listed}")
+        with Explaining(f"reading {self.spec}:{name}"):  # modules may make names on demand
+            value = getattr(self.module, name)
+        return Found(value, f"{self.spec}:{name}", f"{name} in {self.title}", self.imports)
+
+    def only(self) -> Found:
+        """The reward called `reward` or `reward_func`, or else the only one there is."""
+        candidates = {name: self._standing(name, value) for name, value in vars(self.module).items()}
+        favoured = [name for name in FAVOURED if candidates.get(name, _Standing.NOTHING) <= _Standing.FUNCTION]
+        best = min(candidates.values(), default=_Standing.NOTHING)
+        if best is _Standing.NOTHING:
+            raise self._nothing()
+        names = self._distinct(favoured or [name for name, standing in candidates.items() if standing is best])
+        if len(names) > 1:
+            what = "functions, none plainly the reward" if best is _Standing.FUNCTION else "rewards"
+            specs = ", ".join(f"{self.spec}:{name}" for name in names[:MAX_LISTED])
+            raise RewardNotLoaded(f"{self.spec} has {len(names)} {what}; say which one: {specs}")
+        return self.named(names[0])
+
+    def _standing(self, name: str, value: Any) -> _Standing:
+        if name.startswith("_") or name in self.imported_names:
+            return _Standing.NOTHING
+        if isinstance(value, RewardFunction):
+            return _Standing.OURS
+        home = value if isinstance(value, type) or inspect.isfunction(value) else type(value)
+        if home.__module__ != self.module.__name__:
+            return _Standing.NOTHING
+        if isinstance(value, type):
+            return _class_standing(value)
+        if recognise(value) is not None:
+            return _Standing.FOREIGN
+        return _Standing.FUNCTION if inspect.isfunction(value) and parameters(value) else _Standing.NOTHING
+
+    def _offers(self) -> list[str]:
+        return [
+            name for name, value in vars(self.module).items() if self._standing(name, value) is not _Standing.NOTHING
+        ]
+
+    def _public(self) -> list[str]:
+        return [name for name in vars(self.module) if not name.startswith("_")]
+
+    def _distinct(self, names: list[str]) -> list[str]:
+        """Names of different things; of two names for one thing the first."""
+        seen: dict[int, str] = {}
+        for name in names:
+            seen.setdefault(id(vars(self.module)[name]), name)
+        return list(seen.values())
+
+    def _nothing(self) -> RewardNotLoaded:
+        own = [name for name in self._public() if name not in self.imported_names]
+        return RewardNotLoaded(
+            f"{self.spec} holds no reward (it has {', '.join(own) or 'no names'}); define one: "
+            "def my_reward(response, ground_truth): ..."
+        )
+
+
+def _class_standing(candidate: type) -> _Standing:
+    if not is_reward_class(candidate) or not _can_be_made(candidate):
+        return _Standing.NOTHING
+    required = [
+        p
+        for p in signature_of(candidate).parameters.values()
+        if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+    ]
+    if required:
+        return _Standing.NEEDS_ARGUMENTS
+    return _Standing.OURS if issubclass(candidate, RewardFunction) else _Standing.FOREIGN
+
+
+def _can_be_made(candidate: type) -> bool:
+    """False for bases: abstract classes, and subclasses of ours that define no reward, which `__new__` refuses."""
+    if not issubclass(candidate, RewardFunction):
+        return not inspect.isabstract(candidate)
+    try:
+        candidate.__new__(candidate)
+    except TypeError:
+        return False
+    return True
+
+
+def _imports(module: ModuleType) -> tuple[frozenset[str], frozenset[str]]:
+    """The packages that a module imports, and the names that it has from imports alone."""
+    file = getattr(module, "__file__", None)
+    if file is None or not file.endswith(".py") or not Path(file).is_file():
+        return frozenset(), frozenset()
+    tree = ast.parse(Path(file).read_bytes())
+    packages: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            packages |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            packages.add(node.module.partition(".")[0])
+    imported, defined = _bound(tree.body)
+    return frozenset(packages), frozenset(imported - defined)
+
+
+def _bound(statements: Iterable[ast.AST]) -> tuple[set[str], set[str]]:
+    """The names that statements import and define, also inside `if` and `try` but not inside functions."""
+    imported: set[str] = set()
+    defined: set[str] = set()
+    for node in statements:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            imported |= {alias.asname or alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            defined.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            defined.add(node.id)
+        else:
+            inner_imported, inner_defined = _bound(ast.iter_child_nodes(node))
+            imported |= inner_imported
+            defined |= inner_defined
+    return imported, defined

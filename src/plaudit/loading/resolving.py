@@ -1,0 +1,126 @@
+"""From a spec to a reward: the one place that knows all forms a spec can take.
+
+Relative paths count from where the spec stands: the current folder, or the YAML file's.
+"""
+
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from plaudit.contract.function import FunctionReward, RewardFunction
+from plaudit.errors import RewardNotLoaded, did_you_mean
+from plaudit.loading.building import Arguments, Found, Loaded, build
+from plaudit.loading.catalogue import find_named, no_such_name
+from plaudit.loading.composites import compose
+from plaudit.loading.expressions import METHODS, evaluate, parse_call
+from plaudit.loading.importing import module_at, module_from_file
+from plaudit.loading.picking import Source
+
+__all__ = ["load", "resolve"]
+
+_CALL = r"[A-Za-z_]\w*\s*(?:\(.*\))?"
+_FILE = re.compile(rf"(?P<path>.+?\.py)(?::(?P<call>{_CALL}|[^'\"]*))?", re.DOTALL)
+_MODULE = re.compile(rf"(?P<module>[A-Za-z_][\w.]*):(?P<call>{_CALL})", re.DOTALL)
+
+
+def load(spec: str | RewardFunction | Callable[..., Any]) -> RewardFunction:
+    """The reward that a spec names: `load("rewards.py:quality")`, `load("0.7 * check_answer + 0.3 * format")`."""
+    return resolve(spec).reward
+
+
+def resolve(spec: str | RewardFunction | Callable[..., Any]) -> Loaded:
+    """The reward that a spec names, with the convention it was written in and where it came from."""
+    if isinstance(spec, str | Path):
+        return _Place(Path.cwd()).resolve(str(spec))
+    module = sys.modules.get(_home(spec))
+    name = str(getattr(spec, "name", None) or getattr(spec, "__name__", type(spec).__name__))
+    if module is None:
+        return build(Found(spec, name, f"{name}, as given"))
+    title = Path(getattr(module, "__file__", None) or module.__name__).name
+    return build(Found(spec, name, f"{name} in {title}", Source.of(module, module.__name__, title).imports))
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a spec stands: the folder that its paths count from, and the YAML files that led here."""
+
+    folder: Path
+    trail: tuple[Path, ...] = ()
+
+    def resolve(self, spec: str) -> Loaded:
+        text = spec.strip()
+        if not text:
+            raise RewardNotLoaded("the spec is empty; name a reward, e.g. 'length' or 'rewards.py:quality'")
+        if text.endswith((".yaml", ".yml")):
+            return self.composite(text)
+        if (match := _FILE.fullmatch(text)) is not None:
+            return self.file(match["path"], match["call"])
+        if (match := _MODULE.fullmatch(text)) is not None:
+            name, arguments = parse_call(match["call"])
+            return build(self.module(match["module"]).named(name), arguments)
+        if ("/" in text or "." in text) and (self.folder / text).exists():
+            raise RewardNotLoaded(f"{self.folder / text} is no .py or .yaml file; rewards are loaded from these")
+        return evaluate(text, self.look_up, self.resolve)
+
+    def look_up(self, text: str, arguments: Arguments | None) -> Loaded:
+        """A name or a dotted name in an expression."""
+        if "." not in text and (found := find_named(text)) is not None:
+            return build(found, arguments)
+        return self.dotted(text, arguments)
+
+    def file(self, path: str, call: str | None) -> Loaded:
+        full = self.folder / Path(path).expanduser()
+        if not full.exists() and re.search(r"\s[-+*/]\s", path):
+            raise RewardNotLoaded(f"no file {path!r}; in an expression, put file specs in quotes: 0.7 * 'my.py:name'")
+        source = Source.of(module_from_file(full), path, full.name)
+        if call is None:
+            return build(source.only())
+        name, arguments = parse_call(call)
+        return build(source.named(name), arguments)
+
+    def composite(self, text: str) -> Loaded:
+        path = (self.folder / Path(text).expanduser()).resolve()
+        if not path.is_file():
+            nearby = [file.name for suffix in ("*.yaml", "*.yml") for file in path.parent.glob(suffix)]
+            raise RewardNotLoaded(f"no file {path}{did_you_mean(path.name, nearby)}")
+        if path in self.trail:
+            raise RewardNotLoaded(f"{path} refers to itself: {' → '.join(each.name for each in (*self.trail, path))}")
+        place = _Place(path.parent, (*self.trail, path))
+        return Loaded(compose(path, lambda spec: place.resolve(spec).reward), "plaudit", path.name)
+
+    def module(self, dotted: str) -> Source:
+        module, rest = module_at(dotted, Path.cwd())
+        if module is None or rest:
+            raise _no_such_module(dotted)
+        return Source.of(module, dotted, dotted)
+
+    def dotted(self, dotted: str, arguments: Arguments | None) -> Loaded:
+        """`pkg.mod` or `pkg.mod.name`; a lone name that is no module is a reward that nobody has."""
+        root, _, rest = dotted.partition(".")
+        if rest and find_named(root) is not None:
+            hint = f"; call it: {dotted}(…)" if rest in METHODS else did_you_mean(rest, METHODS)
+            raise RewardNotLoaded(f"{dotted} is no reward: {root!r} is, and its methods are {', '.join(METHODS)}{hint}")
+        module, left = module_at(dotted, Path.cwd())
+        if module is None:
+            raise _no_such_module(dotted) if rest else no_such_name(dotted)
+        source = Source.of(module, module.__name__, module.__name__)
+        if len(left) > 1:
+            raise _no_such_module(dotted.rpartition(".")[0])
+        return build(source.named(left[0]) if left else source.only(), arguments)
+
+
+def _home(given: Any) -> str:
+    """The module in which a reward's class, or a function, was written."""
+    written = given.function if isinstance(given, FunctionReward) else given
+    return str(getattr(written, "__module__", ""))
+
+
+def _no_such_module(dotted: str) -> RewardNotLoaded:
+    root = dotted.partition(".")[0]
+    nearby = [path.stem for path in Path.cwd().glob("*.py")] + [
+        path.name for path in Path.cwd().iterdir() if path.is_dir() and path.name.isidentifier()
+    ]
+    return RewardNotLoaded(f"no module {dotted!r}{did_you_mean(root, nearby)} (looked in {Path.cwd()} and sys.path)")
