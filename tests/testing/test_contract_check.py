@@ -169,8 +169,8 @@ def against_the_batch(responses):
     return [len(response) / longest for response in responses]
 
 
-def writes_metadata(response, metadata):
-    metadata["seen"] = True
+def writes_metadata(trajectory):
+    trajectory.metadata["seen"] = True
     return 0.5
 
 
@@ -223,7 +223,7 @@ def beyond_bounds(response):
 
 
 def forgets_to_return(response):
-    len(response) / 100  # noqa: B018 - the planted bug
+    len(response) / 100
 
 
 def swallows(response):
@@ -286,9 +286,9 @@ def test_a_planted_bug_is_found_by_the_rule_meant_for_it_and_no_other(broken, ru
 
 
 def test_two_independent_bugs_give_two_findings():
-    def both(response, metadata):
-        metadata.clear()
-        return 1 / len(response)
+    def both(trajectory):
+        trajectory.metadata.clear()
+        return 1 / len(trajectory.response)
 
     assert [finding.rule for finding in check_reward(both)] == [Rule.TOTAL, Rule.PURE]
 
