@@ -46,6 +46,11 @@ class Twinkling(RewardFunction):
         ]
 
 
+class Patient(RewardFunction):
+    async def compute_rewards(self, trajectories):
+        return (words(trajectory.response) for trajectory in trajectories)
+
+
 class Cached(RewardFunction):
     """Memory that changes no value is no fault."""
 
@@ -90,6 +95,7 @@ HONEST = {
     "plain function": words,
     "correctness with score": right,
     "async function": patient,
+    "async batch reward": Patient(),
     "group reward": Relative(),
     "paired batch reward": Twinkling(),
     "cache": Cached(),
@@ -150,6 +156,18 @@ def drops_repeated(responses):
 
 def one_for_all(responses):
     return 0.5
+
+
+async def too_few_later(responses):
+    return [0.0]
+
+
+async def raises_later(responses):
+    return [1.0 if response.split()[0] else 0.0 for response in responses]
+
+
+def skips_everything(response):
+    return RewardOutput.unscored(Status.SKIPPED, "not my kind of text")
 
 
 def chance(response):
@@ -260,6 +278,9 @@ BROKEN = {
     "too few values": (too_few, Rule.ARITY),
     "repeated samples dropped": (drops_repeated, Rule.ARITY),
     "one value for all": (one_for_all, Rule.ARITY),
+    "too few values, async": (too_few_later, Rule.ARITY),
+    "raises, async": (raises_later, Rule.TOTAL),
+    "skips everything": (skips_everything, Rule.SCORED),
     "random": (chance, Rule.DETERMINISTIC),
     "clock": (clock, Rule.DETERMINISTIC),
     "place in the batch": (by_place, Rule.ORDER),

@@ -52,9 +52,10 @@ def _nasty_samples(first: Scoring, seed: int) -> list[Trajectory]:
 def _on_single_samples(reward: RewardFunction, first: Scoring, nasty: Sequence[Scoring]) -> Iterator[Finding]:
     strained = [observation for scoring in nasty for observation in scoring.observations]
     observations = [*first.observations, *strained]
-    if unscored := list(faults.nothing_scored(observations)):
-        yield from unscored
+    if failed := list(faults.everything_failed(observations)):
+        yield from failed
         return
+    yield from faults.nothing_scored(first.observations)
     yield from faults.failures(reward, observations)
     yield from faults.out_of_range(reward, observations)
     yield from faults.garbage_taken_for_right(first.observations, strained)

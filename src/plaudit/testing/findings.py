@@ -45,7 +45,7 @@ class _Meaning(NamedTuple):
 
 
 _MEANINGS = {
-    Rule.SCORED: _Meaning(Severity.ERROR, "give check_reward trajectories that the reward can score"),
+    Rule.SCORED: _Meaning(Severity.ERROR, "mend the reward, or give check_reward trajectories that it can score"),
     Rule.TOTAL: _Meaning(
         Severity.ERROR,
         "a model may write anything: handle such responses, or return RewardOutput.unscored(Status.UNPARSED, reason)",
