@@ -3,6 +3,6 @@
 from plaudit import FunctionReward
 from plaudit.checks import check_answer, match_format_exactly
 
-total = 0.3 * FunctionReward(match_format_exactly, bounds=(0.0, 1.0)) + 0.7 * FunctionReward(
-    check_answer, bounds=(0.0, 1.0)
-)
+in_format = FunctionReward(match_format_exactly, bounds=(0.0, 1.0))
+correct = FunctionReward(check_answer, bounds=(0.0, 1.0))
+total = 0.3 * in_format + 0.7 * correct

@@ -289,6 +289,7 @@ BROKEN = {
     "sorts in place": (SortsInPlace(), Rule.PURE),
     "module memory": (novelty, Rule.STATELESS),
     "counter": (Counter(), Rule.STATELESS),
+    "counter inside a sum": (0.5 * Counter() + 0.5 * FunctionReward(words), Rule.STATELESS),
     "running maximum": (LongestSoFar(), Rule.STATELESS),
     "own random generator": (OwnDice(), Rule.STATELESS),
     "beyond its bounds": (beyond_bounds, Rule.BOUNDS),
@@ -328,8 +329,9 @@ def test_a_finding_says_what_where_and_what_to_do():
 
 
 def test_the_memory_of_a_stateful_reward_is_named():
-    [finding] = check_reward(Counter())
-    assert "calls" in finding.message
+    [finding] = check_reward(0.5 * FunctionReward(novelty) + 0.5 * Counter(), seed=1)
+    assert "Counter: calls" in finding.message
+    assert "novelty: SEEN" in finding.message
 
 
 def test_forgetting_to_return_is_called_that():

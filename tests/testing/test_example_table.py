@@ -28,6 +28,6 @@ def test_the_example_reward_keeps_the_contract():
 
 def test_the_example_table_is_a_pytest_module(pytester, monkeypatch):
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-    result = pytester.runpytest("-p", "plaudit.testing.pytest_plugin", "-p", "no:cacheprovider", "-v", str(TABLE))
+    result = pytester.runpytest("-p", "plaudit.testing.pytest_plugin", "-p", "no:cacheprovider", "-vv", str(TABLE))
     result.assert_outcomes(passed=3)
     result.stdout.fnmatch_lines(["*arithmetic.cases.yaml::right answer in another format PASSED*"])

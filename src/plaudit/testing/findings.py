@@ -65,7 +65,8 @@ _MEANINGS = {
     ),
     Rule.PURE: _Meaning(Severity.ERROR, "work on a copy: others read the same trajectories after this reward"),
     Rule.DETERMINISTIC: _Meaning(
-        Severity.ERROR, "remove what is random, or declare `deterministic = False` so that nothing is cached"
+        Severity.ERROR,
+        "remove what is random or remembered, or declare `deterministic = False` so that nothing is cached",
     ),
     Rule.STATELESS: _Meaning(
         Severity.ERROR, "compute from the trajectory alone, or declare `deterministic = False` if memory is the point"
