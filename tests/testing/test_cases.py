@@ -140,20 +140,52 @@ MISTAKES = {
     "case no mapping": ("a.yaml", "- response: x\n  expected: 1\n- yes", "a.yaml:3: a case is a mapping"),
     "no response": ("a.yaml", "- respnse: x\n  expected: 1", "a.yaml:1: no 'response' among.*did you mean 'respnse'"),
     "foreign name": ("a.yaml", "- completion: x\n  expected: 1", "rename 'completion' to 'response'"),
-    "response a number": ("a.yaml", "- response: 4\n  expected: 1", "response must be text, got int 4; put it in quotes"),
+    "response a number": (
+        "a.yaml",
+        "- response: 4\n  expected: 1",
+        "response must be text, got int 4; put it in quotes",
+    ),
     "expects nothing": ("a.yaml", "- response: x", "expects nothing; add 'expected'"),
     "misspelt expected": ("a.yaml", "- response: x\n  expectd: 1", "'expectd' is not known; did you mean 'expected'"),
     "expected twice": ("a.yaml", "- response: x\n  expected: 1\n  expect: 1", "mean the same; keep one"),
-    "unreadable expected": ("a.jsonl", '{"response": "x", "expected": "high"}', "a.jsonl:1: cannot read 'high'; write a number"),
-    "tolerance of a range": ("a.json", '[{"response": "x", "expected": [0, 1], "tolerance": 0.1}]', "case 1: a tolerance goes"),
-    "negative tolerance": ("a.yaml", "- response: x\n  expected: 1\n  tolerance: -1", "tolerance must be a number from 0"),
+    "unreadable expected": (
+        "a.jsonl",
+        '{"response": "x", "expected": "high"}',
+        "a.jsonl:1: cannot read 'high'; write a number",
+    ),
+    "tolerance of a range": (
+        "a.json",
+        '[{"response": "x", "expected": [0, 1], "tolerance": 0.1}]',
+        "case 1: a tolerance goes",
+    ),
+    "negative tolerance": (
+        "a.yaml",
+        "- response: x\n  expected: 1\n  tolerance: -1",
+        "tolerance must be a number from 0",
+    ),
     "unknown status": ("a.yaml", "- response: x\n  expected_status: unparsd", "did you mean 'unparsed'"),
-    "status and number": ("a.yaml", "- response: x\n  expected: 1\n  expected_status: error", "has no reward; keep either"),
-    "same name twice": ("a.yaml", "- {name: a, response: x, expected: 1}\n- {name: a, response: y, expected: 1}", "a.yaml:2: a second case"),
-    "order to nobody": ("a.yaml", "- {name: long, response: x, expected: 1}\n- {response: y, expected: '> lang'}", "a.yaml:2.*did you mean 'long'"),
+    "status and number": (
+        "a.yaml",
+        "- response: x\n  expected: 1\n  expected_status: error",
+        "has no reward; keep either",
+    ),
+    "same name twice": (
+        "a.yaml",
+        "- {name: a, response: x, expected: 1}\n- {name: a, response: y, expected: 1}",
+        "a.yaml:2: a second case",
+    ),
+    "order to nobody": (
+        "a.yaml",
+        "- {name: long, response: x, expected: 1}\n- {response: y, expected: '> lang'}",
+        "a.yaml:2.*did you mean 'long'",
+    ),
     "order to itself": ("a.yaml", "- {name: a, response: x, expected: '> a'}", "'a' is the case itself"),
-    "bad field": ("a.yaml", "- {response: x, expected: 1, group: [1]}", "a.yaml:1: group must be text or a whole number"),
-}  # fmt: skip
+    "bad field": (
+        "a.yaml",
+        "- {response: x, expected: 1, group: [1]}",
+        "a.yaml:1: group must be text or a whole number",
+    ),
+}
 
 
 @pytest.mark.parametrize(("name", "text", "message"), MISTAKES.values(), ids=MISTAKES)

@@ -46,6 +46,11 @@ class Twinkling(RewardFunction):
         ]
 
 
+class Patient(RewardFunction):
+    async def compute_rewards(self, trajectories):
+        return (words(trajectory.response) for trajectory in trajectories)
+
+
 class Cached(RewardFunction):
     """Memory that changes no value is no fault."""
 
@@ -90,6 +95,7 @@ HONEST = {
     "plain function": words,
     "correctness with score": right,
     "async function": patient,
+    "async batch reward": Patient(),
     "group reward": Relative(),
     "paired batch reward": Twinkling(),
     "cache": Cached(),
@@ -152,6 +158,18 @@ def one_for_all(responses):
     return 0.5
 
 
+async def too_few_later(responses):
+    return [0.0]
+
+
+async def raises_later(responses):
+    return [1.0 if response.split()[0] else 0.0 for response in responses]
+
+
+def skips_everything(response):
+    return RewardOutput.unscored(Status.SKIPPED, "not my kind of text")
+
+
 def chance(response):
     return random.random()
 
@@ -169,8 +187,8 @@ def against_the_batch(responses):
     return [len(response) / longest for response in responses]
 
 
-def writes_metadata(response, metadata):
-    metadata["seen"] = True
+def writes_metadata(trajectory):
+    trajectory.metadata["seen"] = True
     return 0.5
 
 
@@ -223,7 +241,7 @@ def beyond_bounds(response):
 
 
 def forgets_to_return(response):
-    len(response) / 100  # noqa: B018 - the planted bug
+    len(response) / 100
 
 
 def swallows(response):
@@ -260,6 +278,9 @@ BROKEN = {
     "too few values": (too_few, Rule.ARITY),
     "repeated samples dropped": (drops_repeated, Rule.ARITY),
     "one value for all": (one_for_all, Rule.ARITY),
+    "too few values, async": (too_few_later, Rule.ARITY),
+    "raises, async": (raises_later, Rule.TOTAL),
+    "skips everything": (skips_everything, Rule.SCORED),
     "random": (chance, Rule.DETERMINISTIC),
     "clock": (clock, Rule.DETERMINISTIC),
     "place in the batch": (by_place, Rule.ORDER),
@@ -268,6 +289,7 @@ BROKEN = {
     "sorts in place": (SortsInPlace(), Rule.PURE),
     "module memory": (novelty, Rule.STATELESS),
     "counter": (Counter(), Rule.STATELESS),
+    "counter inside a sum": (0.5 * Counter() + 0.5 * FunctionReward(words), Rule.STATELESS),
     "running maximum": (LongestSoFar(), Rule.STATELESS),
     "own random generator": (OwnDice(), Rule.STATELESS),
     "beyond its bounds": (beyond_bounds, Rule.BOUNDS),
@@ -286,9 +308,9 @@ def test_a_planted_bug_is_found_by_the_rule_meant_for_it_and_no_other(broken, ru
 
 
 def test_two_independent_bugs_give_two_findings():
-    def both(response, metadata):
-        metadata.clear()
-        return 1 / len(response)
+    def both(trajectory):
+        trajectory.metadata.clear()
+        return 1 / len(trajectory.response)
 
     assert [finding.rule for finding in check_reward(both)] == [Rule.TOTAL, Rule.PURE]
 
@@ -307,8 +329,9 @@ def test_a_finding_says_what_where_and_what_to_do():
 
 
 def test_the_memory_of_a_stateful_reward_is_named():
-    [finding] = check_reward(Counter())
-    assert "calls" in finding.message
+    [finding] = check_reward(0.5 * FunctionReward(novelty) + 0.5 * Counter(), seed=1)
+    assert "Counter: calls" in finding.message
+    assert "novelty: SEEN" in finding.message
 
 
 def test_forgetting_to_return_is_called_that():

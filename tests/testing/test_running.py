@@ -34,11 +34,11 @@ CASES = {
     "compared": ("{response: '0.7', expected: '> 0.5'}", True, "as expected"),
     "compared in vain": ("{response: '0.5', expected: '> 0.5'}", False, "expected > 0.5, got 0.5"),
     "ordered": ("{response: '0.3', expected: '> base'}", True, "as expected"),
-    "ordered in vain": ("{response: '0.1', expected: '> base'}", False, "expected > 'base' (that case got 0.2), got 0.1"),
+    "ordered in vain": ("{response: '0.1', expected: '> base'}", False, "> 'base' (that case got 0.2), got 0.1"),
     "unscored": ("{response: unparsed, expected: 0}", False, "expected 0, got status unparsed (reason: not a number)"),
     "failed": ("{response: raise, expected: 0}", False, "got status error (reason: graded raised LookupError: no such"),
     "status": ("{response: unparsed, expected_status: unparsed}", True, "got status unparsed, as expected"),
-    "other status": ("{response: raise, expected_status: unparsed}", False, "expected status unparsed, got status error"),
+    "other status": ("{response: raise, expected_status: unparsed}", False, "status unparsed, got status error"),
     "scored after all": ("{response: '1', expected_status: unparsed}", False, "expected status unparsed, got 1"),
     "ok is enough": ("{response: '1', expected_status: ok}", True, "got 1, as expected"),
     "score": ("{response: '-0.5', expected: -0.5, expected_score: 0.5}", True, "as expected"),
@@ -89,11 +89,12 @@ def test_assert_cases_is_silent_when_all_pass(tmp_path):
     assert_cases(graded, table(tmp_path, "{response: '1', expected: 1}").path)
 
 
-def test_the_tables_own_reward_is_found_beside_the_table(tmp_path, monkeypatch):
+@pytest.mark.parametrize("spec", ["near_rewards.py:full", "0.5 * 'near_rewards.py:full' + 0.5"])
+def test_the_tables_own_reward_is_found_beside_the_table(spec, tmp_path, monkeypatch):
     monkeypatch.chdir("/")
     (tmp_path / "near_rewards.py").write_text("def full(response):\n    return 1.0\n")
     file = tmp_path / "a.cases.yaml"
-    file.write_text("reward: near_rewards.py:full\ncases:\n  - {response: x, expected: 1}\n")
+    file.write_text(f"reward: {spec}\ncases:\n  - {{response: x, expected: 1}}\n")
     assert [result.passed for result in run_cases(None, load_cases(file))] == [True]
 
 

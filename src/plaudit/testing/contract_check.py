@@ -7,7 +7,7 @@ without a deadline; a reward that hangs on a nasty text hangs here.
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from plaudit.contract.function import RewardFunction, Rewarding, as_reward
+from plaudit.contract.function import RewardFunction, Rewarding
 from plaudit.loading import load
 from plaudit.testing import comparisons, faults
 from plaudit.testing.findings import Finding
@@ -32,7 +32,7 @@ def check_reward(
     >>> check_reward(polite)
     []
     """
-    subject = load(reward) if isinstance(reward, str) else as_reward(reward)
+    subject = load(reward)
     given = list(trajectories or ())
     first = observe(subject, given or ordinary_samples(seed))
     nasty = [observe(subject, [sample]) for sample in _nasty_samples(first, seed)]
@@ -52,9 +52,10 @@ def _nasty_samples(first: Scoring, seed: int) -> list[Trajectory]:
 def _on_single_samples(reward: RewardFunction, first: Scoring, nasty: Sequence[Scoring]) -> Iterator[Finding]:
     strained = [observation for scoring in nasty for observation in scoring.observations]
     observations = [*first.observations, *strained]
-    if unscored := list(faults.nothing_scored(observations)):
-        yield from unscored
+    if failed := list(faults.everything_failed(observations)):
+        yield from failed
         return
+    yield from faults.nothing_scored(first.observations)
     yield from faults.failures(reward, observations)
     yield from faults.out_of_range(reward, observations)
     yield from faults.garbage_taken_for_right(first.observations, strained)

@@ -15,40 +15,39 @@ from plaudit.testing.probes import CONTENTLESS
 from plaudit.testing.witness import Observation, observe
 from plaudit.trajectory import Trajectory
 
-__all__ = ["failures", "garbage_taken_for_right", "no_difference", "nothing_scored", "out_of_range"]
+__all__ = [
+    "everything_failed", "failures", "garbage_taken_for_right", "no_difference", "nothing_scored", "out_of_range",
+]  # fmt: skip
 
 ENOUGH = 8
 ROUNDING = 1e-9
 SUBSTITUTE_TRUTH = "4"
 
 
-def nothing_scored(observations: Sequence[Observation]) -> Iterator[Finding]:
-    """Nothing is proved about a reward that scored no sample at all."""
-    if any(observation.output.ok or observation.fault not in (None, Rule.TOTAL) for observation in observations):
-        return
-    first, count = observations[0], len(observations)
-    if all(observation.fault for observation in observations):
+def everything_failed(observations: Sequence[Observation]) -> Iterator[Finding]:
+    """A failure that has nothing to do with the text: a bug, or a column that the samples lack."""
+    first = observations[0]
+    if all(observation.fault is Rule.TOTAL for observation in observations):
         yield Finding.of(
             Rule.SCORED,
-            f"it failed on every one of {count} samples: {first.output.reason}",
+            f"it failed on every one of {len(observations)} samples: {first.output.reason}",
             first.trajectory.response,
             remedy="mend that, or give check_reward trajectories with the columns that the reward needs",
         )
-    elif all(observation.returned_none for observation in observations):
-        yield Finding.of(
-            Rule.SCORED,
-            f"it returned None for every one of {count} samples",
-            first.trajectory.response,
-            severity=Severity.WARNING,
-            remedy="the function may have forgotten to return its value, or swallow its own errors",
-        )
-    elif not any(observation.fault for observation in observations):
-        yield Finding.of(
-            Rule.SCORED,
-            f"it scored none of {count} samples: {first.output.status} ({first.output.reason})",
-            first.trajectory.response,
-            severity=Severity.WARNING,
-        )
+
+
+def nothing_scored(ordinary: Sequence[Observation]) -> Iterator[Finding]:
+    """Little is proved about a reward that scored none of the ordinary samples."""
+    if any(observation.output.ok or observation.fault for observation in ordinary):
+        return
+    first, count = ordinary[0], len(ordinary)
+    if all(observation.returned_none for observation in ordinary):
+        message = f"it returned None for every one of {count} samples"
+        remedy = "the function may have forgotten to return its value, or swallow its own errors"
+    else:
+        message = f"it scored none of {count} samples: {first.output.status} ({first.output.reason})"
+        remedy = "give check_reward trajectories that the reward can score"
+    yield Finding.of(Rule.SCORED, message, first.trajectory.response, severity=Severity.WARNING, remedy=remedy)
 
 
 def failures(reward: RewardFunction, observations: Sequence[Observation]) -> Iterator[Finding]:

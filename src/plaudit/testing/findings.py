@@ -45,7 +45,7 @@ class _Meaning(NamedTuple):
 
 
 _MEANINGS = {
-    Rule.SCORED: _Meaning(Severity.ERROR, "give check_reward trajectories that the reward can score"),
+    Rule.SCORED: _Meaning(Severity.ERROR, "mend the reward, or give check_reward trajectories that it can score"),
     Rule.TOTAL: _Meaning(
         Severity.ERROR,
         "a model may write anything: handle such responses, or return RewardOutput.unscored(Status.UNPARSED, reason)",
@@ -65,7 +65,8 @@ _MEANINGS = {
     ),
     Rule.PURE: _Meaning(Severity.ERROR, "work on a copy: others read the same trajectories after this reward"),
     Rule.DETERMINISTIC: _Meaning(
-        Severity.ERROR, "remove what is random, or declare `deterministic = False` so that nothing is cached"
+        Severity.ERROR,
+        "remove what is random or remembered, or declare `deterministic = False` so that nothing is cached",
     ),
     Rule.STATELESS: _Meaning(
         Severity.ERROR, "compute from the trajectory alone, or declare `deterministic = False` if memory is the point"

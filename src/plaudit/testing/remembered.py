@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType
 from typing import Any
 
-from plaudit.contract.function import FunctionReward, RewardFunction
+from plaudit.contract.function import Combination, FunctionReward, RewardFunction
 
 __all__ = ["changed_names", "held_by"]
 
@@ -21,6 +21,8 @@ _UNPICKLABLE = (pickle.PicklingError, TypeError, AttributeError, ValueError, Run
 
 def held_by(reward: RewardFunction) -> dict[str, bytes]:
     """A fingerprint of everything the reward can remember with, by name."""
+    if isinstance(reward, Combination):
+        return {f"{part.name}: {name}": print_ for part in reward.parts for name, print_ in held_by(part).items()}
     held = dict(_attributes(reward))
     for function in _functions(reward):
         held.update(_variables(function))

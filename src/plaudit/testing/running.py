@@ -4,12 +4,13 @@ All cases are scored together, as group rewards and expected orders need. A case
 unless that was expected.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from plaudit.contract.boundary import evaluate
-from plaudit.contract.function import RewardFunction, Rewarding, as_reward
+from plaudit.contract.function import RewardFunction, Rewarding
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import CasesError
 from plaudit.loading import load
@@ -18,7 +19,7 @@ from plaudit.testing.expectations import Expectation
 
 __all__ = ["CaseResult", "assert_cases", "reward_for", "run_cases"]
 
-_FILE_SUFFIXES = (".py", ".yaml", ".yml")
+_FILES = re.compile(r"""(?:\A|(?<=['"]))[^'":()*]+\.(?:py|yaml|yml)(?=[:'"]|\Z)""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class CaseResult:
 
 def run_cases(reward: Rewarding | str | None, table: CaseTable) -> list[CaseResult]:
     """One result per case; `reward` may be a spec, or None for the reward that the table names."""
-    subject = as_reward(reward) if reward is not None and not isinstance(reward, str) else reward_for(table, reward)
+    subject = reward_for(table, reward) if reward is None or isinstance(reward, str) else load(reward)
     outputs = evaluate(subject, [case.trajectory for case in table.cases])
     named = {case.name: output for case, output in zip(table.cases, outputs, strict=True)}
     return [_result(case, output, named) for case, output in zip(table.cases, outputs, strict=True)]
@@ -60,12 +61,13 @@ def reward_for(table: CaseTable, given: str | None = None, folders: Sequence[Pat
 
 
 def _located(spec: str, folders: Sequence[Path]) -> str:
-    file, colon, name = spec.partition(":")
-    if file.endswith(_FILE_SUFFIXES):
-        for folder in folders:
-            if (folder / file).is_file():
-                return f"{folder / file}{colon}{name}"
-    return spec
+    """The spec with each file in it, alone or in quotes, replaced by the first such file in `folders`."""
+
+    def full(match: re.Match[str]) -> str:
+        found = (folder / match[0] for folder in folders if (folder / match[0]).is_file())
+        return str(next(found, match[0]))
+
+    return _FILES.sub(full, spec)
 
 
 def _result(case: Case, output: RewardOutput, named: Mapping[str, RewardOutput]) -> CaseResult:
