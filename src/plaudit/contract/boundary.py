@@ -232,7 +232,8 @@ def _failed(reward: Evaluable, error: BaseException, seconds: float) -> RewardOu
         if frames := traceback.extract_tb(error.__traceback__):
             where = f" (at {PurePath(frames[-1].filename).name}:{frames[-1].lineno})"
     reason = reason[: MAX_REASON - len(where)] + where
-    return RewardOutput(None, status=Status.ERROR, reason=reason, latency_s=seconds)
+    status = Status.MEMORY if isinstance(error, MemoryError) else Status.ERROR
+    return RewardOutput(None, status=status, reason=reason, latency_s=seconds)
 
 
 def _words(error: BaseException) -> str:

@@ -7,6 +7,7 @@ keeps no state of its own, so a subclass need not call `super().__init__()`.
 
 import dataclasses
 import functools
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, overload
 
@@ -49,6 +50,12 @@ class RewardFunction:
     concurrency: int = 32
     """How many samples an async reward may have under way at once."""
     style: Style = Style.SAMPLE
+
+    @property
+    def is_async(self) -> bool:
+        """Whether the method that computes rewards is a coroutine function."""
+        methods = {Style.SAMPLE: self.compute_reward, Style.BATCH: self.compute_rewards, Style.PAIRED: self.__call__}
+        return inspect.iscoroutinefunction(methods[self.style])
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
@@ -221,6 +228,10 @@ class FunctionReward(RewardFunction):
                 "ask for lists: trajectories, prompts, responses or ground_truths"
             )
         self.__doc__ = getattr(function, "__doc__", None)
+
+    @property
+    def is_async(self) -> bool:
+        return self.binding.is_async
 
     def compute_reward(self, trajectory: Trajectory) -> Any:
         if self.binding.batched:

@@ -28,6 +28,7 @@ class Status(enum.StrEnum):
     UNPARSED = "unparsed"
     ERROR = "error"
     TIMEOUT = "timeout"
+    MEMORY = "memory"
     SKIPPED = "skipped"
 
 

@@ -21,7 +21,7 @@ from plaudit.dialects import stand_ins
 from plaudit.errors import RewardNotLoaded, did_you_mean
 from plaudit.loading.explaining import Explaining
 
-__all__ = ["module_at", "module_from_file"]
+__all__ = ["module_at", "module_from_file", "modules_by_path"]
 
 _lock = threading.RLock()
 _files: dict[Path, tuple[tuple[int, int], ModuleType]] = {}
@@ -40,6 +40,12 @@ def module_from_file(path: Path) -> ModuleType:
         if known is None or known[0] != stamp:
             _files[path] = known = (stamp, _executed(path))
         return known[1]
+
+
+def modules_by_path() -> list[ModuleType]:
+    """The modules loaded from files so far: no other process can import them by name."""
+    with _lock:
+        return [module for _, module in _files.values()]
 
 
 def module_at(dotted: str, folder: Path) -> tuple[ModuleType | None, list[str]]:

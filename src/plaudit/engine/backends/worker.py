@@ -1,0 +1,77 @@
+"""The worker process: reads units of work, scores them, answers sample by sample.
+
+Started by exec, so it shares no memory with the process that uses it. Each output is written as soon as it is there: a
+worker that must be killed has lost nothing but the sample it was at. It dies with its parent.
+"""
+
+import ctypes
+import os
+import resource
+import signal
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from plaudit.contract.boundary import Style, evaluate
+from plaudit.contract.function import RewardFunction
+from plaudit.engine.backends.wire import packed, read_exactly, write_all
+from plaudit.engine.shipping import Shipment
+from plaudit.errors import PlauditError
+from plaudit.trajectory import Trajectory
+
+__all__ = ["main"]
+
+PR_SET_PDEATHSIG = 1
+MEBIBYTE = 1 << 20
+
+
+def main(incoming: int, outgoing: int, parent: int) -> None:
+    """Serve until the parent closes its end."""
+    _die_with(parent)
+    sys.stdout = sys.stderr  # a reward that prints must not write between our frames
+    shipment: Shipment
+    shipment, memory_mb = read_exactly(incoming)
+    try:
+        reward = shipment.opened()
+    except PlauditError as error:
+        write_all(outgoing, packed(str(error)))
+        return
+    if memory_mb is not None:
+        _limit_memory(memory_mb)
+    write_all(outgoing, packed(None))
+    us = os.getpid()
+    while True:
+        try:
+            unit: Sequence[Trajectory] = read_exactly(incoming)
+        except EOFError:
+            return
+        for outputs in _scored(reward, unit):
+            if os.getpid() != us:
+                os._exit(0)  # a child that the reward forked and forgot: only its parent answers
+            write_all(outgoing, packed(outputs))
+
+
+def _scored(reward: RewardFunction, unit: Sequence[Trajectory]) -> Any:
+    """Outputs of the unit, in as small parts as the reward allows."""
+    if reward.style is Style.SAMPLE and not reward.is_async:
+        return ([output] for trajectory in unit for output in evaluate(reward, [trajectory]))
+    return iter([evaluate(reward, unit)])
+
+
+def _die_with(parent: int) -> None:
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # it died before we could ask
+        os._exit(0)
+
+
+def _limit_memory(megabytes: int) -> None:
+    """Allow that much address space beyond what the loaded reward has already."""
+    with open("/proc/self/statm") as file:
+        held = int(file.read().split()[0]) * resource.getpagesize()
+    limit = held + megabytes * MEBIBYTE
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+
+if __name__ == "__main__":
+    main(*(int(argument) for argument in sys.argv[1:]))

@@ -1,0 +1,112 @@
+"""The parent's end of one worker process: what it was given, what it answered, since when it is at it."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+
+from plaudit.contract.output import RewardOutput
+from plaudit.engine.backends.wire import Frames, packed
+from plaudit.engine.shipping import Shipment
+from plaudit.engine.unit import Done, Unit
+
+__all__ = ["Worker"]
+
+MODULE = "plaudit.engine.backends.worker"
+CHUNK = 1 << 20
+
+
+class Worker:
+    """A process started by exec, with a pipe each way; it and all it starts form a process group of their own."""
+
+    def __init__(self, shipment: Shipment, memory_mb: int | None) -> None:
+        incoming, self._writing = os.pipe()
+        self.reading, outgoing = os.pipe()
+        try:
+            command = [sys.executable, "-m", MODULE, str(incoming), str(outgoing), str(os.getpid())]
+            self._process = subprocess.Popen(
+                command, pass_fds=(incoming, outgoing), stdin=subprocess.DEVNULL, start_new_session=True
+            )
+        finally:
+            os.close(incoming)
+            os.close(outgoing)
+        os.set_blocking(self._writing, False)
+        os.set_blocking(self.reading, False)
+        self.units: deque[Unit] = deque()
+        self.since = time.monotonic()
+        self.started = False
+        self.gone = False
+        self.refusal: str | None = None
+        self.unsent: deque[memoryview] = deque([memoryview(packed((shipment, memory_mb)))])
+        self._frames = Frames()
+        self._answered = 0
+
+    def give(self, unit: Unit) -> None:
+        """Hand over a unit; its clock starts when the one before is done."""
+        if not self.units:
+            self.since = time.monotonic()
+        self.units.append(unit)
+        self.unsent.append(memoryview(packed(unit.trajectories)))
+        self.send()
+
+    def send(self) -> None:
+        """Write as much as the pipe takes."""
+        while self.unsent:
+            try:
+                written = os.write(self._writing, self.unsent[0][:CHUNK])
+            except BlockingIOError:
+                return
+            except BrokenPipeError:
+                self.unsent.clear()  # it is gone: reading will tell
+                return
+            self.unsent[0] = self.unsent[0][written:]
+            if not self.unsent[0]:
+                self.unsent.popleft()
+
+    def receive(self) -> Iterator[list[RewardOutput]]:
+        """The outputs that arrived since the last look."""
+        while not self.gone:
+            try:
+                part = os.read(self.reading, CHUNK)
+            except BlockingIOError:
+                return
+            self.gone = not part
+            for answer in self._frames.feed(part):
+                if self.started:
+                    yield answer
+                else:
+                    self._take_greeting(answer)
+
+    def done(self, outputs: list[RewardOutput]) -> Done:
+        """Note the outputs as the next ones of the unit at hand."""
+        unit = self.units[0]
+        done = unit.done(outputs)
+        if len(outputs) == len(unit):
+            self.units.popleft()
+        else:
+            self.units[0] = unit.rest(len(outputs))
+        self.since = time.monotonic()
+        return done
+
+    def kill(self) -> None:
+        """End it and everything it started."""
+        try:
+            os.killpg(self._process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass  # already gone
+        self._process.wait()
+        os.close(self._writing)
+        os.close(self.reading)
+
+    def exit_code(self) -> int:
+        """How it ended; negative for a signal."""
+        return self._process.wait()
+
+    def _take_greeting(self, refusal: Any) -> None:
+        self.refusal = refusal
+        self.started = refusal is None
+        self.since = time.monotonic()

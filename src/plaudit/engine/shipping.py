@@ -1,0 +1,55 @@
+"""How a reward travels to another process: as its spec where it has one, else by value.
+
+A reward given as a spec is loaded anew over there, exactly as here. Objects go by cloudpickle, which also carries
+functions written in a notebook or a script; what lives in a file that was loaded by path goes by value too.
+"""
+
+import sys
+from dataclasses import dataclass, field
+
+import cloudpickle
+
+from plaudit.contract.function import RewardFunction, Rewarding
+from plaudit.errors import InvalidReward
+from plaudit.loading import load
+from plaudit.loading.importing import modules_by_path
+
+__all__ = ["Shipment"]
+
+
+@dataclass(frozen=True, slots=True)
+class Shipment:
+    """A reward, packed; `opened()` gives it back in whatever process it arrives."""
+
+    spec: str | None = None
+    pickled: bytes = b""
+    search_path: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, reward: Rewarding | str) -> "Shipment":
+        """Pack a reward, or raise InvalidReward when it cannot travel."""
+        if isinstance(reward, str):
+            return cls(spec=reward, search_path=list(sys.path))
+        by_value = modules_by_path()
+        for module in by_value:
+            cloudpickle.register_pickle_by_value(module)
+        try:
+            return cls(pickled=cloudpickle.dumps(load(reward)), search_path=list(sys.path))
+        except (TypeError, AttributeError, ValueError, RecursionError, OSError) as error:
+            raise InvalidReward(
+                f"{getattr(reward, 'name', reward)!r} cannot be sent to another process: {error}; keep models and "
+                "connections out of __init__ and open them when first used, give the reward as 'file.py:name', or "
+                "score with backend='inline'"
+            ) from error
+        finally:
+            for module in by_value:
+                cloudpickle.unregister_pickle_by_value(module)
+
+    def opened(self) -> RewardFunction:
+        """The reward, ready to score."""
+        sys.path[:] = self.search_path or sys.path
+        if self.spec is not None:
+            return load(self.spec)
+        reward = cloudpickle.loads(self.pickled)
+        assert isinstance(reward, RewardFunction)
+        return reward

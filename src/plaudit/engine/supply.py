@@ -1,0 +1,99 @@
+"""Cut a stream of samples into units of work, and no faster than results are taken.
+
+A unit holds about as many samples as take 20 ms, or a whole group. In a stream a group ends where the next one begins,
+or when it has `group_size` samples; samples that come after their group has ended are not scored, and say so.
+"""
+
+from collections.abc import Iterator
+from itertools import islice
+
+from plaudit.contract.output import RewardOutput, Status
+from plaudit.engine.unit import Done, Unit
+from plaudit.normalize import Scope
+from plaudit.trajectory import Trajectory
+
+__all__ = ["Supply"]
+
+UNIT_S = 0.02
+FIRST_SIZE, MAX_SIZE = 4, 512
+WINDOW = 8192
+
+
+class Supply:
+    """Units on demand: `take()` gives the next one, or None when there is none now."""
+
+    def __init__(
+        self, samples: Iterator[Trajectory], scope: Scope, *, size: int | None = None, group_size: int | None = None
+    ) -> None:
+        self._samples = enumerate(samples)
+        self._scope, self._fixed, self._group_size = scope, size, group_size
+        self._size = size or FIRST_SIZE
+        self._groups: dict[str | int, list[tuple[int, Trajectory]]] = {}
+        self._ended: set[str | int] = set()
+        self.late: list[Done] = []
+        self.exhausted = False
+        self.read = 0
+        self.taken = 0  # how many results the caller has taken
+
+    def take(self) -> Unit | None:
+        if self.exhausted or self.read - self.taken >= WINDOW:
+            return None
+        if self._scope == "sample":
+            return self._unit(self._next(self._size), whole=False)
+        if self._scope == "batch":
+            return self._unit(self._next(None), whole=True)
+        return self._group()
+
+    def observe(self, outputs: list[RewardOutput]) -> None:
+        """Learn how long samples take, to size the next units."""
+        seconds = sum(output.latency_s or 0.0 for output in outputs) / max(1, len(outputs))
+        if self._fixed is None:
+            wanted = int(min(MAX_SIZE, max(1.0, UNIT_S / max(seconds, 1e-6))))
+            self._size = max(1, min(wanted, 2 * self._size))
+
+    def _next(self, count: int | None) -> list[tuple[int, Trajectory]]:
+        samples = list(islice(self._samples, count))
+        self.exhausted = count is None or len(samples) < count
+        self.read += len(samples)
+        return samples
+
+    def _unit(self, samples: list[tuple[int, Trajectory]], *, whole: bool) -> Unit | None:
+        if not samples:
+            return None
+        return Unit([place for place, _ in samples], [sample for _, sample in samples], whole=whole)
+
+    def _group(self) -> Unit | None:
+        """The next group that is complete; None at the end, when `late` tells what was left over."""
+        while not self.exhausted:
+            for place, sample in self._next(1):
+                key = sample.group_key
+                if key in self._ended:
+                    self.late.append(Done([place], [_unscored(f"group {key!r:.60} had ended before: {CONTIGUOUS}")]))
+                    continue
+                before = [other for other in self._groups if other != key] if self._group_size is None else []
+                self._groups.setdefault(key, []).append((place, sample))
+                if before:
+                    return self._ended_group(before[0])
+                if len(self._groups[key]) == self._group_size:
+                    return self._ended_group(key)
+        return self._leftover()
+
+    def _ended_group(self, key: str | int) -> Unit | None:
+        self._ended.add(key)
+        return self._unit(self._groups.pop(key), whole=True)
+
+    def _leftover(self) -> Unit | None:
+        if self._group_size is None:
+            return self._ended_group(next(iter(self._groups))) if self._groups else None
+        for key, samples in self._groups.items():
+            reason = f"group {key!r:.60} is incomplete: {len(samples)} of {self._group_size} samples"
+            self.late += [Done([place], [_unscored(reason)]) for place, _ in samples]
+        self._groups.clear()
+        return None
+
+
+CONTIGUOUS = "keep the samples of a group together, or say group_size"
+
+
+def _unscored(reason: str) -> RewardOutput:
+    return RewardOutput.unscored(Status.SKIPPED, reason)
