@@ -1,5 +1,6 @@
 """Score many trajectories."""
 
-from plaudit.engine.scoring import Scored, score, score_stream
+from plaudit.engine.scorer import Scored, Scorer
+from plaudit.engine.scoring import score, score_stream
 
-__all__ = ["Scored", "score", "score_stream"]
+__all__ = ["Scored", "Scorer", "score", "score_stream"]

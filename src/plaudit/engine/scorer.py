@@ -56,12 +56,15 @@ class Scorer:
         batch_size: int | None = None,
         group_size: int | None = None,
     ) -> None:
-        self.reward = load(reward)
-        self._limits = Limits(deadline_s, memory_mb)
-        self._batch_size, self._group_size = batch_size, group_size
-        self._workers = workers or os.cpu_count() or 1
+        for name, value in (("workers", workers), ("batch_size", batch_size), ("group_size", group_size)):
+            if value is not None and value < 1:
+                raise InvalidReward(f"{name} must be at least 1, got {value}")
         if backend not in BACKENDS:
             raise InvalidReward(f"no backend named {backend!r}{did_you_mean(backend, BACKENDS)}")
+        self.reward = load(reward)
+        self.limits = Limits(deadline_s, memory_mb)
+        self.workers = workers or os.cpu_count() or 1
+        self._batch_size, self._group_size = batch_size, group_size
         self._backend = BACKENDS[backend](self, reward)
         self._lock = threading.Lock()
 
@@ -109,12 +112,14 @@ class Scorer:
 
 
 def _inline(scorer: Scorer, reward: Rewarding | str) -> Backend:
+    if scorer.limits != Limits():
+        raise InvalidReward("inline scoring cannot stop a reward: for deadline_s or memory_mb use backend='processes'")
     return InlineBackend(scorer.reward)
 
 
 def _processes(scorer: Scorer, reward: Rewarding | str) -> Backend:
     by_sample = scorer.reward.style is Style.SAMPLE and not scorer.reward.is_async
-    return ProcessBackend(Shipment.of(reward), scorer._workers, scorer._limits, by_sample=by_sample)
+    return ProcessBackend(Shipment.of(reward), scorer.workers, scorer.limits, by_sample=by_sample)
 
 
 BACKENDS: dict[str, Callable[[Scorer, Rewarding | str], Backend]] = {"inline": _inline, "processes": _processes}

@@ -6,23 +6,16 @@ need all samples at hand, so for them the whole stream is read first.
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import NamedTuple
 
 from plaudit.contract.boundary import evaluate
 from plaudit.contract.function import RewardFunction, Rewarding
 from plaudit.contract.output import RewardOutput
+from plaudit.engine.scorer import Scored
 from plaudit.errors import InvalidTrajectory
 from plaudit.loading import load
 from plaudit.trajectory import Trajectory
 
-__all__ = ["Scored", "score", "score_stream"]
-
-
-class Scored(NamedTuple):
-    """A trajectory and what the reward said about it."""
-
-    trajectory: Trajectory
-    output: RewardOutput
+__all__ = ["score", "score_stream"]
 
 
 def score(reward: Rewarding | str, trajectories: Iterable[Trajectory]) -> list[RewardOutput]:

@@ -1,0 +1,100 @@
+"""Rewards for the contract suite, in a module of their own so that every backend can reach them."""
+
+import asyncio
+import ctypes
+import os
+import re
+import time
+
+from plaudit import RewardFunction, RewardOutput, Status, Trajectory, reward
+
+
+@reward
+def length(response):
+    return len(response) / 10
+
+
+@reward
+async def length_async(response):
+    await asyncio.sleep(0)
+    return len(response) / 10
+
+
+class Detailed(RewardFunction):
+    """Everything an output can carry."""
+
+    def compute_reward(self, trajectory: Trajectory) -> RewardOutput:
+        if trajectory.response == "unparsed":
+            return RewardOutput.unscored(Status.UNPARSED, "cannot read it")
+        words = trajectory.response.split()
+        return RewardOutput(
+            0.5,
+            [0.1] * len(words),
+            {"pair": (1, 2), "none": None},
+            score=1.0,
+            reason="because",
+            components={"inner": RewardOutput(0.25)},
+        )
+
+
+class Batch(RewardFunction):
+    def compute_rewards(self, trajectories):
+        if any(trajectory.response == "raise" for trajectory in trajectories):
+            raise ValueError("a batch cannot hold this")
+        return [len(trajectory.response) / 10 for trajectory in trajectories]
+
+
+class Rank(RewardFunction):
+    """The place of a response in its group, by length; needs whole groups."""
+
+    scope = "group"
+
+    def compute_rewards(self, trajectories):
+        order = sorted(trajectory.response for trajectory in trajectories)
+        return [order.index(trajectory.response) / len(order) for trajectory in trajectories]
+
+
+class Mean(RewardFunction):
+    scope = "batch"
+
+    def compute_rewards(self, trajectories):
+        return [sum(len(t.response) for t in trajectories) / len(trajectories)] * len(trajectories)
+
+
+@reward
+def faulty(response):
+    """Misbehaves on demand."""
+    match response:
+        case "raise":
+            raise ValueError("no good")
+        case "nan":
+            return float("nan")
+        case "none":
+            return None
+        case "text":
+            return "high"
+        case "spin in C":
+            re.match(r"(a+)+$", "a" * 50 + "b")
+        case "sleep":
+            time.sleep(60)
+        case "memory":
+            return float(len(bytearray(8 << 30)))
+        case "segfault":
+            ctypes.string_at(0)
+        case "exit":
+            os._exit(3)
+        case "fork":
+            os.fork()
+        case "system exit":
+            raise SystemExit(1)
+    return 1.0
+
+
+class IgnoresTerm(RewardFunction):
+    def compute_reward(self, trajectory):
+        import signal
+
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        if trajectory.response == "sleep":
+            time.sleep(60)
+        return 1.0

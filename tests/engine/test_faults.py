@@ -1,0 +1,203 @@
+"""What must not hang, leak or spread: every fault costs one sample."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from contract_rewards import Batch, IgnoresTerm, Rank, faulty
+
+from plaudit import RewardFunction, Status, Trajectory, reward
+from plaudit.engine import Scorer
+
+DEADLINE = 0.4
+
+FAULTS = {
+    "spin in C": (Status.TIMEOUT, "no result within the deadline of 0.4 s"),
+    "sleep": (Status.TIMEOUT, "no result within the deadline of 0.4 s"),
+    "memory": (Status.MEMORY, "MemoryError"),
+    "segfault": (Status.ERROR, "the worker died: signal SIGSEGV"),
+    "exit": (Status.ERROR, "the worker died: exit code 3"),
+}
+
+
+def samples(*responses, **fields):
+    return [Trajectory(prompt="p", response=response, **fields) for response in responses]
+
+
+@pytest.mark.parametrize(("fault", "expected"), FAULTS.items(), ids=FAULTS)
+@pytest.mark.parametrize("in_thread", [False, True], ids=["main thread", "other thread"])
+def test_a_faulty_sample_costs_itself_alone(fault, expected, in_thread):
+    outputs = []
+    with Scorer(faulty, workers=2, deadline_s=DEADLINE, memory_mb=1024) as scorer:
+        scorer.score(samples("warm", "up"))
+        run = lambda: outputs.extend(scorer.score(samples(*["fine"] * 20, fault, *["fine"] * 20)))  # noqa: E731
+        if in_thread:
+            thread = threading.Thread(target=run)
+            thread.start()
+            thread.join()
+        else:
+            run()
+    status, words = expected
+    assert [output.status for output in outputs] == [Status.OK] * 20 + [status] + [Status.OK] * 20
+    assert words in outputs[20].reason
+
+
+def test_a_reward_that_ignores_sigterm_is_killed():
+    with Scorer(IgnoresTerm(), workers=1, deadline_s=DEADLINE) as scorer:
+        assert [o.status for o in scorer.score(samples("a", "sleep", "b"))] == [Status.OK, Status.TIMEOUT, Status.OK]
+
+
+def test_every_sample_may_be_faulty():
+    faults = ["sleep", "exit", "segfault", "raise", "nan", "sleep"]
+    with Scorer(faulty, workers=2, deadline_s=0.2) as scorer:
+        outputs = scorer.score(samples(*faults))
+    assert [o.status.value for o in outputs] == ["timeout", "error", "error", "error", "error", "timeout"]
+
+
+def test_waiting_for_a_free_worker_does_not_count():
+    """Ten samples of 0.1 s on one worker wait up to 0.9 s for their turn, under a deadline of 0.5 s."""
+
+    @reward
+    def slow(response):
+        time.sleep(0.1)
+        return 1.0
+
+    with Scorer(slow, workers=1, deadline_s=0.5) as scorer:
+        assert all(output.ok for output in scorer.score(samples(*"abcdefghij")))
+
+
+def test_a_fork_inside_a_reward_does_not_answer_twice():
+    with Scorer(faulty, workers=2, deadline_s=5) as scorer:
+        outputs = scorer.score(samples("fork", "fine", "fork", "fine"))
+        assert [output.reward for output in outputs] == [1.0] * 4
+        assert [output.reward for output in scorer.score(samples("fine", "raise"))] == [1.0, None]
+
+
+def test_a_batch_that_hangs_is_tried_sample_by_sample():
+    class Batched(RewardFunction):
+        def compute_rewards(self, trajectories):
+            if any(trajectory.response == "sleep" for trajectory in trajectories):
+                time.sleep(60)
+            return [1.0] * len(trajectories)
+
+    with Scorer(Batched(), workers=2, deadline_s=0.1, batch_size=4) as scorer:
+        outputs = scorer.score(samples("a", "sleep", "b", "c", "d"))
+    assert [output.status.value for output in outputs] == ["ok", "timeout", "ok", "ok", "ok"]
+
+
+def test_a_group_that_hangs_fails_as_a_group():
+    class Slow(Rank):
+        def compute_rewards(self, trajectories):
+            if trajectories[0].group == 1:
+                time.sleep(60)
+            return super().compute_rewards(trajectories)
+
+    trajectories = [Trajectory(prompt="p", response=str(n), group=n // 2) for n in range(6)]
+    with Scorer(Slow(), workers=2, deadline_s=0.1) as scorer:
+        outputs = scorer.score(trajectories)
+    assert [output.status.value for output in outputs] == ["ok", "ok", "timeout", "timeout", "ok", "ok"]
+
+
+def children(of: int) -> list[int]:
+    listed = Path(f"/proc/{of}/task").glob("*/children")
+    return [int(child) for file in listed for child in file.read_text().split()]
+
+
+def test_a_worker_killed_by_hand_costs_nothing():
+    @reward
+    def steady(response):
+        time.sleep(0.005)
+        return float(response)
+
+    with Scorer(steady, workers=2, deadline_s=5) as scorer:
+        results = scorer.score_stream(iter(samples(*map(str, range(300)))))
+        taken = [next(results) for _ in range(20)]
+        for pid in children(os.getpid())[:1]:
+            os.kill(pid, signal.SIGKILL)
+        taken += results
+    assert [scored.output.reward for scored in taken] == [float(n) for n in range(300)]
+
+
+def test_what_a_reward_started_is_killed_with_it(tmp_path):
+    pid_file = tmp_path / "pid"
+
+    @reward
+    def starts_something(response):
+        process = subprocess.Popen(["sleep", "600"])
+        pid_file.write_text(str(process.pid))
+        process.wait()
+
+    with Scorer(starts_something, workers=1, deadline_s=0.5) as scorer:
+        assert scorer.score(samples("x"))[0].status is Status.TIMEOUT
+    pid = int(pid_file.read_text())
+    deadline = time.monotonic() + 5
+    while Path(f"/proc/{pid}").exists() and "Z" not in Path(f"/proc/{pid}/stat").read_text().split()[2]:
+        assert time.monotonic() < deadline, "the process that the reward started is still there"
+        time.sleep(0.01)
+
+
+def open_files() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def test_scorers_leave_no_process_and_no_descriptor_behind():
+    with Scorer(faulty, workers=2, deadline_s=1) as scorer:
+        scorer.score(samples("a"))
+    before = (children(os.getpid()), open_files())
+    for _ in range(10):
+        with Scorer(faulty, workers=2, deadline_s=0.1) as scorer:
+            scorer.score(samples("a", "exit", "sleep"))
+    assert (children(os.getpid()), open_files()) == before
+
+
+def test_workers_die_with_a_parent_that_is_killed(tmp_path):
+    script = tmp_path / "parent.py"
+    script.write_text(
+        textwrap.dedent("""
+            import re, sys
+            from plaudit import Trajectory
+            from plaudit.engine import Scorer
+
+            def spin(response):
+                re.match(r"(a+)+$", "a" * 60 + "b")
+
+            if __name__ == "__main__":
+                print("ready", flush=True)
+                with Scorer(spin, workers=2) as scorer:
+                    scorer.score([Trajectory(prompt="p", response=r) for r in "ab"])
+        """)
+    )
+    parent = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE)
+    assert parent.stdout is not None
+    parent.stdout.readline()
+    deadline = time.monotonic() + 20
+    while len(workers := children(parent.pid)) < 2:
+        assert time.monotonic() < deadline, "the workers never started"
+        time.sleep(0.02)
+    time.sleep(1.0)
+    parent.kill()
+    parent.communicate()
+    while any(Path(f"/proc/{pid}").exists() for pid in workers):
+        assert time.monotonic() < deadline + 10, "orphaned workers"
+        time.sleep(0.02)
+
+
+def test_a_reward_that_cannot_be_loaded_over_there_says_why():
+    class Unshippable(RewardFunction):
+        def __init__(self):
+            self.lock = threading.Lock()
+
+        def compute_reward(self, trajectory):
+            return 1.0
+
+    from plaudit.errors import InvalidReward
+
+    with pytest.raises(InvalidReward, match="cannot be sent to another process.*backend='inline'"):
+        Scorer(Unshippable(), workers=1)
+    assert Scorer(Batch(), backend="inline").score(samples("a"))[0].ok
