@@ -103,9 +103,9 @@ class ProcessBackend:
         return [key.data for key, _ in events]
 
     def _progress(self, worker: Worker) -> Iterator[Done]:
-        for outputs in worker.receive():
+        for done in worker.receive():
             self._false_starts = 0
-            yield worker.done(outputs)
+            yield done
         if worker.refusal is not None:
             raise InvalidReward(f"a worker could not load the reward: {worker.refusal}")
 

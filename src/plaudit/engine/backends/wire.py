@@ -10,7 +10,9 @@ import struct
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["Frames", "packed", "read_exactly", "write_all"]
+from plaudit.contract.output import RewardOutput, Status
+
+__all__ = ["Frames", "packed", "read_exactly", "restored", "slim", "write_all"]
 
 _LENGTH = struct.Struct("<Q")
 
@@ -19,6 +21,21 @@ def packed(value: Any) -> bytes:
     """A value as one frame."""
     body = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
     return _LENGTH.pack(len(body)) + body
+
+
+def slim(output: RewardOutput) -> Any:
+    """An output as it travels: the usual kind as a few numbers, since pickling whole outputs costs the most."""
+    if output.status is Status.OK and not output.metadata and not output.components and output.token_rewards is None:
+        return output.reward, output.score, output.reason, output.latency_s
+    return output
+
+
+def restored(travelled: Any) -> RewardOutput:
+    """The output that `slim` was given."""
+    if isinstance(travelled, RewardOutput):
+        return travelled
+    reward, score, reason, latency_s = travelled
+    return RewardOutput(reward, score=score, reason=reason, latency_s=latency_s)
 
 
 def write_all(descriptor: int, frame: bytes) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from plaudit.contract.boundary import Style, evaluate
 from plaudit.contract.function import RewardFunction
-from plaudit.engine.backends.wire import packed, read_exactly, write_all
+from plaudit.engine.backends.wire import packed, read_exactly, slim, write_all
 from plaudit.engine.shipping import Shipment
 from plaudit.errors import PlauditError
 from plaudit.trajectory import Trajectory
@@ -48,7 +48,7 @@ def main(incoming: int, outgoing: int, parent: int) -> None:
         for outputs in _scored(reward, unit):
             if os.getpid() != us:
                 os._exit(0)  # a child that the reward forked and forgot: only its parent answers
-            write_all(outgoing, packed(outputs))
+            write_all(outgoing, packed([slim(output) for output in outputs]))
 
 
 def _scored(reward: RewardFunction, unit: Sequence[Trajectory]) -> Any:

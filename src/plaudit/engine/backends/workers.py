@@ -6,11 +6,10 @@ import subprocess
 import sys
 import time
 from collections import deque
-from collections.abc import Iterator
 from typing import Any
 
 from plaudit.contract.output import RewardOutput
-from plaudit.engine.backends.wire import Frames, packed
+from plaudit.engine.backends.wire import Frames, packed, restored
 from plaudit.engine.shipping import Shipment
 from plaudit.engine.unit import Done, Unit
 
@@ -43,7 +42,6 @@ class Worker:
         self.refusal: str | None = None
         self.unsent: deque[memoryview] = deque([memoryview(packed((shipment, memory_mb)))])
         self._frames = Frames()
-        self._answered = 0
 
     def give(self, unit: Unit) -> None:
         """Hand over a unit; its clock starts when the one before is done."""
@@ -67,28 +65,31 @@ class Worker:
             if not self.unsent[0]:
                 self.unsent.popleft()
 
-    def receive(self) -> Iterator[list[RewardOutput]]:
-        """The outputs that arrived since the last look."""
+    def receive(self) -> list[Done]:
+        """What was scored since the last look."""
+        outputs: list[RewardOutput] = []
         while not self.gone:
             try:
                 part = os.read(self.reading, CHUNK)
             except BlockingIOError:
-                return
+                break
             self.gone = not part
             for answer in self._frames.feed(part):
                 if self.started:
-                    yield answer
+                    outputs += map(restored, answer)
                 else:
                     self._take_greeting(answer)
+        return self._done(outputs) if outputs else []
 
-    def done(self, outputs: list[RewardOutput]) -> Done:
-        """Note the outputs as the next ones of the unit at hand."""
-        unit = self.units[0]
-        done = unit.done(outputs)
-        if len(outputs) == len(unit):
-            self.units.popleft()
-        else:
-            self.units[0] = unit.rest(len(outputs))
+    def _done(self, outputs: list[RewardOutput]) -> list[Done]:
+        """The outputs as the next ones of the units at hand, in order."""
+        done = []
+        while outputs:
+            unit = self.units.popleft()
+            done.append(unit.done(outputs[: len(unit)]))
+            if len(outputs) < len(unit):
+                self.units.appendleft(unit.rest(len(outputs)))
+            outputs = outputs[len(unit) :]
         self.since = time.monotonic()
         return done
 

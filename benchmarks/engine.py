@@ -1,0 +1,171 @@
+"""The scoring engine against inline scoring, a process pool, its own cache and Ray: medians of interleaved rounds.
+
+Run it on an idle machine: `python benchmarks/engine.py` (all parts) or with the names of parts, e.g. `a b`.
+"""
+
+import multiprocessing
+import resource
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from plaudit import Trajectory
+from plaudit.engine import Scorer
+
+ROUNDS = 5
+
+
+def spin(seconds: float) -> None:
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        pass
+
+
+def reward_2ms(response: str) -> float:
+    total = 0
+    for n in range(25_000):  # work, not waiting: the clock must not decide how much is done
+        total += n * n % 7
+    return total % 2
+
+
+def reward_100us(response: str) -> float:
+    total = 0
+    for n in range(1_250):
+        total += n * n % 7
+    return total % 2
+
+
+def reward_1ms(response: str) -> float:
+    total = 0
+    for n in range(12_500):
+        total += n * n % 7
+    return total % 2
+
+
+def trivial(response: str) -> float:
+    return 1.0
+
+
+def samples(count: int) -> list[Trajectory]:
+    return [Trajectory(prompt=f"What is {n} + 1?", response=str(n + 1), ground_truth=str(n + 1)) for n in range(count)]
+
+
+def pool_task(trajectory: Trajectory) -> float:
+    return reward_100us(trajectory.response)
+
+
+def medians(runs: dict[str, Callable[[], object]], rounds: int = ROUNDS) -> dict[str, float]:
+    """Median seconds of each run, interleaved."""
+    taken: dict[str, list[float]] = {name: [] for name in runs}
+    for _ in range(rounds):
+        for name, run in runs.items():
+            began = time.perf_counter()
+            run()
+            taken[name].append(time.perf_counter() - began)
+    return {name: statistics.median(seconds) for name, seconds in taken.items()}
+
+
+def verdict(ratio: float, target: float) -> str:
+    return f"{ratio:.2f} (target ≥ {target:g}: {'met' if ratio >= target else 'NOT met'})"
+
+
+def part_a() -> None:
+    """Two workers against inline, a reward of about 2 ms."""
+    batch = samples(1_000)
+    with Scorer(reward_2ms, backend="inline") as inline, Scorer(reward_2ms, workers=2, deadline_s=1.0) as processes:
+        processes.score(batch[:50])
+        found = medians({"inline": lambda: inline.score(batch), "processes": lambda: processes.score(batch)})
+    each = found["inline"] / len(batch) * 1e3
+    print(f"(a) {each:.2f} ms reward: 2 workers over inline = {verdict(found['inline'] / found['processes'], 1.8)}")
+
+
+def part_b() -> None:
+    """With deadlines against multiprocessing.Pool without any, a reward of about 100 µs."""
+    batch = samples(20_000)
+    context = multiprocessing.get_context("spawn")
+    with context.Pool(2) as pool, Scorer(reward_100us, workers=2, deadline_s=1.0) as scorer:
+        scorer.score(batch[:500])
+        pools = {
+            f"pool, chunks of {size}": lambda size=size: list(pool.imap_unordered(pool_task, batch, chunksize=size))
+            for size in (64, 256, 1024)
+        }
+        list(pool.imap_unordered(pool_task, batch[:500], chunksize=64))
+        found = medians({"scorer": lambda: scorer.score(batch), **pools})
+    best = min(seconds for name, seconds in found.items() if name != "scorer")
+    for name, seconds in found.items():
+        print(f"    {name:22} {len(batch) / seconds:10,.0f} samples/s")
+    print(f"(b) throughput with deadlines over the best pool without = {verdict(best / found['scorer'], 0.85)}")
+
+
+def part_c() -> None:
+    """A million trivial trajectories streamed: how much memory does it take?"""
+    count = 1_000_000
+
+    def stream() -> Iterator[Trajectory]:
+        for n in range(count):
+            yield Trajectory(prompt=f"What is {n} + 1?", response=str(n + 1))
+
+    with Scorer(trivial, workers=2, deadline_s=1.0) as scorer:
+        scorer.score(samples(1000))
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        began = time.perf_counter()
+        scored = sum(1 for _ in scorer.score_stream(stream()))
+        seconds = time.perf_counter() - began
+        grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    met = "met" if grown < 300 and scored == count else "NOT met"
+    print(f"(c) {scored:,} streamed at {scored / seconds:,.0f}/s, peak memory grew {grown:.0f} MB (target < 300: {met})")
+
+
+def part_d() -> None:
+    """Rescoring from the cache against scoring, a reward of about 1 ms."""
+    batch = samples(2_000)
+    with tempfile.TemporaryDirectory() as folder:
+        cached = Scorer(reward_1ms, backend="inline", cache=Path(folder) / "cache.sqlite")
+        plain = Scorer(reward_1ms, backend="inline")
+        with cached, plain:
+            cached.score(batch)
+            found = medians({"scored": lambda: plain.score(batch), "cached": lambda: cached.score(batch)})
+    print(f"(d) cached rescoring over scoring = {verdict(found['scored'] / found['cached'], 20)}")
+
+
+def part_e() -> None:
+    """Ray on this machine against the processes backend."""
+    batch = samples(20_000)
+    with Scorer(reward_100us, workers=2, deadline_s=1.0) as processes:
+        with Scorer(reward_100us, backend="ray", workers=2, deadline_s=1.0) as ray:
+            processes.score(batch[:500])
+            ray.score(batch[:500])
+            found = medians({"processes": lambda: processes.score(batch), "ray": lambda: ray.score(batch)})
+    print(f"(e) Ray over processes = {verdict(found['processes'] / found['ray'], 0.6)}")
+
+
+def part_f() -> None:
+    """From a parent of 2 GiB against a small one; workers are started by exec, so its size must not matter."""
+    batch = samples(5_000)
+
+    def lifetime() -> None:
+        with Scorer(reward_100us, workers=2, deadline_s=1.0) as scorer:
+            scorer.score(batch)
+
+    small = statistics.median([_timed(lifetime) for _ in range(ROUNDS)])
+    ballast = bytearray(2 << 30)
+    ballast[:: resource.getpagesize()] = b"x" * len(ballast[:: resource.getpagesize()])
+    large = statistics.median([_timed(lifetime) for _ in range(ROUNDS)])
+    del ballast
+    print(f"(f) small parent over 2 GiB parent, start-up included = {verdict(small / large, 0.9)}")
+
+
+def _timed(run: Callable[[], None]) -> float:
+    began = time.perf_counter()
+    run()
+    return time.perf_counter() - began
+
+
+PARTS = {"a": part_a, "b": part_b, "c": part_c, "d": part_d, "e": part_e, "f": part_f}
+
+if __name__ == "__main__":
+    for name in sys.argv[1:] or PARTS:
+        PARTS[name]()
