@@ -1,0 +1,75 @@
+"""Prove the contract of a reward: try it on nasty texts, twice, in another order, alone, and in a new process.
+
+No finding means that none was found on these samples, not that there is none. Everything is scored in this process
+without a deadline; a reward that hangs on a nasty text hangs here.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from plaudit.contract.function import RewardFunction, Rewarding
+from plaudit.loading import load
+from plaudit.testing import comparisons, faults
+from plaudit.testing.findings import Finding
+from plaudit.testing.probes import nasty_responses, ordinary_samples, with_response
+from plaudit.testing.witness import Scoring, observe
+from plaudit.trajectory import Trajectory
+
+__all__ = ["check_reward"]
+
+
+def check_reward(
+    reward: Rewarding | str, trajectories: Sequence[Trajectory] | None = None, *, seed: int = 0
+) -> list[Finding]:
+    """What is wrong with a reward; the empty list when nothing was found.
+
+    `reward` is a reward, a plain function, or a spec string as `plaudit.load` takes it; only a spec is also tried in a
+    fresh process. Give `trajectories` when the reward needs columns of your data; each is scored about four times.
+
+    >>> from plaudit import reward
+    >>> @reward(bounds=(0.0, 1.0))
+    ... def polite(response): return float("please" in response.lower())
+    >>> check_reward(polite)
+    []
+    """
+    subject = load(reward)
+    given = list(trajectories or ())
+    first = observe(subject, given or ordinary_samples(seed))
+    nasty = [observe(subject, [sample]) for sample in _nasty_samples(first, seed)]
+    findings = [*_on_single_samples(subject, first, nasty)]
+    if given:
+        findings += faults.no_difference(first.observations)
+    spec = reward if isinstance(reward, str) else None
+    return [*findings, *islice(_on_repetition(subject, first, nasty, spec, seed), 1)]
+
+
+def _nasty_samples(first: Scoring, seed: int) -> list[Trajectory]:
+    samples = [observation.trajectory for observation in first.observations]
+    pattern = next((sample for sample in samples if sample.ground_truth is not None), samples[0])
+    return [with_response(pattern, response) for response in nasty_responses(seed)]
+
+
+def _on_single_samples(reward: RewardFunction, first: Scoring, nasty: Sequence[Scoring]) -> Iterator[Finding]:
+    strained = [observation for scoring in nasty for observation in scoring.observations]
+    observations = [*first.observations, *strained]
+    if failed := list(faults.everything_failed(observations)):
+        yield from failed
+        return
+    yield from faults.nothing_scored(first.observations)
+    yield from faults.failures(reward, observations)
+    yield from faults.out_of_range(reward, observations)
+    yield from faults.garbage_taken_for_right(first.observations, strained)
+
+
+def _on_repetition(
+    reward: RewardFunction, first: Scoring, nasty: Sequence[Scoring], spec: str | None, seed: int
+) -> Iterator[Finding]:
+    """Lazily, most basic rule first: the caller takes the first finding."""
+    yield from comparisons.inputs_changed([first, *nasty])
+    if not reward.deterministic:
+        return
+    yield from comparisons.again(reward, first)
+    if spec is not None:
+        yield from comparisons.in_a_fresh_process(spec, first)
+    yield from comparisons.permuted(reward, first, seed)
+    yield from comparisons.alone(reward, first)

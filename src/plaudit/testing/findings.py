@@ -1,0 +1,110 @@
+"""What a check of a reward can find: the rules of the contract, and a finding that says which one was broken.
+
+An `error` breaks the contract; a `warning` is worth a look before training; an `info` breaks nothing.
+"""
+
+import enum
+from dataclasses import dataclass
+from typing import NamedTuple
+
+__all__ = ["Finding", "Rule", "Severity", "shortened"]
+
+SHOWN = 60
+
+
+class Severity(enum.StrEnum):
+    """How much a finding matters."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+class Rule(enum.StrEnum):
+    """What every reward promises."""
+
+    SCORED = "scored"
+    TOTAL = "total"
+    FINITE = "finite"
+    ARITY = "arity"
+    BOUNDS = "bounds"
+    RANGE = "range"
+    GROUND_TRUTH = "ground truth"
+    GARBAGE = "garbage"
+    VARIED = "varied"
+    PURE = "pure"
+    DETERMINISTIC = "deterministic"
+    STATELESS = "stateless"
+    ORDER = "order"
+    INDEPENDENT = "independent"
+
+
+class _Meaning(NamedTuple):
+    severity: Severity
+    remedy: str
+
+
+_MEANINGS = {
+    Rule.SCORED: _Meaning(Severity.ERROR, "mend the reward, or give check_reward trajectories that it can score"),
+    Rule.TOTAL: _Meaning(
+        Severity.ERROR,
+        "a model may write anything: handle such responses, or return RewardOutput.unscored(Status.UNPARSED, reason)",
+    ),
+    Rule.FINITE: _Meaning(Severity.ERROR, "return one finite number per response, or RewardOutput.unscored(...)"),
+    Rule.ARITY: _Meaning(Severity.ERROR, "return one value per sample, in order, also for repeated samples"),
+    Rule.BOUNDS: _Meaning(Severity.ERROR, "clip the value (`.clip(low, high)`) or declare wider `bounds`"),
+    Rule.RANGE: _Meaning(
+        Severity.INFO, "declare `bounds`, or bring the values into [0, 1] with `.clip()` or `.scale()`"
+    ),
+    Rule.GROUND_TRUTH: _Meaning(
+        Severity.WARNING, "return RewardOutput.unscored(Status.SKIPPED, 'no ground truth') when it is None"
+    ),
+    Rule.GARBAGE: _Meaning(Severity.ERROR, "a response without any content has nothing right in it: give it no score"),
+    Rule.VARIED: _Meaning(
+        Severity.WARNING, "look at a few with `plaudit explain`; equal rewards teach a policy nothing"
+    ),
+    Rule.PURE: _Meaning(Severity.ERROR, "work on a copy: others read the same trajectories after this reward"),
+    Rule.DETERMINISTIC: _Meaning(
+        Severity.ERROR,
+        "remove what is random or remembered, or declare `deterministic = False` so that nothing is cached",
+    ),
+    Rule.STATELESS: _Meaning(
+        Severity.ERROR, "compute from the trajectory alone, or declare `deterministic = False` if memory is the point"
+    ),
+    Rule.ORDER: _Meaning(Severity.ERROR, "let no value depend on the place of its sample in the batch"),
+    Rule.INDEPENDENT: _Meaning(
+        Severity.ERROR, "score each sample on its own, or declare scope = 'group' or 'batch' if comparing is the point"
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One broken rule: what was seen, on which response, and what to do about it."""
+
+    rule: Rule
+    severity: Severity
+    message: str
+    sample: str
+    remedy: str
+
+    @classmethod
+    def of(
+        cls, rule: Rule, message: str, response: str, *, severity: Severity | None = None, remedy: str | None = None
+    ) -> "Finding":
+        """A finding with the rule's usual severity and remedy where none is given."""
+        usual = _MEANINGS[rule]
+        return cls(rule, severity or usual.severity, message, shortened(response), remedy or usual.remedy)
+
+    def __str__(self) -> str:
+        return f"{self.severity} ({self.rule}): {self.message}; response {self.sample}. Remedy: {self.remedy}"
+
+
+def shortened(text: str) -> str:
+    """A text as one short line in quotes: its beginning, and how long it is where that is not all.
+
+    >>> shortened("a" * 100)
+    "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'… (100 characters)"
+    """
+    shown = text[:SHOWN].encode("ascii", "backslashreplace").decode() if not text.isprintable() else text[:SHOWN]
+    return f"'{shown}'" if len(text) <= SHOWN else f"'{shown}'… ({len(text):,} characters)"

@@ -1,0 +1,59 @@
+"""Score samples in a new Python process, where nothing is left over from this one.
+
+The new process has another hash seed, so that values which follow the order of a set or `hash(text)` show up. It
+shares `sys.path` and the working directory with this one, and answers through a file because a reward may print.
+"""
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from plaudit import jsonline
+from plaudit.contract.boundary import evaluate
+from plaudit.contract.output import RewardOutput
+from plaudit.errors import ScoringFailed
+from plaudit.loading import load
+from plaudit.trajectory import Trajectory
+
+__all__ = ["answer", "score_afresh"]
+
+PATIENCE_S = 300.0
+_START = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
+    "from plaudit.testing.fresh_process import answer; answer(*sys.argv[2:])"
+)
+
+
+def score_afresh(spec: str, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
+    """One output per trajectory from the reward that `spec` names; raises ScoringFailed when the process fails."""
+    with TemporaryDirectory(prefix="plaudit-") as folder:
+        asked, answered = Path(folder, "asked.jsonl"), Path(folder, "answered.jsonl")
+        asked.write_text("\n".join(trajectory.to_json() for trajectory in trajectories), encoding="utf-8")
+        _run([sys.executable, "-R", "-c", _START, json.dumps(sys.path), spec, str(asked), str(answered)])
+        if not answered.exists():
+            raise ScoringFailed("a fresh process ended early, without an error")
+        return [RewardOutput.from_dict(jsonline.decode(line)) for line in answered.read_bytes().splitlines()]
+
+
+def answer(spec: str, asked: str, answered: str) -> None:
+    """What the new process runs: read trajectories, score, write outputs."""
+    trajectories = [Trajectory.from_json(line) for line in Path(asked).read_bytes().split(b"\n")]
+    outputs = evaluate(load(spec), trajectories)
+    compared = [
+        RewardOutput(o.reward, o.token_rewards, score=o.score, status=o.status, token_unit=o.token_unit)
+        for o in outputs  # metadata may hold what JSON cannot
+    ]
+    Path(answered).write_bytes(b"\n".join(jsonline.encode(output.to_dict()) for output in compared))
+
+
+def _run(command: list[str]) -> None:
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=PATIENCE_S, check=False)
+    except subprocess.TimeoutExpired:
+        raise ScoringFailed(f"a fresh process did not finish within {PATIENCE_S:g} s") from None
+    if done.returncode:
+        said = done.stderr.decode(errors="replace").strip().splitlines()
+        raise ScoringFailed(f"a fresh process failed with code {done.returncode}: {said[-1] if said else 'no message'}")

@@ -1,0 +1,76 @@
+"""What a reward holds on to between calls: attributes, closure variables, module globals, default arguments.
+
+A look before and after scoring names what changed. It sees what pickles or prints; memory inside other objects that do
+neither stays hidden.
+"""
+
+import functools
+import inspect
+import pickle
+from collections.abc import Callable, Iterator, Mapping
+from types import ModuleType
+from typing import Any
+
+from plaudit.contract.function import Combination, FunctionReward, RewardFunction
+
+__all__ = ["changed_names", "held_by"]
+
+_FOREIGN_TO_STATE = (ModuleType, type, staticmethod, classmethod, property)
+_UNPICKLABLE = (pickle.PicklingError, TypeError, AttributeError, ValueError, RuntimeError, NotImplementedError)
+
+
+def held_by(reward: RewardFunction) -> dict[str, bytes]:
+    """A fingerprint of everything the reward can remember with, by name."""
+    if isinstance(reward, Combination):
+        return {f"{part.name}: {name}": print_ for part in reward.parts for name, print_ in held_by(part).items()}
+    held = dict(_attributes(reward))
+    for function in _functions(reward):
+        held.update(_variables(function))
+    return {name: _fingerprint(value) for name, value in held.items()}
+
+
+def changed_names(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> list[str]:
+    """The names that are new or hold something else."""
+    return sorted(name for name, print_ in after.items() if before.get(name) != print_)
+
+
+def _attributes(reward: RewardFunction) -> Iterator[tuple[str, Any]]:
+    for owner in (*_own_classes(reward), reward):
+        for name, value in getattr(owner, "__dict__", {}).items():
+            if not name.startswith("__") and not callable(value) and not isinstance(value, _FOREIGN_TO_STATE):
+                yield name, value
+
+
+def _functions(reward: RewardFunction) -> Iterator[Callable[..., Any]]:
+    if isinstance(reward, FunctionReward):
+        plain = reward.function.func if isinstance(reward.function, functools.partial) else reward.function
+        yield from filter(inspect.isfunction, [inspect.unwrap(plain)])
+    for owner in _own_classes(reward):
+        yield from filter(inspect.isfunction, vars(owner).values())
+
+
+def _own_classes(reward: RewardFunction) -> list[type]:
+    return [
+        owner for owner in type(reward).__mro__ if not owner.__module__.startswith(("plaudit.contract", "builtins"))
+    ]
+
+
+def _variables(function: Callable[..., Any]) -> dict[str, Any]:
+    closed = inspect.getclosurevars(function)
+    defaults = {
+        name: parameter.default
+        for name, parameter in inspect.signature(function).parameters.items()
+        if parameter.default is not parameter.empty
+    }
+    return {
+        name: value
+        for name, value in {**closed.globals, **closed.nonlocals, **defaults}.items()
+        if not inspect.isroutine(value) and not isinstance(value, _FOREIGN_TO_STATE)
+    }
+
+
+def _fingerprint(value: Any) -> bytes:
+    try:
+        return pickle.dumps(value)
+    except _UNPICKLABLE:
+        return repr(value).encode(errors="surrogatepass")

@@ -1,0 +1,176 @@
+"""Score samples and keep what the reward itself did: returned, raised, or returned the wrong number of values.
+
+The scoring boundary turns all three into an output; a checker has to tell them apart. The samples are copied first, so
+that a reward that changes them spoils no later check.
+"""
+
+import copy
+import inspect
+from collections.abc import Awaitable, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, TypeAlias
+
+from plaudit.contract.boundary import evaluate
+from plaudit.contract.function import RewardFunction
+from plaudit.contract.output import RewardOutput, Status
+from plaudit.errors import InvalidOutput
+from plaudit.testing.findings import Rule
+from plaudit.trajectory import Trajectory
+
+__all__ = ["Observation", "Scoring", "observe"]
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """The reward gave this for the sample."""
+
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """The call that the sample was part of raised."""
+
+    error: BaseException
+
+
+@dataclass(frozen=True, slots=True)
+class Miscounted:
+    """The call that the sample was part of did not give one value per sample."""
+
+
+Act: TypeAlias = Returned | Raised | Miscounted
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """A sample, its output, and what the reward did to bring that about."""
+
+    trajectory: Trajectory
+    output: RewardOutput
+    act: Act
+
+    @property
+    def fault(self) -> Rule | None:
+        """The rule that a failure to score this sample breaks."""
+        if self.output.status is not Status.ERROR:
+            return None
+        match self.act:
+            case Miscounted():
+                return Rule.ARITY
+            case Raised(error) if not isinstance(error, InvalidOutput):
+                return Rule.TOTAL
+            case Returned(RewardOutput(status=Status.ERROR)):  # the reward itself says that it failed
+                return Rule.TOTAL
+        return Rule.FINITE
+
+    @property
+    def returned_none(self) -> bool:
+        """True when the reward gave a bare None, as a function without `return` does."""
+        return isinstance(self.act, Returned) and self.act.value is None
+
+
+@dataclass(frozen=True, slots=True)
+class Scoring:
+    """What came of scoring some samples together."""
+
+    observations: list[Observation]
+    changed: list[Trajectory]
+    """The samples that are not what they were before."""
+
+    @property
+    def outputs(self) -> list[RewardOutput]:
+        return [observation.output for observation in self.observations]
+
+
+def observe(reward: RewardFunction, samples: Sequence[Trajectory]) -> Scoring:
+    """Score copies of the samples and watch."""
+    batch = copy.deepcopy(list(samples))
+    kept = list(batch)  # the reward may reorder the list it is given
+    witness = _Witness(reward)
+    outputs = evaluate(witness, batch)
+    observations = [
+        Observation(sample, output, witness.acts[id(scored)])
+        for sample, output, scored in zip(samples, outputs, kept, strict=True)
+    ]
+    changed = [
+        sample
+        for sample, scored in zip(samples, batch, strict=True)
+        if repr(sample.to_dict()) != repr(scored.to_dict())
+    ]
+    return Scoring(observations, changed)
+
+
+class _Witness:
+    """Stands before a reward and notes what it does for each sample."""
+
+    def __init__(self, reward: RewardFunction) -> None:
+        self.reward = reward
+        self.name, self.scope = reward.name, reward.scope
+        self.style, self.concurrency = reward.style, reward.concurrency
+        self.acts: dict[int, Act] = {}
+
+    def compute_reward(self, trajectory: Trajectory) -> Any:
+        with _Watch(self, [trajectory]):
+            value = self.reward.compute_reward(trajectory)
+        return self._one_later(value, trajectory) if inspect.isawaitable(value) else self._one(value, trajectory)
+
+    def compute_rewards(self, trajectories: Sequence[Trajectory]) -> Any:
+        batch = list(trajectories)
+        with _Watch(self, batch):
+            values = self.reward.compute_rewards(trajectories)
+        return self._many_later(values, batch) if inspect.isawaitable(values) else self._many(values, batch)
+
+    def __call__(self, trajectories: Any, ground_truths: Any = None) -> Any:
+        batch = list(trajectories)
+        with _Watch(self, batch):
+            values: Any = self.reward(trajectories, ground_truths)
+        return self._many_later(values, batch) if inspect.isawaitable(values) else self._many(values, batch)
+
+    def _one(self, value: Any, trajectory: Trajectory) -> Any:
+        self.acts[id(trajectory)] = Returned(value)
+        return value
+
+    async def _one_later(self, value: Awaitable[Any], trajectory: Trajectory) -> Any:
+        with _Watch(self, [trajectory]):
+            settled = await value
+        return self._one(settled, trajectory)
+
+    def _many(self, values: Any, batch: Sequence[Trajectory]) -> Any:
+        try:
+            each = iter(values)
+        except TypeError:  # a single number: the boundary says so in words
+            self.note(batch, Miscounted())
+            return values
+        with _Watch(self, batch):
+            listed = list(each)
+        if len(listed) != len(batch):
+            self.note(batch, Miscounted())
+            return listed
+        return [self._one(value, trajectory) for value, trajectory in zip(listed, batch, strict=True)]
+
+    async def _many_later(self, values: Awaitable[Any], batch: Sequence[Trajectory]) -> Any:
+        with _Watch(self, batch):
+            settled = await values
+        return self._many(settled, batch)
+
+    def note(self, batch: Sequence[Trajectory], act: Act) -> None:
+        self.acts.update((id(trajectory), act) for trajectory in batch)
+
+
+@dataclass(frozen=True, slots=True)
+class _Watch:
+    """Notes what is raised inside, and lets it pass."""
+
+    witness: _Witness
+    batch: Sequence[Trajectory]
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        if error is not None:
+            self.witness.note(self.batch, Raised(error))

@@ -1,0 +1,3 @@
+"""`pytester` runs pytest inside tests: the plug-in is tested as users meet it."""
+
+pytest_plugins = ["pytester"]

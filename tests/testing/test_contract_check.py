@@ -1,0 +1,404 @@
+"""Each planted bug is found by the rule meant for it and by no other; honest rewards pass without a finding."""
+
+import json
+import random
+import re
+import time
+from pathlib import Path
+
+import pytest
+
+from plaudit import CompositeReward, FunctionReward, RewardFunction, RewardOutput, Status, Trajectory, reward
+from plaudit.testing import Rule, Severity, check_reward
+
+
+def words(response):
+    return min(1.0, len(response.split()) / 20)
+
+
+def right(response, ground_truth):
+    if ground_truth is None:
+        return RewardOutput.unscored(Status.SKIPPED, "no ground truth")
+    correct = float(ground_truth in response)
+    return RewardOutput(correct, score=correct)
+
+
+async def patient(response):
+    return float("answer" in response)
+
+
+class Relative(RewardFunction):
+    """The share of the group's longest response."""
+
+    scope = "group"
+    bounds = (0.0, 1.0)
+
+    def compute_rewards(self, trajectories):
+        longest = max(len(trajectory.response) for trajectory in trajectories) or 1
+        return [len(trajectory.response) / longest for trajectory in trajectories]
+
+
+class Twinkling(RewardFunction):
+    def __call__(self, trajectories, ground_truths):
+        return [
+            float(truth is not None and truth in trajectory.response)
+            for trajectory, truth in zip(trajectories, ground_truths, strict=True)
+        ]
+
+
+class Patient(RewardFunction):
+    async def compute_rewards(self, trajectories):
+        return (words(trajectory.response) for trajectory in trajectories)
+
+
+class Cached(RewardFunction):
+    """Memory that changes no value is no fault."""
+
+    def __init__(self):
+        self.cache = {}
+
+    def compute_reward(self, trajectory):
+        return self.cache.setdefault(trajectory.response, words(trajectory.response))
+
+
+class PerWord(RewardFunction):
+    def compute_reward(self, trajectory):
+        values = [0.0 for _ in trajectory.response.split()]
+        return RewardOutput(0.0, token_rewards=values)
+
+
+class PerToken(RewardFunction):
+    def compute_reward(self, trajectory):
+        return RewardOutput(0.5, token_rewards=[0.1] * len(trajectory.tokens), token_unit="token")
+
+
+@reward(deterministic=False)
+def noisy_on_purpose(response):
+    return random.random()
+
+
+@reward(bounds=(-1.0, 0.0))
+def penalty(response):
+    return -min(1.0, len(response) / 1000)
+
+
+def unparsed_without_a_number(response):
+    numbers = re.findall(r"\d+", response)
+    return 1.0 if numbers else RewardOutput.unscored(Status.UNPARSED, "no number")
+
+
+def by_metadata(response, metadata):
+    return float(metadata["answer"] in response)
+
+
+HONEST = {
+    "plain function": words,
+    "correctness with score": right,
+    "async function": patient,
+    "async batch reward": Patient(),
+    "group reward": Relative(),
+    "paired batch reward": Twinkling(),
+    "cache": Cached(),
+    "word rewards": PerWord(),
+    "token rewards": PerToken(),
+    "declared random": noisy_on_purpose,
+    "declared negative range": penalty,
+    "unparsed is no failure": unparsed_without_a_number,
+    "metadata": by_metadata,
+    "weighted sum": CompositeReward([(words, 0.3), (right, 0.7)]),
+    "gate": FunctionReward(words).gate(on=FunctionReward(right), at=0.5),
+    "normalised in the group": FunctionReward(words).normalized("group").clip(0, 1),
+    "normalised over the batch": FunctionReward(words).normalized("rank").clip(0, 1),
+    "running normaliser": FunctionReward(words).normalized("running").clip(0, 1),
+}
+
+
+@pytest.mark.parametrize("honest", HONEST.values(), ids=HONEST)
+def test_an_honest_reward_has_no_findings(honest):
+    assert check_reward(honest) == []
+
+
+@pytest.mark.parametrize("seed", range(1, 6))
+def test_no_seed_makes_an_honest_reward_look_broken(seed):
+    assert check_reward(HONEST["weighted sum"], seed=seed) == []
+
+
+def raises_on_empty(response):
+    return 1.0 / len(response) if len(response.split()) < 1 else 0.5
+
+
+def gives_nan(response):
+    return float("nan")
+
+
+def gives_text(response):
+    return "good"
+
+
+def invalid_output(response):
+    return RewardOutput(0.5, score=2.0)
+
+
+def recursive_parser(response):
+    try:
+        return float(bool(json.loads(response)))
+    except ValueError:
+        return 0.0
+
+
+def too_few(responses):
+    return [1.0 for _ in responses][1:]
+
+
+def drops_repeated(responses):
+    return [float(len(response) % 7) / 7 for response in dict.fromkeys(responses)]
+
+
+def one_for_all(responses):
+    return 0.5
+
+
+async def too_few_later(responses):
+    return [0.0]
+
+
+async def raises_later(responses):
+    return [1.0 if response.split()[0] else 0.0 for response in responses]
+
+
+def skips_everything(response):
+    return RewardOutput.unscored(Status.SKIPPED, "not my kind of text")
+
+
+def chance(response):
+    return random.random()
+
+
+def clock(response):
+    return time.perf_counter_ns() % 1000 / 1000
+
+
+def by_place(responses):
+    return [place / len(responses) for place, _ in enumerate(responses)]
+
+
+def against_the_batch(responses):
+    longest = max(len(response) for response in responses) or 1
+    return [len(response) / longest for response in responses]
+
+
+def writes_metadata(trajectory):
+    trajectory.metadata["seen"] = True
+    return 0.5
+
+
+def sorts_in_place(self, trajectories):
+    trajectories.sort(key=lambda trajectory: trajectory.response)
+    return [words(trajectory.response) for trajectory in trajectories]
+
+
+class SortsInPlace(RewardFunction):
+    compute_rewards = sorts_in_place
+
+
+SEEN: set[str] = set()
+
+
+def novelty(response):
+    new = response not in SEEN
+    SEEN.add(response)
+    return float(new)
+
+
+class Counter(RewardFunction):
+    calls = 0
+
+    def compute_reward(self, trajectory):
+        self.calls += 1
+        return self.calls / 10_000
+
+
+class LongestSoFar(RewardFunction):
+    def __init__(self):
+        self.longest = 1
+
+    def compute_reward(self, trajectory):
+        self.longest = max(self.longest, len(trajectory.response))
+        return len(trajectory.response) / self.longest
+
+
+class OwnDice(RewardFunction):
+    def __init__(self):
+        self.dice = random.Random(0)
+
+    def compute_reward(self, trajectory):
+        return self.dice.random()
+
+
+@reward(bounds=(0.0, 1.0))
+def beyond_bounds(response):
+    return float(len(response))
+
+
+def forgets_to_return(response):
+    len(response) / 100
+
+
+def swallows(response):
+    try:
+        return response.no_such_method()
+    except AttributeError:
+        return None
+
+
+def always_raises(response):
+    raise LookupError("no model")
+
+
+def asks_for_a_column(response, expected_format):
+    return float(expected_format in response)
+
+
+def needs_the_truth(response, ground_truth):
+    return float(ground_truth in response)
+
+
+def garbage_is_right(response, ground_truth):
+    empty = not response.strip()
+    return RewardOutput(float(empty), score=float(empty))
+
+
+BROKEN = {
+    "raises on empty": (raises_on_empty, Rule.TOTAL),
+    "recursion": (recursive_parser, Rule.TOTAL),
+    "raises inside a sum": (CompositeReward([(raises_on_empty, 0.5), (words, 0.5)]), Rule.TOTAL),
+    "nan": (gives_nan, Rule.FINITE),
+    "text": (gives_text, Rule.FINITE),
+    "invalid output": (invalid_output, Rule.FINITE),
+    "too few values": (too_few, Rule.ARITY),
+    "repeated samples dropped": (drops_repeated, Rule.ARITY),
+    "one value for all": (one_for_all, Rule.ARITY),
+    "too few values, async": (too_few_later, Rule.ARITY),
+    "raises, async": (raises_later, Rule.TOTAL),
+    "skips everything": (skips_everything, Rule.SCORED),
+    "random": (chance, Rule.DETERMINISTIC),
+    "clock": (clock, Rule.DETERMINISTIC),
+    "place in the batch": (by_place, Rule.ORDER),
+    "compares with the batch": (against_the_batch, Rule.INDEPENDENT),
+    "writes metadata": (writes_metadata, Rule.PURE),
+    "sorts in place": (SortsInPlace(), Rule.PURE),
+    "module memory": (novelty, Rule.STATELESS),
+    "counter": (Counter(), Rule.STATELESS),
+    "counter inside a sum": (0.5 * Counter() + 0.5 * FunctionReward(words), Rule.STATELESS),
+    "running maximum": (LongestSoFar(), Rule.STATELESS),
+    "own random generator": (OwnDice(), Rule.STATELESS),
+    "beyond its bounds": (beyond_bounds, Rule.BOUNDS),
+    "forgets to return": (forgets_to_return, Rule.SCORED),
+    "swallows its errors": (swallows, Rule.SCORED),
+    "always raises": (always_raises, Rule.SCORED),
+    "asks for a missing column": (asks_for_a_column, Rule.SCORED),
+    "needs the truth": (needs_the_truth, Rule.GROUND_TRUTH),
+    "garbage is right": (garbage_is_right, Rule.GARBAGE),
+}
+
+
+@pytest.mark.parametrize(("broken", "rule"), BROKEN.values(), ids=BROKEN)
+def test_a_planted_bug_is_found_by_the_rule_meant_for_it_and_no_other(broken, rule):
+    assert [finding.rule for finding in check_reward(broken)] == [rule]
+
+
+def test_two_independent_bugs_give_two_findings():
+    def both(trajectory):
+        trajectory.metadata.clear()
+        return 1 / len(trajectory.response)
+
+    assert [finding.rule for finding in check_reward(both)] == [Rule.TOTAL, Rule.PURE]
+
+
+def test_values_outside_zero_to_one_without_bounds_are_only_an_info():
+    findings = check_reward(lambda response: float(len(response)))
+    assert [(finding.rule, finding.severity) for finding in findings] == [(Rule.RANGE, Severity.INFO)]
+
+
+def test_a_finding_says_what_where_and_what_to_do():
+    [finding] = check_reward(raises_on_empty)
+    assert finding.severity is Severity.ERROR
+    assert "ZeroDivisionError" in finding.message
+    assert finding.sample == "''"
+    assert "Status.UNPARSED" in finding.remedy
+
+
+def test_the_memory_of_a_stateful_reward_is_named():
+    [finding] = check_reward(0.5 * FunctionReward(novelty) + 0.5 * Counter(), seed=1)
+    assert "Counter: calls" in finding.message
+    assert "novelty: SEEN" in finding.message
+
+
+def test_forgetting_to_return_is_called_that():
+    [finding] = check_reward(forgets_to_return)
+    assert finding.severity is Severity.WARNING
+    assert "forgotten to return" in finding.remedy
+
+
+def test_one_cause_is_one_finding_however_many_texts_it_concerns():
+    def numbers_only(response):
+        return float(int(response) > 0)
+
+    findings = check_reward(numbers_only, [Trajectory(prompt="", response=str(number)) for number in range(4)])
+    assert [finding.rule for finding in findings] == [Rule.TOTAL]
+
+
+def test_the_users_own_samples_and_columns_are_what_is_scored():
+    samples = [Trajectory(prompt="", response=f"It is {n}.", columns={"expected_format": "It is"}) for n in range(4)]
+    assert check_reward(asks_for_a_column, samples) == []
+
+
+def test_equal_rewards_on_many_given_samples_are_a_warning():
+    samples = [Trajectory(prompt="", response="word " * n, ground_truth="x") for n in range(8)]
+    assert [finding.rule for finding in check_reward(lambda response: 0.25, samples)] == [Rule.VARIED]
+    assert check_reward(lambda response: 0.25, samples[:7]) == []
+
+
+def test_a_group_reward_that_looks_at_other_groups_is_found():
+    class Across(RewardFunction):
+        scope = "group"
+
+        def __init__(self):
+            self.earlier = 0
+
+        def compute_rewards(self, trajectories):
+            self.earlier, before = len(trajectories[0].prompt_text), self.earlier
+            return [float(before > 0)] * len(trajectories)
+
+    samples = [Trajectory(prompt=prompt, response="yes") for prompt in ("a", "bb", "")]
+    assert [finding.rule for finding in check_reward(Across(), samples)] == [Rule.STATELESS]
+
+
+def test_the_samples_given_are_left_as_they_were():
+    sample = Trajectory(prompt="", response="yes", metadata={"k": [1]})
+    check_reward(writes_metadata, [sample])
+    assert sample == Trajectory(prompt="", response="yes", metadata={"k": [1]})
+
+
+def test_the_same_seed_finds_the_same_again():
+    assert check_reward(raises_on_empty, seed=3) == check_reward(raises_on_empty, seed=3)
+
+
+def test_a_reward_given_by_its_spec_is_checked(tmp_path: Path):
+    file = tmp_path / "good_reward.py"
+    file.write_text("def good(response):\n    return min(1.0, len(response) / 100)\n")
+    assert check_reward(f"{file}:good") == []
+
+
+def test_values_that_follow_the_hash_seed_are_found_in_a_fresh_process(tmp_path: Path):
+    file = tmp_path / "hashing_reward.py"
+    file.write_text("def hashing(response):\n    return hash(response) % 1000 / 1000\n")
+    [finding] = check_reward(f"{file}:hashing")
+    assert finding.rule is Rule.DETERMINISTIC
+    assert "fresh process" in finding.message
+
+
+def test_a_reward_that_prints_is_still_compared_in_a_fresh_process(tmp_path: Path):
+    file = tmp_path / "chatty_reward.py"
+    file.write_text("def chatty(response):\n    print('scoring')\n    return hash(response) % 1000 / 1000\n")
+    assert [finding.rule for finding in check_reward(f"{file}:chatty")] == [Rule.DETERMINISTIC]
