@@ -9,7 +9,7 @@ from typing import Any
 from plaudit import checks
 from plaudit.contract.binding import Binding
 from plaudit.contract.function import FunctionReward, RewardFunction
-from plaudit.dialects.dialect import Dialect, name_of, parameters
+from plaudit.dialects.dialect import Dialect, made_by, name_of, parameters
 from plaudit.trajectory import Trajectory
 
 __all__ = ["AGENT_TUNIX_BATCH", "AGENT_TUNIX_FUNCTION", "STAND_INS", "AgentTunixBatchReward", "AgentTunixReward"]
@@ -63,8 +63,9 @@ def _recognises_batch(candidate: Any) -> bool:
     return set(_IN_BATCH) <= set(parameters(candidate))
 
 
-AGENT_TUNIX_FUNCTION = Dialect("Agent-Tunix function", _recognises_documented, AgentTunixReward)
-AGENT_TUNIX_BATCH = Dialect("Agent-Tunix function", _recognises_batch, AgentTunixBatchReward)
+_NAME = "Agent-Tunix function"
+AGENT_TUNIX_FUNCTION = Dialect(_NAME, _recognises_documented, AgentTunixReward, made_by(AgentTunixReward))
+AGENT_TUNIX_BATCH = Dialect(_NAME, _recognises_batch, AgentTunixBatchReward, made_by(AgentTunixBatchReward))
 
 STAND_INS: dict[str, dict[str, object]] = {
     "agent_tunix.rewards": {name: getattr(checks, name) for name in checks.__all__},

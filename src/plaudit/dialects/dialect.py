@@ -11,7 +11,7 @@ from typing import Any
 
 from plaudit.contract.function import RewardFunction
 
-__all__ = ["Dialect", "method_parameters", "name_of", "parameters", "required"]
+__all__ = ["Dialect", "made_by", "method_parameters", "name_of", "parameters", "required"]
 
 
 def _none(reward: RewardFunction, imports: frozenset[str]) -> bool:
@@ -26,6 +26,11 @@ class Dialect:
     recognises: Callable[[Any], bool]
     wrap: Callable[[Any], RewardFunction]
     owns: Callable[[RewardFunction, frozenset[str]], bool] = _none
+
+
+def made_by(wrapper: type[RewardFunction]) -> Callable[[RewardFunction, frozenset[str]], bool]:
+    """An `owns` that claims what a dialect itself has wrapped."""
+    return lambda reward, imports: isinstance(reward, wrapper)
 
 
 def parameters(function: Any) -> dict[str, inspect.Parameter]:

@@ -54,7 +54,7 @@ def _recognises(candidate: Any) -> bool:
 
 
 def _owns(reward: RewardFunction, imports: frozenset[str]) -> bool:
-    return "flux" in imports and not isinstance(reward, FunctionReward)
+    return isinstance(reward, FluxReward) or ("flux" in imports and not isinstance(reward, FunctionReward))
 
 
 FLUX_CLASS = Dialect("Flux class", _recognises, FluxReward, _owns)

@@ -12,7 +12,7 @@ from typing import Any
 
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput, Status, as_number
-from plaudit.dialects.dialect import Dialect, name_of, parameters, required
+from plaudit.dialects.dialect import Dialect, made_by, name_of, parameters, required
 from plaudit.errors import InvalidOutput, InvalidTrajectory, did_you_mean
 from plaudit.trajectory import Trajectory
 
@@ -110,9 +110,7 @@ def _plain(value: Any) -> Any:
     if not isinstance(plain, list | tuple):
         return plain
     inner = [_plain(each) if hasattr(each, "tolist") else each for each in plain]
-    if inner and all(isinstance(each, list | tuple) and len(each) == 1 for each in inner):
-        return [each[0] for each in inner]
-    return inner
+    return [each[0] if isinstance(each, list | tuple) and len(each) == 1 else each for each in inner]
 
 
 def _output(reward: Any, score: Any, logs: dict[str, Any]) -> RewardOutput:
@@ -134,4 +132,4 @@ def _recognises(candidate: Any) -> bool:
     return set(asked) >= _ASKED >= required(asked)
 
 
-OPENRLHF_FILE = Dialect("OpenRLHF reward file", _recognises, OpenRLHFReward)
+OPENRLHF_FILE = Dialect("OpenRLHF reward file", _recognises, OpenRLHFReward, made_by(OpenRLHFReward))

@@ -10,7 +10,7 @@ from typing import Any
 
 from plaudit.contract.boundary import Style
 from plaudit.contract.function import RewardFunction
-from plaudit.dialects.dialect import Dialect, method_parameters, name_of, parameters
+from plaudit.dialects.dialect import Dialect, made_by, method_parameters, name_of, parameters
 from plaudit.rewards import FormatReward, MathReward
 from plaudit.trajectory import Trajectory
 
@@ -63,9 +63,9 @@ class Reward(RewardFunction):
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
-        if cls.style is Style.PAIRED:
+        if cls.style is Style.PAIRED:  # scored through a method that makes the views
             cls.style = Style.BATCH
-            cls.compute_rewards = _through_views  # type: ignore[method-assign]  # so that scoring makes the views
+            cls.compute_rewards = _through_views  # type: ignore[method-assign, assignment]
 
 
 class TwinkleReward(Reward):
@@ -149,11 +149,7 @@ def _recognises_function(candidate: Any) -> bool:
     return inspect.isroutine(candidate) and _has_shape(parameters(candidate))
 
 
-def _owns(reward: RewardFunction, imports: frozenset[str]) -> bool:
-    return isinstance(reward, Reward)
-
-
-TWINKLE_CLASS = Dialect("Twinkle class", _recognises_class, TwinkleReward, _owns)
+TWINKLE_CLASS = Dialect("Twinkle class", _recognises_class, TwinkleReward, made_by(Reward))
 TWINKLE_FUNCTION = Dialect("Twinkle function", _recognises_function, TwinkleReward)
 
 STAND_INS: dict[str, dict[str, object]] = {

@@ -81,6 +81,7 @@ class _Composite:
     def gate(self, plain: Any, at: str, depth: int) -> RewardFunction:
         if not isinstance(plain, dict):
             raise self.error(at, f"must be a mapping with {', '.join(GATE)}, got {plain!r:.60}")
+        plain = {"on" if key is True else key: value for key, value in plain.items()}  # YAML reads a bare `on` as true
         self.check_keys(plain, GATE, at)
         if missing := [key for key in GATE[:3] if key not in plain]:
             raise self.error(at, f"needs {' and '.join(missing)}")

@@ -12,7 +12,7 @@ from plaudit.errors import PlauditError, RewardNotLoaded
 
 __all__ = ["Explaining"]
 
-_NOT_THEIRS = ("<frozen", str(Path(__file__).parents[1]))
+_NOT_THEIRS = ("<", str(Path(__file__).parents[1]))
 
 
 class Explaining(AbstractContextManager[None]):

@@ -48,7 +48,10 @@ def parse_call(text: str) -> tuple[str, Arguments | None]:
         return node.id, None
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         return node.func.id, _arguments(node, text, _literal_of)
-    raise RewardNotLoaded(f"after the colon comes a name, or a name with arguments in brackets; got {text!r}")
+    raise RewardNotLoaded(
+        f"after the colon comes a name, or a name with arguments in brackets; got {text!r} "
+        "(in an expression, put file specs in quotes: 0.7 * 'my.py:name')"
+    )
 
 
 class _Expression:
@@ -131,10 +134,10 @@ class _Expression:
             raise RewardNotLoaded(f"{_source(node)!r} makes no reward: {error}") from error
 
     def refuse(self, node: ast.AST) -> NoReturn:
-        method = node.attr if isinstance(node, ast.Attribute) else ""
+        hint = did_you_mean(node.attr, METHODS) if isinstance(node, ast.Attribute) else ""
         raise RewardNotLoaded(
-            f"{_source(node)!r} cannot stand in a reward expression{did_you_mean(method, METHODS) or ';'} an expression "
-            f"has numbers, rewards by name or as quoted specs, + - * / and the methods {', '.join(METHODS)}"
+            f"{_source(node)!r} cannot stand in a reward expression{hint or ';'} an expression has "
+            f"numbers, rewards by name or as quoted specs, + - * / and the methods {', '.join(METHODS)}"
         )
 
 

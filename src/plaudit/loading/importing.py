@@ -7,11 +7,13 @@ Modules stay, so that pickling works; a sibling `helpers.py` of one folder makes
 import hashlib
 import importlib
 import importlib.util
+import os
+import re
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.machinery import SourceFileLoader
+from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
 
@@ -29,7 +31,7 @@ _siblings: dict[str, Path] = {}
 def module_from_file(path: Path) -> ModuleType:
     """The module that a file holds; the same one again for as long as the file does not change."""
     path = path.resolve()
-    if not path.is_file():
+    if not os.path.isfile(path):  # unlike Path.is_file, says no to names that are too long
         raise _no_such_file(path)
     with _lock:
         stat = path.stat()
@@ -46,8 +48,10 @@ def module_at(dotted: str, folder: Path) -> tuple[ModuleType | None, list[str]]:
     with _importable(folder):
         for end in range(len(parts), 0, -1):
             name = ".".join(parts[:end])
-            with Explaining(f"importing {name}"):
-                if _exists(name):
+            with Explaining(f"importing {name}"):  # looking for a module imports the packages above it
+                spec = _spec(name)
+            if spec is not None:
+                with Explaining(f"importing {name}", Path(spec.origin or name)):
                     return importlib.import_module(name), parts[end:]
     return None, parts
 
@@ -60,7 +64,8 @@ class _SourceLoader(SourceFileLoader):
 
 
 def _executed(path: Path) -> ModuleType:
-    name = f"{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:12]}"
+    digest = hashlib.sha256(str(path).encode(errors="surrogateescape")).hexdigest()
+    name = f"{re.sub(r'[^0-9a-zA-Z_]', '_', path.stem)}_{digest[:12]}"
     spec = importlib.util.spec_from_file_location(name, path, loader=_SourceLoader(name, str(path)))
     assert spec is not None
     assert spec.loader is not None
@@ -115,21 +120,21 @@ def _lives_in(folder: Path, module: ModuleType) -> bool:
     return file is not None and folder in Path(file).parents
 
 
-def _exists(name: str) -> bool:
+def _spec(name: str) -> ModuleSpec | None:
     try:
-        return importlib.util.find_spec(name) is not None
+        return importlib.util.find_spec(name)
     except ModuleNotFoundError as error:
         if error.name is not None and f"{name}.".startswith(f"{error.name}."):
-            return False
+            return None
         raise  # the package is there, but imports something that is not
     except ValueError:  # a module that was run rather than imported
-        return False
+        return None
 
 
 def _no_such_file(path: Path) -> RewardNotLoaded:
-    if path.is_dir():
+    if os.path.isdir(path):
         return RewardNotLoaded(f"{path} is a folder; name a .py file in it")
-    if not path.parent.is_dir():
+    if not os.path.isdir(path.parent):
         return RewardNotLoaded(f"no file {path}: there is no folder {path.parent}")
     nearby = sorted(file.name for file in path.parent.glob("*.py"))
     listed = f" (in {path.parent}: {', '.join(nearby[:10])})" if nearby else f" (no .py files in {path.parent})"

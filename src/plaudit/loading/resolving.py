@@ -3,6 +3,7 @@
 Relative paths count from where the spec stands: the current folder, or the YAML file's.
 """
 
+import os
 import re
 import sys
 from collections.abc import Callable
@@ -52,8 +53,9 @@ class _Place:
 
     def resolve(self, spec: str) -> Loaded:
         text = spec.strip()
-        if not text:
-            raise RewardNotLoaded("the spec is empty; name a reward, e.g. 'length' or 'rewards.py:quality'")
+        if not text or "\0" in text:
+            fault = "holds a null character" if text else "is empty"
+            raise RewardNotLoaded(f"the spec {fault}; name a reward, e.g. 'length' or 'rewards.py:quality'")
         if text.endswith((".yaml", ".yml")):
             return self.composite(text)
         if (match := _FILE.fullmatch(text)) is not None:
@@ -61,7 +63,7 @@ class _Place:
         if (match := _MODULE.fullmatch(text)) is not None:
             name, arguments = parse_call(match["call"])
             return build(self.module(match["module"]).named(name), arguments)
-        if ("/" in text or "." in text) and (self.folder / text).exists():
+        if ("/" in text or "." in text) and os.path.exists(self.folder / text):
             raise RewardNotLoaded(f"{self.folder / text} is no .py or .yaml file; rewards are loaded from these")
         return evaluate(text, self.look_up, self.resolve)
 
@@ -73,7 +75,7 @@ class _Place:
 
     def file(self, path: str, call: str | None) -> Loaded:
         full = self.folder / Path(path).expanduser()
-        if not full.exists() and re.search(r"\s[-+*/]\s", path):
+        if not os.path.exists(full) and re.search(r"\s[-+*/]\s", path):
             raise RewardNotLoaded(f"no file {path!r}; in an expression, put file specs in quotes: 0.7 * 'my.py:name'")
         source = Source.of(module_from_file(full), path, full.name)
         if call is None:
@@ -83,7 +85,7 @@ class _Place:
 
     def composite(self, text: str) -> Loaded:
         path = (self.folder / Path(text).expanduser()).resolve()
-        if not path.is_file():
+        if not os.path.isfile(path):
             nearby = [file.name for suffix in ("*.yaml", "*.yml") for file in path.parent.glob(suffix)]
             raise RewardNotLoaded(f"no file {path}{did_you_mean(path.name, nearby)}")
         if path in self.trail:

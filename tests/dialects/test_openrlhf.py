@@ -1,0 +1,199 @@
+"""Document 004's reward files, on real tensors."""
+
+import math
+
+import pytest
+import torch
+
+from plaudit import Status, Trajectory
+from plaudit.contract.boundary import evaluate
+from plaudit.dialects.openrlhf import OpenRLHFReward, response_of
+from plaudit.errors import InvalidTrajectory
+
+TEMPLATE = """
+    import torch
+
+    def reward_func(queries, prompts, labels):
+        rewards = torch.tensor([float(len(query) - len(prompt)) for query, prompt in zip(queries, prompts)])
+        return {"rewards": rewards, "scores": rewards / 10, "extra_logs": {"custom_metric": rewards}}
+"""
+
+MATH = r"""
+    import re
+
+    import torch
+
+    def reward_func(queries, prompts, labels):
+        rewards = []
+        for query, prompt, label in zip(queries, prompts, labels):
+            generated = query.split(prompt)[-1].strip()
+            match1 = re.search(r"(?:answer is:?|=)\s*(-?\d+\.?\d*)", generated, re.IGNORECASE)
+            match2 = re.search(r"####\s*(-?\d+\.?\d*)", generated)
+            found = match1 or match2
+            if found is None:
+                rewards.append(-0.5)
+                continue
+            try:
+                rewards.append(1.0 if abs(float(found.group(1)) - float(label)) < 1e-6 else 0.0)
+            except ValueError:
+                rewards.append(-0.5)
+        rewards_tensor = torch.tensor(rewards).float()
+        return {
+            "rewards": rewards_tensor,
+            "scores": (rewards_tensor + 0.5) / 1.5,
+            "extra_logs": {
+                "math_accuracy": (rewards_tensor == 1.0).float().mean(),
+                "answer_formatted": (rewards_tensor >= 0.0).float(),
+            },
+        }
+"""
+
+BATCH = [Trajectory("Q1 ", "a", ground_truth="1"), Trajectory("Q2 ", "bb", ground_truth="2")]
+
+
+def returning(value):
+    """A reward file's function that returns `value`."""
+    return OpenRLHFReward(lambda queries, prompts, labels: value)
+
+
+def test_the_template_gives_reward_score_and_log_per_sample(loaded):
+    result = loaded(TEMPLATE)
+    outputs = evaluate(result.reward, BATCH)
+    assert result.convention == "OpenRLHF reward file"
+    assert [output.reward for output in outputs] == [1.0, 2.0]
+    assert [output.score for output in outputs] == pytest.approx([0.1, 0.2])
+    assert [output.metadata for output in outputs] == [{"custom_metric": 1.0}, {"custom_metric": 2.0}]
+
+
+@pytest.mark.parametrize(
+    ("response", "expected"),
+    [
+        pytest.param("The answer is: 42", 1.0, id="answer is"),
+        pytest.param("6 * 7 = 42", 1.0, id="equals"),
+        pytest.param("So #### 42", 1.0, id="gsm8k"),
+        pytest.param("#### 41", 0.0, id="wrong"),
+        pytest.param("I do not know", -0.5, id="no answer"),
+    ],
+)
+@pytest.mark.parametrize("truth", ["42", 42, 42.0])
+def test_the_math_file_scores_the_documented_formats(loaded, response, expected, truth):
+    (output,) = evaluate(loaded(MATH).reward, [Trajectory("What is 6 * 7?\n", response, ground_truth=truth)])
+    assert output.reward == expected
+    assert output.score == pytest.approx((expected + 0.5) / 1.5)
+
+
+def test_a_number_logged_for_the_whole_batch_is_told_of_every_sample(loaded):
+    batch = [Trajectory("Q\n", "= 42", ground_truth="42"), Trajectory("Q\n", "hm", ground_truth="42")]
+    outputs = evaluate(loaded(MATH).reward, batch)
+    assert [output.metadata["math_accuracy"] for output in outputs] == [0.5, 0.5]
+    assert [output.metadata["answer_formatted"] for output in outputs] == [1.0, 0.0]
+
+
+def test_the_local_test_of_the_document_finds_no_answer_in_its_sample(loaded):
+    function = loaded(MATH).reward.function
+    told = function(["Question: 2+2?\nAnswer: 4"], ["Question: 2+2?\n"], ["4"])
+    assert told["rewards"].tolist() == [-0.5]
+    trajectory = Trajectory("Question: 2+2?\n", "Answer: 4", ground_truth="4")
+    assert evaluate(loaded(MATH).reward, [trajectory])[0].reward == -0.5
+
+
+def test_queries_are_prompt_and_response_and_labels_are_text():
+    seen = {}
+
+    def reward_func(queries, prompts, labels, **kwargs):
+        seen.update(queries=queries, prompts=prompts, labels=labels)
+        return [0.0] * len(queries)
+
+    batch = [
+        Trajectory("Q: ", "A", ground_truth=4),
+        Trajectory([{"role": "user", "content": "Hi "}], "Ho", ground_truth={"tests": []}),
+        Trajectory("Q: ", "A", ground_truth=0.5),
+        Trajectory("Q: ", "A"),
+    ]
+    evaluate(OpenRLHFReward(reward_func), batch)
+    assert seen["queries"] == ["Q: A", "Hi Ho", "Q: A", "Q: A"]
+    assert seen["prompts"] == ["Q: ", "Hi ", "Q: ", "Q: "]
+    assert seen["labels"] == ["4", {"tests": []}, "0.5", None]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        pytest.param({"rewards": torch.tensor([1.0, 2.0])}, id="(B,)"),
+        pytest.param({"rewards": torch.tensor([[1.0], [2.0]])}, id="(B, 1)"),
+        pytest.param({"rewards": torch.tensor([1.0, 2.0], requires_grad=True)}, id="with gradient"),
+        pytest.param({"rewards": torch.tensor([1, 2], dtype=torch.int64)}, id="whole numbers"),
+        pytest.param({"rewards": [torch.tensor(1.0), torch.tensor([2.0])]}, id="list of tensors"),
+        pytest.param({"rewards": [1.0, 2]}, id="list"),
+        pytest.param({"rewards": (1.0, 2.0), "scores": None, "extra_logs": None}, id="tuple and nothing else"),
+        pytest.param(torch.tensor([1.0, 2.0]), id="bare tensor"),
+        pytest.param([1.0, 2.0], id="bare list"),
+    ],
+)
+def test_rewards_of_every_documented_shape_are_read(value):
+    assert [output.reward for output in evaluate(returning(value), BATCH)] == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("value", [torch.tensor(0.5), torch.tensor([0.5]), torch.tensor([[0.5]]), 0.5, [0.5]])
+def test_a_single_sample_may_be_answered_by_a_scalar(value):
+    (output,) = evaluate(returning({"rewards": value, "scores": value}), BATCH[:1])
+    assert (output.reward, output.score) == (0.5, 0.5)
+
+
+def test_a_file_that_answers_with_one_number_is_called_sample_by_sample():
+    function = OpenRLHFReward(lambda queries, prompts, labels: {"rewards": torch.tensor(float(len(queries[0])))})
+    assert [output.reward for output in evaluate(function, BATCH)] == [4.0, 5.0]
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        pytest.param(torch.tensor([1.0]), "rewards has 1 values for 2 samples", id="too few"),
+        pytest.param([1.0, 2.0, 3.0], "rewards has 3 values for 2 samples", id="too many"),
+        pytest.param({"rewards": [1.0, 2.0], "scores": [1.0]}, "scores has 1 values for 2 samples", id="scores"),
+        pytest.param(
+            {"rewards": [1.0, 2.0], "extra_logs": {"x": torch.zeros(3)}},
+            "extra_logs['x'] has 3 values for 2 samples",
+            id="logs",
+        ),
+        pytest.param({"reward": [1.0, 2.0]}, "did you mean 'reward'?", id="no rewards"),
+        pytest.param(None, "returned no 'rewards'", id="nothing"),
+    ],
+)
+def test_what_is_not_one_value_per_sample_is_an_error_that_says_so(value, told):
+    outputs = evaluate(returning(value), BATCH)
+    assert {output.status for output in outputs} == {Status.ERROR}
+    assert all(told in output.reason for output in outputs)
+
+
+def test_one_nan_or_none_leaves_the_other_samples_scored():
+    batch = [*BATCH, Trajectory("Q3 ", "c")]
+    value = {"rewards": [math.nan, None, 1.0], "extra_logs": {"loss": torch.tensor([math.nan, 2.0, 3.0])}}
+    outputs = evaluate(returning(value), batch)
+    assert [output.status for output in outputs] == [Status.ERROR, Status.SKIPPED, Status.OK]
+    assert [output.reward for output in outputs] == [None, None, 1.0]
+    assert [output.metadata["loss"] for output in outputs] == [None, 2.0, 3.0]
+
+
+def test_a_score_outside_zero_to_one_is_kept_as_metadata_with_a_note():
+    outputs = evaluate(returning({"rewards": [1.0, 0.5], "scores": [-0.5, 0.5]}), BATCH)
+    assert (outputs[0].score, outputs[0].metadata) == (None, {"scores": -0.5})
+    assert "outside [0, 1]" in outputs[0].reason
+    assert (outputs[1].score, outputs[1].metadata, outputs[1].reason) == (0.5, {}, "")
+
+
+def test_an_async_reward_file_is_awaited():
+    async def reward_func(queries, prompts, labels):
+        return {"rewards": torch.ones(len(queries))}
+
+    assert [output.reward for output in evaluate(OpenRLHFReward(reward_func), BATCH)] == [1.0, 1.0]
+
+
+def test_the_prompt_is_removed_as_a_prefix_even_where_the_response_repeats_it():
+    assert response_of("Q: 2? A: Q: 2? means four", "Q: 2?") == " A: Q: 2? means four"
+    assert response_of("free", "") == "free"
+
+
+def test_a_query_that_does_not_begin_with_its_prompt_is_refused():
+    with pytest.raises(InvalidTrajectory, match="does not begin with its prompt"):
+        response_of("<s>Q: A", "Q: ")

@@ -1,0 +1,145 @@
+"""Document 002's samples, with their import lines and without Twinkle."""
+
+import pytest
+
+from plaudit import Status, Trajectory
+from plaudit.contract.boundary import evaluate
+from plaudit.dialects.twinkle import TwinkleTrajectory, view
+
+CLASS = """
+    from typing import List
+    from twinkle.reward import Reward
+    from twinkle.data_format import Trajectory
+
+    class CustomReward(Reward):
+        def __call__(self, trajectories: List[Trajectory], ground_truths: List[Trajectory]):
+            return [self._evaluate(traj, gt) for traj, gt in zip(trajectories, ground_truths)]
+
+        def _evaluate(self, traj, gt):
+            return 1.0 if traj.response == gt.response else 0.0
+"""
+
+FUNCTION = """
+    def my_reward(trajectories, ground_truths):
+        return [1.0 if t == gt else 0.0 for t, gt in zip(trajectories, ground_truths)]
+"""
+
+REAL_CLASS = """
+    class Accuracy:
+        def __call__(self, trajectories, **kwargs):
+            return [self._score(trajectory) for trajectory in trajectories]
+
+        def _score(self, trajectory):
+            truth = next((value for key, value in trajectory.get("user_data", []) if key == "ground_truth"), None)
+            said = [message["content"] for message in trajectory["messages"] if message["role"] == "assistant"]
+            return float(said[-1] == truth)
+"""
+
+BATCH = [Trajectory("2+2?", "4", ground_truth="4"), Trajectory("2+3?", "6", ground_truth="5")]
+
+
+def rewards(reward, batch=BATCH):
+    return [output.reward for output in evaluate(reward, batch)]
+
+
+@pytest.mark.parametrize(
+    ("source", "convention"),
+    [
+        pytest.param(CLASS, "Twinkle class", id="class"),
+        pytest.param("    from __future__ import annotations\n" + CLASS, "Twinkle class", id="text annotations"),
+        pytest.param(FUNCTION, "Twinkle function", id="function"),
+        pytest.param(REAL_CLASS, "Twinkle class", id="class that reads dicts"),
+        pytest.param(FUNCTION.replace("def", "async def"), "Twinkle function", id="async function"),
+    ],
+)
+def test_the_right_answer_earns_one_and_the_wrong_one_zero(loaded, source, convention):
+    result = loaded(source)
+    assert rewards(result.reward) == [1.0, 0.0]
+    assert result.convention == convention
+
+
+def test_a_function_that_compares_the_response_with_a_plain_truth_works(loaded):
+    result = loaded("""
+        def my_reward(trajectories, ground_truths):
+            return [1.0 if t.response == gt else 0.0 for t, gt in zip(trajectories, ground_truths)]
+    """)
+    assert rewards(result.reward) == [1.0, 0.0]
+
+
+def test_a_number_as_ground_truth_equals_a_response_that_says_it(loaded):
+    batch = [Trajectory("2+2?", "4", ground_truth=4), Trajectory("2+2?", "5", ground_truth=4)]
+    assert rewards(loaded(FUNCTION).reward, batch) == [1.0, 0.0]
+
+
+def test_a_twinkle_class_gets_its_views_inside_a_composite_too(loaded):
+    result = loaded(CLASS + "    reward = 0.5 * CustomReward() + 0.25\n")
+    assert rewards(result.reward) == [0.75, 0.25]
+
+
+def test_calling_a_loaded_function_passes_the_ground_truths_as_given(loaded):
+    seen = loaded("""
+        def my_reward(trajectories, ground_truths):
+            return [float(truth == {"as": "given"}) for truth in ground_truths]
+    """).reward
+    assert seen(BATCH, [{"as": "given"}, "other"]) == [1.0, 0.0]
+
+
+def test_calling_a_loaded_class_with_trajectories_as_truths_compares_responses(loaded):
+    reward = loaded(CLASS).reward
+    assert reward(BATCH, [Trajectory("", "4"), Trajectory("", "5")]) == [1.0, 0.0]
+
+
+def test_the_builtin_math_reward_of_the_document_gives_one_and_zero(loaded):
+    result = loaded("""
+        from twinkle.reward import MathReward
+        reward_fn = MathReward()
+    """)
+    batch = [
+        Trajectory("2+2?", "The answer is 4", ground_truth="4"),
+        Trajectory("2+2?", "The answer is 5", ground_truth="4"),
+    ]
+    assert result.reward(batch, ["4", "4"]) == [1.0, 0.0]
+
+
+def test_a_reward_class_without_a_call_is_refused_when_named(loaded):
+    with pytest.raises(ImportError, match="defines no reward"):
+        loaded("from twinkle.reward import Reward\nclass Empty(Reward): pass", "Empty")
+
+
+def test_too_few_values_are_an_error_with_both_numbers(loaded):
+    result = loaded("def my_reward(trajectories, ground_truths): return [1.0]")
+    outputs = evaluate(result.reward, BATCH)
+    assert {output.status for output in outputs} == {Status.ERROR}
+    assert "1 values for 2 samples" in outputs[0].reason
+
+
+def test_a_view_reads_like_a_dict_and_keeps_what_the_trajectory_had():
+    plain = Trajectory("Hi", "Hello", ground_truth="Hey", metadata={"level": 3}, columns={"source": "web"}, id=7)
+    twinkle = view(plain)
+    assert twinkle["messages"] == plain.messages
+    assert dict(twinkle["user_data"]) == {"ground_truth": "Hey", "source": "web", "level": 3}
+    assert (twinkle["level"], twinkle.get("source"), twinkle["id"]) == (3, "web", 7)
+    assert twinkle.get("absent", "default") == "default"
+    assert "level" in twinkle
+    assert "absent" not in twinkle
+    with pytest.raises(KeyError, match="absent"):
+        twinkle["absent"]
+
+
+@pytest.mark.parametrize(
+    ("other", "equal"),
+    [
+        pytest.param("Hello", True, id="same text"),
+        pytest.param("hello", False, id="other text"),
+        pytest.param(Trajectory("Another prompt", "Hello"), True, id="trajectory with the same response"),
+        pytest.param(TwinkleTrajectory("Hi", "Bye"), False, id="view with another response"),
+        pytest.param(None, False, id="none"),
+    ],
+)
+def test_a_view_equals_what_has_or_is_its_response(other, equal):
+    twinkle = TwinkleTrajectory("Hi", "Hello")
+    assert (twinkle == other, twinkle != other) == (equal, not equal)
+
+
+def test_equal_views_fall_together_in_a_set():
+    assert len({TwinkleTrajectory("a", "same"), TwinkleTrajectory("b", "same")}) == 1

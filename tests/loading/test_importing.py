@@ -1,0 +1,120 @@
+"""Files and modules of users: found, executed once, and blamed for what they raise."""
+
+import os
+import pickle
+import sys
+
+import pytest
+
+from plaudit import Trajectory
+from plaudit.errors import RewardNotLoaded
+from plaudit.loading import load
+from plaudit.loading.importing import module_from_file
+
+SAMPLE = [Trajectory("Hi", "Hello")]
+
+
+def test_an_unchanged_file_is_the_same_module_again(write):
+    path = write("same.py", "def mine(response): return 1.0")
+    assert module_from_file(path) is module_from_file(path)
+
+
+def test_a_file_that_changed_within_a_second_and_kept_its_size_is_read_again(write):
+    path = write("changing.py", "def mine(response): return 1.0")
+    assert load(str(path))(SAMPLE) == [1.0]
+    path.write_text("def mine(response): return 2.0")
+    stat = path.stat()
+    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns + 1))
+    assert load(str(path))(SAMPLE) == [2.0]
+
+
+def test_loading_leaves_no_compiled_files_behind(write, folder):
+    load(str(write("clean.py", "def mine(response): return 1.0")))
+    assert not (folder / "__pycache__").exists()
+
+
+def test_rewards_of_a_file_can_be_pickled(write):
+    path = write(
+        "pickled.py",
+        """
+        from __future__ import annotations
+        from dataclasses import dataclass
+        from plaudit import RewardFunction
+
+        @dataclass
+        class Fixed(RewardFunction):
+            value: float = 2.0
+            def compute_reward(self, trajectory):
+                return self.value
+        """,
+    )
+    assert pickle.loads(pickle.dumps(load(f"{path}:Fixed(value=3.0)")))(SAMPLE) == [3.0]
+
+
+def test_two_files_of_one_name_are_two_modules(write):
+    first = write("one/twin.py", "def mine(response): return 1.0")
+    second = write("two/twin.py", "def mine(response): return 2.0")
+    assert load(str(first))(SAMPLE) + load(str(second))(SAMPLE) == [1.0, 2.0]
+
+
+def test_a_file_can_import_its_siblings(write):
+    write("withsibling/neighbour_a.py", "value = 4.0")
+    path = write("withsibling/mine.py", "from neighbour_a import value\ndef mine(response): return value")
+    assert load(str(path))(SAMPLE) == [4.0]
+
+
+def test_siblings_of_one_name_in_two_folders_are_not_confused(write):
+    for folder, value in (("left", 1.0), ("right", 2.0)):
+        write(f"{folder}/neighbour_b.py", f"value = {value}")
+        write(f"{folder}/mine.py", "from neighbour_b import value\ndef mine(response): return value")
+    assert load("left/mine.py")(SAMPLE) + load("right/mine.py")(SAMPLE) == [1.0, 2.0]
+
+
+def test_the_import_path_is_as_before_after_loading(write):
+    path = write("pathless/mine.py", "def mine(response): return 1.0")
+    write("pathless_module.py", "def mine(response): return 1.0")
+    before = list(sys.path)
+    load(str(path))
+    load("pathless_module")
+    assert sys.path == before
+
+
+@pytest.mark.parametrize(
+    ("source", "told", "cause"),
+    [
+        pytest.param("x = 1\ny = 1 / 0\n", ["ZeroDivisionError", "line 2"], ZeroDivisionError, id="raises"),
+        pytest.param("x = 1\ndef f(:\n", ["SyntaxError", "line 2", "def f(:"], SyntaxError, id="syntax"),
+        pytest.param("import absent_package\n", ["absent_package", "line 1"], ModuleNotFoundError, id="import"),
+        pytest.param("import sys\nsys.exit(3)\n", ["SystemExit: 3", "line 2"], SystemExit, id="exit"),
+        pytest.param("import json\njson.loads('{')\n", ["JSONDecodeError", "line 2"], ValueError, id="raises deeper"),
+    ],
+)
+@pytest.mark.parametrize("spec", ["failing.py", "failing:mine", "failing.mine"])
+def test_a_file_that_fails_on_import_is_blamed_with_its_line(write, source, told, cause, spec):
+    write("failing.py", source)
+    with pytest.raises(RewardNotLoaded) as caught:
+        load(spec)
+    assert isinstance(caught.value.__cause__, cause)
+    assert all(part in str(caught.value) for part in ["importing failing", "failing.py", *told]), caught.value
+
+
+def test_a_file_that_is_not_utf8_is_an_error_not_a_crash(folder):
+    (folder / "latin.py").write_bytes(b"name = 'caf\xe9'\n")
+    with pytest.raises(RewardNotLoaded, match="SyntaxError"):
+        load("latin.py")
+
+
+def test_a_file_that_failed_leaves_no_module_and_loads_once_it_is_mended(write):
+    path = write("mended.py", "raise RuntimeError")
+    before = set(sys.modules)
+    with pytest.raises(RewardNotLoaded):
+        load(str(path))
+    assert set(sys.modules) == before
+    path.write_text("def mine(response): return 1.0")
+    assert load(str(path))(SAMPLE) == [1.0]
+
+
+def test_ctrl_c_during_an_import_is_not_swallowed(write):
+    write("interrupted.py", "raise KeyboardInterrupt")
+    with pytest.raises(KeyboardInterrupt):
+        load("interrupted.py")
