@@ -263,6 +263,11 @@ def needs_the_truth(response, ground_truth):
     return float(ground_truth in response)
 
 
+@reward(scope="batch")
+def needs_all_truths(responses, ground_truths):
+    return [float(truth in response) for response, truth in zip(responses, ground_truths, strict=True)]
+
+
 def garbage_is_right(response, ground_truth):
     empty = not response.strip()
     return RewardOutput(float(empty), score=float(empty))
@@ -298,6 +303,7 @@ BROKEN = {
     "always raises": (always_raises, Rule.SCORED),
     "asks for a missing column": (asks_for_a_column, Rule.SCORED),
     "needs the truth": (needs_the_truth, Rule.GROUND_TRUTH),
+    "batch reward that needs the truth": (needs_all_truths, Rule.GROUND_TRUTH),
     "garbage is right": (garbage_is_right, Rule.GARBAGE),
 }
 

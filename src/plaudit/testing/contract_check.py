@@ -11,7 +11,7 @@ from plaudit.contract.function import RewardFunction, Rewarding
 from plaudit.loading import load
 from plaudit.testing import comparisons, faults
 from plaudit.testing.findings import Finding
-from plaudit.testing.probes import nasty_responses, ordinary_samples, with_response
+from plaudit.testing.probes import nasty_responses, ordinary_samples, with_response, without_truth
 from plaudit.testing.witness import Scoring, observe
 from plaudit.trajectory import Trajectory
 
@@ -34,8 +34,11 @@ def check_reward(
     """
     subject = load(reward)
     given = list(trajectories or ())
-    first = observe(subject, given or ordinary_samples(seed))
-    nasty = [observe(subject, [sample]) for sample in _nasty_samples(first, seed)]
+    samples = given or ordinary_samples(seed)
+    first = observe(subject, samples)
+    nasty = [observe(subject, [sample]) for sample in _nasty_samples(samples, seed)]
+    if not given:  # given samples show whether a truth can be missing
+        nasty.append(observe(subject, [without_truth(samples[0])]))
     findings = [*_on_single_samples(subject, first, nasty)]
     if given:
         findings += faults.no_difference(first.observations)
@@ -43,8 +46,7 @@ def check_reward(
     return [*findings, *islice(_on_repetition(subject, first, nasty, spec, seed), 1)]
 
 
-def _nasty_samples(first: Scoring, seed: int) -> list[Trajectory]:
-    samples = [observation.trajectory for observation in first.observations]
+def _nasty_samples(samples: Sequence[Trajectory], seed: int) -> list[Trajectory]:
     pattern = next((sample for sample in samples if sample.ground_truth is not None), samples[0])
     return [with_response(pattern, response) for response in nasty_responses(seed)]
 

@@ -12,7 +12,7 @@ import msgspec
 
 from plaudit.trajectory import Tokens, Trajectory
 
-__all__ = ["CONTENTLESS", "nasty_responses", "ordinary_samples", "with_response"]
+__all__ = ["CONTENTLESS", "nasty_responses", "ordinary_samples", "with_response", "without_truth"]
 
 LONG = 200_000
 DEEP = 2_000
@@ -70,14 +70,19 @@ def nasty_responses(seed: int) -> list[str]:
 
 
 def ordinary_samples(seed: int) -> list[Trajectory]:
-    """Small sums with right, wrong and repeated answers in the usual formats; the last one lacks its ground truth."""
+    """Small sums with right, wrong and repeated answers in the usual formats."""
     chance = random.Random(seed)
     samples = []
     for group in range(3):
         a, b = chance.randint(2, 49), chance.randint(2, 49)
         for place, response in enumerate(_answers(a, b, chance.randint(1, 9))):
             samples.append(_sample(f"What is {a} + {b}?", response, a + b, group, place))
-    return [*samples, msgspec.structs.replace(samples[0], id="no truth", ground_truth=None)]
+    return samples
+
+
+def without_truth(sample: Trajectory) -> Trajectory:
+    """The same sample with nothing to judge it by."""
+    return msgspec.structs.replace(sample, ground_truth=None)
 
 
 def with_response(sample: Trajectory, response: str) -> Trajectory:
