@@ -7,7 +7,7 @@ scorer may be used again and again; as a context manager it leaves no process be
 import asyncio
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from types import TracebackType
 from typing import NamedTuple, Protocol
 
@@ -25,7 +25,7 @@ from plaudit.errors import InvalidReward, InvalidTrajectory, did_you_mean
 from plaudit.loading import load
 from plaudit.trajectory import Trajectory
 
-__all__ = ["Backend", "Scored", "Scorer"]
+__all__ = ["Backend", "Scored", "Scorer", "score"]
 
 
 class Backend(Protocol):
@@ -69,14 +69,24 @@ class Scorer:
         self._lock = threading.Lock()
 
     def score(self, trajectories: Iterable[Trajectory]) -> list[RewardOutput]:
-        """One output per trajectory, in order."""
-        return [scored.output for scored in self.score_stream(trajectories)]
+        """One output per trajectory, in order; the samples of a group may stand anywhere."""
+        return [scored.output for scored in self.score_stream(trajectories, interleaved=True)]
 
-    def score_stream(self, trajectories: Iterable[Trajectory]) -> Iterator[Scored]:
-        """Trajectories with their outputs, in order, a bounded number at a time."""
+    def score_stream(
+        self, trajectories: Iterable[Trajectory], *, first: int = 0, interleaved: bool = False
+    ) -> Iterator[Scored]:
+        """Trajectories with their outputs, in order, a bounded number at a time; messages number them from `first`.
+
+        A group reward needs the samples of a group side by side, or a `group_size`; where groups are `interleaved`, the
+        whole stream is read before they are scored.
+        """
         waiting: dict[int, Trajectory] = {}
         supply = Supply(
-            _noted(trajectories, waiting), self.reward.scope, size=self._batch_size, group_size=self._group_size
+            _noted(trajectories, waiting),
+            self.reward.scope,
+            size=self._batch_size,
+            group_size=self._group_size,
+            interleaved=interleaved,
         )
         ready: dict[int, RewardOutput] = {}
         with self._lock:
@@ -86,7 +96,7 @@ class Scorer:
                     place = supply.taken
                     trajectory, output = waiting.pop(place), ready.pop(place)
                     supply.taken += 1
-                    yield Scored(trajectory, _named(output, trajectory, place))
+                    yield Scored(trajectory, _named(output, trajectory, first + place))
 
     async def ascore(self, trajectories: Iterable[Trajectory]) -> list[RewardOutput]:
         """`score` without holding up the event loop."""
@@ -140,3 +150,22 @@ def _named(output: RewardOutput, trajectory: Trajectory, place: int) -> RewardOu
     if output.status is Status.OK:
         return output
     return msgspec.structs.replace(output, reason=f"{trajectory.named(place)}: {output.reason}")
+
+
+def score(
+    reward: Rewarding | str,
+    trajectories: Iterable[Trajectory],
+    *,
+    backend: str = "inline",
+    workers: int | None = None,
+    deadline_s: float | None = None,
+    memory_mb: int | None = None,
+) -> list[RewardOutput]:
+    """One output per trajectory, in order; what could not be scored says so in its status and reason.
+
+    `reward` is a reward, a plain function, or a spec string as `plaudit.load` takes. Deadlines need
+    `backend="processes"`; to score again and again, keep a `Scorer`.
+    """
+    listed = list(trajectories)
+    with Scorer(reward, backend=backend, workers=workers, deadline_s=deadline_s, memory_mb=memory_mb) as scorer:
+        return scorer.score(listed)

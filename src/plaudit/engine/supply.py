@@ -1,7 +1,8 @@
 """Cut a stream of samples into units of work, and no faster than results are taken.
 
 A unit holds about as many samples as take 20 ms, or a whole group. In a stream a group ends where the next one begins,
-or when it has `group_size` samples; samples that come after their group has ended are not scored, and say so.
+or when it has `group_size` samples; where groups are interleaved, all samples are read first. A sample that comes after
+its group has ended is not scored, and says so.
 """
 
 from collections.abc import Iterator
@@ -23,10 +24,16 @@ class Supply:
     """Units on demand: `take()` gives the next one, or None when there is none now."""
 
     def __init__(
-        self, samples: Iterator[Trajectory], scope: Scope, *, size: int | None = None, group_size: int | None = None
+        self,
+        samples: Iterator[Trajectory],
+        scope: Scope,
+        *,
+        size: int | None = None,
+        group_size: int | None = None,
+        interleaved: bool = False,
     ) -> None:
         self._samples = enumerate(samples)
-        self._scope, self._fixed, self._group_size = scope, size, group_size
+        self._scope, self._fixed, self._group_size, self._interleaved = scope, size, group_size, interleaved
         self._size = size or FIRST_SIZE
         self._groups: dict[str | int, list[tuple[int, Trajectory]]] = {}
         self._ended: set[str | int] = set()
@@ -36,7 +43,9 @@ class Supply:
         self.taken = 0  # how many results the caller has taken
 
     def take(self) -> Unit | None:
-        if self.exhausted or self.read - self.taken >= WINDOW:
+        if self._groups and self.exhausted:
+            return self._leftover()
+        if self.exhausted or (self.read - self.taken >= WINDOW and not self._groups):
             return None
         if self._scope == "sample":
             return self._unit(self._next(self._size), whole=False)
@@ -65,15 +74,17 @@ class Supply:
     def _group(self) -> Unit | None:
         """The next group that is complete; None at the end, when `late` tells what was left over."""
         while not self.exhausted:
-            for place, sample in self._next(1):
+            for place, sample in self._next(None if self._interleaved else 1):
                 key = sample.group_key
                 if key in self._ended:
                     self.late.append(Done([place], [_unscored(f"group {key!r:.60} had ended before: {CONTIGUOUS}")]))
                     continue
-                before = [other for other in self._groups if other != key] if self._group_size is None else []
+                before = next((other for other in self._groups if other != key), None)
                 self._groups.setdefault(key, []).append((place, sample))
-                if before:
-                    return self._ended_group(before[0])
+                if self._interleaved:
+                    continue
+                if before is not None and self._group_size is None:
+                    return self._ended_group(before)
                 if len(self._groups[key]) == self._group_size:
                     return self._ended_group(key)
         return self._leftover()
@@ -83,12 +94,13 @@ class Supply:
         return self._unit(self._groups.pop(key), whole=True)
 
     def _leftover(self) -> Unit | None:
-        if self._group_size is None:
-            return self._ended_group(next(iter(self._groups))) if self._groups else None
-        for key, samples in self._groups.items():
+        """The groups that are open at the end: complete ones one by one, incomplete ones as late."""
+        for key, samples in list(self._groups.items()):
+            if self._group_size in (None, len(samples)):
+                return self._ended_group(key)
             reason = f"group {key!r:.60} is incomplete: {len(samples)} of {self._group_size} samples"
             self.late += [Done([place], [_unscored(reason)]) for place, _ in samples]
-        self._groups.clear()
+            del self._groups[key]
         return None
 
 
