@@ -27,7 +27,8 @@ LAYERS: list[set[str]] = [
     {"rollouts"},
     {"report"},
     {"testing"},
-    {"cli", "__main__"},
+    {"cli"},
+    {"__main__"},
     {"__init__"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
