@@ -7,17 +7,19 @@ never right by luck. What stands inside `<think>` is not said.
 
 import enum
 import re
+from collections import deque
 from dataclasses import dataclass
 from fractions import Fraction
 
 from plaudit.verify.marks import FINDERS, How, Mark, marks_in
 from plaudit.verify.numbers import NUMBER, Number, numbers_in, without_calculator_marks
-from plaudit.verify.tags import without_blocks
+from plaudit.verify.tags import without_thinking
 from plaudit.verify.text import sentences, visible, words
 from plaudit.verify.values import FalseEquation, Value, comparable, is_unsolved, measured, value_of
 
 __all__ = ["Answer", "How", "Trouble", "answer_numbers", "final_answer", "spoken"]
 
+MAX_EQUATIONS = 1000
 CLOSING = 20_000  # characters at the end of a response in which an unmarked answer is looked for
 
 
@@ -58,19 +60,31 @@ def final_answer(response: str) -> Answer | None:
 
 def spoken(response: str) -> str:
     """What a response says: without thinking, calculator marks and characters that print nothing."""
-    return without_calculator_marks(without_blocks(visible(response), ("think", "thinking")))
+    return without_calculator_marks(without_thinking(visible(response)))
 
 
 def answer_numbers(response: str) -> tuple[list[Number], list[Number]]:
-    """The numbers in answer position (after marks and equals signs), and those of the strongest kind of mark alone."""
+    """The numbers in answer position (after marks and equals signs), and those of the strongest kind of mark alone.
+
+    All numbers where nothing is in answer position; numbers that are denied ("not 4") in neither.
+    """
     text = spoken(response)
-    marked = [(mark.how, number) for mark in marks_in(text) if not _is_denied(mark, text) for number in _first(mark)]
-    equated = [(How.EQUATION, number) for number in _equated(text)]
-    found = [*marked, *equated] or [(How.LAST_NUMBER, number) for number in numbers_in(text)]
-    strongest = min((list(How).index(how) for how, _ in found), default=0)
-    return [number for _, number in found], [number for how, number in found if list(How).index(how) == strongest]
+    marks = marks_in(text)
+    found = [
+        (mark.start, _KINDS.index(mark.how), number)
+        for mark in marks
+        if not _is_denied(mark, text)
+        for number in _first(mark)
+    ]
+    found += [(number.start, _KINDS.index(How.EQUATION), number) for number in _equated(text)]
+    if not found and not marks:
+        found = [(number.start, 0, number) for number in numbers_in(text) if not _is_denied_number(text, number)]
+    found.sort(key=lambda item: item[0])
+    strongest = min((kind for _, kind, _ in found), default=0)
+    return [number for *_, number in found], [number for _, kind, number in found if kind == strongest]
 
 
+_KINDS = list(How)
 _NOT = r"(?:\b(?:not|never|cannot)\b|n['’]t\b)"
 _DENIED_BEFORE = re.compile(rf"{_NOT}(?!.*\bbut\b)(?:\s+\w+){{0,3}}[^\w\n]*$", re.IGNORECASE)
 _DENIED_AFTER = re.compile(
@@ -83,7 +97,8 @@ _SECOND_THOUGHT = re.compile(
     r"\b(?:wait|actually|oops|sorry|correction|i mean|on second thought|hold on|hmm+|no(?=,))\b", re.IGNORECASE
 )
 _TAKEN_BACK = re.compile(
-    r"\b(?:scratch that|i was wrong|i made a mistake|(?:that|this|it)(?:['’]s| is) (?:wrong|incorrect|not right|not correct))\b",
+    r"\b(?:scratch that|i was wrong|i made a mistake"
+    r"|(?:that|this|it)(?:['’]s| is) (?:wrong|incorrect|not right|not correct))\b",
     re.IGNORECASE,
 )
 _RESTATED = re.compile(r"\b(?:it|answer|that|this)(?:['’]s| is| should| must)\b", re.IGNORECASE)
@@ -123,9 +138,17 @@ def _is_denied(mark: Mark, text: str) -> bool:
     return mark.denied or bool(_DENIED_BEFORE.search(before) or _DENIED_AFTER.match(after)) or _says_not(mark.text)
 
 
+def _is_denied_number(text: str, number: Number) -> bool:
+    before = _SENTENCE_END.split(text[max(0, number.start - 100) : number.start])[-1]
+    return bool(_DENIED_BEFORE.search(before) or _DENIED_AFTER.match(text, number.end))
+
+
 def _says_not(text: str) -> bool:
     """Whether a number is denied ("not 4"); "does not exist" is an answer."""
-    return bool(numbers_in(text[:400])) and re.match(rf"(?:\w+\s+){{0,3}}?{_NOT}", text.strip()[:100], re.IGNORECASE) is not None
+    return (
+        bool(numbers_in(text[:400]))
+        and re.match(rf"(?:\w+\s+){{0,3}}?{_NOT}", text.strip()[:100], re.IGNORECASE) is not None
+    )
 
 
 def _is_hedged(after: str, value: Value | None) -> bool:
@@ -188,8 +211,7 @@ def _is_operand(sentence: str, number: Number) -> bool:
 
 
 def _sentence_trouble(sentence: str, number: Number, numbers: list[Number]) -> Trouble | None:
-    before, after = sentence[max(0, number.start - 100) : number.start], sentence[number.end :]
-    if _DENIED_BEFORE.search(before) or _DENIED_AFTER.match(after):
+    if _is_denied_number(sentence, number):
         return Trouble.NEGATED
     others: list[Fraction] = [other.value for other in numbers if other.value != number.value]
     choice = re.search(rf"{NUMBER}[^.=]{{0,30}}?\bor\b[^.=]{{0,30}}?{NUMBER}", sentence)
@@ -199,7 +221,7 @@ def _sentence_trouble(sentence: str, number: Number, numbers: list[Number]) -> T
 def _equated(text: str) -> list[Number]:
     """The numbers right after an equals sign that no operator follows; equations in unknowns do not count."""
     found, place = [], 0
-    for equals in _EQUALS.finditer(text):
+    for equals in deque(_EQUALS.finditer(text), maxlen=MAX_EQUATIONS):
         side = _SENTENCE_END.split(text[max(place, equals.start() - 100) : equals.start()])[-1]
         place = equals.end()
         ahead = _RESULT.match(text, place)

@@ -5,13 +5,14 @@ names (`## Think`) are sections too, in responses that use no tags.
 """
 
 import enum
+import functools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from plaudit.verify.text import words
 
-__all__ = ["Block", "Fault", "FaultKind", "blocks_in", "faults_in", "without_blocks"]
+__all__ = ["Block", "Fault", "FaultKind", "blocks_in", "faults_in", "without_blocks", "without_thinking"]
 
 
 class FaultKind(enum.Enum):
@@ -77,7 +78,8 @@ def blocks_in(text: str, name: str) -> list[Block]:
 
 def without_blocks(text: str, names: Sequence[str]) -> str:
     """The text outside the blocks; an unclosed block reaches to the end, an unopened one from the start."""
-    kept, depth, place = [], 0, 0
+    kept: list[str] = []
+    depth, place = 0, 0
     for tag in _tags(text, names):
         if tag.closing and depth == 0:
             kept.clear()  # the opening tag stood in the prompt
@@ -88,6 +90,11 @@ def without_blocks(text: str, names: Sequence[str]) -> str:
     if depth == 0:
         kept.append(text[place:])
     return "\n".join(kept)
+
+
+def without_thinking(text: str) -> str:
+    """What is said, not what is thought: the text outside `<think>` and `<thinking>`."""
+    return without_blocks(text, ("think", "thinking"))
 
 
 def faults_in(text: str, names: Sequence[str]) -> list[Fault]:
@@ -106,10 +113,17 @@ def faults_in(text: str, names: Sequence[str]) -> list[Fault]:
 
 
 def _tags(text: str, names: Sequence[str]) -> list[_Tag]:
+    if "<" not in text:
+        return []
     spelled = {name.casefold(): name for name in names}
-    alternatives = "|".join(re.escape(name) for name in names)
-    pattern = re.compile(rf"<(/?)({alternatives})>", re.IGNORECASE | re.ASCII)
+    pattern = _tag_pattern(tuple(names))
     return [_Tag(spelled[tag[2].casefold()], bool(tag[1]), *tag.span()) for tag in pattern.finditer(text)]
+
+
+@functools.cache
+def _tag_pattern(names: tuple[str, ...]) -> re.Pattern[str]:
+    alternatives = "|".join(re.escape(name) for name in names)
+    return re.compile(rf"<(/?)({alternatives})>", re.IGNORECASE | re.ASCII)
 
 
 def _pairing_faults(tags: Sequence[_Tag]) -> list[Fault]:

@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-__all__ = ["ngrams", "normalized", "sentences", "visible", "words"]
+__all__ = ["bare_words", "ngrams", "normalized", "sentences", "visible", "words"]
 
 # Format characters, and the fillers that Unicode calls letters or symbols but that print nothing.
 _WITHOUT_INK = re.compile(

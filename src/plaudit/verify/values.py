@@ -82,7 +82,9 @@ def measured(text: str, number: Number) -> Value:
     sign = re.search(r"[$€£%]", number.text)
     word = _NEXT_WORD.match(text, number.end)
     unit = sign[0] if sign else word[1].casefold() if word else ""
-    return Value(number.value, _UNITS.get(unit, _UNITS.get(unit.removesuffix("s"), _UNITS.get(unit.removesuffix("es")))))
+    return Value(
+        number.value, _UNITS.get(unit, _UNITS.get(unit.removesuffix("s"), _UNITS.get(unit.removesuffix("es"))))
+    )
 
 
 def is_unsolved(side: str) -> bool:
