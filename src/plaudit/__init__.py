@@ -1,13 +1,18 @@
-"""Reward functions for reinforcement learning of language models: write once, test, score, train."""
+"""Reward functions for reinforcement learning of language models: write once, test, score, train.
 
-from plaudit.contract.function import (
-    CompositeReward,
-    FunctionReward,
-    RewardFunction,
-    reward,
-)
+`load` and `score` are imported when first used, so that `import plaudit` stays light.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from plaudit.contract.function import CompositeReward, FunctionReward, RewardFunction, reward
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.trajectory import Step, Tokens, Trajectory
+
+if TYPE_CHECKING:
+    from plaudit.engine import score
+    from plaudit.loading import load
 
 __version__ = "0.1.0"
 
@@ -21,5 +26,15 @@ __all__ = [
     "Tokens",
     "Trajectory",
     "__version__",
+    "load",
     "reward",
+    "score",
 ]
+
+_LATER = {"load": "plaudit.loading", "score": "plaudit.engine"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module 'plaudit' has no attribute {name!r}")
+    return getattr(importlib.import_module(_LATER[name]), name)

@@ -11,11 +11,13 @@ __all__ = ["FOREIGN_NAMES", "foreign_names_of", "our_name"]
 FOREIGN_NAMES: dict[str, tuple[str, ...]] = {
     "prompt": ("question", "problem", "query", "instruction", "input"),
     "response": ("completion", "generation", "solution_str", "generated_text", "output", "action_text"),
-    "ground_truth": ("answer", "solution", "label", "target", "reference", "gold", "expected_answer"),
+    "ground_truth": (
+        "answer", "solution", "label", "target", "reference", "gold", "expected_answer", "reward_model.ground_truth",
+    ),
     "group": ("group_id", "prompt_id"),
     "task": ("data_source",),
     "metadata": ("extra_info", "info"),
-}
+}  # fmt: skip
 
 _OURS = {foreign: ours for ours, names in FOREIGN_NAMES.items() for foreign in names}
 

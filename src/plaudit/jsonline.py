@@ -4,13 +4,17 @@ The fast encoders write NaN as null and sets as lists; here that is an error whi
 rollouts file that changes what it stores is worse than one that refuses. Tuples are written as lists.
 """
 
+import codecs
 import json
 import math
+import re
 from typing import Any
 
 import msgspec
 
-__all__ = ["InvalidJSON", "NotPlain", "TruncatedJSON", "decode", "encode"]
+__all__ = ["InvalidJSON", "NotPlain", "TruncatedJSON", "as_plain", "decode", "encode"]
+
+MAX_DEPTH = 50
 
 
 class NotPlain(ValueError):
@@ -23,6 +27,24 @@ class InvalidJSON(ValueError):
 
 class TruncatedJSON(InvalidJSON):
     """The beginning of a JSON value whose end is missing."""
+
+
+def as_plain(value: Any, depth: int = 0) -> Any:
+    """`value` as JSON can hold it, for notes to people: tensors as lists, everything else unknown as text."""
+    kind = type(value)
+    if kind is str or kind is int or kind is bool or value is None:
+        return value
+    if kind is float:
+        return value if math.isfinite(value) else str(value)
+    if depth > MAX_DEPTH:
+        return str(value)
+    if isinstance(value, dict):
+        return {str(key): as_plain(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [as_plain(item, depth + 1) for item in value]
+    if hasattr(value, "tolist"):  # numpy and torch, without importing either
+        return as_plain(value.tolist(), depth + 1)
+    return str(value)
 
 
 _encoder = msgspec.json.Encoder()
@@ -51,19 +73,74 @@ def decode(line: bytes) -> Any:
     except msgspec.DecodeError as error:
         if b"\\ud" in line.lower():
             return _decode_surrogates(line)
-        if "truncated" in str(error):
-            raise TruncatedJSON("the line ends in the middle of a value") from None
-        raise InvalidJSON(_in_our_words(error)) from None
+        raise _broken(line, _in_our_words(error)) from None
 
 
 def _decode_surrogates(line: bytes) -> Any:
     """The standard library accepts the lone surrogates that msgspec refuses."""
     try:
-        return json.loads(line, parse_constant=_refuse_constant)
+        return _standard_decode(line.decode())
+    except UnicodeDecodeError as error:
+        raise _broken(line, f"not UTF-8: byte 0x{line[error.start]:02x} ({error.reason})") from None
+    except RecursionError:
+        raise InvalidJSON("nested too deeply") from None
     except json.JSONDecodeError as error:
-        if error.pos >= len(error.doc.rstrip()) or "Unterminated" in error.msg:
-            raise TruncatedJSON("the line ends in the middle of a value") from None
-        raise InvalidJSON(f"{error.msg} (character {error.pos})") from None
+        raise _broken(line, f"{error.msg} (character {error.pos})") from None
+
+
+def _standard_decode(text: str) -> Any:
+    return json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
+
+
+def _broken(line: bytes, reason: str) -> InvalidJSON:
+    if _is_beginning(line):
+        return TruncatedJSON("the line ends in the middle of a value")
+    return InvalidJSON(reason)
+
+
+_PIECE = re.compile(rb'"(?:[^"\\]++|\\.)*+("?)|[\[\]{}]', re.DOTALL)
+_OPEN_STRING = re.compile(r'("(?:[^"\\]++|\\u[0-9a-fA-F]{4}|\\[^u])*+)(?:\\(?:u[0-9a-fA-F]{0,3})?)?', re.DOTALL)
+_CLOSERS = {b"{": "}", b"[": "]"}
+_ENDINGS = ("", "0", ":0", '"":0', "rue", "ue", "e", "alse", "lse", "se", "ull", "ll", "l")
+
+
+def _is_beginning(line: bytes) -> bool:
+    """Whether something put behind `line` would make it one JSON value."""
+    closers, body = "", line
+    for piece in _PIECE.finditer(line):
+        if piece[0] in _CLOSERS:
+            closers = _CLOSERS[piece[0]] + closers
+        elif piece[0] in (b"}", b"]"):
+            closers = closers[1:]
+        elif not piece[1]:  # a string without its closing quote: always the last piece
+            body = line[: piece.start()]
+    try:
+        text = body.decode() + _closed_string(line[len(body) :])
+    except UnicodeDecodeError:
+        return False
+    return any(_is_json(text + ending + closers) for ending in _ENDINGS)
+
+
+def _closed_string(opened: bytes) -> str:
+    """A string that was cut off anywhere, without its last half character or escape and with its closing quote."""
+    text = codecs.getincrementaldecoder("utf-8")().decode(opened)
+    whole = _OPEN_STRING.fullmatch(text)
+    return f'{whole[1]}"' if whole else text
+
+
+def _is_json(text: str) -> bool:
+    try:
+        _standard_decode(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise InvalidJSON(f"the number {digits:.40} is out of range")
+    return number
 
 
 def _refuse_constant(name: str) -> Any:

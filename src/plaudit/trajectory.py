@@ -78,6 +78,10 @@ class Trajectory(msgspec.Struct, frozen=True):
         for name in ("id", "group"):
             if not isinstance(getattr(self, name), str | int | None):
                 raise _wrong_type(name, "text or a whole number", getattr(self, name))
+        if not isinstance(self.task, str | None):
+            raise _wrong_type("task", "text", self.task)
+        if not isinstance(self.training_step, int | None):
+            raise _wrong_type("training_step", "a whole number", self.training_step)
         if self.columns and (clash := sorted(set(self.columns).intersection(self.FIELDS))):
             raise InvalidTrajectory(f"columns may not be called {clash}: these are fields of a trajectory")
 

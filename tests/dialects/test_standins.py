@@ -10,6 +10,7 @@ from plaudit.dialects import STAND_INS, stand_ins
 from plaudit.dialects.standins import StandIns
 from plaudit.errors import RewardNotLoaded
 from plaudit.loading import load, resolve
+from plaudit.rewards import LengthReward
 
 FOREIGN = sorted({name.partition(".")[0] for name in STAND_INS})
 
@@ -87,7 +88,7 @@ def test_a_mere_folder_of_the_same_name_does_not_count_as_installed(tmp_path, mo
     (tmp_path / "flux").mkdir()
     monkeypatch.syspath_prepend(str(tmp_path))
     (tmp_path / "mine.py").write_text("from flux.rewards import LengthReward\nreward = LengthReward(target=3)\n")
-    assert load(str(tmp_path / "mine.py")).name == "LengthReward"
+    assert isinstance(load(str(tmp_path / "mine.py")), LengthReward)
     assert not hasattr(sys.modules.pop("flux", None), "rewards")
 
 

@@ -86,7 +86,7 @@ def test_a_broken_plug_in_breaks_only_itself(install):
 
 def test_a_plug_in_is_not_imported_before_it_is_asked_for(install):
     install("broken", {"cracked": "cracked_again:reward"}, "cracked_again", "raise RuntimeError('cracked')")
-    assert load("length(target=3)").target == 3
+    assert isinstance(load("length(target=3)"), BUILT_INS["length"])
 
 
 def test_a_plug_in_cannot_take_the_name_of_a_built_in(install):

@@ -8,6 +8,7 @@ from plaudit.errors import RewardNotLoaded
 from plaudit.loading import load
 from plaudit.loading.building import Arguments, Found, build
 from plaudit.loading.expressions import evaluate as read
+from plaudit.rewards import LengthReward
 
 SAMPLE = Trajectory("What is 2 + 2?", "2 + 2 = 4. The answer is 4.", ground_truth="4")
 
@@ -79,7 +80,7 @@ def test_a_long_expression_with_slashes_is_not_taken_for_a_path():
 
 
 def test_a_built_in_keeps_its_literal_arguments():
-    assert load("length(target=50)").target == 50
+    assert repr(load("length(target=50)")) == repr(LengthReward(target=50)) != repr(LengthReward(target=51))
 
 
 @pytest.mark.parametrize(

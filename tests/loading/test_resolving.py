@@ -123,7 +123,7 @@ def test_a_function_and_a_class_are_made_rewards():
         "Twinkle function",
     ]
     assert [scored(given) for given in (short, Fixed, pairs)] == [1.0, 2.0, 3.0]
-    assert resolve(short).origin == "short in test_resolving.py"
+    assert resolve(short).origin == "short, as given"
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,10 @@ import enum
 import inspect
 import time
 import traceback
-from collections.abc import Awaitable, Coroutine, Sequence
+from collections.abc import Awaitable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import PurePath
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 
@@ -50,26 +50,22 @@ class Evaluable(Protocol):
     def __call__(self, trajectories: Any, ground_truths: Any = None) -> Any: ...
 
 
-Pending: TypeAlias = Coroutine[Any, Any, list[RewardOutput]]
-
-
 def evaluate(reward: Evaluable, trajectories: Sequence[Trajectory], *, first: int | None = None) -> list[RewardOutput]:
     """One output per trajectory, in order; never raises because of a reward.
 
     With `first`, the place of the first trajectory in the run, the reason of what was not scored names its sample.
     """
-    parts = _start(reward, trajectories)
-    if any(not isinstance(part, list) for _, part in parts):
-        parts = complete(_finish(parts, reward.concurrency))
-    return _in_order(parts, trajectories, first)
+    begun = _begin(reward, trajectories)
+    settled = complete(_gathered(begun, reward.concurrency)) if any(map(_pending, begun)) else begun
+    return _in_order(reward, settled, trajectories, first)
 
 
 async def evaluate_async(
     reward: Evaluable, trajectories: Sequence[Trajectory], *, first: int | None = None
 ) -> list[RewardOutput]:
     """`evaluate` for callers that already run an event loop."""
-    parts = await _finish(_start(reward, trajectories), reward.concurrency)
-    return _in_order(parts, trajectories, first)
+    settled = await _gathered(_begin(reward, trajectories), reward.concurrency)
+    return _in_order(reward, settled, trajectories, first)
 
 
 def complete(awaitable: Awaitable[T]) -> T:
@@ -86,79 +82,91 @@ def complete(awaitable: Awaitable[T]) -> T:
         return pool.submit(asyncio.run, awaited()).result()
 
 
-def as_output(value: Any, trajectory: Trajectory) -> RewardOutput:
-    """What a reward returned for one sample, as a checked output."""
+def as_output(value: Any, trajectory: Trajectory, seconds: float) -> RewardOutput:
+    """What a reward returned for one sample after so many seconds, as a checked output."""
     if type(value) is float:
-        return RewardOutput(value)
+        return RewardOutput(value, latency_s=seconds)
     if value is None:
-        return RewardOutput.unscored(Status.SKIPPED, "the reward returned None")
+        return RewardOutput(None, status=Status.SKIPPED, reason="the reward returned None", latency_s=seconds)
     if isinstance(value, RewardOutput):
         check_lengths(value, trajectory)
-        return value
-    return RewardOutput(as_number("reward", value))
+        return value if value.latency_s is not None else msgspec.structs.replace(value, latency_s=seconds)
+    return RewardOutput(as_number("reward", value), latency_s=seconds)
 
 
-Part: TypeAlias = tuple[list[int], list[RewardOutput] | Pending]
-
-
-def _start(reward: Evaluable, trajectories: Sequence[Trajectory]) -> list[Part]:
+def _begin(reward: Evaluable, trajectories: Sequence[Trajectory]) -> list[Any]:
+    """Call the reward: an output per sample, or a list of outputs per batch; coroutines where it is async."""
     if reward.style is Style.SAMPLE:
-        return [([place], _sample(reward, trajectory)) for place, trajectory in enumerate(trajectories)]
-    if reward.scope == "group":
-        groups: dict[str | int, list[int]] = {}
-        for place, trajectory in enumerate(trajectories):
-            groups.setdefault(trajectory.group_key, []).append(place)
-        return [(places, _batch(reward, [trajectories[place] for place in places])) for places in groups.values()]
-    return [(list(range(len(trajectories))), _batch(reward, trajectories))] if trajectories else []
+        return [_sample(reward, trajectory) for trajectory in trajectories]
+    return [_batch(reward, [trajectories[place] for place in places]) for places in _batches(reward, trajectories)]
 
 
-async def _finish(parts: list[Part], concurrency: int) -> list[Part]:
+def _batches(reward: Evaluable, trajectories: Sequence[Trajectory]) -> list[list[int]]:
+    """The places that are scored together."""
+    if reward.scope != "group":
+        return [list(range(len(trajectories)))] if trajectories else []
+    groups: dict[str | int, list[int]] = {}
+    for place, trajectory in enumerate(trajectories):
+        groups.setdefault(trajectory.group_key, []).append(place)
+    return list(groups.values())
+
+
+def _pending(begun: Any) -> bool:
+    return not isinstance(begun, RewardOutput | list)
+
+
+async def _gathered(begun: list[Any], concurrency: int) -> list[Any]:
     free = asyncio.Semaphore(concurrency)
 
-    async def finished(part: list[RewardOutput] | Pending) -> list[RewardOutput]:
-        if isinstance(part, list):
-            return part
+    async def finished(one: Any) -> Any:
+        if not _pending(one):
+            return one
         async with free:
-            return await part
+            return await one
 
-    outputs = await asyncio.gather(*(finished(part) for _, part in parts))
-    return [(places, output) for (places, _), output in zip(parts, outputs, strict=True)]
-
-
-def _in_order(parts: list[Part], trajectories: Sequence[Trajectory], first: int | None) -> list[RewardOutput]:
-    ordered: list[Any] = [None] * len(trajectories)
-    for places, outputs in parts:
-        assert isinstance(outputs, list)
-        for place, output in zip(places, outputs, strict=True):
-            ordered[place] = output
-            if first is not None and output.status is not Status.OK:
-                reason = f"{trajectories[place].named(first + place)}: {output.reason}"
-                ordered[place] = msgspec.structs.replace(output, reason=reason)
-    return ordered
+    return await asyncio.gather(*map(finished, begun))
 
 
-def _sample(reward: Evaluable, trajectory: Trajectory) -> list[RewardOutput] | Pending:
+def _in_order(
+    reward: Evaluable, settled: list[Any], trajectories: Sequence[Trajectory], first: int | None
+) -> list[RewardOutput]:
+    outputs = settled
+    if reward.style is not Style.SAMPLE:
+        by_place: dict[int, RewardOutput] = {}
+        for places, batch in zip(_batches(reward, trajectories), settled, strict=True):
+            by_place.update(zip(places, batch, strict=True))
+        outputs = [by_place[place] for place in range(len(trajectories))]
+    if first is None:
+        return outputs
+    return [
+        output
+        if output.status is Status.OK
+        else msgspec.structs.replace(output, reason=f"{trajectories[place].named(first + place)}: {output.reason}")
+        for place, output in enumerate(outputs)
+    ]
+
+
+def _sample(reward: Evaluable, trajectory: Trajectory) -> RewardOutput | Awaitable[RewardOutput]:
     began = time.perf_counter()
     try:
         value = reward.compute_reward(trajectory)
         if type(value) is not float and inspect.isawaitable(value):
             return _awaited_sample(reward, value, trajectory)
-        output = as_output(value, trajectory)
+        return as_output(value, trajectory, time.perf_counter() - began)
     except (Exception, SystemExit) as error:
-        output = _failed(reward, error)
-    return [_timed(output, time.perf_counter() - began)]
+        return _failed(reward, error, time.perf_counter() - began)
 
 
-async def _awaited_sample(reward: Evaluable, value: Awaitable[Any], trajectory: Trajectory) -> list[RewardOutput]:
+async def _awaited_sample(reward: Evaluable, value: Awaitable[Any], trajectory: Trajectory) -> RewardOutput:
     began = time.perf_counter()
     try:
-        output = as_output(await value, trajectory)
+        settled = await value
+        return as_output(settled, trajectory, time.perf_counter() - began)
     except (Exception, SystemExit) as error:
-        output = _failed(reward, error)
-    return [_timed(output, time.perf_counter() - began)]
+        return _failed(reward, error, time.perf_counter() - began)
 
 
-def _batch(reward: Evaluable, batch: Sequence[Trajectory]) -> list[RewardOutput] | Pending:
+def _batch(reward: Evaluable, batch: Sequence[Trajectory]) -> list[RewardOutput] | Awaitable[list[RewardOutput]]:
     began = time.perf_counter()
     try:
         values = _call(reward, batch)
@@ -167,7 +175,7 @@ def _batch(reward: Evaluable, batch: Sequence[Trajectory]) -> list[RewardOutput]
     except (Exception, SystemExit) as error:
         if len(batch) > 1 and reward.scope == "sample":
             return _one_by_one(reward, batch)
-        return [_failed(reward, error)] * len(batch)
+        return [_failed(reward, error, time.perf_counter() - began)] * len(batch)
     return _spread(reward, values, batch, time.perf_counter() - began)
 
 
@@ -187,7 +195,7 @@ async def _awaited_batch(reward: Evaluable, values: Awaitable[Any], batch: Seque
         if len(batch) > 1 and reward.scope == "sample":
             singly = [_awaited_batch(reward, _call(reward, [trajectory]), [trajectory]) for trajectory in batch]
             return [output for outputs in await asyncio.gather(*singly) for output in outputs]
-        return [_failed(reward, error)] * len(batch)
+        return [_failed(reward, error, time.perf_counter() - began)] * len(batch)
     return _spread(reward, settled, batch, time.perf_counter() - began)
 
 
@@ -204,28 +212,27 @@ def _spread(reward: Evaluable, values: Any, batch: Sequence[Trajectory], elapsed
         if len(listed) != len(batch):
             raise InvalidOutput(f"it returned {len(listed)} values for {len(batch)} samples; give one per sample")
     except Exception as error:
-        return [_failed(reward, error)] * len(batch)
+        return [_failed(reward, error, elapsed)] * len(batch)
+    seconds = elapsed / len(batch)
     outputs = []
     for value, trajectory in zip(listed, batch, strict=True):
         try:
-            output = as_output(value, trajectory)
+            outputs.append(as_output(value, trajectory, seconds))
         except InvalidOutput as error:
-            output = _failed(reward, error)
-        outputs.append(_timed(output, elapsed / len(batch)))
+            outputs.append(_failed(reward, error, seconds))
     return outputs
 
 
-def _timed(output: RewardOutput, seconds: float) -> RewardOutput:
-    return output if output.latency_s is not None else msgspec.structs.replace(output, latency_s=seconds)
-
-
-def _failed(reward: Evaluable, error: BaseException) -> RewardOutput:
+def _failed(reward: Evaluable, error: BaseException, seconds: float) -> RewardOutput:
+    where = ""
     if isinstance(error, PlauditError):  # says already what is wrong and what to do
-        return RewardOutput.unscored(Status.ERROR, f"{reward.name}: {error}"[:MAX_REASON])
-    frames = traceback.extract_tb(error.__traceback__)
-    where = f" (at {PurePath(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
-    reason = f"{reward.name} raised {type(error).__name__}: {_words(error)}"
-    return RewardOutput.unscored(Status.ERROR, reason[: MAX_REASON - len(where)] + where)
+        reason = f"{reward.name}: {error}"
+    else:
+        reason = f"{reward.name} raised {type(error).__name__}: {_words(error)}"
+        if frames := traceback.extract_tb(error.__traceback__):
+            where = f" (at {PurePath(frames[-1].filename).name}:{frames[-1].lineno})"
+    reason = reason[: MAX_REASON - len(where)] + where
+    return RewardOutput(None, status=Status.ERROR, reason=reason, latency_s=seconds)
 
 
 def _words(error: BaseException) -> str:

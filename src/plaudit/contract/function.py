@@ -15,9 +15,10 @@ import msgspec
 from plaudit.contract import rules
 from plaudit.contract.binding import Binding
 from plaudit.contract.boundary import Style, complete, evaluate
-from plaudit.contract.merging import combined_score, combined_tokens, stretched
+from plaudit.contract.merging import combined_score, combined_tokens, stretched, unique_names
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.contract.rules import Bounds, Rule, Weight, WeightedSum
+from plaudit.contract.truths import with_truths
 from plaudit.errors import InvalidOutput, InvalidReward, ScoringFailed
 from plaudit.normalize import Normalizer, RunningNormalizer, Scope, normalizer
 from plaudit.schedules import Schedule
@@ -94,8 +95,8 @@ class RewardFunction:
         """
         if isinstance(trajectories, Trajectory):
             truths = None if ground_truths is None else [ground_truths]
-            return _raised(evaluate(self, _with_truths([trajectories], truths), first=0))[0]
-        return [output.reward for output in _raised(evaluate(self, _with_truths(trajectories, ground_truths), first=0))]
+            return _raised(evaluate(self, with_truths([trajectories], truths), first=0))[0]
+        return [output.reward for output in _raised(evaluate(self, with_truths(trajectories, ground_truths), first=0))]
 
     def __add__(self, other: "Addend") -> "CompositeReward":
         if isinstance(other, int | float):
@@ -154,6 +155,17 @@ class RewardFunction:
         if source is None:
             raise InvalidReward(f"{self.name} declares no bounds; say which range to scale from: .scale((low, high))")
         return Combination([self], rules.Affine(source, to))
+
+    def smooth(self, amount: float = 0.1) -> "Combination":
+        """Pulled towards the middle of its bounds, so that no reward sits exactly at an end: [0, 1] → [0.05, 0.95]."""
+        if self.bounds is None or not 0.0 <= amount < 1.0:
+            raise InvalidReward(
+                f"smoothing needs declared bounds and 0 <= amount < 1; {self.name} has bounds {self.bounds}, "
+                f"amount is {amount}"
+            )
+        low, high = self.bounds
+        margin = 0.5 * amount * (high - low)
+        return self.scale(self.bounds, to=(low + margin, high - margin))
 
     def sigmoid(self, reference: float = 0.0) -> "Combination":
         """σ(reward − reference): any reward becomes one in (0, 1)."""
@@ -223,7 +235,7 @@ class FunctionReward(RewardFunction):
     def __call__(self, trajectories: Any, ground_truths: Any = None) -> Any:
         """Score as every reward does; a batched function gets the ground truths exactly as given."""
         if self.binding.batched and ground_truths is not None and not isinstance(trajectories, Trajectory):
-            return super().__call__(_with_truths(trajectories, ground_truths, unwrap=False))
+            return super().__call__(with_truths(trajectories, ground_truths, unwrap=False))
         return super().__call__(trajectories, ground_truths)
 
     def __repr__(self) -> str:
@@ -273,7 +285,7 @@ class Combination(RewardFunction):
             raise InvalidReward("a combination needs at least one reward")
         self.parts = [as_reward(part) for part in parts]
         self.rule = rule
-        self.component_names = _unique([part.name for part in self.parts])
+        self.component_names = unique_names([part.name for part in self.parts])
         scopes: tuple[Scope, ...] = ("batch", "group", "sample")
         self.scope = next(scope for scope in scopes if any(part.scope == scope for part in self.parts))
         self.deterministic = all(part.deterministic for part in self.parts)
@@ -370,26 +382,6 @@ def _terms(reward: RewardFunction) -> tuple[list[tuple[Rewarding, Weight]], floa
     return [(reward, 1.0)], 0.0
 
 
-def _with_truths(
-    trajectories: Sequence[Trajectory], ground_truths: Sequence[Any] | None, *, unwrap: bool = True
-) -> list[Trajectory]:
-    if ground_truths is None:
-        return list(trajectories)
-    if len(trajectories) != len(ground_truths):
-        raise ValueError(f"{len(trajectories)} trajectories but {len(ground_truths)} ground truths; give one each")
-    return [
-        msgspec.structs.replace(trajectory, ground_truth=_truth(truth) if unwrap else truth)
-        for trajectory, truth in zip(trajectories, ground_truths, strict=True)
-    ]
-
-
-def _truth(truth: Any) -> Any:
-    """A ground truth given as a trajectory is the truth it carries, or else its response."""
-    if not isinstance(truth, Trajectory):
-        return truth
-    return truth.response if truth.ground_truth is None else truth.ground_truth
-
-
 def _raised(outputs: list[RewardOutput]) -> list[RewardOutput]:
     failed = [output for output in outputs if output.status is Status.ERROR]
     if failed:
@@ -407,20 +399,6 @@ def _only(values: Any) -> Any:
     if len(listed) != 1:
         raise InvalidOutput(f"it returned {len(listed)} values for 1 sample; give one per sample")
     return listed[0]
-
-
-def _unique(names: Sequence[str]) -> list[str]:
-    """Names made unique by numbering the later ones: length, length_2."""
-    taken: set[str] = set()
-    unique = []
-    for name in names:
-        candidate, number = name, 1
-        while candidate in taken:
-            number += 1
-            candidate = f"{name}_{number}"
-        taken.add(candidate)
-        unique.append(candidate)
-    return unique
 
 
 def _bracketed(part: RewardFunction, needs: int) -> str:

@@ -1,4 +1,4 @@
-"""Bring the outputs of several parts together: scores by share, token rewards by slope."""
+"""Bring the outputs of several parts together: names made unique, scores by share, token rewards by slope."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from plaudit.contract.alignment import token_rewards_of
 from plaudit.contract.output import RewardOutput, TokenUnit
 from plaudit.trajectory import Trajectory
 
-__all__ = ["combined_score", "combined_tokens", "stretched"]
+__all__ = ["combined_score", "combined_tokens", "stretched", "unique_names"]
 
 
 def combined_score(outputs: Sequence[RewardOutput], shares: Sequence[float]) -> float | None:
@@ -36,3 +36,17 @@ def stretched(token_rewards: list[float] | None, slope: float | None) -> list[fl
     if token_rewards is None or slope is None:
         return None
     return [slope * value for value in token_rewards]
+
+
+def unique_names(names: Sequence[str]) -> list[str]:
+    """Names made unique by numbering the later ones: length, length_2."""
+    taken: set[str] = set()
+    unique = []
+    for name in names:
+        candidate, number = name, 1
+        while candidate in taken:
+            number += 1
+            candidate = f"{name}_{number}"
+        taken.add(candidate)
+        unique.append(candidate)
+    return unique

@@ -14,6 +14,7 @@ import msgspec
 from msgspec.structs import force_setattr
 
 from plaudit.errors import InvalidOutput
+from plaudit.jsonline import as_plain
 
 __all__ = ["RewardOutput", "Status", "TokenUnit", "as_number"]
 
@@ -85,12 +86,14 @@ class RewardOutput(msgspec.Struct, frozen=True, omit_defaults=True):
         return flat
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for a rollouts file."""
+        """Plain data, ready for a rollouts file; metadata that JSON cannot hold is written as text."""
         plain: dict[str, Any] = {"reward": self.reward, "status": self.status.value}
-        for name in ("score", "reason", "token_rewards", "latency_s", "metadata"):
+        for name in ("score", "reason", "token_rewards", "latency_s"):
             value = getattr(self, name)
-            if value is not None and value != "" and value != {}:
+            if value is not None and value != "":
                 plain[name] = value
+        if self.metadata:
+            plain["metadata"] = as_plain(self.metadata)
         if self.token_unit != "word":
             plain["token_unit"] = self.token_unit
         if self.components:
@@ -127,6 +130,8 @@ class RewardOutput(msgspec.Struct, frozen=True, omit_defaults=True):
 
 def as_number(what: str, value: Any) -> float:
     """`value` as a finite float; text, NaN, infinity and everything else that is no number raises InvalidOutput."""
+    if type(value) is float and math.isfinite(value):  # the usual case; the protocol check is slow
+        return value
     if not isinstance(value, SupportsFloat):
         raise InvalidOutput(f"{what} must be a number, got {type(value).__name__} {value!r:.60}")
     try:

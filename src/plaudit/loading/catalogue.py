@@ -9,7 +9,7 @@ from plaudit.loading.building import Found, signature_of
 from plaudit.loading.plugins import find_plugin, plugin_names
 from plaudit.rewards import BUILT_INS
 
-__all__ = ["Listing", "available", "find_named", "no_such_name"]
+__all__ = ["Listing", "available", "find_named", "listing_of", "no_such_name"]
 
 BUILT_IN = "built in"
 
@@ -22,6 +22,7 @@ class Listing:
     summary: str
     signature: str
     origin: str
+    doc: str = ""
 
 
 def available() -> dict[str, Listing]:
@@ -29,6 +30,14 @@ def available() -> dict[str, Listing]:
     listings = [_listing(name, _built_in(name)) for name in BUILT_INS]
     listings += [_plugin_listing(name) for name in plugin_names(BUILT_INS)]
     return {listing.name: listing for listing in listings}
+
+
+def listing_of(name: str) -> Listing:
+    """What is known of one reward; raises RewardNotLoaded when nobody has that name."""
+    found = find_named(name)
+    if found is None:
+        raise no_such_name(name)
+    return _listing(name, found)
 
 
 def find_named(name: str) -> Found | None:
@@ -59,12 +68,8 @@ def _plugin_listing(name: str) -> Listing:
 
 
 def _listing(name: str, found: Found) -> Listing:
-    return Listing(name, _summary(found.value), _signature(found.value), found.origin.partition(", ")[2])
-
-
-def _summary(value: Any) -> str:
-    lines = (inspect.getdoc(value) or "").strip().splitlines()
-    return lines[0] if lines else ""
+    doc = (inspect.getdoc(found.value) or "").strip()
+    return Listing(name, doc.partition("\n")[0], _signature(found.value), found.origin.partition(", ")[2], doc)
 
 
 def _signature(value: Any) -> str:

@@ -5,13 +5,12 @@ Relative paths count from where the spec stands: the current folder, or the YAML
 
 import os
 import re
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from plaudit.contract.function import FunctionReward, RewardFunction
+from plaudit.contract.function import RewardFunction
 from plaudit.errors import RewardNotLoaded, did_you_mean
 from plaudit.loading.building import Arguments, Found, Loaded, build
 from plaudit.loading.catalogue import find_named, no_such_name
@@ -29,19 +28,15 @@ _MODULE = re.compile(rf"(?P<module>[A-Za-z_][\w.]*):(?P<call>{_CALL})", re.DOTAL
 
 def load(spec: str | RewardFunction | Callable[..., Any]) -> RewardFunction:
     """The reward that a spec names: `load("rewards.py:quality")`, `load("0.7 * check_answer + 0.3 * format")`."""
-    return resolve(spec).reward
+    return spec if isinstance(spec, RewardFunction) else resolve(spec).reward
 
 
 def resolve(spec: str | RewardFunction | Callable[..., Any]) -> Loaded:
     """The reward that a spec names, with the convention it was written in and where it came from."""
     if isinstance(spec, str | Path):
         return _Place(Path.cwd()).resolve(str(spec))
-    module = sys.modules.get(_home(spec))
     name = str(getattr(spec, "name", None) or getattr(spec, "__name__", type(spec).__name__))
-    if module is None:
-        return build(Found(spec, name, f"{name}, as given"))
-    title = Path(getattr(module, "__file__", None) or module.__name__).name
-    return build(Found(spec, name, f"{name} in {title}", Source.of(module, module.__name__, title).imports))
+    return build(Found(spec, name, f"{name}, as given"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +107,6 @@ class _Place:
         if len(left) > 1:
             raise _no_such_module(dotted.rpartition(".")[0])
         return build(source.named(left[0]) if left else source.only(), arguments)
-
-
-def _home(given: Any) -> str:
-    """The module in which a reward's class, or a function, was written."""
-    written = given.function if isinstance(given, FunctionReward) else given
-    return str(getattr(written, "__module__", ""))
 
 
 def _no_such_module(dotted: str) -> RewardNotLoaded:

@@ -1,0 +1,39 @@
+# Two commands do everything: `make demo` and `make test`. Both set up .venv first and may be run again at any time.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
+SOURCES := pyproject.toml constraints.txt
+
+.PHONY: demo test check bench clean
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/core.stamp: $(BIN)/python $(SOURCES)
+	$(PIP) --editable .
+	@touch $@
+
+# torch first, so that nothing later pulls in another build of it; the last line checks that nothing did
+$(VENV)/dev.stamp: $(VENV)/core.stamp
+	$(PIP) torch==2.13.0
+	$(PIP) --editable '.[dev]'
+	@$(BIN)/python -c "import importlib.metadata as m; v = m.version('torch'); assert v.startswith('2.13.0'), v"
+	@touch $@
+
+demo: $(VENV)/core.stamp
+	$(BIN)/python examples/demo.py
+
+test: $(VENV)/dev.stamp
+	$(BIN)/python -m pytest -n auto
+
+check: $(VENV)/dev.stamp
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+bench: $(VENV)/dev.stamp
+	$(BIN)/python benchmarks/overhead.py
+
+clean:
+	rm -rf $(VENV)

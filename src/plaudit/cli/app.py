@@ -1,0 +1,65 @@
+"""Put the commands together, and turn errors into one line and an exit code.
+
+Exit codes: 0 done; 1 done, but something did not pass; 2 the input or the command line was wrong; 70 a bug in plaudit;
+130 stopped by Ctrl-C. A traceback is shown only with `--debug`.
+"""
+
+import os
+import sys
+
+import click
+import typer
+
+from plaudit.cli import check, explain, rewards, score, test, version
+from plaudit.cli.console import say
+from plaudit.errors import PlauditError
+
+__all__ = ["app", "main"]
+
+BAD_INPUT, BUG, INTERRUPTED = 2, 70, 130
+
+app = typer.Typer(
+    name="plaudit",
+    help="Write reward functions for RL of language models once; test them, score with them, train with them.",
+    epilog="Any command takes --debug, which shows where an error came from.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command("score")(score.score)
+app.command("explain")(explain.explain)
+app.command("test")(test.test_command)
+app.command("check")(check.check)
+app.add_typer(rewards.app, name="rewards")
+app.command("version")(version.version)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line; exits with one of the codes above."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in given
+    sys.exit(_run([argument for argument in given if argument != "--debug"], debug=debug))
+
+
+def _run(arguments: list[str], *, debug: bool) -> int:
+    try:
+        return int(app(arguments, standalone_mode=False, prog_name="plaudit") or 0)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        say("stopped")
+        return INTERRUPTED
+    except BrokenPipeError:  # whoever read our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (PlauditError, OSError) as error:
+        if debug:
+            raise
+        say(f"error: {error}")
+        return BAD_INPUT
+    except Exception as error:
+        if debug:
+            raise
+        say(f"a bug in plaudit: {type(error).__name__}: {error} (run it again with --debug to see where)")
+        return BUG

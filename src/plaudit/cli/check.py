@@ -1,0 +1,48 @@
+"""`plaudit check`: prove the contract of a reward."""
+
+from dataclasses import asdict
+from itertools import islice
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from plaudit.cli.console import show, show_json
+from plaudit.cli.options import ColumnsOption, JsonOption, RewardArgument, opened
+from plaudit.testing import Finding, Severity, check_reward
+
+__all__ = ["check"]
+
+BROKEN = 1
+STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "dim"}
+
+
+def check(
+    reward: RewardArgument,
+    rollouts: Annotated[
+        str | None, typer.Argument(metavar="[ROLLOUTS]", help="Samples of your own to try it on as well.")
+    ] = None,
+    count: Annotated[int, typer.Option("-n", "--count", min=1, help="How many of these samples.")] = 200,
+    columns: ColumnsOption = None,
+    json: JsonOption = False,
+) -> int:
+    """Try REWARD on nasty responses, twice, alone, in another order and in a new process; say what it breaks.
+
+    The exit code is 1 when the contract is broken; warnings do not count.
+    """
+    samples = rollouts and [rollout.trajectory for rollout in islice(opened(rollouts, columns), count)]
+    findings = check_reward(reward, samples or None)
+    if json:
+        show_json([asdict(finding) for finding in findings])
+    elif findings:
+        show(*(_shown(finding) for finding in findings))
+    else:
+        show("nothing found: it keeps the contract on every sample tried")
+    return BROKEN if any(finding.severity is Severity.ERROR for finding in findings) else 0
+
+
+def _shown(finding: Finding) -> Text:
+    return Text.assemble(
+        (f"{finding.severity}: {finding.rule}", STYLES[finding.severity]),
+        f"\n  {finding.message}\n  response: {finding.sample}\n  remedy: {finding.remedy}\n",
+    )

@@ -1,0 +1,70 @@
+"""Arguments and options that several commands share, and what they stand for."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import typer
+
+from plaudit.cli.console import say
+from plaudit.contract.function import RewardFunction
+from plaudit.errors import RolloutsError
+from plaudit.loading import resolve
+from plaudit.rollouts import RolloutsReader, read_rollouts
+
+__all__ = [
+    "ColumnsOption", "JsonOption", "QuietOption", "RewardArgument", "RolloutsArgument", "SkipBadOption", "opened",
+    "resolved", "tell_about_input",
+]  # fmt: skip
+
+RewardArgument: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        metavar="REWARD",
+        help="file.py:name, pkg.mod:name, a built-in such as 'length(target=200)', an expression such as "
+        "'0.7 * check_answer + 0.3 * format', or a .yaml file.",
+    ),
+]
+RolloutsArgument: TypeAlias = Annotated[
+    str, typer.Argument(metavar="ROLLOUTS", help="JSON lines (.jsonl, .gz), .parquet, or - for standard input.")
+]
+ColumnsOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--columns", "-c", metavar="FIELD=COLUMN", help="Which column holds a field, e.g. response=text."),
+]
+SkipBadOption: TypeAlias = Annotated[
+    bool, typer.Option("--skip-bad", help="Leave out lines that cannot be read, and say how many there were.")
+]
+JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+QuietOption: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, notes or tables.")]
+
+
+def resolved(spec: str, *, quiet: bool = False) -> RewardFunction:
+    """The reward a spec stands for; says how it was understood where that is not plain from the spec."""
+    loaded = resolve(spec)
+    if not quiet and loaded.convention != "plaudit":
+        say(f"loaded {loaded.origin} as {loaded.convention}")
+    return loaded.reward
+
+
+def opened(rollouts: str, columns: list[str] | None, *, skip_bad: bool = False) -> RolloutsReader:
+    """The rollouts file that was named."""
+    mapping = dict(_pair(column) for column in columns or [])
+    return read_rollouts(sys.stdin.buffer if rollouts == "-" else Path(rollouts), columns=mapping, skip_bad=skip_bad)
+
+
+def tell_about_input(reader: RolloutsReader) -> None:
+    """Say what was left out of the input, so that nothing is lost in silence."""
+    if reader.bad:
+        first = reader.bad[0]
+        lines = "1 line" if reader.bad_count == 1 else f"{reader.bad_count:,} lines"
+        say(f"left out {lines} that cannot be read; the first is {reader.name}:{first.line}: {first.reason}")
+    if reader.note:
+        say(reader.note)
+
+
+def _pair(column: str) -> tuple[str, str]:
+    field, equals, name = column.partition("=")
+    if not (field and equals and name):
+        raise RolloutsError(f"--columns takes FIELD=COLUMN, such as response=text; got {column!r}")
+    return field, name

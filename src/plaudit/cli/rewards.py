@@ -1,0 +1,44 @@
+"""`plaudit rewards`: what there is, and what each one does."""
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from plaudit.cli.console import show, show_json
+from plaudit.cli.options import JsonOption
+from plaudit.loading import available, listing_of
+
+__all__ = ["app"]
+
+app = typer.Typer(help="List the rewards that can be named without a file, or show one.", invoke_without_command=True)
+
+
+@app.callback()
+def listed(context: typer.Context, json: JsonOption = False) -> None:
+    """List the rewards that can be named without a file, or show one."""
+    if context.invoked_subcommand is not None:
+        return
+    listings = available().values()
+    if json:
+        show_json([asdict(listing) for listing in listings])
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    table.add_column("name", style="bold")
+    table.add_column("what it gives")
+    table.add_column("from", no_wrap=True)
+    for listing in listings:
+        table.add_row(listing.name, Text(listing.summary), listing.origin)
+    show(table, "\n`plaudit rewards show NAME` says more about one of them.")
+
+
+@app.command("show")
+def show_one(name: Annotated[str, typer.Argument(metavar="NAME")], json: JsonOption = False) -> None:
+    """Show what one reward measures and how to configure it."""
+    listing = listing_of(name)
+    if json:
+        show_json(asdict(listing))
+    else:
+        show(Text(f"{listing.name}{listing.signature}", style="bold"), Text(listing.doc), f"\n({listing.origin})")

@@ -1,0 +1,120 @@
+"""`plaudit score`: run a reward over a rollouts file."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import typer
+from rich.markup import escape
+
+from plaudit.cli.console import say, show, show_json, tell
+from plaudit.cli.options import (
+    ColumnsOption,
+    JsonOption,
+    QuietOption,
+    RewardArgument,
+    RolloutsArgument,
+    SkipBadOption,
+    opened,
+    resolved,
+    tell_about_input,
+)
+from plaudit.cli.progress import count_lines, watching
+from plaudit.contract.function import RewardFunction
+from plaudit.engine import Scored, score_stream
+from plaudit.errors import RolloutsError
+from plaudit.report.statistics import Summary, SummaryBuilder
+from plaudit.report.terminal import histogram, summary_table
+from plaudit.rollouts import Rollout, RolloutsReader, RolloutsWriter, completed, read_rollouts, rest_of
+
+__all__ = ["score"]
+
+NOTHING_SCORED = 1
+Write: TypeAlias = Callable[[Rollout], object]
+
+
+def score(
+    reward: RewardArgument,
+    rollouts: RolloutsArgument,
+    out: Annotated[
+        str | None,
+        typer.Option("--out", "-o", metavar="OUT", help="Write the scored rollouts here; - is standard output."),
+    ] = None,
+    columns: ColumnsOption = None,
+    skip_bad: SkipBadOption = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on where an interrupted run stopped.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace OUT if it exists.")] = False,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> int:
+    """Score every sample of ROLLOUTS with REWARD; show a summary, keep the details in OUT.
+
+    Samples that could not be scored are counted by status and stand in OUT with the reason. The exit code is 1 only
+    when no sample could be scored.
+    """
+    if resume and out in (None, "-"):
+        raise RolloutsError("--resume needs the file to go on with: -o OUT")
+    if out and Path(out).exists() and Path(rollouts).exists() and Path(out).samefile(rollouts):
+        raise RolloutsError(f"{out} is the input as well; write to another file")
+    loaded = resolved(reward, quiet=quiet)
+    reader = opened(rollouts, columns, skip_bad=skip_bad)
+    builder = SummaryBuilder()
+    results = _resumed(loaded, reader, Path(str(out)), builder) if resume else _scored(loaded, iter(reader))
+    with (
+        _destination(out, resume=resume, overwrite=overwrite) as write,
+        watching("scoring", count_lines(rollouts), quiet=quiet) as tick,
+    ):
+        for index, scored in results:
+            write(Rollout(*scored))
+            builder.add(scored.trajectory, scored.output, index)
+            tick(scored.output)
+    summary = builder.summary()
+    if not quiet:
+        tell_about_input(reader)
+        _report(summary, loaded, to_stderr=out == "-" or json)
+    if json:
+        show_json(summary.to_dict())
+    return 0 if summary.ok else NOTHING_SCORED
+
+
+def _scored(reward: RewardFunction, rollouts: Iterator[Rollout], first: int = 0) -> Iterator[tuple[int, Scored]]:
+    trajectories = (rollout.trajectory for rollout in rollouts)
+    return enumerate(score_stream(reward, trajectories, first=first), first)
+
+
+def _resumed(
+    reward: RewardFunction, reader: RolloutsReader, out: Path, builder: SummaryBuilder
+) -> Iterator[tuple[int, Scored]]:
+    """What an interrupted run has left to do; what it did goes into the summary."""
+    done = completed(out)
+    if done.count:
+        for index, rollout in enumerate(read_rollouts(out)):
+            if rollout.output is not None:
+                builder.add(rollout.trajectory, rollout.output, index)
+        say(f"{out} holds {done.count} scored samples already; going on from there")
+    rest = rest_of(reader, done)
+    if reward.scope == "sample":
+        return _scored(reward, rest, first=done.count)
+    return islice(_scored(reward, iter(reader)), done.count, None)  # it looks across samples: it needs them all
+
+
+@contextmanager
+def _destination(out: str | None, *, resume: bool, overwrite: bool) -> Iterator[Write]:
+    if out is None:
+        yield lambda rollout: None
+    elif out == "-":
+        yield lambda rollout: sys.stdout.buffer.write(rollout.to_line())
+        sys.stdout.flush()
+    else:
+        with RolloutsWriter(out, mode="resume" if resume else "new", overwrite=overwrite) as writer:
+            yield writer.write
+
+
+def _report(summary: Summary, reward: RewardFunction, *, to_stderr: bool) -> None:
+    print_to = tell if to_stderr else show
+    print_to(f"[bold]{escape(repr(reward))}[/bold]", summary_table(summary))
+    if summary.reward is not None:
+        print_to(histogram(summary.reward.bins))

@@ -1,0 +1,55 @@
+"""`plaudit test`: run a table of cases against a reward."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from plaudit.cli.console import show, show_json
+from plaudit.cli.options import JsonOption, QuietOption, RewardArgument
+from plaudit.testing import CaseResult, load_cases, run_cases
+
+__all__ = ["test_command"]
+
+SOME_FAILED = 1
+
+
+def test_command(
+    reward: RewardArgument,
+    cases: Annotated[
+        Path,
+        typer.Argument(metavar="CASES", help="A .yaml, .json, .jsonl or .csv table of responses and expectations."),
+    ],
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> int:
+    """Run the cases of a table against REWARD; the exit code is 1 when one does not pass."""
+    results = run_cases(reward, load_cases(cases))
+    failed = [result for result in results if not result.passed]
+    if json:
+        show_json([_plain(result) for result in results])
+    elif not quiet:
+        show(_table(results), f"{len(results) - len(failed)} of {len(results)} cases passed")
+    return SOME_FAILED if failed else 0
+
+
+def _table(results: list[CaseResult]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    table.add_column("")
+    table.add_column("case")
+    table.add_column("what came of it", overflow="fold")
+    for result in results:
+        verdict = Text("passed", style="green") if result.passed else Text("FAILED", style="red")
+        table.add_row(verdict, Text(result.case.name), Text(result.explanation))
+    return table
+
+
+def _plain(result: CaseResult) -> dict[str, object]:
+    return {
+        "case": result.case.name,
+        "passed": result.passed,
+        "explanation": result.explanation,
+        "output": result.output.to_dict(),
+    }

@@ -1,0 +1,180 @@
+"""What a scoring run looked like: spread of rewards, failures, latency, groups.
+
+Built sample by sample and kept as bare floats, so that a run of millions of samples can be summed up while it streams.
+Samples that were not scored count in `statuses` and `failures` only, never as a number.
+"""
+
+import heapq
+import re
+from array import array
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from plaudit.contract.output import RewardOutput, Status
+from plaudit.report.distribution import Distribution, quantile
+from plaudit.report.groups import GroupSummary, GroupSums
+from plaudit.trajectory import Trajectory
+
+__all__ = ["Failure", "Latency", "SlowSample", "Summary", "SummaryBuilder", "summarize"]
+
+TOP = 5
+MAX_REASONS = 10_000
+OTHER_REASONS = "(further reasons)"
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """Seconds per sample."""
+
+    p50: float
+    p95: float
+    p99: float
+
+
+@dataclass(frozen=True, slots=True)
+class SlowSample:
+    """A sample that took long."""
+
+    index: int
+    id: str | int | None
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A reason why samples were not scored, how often it was given, and the first sample it was given for."""
+
+    status: str
+    reason: str
+    count: int
+    example: str
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A scoring run in numbers. Components at any depth are named `outer/inner`."""
+
+    count: int
+    statuses: dict[str, int]
+    reward: Distribution | None
+    score: Distribution | None
+    components: dict[str, Distribution]
+    latency: Latency | None
+    component_latency: dict[str, Latency]
+    slowest: tuple[SlowSample, ...]
+    failures: tuple[Failure, ...]
+    groups: GroupSummary
+
+    @property
+    def ok(self) -> int:
+        """How many samples were scored."""
+        return self.statuses.get(Status.OK.value, 0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        plain = asdict(self)
+        plain["groups"]["dead"] = self.groups.dead
+        return plain
+
+
+def summarize(scored: Iterable[tuple[Trajectory, RewardOutput]]) -> Summary:
+    """The summary of trajectories with their outputs, numbered from 0."""
+    builder = SummaryBuilder()
+    for index, (trajectory, output) in enumerate(scored):
+        builder.add(trajectory, output, index)
+    return builder.summary()
+
+
+class SummaryBuilder:
+    """Takes samples one by one; `summary()` may be asked for at any time."""
+
+    def __init__(self) -> None:
+        self._statuses: Counter[str] = Counter()
+        self._rewards, self._scores = array("d"), array("d")
+        self._seconds = array("d")
+        self._components: dict[str, array[float]] = {}
+        self._component_seconds: dict[str, array[float]] = {}
+        self._slowest: list[tuple[float, int, SlowSample]] = []
+        self._failures: Counter[tuple[str, str]] = Counter()
+        self._examples: dict[tuple[str, str], str] = {}
+        self._groups = GroupSums()
+
+    def add(self, trajectory: Trajectory, output: RewardOutput, index: int) -> None:
+        """Take one sample; `index` is its place in the run."""
+        self._statuses[output.status.value] += 1
+        if output.reward is not None:
+            self._rewards.append(output.reward)
+            self._groups.add(trajectory, output.reward, output.score)
+        else:
+            self._groups.place_of(trajectory)
+            self._fail(trajectory, output, index)
+        if output.score is not None:
+            self._scores.append(output.score)
+        if output.latency_s is not None:
+            self._seconds.append(output.latency_s)
+            _keep_slowest(self._slowest, len(self._seconds), SlowSample(index, trajectory.id, output.latency_s))
+        if output.components:
+            self._add_components(output)
+
+    def summary(self) -> Summary:
+        """What the samples so far look like."""
+        return Summary(
+            count=self._statuses.total(),
+            statuses={status.value: self._statuses[status.value] for status in Status if self._statuses[status.value]},
+            reward=Distribution.of(self._rewards),
+            score=Distribution.of(self._scores),
+            components={
+                name: spread
+                for name, values in self._components.items()
+                if (spread := Distribution.of(values)) is not None
+            },
+            latency=_latency(self._seconds),
+            component_latency={
+                name: latency
+                for name, values in self._component_seconds.items()
+                if (latency := _latency(values)) is not None
+            },
+            slowest=tuple(sample for _, _, sample in sorted(self._slowest, reverse=True)),
+            failures=tuple(
+                Failure(status, reason, count, self._examples[status, reason])
+                for (status, reason), count in self._failures.most_common(TOP)
+            ),
+            groups=self._groups.summary(),
+        )
+
+    def _add_components(self, output: RewardOutput) -> None:
+        for name, component in output.flat_components().items():
+            if component.reward is not None:
+                self._components.setdefault(name, array("d")).append(component.reward)
+            if component.latency_s is not None:
+                self._component_seconds.setdefault(name, array("d")).append(component.latency_s)
+
+    def _fail(self, trajectory: Trajectory, output: RewardOutput, index: int) -> None:
+        reason = _SAMPLE_PREFIX.sub("", output.reason)
+        key = (output.status.value, reason)
+        if key not in self._failures and len(self._failures) >= MAX_REASONS:
+            key = (output.status.value, OTHER_REASONS)
+        self._failures[key] += 1
+        self._examples.setdefault(key, trajectory.named(index))
+
+
+# As `Trajectory.named` writes it: without it, equal causes count together.
+_SAMPLE_PREFIX = re.compile(r"""\Asample \d+(?: \(id (?:-?\d+|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\))?: """)
+
+
+def _keep_slowest(slowest: list[tuple[float, int, SlowSample]], turn: int, sample: SlowSample) -> None:
+    """Keep the largest; `turn` differs for every sample, so that samples themselves are never compared."""
+    item = (sample.seconds, -turn, sample)
+    if len(slowest) < TOP:
+        heapq.heappush(slowest, item)
+    elif item > slowest[0]:
+        heapq.heapreplace(slowest, item)
+
+
+def _latency(seconds: "array[float]") -> Latency | None:
+    if not seconds:
+        return None
+    ordered = sorted(seconds)
+    return Latency(quantile(ordered, 0.5), quantile(ordered, 0.95), quantile(ordered, 0.99))

@@ -1,0 +1,19 @@
+"""The rollouts file: write, read, resume, never lose a line."""
+
+from plaudit.rollouts.line import Rollout
+from plaudit.rollouts.reading import BadLine, RolloutsReader, read_rollouts
+from plaudit.rollouts.resuming import Completed, check_resumable, completed, rest_of
+from plaudit.rollouts.writing import Mode, RolloutsWriter
+
+__all__ = [
+    "BadLine",
+    "Completed",
+    "Mode",
+    "Rollout",
+    "RolloutsReader",
+    "RolloutsWriter",
+    "check_resumable",
+    "completed",
+    "read_rollouts",
+    "rest_of",
+]

@@ -1,0 +1,126 @@
+"""Stream rollouts from a file, line by line, with errors that name file and line.
+
+Nothing but the ids is kept while reading (to find duplicates), so a file may be larger than the memory.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+from plaudit.errors import InvalidOutput, InvalidTrajectory, RolloutsError
+from plaudit.jsonline import InvalidJSON
+from plaudit.rollouts.line import Rollout
+from plaudit.rollouts.mapping import ColumnMapping
+from plaudit.rollouts.sources import Source, source_of
+
+__all__ = ["BadLine", "RolloutsReader", "read_rollouts", "rollout_of"]
+
+MAX_BAD_KEPT = 100
+
+
+def read_rollouts(
+    path: str | os.PathLike[str] | BinaryIO, *, columns: Mapping[str, str] | None = None, skip_bad: bool = False
+) -> "RolloutsReader":
+    """The rollouts of a `.jsonl`, `.jsonl.gz` or `.parquet` file, or of an open binary stream of JSON lines.
+
+    `columns` says which column holds which field (`{"response": "text"}`, `{"ground_truth": "reward_model.truth"}`);
+    usual foreign names are found without it. With `skip_bad` a bad line is noted in `.bad` instead of raised.
+    """
+    return RolloutsReader(source_of(path), ColumnMapping(columns or {}), skip_bad=skip_bad)
+
+
+@dataclass(frozen=True, slots=True)
+class BadLine:
+    """A line that was left out, and why."""
+
+    line: int
+    reason: str
+
+
+class RolloutsReader:
+    """Iterate over it to get the rollouts; each iteration starts anew, and says afterwards what it met.
+
+    `bad` holds the first hundred lines that were left out, `bad_count` counts them all, and `torn` tells that the file
+    ends in half a line, as an interrupted write leaves it.
+    """
+
+    def __init__(self, source: Source, mapping: ColumnMapping, *, skip_bad: bool = False) -> None:
+        self.name = source.name
+        self.bad: list[BadLine] = []
+        self.bad_count = 0
+        self.torn = False
+        self._source = source
+        self._mapping = mapping
+        self._skip_bad = skip_bad
+
+    def __iter__(self) -> Iterator[Rollout]:
+        self.bad, self.bad_count, self.torn = [], 0, False
+        seen: dict[Any, int] = {}
+        good = 0
+        for number, raw in self._source.raw_rows():
+            try:
+                rollout = rollout_of(self._source.decode(raw), self._mapping)
+                _refuse_duplicate(rollout, number, seen)
+            except (InvalidJSON, InvalidTrajectory, InvalidOutput, RolloutsError) as error:
+                self._reject(number, _reason(error, raw))
+                continue
+            good += 1
+            yield rollout
+        self.torn = self._source.torn
+        if not good:
+            raise RolloutsError(self._nothing())
+
+    @property
+    def note(self) -> str:
+        """What to tell the user about the end of the file; empty when there is nothing to tell."""
+        if not self.torn:
+            return ""
+        return f"{self.name} ends in half a line, as an interrupted write leaves it; that line was not read"
+
+    def _reject(self, number: int, reason: str) -> None:
+        if not self._skip_bad:
+            raise RolloutsError(f"{self.name}:{number}: {reason}") from None
+        self.bad_count += 1
+        if len(self.bad) < MAX_BAD_KEPT:
+            self.bad.append(BadLine(number, reason))
+
+    def _nothing(self) -> str:
+        if self.bad:
+            first = self.bad[0]
+            return f"{self.name} holds no rollouts: {self.bad_count} bad lines, the first {first.line}: {first.reason}"
+        return f"{self.name} holds no rollouts" + (", only the beginning of one" if self.torn else "")
+
+
+def rollout_of(row: Any, mapping: ColumnMapping) -> Rollout:
+    """The rollout that one decoded row holds."""
+    if not isinstance(row, dict):
+        raise RolloutsError(f"expected a JSON object with prompt and response, got {_kind_of(row)} {row!r:.60}")
+    return Rollout.from_dict(mapping.renamed(row))
+
+
+def _refuse_duplicate(rollout: Rollout, number: int, seen: dict[Any, int]) -> None:
+    trajectory = rollout.trajectory
+    if trajectory.id is None:
+        return
+    # A training log meets the same sample again at a later step: that is no duplicate.
+    key = trajectory.id if trajectory.training_step is None else (trajectory.id, trajectory.training_step)
+    first = seen.setdefault(key, number)
+    if first != number:
+        raise RolloutsError(
+            f"the id {trajectory.id!r} stands on line {first} already; every rollout needs its own, "
+            "so if it names the prompt, read it as the group: --columns group=id"
+        )
+
+
+def _reason(error: Exception, raw: Any) -> str:
+    if not isinstance(error, InvalidJSON):
+        return str(error)
+    if isinstance(raw, bytes) and raw.strip() in (b"[", b"{"):
+        return f"broken JSON: {error}; this looks like one indented document, write one object per line"
+    return f"broken JSON: {error}"
+
+
+def _kind_of(value: Any) -> str:
+    kinds = {list: "a list", str: "text", int: "a number", float: "a number", bool: "true or false"}
+    return kinds.get(type(value), "null")

@@ -1,0 +1,196 @@
+"""Write rollouts so that a crash costs nothing but the line being written.
+
+Whole lines go out in single writes, at the latest half a second after the last one went. What an earlier crash left
+at the end of a file is repaired before anything is added to it.
+"""
+
+import gzip
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Literal, Protocol, TypeAlias
+
+from plaudit import jsonline
+from plaudit.errors import RolloutsError, did_you_mean, require
+from plaudit.rollouts.line import Rollout
+from plaudit.rollouts.parquet import write_parquet
+from plaudit.rollouts.repairing import repair_gzip, repair_lines
+from plaudit.rollouts.sources import LineSource, by_suffix
+
+__all__ = ["Mode", "RolloutsWriter"]
+
+Mode: TypeAlias = Literal["new", "append", "resume"]
+FLUSH_BYTES = 1 << 16
+FLUSH_SECONDS = 0.5
+
+
+class RolloutsWriter:
+    """Writes rollouts to a `.jsonl`, `.jsonl.gz` or `.parquet` file; use it as a context manager.
+
+    `new` refuses to replace a file unless `overwrite`; `append` and `resume` repair the end of the file and go on
+    after it. A rollout that cannot be written raises before anything of it is written, and the next one can be.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, mode: Mode = "new", overwrite: bool = False) -> None:
+        if mode not in ("new", "append", "resume"):
+            known = ("new", "append", "resume")
+            raise RolloutsError(f"no mode {mode!r}{did_you_mean(mode, known)} (there are {', '.join(known)})")
+        self.path = Path(path)
+        self.written = 0
+        self._sink = by_suffix(self.path, _SINKS)(self.path, mode, overwrite)
+
+    def write(self, rollout: Rollout) -> None:
+        """Take one rollout; it is on its way to the disk within 64 KiB or at the first write after half a second."""
+        self._sink.put(rollout.to_line())
+        self.written += 1
+
+    def flush(self) -> None:
+        """Hand everything written so far to the operating system."""
+        self._sink.flush()
+
+    def close(self, *, complete: bool = True) -> None:
+        """Finish the file. A Parquet file appears only when it is `complete`."""
+        self._sink.close(complete=complete)
+
+    def __enter__(self) -> "RolloutsWriter":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        self.close(complete=error is None)
+
+
+class _Sink(Protocol):
+    def put(self, line: bytes) -> None: ...
+    def flush(self) -> None: ...
+    def close(self, *, complete: bool) -> None: ...
+
+
+class _LineSink:
+    """Lines to a file; `pack` turns a run of lines into what is stored (a gzip member, or the lines themselves)."""
+
+    def __init__(self, path: Path, file: BinaryIO, pack: Callable[[bytes], bytes]) -> None:
+        self._path = path
+        self._file = file
+        self._pack = pack
+        self._lines = bytearray()
+        self._leaving = b""
+        self._sent: list[int] = []
+        self._flushed_at = time.monotonic()
+
+    def put(self, line: bytes) -> None:
+        self._lines += line
+        if len(self._lines) >= FLUSH_BYTES or time.monotonic() - self._flushed_at >= FLUSH_SECONDS:
+            self.flush()
+
+    def flush(self) -> None:
+        self._send()
+        if self._lines:
+            self._leaving, self._lines = self._pack(bytes(self._lines)), bytearray()
+            self._send()
+        self._flushed_at = time.monotonic()
+
+    def close(self, *, complete: bool) -> None:
+        try:
+            self.flush()
+        finally:
+            self._file.close()
+
+    def _send(self) -> None:
+        """Write what is leaving; after a full disk or Ctrl-C the next call goes on at the very byte."""
+        try:
+            while (done := sum(self._sent)) < len(self._leaving):
+                # One call into C both writes and notes how much: Ctrl-C cannot fall between the two.
+                self._sent.extend(map(self._file.write, (memoryview(self._leaving)[done:],)))
+        except OSError as error:
+            raise RolloutsError(f"cannot write {self._path}: {error.strerror}; the lines before are safe") from error
+        self._leaving, self._sent = b"", []
+
+
+class _ParquetSink:
+    """Lines to a file beside the target, which becomes the Parquet file when all are there."""
+
+    def __init__(self, path: Path) -> None:
+        require("pyarrow", extra="parquet", purpose="writing Parquet")
+        self._path = path
+        self._spool = path.with_name(f"{path.name}.partial.jsonl")
+        self._lines = _LineSink(self._spool, _open(self._spool, "wb"), bytes)
+
+    def put(self, line: bytes) -> None:
+        self._lines.put(line)
+
+    def flush(self) -> None:
+        self._lines.flush()
+
+    def close(self, *, complete: bool) -> None:
+        self._lines.close(complete=complete)
+        if complete and self._spool.exists():  # closing twice is closing once
+            partial = self._path.with_name(f"{self._path.name}.partial")
+            write_parquet(self._rows, str(partial))
+            os.replace(partial, self._path)
+            self._spool.unlink()
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        return (jsonline.decode(line) for _, line in LineSource.of_file(self._spool).raw_rows())
+
+
+def _plain_sink(path: Path, mode: Mode, overwrite: bool) -> _Sink:
+    return _LineSink(path, _opened(path, mode, overwrite, repair_lines), bytes)
+
+
+def _gzip_sink(path: Path, mode: Mode, overwrite: bool) -> _Sink:
+    return _LineSink(path, _opened(path, mode, overwrite, repair_gzip), _gzip_member)
+
+
+def _parquet_sink(path: Path, mode: Mode, overwrite: bool) -> _Sink:
+    if mode != "new":
+        raise RolloutsError(
+            f"{path}: nothing can be added to a Parquet file; write {path.with_suffix('.jsonl').name} "
+            "(or .jsonl.gz), which can be continued, and convert it when it is complete"
+        )
+    if not overwrite:
+        _refuse_existing(path)
+    return _ParquetSink(path)
+
+
+_SINKS: dict[str, Callable[[Path, Mode, bool], _Sink]] = {
+    ".jsonl": _plain_sink,
+    ".gz": _gzip_sink,
+    ".parquet": _parquet_sink,
+}
+
+
+def _opened(path: Path, mode: Mode, overwrite: bool, repair: Callable[[Path], None]) -> BinaryIO:
+    if mode == "new":
+        if not overwrite:
+            _refuse_existing(path)
+        return _open(path, "wb" if overwrite else "xb")
+    try:
+        repair(path)
+    except FileNotFoundError:
+        pass  # the first run of many: there is nothing to go on from
+    except OSError as error:
+        raise RolloutsError(f"cannot write {path}: {error.strerror}") from error
+    return _open(path, "ab")
+
+
+def _refuse_existing(path: Path) -> None:
+    if path.is_file():
+        raise RolloutsError(
+            f"{path} exists already; --overwrite replaces it (overwrite=True), "
+            "--resume goes on where it ends (mode='resume')"
+        )
+
+
+def _open(path: Path, mode: str) -> BinaryIO:
+    if not path.parent.is_dir():
+        raise RolloutsError(f"cannot write {path}: there is no folder {path.parent}; create it first")
+    try:
+        return open(path, mode, buffering=0)  # type: ignore[return-value]  # unbuffered: one write is one write
+    except OSError as error:
+        raise RolloutsError(f"cannot write {path}: {error.strerror}") from error
+
+
+def _gzip_member(lines: bytes) -> bytes:
+    return gzip.compress(lines, compresslevel=6, mtime=0)

@@ -1,0 +1,190 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import pytest
+
+COMPOSITE = "0.7 * check_answer + 0.3 * length(target=4)"
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_scoring_shows_a_table_with_components_statuses_and_a_histogram(plaudit, rollouts):
+    ran = plaudit("score", COMPOSITE, rollouts)
+    assert ran.code == 0
+    for shown in ("reward", "CheckAnswerReward", "LengthReward", "mean", "ok", "█"):
+        assert shown in ran.out
+    assert "0.7 * CheckAnswerReward() + 0.3 * LengthReward(target=4)" in ran.out
+
+
+def test_scored_lines_keep_every_column_and_add_what_the_reward_said(plaudit, rollouts, tmp_path):
+    out = tmp_path / "scored.jsonl"
+    assert plaudit("score", COMPOSITE, rollouts, "-o", out, "--quiet") == (0, "", "")
+    before, after = lines(rollouts), lines(out)
+    assert [{key: row[key] for key in row if key != "reward_output"} for row in after] == before
+    assert [row["reward_output"]["score"] for row in after] == [1.0, 0.0, 1.0, 0.0]
+    assert after[0]["reward_output"]["components"]["CheckAnswerReward"]["reward"] == 1.0
+
+
+def test_the_summary_as_json_has_the_figures(plaudit, rollouts):
+    ran = plaudit("score", "check_answer", rollouts, "--json", "--quiet")
+    assert ran.json["reward"]["mean"] == 0.5
+    assert ran.json["statuses"] == {"ok": 4}
+    assert ran.json["groups"]["count"] == 2
+
+
+def test_it_works_in_a_pipe(rollouts):
+    done = subprocess.run(
+        [sys.executable, "-m", "plaudit", "score", "check_answer", "-", "-o", "-"],
+        input=rollouts.read_bytes(),
+        capture_output=True,
+        check=True,
+    )
+    scored = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [row["reward_output"]["reward"] for row in scored] == [1.0, 0.0, 1.0, 0.0]
+    assert b"mean" in done.stderr
+    assert b"\x1b" not in done.stdout + done.stderr
+
+
+def test_a_reader_that_leaves_early_is_no_error(rollouts):
+    many = rollouts.read_bytes().replace(b'"id": "r', b'"key": "r') * 5000
+    command = f"{sys.executable} -m plaudit score length - -o - | head -n 1"
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], input=many, capture_output=True)
+    assert done.returncode == 0
+    assert b"Traceback" not in done.stderr
+    assert b"rror" not in done.stderr
+
+
+def test_colour_follows_the_terminal_and_no_color(rollouts):
+    environment = {**os.environ, "FORCE_COLOR": "1"}
+    command = [sys.executable, "-m", "plaudit", "score", "check_answer", str(rollouts)]
+    coloured = subprocess.run(command, capture_output=True, env=environment, check=True).stdout
+    plain = subprocess.run(command, capture_output=True, env={**environment, "NO_COLOR": "1"}, check=True).stdout
+    assert b"\x1b[32m" in coloured
+    assert b"\x1b[3" not in plain
+
+
+def test_samples_that_fail_are_counted_and_kept_with_their_reason(plaudit, rollouts, tmp_path):
+    (tmp_path / "picky.py").write_text(
+        "def picky(response):\n    if 'no idea' in response:\n        raise ValueError('cannot judge this')\n    return 1.0\n"
+    )
+    ran = plaudit("score", "picky.py:picky", rollouts, "-o", "out.jsonl")
+    assert ran.code == 0
+    assert "cannot judge this" in ran.out
+    failed = lines(tmp_path / "out.jsonl")[3]["reward_output"]
+    assert failed["status"] == "error"
+    assert failed["reward"] is None
+    assert failed["reason"].startswith("sample 3 (id 'r3'): picky raised ValueError: cannot judge this (at picky.py:3)")
+
+
+def test_the_exit_code_is_one_when_nothing_could_be_scored(plaudit, rollouts, tmp_path):
+    (tmp_path / "bad.py").write_text("def bad(response):\n    return float('nan')\n")
+    ran = plaudit("score", "bad.py", rollouts)
+    assert ran.code == 1
+    assert "reward is nan" in ran.out
+
+
+def test_an_existing_output_is_not_replaced_unless_told(plaudit, rollouts, tmp_path):
+    out = tmp_path / "out.jsonl"
+    out.write_text("precious\n")
+    ran = plaudit("score", "length", rollouts, "-o", out)
+    assert ran.code == 2
+    assert "--overwrite" in ran.err
+    assert out.read_text() == "precious\n"
+    assert plaudit("score", "length", rollouts, "-o", out, "--overwrite").code == 0
+
+
+def test_resuming_after_a_cut_line_gives_the_lines_of_an_uninterrupted_run(plaudit, rollouts, tmp_path):
+    whole, cut = tmp_path / "whole.jsonl", tmp_path / "cut.jsonl"
+    plaudit("score", COMPOSITE, rollouts, "-o", whole)
+    first, second = whole.read_text().splitlines(keepends=True)[:2]
+    cut.write_text(first + second[:40])
+    ran = plaudit("score", COMPOSITE, rollouts, "-o", cut, "--resume", "--json", "--quiet")
+    assert ran.code == 0
+    assert ran.json["count"] == 4
+    assert [without_time(row) for row in lines(cut)] == [without_time(row) for row in lines(whole)]
+
+
+def without_time(row):
+    output = row["reward_output"]
+    output.pop("latency_s")
+    for component in output.get("components", {}).values():
+        component.pop("latency_s")
+    return row
+
+
+def test_a_killed_run_resumes_without_losing_or_repeating_a_line(tmp_path):
+    """kill -9 in the middle; the reward is slow enough that the run cannot have ended."""
+    reward = tmp_path / "slow.py"
+    reward.write_text(
+        textwrap.dedent("""
+            import time
+
+            def slow(response):
+                time.sleep(0.002)
+                return float(response) / 1000
+        """)
+    )
+    rollouts, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    count = 2000
+    rollouts.write_text("".join(json.dumps({"prompt": "p", "response": str(n)}) + "\n" for n in range(count)))
+    command = [sys.executable, "-m", "plaudit", "score", f"{reward}:slow", str(rollouts), "-o", str(out)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while (not out.exists() or out.stat().st_size < 20_000) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    written = len(out.read_text().splitlines())
+    assert 0 < written < count
+    reward.write_text("def slow(response):\n    return float(response) / 1000\n")
+    subprocess.run([*command, "--resume"], check=True, capture_output=True)
+    rows = lines(out)
+    assert [row["response"] for row in rows] == [str(n) for n in range(count)]
+    assert [row["reward_output"]["reward"] for row in rows] == [n / 1000 for n in range(count)]
+
+
+def test_group_rewards_resume_with_whole_groups(plaudit, rollouts, tmp_path):
+    (tmp_path / "groups.py").write_text(
+        "from plaudit import reward\n\n"
+        "@reward(scope='group')\ndef size(responses):\n    return [float(len(responses))] * len(responses)\n"
+    )
+    out = tmp_path / "out.jsonl"
+    plaudit("score", "groups.py", rollouts, "-o", out)
+    out.write_text(out.read_text().splitlines(keepends=True)[0])
+    assert plaudit("score", "groups.py", rollouts, "-o", out, "--resume").code == 0
+    assert [row["reward_output"]["reward"] for row in lines(out)] == [2.0] * 4
+
+
+def test_the_input_is_never_overwritten(plaudit, rollouts):
+    before = rollouts.read_text()
+    ran = plaudit("score", "length", rollouts, "-o", rollouts, "--overwrite")
+    assert ran.code == 2
+    assert "the input as well" in ran.err
+    assert rollouts.read_text() == before
+
+
+def test_resuming_with_other_data_is_refused(plaudit, rollouts, tmp_path):
+    out = tmp_path / "out.jsonl"
+    plaudit("score", "length", rollouts, "-o", out)
+    other = tmp_path / "other.jsonl"
+    other.write_text("".join(json.dumps({"prompt": "x", "response": f"y{n}"}) + "\n" for n in range(9)))
+    ran = plaudit("score", "length", other, "-o", out, "--resume")
+    assert ran.code == 2
+    assert "made from other data" in ran.err
+    assert plaudit("score", "length", rollouts, "--resume").code == 2
+
+
+@pytest.mark.parametrize("suffix", [".jsonl.gz", ".parquet"])
+def test_other_formats_are_read_and_written(plaudit, rollouts, tmp_path, suffix):
+    packed, again = tmp_path / f"packed{suffix}", tmp_path / "again.jsonl"
+    assert plaudit("score", "check_answer", rollouts, "-o", packed).code == 0
+    assert plaudit("score", "check_answer", packed, "-o", again).code == 0
+    kept = [{key: row[key] for key in row if key != "reward_output"} for row in lines(again)]
+    assert kept == lines(rollouts)

@@ -1,0 +1,66 @@
+"""Every example in the README and the guides runs.
+
+Python blocks of one page share a namespace; a block with `title="name"` is written to that file first; `plaudit …` lines
+of sh blocks are run. `rollouts.jsonl` is the excerpt that plaudit carries.
+"""
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from plaudit.examples import gsm8k_rollouts
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+TITLE = re.compile(r'title="([^"]+)"')
+
+
+def blocks(page: Path) -> list[tuple[str, str | None, str]]:
+    return [
+        (language, title[1] if (title := TITLE.search(rest)) else None, code)
+        for language, rest, code in BLOCK.findall(page.read_text())
+    ]
+
+
+def run_commands(lines: str) -> None:
+    for line in lines.replace("\\\n", " ").splitlines():
+        if not line.startswith("plaudit "):
+            continue
+        command = shlex.split(line, comments=True)
+        expected = 1 if line.rstrip().endswith("# exits with 1") else 0
+        done = subprocess.run([sys.executable, "-m", *command], capture_output=True, text=True, timeout=120)
+        assert done.returncode == expected, f"{line}\n{done.stdout}\n{done.stderr}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_example_of_the_page_runs(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    shutil.copy(gsm8k_rollouts(), tmp_path / "rollouts.jsonl")
+    namespace: dict[str, object] = {"__name__": "docs"}
+    for language, title, code in blocks(page):
+        if title:
+            (tmp_path / title).write_text(code)
+        elif language == "python":
+            exec(compile(code, f"{page.name}", "exec"), namespace)
+        elif language == "sh":
+            run_commands(code)
+
+
+def test_the_pages_have_examples_at_all():
+    counts = {page.name: len(blocks(page)) for page in PAGES if page.parent.name == "guides"}
+    assert counts
+    assert all(counts.values()), counts
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_link_of_the_page_leads_somewhere(page):
+    for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text()):
+        if "://" not in target:
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
