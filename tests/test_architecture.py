@@ -13,7 +13,7 @@ import plaudit
 ROOT = Path(plaudit.__file__).parent
 
 LAYERS: list[set[str]] = [
-    {"errors", "examples"},
+    {"errors", "examples", "version"},
     {"jsonline", "columns", "schedules", "normalize"},
     {"trajectory"},
     {"contract"},
