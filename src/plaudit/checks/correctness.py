@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 
 from plaudit.errors import InvalidTrajectory
 from plaudit.verify.answers import answer_numbers, final_answer
-from plaudit.verify.comparison import Judgement, Truth, judge, read_truth
+from plaudit.verify.comparison import Judgement, judge, read_truth
 from plaudit.verify.numbers import plain
 
 __all__ = [
@@ -109,20 +109,11 @@ def evaluate_correctness(response: str, ground_truth: Any) -> float:
 
 
 def _judged(response: str, ground_truth: Any) -> Judgement:
-    return judge(response, _truth(ground_truth))
-
-
-def _truth(ground_truth: Any) -> Truth:
-    truth = read_truth(ground_truth)
-    if truth is None:
-        raise InvalidTrajectory(
-            f"the ground truth must be text or a finite number, got {type(ground_truth).__name__} {ground_truth!r:.60}"
-        )
-    return truth
+    return judge(response, read_truth(ground_truth))
 
 
 def _number(expected: Any) -> Fraction:
-    value = _truth(expected).value
+    value = read_truth(expected).value
     if value is None:
         raise InvalidTrajectory(f"an expected number must be a number, got {expected!r:.60}")
     return value.number

@@ -19,9 +19,9 @@ COPIED = 5  # words in a row that count as copied
 _FUNCTION_WORDS = frozenset(
     re.findall(
         r"\w+",
-        "a an and any are as at be been but by can could did do does each every for from had has have he her his how i if"
-        " in into is it its me much many my no not of on or our she should so than that the their them then there these"
-        " they this those to us was we were what when where which who why will with would you your",
+        "a an and any are as at be been but by can could did do does each every for from had has have he her his how i"
+        " if in into is it its me much many my no not of on or our she should so than that the their them then there"
+        " these they this those to us was we were what when where which who why will with would you your",
     )
 )
 _CLOSED = re.compile(r"[.!?。！？…)\]}>\"'”’`*|$\d]\s*\Z")

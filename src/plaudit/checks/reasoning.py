@@ -11,10 +11,10 @@ __all__ = ["has_hallucination", "has_reasoning_steps"]
 _LABEL = re.compile(r"(?:[-*•#>\s]|\*\*|step\s*\d*|\d{1,3}\s?[.):]|[a-z]\)|[.:)*-])+", re.IGNORECASE)
 _STEP_MARK = re.compile(r"(?=\bstep\s*\d)", re.IGNORECASE)
 _EQUATION = re.compile(r"\d[^=\n]{0,80}=\s*[^=\n]{0,20}\d")
-_LINKS = frozenset(
-    ("because", "since", "so", "thus", "therefore", "hence", "then", "first", "second", "third", "next", "finally")
-    + ("if", "as", "given", "means", "implies", "gives")
-)
+_LINKS = frozenset({
+    "as", "because", "finally", "first", "given", "gives", "hence", "if", "implies", "means", "next", "second", "since",
+    "so", "then", "therefore", "third", "thus",
+})  # fmt: skip
 MIN_WORDS = 3
 MIN_STEPS = 2
 

@@ -19,7 +19,7 @@ from plaudit.verify.values import FalseEquation, Value, comparable, is_unsolved,
 
 __all__ = ["Answer", "How", "Trouble", "answer_numbers", "final_answer", "spoken"]
 
-MAX_EQUATIONS = 1000
+MAX_EQUATIONS = 1000  # of a response, counted from its end, and unmarked numbers
 CLOSING = 20_000  # characters at the end of a response in which an unmarked answer is looked for
 
 
@@ -78,7 +78,8 @@ def answer_numbers(response: str) -> tuple[list[Number], list[Number]]:
     ]
     found += [(number.start, _KINDS.index(How.EQUATION), number) for number in _equated(text)]
     if not found and not marks:
-        found = [(number.start, 0, number) for number in numbers_in(text) if not _is_denied_number(text, number)]
+        numbers = numbers_in(text)[-MAX_EQUATIONS:]
+        found = [(number.start, 0, number) for number in numbers if not _is_denied_number(text, number)]
     found.sort(key=lambda item: item[0])
     strongest = min((kind for _, kind, _ in found), default=0)
     return [number for *_, number in found], [number for _, kind, number in found if kind == strongest]

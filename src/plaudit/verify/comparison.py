@@ -8,6 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+from plaudit.errors import InvalidTrajectory
 from plaudit.verify.answers import Answer, How, Trouble, final_answer, spoken
 from plaudit.verify.values import MAX_LENGTH, FalseEquation, Value, comparable, value_of
 
@@ -58,17 +59,16 @@ class Judgement:
         return self.error <= tolerance * abs(self.truth.value.number) if self.truth.value.number else False
 
 
-def read_truth(ground_truth: Any) -> Truth | None:
-    """A ground truth as text and, where it is one, as a number; None for what is neither text nor a number."""
+def read_truth(ground_truth: Any) -> Truth:
+    """A ground truth as text and, where it is one, as a number; raises InvalidTrajectory for what is neither."""
     if isinstance(ground_truth, numbers.Real | Decimal) and not isinstance(ground_truth, bool):
-        if not math.isfinite(ground_truth):
-            return None
-        exact = Fraction(ground_truth) if isinstance(ground_truth, Fraction) else Fraction(str(ground_truth))
-        return Truth(str(ground_truth), Value(exact))
-    text = str(ground_truth) if isinstance(ground_truth, str | bool) else ""
-    if not comparable(text):
-        return None
-    return _text_truth(text)
+        if math.isfinite(ground_truth):
+            return Truth(str(ground_truth), Value(Fraction(str(ground_truth))))
+    elif isinstance(ground_truth, str | bool) and comparable(str(ground_truth)):
+        return _text_truth(str(ground_truth))
+    raise InvalidTrajectory(
+        f"the ground truth must be text or a finite number, got {type(ground_truth).__name__} {ground_truth!r:.60}"
+    )
 
 
 def judge(response: str, truth: Truth) -> Judgement:
