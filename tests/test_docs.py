@@ -1,7 +1,7 @@
 """Every example in the README and the guides runs.
 
-Python blocks of one page share a namespace; a block with `title="name"` is written to that file first; `plaudit …` lines
-of sh blocks are run. `rollouts.jsonl` is the excerpt that plaudit carries.
+Python blocks of one page share a namespace; a block with `title="name"` is written to that file; `plaudit …` lines of sh
+blocks are run. `rollouts.jsonl` is the excerpt that plaudit carries.
 """
 
 import re

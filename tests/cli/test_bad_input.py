@@ -95,7 +95,7 @@ def test_huge_and_strange_responses_are_scored_and_kept(plaudit, tmp_path):
 
 COMMANDS = {
     "unknown command": (["scroe"], "No such command"),
-    "missing argument": (["score", "length"], "rollouts"),
+    "missing argument": (["score", "length"], "Missing argument 'ROLLOUTS'"),
     "unknown option": (["score", "length", "data.jsonl", "--jsn"], "--json"),
     "unknown reward": (["score", "lenght", "data.jsonl"], "no reward named 'lenght'; did you mean 'length'?"),
     "unknown file": (["score", "length", "dat.jsonl"], "did you mean 'data.jsonl'"),

@@ -15,6 +15,7 @@ from plaudit.rewards.repetition import RepetitionPenalty
 from plaudit.rewards.structured import StructuredOutputReward
 from plaudit.rewards.template import TemplateReward
 from plaudit.rewards.tokens import WordReward
+from plaudit.shaping import CosineLength, HallucinationPenalty, LengthPenalty, ReasoningBonus, SoftOverlong
 
 __all__ = [
     "BUILT_INS",
@@ -53,5 +54,10 @@ BUILT_INS: dict[str, type[RewardFunction]] = {
     "continuous": ContinuousReward,
     "multi_aspect": MultiAspectReward,
     "words": WordReward,
+    "length_penalty": LengthPenalty,
+    "soft_overlong": SoftOverlong,
+    "cosine_length": CosineLength,
+    "reasoning_bonus": ReasoningBonus,
+    "hallucination_penalty": HallucinationPenalty,
 }
-"""Every built-in reward by the name that configurations and the command line use."""
+"""Every built-in reward and shaping term by the name that configurations and the command line use."""
