@@ -13,7 +13,7 @@ import plaudit
 ROOT = Path(plaudit.__file__).parent
 
 LAYERS: list[set[str]] = [
-    {"errors", "examples"},
+    {"errors", "examples", "version"},
     {"jsonline", "columns", "schedules", "normalize"},
     {"trajectory"},
     {"contract"},
@@ -27,7 +27,8 @@ LAYERS: list[set[str]] = [
     {"rollouts"},
     {"report"},
     {"testing"},
-    {"cli", "__main__"},
+    {"cli"},
+    {"__main__"},
     {"__init__"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 from plaudit.contract.function import CompositeReward, FunctionReward, RewardFunction, reward
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.trajectory import Step, Tokens, Trajectory
+from plaudit.version import __version__
 
 if TYPE_CHECKING:
     from plaudit.engine import score
     from plaudit.loading import load
-
-__version__ = "0.1.0"
 
 __all__ = [
     "CompositeReward",

@@ -72,7 +72,8 @@ def test_colour_follows_the_terminal_and_no_color(rollouts):
 
 def test_samples_that_fail_are_counted_and_kept_with_their_reason(plaudit, rollouts, tmp_path):
     (tmp_path / "picky.py").write_text(
-        "def picky(response):\n    if 'no idea' in response:\n        raise ValueError('cannot judge this')\n    return 1.0\n"
+        "def picky(response):\n    if 'no idea' in response:\n"
+        "        raise ValueError('cannot judge this')\n    return 1.0\n"
     )
     ran = plaudit("score", "picky.py:picky", rollouts, "-o", "out.jsonl")
     assert ran.code == 0

@@ -87,6 +87,11 @@ def test_a_column_in_the_place_of_the_output_is_refused():
 
 
 def test_what_json_cannot_hold_is_refused_with_its_place():
-    rollout = Rollout(Trajectory("p", "r", id="s1"), RewardOutput(1.0, metadata={"loss": float("nan")}))
-    with pytest.raises(RolloutsError, match=r"id 's1' cannot be written: reward_output\.metadata\.loss is nan"):
+    rollout = Rollout(Trajectory("p", "r", id="s1", metadata={"loss": float("nan")}))
+    with pytest.raises(RolloutsError, match=r"id 's1' cannot be written: metadata\.loss is nan"):
         rollout.to_line()
+
+
+def test_what_a_reward_notes_in_its_metadata_never_keeps_a_rollout_from_being_written():
+    line = Rollout(Trajectory("p", "r"), RewardOutput(1.0, metadata={"loss": float("nan")})).to_line()
+    assert json.loads(line)["reward_output"]["metadata"] == {"loss": "nan"}

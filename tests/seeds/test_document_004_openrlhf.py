@@ -1,4 +1,4 @@
-"""Document 004: reward files. Its lost backslashes and comparisons are restored; training, agents and code come later."""
+"""Document 004: reward files, with its lost backslashes restored; training, agents and code execution come later."""
 
 import textwrap
 

@@ -4,11 +4,10 @@ Exit codes: 0 done; 1 done, but something did not pass; 2 the input or the comma
 130 stopped by Ctrl-C. A traceback is shown only with `--debug`.
 """
 
-import os
 import sys
 
-import click
 import typer
+from typer.exceptions import TyperException
 
 from plaudit.cli import check, explain, rewards, score, test, version
 from plaudit.cli.console import say
@@ -44,15 +43,15 @@ def main(arguments: list[str] | None = None) -> None:
 def _run(arguments: list[str], *, debug: bool) -> int:
     try:
         return int(app(arguments, standalone_mode=False, prog_name="plaudit") or 0)
-    except click.ClickException as error:
-        error.show()
-        return error.exit_code
-    except (click.Abort, KeyboardInterrupt):
+    except TyperException as error:
+        say(f"error: {error.format_message()} (`plaudit --help` shows how to call it)")
+        return BAD_INPUT
+    except (typer.Abort, KeyboardInterrupt):
         say("stopped")
         return INTERRUPTED
-    except BrokenPipeError:  # whoever read our output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    except SystemExit as error:
+        # Whoever read our output has seen enough: typer makes an exit with 1 of that, but it is no failure.
+        return 0 if isinstance(error.__context__, BrokenPipeError) else int(error.code or 0)
     except (PlauditError, OSError) as error:
         if debug:
             raise

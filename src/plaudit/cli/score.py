@@ -117,4 +117,4 @@ def _report(summary: Summary, reward: RewardFunction, *, to_stderr: bool) -> Non
     print_to = tell if to_stderr else show
     print_to(f"[bold]{escape(repr(reward))}[/bold]", summary_table(summary))
     if summary.reward is not None:
-        print_to(histogram(summary.reward.bins))
+        print_to("", histogram(summary.reward.bins, title="reward"))

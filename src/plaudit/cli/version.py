@@ -2,8 +2,8 @@
 
 import platform
 
-from plaudit import __version__
 from plaudit.cli.console import show
+from plaudit.version import __version__
 
 __all__ = ["version"]
 

@@ -6,7 +6,7 @@ Only the samples picked are kept, so a run may be larger than the memory.
 import enum
 import heapq
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from plaudit.contract.output import RewardOutput
 from plaudit.trajectory import Trajectory
@@ -23,7 +23,8 @@ class Pick(enum.StrEnum):
     FIRST = "first"
 
 
-class Sample(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Sample:
     """One sample of a run, and why it was picked."""
 
     index: int

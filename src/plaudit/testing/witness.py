@@ -8,6 +8,7 @@ import copy
 import inspect
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from types import TracebackType
 from typing import Any, TypeAlias
 
@@ -87,17 +88,16 @@ class Scoring:
 def observe(reward: RewardFunction, samples: Sequence[Trajectory]) -> Scoring:
     """Score copies of the samples and watch."""
     batch = copy.deepcopy(list(samples))
-    kept = list(batch)  # the reward may reorder the list it is given
     witness = _Witness(reward)
     outputs = evaluate(witness, batch)
     observations = [
         Observation(sample, output, witness.acts[id(scored)])
-        for sample, output, scored in zip(samples, outputs, kept, strict=True)
+        for sample, output, scored in zip(samples, outputs, batch, strict=True)
     ]
     changed = [
         sample
         for sample, scored in zip(samples, batch, strict=True)
-        if repr(sample.to_dict()) != repr(scored.to_dict())
+        if id(scored) in witness.rearranged or repr(sample.to_dict()) != repr(scored.to_dict())
     ]
     return Scoring(observations, changed)
 
@@ -110,6 +110,7 @@ class _Witness:
         self.name, self.scope = reward.name, reward.scope
         self.style, self.concurrency = reward.style, reward.concurrency
         self.acts: dict[int, Act] = {}
+        self.rearranged: set[int] = set()
 
     def compute_reward(self, trajectory: Trajectory) -> Any:
         with _Watch(self, [trajectory]):
@@ -117,14 +118,14 @@ class _Witness:
         return self._one_later(value, trajectory) if inspect.isawaitable(value) else self._one(value, trajectory)
 
     def compute_rewards(self, trajectories: Sequence[Trajectory]) -> Any:
-        batch = list(trajectories)
-        with _Watch(self, batch):
+        batch = _Batch(list(trajectories), trajectories)
+        with _Watch(self, batch.samples):
             values = self.reward.compute_rewards(trajectories)
         return self._many_later(values, batch) if inspect.isawaitable(values) else self._many(values, batch)
 
     def __call__(self, trajectories: Any, ground_truths: Any = None) -> Any:
-        batch = list(trajectories)
-        with _Watch(self, batch):
+        batch = _Batch(list(trajectories), trajectories)
+        with _Watch(self, batch.samples):
             values: Any = self.reward(trajectories, ground_truths)
         return self._many_later(values, batch) if inspect.isawaitable(values) else self._many(values, batch)
 
@@ -137,26 +138,41 @@ class _Witness:
             settled = await value
         return self._one(settled, trajectory)
 
-    def _many(self, values: Any, batch: Sequence[Trajectory]) -> Any:
+    def _many(self, values: Any, batch: "_Batch") -> Any:
+        samples = batch.samples
+        if batch.was_rearranged:
+            self.rearranged.update(map(id, samples))
         try:
             each = iter(values)
         except TypeError:  # a single number: the boundary says so in words
-            self.note(batch, Miscounted())
+            self.note(samples, Miscounted())
             return values
-        with _Watch(self, batch):
+        with _Watch(self, samples):
             listed = list(each)
-        if len(listed) != len(batch):
-            self.note(batch, Miscounted())
+        if len(listed) != len(samples):
+            self.note(samples, Miscounted())
             return listed
-        return [self._one(value, trajectory) for value, trajectory in zip(listed, batch, strict=True)]
+        return [self._one(value, trajectory) for value, trajectory in zip(listed, samples, strict=True)]
 
-    async def _many_later(self, values: Awaitable[Any], batch: Sequence[Trajectory]) -> Any:
-        with _Watch(self, batch):
+    async def _many_later(self, values: Awaitable[Any], batch: "_Batch") -> Any:
+        with _Watch(self, batch.samples):
             settled = await values
         return self._many(settled, batch)
 
     def note(self, batch: Sequence[Trajectory], act: Act) -> None:
         self.acts.update((id(trajectory), act) for trajectory in batch)
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """The samples of one call, and the list that the reward was given, which it may have sorted or emptied."""
+
+    samples: Sequence[Trajectory]
+    given: Sequence[Trajectory]
+
+    @property
+    def was_rearranged(self) -> bool:
+        return any(now is not before for now, before in zip_longest(self.given, self.samples))
 
 
 @dataclass(frozen=True, slots=True)

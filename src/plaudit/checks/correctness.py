@@ -1,0 +1,123 @@
+"""Is the answer right, nearly right, and which numbers does it give?
+
+All of these look at the final answer alone, so a right number somewhere in the working earns nothing.
+"""
+
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any, TypedDict
+
+from plaudit.errors import InvalidTrajectory
+from plaudit.verify.answers import answer_numbers, final_answer
+from plaudit.verify.comparison import Judgement, judge, read_truth
+from plaudit.verify.numbers import plain
+
+__all__ = [
+    "NumberCheck", "check_answer", "check_correctness", "check_numbers", "close_match", "evaluate_correctness",
+    "exact_match", "extract_number", "is_correct", "is_partially_correct",
+]  # fmt: skip
+
+PARTIAL_TOLERANCE = Fraction(1, 10)
+
+
+class NumberCheck(TypedDict):
+    """What `check_numbers` found: the numbers, which of the expected ones are there, and how well they match."""
+
+    extracted: list[int | float]
+    matches: list[bool]
+    score: float
+
+
+def check_answer(response: str, ground_truth: Any) -> float:
+    """1.0 for the right final answer, 0.5 within 10 % of a numeric truth other than zero, else 0.0.
+
+    Hedged, denied, retracted and contradicting answers are 0.0. Does not calculate: "2+2" is not 4.
+
+    >>> check_answer("2 + 2 = 4. The answer is 4.", "4")
+    1.0
+    """
+    judgement = _judged(response, ground_truth)
+    return 1.0 if judgement.is_right else 0.5 if judgement.is_within(PARTIAL_TOLERANCE) else 0.0
+
+
+def check_numbers(response: str, expected: Any) -> NumberCheck:
+    r"""The distinct numbers in answer position ("answer is", "=", "####", `\boxed{}`, `<answer>`), and which match.
+
+    Without any such position all numbers count. `score` is the share of expected numbers found; offering more final
+    numbers than were asked for lowers it, so listing candidates does not pay. Cannot tell which number answers what.
+
+    >>> check_numbers("2 + 2 = 4. The answer is 4.", [4])
+    {'extracted': [4], 'matches': [True], 'score': 1.0}
+    """
+    wanted = [_number(truth) for truth in _listed(expected)]
+    numbers, final = answer_numbers(response)
+    extracted = list(dict.fromkeys(number.value for number in numbers))
+    matches = [want in extracted for want in wanted]
+    offered = max(len(wanted), len({number.value for number in final}))
+    score = sum(matches) / offered if wanted else 0.0
+    return {"extracted": [plain(value) for value in extracted], "matches": matches, "score": score}
+
+
+def extract_number(response: str) -> float | None:
+    """The number that a response gives as its final answer, or None where it gives none that counts.
+
+    >>> extract_number("The answer is 42.")
+    42.0
+    """
+    answer = final_answer(response)
+    if answer is None or answer.trouble or answer.value is None:
+        return None
+    try:
+        return float(answer.value.number)
+    except OverflowError:
+        return None
+
+
+def exact_match(response: str, ground_truth: Any) -> bool:
+    """Whether the final answer is the truth: equal as a number, or the same text but for case and punctuation."""
+    return _judged(response, ground_truth).is_right
+
+
+def close_match(response: str, ground_truth: Any, tolerance: float = 0.1) -> bool:
+    """Whether the final answer is the truth or off by at most `tolerance` of it (0.1 is 10 %).
+
+    Only numbers can be close, and nothing is close to zero but zero.
+    """
+    if not 0.0 <= tolerance < float("inf"):
+        raise ValueError(f"tolerance is a share of the truth, 0 or more, got {tolerance}")
+    return _judged(response, ground_truth).is_within(Fraction(str(tolerance)))
+
+
+def is_correct(response: str, ground_truth: Any) -> bool:
+    """Whether the final answer is right; the same as `exact_match`, named for reading."""
+    return exact_match(response, ground_truth)
+
+
+def is_partially_correct(response: str, ground_truth: Any) -> bool:
+    """Whether the final answer is within 10 % of a numeric truth; right answers are too. Text is never partly right."""
+    return close_match(response, ground_truth, tolerance=float(PARTIAL_TOLERANCE))
+
+
+def check_correctness(response: str, ground_truth: Any) -> float:
+    """1.0 when the final answer is right, else 0.0: no partial credit."""
+    return 1.0 if is_correct(response, ground_truth) else 0.0
+
+
+def evaluate_correctness(response: str, ground_truth: Any) -> float:
+    """How right the final answer is: the value of `check_answer`, with partial credit."""
+    return check_answer(response, ground_truth)
+
+
+def _judged(response: str, ground_truth: Any) -> Judgement:
+    return judge(response, read_truth(ground_truth))
+
+
+def _number(expected: Any) -> Fraction:
+    value = read_truth(expected).value
+    if value is None:
+        raise InvalidTrajectory(f"an expected number must be a number, got {expected!r:.60}")
+    return value.number
+
+
+def _listed(expected: Any) -> list[Any]:
+    return list(expected) if isinstance(expected, Iterable) and not isinstance(expected, str) else [expected]

@@ -1,0 +1,25 @@
+"""Reward an answer that is the truth: equal as a number, or the same text but for case and punctuation."""
+
+from dataclasses import dataclass
+
+from plaudit.contract.function import RewardFunction
+from plaudit.contract.output import RewardOutput
+from plaudit.rewards.truth import judged
+from plaudit.trajectory import Trajectory
+from plaudit.verify.comparison import Judgement
+
+__all__ = ["ExactMatchReward"]
+
+
+@dataclass(frozen=True, repr=False)
+class ExactMatchReward(RewardFunction):
+    """1.0 when the final answer is the ground truth, else 0.0."""
+
+    bounds = (0.0, 1.0)
+
+    def compute_reward(self, trajectory: Trajectory) -> RewardOutput:
+        return judged(trajectory, _scored)
+
+
+def _scored(judgement: Judgement) -> RewardOutput:
+    return RewardOutput(float(judgement.is_right), score=float(judgement.is_right), reason=judgement.reason)

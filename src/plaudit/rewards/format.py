@@ -1,0 +1,73 @@
+"""Reward the form that was asked for: sections in tags or under headings, patterns that must or must not appear.
+
+Sections count only when they are whole: exactly once, in order, with something readable inside, not inside each other,
+and nothing after the last. Patterns are yours: one that backtracks without end does so here too.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from plaudit.contract.function import RewardFunction
+from plaudit.contract.output import RewardOutput
+from plaudit.errors import InvalidReward
+from plaudit.rewards.settings import set_field, texts
+from plaudit.trajectory import Trajectory
+from plaudit.verify.tags import faults_in
+
+__all__ = ["FormatReward"]
+
+DEFAULT_SECTIONS = ("think", "answer")
+
+
+@dataclass(frozen=True, repr=False)
+class FormatReward(RewardFunction):
+    """1.0 when every section and pattern asked for is there, else 0.0; by default <think> and then <answer>.
+
+    Where only patterns are given, no sections are asked for. `partial=True` gives the share of what was asked for; a
+    forbidden pattern is 0.0 in any case.
+    """
+
+    required_sections: Sequence[str] | None = None
+    required_patterns: Sequence[str] = ()
+    forbidden_patterns: Sequence[str] = ()
+    partial: bool = False
+    sections: tuple[str, ...] = field(init=False, repr=False)
+    required: tuple[re.Pattern[str], ...] = field(init=False, repr=False)
+    forbidden: tuple[re.Pattern[str], ...] = field(init=False, repr=False)
+
+    bounds = (0.0, 1.0)
+
+    def __post_init__(self) -> None:
+        for name in ("required_patterns", "forbidden_patterns"):
+            set_field(self, name, texts(name, getattr(self, name)))
+        sections = self.required_sections
+        if sections is None:
+            sections = () if self.required_patterns or self.forbidden_patterns else DEFAULT_SECTIONS
+        else:
+            set_field(self, "required_sections", texts("required_sections", sections))
+        set_field(self, "sections", tuple(sections))
+        set_field(self, "required", tuple(_compiled(pattern) for pattern in self.required_patterns))
+        set_field(self, "forbidden", tuple(_compiled(pattern) for pattern in self.forbidden_patterns))
+
+    def compute_reward(self, trajectory: Trajectory) -> RewardOutput:
+        response = trajectory.response
+        forbidden = next((pattern.pattern for pattern in self.forbidden if pattern.search(response)), None)
+        if forbidden is not None:
+            return RewardOutput(0.0, reason=f"forbidden pattern {forbidden!r} appears")
+        asked = len(self.sections) + len(self.required)
+        faults = [str(fault) for fault in faults_in(response, self.sections)] if self.sections else []
+        faults += [
+            f"pattern {pattern.pattern!r} is missing" for pattern in self.required if not pattern.search(response)
+        ]
+        if not faults:
+            return RewardOutput(1.0 if response.strip() else 0.0, reason="as asked" if response.strip() else "empty")
+        value = 1.0 - len(faults) / asked if self.partial else 0.0
+        return RewardOutput(value, reason="; ".join(faults))
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    try:
+        return re.compile(pattern, re.DOTALL | re.MULTILINE)
+    except re.error as error:
+        raise InvalidReward(f"{pattern!r} is not a regular expression: {error}") from None

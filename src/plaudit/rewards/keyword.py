@@ -1,0 +1,94 @@
+"""Reward words and phrases: what must be said, what is welcome, what is not.
+
+Each counts once and only as a whole word. A response of ten words or more that consists mostly of keywords earns
+nothing, so reciting the list does not pay.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from plaudit.contract.function import RewardFunction
+from plaudit.contract.output import RewardOutput
+from plaudit.errors import InvalidReward
+from plaudit.rewards.settings import check_number, set_field, texts
+from plaudit.trajectory import Trajectory
+from plaudit.verify.text import normalized, words
+
+__all__ = ["Amounts", "KeywordReward", "is_flood"]
+
+Amounts: TypeAlias = Sequence[str] | Mapping[str, float] | Sequence[tuple[str, float]]
+BONUS, PENALTY = 0.1, 0.15
+FLOOD_FROM = 10  # words; in shorter responses most words may well be keywords
+
+
+@dataclass(frozen=True, repr=False)
+class KeywordReward(RewardFunction):
+    """1.0 when all `required` and all `bonus` words are said and no `penalty` word is; in [0, 1].
+
+    `bonus` (0.1 each) and `penalty` (0.15 each) may map words to amounts of their own. The bonus amounts are set aside:
+    all required words alone earn 1.0 less the bonus they leave unearned; some of them earn their share of that.
+    """
+
+    required: Sequence[str] = ()
+    bonus: Amounts = ()
+    penalty: Amounts = ()
+    patterns: tuple[tuple[str, re.Pattern[str]], ...] = field(init=False, repr=False)
+
+    bounds = (0.0, 1.0)
+
+    def __post_init__(self) -> None:
+        set_field(self, "required", texts("required", self.required))
+        set_field(self, "bonus", _amounts("bonus", self.bonus, BONUS))
+        set_field(self, "penalty", _amounts("penalty", self.penalty, PENALTY))
+        every = dict.fromkeys([*self.required, *dict(self.bonus), *dict(self.penalty)])  # type: ignore[arg-type]  # pairs by now
+        if not every:
+            raise InvalidReward("KeywordReward needs words: required=[...], bonus=[...] or penalty=[...]")
+        set_field(self, "patterns", tuple((word, _pattern(word)) for word in every))
+
+    def compute_reward(self, trajectory: Trajectory) -> RewardOutput:
+        text = " ".join(normalized(word) for word in words(trajectory.response))
+        counts = {word: len(pattern.findall(text)) for word, pattern in self.patterns}
+        total = text.count(" ") + 1 if text else 0
+        if not text or is_flood(sum(counts[word] * len(word.split()) for word in counts), total):
+            return RewardOutput(0.0, reason="mostly keywords" if text else "empty")
+        value, reason = self._earned({word for word, count in counts.items() if count})
+        return RewardOutput(value, reason=reason, metadata={"said": [word for word in counts if counts[word]]})
+
+    def _earned(self, said: set[str]) -> tuple[float, str]:
+        bonus, penalty = dict(self.bonus), dict(self.penalty)  # type: ignore[arg-type]  # pairs by now
+        missing = [word for word in self.required if word not in said]
+        share = 1.0 - len(missing) / len(self.required) if self.required else 1.0
+        value = share * max(0.0, 1.0 - sum(bonus.values()))
+        value += sum(amount for word, amount in bonus.items() if word in said)
+        value -= sum(amount for word, amount in penalty.items() if word in said)
+        notes = [f"says {word!r}" for word in [*bonus, *penalty] if word in said]
+        notes = [*(f"{word!r} is missing" for word in missing), *notes]
+        return min(1.0, max(0.0, value)), "; ".join(notes) or "all required words"
+
+
+def is_flood(keywords: int, total: int) -> bool:
+    """Whether more than half of a response of ten words or more is keywords."""
+    return total >= FLOOD_FROM and 2 * keywords > total
+
+
+def _amounts(name: str, given: Amounts, default: float) -> tuple[tuple[str, float], ...]:
+    """Words with their amounts, however they were given."""
+    if isinstance(given, Mapping):
+        pairs: Iterable[tuple[str, float]] = given.items()
+    else:
+        entries = texts(name, given) if isinstance(given, str) else tuple(given)
+        pairs = [entry if isinstance(entry, tuple) else (entry, default) for entry in entries]
+    listed = tuple(pairs)
+    texts(name, [word for word, _ in listed])
+    for word, amount in listed:
+        check_number(f"the {name} of {word!r}", amount, least=0)
+    return listed
+
+
+def _pattern(phrase: str) -> re.Pattern[str]:
+    spoken = [re.escape(normalized(word)) for word in words(phrase)]
+    if not spoken:
+        raise InvalidReward(f"the keyword {phrase!r} has no letter or digit")
+    return re.compile(rf"(?<!\w){' '.join(spoken)}(?!\w)")

@@ -1,0 +1,62 @@
+"""Find sums that a response gets wrong: "13 * 2 = 27".
+
+Only plain arithmetic on written numbers is read (+ − × ÷, no brackets, no unknowns), so what is reported is false for
+certain; rounded results and results cut short are not reported.
+"""
+
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+
+from plaudit.verify.numbers import parse_number
+
+__all__ = ["false_sums"]
+
+_OPERAND = r"\$?\d{1,3}(?:,\d{3}){1,4}+(?![\d,])(?:\.\d{1,9}+)?+|\$?\d{1,12}+(?:\.\d{1,9}+)?+"
+_SUM = re.compile(
+    rf"(?<![\w.,/^(+*×÷$%=-])(?<![-+*/×÷^(=]\s)((?:{_OPERAND})(?:\s?[-+*/×÷−]\s?(?:{_OPERAND})){{1,8}}+)"
+    rf"\s?=\s?({_OPERAND})(?![\d,%^/*×÷+(]|\s?[-+*/×÷^(%]|\.\d)"
+)
+_TOKEN = re.compile(rf"({_OPERAND})|[-+*/×÷−]")
+
+
+def false_sums(text: str) -> Iterator[str]:
+    """Every sum in the text whose result is not the one stated, as written.
+
+    >>> list(false_sums("2 + 2 = 4, and 13 * 2 = 27."))
+    ['13 * 2 = 27']
+    """
+    for found in _SUM.finditer(text):
+        result, stated = _evaluated(found[1]), _number(found[2])
+        if result is not None and abs(result - stated) >= _precision(found[2], result):
+            yield found[0]
+
+
+def _precision(stated: str, result: Fraction) -> Fraction:
+    """How far off a stated result may be: one unit of its last place, if it is rounded at all."""
+    decimals = len(stated.partition(".")[2])
+    exact = (result * 10**decimals).denominator == 1
+    return Fraction(1, 10**9) if exact else Fraction(1, 10**decimals)
+
+
+def _evaluated(expression: str) -> Fraction | None:
+    """Products before sums, each from left to right; None for a division by zero."""
+    total, term, operator = Fraction(0), Fraction(0), "+"
+    for token in _TOKEN.finditer(expression):
+        if token[1] is None:
+            operator = token[0]
+            continue
+        operand = _number(token[1])
+        if operator in "+-−":
+            total, term = total + term, operand if operator == "+" else -operand
+        elif operator in "*×":
+            term *= operand
+        elif operand:
+            term /= operand
+        else:
+            return None
+    return total + term
+
+
+def _number(text: str) -> Fraction:
+    return parse_number(text) or Fraction(0)

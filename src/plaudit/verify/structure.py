@@ -1,0 +1,175 @@
+"""Is a response well-formed JSON, XML, markdown or a fenced code block?
+
+JSON and XML must be the whole response, or all of one fenced block: what a program could read without searching. Empty
+structures hold nothing and are refused. Says nothing about whether the content is right.
+"""
+
+import functools
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from xml.etree.ElementTree import Element, ParseError
+
+import jsonschema_rs
+from defusedxml.common import DefusedXmlException
+from defusedxml.ElementTree import fromstring
+
+from plaudit.errors import InvalidReward
+from plaudit.verify.tags import without_thinking
+from plaudit.verify.text import words
+
+__all__ = ["Finding", "check_code", "check_json", "check_markdown", "check_schema", "check_xml"]
+
+_FENCE = re.compile(r"^[ \t]*(```+|~~~+)[ \t]*([\w+#.-]*)[^\n`]*$", re.MULTILINE)
+_HEADING = re.compile(r"^#{1,6}[ \t]+(\S.*)$", re.MULTILINE)
+_LIST_ITEM = re.compile(r"^[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+(\S.*)$", re.MULTILINE)
+_TABLE_RULE = re.compile(r"^[ \t]*\|?[ \t]*:?-{3,}[-:| \t]*$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Whether a response has the structure, and why not."""
+
+    ok: bool
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Fenced:
+    language: str
+    text: str
+    start: int
+    end: int
+
+
+def check_json(response: str, schema: Mapping[str, Any] | None = None) -> Finding:
+    """Whether a response is JSON: a filled object or list, or whatever the JSON Schema allows."""
+    text = _payload(response, "json")
+    try:
+        value = json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        return Finding(False, f"not JSON: {_short(error)}")
+    if schema is not None:
+        return _against(schema, value)
+    if not isinstance(value, dict | list) or not value:
+        return Finding(False, "JSON, but not a filled object or list")
+    return Finding(True, f"JSON {'object' if isinstance(value, dict) else 'list'} of {len(value)}")
+
+
+def check_schema(schema: Mapping[str, Any]) -> None:
+    """Raise InvalidReward unless this is a JSON Schema that refers to nothing outside itself."""
+    try:
+        _validator(json.dumps(schema))
+    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, TypeError, ValueError) as error:
+        raise InvalidReward(f"not a usable JSON Schema: {_short(error)}") from None
+
+
+def check_xml(response: str, required_tags: Sequence[str] = ()) -> Finding:
+    """Whether a response is one XML element with text in it and the tags asked for; no DTDs, no entities."""
+    try:
+        root = fromstring(_payload(response, "xml"), forbid_dtd=True)
+    except DefusedXmlException as error:
+        return Finding(False, f"XML with forbidden declarations ({type(error).__name__})")
+    except (ParseError, ValueError, LookupError) as error:
+        return Finding(False, f"not XML: {_short(error)}")
+    for tag in required_tags:
+        element = next((element for element in root.iter() if _local_name(element) == tag), None)
+        if element is None or not _has_text(element):
+            return Finding(False, f"XML, but <{tag}> is {'missing' if element is None else 'empty'}")
+    return Finding(True, f"XML with root <{root.tag}>") if _has_text(root) else Finding(False, "XML without any text")
+
+
+def check_markdown(response: str, required_headings: Sequence[str] = ()) -> Finding:
+    """Whether a response uses markdown: the headings asked for, or any heading, list of two, table or code block."""
+    said = without_thinking(response)
+    if required_headings:
+        sections = _sections(said)
+        missing = [title for title in required_headings if not words(sections.get(title.casefold(), ""))]
+        found = f"{len(required_headings)} headings with text"
+        return Finding(False, f"heading {missing[0]!r} is missing or empty") if missing else Finding(True, found)
+    kinds = {
+        "heading": any(words(text) for text in _sections(said).values()),
+        "list": len({item for item in _LIST_ITEM.findall(said) if words(item)}) >= 2,
+        "table": _TABLE_RULE.search(said) is not None and "|" in said,
+        "code block": any(words(block.text) for block in _fenced(said)),
+    }
+    used = [kind for kind, there in kinds.items() if there]
+    return Finding(True, f"markdown with {', '.join(used)}") if used else Finding(False, "no markdown structure")
+
+
+def check_code(response: str, language: str | None = None) -> Finding:
+    """Whether a response holds a closed, filled code block, of the language if one is asked for."""
+    blocks = [block for block in _fenced(without_thinking(response)) if words(block.text)]
+    if not blocks:
+        return Finding(False, "no closed code block with anything in it")
+    if language and all(block.language.casefold() != language.casefold() for block in blocks):
+        return Finding(False, f"no code block is marked as {language} (found: {blocks[0].language or 'no language'})")
+    return Finding(True, f"{len(blocks)} code block{'s' if len(blocks) > 1 else ''}")
+
+
+def _payload(response: str, language: str) -> str:
+    """The response, or what stands in its one fenced block if there is nothing else."""
+    said = without_thinking(response).strip()
+    blocks = _fenced(said)
+    whole = len(blocks) == 1 and (blocks[0].start, blocks[0].end) == (0, len(said))
+    return blocks[0].text if whole and blocks[0].language.casefold() in ("", language) else said
+
+
+def _fenced(text: str) -> list[_Fenced]:
+    blocks, opened = [], None
+    for fence in _FENCE.finditer(text):
+        if opened is None:
+            opened = fence
+        elif fence[1].startswith(opened[1]) and not fence[2]:
+            blocks.append(_Fenced(opened[2], text[opened.end() : fence.start()], opened.start(), fence.end()))
+            opened = None
+    return blocks
+
+
+def _sections(text: str) -> dict[str, str]:
+    """The text under each heading, by its title in lower case."""
+    headings = list(_HEADING.finditer(text))
+    ends = [*(heading.start() for heading in headings), len(text)][1:]
+    return {
+        heading[1].strip(" \t*_:#").casefold(): text[heading.end() : end]
+        for heading, end in zip(headings, ends, strict=True)
+    }
+
+
+def _against(schema: Mapping[str, Any], value: Any) -> Finding:
+    try:
+        error = next(_validator(json.dumps(schema)).iter_errors(value), None)
+    except ValueError as unreadable:  # numbers and text that JSON allows but the validator's language does not
+        return Finding(False, f"JSON that cannot be validated: {_short(unreadable)}")
+    if error is None:
+        return Finding(True, "JSON that fits the schema")
+    path = "/".join(str(part) for part in error.instance_path)
+    return Finding(False, f"JSON that breaks the schema at /{path}: {error.message:.120}")
+
+
+@functools.lru_cache(maxsize=64)
+def _validator(schema: str) -> Any:
+    """Compiled once per schema; not kept in rewards, since validators cannot be sent to other processes."""
+    return jsonschema_rs.validator_for(json.loads(schema), retriever=_refuse_reference)
+
+
+def _refuse_reference(uri: str) -> Any:
+    raise ValueError(f"{uri} is outside the schema; put it under $defs")
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _local_name(element: Element) -> str:
+    return str(element.tag).rpartition("}")[2]
+
+
+def _has_text(element: Element) -> bool:
+    return bool(words("".join(element.itertext())))
+
+
+def _short(error: Exception) -> str:
+    return str(error).splitlines()[0][:120] if str(error) else type(error).__name__

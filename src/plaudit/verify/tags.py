@@ -1,0 +1,169 @@
+"""`<think>`, `<answer>` and the like: where the blocks are and what is wrong with them.
+
+A block counts only when it is whole: opened once, closed once, with something readable inside. Headings of the same
+names (`## Think`) are sections too, in responses that use no tags.
+"""
+
+import enum
+import functools
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from plaudit.verify.text import words
+
+__all__ = ["Block", "Fault", "FaultKind", "blocks_in", "faults_in", "without_blocks", "without_thinking"]
+
+
+class FaultKind(enum.Enum):
+    """What can be wrong with a section."""
+
+    MISSING = "is missing"
+    EMPTY = "is empty"
+    REPEATED = "appears more than once"
+    NESTED = "is inside another section"
+    UNCLOSED = "is never closed"
+    UNOPENED = "is closed before it is opened"
+    OUT_OF_ORDER = "is out of order"
+    TRAILED = "is followed by further text"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that is wrong with one section."""
+
+    name: str
+    kind: FaultKind
+
+    def __str__(self) -> str:
+        return f"<{self.name}> {self.kind.value}"
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A whole section and where it stands, its tags or its heading included."""
+
+    name: str
+    text: str
+    start: int
+    end: int
+
+    @property
+    def is_empty(self) -> bool:
+        """True when nothing in it is readable."""
+        return not words(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class _Tag:
+    name: str
+    closing: bool
+    start: int
+    end: int
+
+
+def blocks_in(text: str, name: str) -> list[Block]:
+    """Every `<name>…</name>`; of blocks inside each other the outermost."""
+    blocks, depth, opened = [], 0, None
+    for tag in _tags(text, [name]):
+        if not tag.closing:
+            opened = tag if depth == 0 else opened
+            depth += 1
+        elif depth and opened is not None:
+            depth -= 1
+            if depth == 0:
+                blocks.append(Block(name, text[opened.end : tag.start], opened.start, tag.end))
+    return blocks
+
+
+def without_blocks(text: str, names: Sequence[str]) -> str:
+    """The text outside the blocks; an unclosed block reaches to the end, an unopened one from the start."""
+    kept: list[str] = []
+    depth, place = 0, 0
+    for tag in _tags(text, names):
+        if tag.closing and depth == 0:
+            kept.clear()  # the opening tag stood in the prompt
+        elif not tag.closing and depth == 0:
+            kept.append(text[place : tag.start])
+        depth = max(0, depth + (-1 if tag.closing else 1))
+        place = tag.end
+    if depth == 0:
+        kept.append(text[place:])
+    return "\n".join(kept)
+
+
+def without_thinking(text: str) -> str:
+    """What is said, not what is thought: the text outside `<think>` and `<thinking>`."""
+    return without_blocks(text, ("think", "thinking"))
+
+
+def faults_in(text: str, names: Sequence[str]) -> list[Fault]:
+    """What keeps the sections from being there exactly once, in this order, with content and nothing after them.
+
+    At most one fault per section, the first that shows.
+    """
+    tags = _tags(text, names)
+    if not tags and (headed := _headed_blocks(text, names)):
+        return _section_faults(headed, names)
+    faults = _pairing_faults(tags)
+    faults += _section_faults([block for name in names for block in blocks_in(text, name)], names)
+    if tags and text[tags[-1].end :].strip():
+        faults.append(Fault(tags[-1].name, FaultKind.TRAILED))
+    return list({fault.name: fault for fault in reversed(faults)}.values())[::-1]
+
+
+def _tags(text: str, names: Sequence[str]) -> list[_Tag]:
+    if "<" not in text:
+        return []
+    spelled = {name.casefold(): name for name in names}
+    pattern = _tag_pattern(tuple(names))
+    return [_Tag(spelled[tag[2].casefold()], bool(tag[1]), *tag.span()) for tag in pattern.finditer(text)]
+
+
+@functools.cache
+def _tag_pattern(names: tuple[str, ...]) -> re.Pattern[str]:
+    alternatives = "|".join(re.escape(name) for name in names)
+    return re.compile(rf"<(/?)({alternatives})>", re.IGNORECASE | re.ASCII)
+
+
+def _pairing_faults(tags: Sequence[_Tag]) -> list[Fault]:
+    """Tags that do not pair up; sections never nest, so at most one is open."""
+    faults: list[Fault] = []
+    opened: str | None = None
+    for tag in tags:
+        if not tag.closing and opened is None:
+            opened = tag.name
+        elif not tag.closing:
+            faults.append(Fault(tag.name, FaultKind.NESTED))
+        elif opened == tag.name:
+            opened = None
+        else:
+            faults.append(Fault(tag.name, FaultKind.UNOPENED))
+    return [*faults, Fault(opened, FaultKind.UNCLOSED)] if opened else faults
+
+
+def _section_faults(blocks: Sequence[Block], names: Sequence[str]) -> list[Fault]:
+    faults, reached = [], -1
+    for name in names:
+        own = [block for block in blocks if block.name == name]
+        if len(own) != 1:
+            faults.append(Fault(name, FaultKind.REPEATED if own else FaultKind.MISSING))
+        elif own[0].is_empty:
+            faults.append(Fault(name, FaultKind.EMPTY))
+        elif own[0].start < reached:
+            faults.append(Fault(name, FaultKind.OUT_OF_ORDER))
+        else:
+            reached = own[0].end
+    return faults
+
+
+def _headed_blocks(text: str, names: Sequence[str]) -> list[Block]:
+    spelled = {name.casefold(): name for name in names}
+    headings = list(re.finditer(r"^#{1,6}[ \t]+(.+)$", text, re.MULTILINE))
+    ends = [*(heading.start() for heading in headings), len(text)][1:]
+    titles = [heading[1].strip(" \t*_:#").casefold() for heading in headings]
+    return [
+        Block(spelled[title], text[heading.end() : end], heading.start(), end)
+        for heading, title, end in zip(headings, titles, ends, strict=True)
+        if title in spelled
+    ]

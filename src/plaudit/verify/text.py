@@ -1,0 +1,86 @@
+"""Words, sentences and comparable text.
+
+Only words that a reader sees count: a word needs a letter or a digit, and characters without ink (zero-width, fillers)
+are dropped first, so padding is never length.
+"""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+__all__ = ["bare_words", "ngrams", "normalized", "sentences", "visible", "words"]
+
+# Format characters, and the fillers that Unicode calls letters or symbols but that print nothing.
+_WITHOUT_INK = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]+"
+)
+_UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # scripts that put no spaces between words
+_WORD = re.compile(f"[{_UNSPACED}]|[^\\s{_UNSPACED}]+")
+_LETTER_OR_DIGIT = re.compile(r"[^\W_]")
+_SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|(?<=[。！？])|\n+")
+_SPACE = re.compile(r"\s+")
+_LEADING = re.compile(r"[\s*_`~#>\"'“”‘’«»]+")
+_QUOTES_AND_STOPS = " \t\n*_`~\"'“”‘’«».,;:?"
+_ONE_WORD_IN_BRACKETS = re.compile(r"[(\[{](\w+)[)\]}]")
+_MATH_MARKS = (("$$", "$$"), ("$", "$"), ("\\(", "\\)"), ("\\[", "\\]"))
+
+
+def visible(text: str) -> str:
+    """The text without characters that print nothing."""
+    return _WITHOUT_INK.sub("", text)
+
+
+def words(text: str) -> list[str]:
+    """The words that count, as written; in scripts without spaces every character is a word.
+
+    >>> words("Yes , 2\u200b2 -- ok!")
+    ['Yes', '22', 'ok!']
+    """
+    return [word for word in _WORD.findall(visible(text)) if _LETTER_OR_DIGIT.search(word)]
+
+
+def bare_words(text: str) -> list[str]:
+    """The words that count, in one case and without punctuation around them."""
+    return [normalized(word) for word in words(text)]
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences and lines that hold at least one word."""
+    parts = (part.strip() for part in _SENTENCE_END.split(visible(text)))
+    return [part for part in parts if _LETTER_OR_DIGIT.search(part)]
+
+
+def ngrams(items: Sequence[str], n: int) -> list[tuple[str, ...]]:
+    """Every run of `n` neighbours.
+
+    >>> ngrams(["a", "b", "c"], 2)
+    [('a', 'b'), ('b', 'c')]
+    """
+    return [tuple(items[place : place + n]) for place in range(len(items) - n + 1)]
+
+
+def normalized(text: str) -> str:
+    """Text for comparison: one Unicode form, one case, single spaces, no markdown or punctuation around it.
+
+    Signs that carry meaning stay: `-5`, `.5`, `5!`, `50%` and brackets around more than one word.
+
+    >>> normalized("  **(B)**. ")
+    'b'
+    """
+    plain = _SPACE.sub(" ", unicodedata.normalize("NFKC", visible(text))).casefold()
+    before = None
+    while plain != before and len(plain) < 10_000:
+        before = plain
+        plain = _unwrapped(_LEADING.sub("", plain, count=1) if _LEADING.match(plain) else plain)
+    return plain.strip()
+
+
+def _unwrapped(text: str) -> str:
+    text = text.rstrip(_QUOTES_AND_STOPS)
+    for opening, closing in _MATH_MARKS:
+        if len(text) > len(opening + closing) and text.startswith(opening) and text.endswith(closing):
+            text = text[len(opening) : -len(closing)]
+    if bracketed := _ONE_WORD_IN_BRACKETS.fullmatch(text):
+        return bracketed[1]
+    return text
