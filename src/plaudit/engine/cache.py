@@ -39,7 +39,7 @@ def cache_path(base: Path) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class CacheStats:
-    """What was asked of a cache since it was opened here, and its size; `unkept` outputs are not plain data or failed."""
+    """What was asked of a cache since it was opened here, and its size; `unkept` outputs failed or are not plain."""
 
     hits: int = 0
     misses: int = 0
@@ -75,7 +75,7 @@ class Cache:
     def get_many(self, keys: Iterable[bytes]) -> dict[bytes, RewardOutput]:
         """The outputs that are known, by key."""
         asked = list(dict.fromkeys(keys))
-        rows = self._attempt(lambda connection: self._read(connection, asked), [])
+        rows: list[Row] = self._attempt(functools.partial(self._read, asked), [])
         found = {key: output for key, value in rows if (output := unpacked(value)) is not None}
         self._count(hits=len(found), misses=len(asked) - len(found))
         return found
@@ -152,7 +152,7 @@ class Cache:
             now = {name: getattr(self._counts, name) + count for name, count in more.items()}
             self._counts = replace(self._counts, **now)
 
-    def _read(self, connection: sqlite3.Connection, keys: Sequence[bytes]) -> list[Row]:
+    def _read(self, keys: Sequence[bytes], connection: sqlite3.Connection) -> list[Row]:
         found: list[tuple[int, bytes, bytes]] = []
         for start in range(0, len(keys), CHUNK):
             chunk = keys[start : start + CHUNK]

@@ -10,7 +10,6 @@ import dis
 import enum
 import functools
 import hashlib
-import importlib.util
 import logging
 import struct
 import sys
@@ -18,8 +17,18 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import (
-    BuiltinFunctionType, CellType, CodeType, EllipsisType, FunctionType, GetSetDescriptorType, MappingProxyType,
-    MemberDescriptorType, MethodType, ModuleType, NoneType, NotImplementedType,
+    BuiltinFunctionType,
+    CellType,
+    CodeType,
+    EllipsisType,
+    FunctionType,
+    GetSetDescriptorType,
+    MappingProxyType,
+    MemberDescriptorType,
+    MethodType,
+    ModuleType,
+    NoneType,
+    NotImplementedType,
 )  # fmt: skip
 from typing import Any
 
@@ -180,7 +189,7 @@ class _Walk:
         if kind not in copyreg.dispatch_table and self._origin(by.__module__).home is Home.INSTALLED:
             raise self._unidentified(value)
         try:
-            parts = copyreg.dispatch_table.get(kind, _reduce)(value)
+            parts: Any = copyreg.dispatch_table.get(kind, _reduce)(value)  # type: ignore[no-untyped-call]  # in typeshed
         except _NOT_REDUCED as error:
             raise self._unidentified(value) from error
         if isinstance(parts, str):

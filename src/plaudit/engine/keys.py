@@ -57,7 +57,7 @@ class SampleKeys:
 
 
 def is_plain(value: Any) -> bool:
-    """Whether a value is nothing but text, numbers, None, lists and dicts with text keys: what msgpack keeps exactly."""
+    """Whether a value is nothing but text, numbers, None, lists and dicts with text keys, as msgpack keeps exactly."""
     kind = type(value)
     if kind is dict:
         for key, item in value.items():  # loops, since all(...) over a generator takes twice as long
@@ -65,7 +65,7 @@ def is_plain(value: Any) -> bool:
                 return False
         return True
     if kind is list:
-        for item in value:
+        for item in value:  # noqa: SIM110 - as above
             if type(item) not in _ATOMS and not is_plain(item):
                 return False
         return True
@@ -87,7 +87,10 @@ def _reading(reward: RewardFunction, *, reads_id: bool) -> Reading:
 
 
 def _computes_otherwise(kind: type[FunctionReward]) -> bool:
-    return (kind.compute_reward, kind.compute_rewards) != (FunctionReward.compute_reward, FunctionReward.compute_rewards)
+    return (kind.compute_reward, kind.compute_rewards) != (
+        FunctionReward.compute_reward,
+        FunctionReward.compute_rewards,
+    )
 
 
 def _takes_all(lookup: Callable[[Trajectory], Any]) -> bool:
