@@ -201,7 +201,7 @@ def test_a_global_that_was_read_from_a_file_counts_by_its_value(tmp_path):
     assert digest("one.py", "yes no") == digest("two.py", "yes no") != digest("three.py", "yes no maybe")
 
 
-def test_what_a_function_imports_while_it_runs_must_be_loaded_before(digest_of, tmp_path):
+def test_what_a_function_imports_while_it_runs_must_be_loaded_before(tmp_path):
     (tmp_path / "late_sibling.py").write_text("def check(text): return 1.0\n")
     path = tmp_path / "late.py"
     path.write_text("def brief(response):\n    from late_sibling import check\n    return check(response)\n")

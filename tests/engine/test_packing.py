@@ -30,7 +30,9 @@ scored = st.builds(
     token_unit=st.sampled_from(["word", "token"]),
     latency_s=st.none() | numbers,
 )
-unscored = st.builds(RewardOutput.unscored, st.sampled_from([Status.UNPARSED, Status.SKIPPED]), words, metadata=metadata)
+unscored = st.builds(
+    RewardOutput.unscored, st.sampled_from([Status.UNPARSED, Status.SKIPPED]), words, metadata=metadata
+)
 composed = st.builds(
     RewardOutput, numbers, components=st.dictionaries(words, scored | unscored, max_size=3), metadata=metadata
 )

@@ -110,10 +110,7 @@ class _Walk:
         return _joined("mapping", (part for pair in parts for part in pair))
 
     def unordered(self, values: Iterable[Any]) -> bytes:
-        walks = [(_Walk(self._path), value) for value in values]  # their own, as numbers would follow the order
-        parts = sorted(walk.encoded(value) for walk, value in walks)
-        self.reads_id |= any(walk.reads_id for walk, _ in walks)
-        return _joined("set", parts)
+        return _joined("set", sorted(map(self._alone, values)))
 
     def code(self, code: CodeType) -> bytes:
         """Everything but where it stands."""
@@ -197,6 +194,15 @@ class _Walk:
         made, arguments, state, items, pairs = (*parts, None, None, None)[:5]
         held = [self._sorted(part) for part in (state if isinstance(state, tuple) else (state,))]
         return _joined("object", [self.sequence((kind, made, arguments, list(items or ()), list(pairs or ()))), *held])
+
+    def _alone(self, value: Any) -> bytes:
+        """A value by itself: within a set, numbers that refer back would follow the order of the hash seed."""
+        if type(value) in _SCALARS:
+            return self.encoded(value)
+        walk = _Walk(self._path)
+        encoded = walk.encoded(value)
+        self.reads_id |= walk.reads_id
+        return encoded
 
     def _sorted(self, state: Any) -> bytes:
         if not isinstance(state, dict):
