@@ -151,6 +151,22 @@ def test_threads_share_a_cache(path):
         assert cache.note == ""
 
 
+def test_many_may_make_the_same_new_cache_at_the_same_moment(tmp_path):
+    together = threading.Barrier(4)
+
+    def work(number: int) -> str:
+        together.wait()
+        with Cache(path) as cache:
+            cache.put_many(outputs(number, 1))
+            return cache.note
+
+    with ThreadPoolExecutor(4) as pool:
+        for path in (tmp_path / str(attempt) for attempt in range(25)):
+            assert list(pool.map(work, range(4))) == [""] * 4
+            with Cache(path) as cache:
+                assert cache.get_many(map(key, range(4))) == outputs(0, 4)
+
+
 ENDLESS = """
 import itertools, sys
 from plaudit import RewardOutput

@@ -46,26 +46,29 @@ def size_of(connection: sqlite3.Connection) -> int:
 
 
 def _make(connection: sqlite3.Connection) -> None:
-    if _is_ours(connection):
+    if _mark(connection) == (APPLICATION, VERSION):
         return
     with connection:
-        connection.execute("BEGIN IMMEDIATE")
-        if not _is_ours(connection):  # another process may have made it meanwhile
+        connection.execute("BEGIN IMMEDIATE")  # what lies there is judged under the lock: others may be making it now
+        if _is_empty(connection):
             connection.execute(_SCHEMA)
             connection.execute(f"PRAGMA application_id = {APPLICATION}")
             connection.execute(f"PRAGMA user_version = {VERSION}")
 
 
-def _is_ours(connection: sqlite3.Connection) -> bool:
-    """False for an empty file; raises for the file of somebody else."""
-    mark = (_pragma(connection, "application_id"), _pragma(connection, "user_version"))
-    if mark == (APPLICATION, VERSION):
-        return True
-    if mark[0] == APPLICATION:
-        raise sqlite3.DatabaseError(f"it has layout {mark[1]}, this plaudit writes layout {VERSION}")
-    if connection.execute("SELECT count(*) FROM sqlite_master").fetchone() != (0,):
+def _is_empty(connection: sqlite3.Connection) -> bool:
+    """False for a cache; raises for the file of somebody else."""
+    application, version = _mark(connection)
+    if application == APPLICATION and version != VERSION:
+        raise sqlite3.DatabaseError(f"it has layout {version}, this plaudit writes layout {VERSION}")
+    tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    if application != APPLICATION and tables != (0,):
         raise sqlite3.DatabaseError("it is the database of another program")
-    return False
+    return application != APPLICATION
+
+
+def _mark(connection: sqlite3.Connection) -> tuple[int, int]:
+    return _pragma(connection, "application_id"), _pragma(connection, "user_version")
 
 
 def _log_ahead(connection: sqlite3.Connection, tries: int) -> None:
