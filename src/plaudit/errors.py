@@ -8,6 +8,7 @@ PlauditError
 ├── RewardNotLoaded   (ImportError)   a spec string that leads to no reward
 ├── RolloutsError     (ValueError)    a rollouts file that cannot be read or written
 ├── CasesError        (ValueError)    a case table that cannot be run
+├── CacheError        (ValueError)    a cache of scores that cannot be opened
 └── MissingPackage    (ImportError)   an optional package is not installed
 """
 
@@ -17,6 +18,7 @@ from difflib import get_close_matches
 from types import ModuleType
 
 __all__ = [
+    "CacheError",
     "CasesError",
     "InvalidOutput",
     "InvalidReward",
@@ -61,6 +63,10 @@ class RolloutsError(PlauditError, ValueError):
 
 class CasesError(PlauditError, ValueError):
     """A table of test cases cannot be run."""
+
+
+class CacheError(PlauditError, ValueError):
+    """A cache of scores cannot be opened."""
 
 
 class MissingPackage(PlauditError, ImportError):
