@@ -8,6 +8,7 @@ PlauditError
 ├── RewardNotLoaded   (ImportError)   a spec string that leads to no reward
 ├── RolloutsError     (ValueError)    a rollouts file that cannot be read or written
 ├── CasesError        (ValueError)    a case table that cannot be run
+├── TransientError    (RuntimeError)  an endpoint failed in a way that may pass
 └── MissingPackage    (ImportError)   an optional package is not installed
 """
 
@@ -26,6 +27,7 @@ __all__ = [
     "RewardNotLoaded",
     "RolloutsError",
     "ScoringFailed",
+    "TransientError",
     "did_you_mean",
     "require",
 ]
@@ -61,6 +63,14 @@ class RolloutsError(PlauditError, ValueError):
 
 class CasesError(PlauditError, ValueError):
     """A table of test cases cannot be run."""
+
+
+class TransientError(PlauditError, RuntimeError):
+    """An endpoint failed in a way that may pass; a guarded reward that raises this is tried again."""
+
+    def __init__(self, message: str = "", *, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
 
 
 class MissingPackage(PlauditError, ImportError):
