@@ -119,6 +119,25 @@ class Judge(RewardFunction):
         return RewardOutput(told["score"], metadata={"usage": told["usage"], "model": "judge-1"})
 
 
+GONE = ConnectionRefusedError("gone")
+
+
+class Scripted(RewardFunction):
+    """Gives or raises what the script says, the last of it for ever."""
+
+    def __init__(self, script: list[float | Exception]) -> None:
+        self.script = script
+        self.calls = 0
+
+    async def compute_reward(self, trajectory: Trajectory) -> float:
+        said = self.script[min(self.calls, len(self.script) - 1)]
+        self.calls += 1
+        await asyncio.sleep(0)
+        if isinstance(said, Exception):
+            raise said
+        return said
+
+
 class Time:
     """A clock that only waiting moves."""
 
@@ -152,6 +171,11 @@ def samples(count: int) -> list[Trajectory]:
 def failing(times: int, status: int = 503, **headers: str) -> Callable[[int], Answer]:
     told = {name.replace("_", "-"): value for name, value in headers.items()}
     return lambda number: Answer(status, told) if number <= times else Answer()
+
+
+def slow(number: int) -> Answer:
+    time.sleep(0.05)
+    return Answer()
 
 
 def test_an_answer_is_the_reward_and_tells_what_it_took(endpoint, quick):
@@ -208,9 +232,9 @@ def test_an_endpoint_that_never_answers_is_a_timeout(endpoint, quick):
 
 def test_a_try_that_hangs_is_ended_and_the_next_one_counts(endpoint, quick):
     endpoint.answers = lambda number: Answer(hang=number == 1)
-    [output] = evaluate(guard(endpoint, quick, attempt_s=0.5), samples(1))
+    [output] = evaluate(guard(endpoint, quick, attempt_s=0.5, tries=20, breaker_after=20), samples(1))
     assert output.reward == 0.5
-    assert output.metadata["attempts"] == 2
+    assert output.metadata["attempts"] >= 2  # more on a machine so busy that 0.5 s are not enough
 
 
 def test_a_refused_connection_is_tried_again_and_then_an_error(quick):
@@ -240,25 +264,13 @@ def test_a_refusal_fails_at_once(endpoint, quick, status):
 
 
 def test_a_bug_in_the_reward_fails_at_once(quick):
-    @reward
-    async def buggy(response: str) -> float:
-        raise KeyError("score")
-
-    [output] = evaluate(guarded(buggy, clock=quick.clock, sleep=quick.sleep), samples(1))
+    [output] = evaluate(guarded(Scripted([KeyError("score")]), clock=quick.clock, sleep=quick.sleep), samples(1))
     assert (output.status, quick.waits) == (Status.ERROR, [])
-    assert "buggy raised KeyError" in output.reason
+    assert "Scripted raised KeyError" in output.reason
 
 
 def test_a_reward_may_say_itself_that_a_fault_may_pass(quick):
-    answers = iter([TransientError("still loading", retry_after_s=3.0), 0.75])
-
-    @reward
-    async def loading(response: str) -> float:
-        answer = next(answers)
-        if isinstance(answer, TransientError):
-            raise answer
-        return answer
-
+    loading = Scripted([TransientError("still loading", retry_after_s=3.0), 0.75])
     [output] = evaluate(guarded(loading, clock=quick.clock, sleep=quick.sleep), samples(1))
     assert output.reward == 0.75
     assert 3.0 <= quick.waits[0] <= 3.5
@@ -277,13 +289,15 @@ def test_no_more_calls_are_under_way_than_allowed(endpoint, quick):
     assert endpoint.most_under_way == 3
 
 
-def test_separate_scorings_in_one_event_loop_share_the_bound(endpoint, quick):
+def test_separate_scorings_in_one_event_loop_share_the_bound_and_the_next_loop_has_its_own(endpoint, quick):
+    endpoint.answers = slow
     judge = guard(endpoint, quick, concurrency=2)
 
     async def scored() -> list[list[RewardOutput]]:
         return await asyncio.gather(*(evaluate_async(judge, [sample]) for sample in samples(10)))
 
-    assert all(output.ok for [output] in asyncio.run(scored()))
+    for _ in range(2):
+        assert all(output.ok for [output] in asyncio.run(scored()))
     assert endpoint.most_under_way <= 2
 
 
@@ -324,6 +338,28 @@ def test_an_endpoint_that_comes_back_later_is_used_again(endpoint, quick):
     assert {output.status for output in evaluate(judge, samples(40))} == {Status.ERROR}
     quick.now = 1000.0
     assert [output.reward for output in evaluate(judge, samples(40))] == [0.5] * 40
+
+
+def test_a_sample_waits_for_the_endpoint_to_come_back_at_most_once(quick):
+    flapping = Scripted([GONE, GONE, 1.0, GONE])  # back for the first prober only
+    policy = EndpointPolicy(concurrency=2, tries=10, breaker_after=2, breaker_rest_s=30.0)
+    outputs = evaluate(guarded(flapping, policy, clock=quick.clock, sleep=quick.sleep), samples(3))
+    assert [output.ok for output in outputs].count(True) == 1
+    assert all(output.metadata["waited_s"] < 50.0 for output in outputs)
+
+
+def test_samples_that_wait_for_their_turn_are_not_sent_to_an_endpoint_that_has_gone_meanwhile(quick):
+    gone = Scripted([GONE])
+    policy = EndpointPolicy(per_second=1.0, tries=1, breaker_after=1, breaker_rest_s=30.0)
+    evaluate(guarded(gone, policy, clock=quick.clock, sleep=quick.sleep), samples(5))
+    assert gone.calls == 1 + 1
+
+
+def test_a_prober_that_learns_nothing_does_not_block_the_others(quick):
+    buggy = Scripted([GONE, GONE, KeyError("score"), 1.0])
+    policy = EndpointPolicy(concurrency=1, tries=1, breaker_after=2)
+    outputs = evaluate(guarded(buggy, policy, clock=quick.clock, sleep=quick.sleep), samples(4))
+    assert [output.reward for output in outputs] == [None, None, None, 1.0]
 
 
 def test_the_breaker_remembers_from_one_event_loop_to_the_next(endpoint, quick):
