@@ -1,7 +1,6 @@
 """Guarded rewards against a real HTTP server on this machine; only the waits between tries are not real."""
 
 import asyncio
-import json
 import os
 import pickle
 import signal
@@ -9,173 +8,16 @@ import socket
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
-import httpx2
 import pytest
+from judging import USAGE, Answer, Judge, Scripted, failing, guard, samples, slow
 
 import plaudit
-from plaudit import CompositeReward, RewardFunction, RewardOutput, Status, Trajectory, reward
+from plaudit import CompositeReward, RewardOutput, Status, reward
 from plaudit.contract.boundary import evaluate, evaluate_async
 from plaudit.engine.endpoint import EndpointPolicy, Usage, guarded
 from plaudit.errors import InvalidReward, TransientError
-
-USAGE = {"prompt_tokens": 10, "completion_tokens": 2, "cost": 0.25}
-
-
-@dataclass
-class Answer:
-    status: int = 200
-    headers: dict[str, str] = field(default_factory=dict)
-    hang: bool = False
-    drop: bool = False
-
-
-class Endpoint:
-    """A judge behind HTTP. `answers` decides by the number of the request; what came in is kept."""
-
-    def __init__(self) -> None:
-        self.answers: Callable[[int], Answer] = lambda number: Answer()
-        self.arrivals: list[float] = []
-        self.most_under_way = self._under_way = 0
-        self.ended = threading.Event()
-        self._lock = threading.Lock()
-
-    def answer(self) -> Answer:
-        with self._lock:
-            self.arrivals.append(time.monotonic())
-            number = len(self.arrivals)
-            self._under_way += 1
-            self.most_under_way = max(self.most_under_way, self._under_way)
-        try:
-            return self.answers(number)
-        finally:
-            with self._lock:
-                self._under_way -= 1
-
-    @property
-    def requests(self) -> int:
-        return len(self.arrivals)
-
-    def handler(self) -> type[BaseHTTPRequestHandler]:
-        endpoint = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                self.rfile.read(int(self.headers["content-length"]))
-                answer = endpoint.answer()
-                if answer.hang:
-                    endpoint.ended.wait(60)
-                if answer.hang or answer.drop:
-                    self.close_connection = True
-                    return
-                body = json.dumps({"score": 0.5, "usage": USAGE}).encode()
-                self.send_response(answer.status)
-                for name, value in {**answer.headers, "content-length": str(len(body))}.items():
-                    self.send_header(name, value)
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, format: str, *arguments: Any) -> None:
-                """Say nothing."""
-
-        return Handler
-
-
-class Server(ThreadingHTTPServer):
-    request_queue_size = 64
-
-
-@pytest.fixture
-def endpoint() -> Iterator[Endpoint]:
-    endpoint = Endpoint()
-    server = Server(("127.0.0.1", 0), endpoint.handler())
-    endpoint.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield endpoint
-    endpoint.ended.set()
-    server.shutdown()
-    thread.join()
-    server.server_close()
-
-
-@dataclass(eq=False)
-class Judge(RewardFunction):
-    url: str
-    bounds = (0.0, 1.0)
-    deterministic = False
-
-    async def compute_reward(self, trajectory: Trajectory) -> RewardOutput:
-        async with httpx2.AsyncClient(trust_env=False, verify=False) as client:
-            answer = await client.post(self.url, json={"response": trajectory.response})
-        answer.raise_for_status()
-        told = answer.json()
-        return RewardOutput(told["score"], metadata={"usage": told["usage"], "model": "judge-1"})
-
-
-GONE = ConnectionRefusedError("gone")
-
-
-class Scripted(RewardFunction):
-    """Gives or raises what the script says, the last of it for ever."""
-
-    def __init__(self, script: list[float | Exception]) -> None:
-        self.script = script
-        self.calls = 0
-
-    async def compute_reward(self, trajectory: Trajectory) -> float:
-        said = self.script[min(self.calls, len(self.script) - 1)]
-        self.calls += 1
-        await asyncio.sleep(0)
-        if isinstance(said, Exception):
-            raise said
-        return said
-
-
-class Time:
-    """A clock that only waiting moves."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-        self.waits: list[float] = []
-
-    def clock(self) -> float:
-        return self.now
-
-    async def sleep(self, seconds: float) -> None:
-        self.waits.append(seconds)
-        until = self.now + seconds
-        await asyncio.sleep(0.001)  # lets the others begin their waits at the same moment
-        self.now = max(self.now, until)
-
-
-@pytest.fixture
-def quick() -> Time:
-    return Time()
-
-
-def guard(endpoint: Endpoint, quick: Time, **policy: Any) -> RewardFunction:
-    return guarded(Judge(endpoint.url), EndpointPolicy(**policy), clock=quick.clock, sleep=quick.sleep)
-
-
-def samples(count: int) -> list[Trajectory]:
-    return [Trajectory(prompt="Is it good?", response=f"answer {number}") for number in range(count)]
-
-
-def failing(times: int, status: int = 503, **headers: str) -> Callable[[int], Answer]:
-    told = {name.replace("_", "-"): value for name, value in headers.items()}
-    return lambda number: Answer(status, told) if number <= times else Answer()
-
-
-def slow(number: int) -> Answer:
-    time.sleep(0.05)
-    return Answer()
 
 
 def test_an_answer_is_the_reward_and_tells_what_it_took(endpoint, quick):
@@ -314,93 +156,6 @@ def test_the_pace_is_kept_from_one_event_loop_to_the_next(endpoint, quick):
     assert quick.waits == [0.5] * 4
 
 
-def test_a_dead_endpoint_is_left_alone_and_costs_one_rest(endpoint, quick):
-    endpoint.answers = failing(10**6)
-    judge = guard(endpoint, quick, concurrency=4, breaker_after=5, breaker_rest_s=30.0)
-    outputs = evaluate(judge, samples(300))
-    assert all(output.status is Status.ERROR for output in outputs)
-    assert endpoint.requests <= 5 + 4 + 1  # until it opens, those under way by then, and the prober
-    assert outputs[-1].reason.startswith("Judge: endpoint is down: ")
-    assert outputs[-1].reason.endswith("failures in a row, the last one HTTP 503 Service Unavailable")
-    assert outputs[-1].metadata["attempts"] == 0
-    assert quick.now < 300.0
-
-
-def test_samples_are_held_while_the_endpoint_recovers_and_none_is_lost(endpoint, quick):
-    endpoint.answers = lambda number: Answer() if quick.now >= 20.0 else Answer(503)
-    judge = guard(endpoint, quick, concurrency=4, breaker_after=5, breaker_rest_s=30.0)
-    assert [output.reward for output in evaluate(judge, samples(40))] == [0.5] * 40
-
-
-def test_an_endpoint_that_comes_back_later_is_used_again(endpoint, quick):
-    endpoint.answers = lambda number: Answer() if quick.now >= 1000.0 else Answer(503)
-    judge = guard(endpoint, quick, breaker_after=5, breaker_rest_s=30.0)
-    assert {output.status for output in evaluate(judge, samples(40))} == {Status.ERROR}
-    quick.now = 1000.0
-    assert [output.reward for output in evaluate(judge, samples(40))] == [0.5] * 40
-
-
-def test_a_sample_waits_for_the_endpoint_to_come_back_at_most_once(quick):
-    flapping = Scripted([GONE, GONE, 1.0, GONE])  # back for the first prober only
-    policy = EndpointPolicy(concurrency=2, tries=10, breaker_after=2, breaker_rest_s=30.0)
-    outputs = evaluate(guarded(flapping, policy, clock=quick.clock, sleep=quick.sleep), samples(3))
-    assert [output.ok for output in outputs].count(True) == 1
-    assert all(output.metadata["waited_s"] < 50.0 for output in outputs)
-
-
-def test_samples_that_wait_for_their_turn_are_not_sent_to_an_endpoint_that_has_gone_meanwhile(quick):
-    gone = Scripted([GONE])
-    policy = EndpointPolicy(per_second=1.0, tries=1, breaker_after=1, breaker_rest_s=30.0)
-    evaluate(guarded(gone, policy, clock=quick.clock, sleep=quick.sleep), samples(5))
-    assert gone.calls == 1 + 1
-
-
-def test_a_prober_that_learns_nothing_does_not_block_the_others(quick):
-    buggy = Scripted([GONE, GONE, KeyError("score"), 1.0])
-    policy = EndpointPolicy(concurrency=1, tries=1, breaker_after=2)
-    outputs = evaluate(guarded(buggy, policy, clock=quick.clock, sleep=quick.sleep), samples(4))
-    assert [output.reward for output in outputs] == [None, None, None, 1.0]
-
-
-def test_the_breaker_remembers_from_one_event_loop_to_the_next(endpoint, quick):
-    endpoint.answers = failing(10**6)
-    judge = guard(endpoint, quick, tries=1, breaker_after=3, breaker_rest_s=30.0)
-    outputs = [evaluate(judge, [sample])[0] for sample in samples(10)]
-    assert endpoint.requests == 3 + 1
-    assert [output.metadata["attempts"] for output in outputs] == [1, 1, 1, 1, 0, 0, 0, 0, 0, 0]
-
-
-def test_the_breaker_is_shared_by_threads(endpoint, quick):
-    endpoint.answers = failing(10**6)
-    judge = guard(endpoint, quick, tries=1, breaker_after=3, breaker_rest_s=30.0)
-    for sample in samples(6):
-        thread = threading.Thread(target=evaluate, args=(judge, [sample]))
-        thread.start()
-        thread.join()
-    assert endpoint.requests == 3 + 1
-
-
-def test_being_told_to_slow_down_does_not_open_the_breaker(endpoint, quick):
-    endpoint.answers = failing(6, 429)
-    [output] = evaluate(guard(endpoint, quick, tries=10, breaker_after=3), samples(1))
-    assert output.reward == 0.5
-    assert output.metadata["attempts"] == 7
-
-
-def test_being_told_to_slow_down_for_ever_opens_the_breaker(endpoint, quick):
-    endpoint.answers = failing(10**6, 429)
-    judge = guard(endpoint, quick, concurrency=1, tries=2, breaker_after=3)
-    outputs = evaluate(judge, samples(20))
-    assert endpoint.requests == 3 * 2 + 2
-    assert "endpoint is down" in outputs[-1].reason
-
-
-def test_a_refusal_shows_that_the_endpoint_lives(endpoint, quick):
-    endpoint.answers = lambda number: Answer(503 if number % 2 else 400)
-    evaluate(guard(endpoint, quick, concurrency=1, tries=1, breaker_after=2), samples(10))
-    assert endpoint.requests == 10
-
-
 def test_a_guarded_reward_keeps_the_promises_of_the_reward(endpoint):
     judge = guarded(Judge(endpoint.url), EndpointPolicy(concurrency=7))
     assert (judge.name, judge.scope, judge.bounds, judge.deterministic) == ("Judge", "sample", (0.0, 1.0), False)
@@ -476,7 +231,7 @@ INTERRUPTED = """
 import sys
 from plaudit import Trajectory, score
 from plaudit.engine.endpoint import EndpointPolicy, guarded
-from test_endpoint import Judge
+from judging import Judge
 
 score(guarded(Judge(sys.argv[1]), EndpointPolicy(concurrency=4)), [Trajectory(prompt="", response="")] * 50)
 """
