@@ -9,6 +9,7 @@ PlauditError
 ├── RolloutsError     (ValueError)    a rollouts file that cannot be read or written
 ├── CasesError        (ValueError)    a case table that cannot be run
 ├── CacheError        (ValueError)    a cache of scores that cannot be opened
+├── TransientError    (RuntimeError)  an endpoint failed in a way that may pass
 └── MissingPackage    (ImportError)   an optional package is not installed
 """
 
@@ -28,6 +29,7 @@ __all__ = [
     "RewardNotLoaded",
     "RolloutsError",
     "ScoringFailed",
+    "TransientError",
     "did_you_mean",
     "require",
 ]
@@ -67,6 +69,12 @@ class CasesError(PlauditError, ValueError):
 
 class CacheError(PlauditError, ValueError):
     """A cache of scores cannot be opened."""
+class TransientError(PlauditError, RuntimeError):
+    """An endpoint failed in a way that may pass; a guarded reward that raises this is tried again."""
+
+    def __init__(self, message: str = "", *, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
 
 
 class MissingPackage(PlauditError, ImportError):

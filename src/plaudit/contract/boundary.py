@@ -10,8 +10,10 @@ import enum
 import inspect
 import time
 import traceback
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
 from pathlib import PurePath
 from typing import Any, Protocol, TypeVar
 
@@ -50,13 +52,22 @@ class Evaluable(Protocol):
     def __call__(self, trajectories: Any, ground_truths: Any = None) -> Any: ...
 
 
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """An async call that was made; `settle()` awaits what it returned and checks it."""
+
+    returned: Awaitable[Any]
+    settle: Callable[[], Awaitable[Any]]
+
+
 def evaluate(reward: Evaluable, trajectories: Sequence[Trajectory], *, first: int | None = None) -> list[RewardOutput]:
     """One output per trajectory, in order; never raises because of a reward.
 
     With `first`, the place of the first trajectory in the run, the reason of what was not scored names its sample.
     """
     begun = _begin(reward, trajectories)
-    settled = complete(_gathered(begun, reward.concurrency)) if any(map(_pending, begun)) else begun
+    pending = any(isinstance(one, _Begun) for one in begun)
+    settled = complete(_gathered(begun, reward.concurrency)) if pending else begun
     return _in_order(reward, settled, trajectories, first)
 
 
@@ -95,7 +106,7 @@ def as_output(value: Any, trajectory: Trajectory, seconds: float) -> RewardOutpu
 
 
 def _begin(reward: Evaluable, trajectories: Sequence[Trajectory]) -> list[Any]:
-    """Call the reward: an output per sample, or a list of outputs per batch; coroutines where it is async."""
+    """Call the reward: an output per sample, or a list of outputs per batch; a call begun where it is async."""
     if reward.style is Style.SAMPLE:
         return [_sample(reward, trajectory) for trajectory in trajectories]
     return [_batch(reward, [trajectories[place] for place in places]) for places in _batches(reward, trajectories)]
@@ -111,20 +122,21 @@ def _batches(reward: Evaluable, trajectories: Sequence[Trajectory]) -> list[list
     return list(groups.values())
 
 
-def _pending(begun: Any) -> bool:
-    return not isinstance(begun, RewardOutput | list)
-
-
 async def _gathered(begun: list[Any], concurrency: int) -> list[Any]:
     free = asyncio.Semaphore(concurrency)
 
     async def finished(one: Any) -> Any:
-        if not _pending(one):
+        if not isinstance(one, _Begun):
             return one
         async with free:
-            return await one
+            return await one.settle()
 
-    return await asyncio.gather(*map(finished, begun))
+    try:
+        return await asyncio.gather(*map(finished, begun))
+    finally:
+        for one in begun:  # an interrupt leaves some that were never awaited, and Python would warn of each
+            if isinstance(one, _Begun) and inspect.iscoroutine(one.returned):
+                one.returned.close()
 
 
 def _in_order(
@@ -146,12 +158,12 @@ def _in_order(
     ]
 
 
-def _sample(reward: Evaluable, trajectory: Trajectory) -> RewardOutput | Awaitable[RewardOutput]:
+def _sample(reward: Evaluable, trajectory: Trajectory) -> RewardOutput | _Begun:
     began = time.perf_counter()
     try:
         value = reward.compute_reward(trajectory)
         if type(value) is not float and inspect.isawaitable(value):
-            return _awaited_sample(reward, value, trajectory)
+            return _Begun(value, partial(_awaited_sample, reward, value, trajectory))
         return as_output(value, trajectory, time.perf_counter() - began)
     except (Exception, SystemExit) as error:
         return _failed(reward, error, time.perf_counter() - began)
@@ -166,12 +178,12 @@ async def _awaited_sample(reward: Evaluable, value: Awaitable[Any], trajectory: 
         return _failed(reward, error, time.perf_counter() - began)
 
 
-def _batch(reward: Evaluable, batch: Sequence[Trajectory]) -> list[RewardOutput] | Awaitable[list[RewardOutput]]:
+def _batch(reward: Evaluable, batch: Sequence[Trajectory]) -> list[RewardOutput] | _Begun:
     began = time.perf_counter()
     try:
         values = _call(reward, batch)
         if inspect.isawaitable(values):
-            return _awaited_batch(reward, values, batch)
+            return _Begun(values, partial(_awaited_batch, reward, values, batch))
     except (Exception, SystemExit) as error:
         if len(batch) > 1 and reward.scope == "sample":
             return _one_by_one(reward, batch)
@@ -183,7 +195,7 @@ def _one_by_one(reward: Evaluable, batch: Sequence[Trajectory]) -> list[RewardOu
     outputs: list[RewardOutput] = []
     for trajectory in batch:
         part = _batch(reward, [trajectory])
-        outputs += part if isinstance(part, list) else complete(part)
+        outputs += part if isinstance(part, list) else complete(part.settle())
     return outputs
 
 

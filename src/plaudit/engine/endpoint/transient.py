@@ -1,0 +1,110 @@
+"""Which errors may pass if one waits: no connection, no answer in time, HTTP 408, 425, 429 and 5xx, `TransientError`.
+
+Errors of HTTP clients are recognised by the names of their classes and by what they carry, so that no client need be
+installed for it; most of them derive from no error of the standard library.
+"""
+
+import errno
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from http.client import responses
+from typing import Any
+
+from plaudit.errors import TransientError
+
+__all__ = ["Fault", "fault_of", "is_transient", "status_of"]
+
+MAX_WORDS = 200
+THROTTLED = 429
+_STATUSES = {408, 425, THROTTLED, *range(500, 600)}
+_UNREACHABLE = {None, errno.ENETDOWN, errno.ENETUNREACH, errno.EHOSTDOWN, errno.EHOSTUNREACH}
+"""None: asyncio and anyio raise an OSError without number when all addresses of a host refuse."""
+_TIMEOUTS = {
+    "TimeoutException",  # httpx, httpx2
+    "APITimeoutError",  # openai, anthropic and their kin
+}
+_CONNECTIONS = {
+    "NetworkError", "RemoteProtocolError",  # httpx, httpx2
+    "ClientConnectionError", "ClientPayloadError",  # aiohttp
+    "APIConnectionError",  # openai, anthropic and their kin
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What went wrong, in words, when trying again may help."""
+
+    words: str
+    timeout: bool = False
+    throttled: bool = False
+    retry_after_s: float = 0.0
+
+
+def fault_of(error: BaseException | None) -> Fault | None:
+    """The fault that `error` tells of, or None when trying again would not help."""
+    if isinstance(error, TransientError):
+        return Fault(_words(error), retry_after_s=error.retry_after_s or 0.0)
+    if not isinstance(error, Exception):
+        return None
+    status = status_of(error)
+    if status is not None:
+        return _http_fault(error, status) if status in _STATUSES else None
+    names = {each.__name__ for each in type(error).__mro__}
+    if isinstance(error, TimeoutError) or names & _TIMEOUTS:
+        return Fault(_words(error), timeout=True)
+    return Fault(_words(error)) if _is_connection_lost(error) or names & _CONNECTIONS else None
+
+
+def is_transient(error: BaseException) -> bool:
+    """Whether trying again may help."""
+    return fault_of(error) is not None
+
+
+def status_of(error: BaseException) -> int | None:
+    """The HTTP status that the endpoint answered with, where the error carries one."""
+    response = getattr(error, "response", None)
+    carried = (
+        getattr(response, "status_code", None),
+        getattr(response, "status", None),
+        getattr(error, "status_code", None),
+        getattr(error, "status", None),
+    )
+    return next((status for status in carried if type(status) is int and 100 <= status <= 599), None)
+
+
+def _http_fault(error: Exception, status: int) -> Fault:
+    words = f"HTTP {status} {responses.get(status, '')}".rstrip()
+    return Fault(words, throttled=status == THROTTLED, retry_after_s=_retry_after_s(error))
+
+
+def _retry_after_s(error: Exception) -> float:
+    headers: Any = getattr(getattr(error, "response", None), "headers", None) or getattr(error, "headers", None)
+    if not isinstance(headers, Mapping):
+        return 0.0
+    asked = next((str(value) for name, value in headers.items() if str(name).lower() == "retry-after"), "")
+    return float(asked) if asked.replace(".", "", 1).isdecimal() else _seconds_until(asked)
+
+
+def _seconds_until(date: str) -> float:
+    """Seconds until an HTTP date; 0.0 when it has passed or is none."""
+    try:
+        moment = parsedate_to_datetime(date)
+    except ValueError:
+        return 0.0
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return max(0.0, (moment - datetime.now(UTC)).total_seconds())
+
+
+def _is_connection_lost(error: Exception) -> bool:
+    if isinstance(error, ConnectionError | socket.gaierror):
+        return True
+    return type(error) is OSError and error.errno in _UNREACHABLE
+
+
+def _words(error: Exception) -> str:
+    said = str(error)
+    return (f"{type(error).__name__}: {said}" if said else type(error).__name__)[:MAX_WORDS]

@@ -1,0 +1,98 @@
+"""The breaker on its own, with a clock that stands still unless told."""
+
+from plaudit.engine.endpoint.breaker import Breaker, Verdict
+from plaudit.engine.endpoint.pace import Pace
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def opened(clock: Clock) -> Breaker:
+    breaker = Breaker(2, 10.0, clock)
+    for caller in ("a", "b"):
+        breaker.failed(caller, "HTTP 503")
+    return breaker
+
+
+def test_failures_open_it_only_when_they_come_in_a_row():
+    breaker = Breaker(2, 10.0, Clock())
+    for _ in range(5):
+        breaker.failed("a", "HTTP 503")
+        breaker.succeeded()
+    assert breaker.ask("a") is Verdict.SEND
+
+
+def test_while_it_rests_for_the_first_time_callers_wait():
+    clock = Clock()
+    breaker = opened(clock)
+    clock.now = 4.0
+    assert breaker.ask("c") is Verdict.WAIT
+    assert breaker.wait_s() == 6.0
+
+
+def test_after_the_rest_exactly_one_caller_is_sent():
+    clock = Clock()
+    breaker = opened(clock)
+    clock.now = 10.0
+    assert [breaker.ask(caller) for caller in "cdec"] == [Verdict.SEND, Verdict.WAIT, Verdict.WAIT, Verdict.SEND]
+
+
+def test_the_success_of_the_prober_lets_all_through():
+    clock = Clock()
+    breaker = opened(clock)
+    clock.now = 10.0
+    breaker.ask("c")
+    breaker.succeeded()
+    assert breaker.ask("d") is Verdict.SEND
+    breaker.failed("d", "HTTP 503")
+    assert breaker.ask("e") is Verdict.SEND  # counting began anew
+
+
+def test_the_failure_of_the_prober_turns_callers_away_until_the_next_rest_is_over():
+    clock = Clock()
+    breaker = opened(clock)
+    clock.now = 10.0
+    breaker.ask("c")
+    breaker.failed("c", "HTTP 502 Bad Gateway")
+    clock.now = 19.9
+    assert breaker.ask("d") is Verdict.DOWN
+    assert breaker.words() == "endpoint is down: 3 failures in a row, the last one HTTP 502 Bad Gateway"
+    clock.now = 20.0
+    assert breaker.ask("d") is Verdict.SEND
+
+
+def test_a_prober_that_leaves_without_an_answer_makes_room_for_another():
+    clock = Clock()
+    breaker = opened(clock)
+    clock.now = 10.0
+    breaker.ask("c")
+    breaker.left("d")
+    assert breaker.ask("d") is Verdict.WAIT
+    breaker.left("c")
+    assert breaker.ask("d") is Verdict.SEND
+
+
+def test_failures_of_calls_that_were_under_way_do_not_lengthen_the_rest():
+    clock = Clock()
+    breaker = opened(clock)
+    clock.now = 9.0
+    breaker.failed("late", "HTTP 503")
+    clock.now = 10.0
+    assert breaker.ask("c") is Verdict.SEND
+
+
+def test_places_are_evenly_spaced_and_unused_ones_are_not_saved_up():
+    clock = Clock()
+    pace = Pace(4.0, clock)
+    assert [pace.reserve() for _ in range(3)] == [0.0, 0.25, 0.5]
+    clock.now = 100.0
+    assert [pace.reserve() for _ in range(3)] == [0.0, 0.25, 0.5]
+
+
+def test_without_a_limit_nobody_waits():
+    pace = Pace(None, Clock())
+    assert [pace.reserve() for _ in range(1000)] == [0.0] * 1000
