@@ -116,7 +116,9 @@ def part_c() -> None:
         seconds = time.perf_counter() - began
         grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
     met = "met" if grown < 300 and scored == count else "NOT met"
-    print(f"(c) {scored:,} streamed at {scored / seconds:,.0f}/s, peak memory grew {grown:.0f} MB (target < 300: {met})")
+    print(
+        f"(c) {scored:,} streamed at {scored / seconds:,.0f}/s, peak memory grew {grown:.0f} MB (target < 300: {met})"
+    )
 
 
 def part_d() -> None:
@@ -134,11 +136,12 @@ def part_d() -> None:
 def part_e() -> None:
     """Ray on this machine against the processes backend."""
     batch = samples(20_000)
-    with Scorer(reward_100us, workers=2, deadline_s=1.0) as processes:
-        with Scorer(reward_100us, backend="ray", workers=2, deadline_s=1.0) as ray:
-            processes.score(batch[:500])
-            ray.score(batch[:500])
-            found = medians({"processes": lambda: processes.score(batch), "ray": lambda: ray.score(batch)})
+    processes = Scorer(reward_100us, workers=2, deadline_s=1.0)
+    ray = Scorer(reward_100us, backend="ray", workers=2, deadline_s=1.0)
+    with processes, ray:
+        processes.score(batch[:500])
+        ray.score(batch[:500])
+        found = medians({"processes": lambda: processes.score(batch), "ray": lambda: ray.score(batch)})
     print(f"(e) Ray over processes = {verdict(found['processes'] / found['ray'], 0.6)}")
 
 

@@ -69,6 +69,8 @@ class CasesError(PlauditError, ValueError):
 
 class CacheError(PlauditError, ValueError):
     """A cache of scores cannot be opened."""
+
+
 class TransientError(PlauditError, RuntimeError):
     """An endpoint failed in a way that may pass; a guarded reward that raises this is tried again."""
 

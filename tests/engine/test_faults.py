@@ -198,6 +198,6 @@ def test_a_reward_that_cannot_be_loaded_over_there_says_why():
 
     from plaudit.errors import InvalidReward
 
-    with pytest.raises(InvalidReward, match="cannot be sent to another process.*backend='inline'"):
+    with pytest.raises(InvalidReward, match=r"cannot be sent to another process.*backend='inline'"):
         Scorer(Unshippable(), workers=1)
     assert Scorer(Batch(), backend="inline").score(samples("a"))[0].ok

@@ -145,7 +145,10 @@ def test_no_samples_give_no_outputs(backend):
 
 
 def test_what_is_no_trajectory_is_refused_with_its_place(backend):
-    with Scorer(length, backend=backend, workers=1) as scorer, pytest.raises(InvalidTrajectory, match="sample 1 is a str"):
+    with (
+        Scorer(length, backend=backend, workers=1) as scorer,
+        pytest.raises(InvalidTrajectory, match="sample 1 is a str"),
+    ):
         scorer.score([*samples("a"), "b"])
 
 

@@ -6,6 +6,8 @@ import typer
 
 from plaudit.cli.console import show, show_json
 from plaudit.cli.options import (
+    DEFAULT_DEADLINE_S,
+    BackendOption,
     ColumnsOption,
     JsonOption,
     RewardArgument,
@@ -13,9 +15,9 @@ from plaudit.cli.options import (
     SkipBadOption,
     opened,
     resolved,
+    scorer_for,
     tell_about_input,
 )
-from plaudit.engine import score_stream
 from plaudit.errors import RolloutsError
 from plaudit.report.breakdown import breakdown
 from plaudit.report.samples import Pick, pick_samples
@@ -37,13 +39,15 @@ def explain(
     ] = None,
     columns: ColumnsOption = None,
     skip_bad: SkipBadOption = False,
+    backend: BackendOption = "processes",
     json: JsonOption = False,
 ) -> None:
     """Show prompt, response, ground truth and the full breakdown of a few samples."""
-    loaded = resolved(reward)
+    resolved(reward)
     reader = opened(rollouts, columns, skip_bad=skip_bad)
-    scored = score_stream(loaded, (rollout.trajectory for rollout in reader))
-    samples = pick_samples(scored, count, pick or (Pick.FAILED, Pick.LOWEST, Pick.HIGHEST), sample or ())
+    with scorer_for(reward, backend=backend, workers=None, deadline_s=DEFAULT_DEADLINE_S) as scorer:
+        scored = scorer.score_stream((rollout.trajectory for rollout in reader), interleaved=True)
+        samples = pick_samples(scored, count, pick or (Pick.FAILED, Pick.LOWEST, Pick.HIGHEST), sample or ())
     tell_about_input(reader)
     if not samples:
         raise RolloutsError(f"no such sample in {reader.name}: {', '.join(sample or [p.value for p in pick or ()])}")

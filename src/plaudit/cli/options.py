@@ -8,13 +8,15 @@ import typer
 
 from plaudit.cli.console import say
 from plaudit.contract.function import RewardFunction
+from plaudit.engine import Scorer
 from plaudit.errors import RolloutsError
 from plaudit.loading import resolve
 from plaudit.rollouts import RolloutsReader, read_rollouts
 
 __all__ = [
-    "ColumnsOption", "JsonOption", "QuietOption", "RewardArgument", "RolloutsArgument", "SkipBadOption", "opened",
-    "resolved", "tell_about_input",
+    "DEFAULT_DEADLINE_S", "BackendOption", "CacheOption", "ColumnsOption", "DeadlineOption", "JsonOption",
+    "QuietOption", "RewardArgument", "RolloutsArgument", "SkipBadOption", "WorkersOption", "opened", "resolved",
+    "scorer_for", "tell_about_input",
 ]  # fmt: skip
 
 RewardArgument: TypeAlias = Annotated[
@@ -37,6 +39,29 @@ SkipBadOption: TypeAlias = Annotated[
 ]
 JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 QuietOption: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, notes or tables.")]
+
+
+BackendOption: TypeAlias = Annotated[
+    str, typer.Option("--backend", help="Where to score: processes (with deadlines), inline, or ray.")
+]
+WorkersOption: TypeAlias = Annotated[
+    int | None, typer.Option("--workers", "-w", min=1, help="How many workers; as many as there are cores else.")
+]
+DeadlineOption: TypeAlias = Annotated[
+    float, typer.Option("--deadline", metavar="SECONDS", help="How long one sample may take; 0 for ever.")
+]
+CacheOption: TypeAlias = Annotated[
+    Path | None, typer.Option("--cache", metavar="FILE", help="Keep scores here, and take them from here next time.")
+]
+DEFAULT_DEADLINE_S = 10.0
+
+
+def scorer_for(
+    reward: str, *, backend: str, workers: int | None, deadline_s: float, cache: Path | None = None
+) -> Scorer:
+    """The scorer that the options ask for."""
+    limit = None if backend == "inline" or deadline_s == 0 else deadline_s
+    return Scorer(reward, backend=backend, workers=workers, deadline_s=limit, cache=cache)
 
 
 def resolved(spec: str, *, quiet: bool = False) -> RewardFunction:

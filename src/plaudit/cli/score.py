@@ -12,22 +12,28 @@ from rich.markup import escape
 
 from plaudit.cli.console import say, show, show_json, tell
 from plaudit.cli.options import (
+    DEFAULT_DEADLINE_S,
+    BackendOption,
+    CacheOption,
     ColumnsOption,
+    DeadlineOption,
     JsonOption,
     QuietOption,
     RewardArgument,
     RolloutsArgument,
     SkipBadOption,
+    WorkersOption,
     opened,
     resolved,
+    scorer_for,
     tell_about_input,
 )
 from plaudit.cli.progress import count_lines, watching
 from plaudit.contract.function import RewardFunction
-from plaudit.engine import Scored, score_stream
+from plaudit.engine import Scored, Scorer, ScorerStats
 from plaudit.errors import RolloutsError
 from plaudit.report.statistics import Summary, SummaryBuilder
-from plaudit.report.terminal import histogram, summary_table
+from plaudit.report.terminal import engine_line, histogram, summary_table
 from plaudit.rollouts import Rollout, RolloutsReader, RolloutsWriter, completed, read_rollouts, rest_of
 
 __all__ = ["score"]
@@ -47,6 +53,10 @@ def score(
     skip_bad: SkipBadOption = False,
     resume: Annotated[bool, typer.Option("--resume", help="Go on where an interrupted run stopped.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace OUT if it exists.")] = False,
+    backend: BackendOption = "processes",
+    workers: WorkersOption = None,
+    deadline: DeadlineOption = DEFAULT_DEADLINE_S,
+    cache: CacheOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> int:
@@ -62,11 +72,12 @@ def score(
     loaded = resolved(reward, quiet=quiet)
     reader = opened(rollouts, columns, skip_bad=skip_bad)
     builder = SummaryBuilder()
-    results = _resumed(loaded, reader, Path(str(out)), builder) if resume else _scored(loaded, iter(reader))
     with (
+        scorer_for(reward, backend=backend, workers=workers, deadline_s=deadline, cache=cache) as scorer,
         _destination(out, resume=resume, overwrite=overwrite) as write,
         watching("scoring", count_lines(rollouts), quiet=quiet) as tick,
     ):
+        results = _resumed(scorer, reader, Path(str(out)), builder) if resume else _scored(scorer, iter(reader))
         for index, scored in results:
             write(Rollout(*scored))
             builder.add(scored.trajectory, scored.output, index)
@@ -74,19 +85,19 @@ def score(
     summary = builder.summary()
     if not quiet:
         tell_about_input(reader)
-        _report(summary, loaded, to_stderr=out == "-" or json)
+        _report(summary, loaded, scorer.stats, to_stderr=out == "-" or json)
     if json:
-        show_json(summary.to_dict())
+        show_json({**summary.to_dict(), "engine": scorer.stats.to_dict()})
     return 0 if summary.ok else NOTHING_SCORED
 
 
-def _scored(reward: RewardFunction, rollouts: Iterator[Rollout], first: int = 0) -> Iterator[tuple[int, Scored]]:
+def _scored(scorer: Scorer, rollouts: Iterator[Rollout], first: int = 0) -> Iterator[tuple[int, Scored]]:
     trajectories = (rollout.trajectory for rollout in rollouts)
-    return enumerate(score_stream(reward, trajectories, first=first), first)
+    return enumerate(scorer.score_stream(trajectories, first=first, interleaved=True), first)
 
 
 def _resumed(
-    reward: RewardFunction, reader: RolloutsReader, out: Path, builder: SummaryBuilder
+    scorer: Scorer, reader: RolloutsReader, out: Path, builder: SummaryBuilder
 ) -> Iterator[tuple[int, Scored]]:
     """What an interrupted run has left to do; what it did goes into the summary."""
     done = completed(out)
@@ -96,9 +107,9 @@ def _resumed(
                 builder.add(rollout.trajectory, rollout.output, index)
         say(f"{out} holds {done.count} scored samples already; going on from there")
     rest = rest_of(reader, done)
-    if reward.scope == "sample":
-        return _scored(reward, rest, first=done.count)
-    return islice(_scored(reward, iter(reader)), done.count, None)  # it looks across samples: it needs them all
+    if scorer.reward.scope == "sample":
+        return _scored(scorer, rest, first=done.count)
+    return islice(_scored(scorer, iter(reader)), done.count, None)  # it looks across samples: it needs them all
 
 
 @contextmanager
@@ -113,8 +124,8 @@ def _destination(out: str | None, *, resume: bool, overwrite: bool) -> Iterator[
             yield writer.write
 
 
-def _report(summary: Summary, reward: RewardFunction, *, to_stderr: bool) -> None:
+def _report(summary: Summary, reward: RewardFunction, stats: ScorerStats, *, to_stderr: bool) -> None:
     print_to = tell if to_stderr else show
-    print_to(f"[bold]{escape(repr(reward))}[/bold]", summary_table(summary))
+    print_to(f"[bold]{escape(repr(reward))}[/bold]", summary_table(summary), engine_line(stats))
     if summary.reward is not None:
         print_to("", histogram(summary.reward.bins, title="reward"))

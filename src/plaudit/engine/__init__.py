@@ -1,5 +1,9 @@
 """Score many trajectories."""
 
-from plaudit.engine.scorer import Scored, Scorer, score
+from plaudit.engine.cache import Cache
+from plaudit.engine.endpoint import EndpointPolicy, guarded
+from plaudit.engine.scored import Scored
+from plaudit.engine.scorer import Scorer, score
+from plaudit.engine.stats import ScorerStats
 
-__all__ = ["Scored", "Scorer", "score"]
+__all__ = ["Cache", "EndpointPolicy", "Scored", "Scorer", "ScorerStats", "guarded", "score"]

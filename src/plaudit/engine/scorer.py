@@ -7,25 +7,33 @@ scorer may be used again and again; as a context manager it leaves no process be
 import asyncio
 import os
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple, Protocol
-
-import msgspec
+from typing import Protocol
 
 from plaudit.contract.boundary import Style
-from plaudit.contract.function import RewardFunction, Rewarding
-from plaudit.contract.output import RewardOutput, Status
+from plaudit.contract.function import Rewarding
+from plaudit.contract.output import RewardOutput
 from plaudit.engine.backends.inline import InlineBackend
 from plaudit.engine.backends.processes import ProcessBackend
+from plaudit.engine.cache import Cache
+from plaudit.engine.remembered import Remembered
+from plaudit.engine.scored import Scored, named
 from plaudit.engine.shipping import Shipment
+from plaudit.engine.stats import ScorerStats
 from plaudit.engine.supply import Supply
 from plaudit.engine.unit import Done, Limits
 from plaudit.errors import InvalidReward, InvalidTrajectory, did_you_mean
 from plaudit.loading import load
 from plaudit.trajectory import Trajectory
 
-__all__ = ["Backend", "Scored", "Scorer", "score"]
+__all__ = ["Backend", "Scorer", "score"]
+
+
+BATCH = 256  # for rewards that are written for batches
+BATCH_UNDER_DEADLINE = 16  # a batch may take its samples' deadlines together: keep that short
 
 
 class Backend(Protocol):
@@ -33,13 +41,6 @@ class Backend(Protocol):
 
     def run(self, supply: Supply) -> Iterator[Done]: ...
     def shutdown(self) -> None: ...
-
-
-class Scored(NamedTuple):
-    """A trajectory and what the reward said about it."""
-
-    trajectory: Trajectory
-    output: RewardOutput
 
 
 class Scorer:
@@ -53,6 +54,7 @@ class Scorer:
         workers: int | None = None,
         deadline_s: float | None = None,
         memory_mb: int | None = None,
+        cache: Cache | str | Path | None = None,
         batch_size: int | None = None,
         group_size: int | None = None,
     ) -> None:
@@ -64,7 +66,11 @@ class Scorer:
         self.reward = load(reward)
         self.limits = Limits(deadline_s, memory_mb)
         self.workers = workers or os.cpu_count() or 1
+        self.stats = ScorerStats(workers=self.workers)
+        self.cache = Cache(cache) if isinstance(cache, str | Path) else cache
+        self._owns_cache = isinstance(cache, str | Path)
         self._batch_size, self._group_size = batch_size, group_size
+        self._remembered = None if self.cache is None else Remembered(self.reward, self.cache, self.stats)
         self._backend = BACKENDS[backend](self, reward)
         self._lock = threading.Lock()
 
@@ -80,11 +86,20 @@ class Scorer:
         A group reward needs the samples of a group side by side, or a `group_size`; where groups are `interleaved`, the
         whole stream is read before they are scored.
         """
+        if self._remembered is not None and not self._remembered.reason:
+            return self._remembered.stream(trajectories, lambda missing: self._run(missing, interleaved=True), first)
+        return (
+            Scored(scored.trajectory, named(scored.output, scored.trajectory, first + place))
+            for place, scored in enumerate(self._run(trajectories, interleaved=interleaved))
+        )
+
+    def _run(self, trajectories: Iterable[Trajectory], *, interleaved: bool) -> Iterator[Scored]:
         waiting: dict[int, Trajectory] = {}
         supply = Supply(
             _noted(trajectories, waiting),
             self.reward.scope,
             size=self._batch_size,
+            least=self._least(),
             group_size=self._group_size,
             interleaved=interleaved,
         )
@@ -94,17 +109,26 @@ class Scorer:
                 ready.update(zip(done.places, done.outputs, strict=True))
                 while supply.taken in ready:
                     place = supply.taken
-                    trajectory, output = waiting.pop(place), ready.pop(place)
                     supply.taken += 1
-                    yield Scored(trajectory, _named(output, trajectory, first + place))
+                    yield Scored(waiting.pop(place), ready.pop(place))
+
+    def _least(self) -> int:
+        """How many samples a unit should hold at least, however long they take."""
+        if self.reward.is_async:
+            return self.reward.concurrency  # they wait together
+        if self.reward.style is Style.SAMPLE:
+            return 1
+        return BATCH if self.limits.deadline_s is None else BATCH_UNDER_DEADLINE
 
     async def ascore(self, trajectories: Iterable[Trajectory]) -> list[RewardOutput]:
         """`score` without holding up the event loop."""
         return await asyncio.to_thread(self.score, trajectories)
 
     def close(self) -> None:
-        """End all workers."""
+        """End all workers; a cache that was given as a path is closed, one that was given is left open."""
         self._backend.shutdown()
+        if self.cache is not None and self._owns_cache:
+            self.cache.close()
 
     def __enter__(self) -> "Scorer":
         return self
@@ -113,9 +137,15 @@ class Scorer:
         self.close()
 
     def _results(self, supply: Supply) -> Iterator[Done]:
+        began = time.perf_counter()
         for done in self._backend.run(supply):
             supply.observe(done.outputs)
+            self.stats.scored += len(done.outputs)
+            self.stats.busy_s += sum(output.latency_s or 0.0 for output in done.outputs)
+            self.stats.queued_s.append(done.queued_s)
+            self.stats.wall_s += time.perf_counter() - began
             yield done
+            began = time.perf_counter()
             yield from supply.late
             supply.late.clear()
         yield from supply.late
@@ -124,12 +154,13 @@ class Scorer:
 def _inline(scorer: Scorer, reward: Rewarding | str) -> Backend:
     if scorer.limits != Limits():
         raise InvalidReward("inline scoring cannot stop a reward: for deadline_s or memory_mb use backend='processes'")
+    scorer.stats.workers = 1
     return InlineBackend(scorer.reward)
 
 
 def _processes(scorer: Scorer, reward: Rewarding | str) -> Backend:
     by_sample = scorer.reward.style is Style.SAMPLE and not scorer.reward.is_async
-    return ProcessBackend(Shipment.of(reward), scorer.workers, scorer.limits, by_sample=by_sample)
+    return ProcessBackend(Shipment.of(reward), scorer.limits, scorer.stats, workers=scorer.workers, by_sample=by_sample)
 
 
 BACKENDS: dict[str, Callable[[Scorer, Rewarding | str], Backend]] = {"inline": _inline, "processes": _processes}
@@ -146,12 +177,6 @@ def _noted(trajectories: Iterable[Trajectory], waiting: dict[int, Trajectory]) -
         yield trajectory
 
 
-def _named(output: RewardOutput, trajectory: Trajectory, place: int) -> RewardOutput:
-    if output.status is Status.OK:
-        return output
-    return msgspec.structs.replace(output, reason=f"{trajectory.named(place)}: {output.reason}")
-
-
 def score(
     reward: Rewarding | str,
     trajectories: Iterable[Trajectory],
@@ -160,6 +185,7 @@ def score(
     workers: int | None = None,
     deadline_s: float | None = None,
     memory_mb: int | None = None,
+    cache: Cache | str | Path | None = None,
 ) -> list[RewardOutput]:
     """One output per trajectory, in order; what could not be scored says so in its status and reason.
 
@@ -167,5 +193,7 @@ def score(
     `backend="processes"`; to score again and again, keep a `Scorer`.
     """
     listed = list(trajectories)
-    with Scorer(reward, backend=backend, workers=workers, deadline_s=deadline_s, memory_mb=memory_mb) as scorer:
+    with Scorer(
+        reward, backend=backend, workers=workers, deadline_s=deadline_s, memory_mb=memory_mb, cache=cache
+    ) as scorer:
         return scorer.score(listed)

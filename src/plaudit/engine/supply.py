@@ -29,12 +29,14 @@ class Supply:
         scope: Scope,
         *,
         size: int | None = None,
+        least: int = 1,
         group_size: int | None = None,
         interleaved: bool = False,
     ) -> None:
         self._samples = enumerate(samples)
         self._scope, self._fixed, self._group_size, self._interleaved = scope, size, group_size, interleaved
-        self._size = size or FIRST_SIZE
+        self._least = least  # async rewards need enough samples at once to wait for them together
+        self._size = size or max(least, FIRST_SIZE)
         self._groups: dict[str | int, list[tuple[int, Trajectory]]] = {}
         self._ended: set[str | int] = set()
         self.late: list[Done] = []
@@ -58,7 +60,7 @@ class Supply:
         seconds = sum(output.latency_s or 0.0 for output in outputs) / max(1, len(outputs))
         if self._fixed is None:
             wanted = int(min(MAX_SIZE, max(1.0, UNIT_S / max(seconds, 1e-6))))
-            self._size = max(1, min(wanted, 2 * self._size))
+            self._size = max(self._least, min(wanted, 2 * self._size))
 
     def _next(self, count: int | None) -> list[tuple[int, Trajectory]]:
         samples = list(islice(self._samples, count))

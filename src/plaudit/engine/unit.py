@@ -1,7 +1,8 @@
 """Pieces of work, what comes of them, and the limits they are done under."""
 
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from plaudit.contract.output import RewardOutput
 from plaudit.errors import InvalidReward
@@ -18,6 +19,7 @@ class Unit:
     trajectories: list[Trajectory]
     whole: bool = False
     tries: int = 0
+    cut_at: float = field(default_factory=time.monotonic)
 
     def __len__(self) -> int:
         return len(self.trajectories)
@@ -33,9 +35,9 @@ class Unit:
     def tried_again(self) -> "Unit":
         return replace(self, tries=self.tries + 1)
 
-    def done(self, outputs: list[RewardOutput]) -> "Done":
-        """The outputs of the first samples of this unit."""
-        return Done(self.places[: len(outputs)], outputs)
+    def done(self, outputs: list[RewardOutput], queued_s: float = 0.0) -> "Done":
+        """The outputs of the first samples of this unit, which waited so long before they were begun."""
+        return Done(self.places[: len(outputs)], outputs, queued_s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,7 @@ class Done:
 
     places: Sequence[int]
     outputs: list[RewardOutput]
+    queued_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,11 @@ from rich.table import Table
 from rich.text import Text
 
 from plaudit.contract.output import Status
+from plaudit.engine import ScorerStats
 from plaudit.report.distribution import Bin, Distribution, bins_of
 from plaudit.report.statistics import Latency, Summary
 
-__all__ = ["duration", "figure", "histogram", "summary_table"]
+__all__ = ["duration", "engine_line", "figure", "histogram", "summary_table"]
 
 BLOCKS = " ▏▎▍▌▋▊▉█"
 MAX_BAR = 50
@@ -27,6 +28,20 @@ _STYLES = {Status.OK: "green", Status.ERROR: "red", Status.TIMEOUT: "red"}
 def summary_table(summary: Summary) -> RenderableType:
     """The whole summary: spread of every value, statuses, groups, latency, failures, slowest samples."""
     return _SummaryView(summary)
+
+
+def engine_line(stats: ScorerStats) -> RenderableType:
+    """How the scoring itself went: workers and their use, waiting, losses, cache hits."""
+    told = [f"{stats.workers} workers" if stats.workers > 1 else "1 worker"]
+    if stats.utilisation is not None:
+        told.append(f"{stats.utilisation:.0%} busy")
+    plain = stats.to_dict()
+    if plain["queued_s"]:
+        told.append(f"queued p95 {duration(plain['queued_s']['p95'])}")
+    if stats.cached or stats.duplicates:
+        told.append(f"{stats.cached:,} from the cache, {stats.duplicates:,} duplicates")
+    told += [f"{count:,} workers lost ({how})" for how, count in stats.workers_lost.items()]
+    return Text(f"engine   {', '.join(told)}")
 
 
 def histogram(values: Iterable[float | Bin], *, title: str = "") -> RenderableType:

@@ -1,10 +1,11 @@
 """Score on warm worker processes, with deadlines that kill.
 
-A sample's clock starts when its worker is done with the one before, so waiting for a free worker costs a sample nothing.
-A worker that overruns is killed with everything it started, and replaced; the samples behind the slow one go on
+A sample's clock starts when its worker is done with the one before, so waiting for a free worker costs nothing. A
+worker that overruns is killed with everything it started, and replaced; the samples behind the slow one go on
 elsewhere. Works from any thread, without signals of our own.
 """
 
+import logging
 import selectors
 import signal
 import time
@@ -15,11 +16,14 @@ from concurrent.futures import ThreadPoolExecutor
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.engine.backends.workers import Worker
 from plaudit.engine.shipping import Shipment
+from plaudit.engine.stats import ScorerStats
 from plaudit.engine.supply import Supply
 from plaudit.engine.unit import Done, Limits, Unit
 from plaudit.errors import InvalidReward, ScoringFailed
 
 __all__ = ["ProcessBackend"]
+
+logger = logging.getLogger("plaudit.engine")
 
 QUEUED = 2  # units a worker has at hand, so that it never waits for us
 PAUSE_S = 0.002  # between looks at busy workers: reading sample by sample would take their cores
@@ -30,8 +34,10 @@ NOT_ITS_FAULT = {signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT}
 class ProcessBackend:
     """A pool of workers that outlives single calls; `close()` leaves no process behind."""
 
-    def __init__(self, shipment: Shipment, workers: int, limits: Limits, *, by_sample: bool) -> None:
-        self._shipment, self._limits, self._by_sample = shipment, limits, by_sample
+    def __init__(
+        self, shipment: Shipment, limits: Limits, stats: ScorerStats, *, workers: int, by_sample: bool
+    ) -> None:
+        self._shipment, self._limits, self._stats, self._by_sample = shipment, limits, stats, by_sample
         self._count = workers
         self._workers: list[Worker] = []
         self._selector = selectors.DefaultSelector()
@@ -124,6 +130,7 @@ class ProcessBackend:
     def _kill(self, worker: Worker, again: deque[Unit]) -> Iterator[Done]:
         seconds = self._limits.deadline_s
         reason = f"no result within the deadline of {seconds:g} s; the worker was killed"
+        self._note_loss(worker, "deadline")
         yield from self._replaced(worker, again, lambda: _unscored(Status.TIMEOUT, reason, seconds))
 
     def _after_death(self, worker: Worker, again: deque[Unit]) -> Iterator[Done]:
@@ -134,12 +141,19 @@ class ProcessBackend:
                 self.close()
                 raise ScoringFailed(f"workers die while they start ({_death(code)}); does importing the reward crash?")
         if worker.units and (not worker.started or (-code in NOT_ITS_FAULT and worker.units[0].tries == 0)):
-            yield from self._replaced(worker, again, None)  # somebody else killed it: the sample gets another try
+            self._note_loss(worker, "killed by others")
+            yield from self._replaced(worker, again, None)  # the sample gets another try
             return
+        self._note_loss(worker, _death(code))
         out_of_memory = code == -signal.SIGKILL
         status = Status.MEMORY if out_of_memory else Status.ERROR
         reason = f"the worker died: {_death(code)}"
         yield from self._replaced(worker, again, lambda: _unscored(status, reason, None))
+
+    def _note_loss(self, worker: Worker, how: str) -> None:
+        place = worker.units[0].places[0] if worker.units else None
+        logger.warning("worker lost: %s", how, extra={"how": how, "sample": place, "pid": worker.pid})
+        self._stats.lose(how)
 
     def _replaced(
         self, worker: Worker, again: deque[Unit], verdict: Callable[[], RewardOutput] | None

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections import deque
+from contextlib import suppress
 from typing import Any
 
 from plaudit.contract.output import RewardOutput
@@ -42,6 +43,10 @@ class Worker:
         self.refusal: str | None = None
         self.unsent: deque[memoryview] = deque([memoryview(packed((shipment, memory_mb)))])
         self._frames = Frames()
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
 
     def give(self, unit: Unit) -> None:
         """Hand over a unit; its clock starts when the one before is done."""
@@ -86,7 +91,7 @@ class Worker:
         done = []
         while outputs:
             unit = self.units.popleft()
-            done.append(unit.done(outputs[: len(unit)]))
+            done.append(unit.done(outputs[: len(unit)], max(0.0, self.since - unit.cut_at)))
             if len(outputs) < len(unit):
                 self.units.appendleft(unit.rest(len(outputs)))
             outputs = outputs[len(unit) :]
@@ -95,10 +100,8 @@ class Worker:
 
     def kill(self) -> None:
         """End it and everything it started."""
-        try:
+        with suppress(ProcessLookupError):  # it may be gone already
             os.killpg(self._process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass  # already gone
         self._process.wait()
         os.close(self._writing)
         os.close(self.reading)
