@@ -28,6 +28,8 @@ SETTINGS = {
     "keyword": {"required": ["because"], "bonus": ["therefore"], "penalty": ["maybe"]},
     "template": {"expected_format": "The answer is [NUM]."},
     "words": {"good_tokens": ["because"]},
+    "soft_overlong": {"limit": 100, "buffer": 20, "unit": "word"},
+    "cosine_length": {"limit": 100},
 }
 REWARDS = {name: build(**SETTINGS.get(name, {})) for name, build in BUILT_INS.items()}
 REWARDS |= {f"structured {kind}": StructuredOutputReward(kind) for kind in ("xml", "markdown", "code")}
@@ -108,11 +110,15 @@ def test_numbers_without_end_are_never_right(reward, response):
 
 
 @every_judge
-@pytest.mark.parametrize(
-    "response", ["The answer is ４.", "The answer is ٤.", "the answer is −-4", "The answer is 4.0"]
-)
-def test_digits_of_other_scripts_are_numbers_and_double_signs_are_not(reward, response):
-    assert earned(reward, response) == (0.0 if "-" in response else 1.0)
+@pytest.mark.parametrize("response", ["The answer is ４.", "The answer is ٤.", "The answer is 4.0"])
+def test_digits_of_other_scripts_are_numbers(reward, response):
+    assert earned(reward, response) == 1.0
+
+
+@every_judge
+@pytest.mark.parametrize("response", ["The answer is −-4.", "The answer is - -4", r"\boxed{--4}"])
+def test_double_signs_are_no_numbers(reward, response):
+    assert earned(reward, response) == 0.0
 
 
 @every_judge
