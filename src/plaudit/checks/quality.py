@@ -8,7 +8,7 @@ import re
 
 from plaudit.verify.answers import final_answer
 from plaudit.verify.tags import without_thinking
-from plaudit.verify.text import bare_words, ngrams, sentences, words
+from plaudit.verify.text import bare_words, ngrams, normalized, sentences, words
 
 __all__ = ["evaluate_clarity", "evaluate_completeness", "evaluate_conciseness", "evaluate_relevance"]
 
@@ -48,9 +48,10 @@ def evaluate_relevance(response: str, prompt: str) -> float:
     the prompt count only up to the number of the response's own, so neither a copy nor a list of them pays. Cannot see
     meaning: a bare right answer shares no words with its question, a fluent wrong one may share many.
     """
-    asked = set(bare_words(prompt)) - _FUNCTION_WORDS
-    said = set(_not_copied(bare_words(without_thinking(response)), bare_words(prompt)))
-    taken_up = min(len(said & asked), len(said - set(bare_words(prompt))))
+    prompted = _terms(prompt)
+    asked = set(prompted) - _FUNCTION_WORDS
+    said = set(_not_copied(_terms(without_thinking(response)), prompted))
+    taken_up = min(len(said & asked), len(said - set(prompted)))
     return min(1.0, taken_up / math.ceil(len(asked) / 2)) if asked else 0.0
 
 
@@ -82,6 +83,10 @@ def _falling(value: float, full: float, zero: float) -> float:
 def _freshness(response: str) -> float:
     runs = ngrams(bare_words(response), 3)
     return len(set(runs)) / len(runs) if runs else 1.0
+
+
+def _terms(text: str) -> list[str]:
+    return re.findall(r"[^\W_]+", normalized(text))
 
 
 def _not_copied(said: list[str], asked: list[str]) -> list[str]:

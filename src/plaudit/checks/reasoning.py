@@ -25,7 +25,8 @@ def has_reasoning_steps(response: str) -> bool:
     A statement needs three different words besides its label, so "Step 1: Step 2:" is no reasoning, and the same step
     again is no second step. Cannot tell whether the steps are right, or lead anywhere.
     """
-    steps = {step for statement in _statements(response) if (step := _step(statement))}
+    parts = (part for line in response.splitlines() for part in _STEP_MARK.split(line))
+    steps = {step for part in parts for step in _steps(part) if step}
     return len(steps) >= MIN_STEPS
 
 
@@ -38,16 +39,18 @@ def has_hallucination(response: str) -> bool:
     return next(false_sums(text), None) is not None
 
 
-def _statements(response: str) -> list[str]:
-    return [part for sentence in sentences(response) for part in _STEP_MARK.split(sentence)]
+def _steps(part: str) -> list[str | None]:
+    """The sentences of a line or labelled part; the label is for the first of them."""
+    label = _LABEL.match(part)
+    labelled = label is not None and any(mark.isalnum() for mark in label[0])
+    content = part[label.end() :] if label else part
+    return [_step(sentence, labelled and place == 0) for place, sentence in enumerate(sentences(content))]
 
 
-def _step(statement: str) -> str | None:
-    """The statement in a comparable form if it is a step, else None; only equations may differ by digits alone."""
-    label = _LABEL.match(statement)
-    content = statement[label.end() :] if label else statement
-    if _EQUATION.search(content):
-        return " ".join(bare_words(content))
-    said = bare_words(re.sub(r"\d+", "", content))
-    linked = bool(_LINKS.intersection(said)) or (label is not None and any(mark.isalnum() for mark in label[0]))
+def _step(sentence: str, labelled: bool) -> str | None:
+    """The sentence in a comparable form if it is a step, else None; only equations may differ by digits alone."""
+    if _EQUATION.search(sentence):
+        return " ".join(bare_words(sentence))
+    said = bare_words(re.sub(r"\d+", "", sentence))
+    linked = labelled or bool(_LINKS.intersection(said))
     return " ".join(said) if linked and len(set(said) - _LINKS) >= MIN_WORDS else None

@@ -20,6 +20,7 @@ __all__ = ["Amounts", "KeywordReward", "is_flood"]
 
 Amounts: TypeAlias = Sequence[str] | Mapping[str, float] | Sequence[tuple[str, float]]
 BONUS, PENALTY = 0.1, 0.15
+LEAST_BASE = 0.5
 FLOOD_FROM = 10  # words; in shorter responses most words may well be keywords
 
 
@@ -27,8 +28,8 @@ FLOOD_FROM = 10  # words; in shorter responses most words may well be keywords
 class KeywordReward(RewardFunction):
     """1.0 when all `required` and all `bonus` words are said and no `penalty` word is; in [0, 1].
 
-    `bonus` (0.1 each) and `penalty` (0.15 each) may map words to amounts of their own. The bonus amounts are set aside:
-    all required words alone earn 1.0 less the bonus they leave unearned; some of them earn their share of that.
+    `bonus` (0.1 each) and `penalty` (0.15 each) may map words to amounts of their own. The bonus amounts, at most half,
+    are set aside of the 1.0; the required words earn the rest, by the share of them that is said.
     """
 
     required: Sequence[str] = ()
@@ -60,7 +61,7 @@ class KeywordReward(RewardFunction):
         bonus, penalty = dict(self.bonus), dict(self.penalty)  # type: ignore[arg-type]  # pairs by now
         missing = [word for word in self.required if word not in said]
         share = 1.0 - len(missing) / len(self.required) if self.required else 1.0
-        value = share * max(0.0, 1.0 - sum(bonus.values()))
+        value = share * max(LEAST_BASE, 1.0 - sum(bonus.values()))
         value += sum(amount for word, amount in bonus.items() if word in said)
         value -= sum(amount for word, amount in penalty.items() if word in said)
         notes = [f"says {word!r}" for word in [*bonus, *penalty] if word in said]

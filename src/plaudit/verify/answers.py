@@ -78,7 +78,7 @@ def answer_numbers(response: str) -> tuple[list[Number], list[Number]]:
     ]
     found += [(number.start, _KINDS.index(How.EQUATION), number) for number in _equated(text)]
     if not found and not marks:
-        numbers = numbers_in(text)[-MAX_EQUATIONS:]
+        numbers = numbers_in(text[-5 * CLOSING :])[-MAX_EQUATIONS:]
         found = [(number.start, 0, number) for number in numbers if not _is_denied_number(text, number)]
     found.sort(key=lambda item: item[0])
     strongest = min((kind for _, kind, _ in found), default=0)

@@ -14,10 +14,10 @@ __all__ = ["false_sums"]
 
 _OPERAND = r"\$?\d{1,3}(?:,\d{3}){1,4}+(?![\d,])(?:\.\d{1,9}+)?+|\$?\d{1,12}+(?:\.\d{1,9}+)?+"
 _SUM = re.compile(
-    rf"(?<![\w.,/^(+*×÷$%=-])(?<![-+*/×÷^(=]\s)((?:{_OPERAND})(?:\s?[-+*/×÷−]\s?(?:{_OPERAND})){{1,8}}+)"
-    rf"\s?=\s?({_OPERAND})(?![\d,%^/*×÷+(]|\s?[-+*/×÷^(%]|\.\d)"
+    rf"(?<![\w.,/^(+*×÷$%=-])(?<![-+*/×÷^(=<>x]\s)((?:{_OPERAND})(?:\s?[-+*/×÷−x]\s?(?:{_OPERAND})){{1,8}}+)"
+    rf"\s?=\s?({_OPERAND})(?![\d,%^/*×÷+(]|\s?[-+*/×÷^(%x]|\.\d)"
 )
-_TOKEN = re.compile(rf"({_OPERAND})|[-+*/×÷−]")
+_TOKEN = re.compile(rf"({_OPERAND})|[-+*/×÷−x]")
 
 
 def false_sums(text: str) -> Iterator[str]:
@@ -49,7 +49,7 @@ def _evaluated(expression: str) -> Fraction | None:
         operand = _number(token[1])
         if operator in "+-−":
             total, term = total + term, operand if operator == "+" else -operand
-        elif operator in "*×":
+        elif operator in "*×x":
             term *= operand
         elif operand:
             term /= operand

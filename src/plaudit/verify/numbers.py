@@ -18,7 +18,7 @@ _DIGITS = r"(?:\d{1,3}(?:(?:,|\{,\}|,\\!)\d{3}){1,12}+(?!,?\d)|\d++)"
 _MAGNITUDE = rf"(?:{_DIGITS}(?:\.\d++)?+|(?<![\w.])\.\d++)(?:[eE][-+]?\d++(?!\w))?+"
 _LATEX_FRACTION = rf"\\[dt]?frac\s?\{{(?P<top>{_MAGNITUDE})\}}\s?\{{(?P<bottom>{_MAGNITUDE})\}}"
 _NUMBER = (
-    r"(?:(?<!\w)(?<!\d\.)|(?=\\[dt]?frac))(?P<sign>(?<![)\]}])[-+])?+(?:\\?[$€£¥]\s?)?+(?P<inner_sign>-(?=[\d.]))?+"
+    r"(?:(?<!\w)(?<!\d\.)|(?=\\[dt]?frac))(?P<sign>(?<![)\]}])[-+])?+(?:\\?[$€£¥]\s?(?P<inner_sign>-(?=[\d.]))?+)?+"
     rf"(?:{_LATEX_FRACTION}|(?P<magnitude>{_MAGNITUDE})(?P<over>(?:/{_MAGNITUDE})*+))(?P<percent>\s?\\?%)?+"
 )
 _PATTERN = re.compile(_NUMBER)

@@ -22,10 +22,10 @@ from plaudit.verify.text import words
 
 __all__ = ["Finding", "check_code", "check_json", "check_markdown", "check_schema", "check_xml"]
 
-_FENCE = re.compile(r"^[ \t]*(```+|~~~+)[ \t]*([\w+#.-]*)[^\n`]*$", re.MULTILINE)
+_FENCE = re.compile(r"^[ \t]*+(```+|~~~+)[ \t]*([\w+#.-]*)[^\n`]*$", re.MULTILINE)
 _HEADING = re.compile(r"^#{1,6}[ \t]+(\S.*)$", re.MULTILINE)
-_LIST_ITEM = re.compile(r"^[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+(\S.*)$", re.MULTILINE)
-_TABLE_RULE = re.compile(r"^[ \t]*\|?[ \t]*:?-{3,}[-:| \t]*$", re.MULTILINE)
+_LIST_ITEM = re.compile(r"^[ \t]*+(?:[-*+]|\d{1,3}[.)])[ \t]+(\S.*)$", re.MULTILINE)
+_TABLE_RULE = re.compile(r"^[ \t]*+\|?[ \t]*+:?-{3,}+[-:| \t]*+$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # scripts th
 _WORD = re.compile(f"[{_UNSPACED}]|[^\\s{_UNSPACED}]+")
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|(?<=[。！？])|\n+")
+_BARE_WORD = re.compile(f"[{_UNSPACED}]|[^\\W_{_UNSPACED}](?:[^\\s{_UNSPACED}]*[^\\W_{_UNSPACED}])?")
 _SPACE = re.compile(r"\s+")
 _LEADING = re.compile(r"[\s*_`~#>\"'“”‘’«»]+")
 _QUOTES_AND_STOPS = " \t\n*_`~\"'“”‘’«».,;:?"
@@ -42,7 +43,7 @@ def words(text: str) -> list[str]:
 
 def bare_words(text: str) -> list[str]:
     """The words that count, in one case and without punctuation around them."""
-    return [normalized(word) for word in words(text)]
+    return _BARE_WORD.findall(unicodedata.normalize("NFKC", visible(text)).casefold())
 
 
 def sentences(text: str) -> list[str]:

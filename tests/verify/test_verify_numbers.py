@@ -1,0 +1,74 @@
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plaudit.verify.numbers import numbers_in, parse_number, plain
+
+ANY_TEXT = st.text(st.characters(codec=None))
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        pytest.param("1,000 and 1,234.5", [1000, Fraction(2469, 2)], id="thousands separators"),
+        pytest.param("1 000", [1, 0], id="a space does not separate thousands"),
+        pytest.param("1,2,3", [1, 2, 3], id="a list is not thousands"),
+        pytest.param("$26", [26], id="currency"),
+        pytest.param("-5 and −5 and –5", [-5, -5, -5], id="three kinds of minus"),
+        pytest.param("-$5 $-5", [-5, -5], id="minus before and after the currency"),
+        pytest.param("10-5", [10, 5], id="subtraction is no sign"),
+        pytest.param("1/2", [Fraction(1, 2)], id="fraction"),
+        pytest.param("1 1/2 cups", [Fraction(3, 2)], id="mixed number"),
+        pytest.param("\\frac{1}{2} 3\\frac{1}{2}", [Fraction(1, 2), Fraction(7, 2)], id="LaTeX fractions"),
+        pytest.param("1/2/2024", [], id="a date is no number"),
+        pytest.param("1/0", [], id="nothing is divided by zero"),
+        pytest.param("1.5e3 2E-2", [1500, Fraction(1, 50)], id="scientific"),
+        pytest.param("1e401 1e-401 1e99999999", [], id="exponents out of bounds"),
+        pytest.param("４２ ٤٢ 𝟒𝟐", [42, 42, 42], id="digits of other scripts"),
+        pytest.param("3 + 4 = <<3+4=7>>7", [3, 4, 7], id="calculator marks"),
+        pytest.param("inf nan infinity", [], id="words for infinity"),
+        pytest.param("x2 b_1 H2O", [], id="names that end in digits"),
+        pytest.param(".5 3.", [Fraction(1, 2), 3], id="leading and trailing points"),
+        pytest.param("1.2.3", [Fraction(6, 5)], id="a version is at most its first number"),
+    ],
+)
+def test_numbers_are_read_exactly(text, values):
+    assert [number.value for number in numbers_in(text)] == values
+
+
+def test_percent_sign_is_a_flag_and_leaves_the_value():
+    (number,) = numbers_in("50 %")
+    assert (number.value, number.percent) == (50, True)
+
+
+@pytest.mark.parametrize("text", ["4", " -1,234.50 ", "- 5", "1/2", "$3", "50%"])
+def test_whole_text_that_is_a_number_is_parsed(text):
+    assert parse_number(text) is not None
+
+
+@pytest.mark.parametrize("text", ["", "4 5", "4 apples", "four", "9" * 1001, "nan", "1e401", "5."])
+def test_whole_text_that_is_more_than_a_number_is_not_parsed(text):
+    assert parse_number(text) is None
+
+
+def test_plain_numbers_are_ints_where_whole_and_never_overflow():
+    assert [plain(Fraction(4)), plain(Fraction(1, 2))] == [4, 0.5]
+    assert plain(Fraction(10**400 * 2 + 1, 2)) == 10**400
+
+
+@given(ANY_TEXT)
+def test_any_text_is_read_and_places_are_right(text):
+    for number in numbers_in(text):
+        assert text[number.start : number.end] == number.text
+
+
+@given(st.fractions(max_denominator=10**6))
+def test_a_written_fraction_is_read_back(value):
+    assert parse_number(f"{value.numerator}/{value.denominator}") == value
+
+
+@given(st.decimals(allow_nan=False, allow_infinity=False, places=4))
+def test_a_written_decimal_is_read_back(value):
+    assert parse_number(f"{value:,f}") == Fraction(value)
