@@ -46,6 +46,7 @@ class RaySession:
                 RaySession._users = 0  # somebody else may have ended what we made
                 _start(self.ray, cpus) if address is None else _join(self.ray, address)
                 RaySession._local = address is None
+                _mute(self.ray, True)
                 self._shares = True
             else:
                 self._shares = RaySession._users > 0
@@ -111,11 +112,18 @@ def _join(ray: Any, address: str) -> None:
 
 
 def _end() -> None:
-    require("ray", extra="ray", purpose="the Ray backend").shutdown()
+    ray = require("ray", extra="ray", purpose="the Ray backend")
+    ray.shutdown()
+    _mute(ray, False)
     atexit.unregister(_end)
     if RaySession._folder is not None:
         shutil.rmtree(RaySession._folder, ignore_errors=True)
         RaySession._folder = None
+
+
+def _mute(ray: Any, muted: bool) -> None:
+    # Ray prints the deaths of workers to stdout, where our caller may be writing; no option of `init` stops that.
+    ray._private.worker._worker_logs_enabled = not muted
 
 
 @contextmanager
