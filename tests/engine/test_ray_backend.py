@@ -86,9 +86,7 @@ class Located(RewardFunction):
 
     def compute_reward(self, trajectory: Trajectory) -> RewardOutput:
         time.sleep(0.004)
-        return RewardOutput(
-            len(trajectory.response) / 10, metadata={"worker": os.getpid(), "actor": os.getppid()}
-        )
+        return RewardOutput(len(trajectory.response) / 10, metadata={"worker": os.getpid(), "actor": os.getppid()})
 
 
 @reward
@@ -170,15 +168,23 @@ def test_outputs_equal_those_of_a_plain_evaluation_in_order(given, opened, tmp_p
     assert timeless(collected(backend, trajectories)) == expected, "a backend can be used again"
 
 
+STATUSES = {
+    "raise": Status.ERROR,
+    "nan": Status.ERROR,
+    "none": Status.SKIPPED,
+    "hang": Status.TIMEOUT,
+    "exit": Status.ERROR,
+    "segfault": Status.ERROR,
+    "memory": Status.MEMORY,
+}
+
+
 def test_every_fault_has_the_status_and_the_words_of_the_processes_backend(opened):
-    faults = ["fine", "raise", "nan", "none", "hang", "exit", "segfault", "memory", "fine", "hang", "exit", "fine"]
+    faults = ["fine", *STATUSES, "fine", "hang", "exit", "fine"]
     limits = {"deadline_s": DEADLINE_S, "memory_mb": 1024}
     on_ray = collected(opened(faulty, **limits), samples(*faults))
     on_processes = collected(opened(faulty, ProcessBackend, **limits), samples(*faults))
-    assert [output.status for output in on_ray] == [
-        Status.OK, Status.ERROR, Status.ERROR, Status.SKIPPED, Status.TIMEOUT, Status.ERROR, Status.ERROR, Status.MEMORY,
-        Status.OK, Status.TIMEOUT, Status.ERROR, Status.OK,
-    ]  # fmt: skip
+    assert [output.status for output in on_ray] == [STATUSES.get(fault, Status.OK) for fault in faults]
     assert timeless(on_ray) == timeless(on_processes)
 
 
@@ -189,7 +195,9 @@ def test_a_batch_reward_that_dies_costs_the_sample_at_fault_alone(opened):
 
 def test_group_rewards_get_whole_groups(opened):
     trajectories = [
-        Trajectory(prompt=f"p{group}", response="x" * size, group=str(group)) for group in range(30) for size in range(4)
+        Trajectory(prompt=f"p{group}", response="x" * size, group=str(group))
+        for group in range(30)
+        for size in range(4)
     ]
     outputs = collected(opened(Rank()), trajectories, "group")
     assert [output.reward for output in outputs] == [0.0, 0.25, 0.5, 0.75] * 30

@@ -109,7 +109,9 @@ class RayBackend:
     def _start(self) -> None:
         assert self._session is not None
         options: dict[str, Any] = {
-            "num_cpus": 0 if self._session.is_ours else 1,  # scorers that share our own Ray must not wait for each other
+            "num_cpus": 0
+            if self._session.is_ours
+            else 1,  # scorers that share our own Ray must not wait for each other
             "runtime_env": self._session.runtime_env,
             "scheduling_strategy": "SPREAD",
         }
@@ -151,8 +153,8 @@ class RayBackend:
     def _ready(self) -> list[Any]:
         """The calls that have ended, one at least."""
         starting = not any(actor.greeted for actor in self._actors)
-        references = list(self._calls)
-        ended, waiting = self._ray.wait(references, timeout=START_S if starting else None)
+        ended: list[Any]
+        ended, waiting = self._ray.wait(list(self._calls), timeout=START_S if starting else None)
         if not ended:
             self._close()
             raise ScoringFailed(f"no actor could be started on the Ray cluster within {START_S:g} s: {self._free()}")
@@ -202,8 +204,8 @@ class RayBackend:
         if self._deaths > MAX_RESTARTS * self._count:
             self._close()
             raise ScoringFailed(
-                f"actors on the Ray cluster die again and again ({self._deaths} times without a result): {_words(error)}; "
-                "does every node have plaudit, and what the reward imports?"
+                f"actors on the Ray cluster die again and again ({self._deaths} times without a result): "
+                f"{_words(error)}; does every node have plaudit, and what the reward imports?"
             )
         self._start()
 

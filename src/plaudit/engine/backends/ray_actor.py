@@ -20,7 +20,7 @@ from plaudit.engine.supply import Supply
 from plaudit.engine.unit import Limits, Unit
 from plaudit.errors import PlauditError
 
-__all__ = ["Answer", "ScoringActor", "packed_units", "unpacked_answer"]
+__all__ = ["Answer", "ScoringActor", "packed_units", "settled", "unpacked_answer"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +33,21 @@ class Answer:
     error: PlauditError | None = None
 
 
+def settled(shipment: Shipment, folder: str) -> Shipment:
+    """Make this process find what the driver finds, as far as this node has it; gives the shipment to open here."""
+    if os.path.isdir(folder):
+        os.chdir(folder)
+    shared = [os.path.abspath(entry) for entry in shipment.search_path]
+    sys.path[:] = dict.fromkeys([*(entry for entry in shared if os.path.exists(entry)), *sys.path])
+    os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)  # for worker processes, which look for plaudit first
+    return replace(shipment, search_path=list(sys.path))
+
+
 class ScoringActor:
     """Scores units of work, one call after the other."""
 
     def __init__(self, shipment: Shipment, limits: Limits, by_sample: bool, folder: str) -> None:
-        if os.path.isdir(folder):
-            os.chdir(folder)
-        path = _path_here(shipment.search_path)
-        os.environ["PYTHONPATH"] = os.pathsep.join(path)  # for the worker process, which looks for plaudit first
-        self._pool = ProcessBackend(replace(shipment, search_path=path), 1, limits, by_sample=by_sample)
+        self._pool = ProcessBackend(settled(shipment, folder), 1, limits, by_sample=by_sample)
 
     def score(self, packed: bytes) -> bytes:
         """The answer to a call, packed like its units: Ray's own pickling takes several times as long."""
@@ -88,9 +94,3 @@ class _Handed:
 
     def take(self) -> Unit | None:
         return self._units.popleft() if self._units else None
-
-
-def _path_here(there: list[str]) -> list[str]:
-    """The driver's import path as far as it exists on this node, then this node's own."""
-    shared = (os.path.abspath(folder) for folder in there)
-    return list(dict.fromkeys([*(folder for folder in shared if os.path.exists(folder)), *sys.path]))

@@ -14,6 +14,7 @@ import logging
 import os
 import secrets
 import shutil
+import socket
 import sys
 import tempfile
 import threading
@@ -27,6 +28,7 @@ from plaudit.errors import ScoringFailed, require
 __all__ = ["RaySession", "search_path"]
 
 OBJECT_STORE_BYTES = 256 << 20
+KNOCK_S = 10.0
 TOKEN_VARIABLES = ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
 _lock = threading.Lock()
 _log = logging.getLogger("ray")
@@ -102,13 +104,21 @@ def _start(ray: Any, cpus: int) -> None:
 
 def _join(ray: Any, address: str) -> None:
     try:
+        _knock(address)
         with _quiet():
             ray.init(address=address, log_to_driver=False, configure_logging=False)
-    except (ConnectionError, RuntimeError, ValueError) as error:
+    except (OSError, RuntimeError, ValueError) as error:
         raise ScoringFailed(
             f"cannot join a Ray cluster at {address!r}: {error}; start one with 'ray start --head', or leave the "
             "address out to score on this machine"
         ) from error
+
+
+def _knock(address: str) -> None:
+    """Raise OSError when nobody listens at host:port; Ray itself would go on trying for minutes."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if host and port.isdecimal():
+        socket.create_connection((host, int(port)), timeout=KNOCK_S).close()
 
 
 def _end() -> None:
