@@ -25,7 +25,7 @@ from typing import Any
 
 from plaudit.errors import ScoringFailed, require
 
-__all__ = ["RaySession", "search_path"]
+__all__ = ["RaySession"]
 
 OBJECT_STORE_BYTES = 256 << 20
 KNOCK_S = 10.0
@@ -61,10 +61,8 @@ class RaySession:
 
     @property
     def runtime_env(self) -> dict[str, Any]:
-        """What makes plaudit and the user's modules importable on nodes that see the same files."""
-        if self.is_ours:  # its processes inherited the path when it started
-            return {}
-        return {"env_vars": {"PYTHONPATH": os.pathsep.join([*search_path(), "${PYTHONPATH}"])}}
+        """What actors and tasks need on a connection that somebody else made; our own brings it along."""
+        return {} if self._shares else _runtime_env()
 
     def leave(self) -> None:
         """Give the share back; the last one ends what we made."""
@@ -76,19 +74,12 @@ class RaySession:
                     _end()
 
 
-def search_path() -> list[str]:
-    """This process's import path without the interpreter's own folders."""
-    own = {os.path.abspath(prefix) for prefix in (sys.prefix, sys.base_prefix)}
-    folders = dict.fromkeys(os.path.abspath(folder) for folder in sys.path)
-    return [folder for folder in folders if not any(Path(folder).is_relative_to(prefix) for prefix in own)]
-
-
 def _start(ray: Any, cpus: int) -> None:
     # Sockets live in this folder and their paths may not be long, so TMPDIR is not used.
     RaySession._folder = tempfile.mkdtemp(prefix="plaudit-ray-", dir="/tmp" if os.path.isdir("/tmp") else None)
     if not any(name in os.environ for name in TOKEN_VARIABLES) and not (Path.home() / ".ray" / "auth_token").exists():
         os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)  # stays: Ray remembers it, and its children look here
-    path = os.pathsep.join(search_path())
+    path = os.pathsep.join(_search_path())
     with _quiet(), _environment(RAY_USAGE_STATS_ENABLED="0", PYTHONPATH=path):
         ray.init(
             address="local",
@@ -106,12 +97,24 @@ def _join(ray: Any, address: str) -> None:
     try:
         _knock(address)
         with _quiet():
-            ray.init(address=address, log_to_driver=False, configure_logging=False)
+            ray.init(address=address, log_to_driver=False, configure_logging=False, runtime_env=_runtime_env())
     except (OSError, RuntimeError, ValueError) as error:
         raise ScoringFailed(
             f"cannot join a Ray cluster at {address!r}: {error}; start one with 'ray start --head', or leave the "
             "address out to score on this machine"
         ) from error
+
+
+def _runtime_env() -> dict[str, Any]:
+    """Makes plaudit and the user's modules importable on nodes that see the same files."""
+    return {"env_vars": {"PYTHONPATH": os.pathsep.join([*_search_path(), "${PYTHONPATH}"])}}
+
+
+def _search_path() -> list[str]:
+    """This process's import path without the interpreter's own folders."""
+    own = {os.path.abspath(prefix) for prefix in (sys.prefix, sys.base_prefix)}
+    folders = dict.fromkeys(os.path.abspath(folder) for folder in sys.path)
+    return [folder for folder in folders if not any(Path(folder).is_relative_to(prefix) for prefix in own)]
 
 
 def _knock(address: str) -> None:
