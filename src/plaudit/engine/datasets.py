@@ -1,0 +1,203 @@
+"""Score a folder of rollouts files on Ray: as many files at once as there are cores, none of them held in memory.
+
+Each file is one Ray task that streams it through plaudit's own reader, scorer and writer, and comes out as `plaudit
+score` writes it. Ray Data's readers would guess a type per column and block, and lose what does not fit: absent keys,
+mixed types, large integers, lone surrogates. One file is never split: for few huge files use a `Scorer` on Ray.
+"""
+
+import os
+import shutil
+import tempfile
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from plaudit.contract.function import Rewarding
+from plaudit.contract.output import Status
+from plaudit.engine.backends.ray_actor import settled
+from plaudit.engine.backends.ray_session import RaySession
+from plaudit.engine.scorer import Scorer
+from plaudit.engine.shipping import Shipment
+from plaudit.errors import InvalidReward, PlauditError, RolloutsError, require
+from plaudit.loading import load
+from plaudit.rollouts import Rollout, RolloutsWriter, read_rollouts
+from plaudit.rollouts.mapping import ColumnMapping
+
+__all__ = ["DatasetSummary", "score_dataset"]
+
+SUFFIXES = (".jsonl", ".jsonl.gz", ".parquet")
+UNFINISHED = ".unfinished"
+MAX_RETRIES = 3  # of a file whose process or node died
+PathLike: TypeAlias = str | os.PathLike[str]
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetSummary:
+    """What became of a dataset: files scored now, those skipped as done before, and those that failed and why."""
+
+    scored: list[Path] = field(default_factory=list)
+    skipped: list[Path] = field(default_factory=list)
+    failed: dict[Path, str] = field(default_factory=dict)
+    statuses: Counter[Status] = field(default_factory=Counter)
+
+    @property
+    def samples(self) -> int:
+        """How many samples the files scored now hold."""
+        return self.statuses.total()
+
+    def _add(self, file: Path, result: "_Result") -> None:
+        if isinstance(result, str):
+            self.failed[file] = result
+        else:
+            self.scored.append(file)
+            self.statuses.update(result)
+
+
+def score_dataset(
+    reward: Rewarding | str,
+    source: PathLike | Sequence[PathLike],
+    destination: PathLike,
+    *,
+    address: str | None = None,
+    deadline_s: float | None = None,
+    batch_size: int | None = 256,
+    concurrency: int | None = None,
+    columns: Mapping[str, str] | None = None,
+) -> DatasetSummary:
+    """Score every rollouts file of a folder (or a list of files) into a file of the same name under `destination`.
+
+    An output appears when it is complete, so an interrupted run goes on where it stopped when it is started again. A
+    file that cannot be read or scored is reported, and the others go on. Groups must not span files. On a cluster, all
+    nodes must see `source` and `destination` under the same paths.
+    """
+    if concurrency is not None and concurrency < 1:
+        raise InvalidReward(f"concurrency must be at least 1, got {concurrency}")
+    ColumnMapping(columns or {})
+    load(reward)
+    home = Path(destination).absolute()
+    targets = _targets(source, home)
+    job = _Job(Shipment.of(reward), os.getcwd(), home / UNFINISHED, deadline_s, batch_size, columns)
+    summary = DatasetSummary(skipped=[file for file, target in targets.items() if target.exists()])
+    for file in summary.skipped:
+        del targets[file]
+    shutil.rmtree(job.unfinished, ignore_errors=True)  # what a killed run left
+    job.unfinished.mkdir(parents=True)
+    try:
+        for file, result in _results(job, targets, address, concurrency) if targets else ():
+            summary._add(file, result)
+    finally:
+        shutil.rmtree(job.unfinished, ignore_errors=True)
+    return summary
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """What is the same for all files."""
+
+    shipment: Shipment
+    folder: str
+    unfinished: Path
+    deadline_s: float | None
+    batch_size: int | None
+    columns: Mapping[str, str] | None
+
+
+def _results(
+    job: _Job, targets: dict[Path, Path], address: str | None, concurrency: int | None
+) -> Iterator[tuple[Path, "_Result"]]:
+    """Files with what became of them, as they are done."""
+    session = RaySession(address, concurrency or os.cpu_count() or 1)
+    ray = session.ray
+    task = ray.remote(_score_file).options(
+        num_cpus=1, max_retries=MAX_RETRIES, runtime_env=session.runtime_env, scheduling_strategy="SPREAD"
+    )
+    waiting, running = deque(targets.items()), dict[Any, Path]()
+    try:
+        shared = ray.put(job)
+        at_once = concurrency or max(1, int(ray.cluster_resources().get("CPU", 1)))
+        while waiting or running:
+            while waiting and len(running) < at_once:
+                file, target = waiting.popleft()
+                running[task.remote(shared, file, target)] = file
+            for reference in ray.wait(list(running))[0]:
+                yield running.pop(reference), _result(ray, reference)
+    finally:
+        for reference in running:
+            ray.cancel(reference, force=True)
+        session.leave()
+
+
+def _result(ray: Any, reference: Any) -> "_Result":
+    errors = require("ray.exceptions", extra="ray", purpose="the Ray backend")
+    try:
+        result: _Result = ray.get(reference)
+    except errors.RayError as error:
+        return " ".join(str(error).split())
+    return result
+
+
+def _score_file(job: _Job, file: Path, target: Path) -> "_Result":
+    """Runs on a node: score one file into a folder of this attempt's own, then move it into place."""
+    shipment = settled(job.shipment, job.folder)
+    try:
+        with tempfile.TemporaryDirectory(dir=job.unfinished) as folder:
+            part = Path(folder) / file.name
+            statuses = _scored(job, shipment, file, part)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            os.replace(part, target)
+            return statuses
+    except (PlauditError, OSError) as error:
+        return str(error)
+
+
+def _scored(job: _Job, shipment: Shipment, file: Path, part: Path) -> Counter[Status]:
+    reward = shipment.opened() if shipment.spec is None else shipment.spec
+    statuses: Counter[Status] = Counter()
+    trajectories = (rollout.trajectory for rollout in read_rollouts(file, columns=job.columns))
+    with (
+        Scorer(reward, workers=1, deadline_s=job.deadline_s, batch_size=job.batch_size) as scorer,
+        RolloutsWriter(part) as writer,
+    ):
+        for scored in scorer.score_stream(trajectories):
+            writer.write(Rollout(*scored))
+            statuses[scored.output.status] += 1
+    return statuses
+
+
+def _targets(source: PathLike | Sequence[PathLike], home: Path) -> dict[Path, Path]:
+    """Each file with the one it is scored into."""
+    found = _in_folder(Path(source).absolute(), home) if isinstance(source, str | os.PathLike) else _listed(source)
+    targets = {file: home / name for file, name in found}
+    for file, target in targets.items():
+        if target == file:
+            raise RolloutsError(f"{file} would be scored into itself; name another destination")
+    if len(set(targets.values())) < len(targets):
+        twice = next(name for name, count in Counter(target.name for target in targets.values()).items() if count > 1)
+        raise RolloutsError(f"two files are called {twice}; give their folder instead, or score them one by one")
+    return targets
+
+
+def _in_folder(folder: Path, home: Path) -> list[tuple[Path, Path]]:
+    """The rollouts files at any depth; hidden ones, those that begin with an underscore and outputs are left out."""
+    if not folder.is_dir():
+        raise RolloutsError(f"{folder} is no folder; name a folder of rollouts files, or give a list of files")
+    found = []
+    for file in sorted(folder.rglob("*")):
+        name = file.relative_to(folder)
+        ours = file.name.lower().endswith(SUFFIXES) and not any(part.startswith((".", "_")) for part in name.parts)
+        if ours and file.is_file() and (folder == home or not file.is_relative_to(home)):
+            found.append((file, name))
+    if not found:
+        raise RolloutsError(f"{folder} holds no rollouts files (they end in {', '.join(SUFFIXES)})")
+    return found
+
+
+def _listed(files: Sequence[PathLike]) -> list[tuple[Path, Path]]:
+    if not files:
+        raise RolloutsError("the list of files to score is empty")
+    return [(Path(file).absolute(), Path(Path(file).name)) for file in files]
+
+
+_Result: TypeAlias = Counter[Status] | str  # statuses of a file's samples, or why it failed

@@ -1,0 +1,352 @@
+"""The Ray backend gives what the other backends give, whatever dies on the way."""
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from plaudit import RewardFunction, RewardOutput, Status, Trajectory, reward
+from plaudit.contract.boundary import evaluate
+from plaudit.contract.function import Rewarding
+from plaudit.engine.backends.processes import ProcessBackend
+from plaudit.engine.backends.ray import RayBackend
+from plaudit.engine.backends.ray_session import RaySession
+from plaudit.engine.shipping import Shipment
+from plaudit.engine.supply import Supply
+from plaudit.engine.unit import Limits
+from plaudit.errors import InvalidReward, ScoringFailed
+from plaudit.loading import load
+
+DEADLINE_S = 0.5
+
+
+@reward
+def length(response):
+    return len(response) / 10
+
+
+class Detailed(RewardFunction):
+    """Everything an output can carry."""
+
+    def __init__(self, weight: float) -> None:
+        self.weight = weight
+
+    def compute_reward(self, trajectory: Trajectory) -> RewardOutput:
+        words = trajectory.response.split()
+        return RewardOutput(self.weight, [0.1] * len(words), {"words": len(words)}, score=1.0, reason="because")
+
+
+class Rank(RewardFunction):
+    """The place of a response in its group."""
+
+    scope = "group"
+
+    def compute_rewards(self, trajectories):
+        order = sorted(trajectory.response for trajectory in trajectories)
+        return [order.index(trajectory.response) / len(order) for trajectory in trajectories]
+
+
+class Batch(RewardFunction):
+    def compute_rewards(self, trajectories):
+        if any(trajectory.response == "exit" for trajectory in trajectories):
+            os._exit(3)
+        return [len(trajectory.response) / 10 for trajectory in trajectories]
+
+
+@reward
+def faulty(response):
+    """Misbehaves on demand."""
+    match response:
+        case "raise":
+            raise ValueError("no good")
+        case "nan":
+            return float("nan")
+        case "none":
+            return None
+        case "hang":
+            time.sleep(60)
+        case "exit":
+            os._exit(3)
+        case "segfault":
+            ctypes.string_at(0)
+        case "memory":
+            return float(len(bytearray(8 << 30)))
+    return 1.0
+
+
+class Located(RewardFunction):
+    """Slow enough to be killed at, and says where it runs."""
+
+    def compute_reward(self, trajectory: Trajectory) -> RewardOutput:
+        time.sleep(0.004)
+        return RewardOutput(len(trajectory.response) / 10, metadata={"worker": os.getpid(), "actor": os.getppid()})
+
+
+@reward
+def kills_its_actor(response):
+    if response == "kill":
+        os.kill(os.getppid(), signal.SIGKILL)
+        time.sleep(60)
+    return 1.0
+
+
+@pytest.fixture(scope="module", autouse=True)
+def local_ray():
+    """One Ray of our own for all tests of this file."""
+    session = RaySession(None, 2)
+    yield
+    session.leave()
+
+
+@pytest.fixture
+def opened():
+    """Build backends that are shut down after the test."""
+    backends = []
+
+    def build(reward: Rewarding | str, kind: type = RayBackend, workers: int = 2, **limits):
+        loaded = load(reward)
+        by_sample = loaded.style.name == "SAMPLE" and not loaded.is_async
+        backends.append(kind(Shipment.of(reward), workers, Limits(**limits), by_sample=by_sample))
+        return backends[-1]
+
+    yield build
+    for backend in backends:
+        backend.shutdown()
+
+
+def samples(*responses: str, **fields) -> list[Trajectory]:
+    return [Trajectory(prompt="p", response=response, **fields) for response in responses]
+
+
+def collected(backend, trajectories, scope="sample", *, size=None, watch=lambda done: None) -> list[RewardOutput]:
+    """All outputs in order; fails on one that is missing or comes twice."""
+    supply = Supply(iter(trajectories), scope, size=size)
+    outputs: dict[int, RewardOutput] = {}
+    for done in backend.run(supply):
+        supply.observe(done.outputs)
+        assert not set(done.places) & set(outputs), "delivered twice"
+        outputs.update(zip(done.places, done.outputs, strict=True))
+        while supply.taken in outputs:
+            supply.taken += 1
+        watch(done)
+    return [outputs[place] for place in range(len(trajectories))]
+
+
+def timeless(outputs: list[RewardOutput]) -> list[RewardOutput]:
+    return [msgspec.structs.replace(output, latency_s=None) for output in outputs]
+
+
+FILE = """
+def brief(response: str, ground_truth=None) -> float:
+    return 1.0 / (1 + len(response))
+"""
+RESPONSES = ["one", "two words", "", "x" * 50_000, "naïve \ud800 \x00"] * 40
+
+
+@pytest.mark.parametrize("given", ["object", "function", "lambda", "spec", "relative spec"])
+def test_outputs_equal_those_of_a_plain_evaluation_in_order(given, opened, tmp_path, monkeypatch):
+    (tmp_path / "brief.py").write_text(FILE)
+    monkeypatch.chdir(tmp_path)
+    rewards = {
+        "object": Detailed(0.25),
+        "function": length,
+        "lambda": lambda response: len(response) / 10,
+        "spec": f"{tmp_path / 'brief.py'}:brief",
+        "relative spec": "brief.py:brief",
+    }
+    trajectories = samples(*RESPONSES)
+    backend = opened(rewards[given])
+    expected = timeless(evaluate(load(rewards[given]), trajectories))
+    assert timeless(collected(backend, trajectories)) == expected
+    assert timeless(collected(backend, trajectories)) == expected, "a backend can be used again"
+
+
+STATUSES = {
+    "raise": Status.ERROR,
+    "nan": Status.ERROR,
+    "none": Status.SKIPPED,
+    "hang": Status.TIMEOUT,
+    "exit": Status.ERROR,
+    "segfault": Status.ERROR,
+    "memory": Status.MEMORY,
+}
+
+
+def test_every_fault_has_the_status_and_the_words_of_the_processes_backend(opened):
+    faults = ["fine", *STATUSES, "fine", "hang", "exit", "fine"]
+    limits = {"deadline_s": DEADLINE_S, "memory_mb": 1024}
+    on_ray = collected(opened(faulty, **limits), samples(*faults))
+    on_processes = collected(opened(faulty, ProcessBackend, **limits), samples(*faults))
+    assert [output.status for output in on_ray] == [STATUSES.get(fault, Status.OK) for fault in faults]
+    assert timeless(on_ray) == timeless(on_processes)
+
+
+def test_a_batch_reward_that_dies_costs_the_sample_at_fault_alone(opened):
+    outputs = collected(opened(Batch()), samples("fine", "exit", *["fine"] * 20), size=8)
+    assert [output.status for output in outputs] == [Status.OK, Status.ERROR, *[Status.OK] * 20]
+
+
+def test_group_rewards_get_whole_groups(opened):
+    trajectories = [
+        Trajectory(prompt=f"p{group}", response="x" * size, group=str(group))
+        for group in range(30)
+        for size in range(4)
+    ]
+    outputs = collected(opened(Rank()), trajectories, "group")
+    assert [output.reward for output in outputs] == [0.0, 0.25, 0.5, 0.75] * 30
+
+
+@pytest.mark.parametrize("victim", ["worker", "actor"])
+def test_a_killed_process_loses_nothing_and_delivers_nothing_twice(victim, opened):
+    killed = []
+
+    def kill(done):
+        if not killed and len(done.outputs) > 1:  # by now both actors have calls under way
+            killed.append(done.outputs[-1].metadata[victim])
+            os.kill(killed[0], signal.SIGKILL)
+
+    trajectories = samples(*("x" * (n % 7) for n in range(400)))
+    outputs = collected(opened(Located()), trajectories, watch=kill)
+    assert [output.reward for output in outputs] == [(n % 7) / 10 for n in range(400)]
+    assert killed
+    assert outputs[-1].metadata["worker"] not in killed
+    assert len({output.metadata[victim] for output in outputs}) == 3, "two at first, and the one in place of the killed"
+
+
+def test_a_sample_that_kills_its_actor_each_time_costs_itself_alone(opened):
+    outputs = collected(opened(kills_its_actor), samples("fine", "kill", *["fine"] * 6), size=1)
+    assert [output.status for output in outputs] == [Status.OK, Status.ERROR, *[Status.OK] * 6]
+    assert outputs[1].reason.startswith("the Ray actor died 3 times")
+
+
+def test_actors_that_cannot_live_end_the_run_with_a_clear_error():
+    backend = RayBackend(None, 1, Limits(), by_sample=True)  # nothing an actor could be made of
+    with pytest.raises(ScoringFailed, match=r"actors on the Ray cluster die again and again \(5 times"):
+        collected(backend, samples("a"))
+    backend.shutdown()
+
+
+def test_a_reward_that_cannot_be_loaded_over_there_fails_the_run_in_the_same_words(opened, tmp_path):
+    path = tmp_path / "here_only.py"
+    path.write_text(FILE)
+    backends = [opened(f"{path}:brief", kind) for kind in (RayBackend, ProcessBackend)]
+    path.unlink()
+    messages = []
+    for backend in backends:
+        with pytest.raises(InvalidReward, match="a worker could not load the reward: no file") as caught:
+            collected(backend, samples("a"))
+        messages.append(str(caught.value))
+    assert messages[0] == messages[1]
+
+
+def test_a_caller_that_stops_early_can_start_anew(opened):
+    backend = opened(Located())
+    running = backend.run(Supply(iter(samples(*["abc"] * 500)), "sample"))
+    next(running)
+    running.close()
+    assert [output.reward for output in collected(backend, samples("a", "bc"))] == [0.1, 0.2]
+
+
+def test_scorers_share_one_ray_whatever_their_number_of_workers(opened):
+    backends = [opened(length, workers=2), opened(length, workers=3)]
+    for backend in backends:
+        assert [output.reward for output in collected(backend, samples("a", "bc"))] == [0.1, 0.2]
+
+
+def run_script(tmp_path: Path, code: str) -> str:
+    """Run a program with a home of its own; returns what it printed."""
+    script = tmp_path / "program.py"
+    script.write_text(textwrap.dedent(code))
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
+    environment |= {"HOME": str(tmp_path / "home"), "PYTHONPATH": os.pathsep.join(sys.path)}
+    (tmp_path / "home").mkdir()
+    command = [sys.executable, "-W", "error", str(script)]
+    ended = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=80)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    return ended.stdout
+
+
+def test_a_ray_of_our_own_says_nothing_and_leaves_nothing_behind(tmp_path):
+    printed = run_script(
+        tmp_path,
+        """
+        import glob, os, signal, time
+        from plaudit import Trajectory, reward
+        from plaudit.engine.backends.ray import RayBackend
+        from plaudit.engine.shipping import Shipment
+        from plaudit.engine.supply import Supply
+        from plaudit.engine.unit import Limits
+
+        def descendants(pid):
+            with open(f"/proc/{pid}/task/{pid}/children") as file:
+                children = [int(child) for child in file.read().split()]
+            return children + [below for child in children for below in descendants(child)]
+
+        def runs(pid):
+            try:
+                with open(f"/proc/{pid}/stat") as file:
+                    return file.read().rpartition(")")[2].split()[0] != "Z"
+            except FileNotFoundError:
+                return False
+
+        @reward
+        def length(response):
+            if response == "kill" and not os.path.exists("killed"):
+                open("killed", "x").close()
+                os.kill(os.getppid(), signal.SIGKILL)
+                time.sleep(60)
+            return len(response) / 10
+
+        before = set(glob.glob("/tmp/plaudit-ray-*"))
+        backend = RayBackend(Shipment.of(length), 1, Limits(), by_sample=True)
+        samples = (Trajectory(prompt="p", response=response) for response in ["a", "kill", "bc"])
+        outputs = {}
+        for done in backend.run(Supply(samples, "sample", size=1)):
+            outputs.update(zip(done.places, done.outputs))
+        print([outputs[place].reward for place in range(3)])
+        processes = descendants(os.getpid())
+        print(sum(map(runs, processes)) > 3, len(set(glob.glob("/tmp/plaudit-ray-*")) - before))
+        backend.shutdown()
+        print(sum(map(runs, processes)), len(set(glob.glob("/tmp/plaudit-ray-*")) - before))
+        """,
+    )
+    assert printed.splitlines() == ["[0.1, 0.4, 0.2]", "True 1", "0 0"]
+    assert list((tmp_path / "home").rglob("*")) == []
+
+
+def test_without_ray_the_message_says_what_to_install(tmp_path):
+    printed = run_script(
+        tmp_path,
+        """
+        import sys
+        import importlib.abc
+
+        class Blocker(importlib.abc.MetaPathFinder):
+            def find_spec(self, name, path=None, target=None):
+                if name.partition(".")[0] == "ray":
+                    raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+        sys.meta_path.insert(0, Blocker())
+        from plaudit.engine.backends.ray import RayBackend
+        from plaudit.engine.shipping import Shipment
+        from plaudit.engine.unit import Limits
+        from plaudit.errors import MissingPackage
+        try:
+            RayBackend(Shipment(spec="length"), 1, Limits(), by_sample=True)
+        except MissingPackage as error:
+            print(error)
+        """,
+    )
+    assert printed == "the Ray backend needs 'ray': pip install 'plaudit[ray]'\n"
+
+
+def test_the_backend_module_does_not_import_ray():
+    code = "import plaudit.engine.backends.ray, sys; sys.exit('ray' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,96 @@
+"""The Ray backend on a cluster of two nodes that somebody else started."""
+
+import shutil
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+from test_ray_backend import collected, samples
+
+from plaudit import RewardFunction, RewardOutput, Trajectory
+from plaudit.engine.backends.ray import RayBackend
+from plaudit.engine.shipping import Shipment
+from plaudit.engine.unit import Limits
+from plaudit.errors import ScoringFailed
+
+
+class Slow(RewardFunction):
+    """Slow enough to lose its node, and says on which it runs."""
+
+    def compute_reward(self, trajectory: Trajectory) -> RewardOutput:
+        import os
+
+        time.sleep(0.005)
+        return RewardOutput(len(trajectory.response) / 10, metadata={"actor": os.getppid()})
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    from ray.cluster_utils import Cluster
+
+    folder = Path(tempfile.mkdtemp(prefix="ray-test-", dir="/tmp"))  # sockets need a short path
+    (folder / "ray").mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_TMPDIR", str(folder))
+        started = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+        yield started
+        started.shutdown()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def busy(cluster):
+    """The user's own connection to the cluster, and an actor of theirs on its only CPU."""
+    import ray
+
+    @ray.remote(num_cpus=1)
+    class Busy:
+        def ready(self):
+            return True
+
+    ray.init(address=cluster.address, log_to_driver=False, configure_logging=False)
+    actor = Busy.remote()
+    yield lambda: ray.get(actor.ready.remote())
+    ray.shutdown()
+
+
+def test_a_full_cluster_is_a_clear_error_and_a_connection_of_the_users_stays(busy, monkeypatch):
+    assert busy()
+    monkeypatch.setattr("plaudit.engine.backends.ray.START_S", 1.0)
+    backend = RayBackend(Shipment.of(Slow()), 1, Limits(), by_sample=True)
+    with pytest.raises(ScoringFailed, match=r"no actor could be started .* it has 1 CPUs, 0 of them free"):
+        collected(backend, samples("a"))
+    backend.shutdown()
+    assert busy()
+
+
+def test_a_node_that_is_removed_loses_nothing_and_delivers_nothing_twice(cluster):
+    import ray
+
+    second = cluster.add_node(num_cpus=1)
+    cluster.wait_for_nodes()
+    actors: set[int] = set()
+    removed_after = []
+
+    def remove(done):
+        actors.update(output.metadata["actor"] for output in done.outputs)
+        if len(actors) == 2 and not removed_after:
+            removed_after.append(time.monotonic())
+            cluster.remove_node(second, allow_graceful=False)
+
+    trajectories = samples(*("x" * (n % 7) for n in range(800)))
+    backend = RayBackend(Shipment.of(Slow()), 2, Limits(), by_sample=True, address=cluster.address)
+    outputs = collected(backend, trajectories, watch=remove)
+    assert removed_after, "both nodes had worked before one went"
+    assert [output.reward for output in outputs] == [(n % 7) / 10 for n in range(800)]
+
+    backend.shutdown()
+    assert not ray.is_initialized(), "we left the cluster"
+
+
+def test_a_cluster_that_is_not_there_is_a_clear_error():
+    backend = RayBackend(Shipment.of(Slow()), 1, Limits(), by_sample=True, address="127.0.0.1:9")
+    with pytest.raises(ScoringFailed, match=r"cannot join a Ray cluster at '127.0.0.1:9': .*'ray start --head'"):
+        collected(backend, samples("a"))
+    backend.shutdown()
