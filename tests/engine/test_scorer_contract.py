@@ -15,7 +15,7 @@ from plaudit.engine import Scorer
 from plaudit.errors import InvalidReward, InvalidTrajectory
 
 
-@pytest.fixture(scope="module", params=["inline", "processes"])
+@pytest.fixture(scope="module", params=["inline", "processes", "ray"])
 def backend(request) -> str:
     return request.param
 
@@ -97,6 +97,13 @@ def test_interleaved_groups_are_whole_when_their_size_is_known_and_incomplete_on
     assert "group 2 is incomplete: 3 of 4 samples" in incomplete[0].reason
 
 
+def test_groups_that_stay_open_for_long_are_whole_in_the_end(backend):
+    trajectories = [Trajectory(prompt="p", response="x", group=n % 6000) for n in range(12_000)]
+    with Scorer(Rank(), backend=backend, workers=2, group_size=2) as scorer:
+        outputs = [scored.output for scored in scorer.score_stream(iter(trajectories))]
+    assert [output.reward for output in outputs] == [0.0] * 12_000
+
+
 def test_a_group_that_comes_back_is_reported_not_scored_as_two(backend):
     trajectories = [Trajectory(prompt="p", response="x", group=group) for group in (1, 1, 2, 2, 1)]
     with Scorer(Rank(), backend=backend, workers=2) as scorer:
@@ -160,6 +167,7 @@ def test_what_is_no_trajectory_is_refused_with_its_place(backend):
         ({"memory_mb": -1}, "memory_mb must be positive"),
         ({"workers": 0}, "workers"),
         ({"batch_size": 0}, "batch_size"),
+        ({"address": "auto"}, "address='auto' is for backend='ray'"),
         ({"backend": "inline", "deadline_s": 1.0}, "backend='processes'"),
     ],
     ids=str,

@@ -18,6 +18,7 @@ from plaudit.contract.function import Rewarding
 from plaudit.contract.output import RewardOutput
 from plaudit.engine.backends.inline import InlineBackend
 from plaudit.engine.backends.processes import ProcessBackend
+from plaudit.engine.backends.ray import RayBackend
 from plaudit.engine.cache import Cache
 from plaudit.engine.remembered import Remembered
 from plaudit.engine.scored import Scored, named
@@ -44,7 +45,11 @@ class Backend(Protocol):
 
 
 class Scorer:
-    """Scores trajectories with a reward: `Scorer("math", workers=2, deadline_s=1.0)`."""
+    """Scores trajectories with a reward: `Scorer("math", workers=2, deadline_s=1.0)`.
+
+    `reward` is a reward, a function, or a spec string; `backend` is "processes", "inline" or "ray", the last on this
+    machine or on the cluster at `address`. `cache` is a file to keep scores in, or an open `Cache`.
+    """
 
     def __init__(
         self,
@@ -57,15 +62,20 @@ class Scorer:
         cache: Cache | str | Path | None = None,
         batch_size: int | None = None,
         group_size: int | None = None,
+        address: str | None = None,
     ) -> None:
         for name, value in (("workers", workers), ("batch_size", batch_size), ("group_size", group_size)):
             if value is not None and value < 1:
                 raise InvalidReward(f"{name} must be at least 1, got {value}")
         if backend not in BACKENDS:
             raise InvalidReward(f"no backend named {backend!r}{did_you_mean(backend, BACKENDS)}")
+        if address is not None and backend != "ray":
+            raise InvalidReward(f"address={address!r} is for backend='ray'; the backend is {backend!r}")
         self.reward = load(reward)
         self.limits = Limits(deadline_s, memory_mb)
         self.workers = workers or os.cpu_count() or 1
+        self.address = address
+        self.by_sample = self.reward.style is Style.SAMPLE and not self.reward.is_async
         self.stats = ScorerStats(workers=self.workers)
         self.cache = Cache(cache) if isinstance(cache, str | Path) else cache
         self._owns_cache = isinstance(cache, str | Path)
@@ -159,11 +169,22 @@ def _inline(scorer: Scorer, reward: Rewarding | str) -> Backend:
 
 
 def _processes(scorer: Scorer, reward: Rewarding | str) -> Backend:
-    by_sample = scorer.reward.style is Style.SAMPLE and not scorer.reward.is_async
-    return ProcessBackend(Shipment.of(reward), scorer.limits, scorer.stats, workers=scorer.workers, by_sample=by_sample)
+    return ProcessBackend(
+        Shipment.of(reward), scorer.workers, scorer.limits, by_sample=scorer.by_sample, stats=scorer.stats
+    )
 
 
-BACKENDS: dict[str, Callable[[Scorer, Rewarding | str], Backend]] = {"inline": _inline, "processes": _processes}
+def _ray(scorer: Scorer, reward: Rewarding | str) -> Backend:
+    return RayBackend(
+        Shipment.of(reward), scorer.workers, scorer.limits, by_sample=scorer.by_sample, address=scorer.address
+    )
+
+
+BACKENDS: dict[str, Callable[[Scorer, Rewarding | str], Backend]] = {
+    "inline": _inline,
+    "processes": _processes,
+    "ray": _ray,
+}
 
 
 def _noted(trajectories: Iterable[Trajectory], waiting: dict[int, Trajectory]) -> Iterator[Trajectory]:

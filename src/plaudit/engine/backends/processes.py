@@ -35,9 +35,10 @@ class ProcessBackend:
     """A pool of workers that outlives single calls; `close()` leaves no process behind."""
 
     def __init__(
-        self, shipment: Shipment, limits: Limits, stats: ScorerStats, *, workers: int, by_sample: bool
+        self, shipment: Shipment, workers: int, limits: Limits, *, by_sample: bool, stats: ScorerStats | None = None
     ) -> None:
-        self._shipment, self._limits, self._stats, self._by_sample = shipment, limits, stats, by_sample
+        self._shipment, self._limits, self._by_sample = shipment, limits, by_sample
+        self._stats = stats or ScorerStats(workers=workers)
         self._count = workers
         self._workers: list[Worker] = []
         self._selector = selectors.DefaultSelector()
