@@ -292,10 +292,21 @@ LONG = {
 }
 
 
+SAME_PATH = {
+    "exact_match",
+    "close_match",
+    "binary",
+    "graduated",
+    "continuous",
+    "check_answer",
+    "math no answer",
+}  # as math
+
+
 @pytest.mark.parametrize("response", LONG.values(), ids=LONG)
 def test_a_megabyte_of_anything_is_scored(response):
-    for name, reward in REWARDS.items():
-        assert math.isfinite(earned(reward, response)), name
+    for name in set(REWARDS) - SAME_PATH:
+        assert math.isfinite(earned(REWARDS[name], response)), name
 
 
 @every_reward

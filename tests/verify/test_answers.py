@@ -23,6 +23,8 @@ def verdict(response, truth):
         pytest.param("3 apples. The answer is: **4** apples.", "4** apples", How.PHRASE, id="words"),
         pytest.param("Answer:\n\n4", "4", How.PHRASE, id="on the next line"),
         pytest.param("13 * 2 = 26\nA: 26", "26", How.PHRASE, id="label"),
+        pytest.param("Final answer - 12", "12", How.PHRASE, id="dash"),
+        pytest.param("The answer, we see, are 3. The answer is 4.", "4", How.PHRASE, id="only what is stated"),
         pytest.param("2 plus 2 equals 4.", "4", How.EQUATION, id="equation"),
         pytest.param("So 3 * 4 = 12 apples for 3 friends.", "12", How.EQUATION, id="the equation of the last sentence"),
         pytest.param("She had 3. She makes $26 a day", "$26", How.LAST_NUMBER, id="last number"),

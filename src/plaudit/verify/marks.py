@@ -46,9 +46,9 @@ _BOX_TOKEN = re.compile(r"\\(?:boxed|fbox)\s?\{|\\.|[{}]", re.DOTALL)
 # A number alone, or the last line: anything else behind four hashes is a heading.
 _HASHES = re.compile(rf"(?:^|(?<=\s))####[ \t]*({NUMBER}(?=\s*$)|\S[^\n]*(?=\s*\Z))", re.MULTILINE)
 _PHRASE = re.compile(
-    r"\banswer\b[^\n.!?:=\d\\$]{0,40}?"
+    r"\banswer\b[^\n.!?:;,=\d\\$()]{0,40}?"
     r"(?:(?P<denied>\b(?:is|are|was|were|would|can|could)\s?(?:n['’]t|not)\b|\bcannot\b)"
-    r"|:|=|\b(?:is|are|was|be|equals)\b)",
+    r"|:|=|\s[-–—]\s|\b(?:is|was|be|equals)\b)",
     re.IGNORECASE,
 )
 _LABEL = re.compile(r"^[ \t*_#>]{0,8}A[ \t]?:", re.MULTILINE)

@@ -9,6 +9,7 @@ import functools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from plaudit.verify.text import words
 
@@ -54,8 +55,7 @@ class Block:
         return not words(self.text)
 
 
-@dataclass(frozen=True, slots=True)
-class _Tag:
+class _Tag(NamedTuple):
     name: str
     closing: bool
     start: int
