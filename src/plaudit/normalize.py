@@ -45,7 +45,7 @@ class Normalizer(ABC):
         return next((repr(name) for name, make in NORMALIZERS.items() if make() == self), repr(self))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ZScoreNormalizer(Normalizer):
     """(value − mean) / (standard deviation + ε) over the batch."""
 
@@ -58,7 +58,7 @@ class ZScoreNormalizer(Normalizer):
         return _standardized(values, statistics.pstdev, self.epsilon)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class MinMaxNormalizer(Normalizer):
     """The batch stretched to [0, 1]; a constant batch is 0.5."""
 
@@ -73,7 +73,7 @@ class MinMaxNormalizer(Normalizer):
         ]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class GroupNormalizer(Normalizer):
     """(value − group mean) / (group standard deviation + ε); `scale=False` only subtracts the mean (Dr. GRPO)."""
 
@@ -90,7 +90,7 @@ class GroupNormalizer(Normalizer):
         return _per_key(groups, values, lambda part: _standardized(part, spread, epsilon))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RankNormalizer(Normalizer):
     """Mid-rank in the batch, as a number in (0, 1); ties share their rank."""
 
@@ -100,7 +100,7 @@ class RankNormalizer(Normalizer):
         return [None if rank is None else Scaled(rank, None) for rank in _mid_ranks(values)]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class QuantileNormalizer(Normalizer):
     """The standard normal quantile of the mid-rank: any distribution becomes a bell."""
 
@@ -111,7 +111,7 @@ class QuantileNormalizer(Normalizer):
         return [None if rank is None else Scaled(bell.inv_cdf(rank), None) for rank in _mid_ranks(values)]
 
 
-@dataclass(slots=True)
+@dataclass
 class Moments:
     """Count, mean and sum of squared deviations of a stream (Welford), mergeable across processes (Chan et al.)."""
 
@@ -139,7 +139,7 @@ class Moments:
         return math.sqrt(self.squares / self.count) if self.count > 1 else 0.0
 
 
-@dataclass(slots=True)
+@dataclass
 class RunningNormalizer(Normalizer):
     """z-score against everything seen so far, per task; a batch is added before it is normalised.
 

@@ -20,7 +20,7 @@ class Schedule(ABC):
         """The value at a training step, counted from 0."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LinearSchedule(Schedule):
     """From `start` to `end` in a straight line over `steps` steps, then constant.
 
@@ -39,7 +39,7 @@ class LinearSchedule(Schedule):
         return self.start + (self.end - self.start) * min(1.0, max(0, step) / self.steps)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CosineSchedule(Schedule):
     """From `start` to `end` along half a cosine over `steps` steps, then constant."""
 
@@ -55,7 +55,7 @@ class CosineSchedule(Schedule):
         return self.end + (self.start - self.end) * 0.5 * (1.0 + math.cos(math.pi * done))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PiecewiseSchedule(Schedule):
     """Constant pieces: `PiecewiseSchedule(((0, 1.0), (100, 0.5)))` is 1.0 until step 99, then 0.5."""
 

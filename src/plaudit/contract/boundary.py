@@ -5,30 +5,27 @@ here, and whatever it returns or raises leaves as one checked `RewardOutput` per
 samples are tried one by one, so that a bad sample stops nobody else.
 """
 
-import asyncio
 import enum
 import inspect
 import time
 import traceback
-from collections.abc import Awaitable, Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from collections.abc import Awaitable, Sequence
 from functools import partial
 from pathlib import PurePath
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 import msgspec
 
 from plaudit.contract.alignment import check_lengths
 from plaudit.contract.output import RewardOutput, Status, as_number
+from plaudit.contract.waiting import Begun, complete, gathered
 from plaudit.errors import InvalidOutput, PlauditError
 from plaudit.normalize import Scope
 from plaudit.trajectory import Trajectory
 
-__all__ = ["Evaluable", "Style", "as_output", "complete", "evaluate", "evaluate_async"]
+__all__ = ["Evaluable", "Style", "as_output", "evaluate", "evaluate_async"]
 
 MAX_REASON = 500
-T = TypeVar("T")
 
 
 class Style(enum.Enum):
@@ -52,22 +49,14 @@ class Evaluable(Protocol):
     def __call__(self, trajectories: Any, ground_truths: Any = None) -> Any: ...
 
 
-@dataclass(frozen=True, slots=True)
-class _Begun:
-    """An async call that was made; `settle()` awaits what it returned and checks it."""
-
-    returned: Awaitable[Any]
-    settle: Callable[[], Awaitable[Any]]
-
-
 def evaluate(reward: Evaluable, trajectories: Sequence[Trajectory], *, first: int | None = None) -> list[RewardOutput]:
     """One output per trajectory, in order; never raises because of a reward.
 
     With `first`, the place of the first trajectory in the run, the reason of what was not scored names its sample.
     """
     begun = _begin(reward, trajectories)
-    pending = any(isinstance(one, _Begun) for one in begun)
-    settled = complete(_gathered(begun, reward.concurrency)) if pending else begun
+    pending = any(isinstance(one, Begun) for one in begun)
+    settled = complete(gathered(begun, reward.concurrency)) if pending else begun
     return _in_order(reward, settled, trajectories, first)
 
 
@@ -75,22 +64,8 @@ async def evaluate_async(
     reward: Evaluable, trajectories: Sequence[Trajectory], *, first: int | None = None
 ) -> list[RewardOutput]:
     """`evaluate` for callers that already run an event loop."""
-    settled = await _gathered(_begin(reward, trajectories), reward.concurrency)
+    settled = await gathered(_begin(reward, trajectories), reward.concurrency)
     return _in_order(reward, settled, trajectories, first)
-
-
-def complete(awaitable: Awaitable[T]) -> T:
-    """Run an awaitable to its end from synchronous code, even where an event loop is already running."""
-
-    async def awaited() -> T:
-        return await awaitable
-
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(awaited())
-    with ThreadPoolExecutor(1, "plaudit-async") as pool:
-        return pool.submit(asyncio.run, awaited()).result()
 
 
 def as_output(value: Any, trajectory: Trajectory, seconds: float) -> RewardOutput:
@@ -122,23 +97,6 @@ def _batches(reward: Evaluable, trajectories: Sequence[Trajectory]) -> list[list
     return list(groups.values())
 
 
-async def _gathered(begun: list[Any], concurrency: int) -> list[Any]:
-    free = asyncio.Semaphore(concurrency)
-
-    async def finished(one: Any) -> Any:
-        if not isinstance(one, _Begun):
-            return one
-        async with free:
-            return await one.settle()
-
-    try:
-        return await asyncio.gather(*map(finished, begun))
-    finally:
-        for one in begun:  # an interrupt leaves some that were never awaited, and Python would warn of each
-            if isinstance(one, _Begun) and inspect.iscoroutine(one.returned):
-                one.returned.close()
-
-
 def _in_order(
     reward: Evaluable, settled: list[Any], trajectories: Sequence[Trajectory], first: int | None
 ) -> list[RewardOutput]:
@@ -158,12 +116,12 @@ def _in_order(
     ]
 
 
-def _sample(reward: Evaluable, trajectory: Trajectory) -> RewardOutput | _Begun:
+def _sample(reward: Evaluable, trajectory: Trajectory) -> RewardOutput | Begun:
     began = time.perf_counter()
     try:
         value = reward.compute_reward(trajectory)
         if type(value) is not float and inspect.isawaitable(value):
-            return _Begun(value, partial(_awaited_sample, reward, value, trajectory))
+            return Begun(value, partial(_awaited_sample, reward, value, trajectory))
         return as_output(value, trajectory, time.perf_counter() - began)
     except (Exception, SystemExit) as error:
         return _failed(reward, error, time.perf_counter() - began)
@@ -178,12 +136,12 @@ async def _awaited_sample(reward: Evaluable, value: Awaitable[Any], trajectory: 
         return _failed(reward, error, time.perf_counter() - began)
 
 
-def _batch(reward: Evaluable, batch: Sequence[Trajectory]) -> list[RewardOutput] | _Begun:
+def _batch(reward: Evaluable, batch: Sequence[Trajectory]) -> list[RewardOutput] | Begun:
     began = time.perf_counter()
     try:
         values = _call(reward, batch)
         if inspect.isawaitable(values):
-            return _Begun(values, partial(_awaited_batch, reward, values, batch))
+            return Begun(values, partial(_awaited_batch, reward, values, batch))
     except (Exception, SystemExit) as error:
         if len(batch) > 1 and reward.scope == "sample":
             return _one_by_one(reward, batch)
@@ -205,8 +163,8 @@ async def _awaited_batch(reward: Evaluable, values: Awaitable[Any], batch: Seque
         settled = await values
     except (Exception, SystemExit) as error:
         if len(batch) > 1 and reward.scope == "sample":
-            singly = [_awaited_batch(reward, _call(reward, [trajectory]), [trajectory]) for trajectory in batch]
-            return [output for outputs in await asyncio.gather(*singly) for output in outputs]
+            singly = [_batch(reward, [trajectory]) for trajectory in batch]
+            return [output for outputs in await gathered(singly, reward.concurrency) for output in outputs]
         return [_failed(reward, error, time.perf_counter() - began)] * len(batch)
     return _spread(reward, settled, batch, time.perf_counter() - began)
 

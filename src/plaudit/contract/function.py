@@ -15,11 +15,12 @@ import msgspec
 
 from plaudit.contract import rules
 from plaudit.contract.binding import Binding
-from plaudit.contract.boundary import Style, complete, evaluate
+from plaudit.contract.boundary import Style, evaluate
 from plaudit.contract.merging import combined_score, combined_tokens, stretched, unique_names
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.contract.rules import Bounds, Rule, Weight, WeightedSum
 from plaudit.contract.truths import with_truths
+from plaudit.contract.waiting import complete
 from plaudit.errors import InvalidOutput, InvalidReward, ScoringFailed
 from plaudit.normalize import Normalizer, RunningNormalizer, Scope, normalizer
 from plaudit.schedules import Schedule

@@ -55,7 +55,7 @@ class Rule(ABC):
         return None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class WeightedSum(Rule):
     """Σ weight · value + offset."""
 
@@ -95,7 +95,7 @@ class WeightedSum(Rule):
         return sum(low for low, _ in ends) + self.offset, sum(high for _, high in ends) + self.offset
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Product(Rule):
     """The product of all values."""
 
@@ -129,7 +129,7 @@ class _Pick(Rule):
         return Combined(values[chosen], [float(place == chosen) for place in range(len(values))])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Minimum(_Pick):
     """The smallest value: as good as the worst part."""
 
@@ -143,7 +143,7 @@ class Minimum(_Pick):
         return min(low for low, _ in parts), min(high for _, high in parts)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Maximum(_Pick):
     """The largest value: as good as the best part."""
 
@@ -157,7 +157,7 @@ class Maximum(_Pick):
         return max(low for low, _ in parts), max(high for _, high in parts)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Median(_Pick):
     """The middle value (the lower one of two): one outlier among several judges does not count."""
 
@@ -171,7 +171,7 @@ class Median(_Pick):
         return min(low for low, _ in parts), max(high for _, high in parts)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Cautious(Rule):
     """mean − λ · standard deviation of an ensemble: disagreement costs."""
 
@@ -185,7 +185,7 @@ class Cautious(Rule):
         return f"cautious({', '.join(parts)}, penalty={self.penalty:g})"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Gate(Rule):
     """The first value where the second reaches `at`, else `otherwise`."""
 
@@ -210,7 +210,7 @@ class Gate(Rule):
         return min(low, self.otherwise), max(high, self.otherwise)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Bonus(Rule):
     """c · (1 + Σ weight · extra): extras count only in proportion to the first value."""
 
@@ -232,7 +232,7 @@ class Bonus(Rule):
         return (1.0, *(0.0 for _ in self.weights))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Lexicographic(Rule):
     """Earlier values decide, later ones only break ties; all values and the result lie in [0, 1].
 
@@ -274,7 +274,7 @@ class _Transform(Rule):
     needs: ClassVar[int] = ATOM
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Clip(_Transform):
     """The value, kept within [low, high]."""
 
@@ -306,7 +306,7 @@ class Clip(_Transform):
         return self.high if self.high is not None and value > self.high else value
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Affine(_Transform):
     """The input range [from_low, from_high] stretched to [low, high]."""
 
@@ -333,7 +333,7 @@ class Affine(_Transform):
         return ends[0], ends[1]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Sigmoid(_Transform):
     """σ(value − reference): any value becomes one in (0, 1)."""
 
