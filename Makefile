@@ -25,7 +25,7 @@ demo: $(VENV)/core.stamp
 	$(BIN)/python examples/demo.py
 
 test: $(VENV)/dev.stamp
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 check: $(VENV)/dev.stamp
 	$(BIN)/ruff format --check .

@@ -12,12 +12,18 @@ from contract_rewards import Batch, Detailed, Mean, Rank, faulty, length, length
 from plaudit import CompositeReward, RewardOutput, Status, Trajectory
 from plaudit.contract.boundary import evaluate
 from plaudit.engine import Scorer
+from plaudit.engine.backends.ray_session import RaySession
 from plaudit.errors import InvalidReward, InvalidTrajectory
 
 
 @pytest.fixture(scope="module", params=["inline", "processes", "ray"])
-def backend(request) -> str:
-    return request.param
+def backend(request) -> Iterator[str]:
+    if request.param != "ray":
+        yield request.param
+        return
+    session = RaySession(None, 2)  # one Ray for all tests: starting it takes seconds
+    yield request.param
+    session.leave()
 
 
 def samples(*responses: str, **fields) -> list[Trajectory]:

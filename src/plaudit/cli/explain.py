@@ -6,16 +6,15 @@ import typer
 
 from plaudit.cli.console import show, show_json
 from plaudit.cli.options import (
-    DEFAULT_DEADLINE_S,
     BackendOption,
     ColumnsOption,
+    EngineOptions,
     JsonOption,
     RewardArgument,
     RolloutsArgument,
     SkipBadOption,
     opened,
     resolved,
-    scorer_for,
     tell_about_input,
 )
 from plaudit.errors import RolloutsError
@@ -45,7 +44,7 @@ def explain(
     """Show prompt, response, ground truth and the full breakdown of a few samples."""
     resolved(reward)
     reader = opened(rollouts, columns, skip_bad=skip_bad)
-    with scorer_for(reward, backend=backend, workers=None, deadline_s=DEFAULT_DEADLINE_S) as scorer:
+    with EngineOptions(backend).scorer(reward) as scorer:
         scored = scorer.score_stream((rollout.trajectory for rollout in reader), interleaved=True)
         samples = pick_samples(scored, count, pick or (Pick.FAILED, Pick.LOWEST, Pick.HIGHEST), sample or ())
     tell_about_input(reader)

@@ -1,6 +1,7 @@
 """Arguments and options that several commands share, and what they stand for."""
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
@@ -14,9 +15,9 @@ from plaudit.loading import resolve
 from plaudit.rollouts import RolloutsReader, read_rollouts
 
 __all__ = [
-    "DEFAULT_DEADLINE_S", "BackendOption", "CacheOption", "ColumnsOption", "DeadlineOption", "JsonOption",
-    "QuietOption", "RewardArgument", "RolloutsArgument", "SkipBadOption", "WorkersOption", "opened", "resolved",
-    "scorer_for", "tell_about_input",
+    "DEFAULT_DEADLINE_S", "AddressOption", "BackendOption", "CacheOption", "ColumnsOption", "DeadlineOption",
+    "EngineOptions", "JsonOption", "QuietOption", "RewardArgument", "RolloutsArgument", "SkipBadOption",
+    "WorkersOption", "column_mapping", "opened", "resolved", "tell_about_input",
 ]  # fmt: skip
 
 RewardArgument: TypeAlias = Annotated[
@@ -50,18 +51,40 @@ WorkersOption: TypeAlias = Annotated[
 DeadlineOption: TypeAlias = Annotated[
     float, typer.Option("--deadline", metavar="SECONDS", help="How long one sample may take; 0 for ever.")
 ]
+AddressOption: TypeAlias = Annotated[
+    str | None, typer.Option("--address", help="The Ray cluster to use: auto, host:port or ray://host:port.")
+]
 CacheOption: TypeAlias = Annotated[
     Path | None, typer.Option("--cache", metavar="FILE", help="Keep scores here, and take them from here next time.")
 ]
 DEFAULT_DEADLINE_S = 10.0
 
 
-def scorer_for(
-    reward: str, *, backend: str, workers: int | None, deadline_s: float, cache: Path | None = None
-) -> Scorer:
-    """The scorer that the options ask for."""
-    limit = None if backend == "inline" or deadline_s == 0 else deadline_s
-    return Scorer(reward, backend=backend, workers=workers, deadline_s=limit, cache=cache)
+@dataclass(frozen=True, slots=True)
+class EngineOptions:
+    """Where and under which limits to score."""
+
+    backend: str
+    workers: int | None = None
+    deadline_s: float = DEFAULT_DEADLINE_S
+    cache: Path | None = None
+    address: str | None = None
+
+    @property
+    def limit_s(self) -> float | None:
+        """The deadline, None where there is none: inline scoring cannot stop a reward."""
+        return None if self.backend == "inline" or self.deadline_s == 0 else self.deadline_s
+
+    def scorer(self, reward: str) -> Scorer:
+        """The scorer that the options ask for."""
+        return Scorer(
+            reward,
+            backend=self.backend,
+            workers=self.workers,
+            deadline_s=self.limit_s,
+            cache=self.cache,
+            address=self.address,
+        )
 
 
 def resolved(spec: str, *, quiet: bool = False) -> RewardFunction:
@@ -74,7 +97,7 @@ def resolved(spec: str, *, quiet: bool = False) -> RewardFunction:
 
 def opened(rollouts: str, columns: list[str] | None, *, skip_bad: bool = False) -> RolloutsReader:
     """The rollouts file that was named."""
-    mapping = dict(_pair(column) for column in columns or [])
+    mapping = column_mapping(columns)
     return read_rollouts(sys.stdin.buffer if rollouts == "-" else Path(rollouts), columns=mapping, skip_bad=skip_bad)
 
 
@@ -86,6 +109,11 @@ def tell_about_input(reader: RolloutsReader) -> None:
         say(f"left out {lines} that cannot be read; the first is {reader.name}:{first.line}: {first.reason}")
     if reader.note:
         say(reader.note)
+
+
+def column_mapping(columns: list[str] | None) -> dict[str, str]:
+    """`["response=text"]` as a mapping of fields to columns."""
+    return dict(_pair(column) for column in columns or [])
 
 
 def _pair(column: str) -> tuple[str, str]:

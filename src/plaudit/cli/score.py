@@ -11,12 +11,15 @@ import typer
 from rich.markup import escape
 
 from plaudit.cli.console import say, show, show_json, tell
+from plaudit.cli.folders import score_folder
 from plaudit.cli.options import (
     DEFAULT_DEADLINE_S,
+    AddressOption,
     BackendOption,
     CacheOption,
     ColumnsOption,
     DeadlineOption,
+    EngineOptions,
     JsonOption,
     QuietOption,
     RewardArgument,
@@ -25,7 +28,6 @@ from plaudit.cli.options import (
     WorkersOption,
     opened,
     resolved,
-    scorer_for,
     tell_about_input,
 )
 from plaudit.cli.progress import count_lines, watching
@@ -57,14 +59,18 @@ def score(
     workers: WorkersOption = None,
     deadline: DeadlineOption = DEFAULT_DEADLINE_S,
     cache: CacheOption = None,
+    address: AddressOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> int:
     """Score every sample of ROLLOUTS with REWARD; show a summary, keep the details in OUT.
 
     Samples that could not be scored are counted by status and stand in OUT with the reason. The exit code is 1 only
-    when no sample could be scored.
+    when no sample could be scored. With --backend ray, ROLLOUTS and OUT may be folders of files.
     """
+    engine = EngineOptions(backend, workers, deadline, cache, address)
+    if Path(rollouts).is_dir():
+        return score_folder(reward, Path(rollouts), out, engine, columns)
     if resume and out in (None, "-"):
         raise RolloutsError("--resume needs the file to go on with: -o OUT")
     if out and Path(out).exists() and Path(rollouts).exists() and Path(out).samefile(rollouts):
@@ -73,7 +79,7 @@ def score(
     reader = opened(rollouts, columns, skip_bad=skip_bad)
     builder = SummaryBuilder()
     with (
-        scorer_for(reward, backend=backend, workers=workers, deadline_s=deadline, cache=cache) as scorer,
+        engine.scorer(reward) as scorer,
         _destination(out, resume=resume, overwrite=overwrite) as write,
         watching("scoring", count_lines(rollouts), quiet=quiet) as tick,
     ):
