@@ -45,7 +45,7 @@ def module_from_file(path: Path) -> ModuleType:
 def modules_by_path() -> list[ModuleType]:
     """The modules loaded from files so far: no other process can import them by name."""
     with _lock:
-        return [module for _, module in _files.values()]
+        return [module for _, module in _files.values() if sys.modules.get(module.__name__) is module]
 
 
 def module_at(dotted: str, folder: Path) -> tuple[ModuleType | None, list[str]]:
