@@ -23,7 +23,7 @@ from plaudit.errors import InvalidOutput, PlauditError
 from plaudit.normalize import Scope
 from plaudit.trajectory import Trajectory
 
-__all__ = ["Evaluable", "Style", "as_output", "evaluate", "evaluate_async"]
+__all__ = ["Evaluable", "Style", "as_output", "evaluate", "evaluate_async", "evaluate_one"]
 
 MAX_REASON = 500
 
@@ -58,6 +58,12 @@ def evaluate(reward: Evaluable, trajectories: Sequence[Trajectory], *, first: in
     pending = any(isinstance(one, Begun) for one in begun)
     settled = complete(gathered(begun, reward.concurrency)) if pending else begun
     return _in_order(reward, settled, trajectories, first)
+
+
+def evaluate_one(reward: Evaluable, trajectory: Trajectory) -> RewardOutput:
+    """`evaluate` for one sample of a reward that takes samples one by one."""
+    output = _sample(reward, trajectory)
+    return complete(output.settle()) if isinstance(output, Begun) else output
 
 
 async def evaluate_async(

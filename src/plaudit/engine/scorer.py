@@ -98,12 +98,12 @@ class Scorer:
         """
         if self._remembered is not None and not self._remembered.reason:
             return self._remembered.stream(trajectories, lambda missing: self._run(missing, interleaved=True), first)
-        return (
-            Scored(scored.trajectory, named(scored.output, scored.trajectory, first + place))
-            for place, scored in enumerate(self._run(trajectories, interleaved=interleaved))
-        )
+        return self._run(trajectories, interleaved=interleaved, first=first)
 
-    def _run(self, trajectories: Iterable[Trajectory], *, interleaved: bool) -> Iterator[Scored]:
+    def _run(
+        self, trajectories: Iterable[Trajectory], *, interleaved: bool, first: int | None = None
+    ) -> Iterator[Scored]:
+        """Outputs in order; with `first`, the reasons of what was not scored name their samples."""
         waiting: dict[int, Trajectory] = {}
         supply = Supply(
             _noted(trajectories, waiting),
@@ -117,10 +117,10 @@ class Scorer:
         with self._lock:
             for done in self._results(supply):
                 ready.update(zip(done.places, done.outputs, strict=True))
-                while supply.taken in ready:
-                    place = supply.taken
+                while (output := ready.pop(supply.taken, None)) is not None:
+                    place, trajectory = supply.taken, waiting.pop(supply.taken)
                     supply.taken += 1
-                    yield Scored(waiting.pop(place), ready.pop(place))
+                    yield Scored(trajectory, output if first is None else named(output, trajectory, first + place))
 
     def _least(self) -> int:
         """How many samples a unit should hold at least, however long they take."""

@@ -1,20 +1,21 @@
 """Frames between a scorer and its workers: a length, then a pickle.
 
 Both ends run the same trusted code on one machine; what a model wrote travels inside as plain text. Frames of the
-parent are units of work, frames of a worker are the outputs of one unit's next samples.
+parent are units of work, frames of a worker are outputs, one by one.
 """
 
 import os
 import pickle
 import struct
-from collections.abc import Iterator
 from typing import Any
 
 from plaudit.contract.output import RewardOutput, Status
 
-__all__ = ["Frames", "packed", "read_exactly", "restored", "slim", "write_all"]
+__all__ = ["Frames", "packed", "packed_output", "read_exactly", "write_all"]
 
 _LENGTH = struct.Struct("<Q")
+_BARE = struct.Struct("<Qdd")
+_BARE_MARK = (1 << 63) | 16  # a length that no pickle has
 
 
 def packed(value: Any) -> bytes:
@@ -23,19 +24,18 @@ def packed(value: Any) -> bytes:
     return _LENGTH.pack(len(body)) + body
 
 
-def slim(output: RewardOutput) -> Any:
-    """An output as it travels: the usual kind as a few numbers, since pickling whole outputs costs the most."""
-    if output.status is Status.OK and not output.metadata and not output.components and output.token_rewards is None:
-        return output.reward, output.score, output.reason, output.latency_s
-    return output
-
-
-def restored(travelled: Any) -> RewardOutput:
-    """The output that `slim` was given."""
-    if isinstance(travelled, RewardOutput):
-        return travelled
-    reward, score, reason, latency_s = travelled
-    return RewardOutput(reward, score=score, reason=reason, latency_s=latency_s)
+def packed_output(output: RewardOutput) -> bytes:
+    """An output as one frame; a bare number travels as such, since pickling costs more than scoring may."""
+    if (
+        output.status is Status.OK
+        and output.score is None
+        and not output.reason
+        and not output.metadata
+        and not output.components
+        and output.token_rewards is None
+    ):
+        return _BARE.pack(_BARE_MARK, output.reward, output.latency_s or 0.0)
+    return packed(output)
 
 
 def write_all(descriptor: int, frame: bytes) -> None:
@@ -67,16 +67,25 @@ class Frames:
     def __init__(self) -> None:
         self._bytes = bytearray()
 
-    def feed(self, part: bytes) -> Iterator[Any]:
+    def feed(self, part: bytes) -> list[Any]:
+        """The values that are whole with this part."""
         self._bytes += part
-        place = 0
-        while len(self._bytes) - place >= _LENGTH.size:
-            (length,) = _LENGTH.unpack_from(self._bytes, place)
-            end = place + _LENGTH.size + length
-            if len(self._bytes) < end:
-                break
-            with memoryview(self._bytes) as view, view[place + _LENGTH.size : end] as body:
-                value = pickle.loads(body)
-            place = end
-            yield value
+        values: list[Any] = []
+        place, end = 0, len(self._bytes)
+        with memoryview(self._bytes) as view:
+            while end - place >= _LENGTH.size:
+                (length,) = _LENGTH.unpack_from(view, place)
+                if length == _BARE_MARK:
+                    if end - place < _BARE.size:
+                        break
+                    _, reward, latency_s = _BARE.unpack_from(view, place)
+                    values.append(RewardOutput(reward, latency_s=latency_s))
+                    place += _BARE.size
+                    continue
+                start = place + _LENGTH.size
+                if end - start < length:
+                    break
+                values.append(pickle.loads(view[start : start + length]))
+                place = start + length
         del self._bytes[:place]
+        return values

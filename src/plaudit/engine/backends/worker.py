@@ -9,12 +9,13 @@ import os
 import resource
 import signal
 import sys
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
-from plaudit.contract.boundary import Style, evaluate
+from plaudit.contract.boundary import Style, evaluate, evaluate_one
 from plaudit.contract.function import RewardFunction
-from plaudit.engine.backends.wire import packed, read_exactly, slim, write_all
+from plaudit.contract.output import RewardOutput
+from plaudit.engine.backends.wire import packed, packed_output, read_exactly, write_all
 from plaudit.engine.shipping import Shipment
 from plaudit.errors import PlauditError
 from plaudit.trajectory import Trajectory
@@ -40,22 +41,23 @@ def main(incoming: int, outgoing: int, parent: int) -> None:
         _limit_memory(memory_mb)
     write_all(outgoing, packed(None))
     us = os.getpid()
+    outputs_of = _scoring(reward)
     while True:
         try:
             unit: Sequence[Trajectory] = read_exactly(incoming)
         except EOFError:
             return
-        for outputs in _scored(reward, unit):
+        for output in outputs_of(unit):
             if os.getpid() != us:
                 os._exit(0)  # a child that the reward forked and forgot: only its parent answers
-            write_all(outgoing, packed([slim(output) for output in outputs]))
+            write_all(outgoing, packed_output(output))
 
 
-def _scored(reward: RewardFunction, unit: Sequence[Trajectory]) -> Any:
-    """Outputs of the unit, in as small parts as the reward allows."""
+def _scoring(reward: RewardFunction) -> Callable[[Sequence[Trajectory]], Iterable[RewardOutput]]:
+    """How to score a unit: sample by sample where the reward allows, so that each is answered at once."""
     if reward.style is Style.SAMPLE and not reward.is_async:
-        return ([output] for trajectory in unit for output in evaluate(reward, [trajectory]))
-    return iter([evaluate(reward, unit)])
+        return lambda unit: map(partial(evaluate_one, reward), unit)
+    return partial(evaluate, reward)
 
 
 def _die_with(parent: int) -> None:

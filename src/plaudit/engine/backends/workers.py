@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Any
 
 from plaudit.contract.output import RewardOutput
-from plaudit.engine.backends.wire import Frames, packed, restored
+from plaudit.engine.backends.wire import Frames, packed
 from plaudit.engine.shipping import Shipment
 from plaudit.engine.unit import Done, Unit
 
@@ -79,11 +79,10 @@ class Worker:
             except BlockingIOError:
                 break
             self.gone = not part
-            for answer in self._frames.feed(part):
-                if self.started:
-                    outputs += map(restored, answer)
-                else:
-                    self._take_greeting(answer)
+            answers = self._frames.feed(part)
+            if answers and not self.started:
+                self._take_greeting(answers.pop(0))
+            outputs += answers
         return self._done(outputs) if outputs else []
 
     def _done(self, outputs: list[RewardOutput]) -> list[Done]:
