@@ -16,8 +16,8 @@ from plaudit.trajectory import Trajectory
 __all__ = ["Supply"]
 
 UNIT_S = 0.02
-FIRST_SIZE, MAX_SIZE = 4, 512
-WINDOW = 8192
+FIRST_SIZE, MAX_SIZE = 4, 2048
+WINDOW = 16_384
 
 
 class Supply:
@@ -33,7 +33,7 @@ class Supply:
         group_size: int | None = None,
         interleaved: bool = False,
     ) -> None:
-        self._samples = enumerate(samples)
+        self._samples = samples
         self._scope, self._fixed, self._group_size, self._interleaved = scope, size, group_size, interleaved
         self._least = least  # async rewards need enough samples at once to wait for them together
         self._size = size or max(least, FIRST_SIZE)
@@ -49,11 +49,10 @@ class Supply:
             return self._leftover()
         if self.exhausted or (self.read - self.taken >= WINDOW and not self._groups):
             return None
-        if self._scope == "sample":
-            return self._unit(self._next(self._size), whole=False)
-        if self._scope == "batch":
-            return self._unit(self._next(None), whole=True)
-        return self._group()
+        if self._scope == "group":
+            return self._group()
+        first, samples = self.read, self._next(self._size if self._scope == "sample" else None)
+        return Unit(range(first, self.read), samples, whole=self._scope == "batch") if samples else None
 
     def observe(self, outputs: list[RewardOutput]) -> None:
         """Learn how long samples take, to size the next units."""
@@ -62,21 +61,17 @@ class Supply:
             wanted = int(min(MAX_SIZE, max(1.0, UNIT_S / max(seconds, 1e-6))))
             self._size = max(self._least, min(wanted, 2 * self._size))
 
-    def _next(self, count: int | None) -> list[tuple[int, Trajectory]]:
+    def _next(self, count: int | None) -> list[Trajectory]:
         samples = list(islice(self._samples, count))
         self.exhausted = count is None or len(samples) < count
         self.read += len(samples)
         return samples
 
-    def _unit(self, samples: list[tuple[int, Trajectory]], *, whole: bool) -> Unit | None:
-        if not samples:
-            return None
-        return Unit([place for place, _ in samples], [sample for _, sample in samples], whole=whole)
-
     def _group(self) -> Unit | None:
         """The next group that is complete; None at the end, when `late` tells what was left over."""
         while not self.exhausted:
-            for place, sample in self._next(None if self._interleaved else 1):
+            first, samples = self.read, self._next(None if self._interleaved else 1)
+            for place, sample in enumerate(samples, first):
                 key = sample.group_key
                 if key in self._ended:
                     self.late.append(Done([place], [_unscored(f"group {key!r:.60} had ended before: {CONTIGUOUS}")]))
@@ -93,7 +88,8 @@ class Supply:
 
     def _ended_group(self, key: str | int) -> Unit | None:
         self._ended.add(key)
-        return self._unit(self._groups.pop(key), whole=True)
+        members = self._groups.pop(key)
+        return Unit([place for place, _ in members], [sample for _, sample in members], whole=True)
 
     def _leftover(self) -> Unit | None:
         """The groups that are open at the end: complete ones one by one, incomplete ones as late."""

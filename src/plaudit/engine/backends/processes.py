@@ -26,7 +26,7 @@ __all__ = ["ProcessBackend"]
 logger = logging.getLogger("plaudit.engine")
 
 QUEUED = 2  # units a worker has at hand, so that it never waits for us
-PAUSE_S = 0.002  # between looks at busy workers: reading sample by sample would take their cores
+PAUSE_S = 0.005  # between looks at workers that have enough to do
 MAX_FALSE_STARTS = 3
 NOT_ITS_FAULT = {signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT}
 
@@ -99,15 +99,15 @@ class ProcessBackend:
         return max(0.0, min([limit for limit in limits if limit < float("inf")], default=0.5))
 
     def _ready(self, timeout: float) -> list[Worker]:
+        """The workers that have written something, after a wait."""
         for worker in self._workers:
             worker.send()
-        if any(worker.unsent for worker in self._workers):
+        if all(len(worker.units) > 1 for worker in self._workers) and timeout > PAUSE_S:
+            time.sleep(PAUSE_S)  # all have work for a while: waking for each of their samples would cost them a core
+            timeout = 0.0
+        elif any(worker.unsent for worker in self._workers):
             timeout = min(timeout, PAUSE_S)
-        began = time.monotonic()
-        events = self._selector.select(min(timeout, 0.5))
-        if events and time.monotonic() - began < PAUSE_S / 2 and all(len(w.units) > 1 for w in self._workers):
-            time.sleep(PAUSE_S)
-        return [key.data for key, _ in events]
+        return [key.data for key, _ in self._selector.select(min(timeout, 0.5))]
 
     def _progress(self, worker: Worker) -> Iterator[Done]:
         for done in worker.receive():

@@ -5,6 +5,7 @@ worker that must be killed has lost nothing but the sample it was at. It dies wi
 """
 
 import ctypes
+import gc
 import os
 import resource
 import signal
@@ -39,6 +40,8 @@ def main(incoming: int, outgoing: int, parent: int) -> None:
         return
     if memory_mb is not None:
         _limit_memory(memory_mb)
+    gc.freeze()  # what is loaded stays: there is no use in looking through it again and again
+    gc.set_threshold(10_000)
     write_all(outgoing, packed(None))
     us = os.getpid()
     outputs_of = _scoring(reward)
