@@ -5,7 +5,6 @@ and gating rewards makes new rewards, which is why the contract and its combinat
 keeps no state of its own, so a subclass need not call `super().__init__()`.
 """
 
-import dataclasses
 import functools
 import inspect
 from collections.abc import Callable, Sequence
@@ -16,12 +15,13 @@ import msgspec
 from plaudit.contract import rules
 from plaudit.contract.binding import Binding
 from plaudit.contract.boundary import Style, evaluate
+from plaudit.contract.calling import only, raised, settled
 from plaudit.contract.merging import combined_score, combined_tokens, stretched, unique_names
 from plaudit.contract.output import RewardOutput, Status
+from plaudit.contract.printing import told_arguments
 from plaudit.contract.rules import Bounds, Rule, Weight, WeightedSum
 from plaudit.contract.truths import with_truths
-from plaudit.contract.waiting import complete
-from plaudit.errors import InvalidOutput, InvalidReward, ScoringFailed
+from plaudit.errors import InvalidOutput, InvalidReward
 from plaudit.normalize import Normalizer, RunningNormalizer, Scope, normalizer
 from plaudit.schedules import Schedule
 from plaudit.trajectory import Trajectory
@@ -77,18 +77,18 @@ class RewardFunction:
 
     def compute_reward(self, trajectory: Trajectory) -> Any:
         """The reward of one sample."""
-        return _only(self._many([trajectory]))
+        return only(self._many([trajectory]))
 
     def compute_rewards(self, trajectories: Sequence[Trajectory]) -> Any:
         """The rewards of many samples, in order."""
         if self.style is Style.SAMPLE:
-            return [_settled(self.compute_reward(trajectory)) for trajectory in trajectories]
+            return [settled(self.compute_reward(trajectory)) for trajectory in trajectories]
         return self._many(trajectories)
 
     def _many(self, trajectories: Sequence[Trajectory]) -> Any:
         if self.style is Style.PAIRED:
-            return _settled(self(trajectories, [trajectory.ground_truth for trajectory in trajectories]))
-        return _settled(self.compute_rewards(trajectories))
+            return settled(self(trajectories, [trajectory.ground_truth for trajectory in trajectories]))
+        return settled(self.compute_rewards(trajectories))
 
     @overload
     def __call__(self, trajectories: Trajectory, ground_truths: Any = None) -> RewardOutput: ...
@@ -103,8 +103,8 @@ class RewardFunction:
         """
         if isinstance(trajectories, Trajectory):
             truths = None if ground_truths is None else [ground_truths]
-            return _raised(evaluate(self, with_truths([trajectories], truths), first=0))[0]
-        return [output.reward for output in _raised(evaluate(self, with_truths(trajectories, ground_truths), first=0))]
+            return raised(evaluate(self, with_truths([trajectories], truths), first=0))[0]
+        return [output.reward for output in raised(evaluate(self, with_truths(trajectories, ground_truths), first=0))]
 
     def __add__(self, other: "Addend") -> "CompositeReward":
         if isinstance(other, int | float):
@@ -194,14 +194,7 @@ class RewardFunction:
         return renamed
 
     def __repr__(self) -> str:
-        if not dataclasses.is_dataclass(self):
-            return f"{type(self).__name__}()"
-        shown = [
-            f"{field.name}={getattr(self, field.name)!r}"
-            for field in dataclasses.fields(self)
-            if field.repr and not _is_default(field, getattr(self, field.name))
-        ]
-        return f"{type(self).__name__}({', '.join(shown)})"
+        return f"{type(self).__name__}({', '.join(told_arguments(self))})"
 
 
 class FunctionReward(RewardFunction):
@@ -236,13 +229,13 @@ class FunctionReward(RewardFunction):
 
     def compute_reward(self, trajectory: Trajectory) -> Any:
         if self.binding.batched:
-            return _only(_settled(self.binding.call_batch([trajectory])))
+            return only(settled(self.binding.call_batch([trajectory])))
         return self.binding.call(trajectory)
 
     def compute_rewards(self, trajectories: Sequence[Trajectory]) -> Any:
         if self.binding.batched:
             return self.binding.call_batch(trajectories)
-        return [_settled(self.binding.call(trajectory)) for trajectory in trajectories]
+        return [settled(self.binding.call(trajectory)) for trajectory in trajectories]
 
     def __call__(self, trajectories: Any, ground_truths: Any = None) -> Any:
         """Score as every reward does; a batched function gets the ground truths exactly as given."""
@@ -394,31 +387,6 @@ def _terms(reward: RewardFunction) -> tuple[list[tuple[Rewarding, Weight]], floa
     return [(reward, 1.0)], 0.0
 
 
-def _raised(outputs: list[RewardOutput]) -> list[RewardOutput]:
-    failed = [output for output in outputs if output.status is Status.ERROR]
-    if failed:
-        more = f" (and {len(failed) - 1} more samples)" if len(failed) > 1 else ""
-        raise ScoringFailed(f"{failed[0].reason}{more}; plaudit.score(...) returns failures as data instead")
-    return outputs
-
-
-def _settled(value: Any) -> Any:
-    return complete(value) if hasattr(value, "__await__") else value
-
-
-def _only(values: Any) -> Any:
-    listed = list(values)
-    if len(listed) != 1:
-        raise InvalidOutput(f"it returned {len(listed)} values for 1 sample; give one per sample")
-    return listed[0]
-
-
 def _bracketed(part: RewardFunction, needs: int) -> str:
     loose = isinstance(part, Combination) and part.rule.precedence < needs
     return f"({part!r})" if loose else repr(part)
-
-
-def _is_default(field: "dataclasses.Field[Any]", value: Any) -> bool:
-    if field.default is not dataclasses.MISSING:
-        return bool(value == field.default)
-    return field.default_factory is not dataclasses.MISSING and bool(value == field.default_factory())
