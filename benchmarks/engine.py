@@ -1,4 +1,4 @@
-"""The scoring engine against inline scoring, a process pool, its own cache and Ray: medians of interleaved rounds.
+"""The scoring engine against inline scoring, a process pool, its own cache and Ray: medians of paired rounds.
 
 Run it on an idle machine: `python benchmarks/engine.py` (all parts) or with the names of parts, e.g. `a b`.
 """
@@ -10,18 +10,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from plaudit import Trajectory
 from plaudit.engine import Scorer
 
-ROUNDS = 5
-
-
-def spin(seconds: float) -> None:
-    end = time.perf_counter() + seconds
-    while time.perf_counter() < end:
-        pass
+ROUNDS = 9
 
 
 def reward_2ms(response: str) -> float:
@@ -57,15 +52,9 @@ def pool_task(trajectory: Trajectory) -> float:
     return reward_100us(trajectory.response)
 
 
-def medians(runs: dict[str, Callable[[], object]], rounds: int = ROUNDS) -> dict[str, float]:
-    """Median seconds of each run, interleaved."""
-    taken: dict[str, list[float]] = {name: [] for name in runs}
-    for _ in range(rounds):
-        for name, run in runs.items():
-            began = time.perf_counter()
-            run()
-            taken[name].append(time.perf_counter() - began)
-    return {name: statistics.median(seconds) for name, seconds in taken.items()}
+def ratio(theirs: Callable[[], object], ours: Callable[[], object], rounds: int = ROUNDS) -> float:
+    """How many times faster ours is: the median over rounds of two runs side by side, since the machine drifts."""
+    return statistics.median(_timed(theirs) / _timed(ours) for _ in range(rounds))
 
 
 def verdict(ratio: float, target: float) -> str:
@@ -77,9 +66,9 @@ def part_a() -> None:
     batch = samples(1_000)
     with Scorer(reward_2ms, backend="inline") as inline, Scorer(reward_2ms, workers=2, deadline_s=1.0) as processes:
         processes.score(batch[:50])
-        found = medians({"inline": lambda: inline.score(batch), "processes": lambda: processes.score(batch)})
-    each = found["inline"] / len(batch) * 1e3
-    print(f"(a) {each:.2f} ms reward: 2 workers over inline = {verdict(found['inline'] / found['processes'], 1.8)}")
+        each = _timed(lambda: inline.score(batch)) / len(batch) * 1e3
+        gain = ratio(lambda: inline.score(batch), lambda: processes.score(batch))
+    print(f"(a) {each:.2f} ms reward: 2 workers over inline = {verdict(gain, 1.8)}")
 
 
 def part_b() -> None:
@@ -88,16 +77,15 @@ def part_b() -> None:
     context = multiprocessing.get_context("spawn")
     with context.Pool(2) as pool, Scorer(reward_100us, workers=2, deadline_s=1.0) as scorer:
         scorer.score(batch[:500])
-        pools = {
-            f"pool, chunks of {size}": lambda size=size: list(pool.imap_unordered(pool_task, batch, chunksize=size))
-            for size in (64, 256, 1024)
-        }
         list(pool.imap_unordered(pool_task, batch[:500], chunksize=64))
-        found = medians({"scorer": lambda: scorer.score(batch), **pools})
-    best = min(seconds for name, seconds in found.items() if name != "scorer")
-    for name, seconds in found.items():
-        print(f"    {name:22} {len(batch) / seconds:10,.0f} samples/s")
-    print(f"(b) throughput with deadlines over the best pool without = {verdict(best / found['scorer'], 0.85)}")
+
+        def pooled(chunk: int) -> list[float]:
+            return list(pool.imap_unordered(pool_task, batch, chunksize=chunk))
+
+        taken = {chunk: _timed(partial(pooled, chunk)) for chunk in (64, 256, 512, 1024)}
+        best = min(taken, key=taken.__getitem__)
+        share = ratio(partial(pooled, best), lambda: scorer.score(batch))
+    print(f"(b) throughput with deadlines over a pool without (chunks of {best}) = {verdict(share, 0.85)}")
 
 
 def part_c() -> None:
@@ -129,8 +117,8 @@ def part_d() -> None:
         plain = Scorer(reward_1ms, backend="inline")
         with cached, plain:
             cached.score(batch)
-            found = medians({"scored": lambda: plain.score(batch), "cached": lambda: cached.score(batch)})
-    print(f"(d) cached rescoring over scoring = {verdict(found['scored'] / found['cached'], 20)}")
+            gain = ratio(lambda: plain.score(batch), lambda: cached.score(batch), rounds=5)
+    print(f"(d) cached rescoring over scoring = {verdict(gain, 20)}")
 
 
 def part_e() -> None:
@@ -141,8 +129,8 @@ def part_e() -> None:
     with processes, ray:
         processes.score(batch[:500])
         ray.score(batch[:500])
-        found = medians({"processes": lambda: processes.score(batch), "ray": lambda: ray.score(batch)})
-    print(f"(e) Ray over processes = {verdict(found['processes'] / found['ray'], 0.6)}")
+        share = ratio(lambda: processes.score(batch), lambda: ray.score(batch))
+    print(f"(e) Ray over processes = {verdict(share, 0.6)}")
 
 
 def part_f() -> None:
@@ -153,12 +141,13 @@ def part_f() -> None:
         with Scorer(reward_100us, workers=2, deadline_s=1.0) as scorer:
             scorer.score(batch)
 
-    small = statistics.median([_timed(lifetime) for _ in range(ROUNDS)])
-    ballast = bytearray(2 << 30)
-    ballast[:: resource.getpagesize()] = b"x" * len(ballast[:: resource.getpagesize()])
-    large = statistics.median([_timed(lifetime) for _ in range(ROUNDS)])
-    del ballast
-    print(f"(f) small parent over 2 GiB parent, start-up included = {verdict(small / large, 0.9)}")
+    def from_large_parent() -> float:
+        ballast = bytearray(2 << 30)
+        ballast[:: resource.getpagesize()] = b"x" * len(ballast[:: resource.getpagesize()])
+        return _timed(lifetime)
+
+    share = statistics.median(_timed(lifetime) / from_large_parent() for _ in range(5))
+    print(f"(f) small parent over 2 GiB parent, start-up included = {verdict(share, 0.9)}")
 
 
 def part_g() -> None:

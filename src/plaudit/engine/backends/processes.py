@@ -24,6 +24,7 @@ from plaudit.errors import InvalidReward, ScoringFailed
 __all__ = ["ProcessBackend"]
 
 logger = logging.getLogger("plaudit.engine")
+logger.addHandler(logging.NullHandler())  # whoever wants the log asks for it
 
 QUEUED = 2  # units a worker has at hand, so that it never waits for us
 PAUSE_S = 0.005  # between looks at workers that have enough to do

@@ -1,6 +1,6 @@
 """Score on a Ray cluster: a pool of actors, each with a worker process of its own.
 
-Several units travel in one call, about 100 ms of work, and each actor has a call waiting behind the one it is at. What
+Several units travel in one call, about 50 ms of work, and each actor has a call waiting behind the one it is at. What
 an actor has not answered when it or its node dies goes to the others, and a new actor takes its place; an answer counts
 once it is here, so no sample is lost or delivered twice.
 
@@ -26,7 +26,7 @@ from plaudit.errors import ScoringFailed, require
 
 __all__ = ["RayBackend"]
 
-CALL_S = 0.1  # of work a call, which costs about a millisecond itself
+CALL_S = 0.05  # of work a call, which costs about a millisecond itself
 IN_FLIGHT = 2
 START_S = 300.0  # a cluster may have to start a node first
 CLOSE_S = 2.0
