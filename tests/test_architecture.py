@@ -118,6 +118,12 @@ def test_importing_plaudit_is_light(heavy):
     assert heavy not in loaded_by("import plaudit")
 
 
+def test_packages_within_plaudit_are_there_without_importing_each():
+    code = "import plaudit; print(plaudit.checks.check_answer('The answer is 4.', '4'), plaudit.rewards.MathReward())"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "1.0 MathReward()\n"
+
+
 def test_the_public_names_are_the_ones_promised():
     promised = {
         "Trajectory", "RewardOutput", "Status", "RewardFunction", "reward", "CompositeReward", "FunctionReward",

@@ -1,6 +1,7 @@
 """Reward functions for reinforcement learning of language models: write once, test, score, train.
 
-`load` and `score` are imported when first used, so that `import plaudit` stays light.
+`load`, `score` and the packages within (`plaudit.checks`, `plaudit.rewards`, …) are imported when first used, so that
+`import plaudit` stays light.
 """
 
 import importlib
@@ -31,9 +32,12 @@ __all__ = [
 ]
 
 _LATER = {"load": "plaudit.loading", "score": "plaudit.engine"}
+_PACKAGES = {"checks", "compose", "engine", "loading", "report", "rewards", "rollouts", "shaping", "testing"}
 
 
 def __getattr__(name: str) -> Any:
+    if name in _PACKAGES:
+        return importlib.import_module(f"plaudit.{name}")
     if name not in _LATER:
         raise AttributeError(f"module 'plaudit' has no attribute {name!r}")
     return getattr(importlib.import_module(_LATER[name]), name)
