@@ -39,6 +39,7 @@ class _Actor:
     handle: Any
     calls: list["_Call"] = field(default_factory=list)
     greeted: bool = False
+    blamed: bool = False  # whether the call it died at is known
 
     @property
     def room(self) -> int:
@@ -168,13 +169,14 @@ class RayBackend:
 
     def _settled(self, reference: Any, again: deque[Unit]) -> Iterator[Done]:
         call = self._calls.pop(reference)
+        was_at_it = call.actor.calls[0] is call  # an actor takes its calls in order
         call.actor.calls.remove(call)
         try:
             answer = unpacked_answer(self._ray.get(reference))
         except self._errors.RayTaskError:
             raise  # a fault of ours, not of the cluster
         except self._errors.RayError as error:
-            yield from self._after_death(call, error, again)
+            yield from self._after_death(call, error, again, at_fault=was_at_it and not call.actor.blamed)
             return
         if answer.error is not None:
             raise answer.error
@@ -184,12 +186,12 @@ class RayBackend:
             self._sample_s = _smoothed(self._sample_s, answer)
             yield Done(answer.places, answer.outputs)
 
-    def _after_death(self, call: _Call, error: Exception, again: deque[Unit]) -> Iterator[Done]:
+    def _after_death(self, call: _Call, error: Exception, again: deque[Unit], *, at_fault: bool) -> Iterator[Done]:
         """Replace the actor and queue its units; the ones it was at, if this is not the first time, one by one."""
-        first = call.actor in self._actors
-        if first:
+        if call.actor in self._actors:
             self._replace(call.actor, error)
-        for unit in reversed([unit.tried_again() for unit in call.units] if first else call.units):
+        call.actor.blamed |= at_fault
+        for unit in reversed([unit.tried_again() for unit in call.units] if at_fault else call.units):
             if unit.tries < MAX_TRIES:
                 again.appendleft(unit)
             elif unit.whole or len(unit) == 1:
