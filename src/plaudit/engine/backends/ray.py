@@ -43,14 +43,21 @@ class _Actor:
 
     @property
     def room(self) -> int:
-        """How many calls it can take; none before it has answered the first, empty one."""
-        return IN_FLIGHT - len(self.calls) if self.greeted else 0
+        """How many calls it can take: none before it has answered the first, empty one, or behind a suspect."""
+        if not self.greeted or any(call.is_suspect for call in self.calls):
+            return 0
+        return IN_FLIGHT - len(self.calls)
 
 
 @dataclass(eq=False, slots=True)
 class _Call:
     actor: _Actor
     units: list[Unit]
+
+    @property
+    def is_suspect(self) -> bool:
+        """An actor died at it before: it has an actor to itself, as a death would take answers on their way with it."""
+        return any(unit.tries for unit in self.units)
 
 
 class RayBackend:
@@ -129,15 +136,17 @@ class RayBackend:
     def _give(self, supply: Supply, again: deque[Unit]) -> bool:
         """Give work to actors that have room; False when there is none left, given or waiting."""
         for actor in sorted(self._actors, key=lambda actor: len(actor.calls)):
-            while actor.room > 0 and (units := self._load(supply, again)):
+            while actor.room > 0 and (units := self._load(supply, again, is_idle=not actor.calls)):
                 self._call(actor, units)
         if not again and (unit := supply.take()):  # while all actors are starting
             again.append(unit)
         return bool(again) or any(call.units for call in self._calls.values())
 
-    def _load(self, supply: Supply, again: deque[Unit]) -> list[Unit]:
-        """Units for one call; one that was under way when an actor died travels alone."""
+    def _load(self, supply: Supply, again: deque[Unit], *, is_idle: bool) -> list[Unit]:
+        """Units for one call; one that was under way when an actor died travels alone, to an idle actor."""
         units: list[Unit] = []
+        if again and again[0].tries and not is_idle:
+            return units
         room = min(CALL_S / self._sample_s, WINDOW / (IN_FLIGHT * self._count))
         while room > 0 or not units:
             if units and again and again[0].tries:
