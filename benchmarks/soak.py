@@ -38,7 +38,7 @@ def state() -> dict[str, int]:
 def lifetime(number: int) -> None:
     faults = ["exit"] if number % 5 == 0 else ["hang"] if number % 50 == 1 else []
     samples = [Trajectory(prompt="p", response=response) for response in ["a", *faults, "b"]]
-    with Scorer(faulty, workers=1, deadline_s=0.05 if "hang" in faults else 5.0) as scorer:
+    with Scorer(faulty, workers=1, deadline_s=0.5 if "hang" in faults else 5.0) as scorer:
         outputs = scorer.score(samples)
     assert [output.ok for output in outputs] == [sample.response in "ab" for sample in samples]
 

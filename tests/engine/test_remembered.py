@@ -69,19 +69,53 @@ def test_a_changed_reward_is_scored_anew(counted, tmp_path):
         assert calls() == 2
 
 
-def test_rewards_that_are_not_deterministic_or_look_across_samples_are_never_cached(tmp_path):
+def test_rewards_that_are_not_deterministic_are_never_cached(tmp_path):
     drawn = iter(range(100))
 
     @reward(deterministic=False)
     def draw(response):
         return next(drawn)
 
-    for rewarding in (draw, Rank()):
-        with Scorer(rewarding, backend="inline", cache=tmp_path / "cache.sqlite") as scorer:
-            scorer.score(samples("a", "a"))
-            scorer.score(samples("a", "a"))
-            assert (scorer.stats.scored, scorer.stats.cached, scorer.stats.duplicates) == (4, 0, 0)
+    with Scorer(draw, backend="inline", cache=tmp_path / "cache.sqlite") as scorer:
+        scorer.score(samples("a", "a"))
+        scorer.score(samples("a", "a"))
+        assert (scorer.stats.scored, scorer.stats.cached, scorer.stats.duplicates) == (4, 0, 0)
     assert next(drawn) == 4
+
+
+def groups(**responses):
+    return [Trajectory(prompt="p", response=one, group=name) for name, words in responses.items() for one in words]
+
+
+@pytest.mark.parametrize("backend", ["inline", "processes"])
+def test_a_group_is_known_as_a_whole_or_not_at_all(tmp_path, backend):
+    with Scorer(Rank(), backend=backend, workers=1, cache=tmp_path / "cache.sqlite") as scorer:
+        first = scorer.score(groups(g=["b", "a"], h=["b", "c"]))
+        again = scorer.score(groups(h=["b", "c"], g=["b", "aa"]))
+        assert [output.reward for output in first] == [0.5, 0.0, 0.0, 0.5]
+        assert [output.reward for output in again] == [0.0, 0.5, 0.5, 0.0]
+        assert (scorer.stats.scored, scorer.stats.cached) == (6, 2)
+
+
+def test_a_group_of_which_the_cache_has_lost_a_part_is_scored_whole(tmp_path):
+    class Forgetful(Cache):
+        def get_many(self, keys):
+            return dict(list(super().get_many(keys).items())[:1])
+
+    with Forgetful(tmp_path / "cache.sqlite") as cache, Scorer(Rank(), backend="inline", cache=cache) as scorer:
+        for _ in range(2):
+            assert [output.reward for output in scorer.score(groups(g=["b", "a", "c"]))] == [1 / 3, 0.0, 2 / 3]
+        assert (scorer.stats.scored, scorer.stats.cached) == (6, 0)
+
+
+def test_a_stream_of_groups_comes_back_in_order_with_incomplete_ones_reported(tmp_path):
+    trajectories = groups(**{f"g{n}": ["b", "a"] for n in range(3000)}, last=["x"])
+    with Scorer(Rank(), backend="inline", cache=tmp_path / "cache.sqlite", group_size=2) as scorer:
+        for _ in range(2):
+            scored = list(scorer.score_stream(iter(trajectories)))
+            assert [one.output.reward for one in scored] == [0.5, 0.0] * 3000 + [None]
+            assert "incomplete" in scored[-1].output.reason
+        assert scorer.stats.cached == 6000
 
 
 def test_a_long_stream_through_the_cache_keeps_its_order(tmp_path):

@@ -1,21 +1,22 @@
 """Score only what is not known yet: look samples up in the cache, and score equal ones once.
 
 A stream is taken in portions; each is looked up, its unknown samples are scored, and what came of them is stored before
-the portion is given out. Rewards that look across samples are not cached: a group is known only as a whole.
+the portion is given out. Where a reward looks across samples, a group is known as a whole or not at all.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
 
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput
 from plaudit.engine.cache import Cache
 from plaudit.engine.keys import SampleKeys
-from plaudit.engine.scored import Scored, named
+from plaudit.engine.scored import Scored
 from plaudit.engine.stats import ScorerStats
+from plaudit.engine.supply import Supply
+from plaudit.engine.unit import Done, Unit
 from plaudit.trajectory import Trajectory
 
-__all__ = ["Remembered"]
+__all__ = ["PORTION", "Remembered"]
 
 PORTION = 4096
 
@@ -26,23 +27,25 @@ class Remembered:
     def __init__(self, reward: RewardFunction, cache: Cache, stats: ScorerStats) -> None:
         self._keys = SampleKeys(reward)
         self._cache, self._stats = cache, stats
-        self.reason = self._keys.reason or ("it looks across samples" if reward.scope != "sample" else "")
+        self.reason = self._keys.reason
 
-    def stream(
-        self, trajectories: Iterable[Trajectory], score: Callable[[list[Trajectory]], Iterable[Scored]], first: int
-    ) -> Iterator[Scored]:
-        """Every sample with its output, in order; `score` is called for those that are not known."""
-        source = iter(trajectories)
-        while portion := list(islice(source, PORTION)):
-            for place, output in enumerate(self._outputs(portion, score)):
-                yield Scored(portion[place], named(output, portion[place], first + place))
-            first += len(portion)
+    def results(self, supply: Supply, score: Callable[[list[Trajectory]], Iterable[Scored]]) -> Iterator[Done]:
+        """The outputs of a supply, portion by portion; `score` is called for samples that are not known."""
+        while units := _portion(supply):
+            samples = [sample for unit in units for sample in unit.trajectories]
+            places = [place for unit in units for place in unit.places]
+            yield Done(places, self._outputs(units, samples, score))
 
     def _outputs(
-        self, portion: list[Trajectory], score: Callable[[list[Trajectory]], Iterable[Scored]]
+        self, units: list[Unit], portion: list[Trajectory], score: Callable[[list[Trajectory]], Iterable[Scored]]
     ) -> list[RewardOutput]:
-        keys = self._keys.of(portion)
+        cut = [self._keys.of(unit.trajectories) for unit in units]
+        keys = [key for of_unit in cut for key in of_unit]
         known: dict[bytes, RewardOutput] = self._cache.get_many(key for key in keys if key is not None)
+        for unit, of_unit in zip(units, cut, strict=True):
+            if unit.whole and not known.keys() >= set(of_unit):
+                for key in of_unit:
+                    known.pop(key, None)  # type: ignore[arg-type]  # None is no key, and is not there
         found = sum(key in known for key in keys)
         chosen = list(dict.fromkeys(key or place for place, key in enumerate(keys) if key not in known))
         sample_of = {key or place: place for place, key in reversed(list(enumerate(keys)))}
@@ -53,3 +56,10 @@ class Remembered:
         self._stats.cached += found
         self._stats.duplicates += len(portion) - found - len(chosen)
         return [outcome[key or place] for place, key in enumerate(keys)]
+
+
+def _portion(supply: Supply) -> list[Unit]:
+    units: list[Unit] = []
+    while sum(map(len, units)) < PORTION and (unit := supply.take()):
+        units.append(unit)
+    return units

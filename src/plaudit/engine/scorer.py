@@ -20,7 +20,7 @@ from plaudit.engine.backends.inline import InlineBackend
 from plaudit.engine.backends.processes import ProcessBackend
 from plaudit.engine.backends.ray import RayBackend
 from plaudit.engine.cache import Cache
-from plaudit.engine.remembered import Remembered
+from plaudit.engine.remembered import PORTION, Remembered
 from plaudit.engine.scored import Scored, named
 from plaudit.engine.shipping import Shipment
 from plaudit.engine.stats import ScorerStats
@@ -80,6 +80,7 @@ class Scorer:
         self.cache = Cache(cache) if isinstance(cache, str | Path) else cache
         self._owns_cache = isinstance(cache, str | Path)
         self._batch_size, self._group_size = batch_size, group_size
+        self._unit_size: int | None = None  # as the samples scored so far made it
         self._remembered = None if self.cache is None else Remembered(self.reward, self.cache, self.stats)
         self._backend = BACKENDS[backend](self, reward)
         self._lock = threading.Lock()
@@ -96,31 +97,41 @@ class Scorer:
         A group reward needs the samples of a group side by side, or a `group_size`; where groups are `interleaved`, the
         whole stream is read before they are scored.
         """
-        if self._remembered is not None and not self._remembered.reason:
-            return self._remembered.stream(trajectories, lambda missing: self._run(missing, interleaved=True), first)
-        return self._run(trajectories, interleaved=interleaved, first=first)
+        if self._remembered is None or self._remembered.reason:
+            return self._run(trajectories, interleaved=interleaved, first=first)
+        return self._recalled(trajectories, self._remembered, interleaved=interleaved, first=first)
+
+    def _recalled(
+        self, trajectories: Iterable[Trajectory], remembered: Remembered, *, interleaved: bool, first: int
+    ) -> Iterator[Scored]:
+        """Outputs in order, from the cache where it has them."""
+        waiting: dict[int, Trajectory] = {}
+        supply = self._supply(trajectories, waiting, interleaved=interleaved, size=PORTION)
+        done = remembered.results(supply, lambda missing: self._run(missing, interleaved=True))
+        yield from _in_order(_with_late(done, supply), supply, waiting, first)
 
     def _run(
         self, trajectories: Iterable[Trajectory], *, interleaved: bool, first: int | None = None
     ) -> Iterator[Scored]:
         """Outputs in order; with `first`, the reasons of what was not scored name their samples."""
         waiting: dict[int, Trajectory] = {}
-        supply = Supply(
+        supply = self._supply(trajectories, waiting, interleaved=interleaved, size=self._batch_size)
+        with self._lock:
+            yield from _in_order(_with_late(self._results(supply), supply), supply, waiting, first)
+
+    def _supply(
+        self, trajectories: Iterable[Trajectory], waiting: dict[int, Trajectory], *, interleaved: bool, size: int | None
+    ) -> Supply:
+        """The samples in units; each stands in `waiting` under its place until its output is there."""
+        return Supply(
             _noted(trajectories, waiting),
             self.reward.scope,
-            size=self._batch_size,
+            size=size,
             least=self._least(),
             group_size=self._group_size,
             interleaved=interleaved,
+            begin_with=self._unit_size,
         )
-        ready: dict[int, RewardOutput] = {}
-        with self._lock:
-            for done in self._results(supply):
-                ready.update(zip(done.places, done.outputs, strict=True))
-                while (output := ready.pop(supply.taken, None)) is not None:
-                    place, trajectory = supply.taken, waiting.pop(supply.taken)
-                    supply.taken += 1
-                    yield Scored(trajectory, output if first is None else named(output, trajectory, first + place))
 
     def _least(self) -> int:
         """How many samples a unit should hold at least, however long they take."""
@@ -154,11 +165,9 @@ class Scorer:
             self.stats.busy_s += sum(output.latency_s or 0.0 for output in done.outputs)
             self.stats.queued_s.append(done.queued_s)
             self.stats.wall_s += time.perf_counter() - began
+            self._unit_size = supply.size
             yield done
             began = time.perf_counter()
-            yield from supply.late
-            supply.late.clear()
-        yield from supply.late
 
 
 def _inline(scorer: Scorer, reward: Rewarding | str) -> Backend:
@@ -185,6 +194,28 @@ BACKENDS: dict[str, Callable[[Scorer, Rewarding | str], Backend]] = {
     "processes": _processes,
     "ray": _ray,
 }
+
+
+def _with_late(results: Iterable[Done], supply: Supply) -> Iterator[Done]:
+    """The results, and what the supply could not put in any unit."""
+    for done in results:
+        yield done
+        yield from supply.late
+        supply.late.clear()
+    yield from supply.late
+
+
+def _in_order(
+    results: Iterable[Done], supply: Supply, waiting: dict[int, Trajectory], first: int | None
+) -> Iterator[Scored]:
+    """Samples with their outputs as soon as all before them are there."""
+    ready: dict[int, RewardOutput] = {}
+    for done in results:
+        ready.update(zip(done.places, done.outputs, strict=True))
+        while (output := ready.pop(supply.taken, None)) is not None:
+            place, trajectory = supply.taken, waiting.pop(supply.taken)
+            supply.taken += 1
+            yield Scored(trajectory, output if first is None else named(output, trajectory, first + place))
 
 
 def _noted(trajectories: Iterable[Trajectory], waiting: dict[int, Trajectory]) -> Iterator[Trajectory]:

@@ -1,6 +1,6 @@
 """Cut a stream of samples into units of work, and no faster than results are taken.
 
-A unit holds about as many samples as take 20 ms, or a whole group. In a stream a group ends where the next one begins,
+A unit holds about as many samples as take 10 ms, or a whole group. In a stream a group ends where the next one begins,
 or when it has `group_size` samples; where groups are interleaved, all samples are read first. A sample that comes after
 its group has ended is not scored, and says so.
 """
@@ -15,7 +15,7 @@ from plaudit.trajectory import Trajectory
 
 __all__ = ["Supply"]
 
-UNIT_S = 0.02
+UNIT_S = 0.01
 FIRST_SIZE, MAX_SIZE = 4, 2048
 WINDOW = 16_384
 
@@ -32,11 +32,12 @@ class Supply:
         least: int = 1,
         group_size: int | None = None,
         interleaved: bool = False,
+        begin_with: int | None = None,
     ) -> None:
         self._samples = samples
         self._scope, self._fixed, self._group_size, self._interleaved = scope, size, group_size, interleaved
         self._least = least  # async rewards need enough samples at once to wait for them together
-        self._size = size or max(least, FIRST_SIZE)
+        self.size = size or max(least, begin_with or FIRST_SIZE)  # of the next unit
         self._groups: dict[str | int, list[tuple[int, Trajectory]]] = {}
         self._ended: set[str | int] = set()
         self.late: list[Done] = []
@@ -51,7 +52,7 @@ class Supply:
             return None
         if self._scope == "group":
             return self._group()
-        first, samples = self.read, self._next(self._size if self._scope == "sample" else None)
+        first, samples = self.read, self._next(self.size if self._scope == "sample" else None)
         return Unit(range(first, self.read), samples, whole=self._scope == "batch") if samples else None
 
     def observe(self, outputs: list[RewardOutput]) -> None:
@@ -59,7 +60,7 @@ class Supply:
         seconds = sum(output.latency_s or 0.0 for output in outputs) / max(1, len(outputs))
         if self._fixed is None:
             wanted = int(min(MAX_SIZE, max(1.0, UNIT_S / max(seconds, 1e-6))))
-            self._size = max(self._least, min(wanted, 2 * self._size))
+            self.size = max(self._least, min(wanted, 2 * self.size))
 
     def _next(self, count: int | None) -> list[Trajectory]:
         samples = list(islice(self._samples, count))

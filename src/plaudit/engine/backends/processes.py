@@ -26,8 +26,9 @@ __all__ = ["ProcessBackend"]
 logger = logging.getLogger("plaudit.engine")
 logger.addHandler(logging.NullHandler())  # whoever wants the log asks for it
 
-QUEUED = 2  # units a worker has at hand, so that it never waits for us
-PAUSE_S = 0.005  # between looks at workers that have enough to do
+QUEUED = 4  # units a worker has at hand, so that it never waits for us
+PAUSE_S = 0.02  # at most, between looks at workers that have enough to do
+LEAST_PAUSE_S = 0.0003
 MAX_FALSE_STARTS = 3
 NOT_ITS_FAULT = {signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT}
 
@@ -103,8 +104,9 @@ class ProcessBackend:
         """The workers that have written something, after a wait."""
         for worker in self._workers:
             worker.send()
-        if all(len(worker.units) > 1 for worker in self._workers) and timeout > PAUSE_S:
-            time.sleep(PAUSE_S)  # all have work for a while: waking for each of their samples would cost them a core
+        pause = min(PAUSE_S, min(worker.at_hand_s() for worker in self._workers) / 2)
+        if LEAST_PAUSE_S < pause < timeout:
+            time.sleep(pause)  # all have work for a while: waking for each of their samples would cost them a core
             timeout = 0.0
         elif any(worker.unsent for worker in self._workers):
             timeout = min(timeout, PAUSE_S)

@@ -15,6 +15,7 @@ from typing import cast
 
 from plaudit.contract.output import RewardOutput
 from plaudit.engine.backends.processes import ProcessBackend
+from plaudit.engine.backends.wire import Frames, packed_output
 from plaudit.engine.shipping import Shipment
 from plaudit.engine.supply import Supply
 from plaudit.engine.unit import Limits, Unit
@@ -50,8 +51,10 @@ class ScoringActor:
         self._pool = ProcessBackend(settled(shipment, folder), 1, limits, by_sample=by_sample)
 
     def score(self, packed: bytes) -> bytes:
-        """The answer to a call, packed like its units: Ray's own pickling takes several times as long."""
-        return pickle.dumps(self._answer(pickle.loads(packed)), pickle.HIGHEST_PROTOCOL)
+        """The answer to a call, packed: Ray's own pickling takes several times as long."""
+        answer = self._answer(pickle.loads(packed))
+        outputs = b"".join(map(packed_output, answer.outputs))
+        return pickle.dumps((answer.places, outputs, answer.seconds, answer.error), pickle.HIGHEST_PROTOCOL)
 
     def close(self) -> None:
         """End the worker process and what it started."""
@@ -77,9 +80,8 @@ def packed_units(units: Sequence[Unit]) -> bytes:
 
 def unpacked_answer(packed: bytes) -> Answer:
     """The answer that `ScoringActor.score` gave."""
-    answer = pickle.loads(packed)
-    assert isinstance(answer, Answer)
-    return answer
+    places, outputs, seconds, error = pickle.loads(packed)
+    return Answer(places, Frames().feed(outputs), seconds, error)
 
 
 class _Handed:

@@ -38,6 +38,7 @@ class Worker:
         os.set_blocking(self.reading, False)
         self.units: deque[Unit] = deque()
         self.since = time.monotonic()
+        self._pace_s = 0.0  # a sample, of late
         self.started = False
         self.gone = False
         self.refusal: str | None = None
@@ -47,6 +48,10 @@ class Worker:
     @property
     def pid(self) -> int:
         return self._process.pid
+
+    def at_hand_s(self) -> float:
+        """For how long it has work, going by its latest samples; 0 before the first."""
+        return sum(map(len, self.units)) * self._pace_s - (time.monotonic() - self.since)
 
     def give(self, unit: Unit) -> None:
         """Hand over a unit; its clock starts when the one before is done."""
@@ -88,6 +93,7 @@ class Worker:
     def _done(self, outputs: list[RewardOutput]) -> list[Done]:
         """The outputs as the next ones of the units at hand, in order."""
         done = []
+        self._pace_s = sum(output.latency_s or 0.0 for output in outputs) / len(outputs)
         while outputs:
             unit = self.units.popleft()
             done.append(unit.done(outputs[: len(unit)], max(0.0, self.since - unit.cut_at)))
