@@ -2,26 +2,28 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
 SOURCES := pyproject.toml constraints.txt
+SAME_TORCH := $(BIN)/python -c "import importlib.metadata as m; v = m.version('torch'); assert v.startswith('2.13.0'), v"
 
 .PHONY: demo test check bench clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/core.stamp: $(BIN)/python $(SOURCES)
-	$(PIP) --editable .
-	@touch $@
-
 # torch first, so that nothing later pulls in another build of it; the last line checks that nothing did
-$(VENV)/dev.stamp: $(VENV)/core.stamp
+$(VENV)/train.stamp: $(BIN)/python $(SOURCES)
 	$(PIP) torch==2.13.0
-	$(PIP) --editable '.[dev]'
-	@$(BIN)/python -c "import importlib.metadata as m; v = m.version('torch'); assert v.startswith('2.13.0'), v"
+	$(PIP) --editable '.[train]'
+	@$(SAME_TORCH)
 	@touch $@
 
-demo: $(VENV)/core.stamp
+$(VENV)/dev.stamp: $(VENV)/train.stamp
+	$(PIP) --editable '.[dev]'
+	@$(SAME_TORCH)
+	@touch $@
+
+demo: $(VENV)/train.stamp
 	$(BIN)/python examples/demo.py
 
 test: $(VENV)/dev.stamp
