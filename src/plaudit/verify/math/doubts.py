@@ -92,6 +92,8 @@ def is_corrected(earlier: Mark, last: Mark, text: str) -> bool:
 def rivals_after(mark: Mark, text: str) -> list[Rival]:
     """The numbers that the text offers after an answer: beside it, as a choice, or on second thought."""
     after = text[mark.end : mark.end + FOLLOWING]
+    if not _DIGIT.search(after):
+        return []
     rivals = [Rival(number.text, Rejection.HEDGED) for number in _beside(after)]
     cue = _SECOND_THOUGHT.search(after) if _DIGIT.search(mark.text) else None
     numbers = numbers_in(after[cue.end() :]) if cue else []

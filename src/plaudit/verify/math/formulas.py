@@ -6,7 +6,7 @@ A dollar sign before a number that reads on in words is money: "$5 and $6" holds
 import re
 from collections.abc import Iterator
 
-__all__ = ["end_of_statement", "formulas_in", "statements"]
+__all__ = ["end_of_statement", "formulas_in", "statements", "without_formulas"]
 
 _FORMULA = (
     r"\$\$(?P<display>[^$]{1,3000}+)\$\$"
@@ -22,10 +22,17 @@ _KINDS = ("display", "inline", "round", "square")
 
 
 def formulas_in(text: str) -> list[re.Match[str]]:
-    """The formulas of a text; `content_of` is not needed, since group `lastgroup` holds what is inside."""
+    """The formulas of a text; the last group of each match holds what is inside."""
     if "$" not in text and "\\" not in text:
         return []
     return [found for found in _PATTERN.finditer(text) if found.lastgroup in _KINDS]
+
+
+def without_formulas(text: str) -> str:
+    """The text with every formula covered, so that places in it stay the same."""
+    if "$" not in text and "\\" not in text:
+        return text
+    return _PATTERN.sub(lambda found: "x" * len(found[0]), text)
 
 
 def end_of_statement(text: str, start: int, limit: int) -> int:

@@ -42,6 +42,6 @@ class Mark:
     denied: bool = False
 
 
-def last_matches(pattern: re.Pattern[str], text: str) -> list[re.Match[str]]:
-    """The last matches of a pattern, as many as may count."""
-    return list(deque(pattern.finditer(text), maxlen=MAX_MARKS))
+def last_matches(pattern: re.Pattern[str], text: str, start: int = 0) -> list[re.Match[str]]:
+    """The last matches of a pattern from a place on, as many as may count."""
+    return list(deque(pattern.finditer(text, start), maxlen=MAX_MARKS))

@@ -23,6 +23,8 @@ _FUNCTIONS = frozenset({
     "sin", "cos", "tan", "cot", "sec", "csc", "log", "exp", "sqrt", "frac", "and", "mod", "gcd", "lcm", "max", "min",
     "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "sup", "inf", "infty", "infinity", "oder", "und", "for",
 })  # fmt: skip
+_LABEL = re.compile(r"\b[^\W\d_]{3,}(?:\s\d+)?\s?:(?=\s*[-\d\\$])")
+_OUTPUT = re.compile(r"```output\s+([^\n`]{1,100})\s+```")
 _BOLD = re.compile(r"\*\*(?P<bold>[^*\n]{1,60})\*\*(?!\s*:)|\\textbf\s?\{(?P<latex>[^{}\n]{1,60})\}")
 _LABELLING = re.compile(r":\s*$|^(?:step|case|part|final|answer|solution|note|given|problem|method)\b", re.IGNORECASE)
 _DIGIT_OR_MATH = re.compile(r"[\d\\$=]|^\(?[A-Z]\)?$")
@@ -42,9 +44,9 @@ def unmarked_answer(text: str, policy: MathPolicy) -> Mark | None:
     if not _has_ink(bare):
         return None
     if len(bare) <= LONGEST_BARE and is_bare(bare):
-        return Mark(bare, Source.WHOLE, 0, len(text), whole=bare)
+        return Mark(_LABEL.sub("", bare), Source.WHOLE, 0, len(text), whole=bare)
     end = text[-CLOSING:]
-    mark = _bold(end) or _closing(end, policy)
+    mark = _bold(end) or _printed(end) or _closing(end, policy)
     return mark or Mark(bare[:LONGEST_BARE], Source.WHOLE, 0, len(text), whole=bare)
 
 
@@ -55,6 +57,7 @@ def is_bare(text: str) -> bool:
         return True
     if "\n\n" in text or text.count("$") > 2:
         return False
+    text = _LABEL.sub("", text)
     words = [word for word in _WORD.findall(_COMMAND.sub(" ", text)) if word.casefold() not in _FUNCTIONS]
     return len(words) <= 1
 
@@ -93,6 +96,19 @@ def _bold(text: str) -> Mark | None:
         if _DIGIT_OR_MATH.search(inside) and not _LABELLING.search(inside):
             return Mark(inside, Source.BOLD, start + found.start(), start + found.end())
     return None
+
+
+def _printed(text: str) -> Mark | None:
+    """The number that a program printed, where the sentences after its output repeat it."""
+    if "```output" not in text or not (outputs := last_matches(_OUTPUT, text)):
+        return None
+    printed = numbers_in(outputs[-1][1])
+    said = text[outputs[-1].end() :]
+    repeated = [number for number in numbers_in(said) if len(printed) == 1 and number.value == printed[0].value]
+    if not repeated:
+        return None
+    start = outputs[-1].end() + repeated[-1].start
+    return Mark(repeated[-1].text, Source.NUMBER, start, start + len(repeated[-1].text), whole=said.strip())
 
 
 def _closing(text: str, policy: MathPolicy) -> Mark | None:
