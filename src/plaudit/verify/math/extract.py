@@ -27,7 +27,7 @@ from plaudit.verify.numbers import NUMBER, numbers_in, without_calculator_marks
 from plaudit.verify.tags import blocks_in, without_thinking
 from plaudit.verify.text import visible
 
-__all__ = ["Extraction", "Rejection", "Rival", "Source", "extract", "spoken"]
+__all__ = ["Extraction", "Rejection", "Rival", "Source", "extract", "marks_in", "spoken", "tidied"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +51,19 @@ def extract(response: str, policy: MathPolicy) -> Extraction:
     '4'
     """
     text = spoken(response, policy)
-    for find in FINDERS.values():
-        marks = [mark for mark in find(text) if _is_readable(mark.text)]
-        if marks:
-            return _weighed(marks, text)
+    if marks := marks_in(text):
+        return _weighed(marks, text)
     mark = unmarked_answer(text, policy)
     return Extraction(None, None, Rejection.NONE_FOUND) if mark is None else _unmarked(mark, text)
+
+
+def marks_in(text: str) -> list[Mark]:
+    """The marks of the strongest kind that a text has, in order."""
+    for find in FINDERS.values():
+        marks = [mark for mark in find(text) if _INK.search(mark.text)]
+        if marks:
+            return marks
+    return []
 
 
 def spoken(response: str, policy: MathPolicy) -> str:
@@ -94,14 +101,10 @@ FINDERS: dict[Source, Callable[[str], list[Mark]]] = {
 }
 
 
-def _is_readable(text: str) -> bool:
-    return _INK.search(text) is not None
-
-
 def _weighed(marks: list[Mark], text: str) -> Extraction:
     """The last of the marks of one kind, with what speaks against it."""
     last = marks[-1]
-    answer, whole = _tidied(last.text), _tidied(last.whole)
+    answer, whole = tidied(last.text), tidied(last.whole)
     if is_denied(last, text):
         return Extraction(answer, last.source, Rejection.NEGATED, whole)
     if taken_back(last, text):
@@ -115,12 +118,13 @@ def _others(marks: list[Mark], text: str) -> list[Rival]:
     earlier = [mark for mark in marks[:-1] if not is_denied(mark, text) and not is_corrected(mark, last, text)]
     after = text[last.end :]
     later = [mark for source, find in FINDERS.items() if source is not last.source for mark in find(after)]
-    texts = dict.fromkeys(_tidied(mark.text) for mark in earlier + later)
-    return [Rival(other, Rejection.CONTRADICTED) for other in texts if other and other != _tidied(last.text)]
+    later = [mark for mark in later if any(character.isdecimal() for character in mark.text)]
+    texts = dict.fromkeys(tidied(mark.text) for mark in earlier + later)
+    return [Rival(other, Rejection.CONTRADICTED) for other in texts if other and other != tidied(last.text)]
 
 
 def _unmarked(mark: Mark, text: str) -> Extraction:
-    answer, whole = _tidied(mark.text), _tidied(mark.whole)
+    answer, whole = tidied(mark.text), tidied(mark.whole)
     if mark.source in (Source.NUMBER, Source.EQUATION):
         numbers = numbers_in(mark.whole)
         number = next((one for one in reversed(numbers) if one.text == mark.text), numbers[-1])
@@ -132,7 +136,8 @@ def _unmarked(mark: Mark, text: str) -> Extraction:
     return Extraction(answer, mark.source, None, whole)
 
 
-def _tidied(text: str) -> str:
+def tidied(text: str) -> str:
+    """An answer without markdown and punctuation around it."""
     text = text.strip(_DRESSING)
     while text.endswith((".", ",", ";", ":")) and not text.endswith(("...", "\\,", "\\;", "\\:")):
         text = text[:-1].rstrip(_DRESSING)
