@@ -23,6 +23,8 @@ _FUNCTIONS = frozenset({
     "sin", "cos", "tan", "cot", "sec", "csc", "log", "exp", "sqrt", "frac", "and", "mod", "gcd", "lcm", "max", "min",
     "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "sup", "inf", "infty", "infinity", "oder", "und", "for",
 })  # fmt: skip
+_TELLING = re.compile(r"(?<![\\\w])(?:is|are|it|we|so|thus|hence|he|she)\b", re.IGNORECASE)
+_EMPTY_BOX = re.compile(r"\\+(?:boxed|fbox)\s?\{\s*\}")
 _LABEL = re.compile(r"\b[^\W\d_]{3,}(?:\s\d+)?\s?:(?=\s*[-\d\\$])")
 _OUTPUT = re.compile(r"```output\s+([^\n`]{1,100})\s+```")
 _BOLD = re.compile(r"\*\*(?P<bold>[^*\n]{1,60})\*\*(?!\s*:)|\\textbf\s?\{(?P<latex>[^{}\n]{1,60})\}")
@@ -40,7 +42,7 @@ _JOINT = re.compile(r"(?:\s|,|;|\b(?:and|or|und|oder|et|ou|y|o)\b|和|或|与|�
 
 def unmarked_answer(text: str, policy: MathPolicy) -> Mark | None:
     """The answer that a text gives without saying so, or None where it says nothing."""
-    bare = text.strip()
+    bare = _EMPTY_BOX.sub("", text).strip() if "box" in text else text.strip()
     if not _has_ink(bare):
         return None
     if len(bare) <= LONGEST_BARE and is_bare(bare):
@@ -55,11 +57,10 @@ def is_bare(text: str) -> bool:
     formulas = formulas_in(text)
     if formulas and len(formulas) == 1 and formulas[0].span() == (0, len(text)):
         return True
-    if "\n\n" in text or text.count("$") > 2:
+    plain = _COMMAND.sub(" ", _LABEL.sub("", text))
+    if "\n\n" in text or "**" in text or text.count("$") > 2 or _TELLING.search(plain):
         return False
-    text = _LABEL.sub("", text)
-    words = [word for word in _WORD.findall(_COMMAND.sub(" ", text)) if word.casefold() not in _FUNCTIONS]
-    return len(words) <= 1
+    return len([word for word in _WORD.findall(plain) if word.casefold() not in _FUNCTIONS]) <= 1
 
 
 def equated_numbers(text: str) -> list[Number]:
