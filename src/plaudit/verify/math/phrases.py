@@ -18,7 +18,7 @@ _DENIED = (
 )
 _VERB = r"\b(?:is|are|was|be|equals|est|ist|lautet|beträgt|es)\b|(?:应该|应当|就)?[是为為]|等于"
 _PHRASE = re.compile(
-    rf"{_NOUN}(?:[^\n.!?:;,=\d\\$()。：，]{{0,40}}?(?:{_DENIED}|[:：=]|\s[-–—]\s|{_VERB})"
+    rf"{_NOUN}(?:[^\n.!?:;,=\d\\$()<>。：，]{{0,40}}?(?:{_DENIED}|[:：=]|\s[-–—]\s|{_VERB})"
     r"|[ \t*_]*(?=\$|\\+[(\[])|[ \t]?[*_]{1,2}[ \t]*\n)|故选[:：]?",
     re.IGNORECASE,
 )
