@@ -35,6 +35,7 @@ DIGITS = "1234567890" * 10_000
 PROSE = "We look at the next case and see that nothing new comes up there. " * 1500
 ONES = "+".join(["1"] * 1000)
 PRODUCT = "".join(f"(a_{{{place}}}+b_{{{place}}})" for place in range(100))
+SWAPPED = PRODUCT.replace("a_{7}+b_{7}", "b_{7}+a_{7}")
 INTERVALS = [f"({2 * place},{2 * place + 1})" for place in range(300)]
 
 ATTACKS = {
@@ -87,7 +88,7 @@ ATTACKS = {
     "power of a sum plus one": Attack("(x+1)^{500}", boxed("(1+x)^{500}+1"), WRONG),
     "power beyond expansion": Attack("x^{10^9}", boxed("x^{10^9}+1"), NEVER_RIGHT),
     "power of four variables": Attack("(x+y+z+w)^{100}", boxed("(w+z+y+x)^{100}"), NEVER_WRONG),
-    "product of two hundred variables": Attack(PRODUCT, boxed(PRODUCT.replace("a_{7}+b_{7}", "b_{7}+a_{7}")), NEVER_WRONG),
+    "product of two hundred variables": Attack(PRODUCT, boxed(SWAPPED), NEVER_WRONG),
     "a hundred factors, one changed": Attack(PRODUCT, boxed(PRODUCT.replace("a_{7}+", "a_{7}-")), NEVER_RIGHT),
     "forty plus-minus signs": Attack("4", boxed(r"1\pm 1" + r"\pm 1" * 40), NEVER_RIGHT),
     "long sum of letters": Attack("4", boxed("a+" * 20_000 + "a"), NEVER_RIGHT),

@@ -144,9 +144,13 @@ def test_an_answer_that_stands_has_no_rival(response):
     assert (found(response).rejected, found(response).rivals) == (None, ())
 
 
-@given(st.text(st.characters(codec=None)) | st.lists(st.sampled_from([
-    "\\boxed{", "}", "$", "\\(", "\\)", "answer is", "4", "or", "####", "<answer>", "</answer>", "**", "\n", "not", "wait", ":",
-])).map(" ".join))  # fmt: skip
+PIECES = [
+    "\\boxed{", "}", "$", "\\(", "\\)", "answer is", "4", "or", "####", "<answer>", "</answer>", "**", "\n", "not",
+    "wait", ":",
+]  # fmt: skip
+
+
+@given(st.text(st.characters(codec=None)) | st.lists(st.sampled_from(PIECES)).map(" ".join))
 def test_any_response_gets_an_extraction(response):
     extraction = extract(response, POLICY)
     assert (extraction.answer is None) == (extraction.rejected is Rejection.NONE_FOUND)

@@ -17,7 +17,7 @@ from plaudit.verify.math.truth import read_truth
 from plaudit.verify.math.unmarked import is_bare
 from plaudit.verify.text import normalized
 
-__all__ = ["MathVerdict", "VerdictStatus", "verify_math"]
+__all__ = ["MathVerdict", "VerdictStatus", "settled", "verify_math"]
 
 
 class VerdictStatus(StrEnum):
@@ -70,6 +70,17 @@ def verify_math(
         others = tuple(rival for rival in found.rivals if rival.why is not Rejection.HEDGED)
         return _unless_rivalled(replace(blank, answer=found.whole), whole, others, policy)
     return _not_equal(blank, decision)
+
+
+def settled(response: str, policy: MathPolicy = DEFAULT) -> Extraction:
+    """The answer that a response commits to; `rejected` also where it offers another beside it."""
+    found = extract(response, policy)
+    if found.answer is None or found.rejected:
+        return found
+    for rival in found.rivals:
+        if _differs(found.answer, rival.text, policy):
+            return replace(found, rejected=rival.why)
+    return found
 
 
 _DIGIT = re.compile(r"\d")
