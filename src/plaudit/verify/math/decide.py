@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Literal
 
 from plaudit.verify.math.budget import OverBudget, Unreadable
-from plaudit.verify.math.choices import same_choice
+from plaudit.verify.math.letters import same_choice
 from plaudit.verify.math.forms import Forms, Method
 from plaudit.verify.math.notation import comparable, unified
 from plaudit.verify.math.policy import MathPolicy
