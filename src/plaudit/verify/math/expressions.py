@@ -18,6 +18,7 @@ _PREFIXES = {"dollar", "euro", "yuan", "pound sterling"}
 _ORDINALS = {"st", "nd", "rd", "th"}
 _CONDITIONS = ("for", "where", "with", "such that", "as", "in which")
 _APPLIED = "fgh"
+_SETS = (Op.SET, Op.BUILDER, Op.TUPLE)
 _MARKED = (Op.PERCENT, Op.DEGREE, Op.UNIT)
 
 
@@ -26,7 +27,10 @@ def total(cursor: Cursor) -> Node:
     terms = [_product(cursor)]
     while cursor.at("+", "-", "±", "∓"):
         sign = cursor.take().text
-        terms.append(_signed(sign, _product(cursor)))
+        right = _product(cursor)
+        if sign == "-" and right.op in _SETS and terms[-1].op in _SETS:
+            return Node(Op.DIFFERENCE, (terms[-1], right))
+        terms.append(_signed(sign, right))
     return terms[0] if len(terms) == 1 else Node(Op.ADD, tuple(terms))
 
 
@@ -153,11 +157,9 @@ def _power(cursor: Cursor, base: Node) -> Node:
         cursor.take()
         return call("star", base)
     token = cursor.token
-    exponent = (
-        cursor.inside(_signed_factor)
-        if cursor.at("-", "+") or token.kind is Kind.NUMBER or token.text == "("
-        else group(cursor)
-    )
+    if token.kind is Kind.NUMBER:
+        return Node(Op.POWER, (base, _number(cursor.take())))
+    exponent = cursor.inside(_signed_factor) if cursor.at("-", "+") or token.text == "(" else group(cursor)
     if exponent.op is Op.WORD and exponent.leaf in _ORDINALS:
         return base
     return Node(Op.POWER, (base, exponent))

@@ -126,7 +126,7 @@ Compare = Callable[[Forms, Node, Node], bool | None]
 _TABLE: tuple[tuple[Applies, Compare, Method], ...] = (
     (has_open_sign, Forms.open_signs, Method.SET),
     (is_region, Forms.regions, Method.INTERVAL),
-    (_is_matrix, Forms.matrices, Method.MATRIX),
     (_is_relation, Forms.relations, Method.EQUATION),
+    (_is_matrix, Forms.matrices, Method.MATRIX),
     (_is_collection, Forms.collections, Method.SET),
 )

@@ -94,7 +94,7 @@ def _in_order(one: Sequence[Node], other: Sequence[Node], same: Same) -> bool | 
 
 def _same_tuple(truth: Node, answer: Node, same: Same) -> bool | None:
     """Points item by item; of two items the brackets count, as they may be an interval's."""
-    if truth.op is answer.op and len(truth.args) == 2 and truth.leaf != answer.leaf:
+    if len(truth.args) == 2 and truth.leaf != answer.leaf and Op.LIST not in (truth.op, answer.op):
         return False
     return _in_order(truth.args, answer.args, same)
 

@@ -11,7 +11,7 @@ from plaudit.verify.math.balls import ARITHMETIC_ERRORS, Ball, Balls
 from plaudit.verify.math.budget import Unreadable
 from plaudit.verify.math.evaluation import evaluate
 from plaudit.verify.math.folding import folded
-from plaudit.verify.math.tree import Node, Op, name, number, substituted, symbols
+from plaudit.verify.math.tree import Node, Op, name, nodes, number, substituted, symbols
 from plaudit.verify.math.values import same_value, sign_of
 
 __all__ = ["is_region", "same_region"]
@@ -45,10 +45,20 @@ def same_region(truth: Node, answer: Node) -> bool | None:
     """Whether two sets hold the same numbers; None where one is not understood."""
     try:
         one, other = _simplified(truth), _simplified(answer)
+        if _unknowns(one) & _symbols_of_ends(other) or _unknowns(other) & _symbols_of_ends(one):
+            return None
         line = _Line([*_ends(one), *_ends(other)])
         return all(_holds(one, place, line) == _holds(other, place, line) for place in line.places)
     except (Unreadable, *ARITHMETIC_ERRORS):
         return None
+
+
+def _unknowns(node: Node) -> set[str]:
+    return {found.args[0].leaf for found in nodes(node) if found.op is Op.RELATION}
+
+
+def _symbols_of_ends(node: Node) -> set[str]:
+    return {found for end in _ends(node) for found in symbols(end)}
 
 
 def _infinite(node: Node) -> bool:
