@@ -27,6 +27,7 @@ _PLAIN = re.compile(
 )
 MAX_PLAIN = 400  # digits of a number that is read without further ado
 MAX_TEXT = 100_000
+_DECIMAL_COMMA = re.compile(r"(-?\d+),(\d+)")
 _AROUND = " \n$"  # not tabs: one may be the rest of an eaten \text
 
 
@@ -102,7 +103,7 @@ def _tree(text: str) -> Node | Unreadable:
 def _by_form(one: Node, other: Node, truth: str, answer: str, policy: MathPolicy) -> Decision:
     try:
         verdict, method = Forms(policy).compared(one, other)
-        if verdict is not True and (again := _with_commas_apart(one, other, truth, answer)):
+        if verdict is not True and (again := _with_commas_otherwise(one, other, truth, answer)):
             verdict, method = Forms(policy).compared(*again)
     except Unreadable as reason:
         verdict, method = None, Method.ALGEBRA
@@ -115,14 +116,14 @@ def _by_form(one: Node, other: Node, truth: str, answer: str, policy: MathPolicy
     return Decision(verdict, method, f"{_short(answer)} is {'' if verdict else 'not '}{_short(truth)}")
 
 
-def _with_commas_apart(one: Node, other: Node, truth: str, answer: str) -> tuple[Node, Node] | None:
-    """Both sides with "100,200" read as two numbers, where the other side is a list."""
-    if (one.op is Op.NUMBER) == (other.op is Op.NUMBER) or "," not in truth or "," not in answer:
+def _with_commas_otherwise(one: Node, other: Node, truth: str, answer: str) -> tuple[Node, Node] | None:
+    """ "100,200" as two numbers beside a list, and "1,22" as a decimal beside a number; None where neither may be meant."""
+    if (one.op is Op.NUMBER) == (other.op is Op.NUMBER) or Op.LIST not in (one.op, other.op):
         return None
-    try:
+    if "," in truth and "," in answer:
         return read(truth, thousands=False), read(answer, thousands=False)
-    except Unreadable:
-        return None
+    sides = [_DECIMAL_COMMA.sub(r"\1.\2", text) if _DECIMAL_COMMA.fullmatch(text) else text for text in (truth, answer)]
+    return (read(sides[0]), read(sides[1])) if sides != [truth, answer] else None
 
 
 def _by_words(truth: str, answer: str, one: Node | Unreadable, other: Node | Unreadable) -> Decision:

@@ -12,6 +12,6 @@ def same_choice(truth: str, answer: str) -> bool:
     """Whether one side is a letter and the other that letter, alone or with its text."""
     one, other = _ALONE.fullmatch(truth), _ALONE.fullmatch(answer)
     if one and other:
-        return one[1].upper() == other[1].upper() and one[1].isupper()
+        return one[1].upper() == other[1].upper() and (one[1].isupper() or other[1].isupper())
     lettered, full = (one, _CHOICE.fullmatch(answer)) if one else (other, _CHOICE.fullmatch(truth))
     return bool(lettered and full and lettered[1].isupper() and lettered[1] == full[1])

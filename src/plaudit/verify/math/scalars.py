@@ -6,7 +6,7 @@ from fractions import Fraction
 from plaudit.verify.math.folding import folded
 from plaudit.verify.math.policy import MathPolicy, Percent, Units
 from plaudit.verify.math.rounding import is_computed, rounds_to
-from plaudit.verify.math.tree import Node, Op, name, nodes, number, substituted, symbols
+from plaudit.verify.math.tree import Node, Op, name, nodes, number, rewritten, substituted, symbols
 from plaudit.verify.math.units import Unit, power_of, unit_of
 from plaudit.verify.math.values import same_value
 from plaudit.verify.math.words import same_words
@@ -27,7 +27,9 @@ def same_scalar(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
     verdict = same_value(truth, answer)
     if verdict is not True and policy.rounding and _is_close(truth, answer, policy):
         return True
-    return verdict if verdict is True else _with_counter_renamed(truth, answer) or verdict
+    if verdict is True:
+        return True
+    return _with_counter_renamed(truth, answer) or _without_degrees(truth, answer) or verdict
 
 
 def _is_close(truth: Node, answer: Node, policy: MathPolicy) -> bool:
@@ -40,6 +42,17 @@ def _with_counter_renamed(truth: Node, answer: Node) -> bool | None:
     if len(one) != 1 or len(other) != 1 or one == other or not (one | other) <= _COUNTERS:
         return None
     return same_value(substituted(truth, {one.pop(): name(other.pop())}), answer)
+
+
+def _without_degrees(truth: Node, answer: Node) -> bool | None:
+    """ "cos 13" for "cos 13°": the sign may be left out inside a function too."""
+    degrees = [any(found.op is Op.DEGREE for found in nodes(side)) for side in (truth, answer)]
+    if degrees[0] == degrees[1]:
+        return None
+    bare = [
+        rewritten(side, lambda found: found.args[0] if found.op is Op.DEGREE else found) for side in (truth, answer)
+    ]
+    return same_value(bare[0], bare[1])
 
 
 def _percent(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
