@@ -1,28 +1,27 @@
-"""Are a ground truth and an answer the same? Exact, or undecided with a reason; never by a float tolerance."""
+"""Are a ground truth and an answer the same? Exact, or undecided with a reason; never by a float tolerance.
 
+Cheap ways come first: the same text, then two plain numbers; only the rest is read as mathematics.
+"""
+
+import re
 from dataclasses import dataclass
-from enum import StrEnum
+from fractions import Fraction
 from typing import Literal
 
+from plaudit.verify.math.budget import OverBudget, Unreadable
+from plaudit.verify.math.letters import same_choice
+from plaudit.verify.math.forms import Forms, Method
+from plaudit.verify.math.notation import comparable, unified
 from plaudit.verify.math.policy import MathPolicy
-from plaudit.verify.numbers import parse_number
+from plaudit.verify.math.reader import read
+from plaudit.verify.math.tree import Node, Op
+from plaudit.verify.math.words import same_words
 
 __all__ = ["Decision", "Method", "decide"]
 
-
-class Method(StrEnum):
-    """How a truth and an answer were compared."""
-
-    TEXT = "text"
-    NUMBER = "number"
-    ALGEBRA = "algebra"
-    SET = "set"
-    INTERVAL = "interval"
-    TUPLE = "tuple"
-    MATRIX = "matrix"
-    EQUATION = "equation"
-    CHOICE = "choice"
-    TIME = "time"
+_PLAIN = re.compile(r"[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?")
+MAX_PLAIN = 400  # digits of a number that is read without further ado
+MAX_TEXT = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +35,88 @@ class Decision:
 
 
 def decide(ground_truth: str, answer: str, policy: MathPolicy) -> Decision:
-    """Compare an extracted answer with a ground truth."""
-    if ground_truth.strip().strip("$") == answer.strip().strip("$"):
+    """Compare an extracted answer with a ground truth.
+
+    >>> decide("1/2", "0.5", MathPolicy()).equal
+    True
+    """
+    truth, answer = ground_truth.strip(), answer.strip()
+    one, other = _plain(truth), _plain(answer)
+    if one is not None and other is not None and one == other:
+        return Decision(True, Method.NUMBER, "the same number")
+    if len(truth) > MAX_TEXT or len(answer) > MAX_TEXT:
+        which: Literal["truth", "answer"] = "truth" if len(truth) > MAX_TEXT else "answer"
+        return Decision(None, Method.TEXT, f"the {which} is too long to compare", which)
+    return _decided(unified(truth), unified(answer), policy)
+
+
+def _decided(truth: str, answer: str, policy: MathPolicy) -> Decision:
+    if not truth or not answer:
+        which: Literal["truth", "answer"] = "answer" if truth else "truth"
+        return Decision(None, Method.TEXT, f"the {which} is empty", which)
+    if comparable(truth) == comparable(answer):
         return Decision(True, Method.TEXT, "the same text")
-    truth, value = parse_number(ground_truth.strip("$ ")), parse_number(answer.strip("$ "))
-    if truth is not None and value is not None:
-        return Decision(truth == value, Method.NUMBER, f"{value} against {truth}")
-    return Decision(False, Method.TEXT, "different text")
+    if policy.bare_choice and same_choice(truth, answer):
+        return Decision(True, Method.CHOICE, "the same choice")
+    one, other = _tree(truth), _tree(answer)
+    if isinstance(one, Node) and isinstance(other, Node):
+        return _by_form(one, other, truth, answer, policy)
+    return _by_words(truth, answer, one, other)
+
+
+def _plain(text: str) -> Fraction | None:
+    """The number that a text plainly is."""
+    if len(text) > MAX_PLAIN or not _PLAIN.fullmatch(text):
+        return None
+    return Fraction(text.replace(",", ""))
+
+
+def _tree(text: str) -> Node | Unreadable:
+    try:
+        return read(text)
+    except Unreadable as reason:
+        return reason
+    except RecursionError:
+        return OverBudget("too deep")
+
+
+def _by_form(one: Node, other: Node, truth: str, answer: str, policy: MathPolicy) -> Decision:
+    try:
+        verdict, method = Forms(policy).compared(one, other)
+        if verdict is not True and (again := _with_commas_apart(one, other, truth, answer)):
+            verdict, method = Forms(policy).compared(*again)
+    except Unreadable as reason:
+        verdict, method = None, Method.ALGEBRA
+        if isinstance(reason, OverBudget):
+            return Decision(None, method, str(reason), "answer")
+    if verdict is not True and same_words(truth, answer):
+        return Decision(True, Method.TEXT, "the same words")
+    if verdict is None:
+        return Decision(None, method, f"neither proven equal nor different: {_short(answer)} and {_short(truth)}")
+    return Decision(verdict, method, f"{_short(answer)} is {'' if verdict else 'not '}{_short(truth)}")
+
+
+def _with_commas_apart(one: Node, other: Node, truth: str, answer: str) -> tuple[Node, Node] | None:
+    """Both sides with "100,200" read as two numbers, where the other side is a list."""
+    if (one.op is Op.NUMBER) == (other.op is Op.NUMBER) or "," not in truth or "," not in answer:
+        return None
+    try:
+        return read(truth, thousands=False), read(answer, thousands=False)
+    except Unreadable:
+        return None
+
+
+def _by_words(truth: str, answer: str, one: Node | Unreadable, other: Node | Unreadable) -> Decision:
+    """Where one side is no mathematics, the words decide."""
+    if same_words(truth, answer):
+        return Decision(True, Method.TEXT, "the same words")
+    for which, side in (("truth", one), ("answer", other)):
+        if isinstance(side, OverBudget):
+            return Decision(
+                None, Method.TEXT, f"the {which} is over the budget: {side}", "truth" if which == "truth" else "answer"
+            )
+    return Decision(False, Method.TEXT, f"{_short(answer)} is not {_short(truth)}")
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 60 else f"{text[:59]}…")

@@ -1,0 +1,95 @@
+"""Units beside numbers: which words are units, and how those of one kind convert.
+
+Only units that can be mistaken for each other are known; any other word after a number is prose and says nothing.
+"""
+
+import re
+from fractions import Fraction
+from typing import NamedTuple
+
+__all__ = ["Unit", "is_unit", "unit_of"]
+
+
+class Unit(NamedTuple):
+    """What a unit measures ("length", "length/time"), and its size in the base unit of that."""
+
+    measures: str
+    size: Fraction
+
+
+_KINDS: dict[str, dict[str, str | int]] = {
+    "length": {
+        "m meter metre meters metres": 1, "cm centimeter centimetre": "1/100", "mm millimeter millimetre": "1/1000",
+        "km kilometer kilometre kms": 1000, "mi mile": "1609344/1000", "ft foot feet": "3048/10000",
+        "in inch inches": "254/10000", "yd yard": "9144/10000", "nm nanometer nanometre": "1/1000000000", "dm": "1/10",
+        "light-year": 9460730472580800,
+    },
+    "mass": {
+        "kg kilogram kilo kgs": 1, "g gram gr": "1/1000", "mg milligram": "1/1000000", "lb lbs pound": "45359237/100000000",
+        "oz ounce": "28349523125/1000000000000", "ton tonne tonnes": 1000,
+    },
+    "time": {
+        "s sec second secs": 1, "min minute mins": 60, "h hr hour hrs": 3600, "day": 86400, "week": 604800, "ms": "1/1000",
+        "month": 2629746, "yr year yrs": 31556952,
+    },
+    "volume": {"l L liter litre": 1, "ml mL milliliter millilitre": "1/1000", "gal gallon": "3785411784/1000000000"},
+    "money": {"dollar dollars usd USD bucks": 1, "cent cents ¢": "1/100"},
+    "euros": {"euro eur EUR": 1},
+    "sterling": {"pound sterling": 1},
+    "yuan": {"yuan rmb 元": 1},
+    "angle": {"degree degrees deg": 1},
+    "plane angle": {"rad radian": 1},
+    "share": {"percent": "1/100"},
+    "energy": {"J joule": 1, "kJ kilojoule": 1000},
+    "force": {"N newton": 1},
+    "power": {"W watt": 1, "kW kilowatt": 1000},
+    "temperature": {"K kelvin": 1},
+}  # fmt: skip
+
+
+def _table() -> dict[str, Unit]:
+    found: dict[str, Unit] = {}
+    for measures, units in _KINDS.items():
+        for words, size in units.items():
+            for word in [words] if words == "pound sterling" else words.split():
+                found[word] = Unit(measures, Fraction(size))
+                if len(word) > 3:
+                    found[f"{word.removesuffix('s')}s"] = found[word]
+    return found
+
+
+_UNITS = _table()
+_SQUARED = re.compile(r"\b(?:square|sq\.?)\s+(\w+)|\b(\w+)\s*(?:\^\{?2\}?|squared)")
+_CUBED = re.compile(r"\b(?:cubic|cu\.?)\s+(\w+)|\b(\w+)\s*(?:\^\{?3\}?|cubed)")
+_WORD = re.compile(r"[^\W\d_]+|¢")
+_ALONE = {"cm", "mm", "km", "kg", "mg", "mi", "ft", "lb", "lbs", "oz", "hr", "hrs", "min", "mins", "ml", "mL", "mph", "kmh",
+          "sec", "secs", "yd", "nm", "yr", "yrs", "gal", "units", "unit", "sq", "usd", "USD", "rmb"}  # fmt: skip
+
+
+def is_unit(word: str) -> bool:
+    """Whether letters in a row are a unit or the word "units", not a product."""
+    return word in _ALONE or (len(word) > 3 and word.lower() in _UNITS)
+
+
+def unit_of(said: str) -> Unit | None:
+    """The unit that words after a number name, or None for prose."""
+    said = said.strip().replace("per ", "/ ")
+    above, _, below = said.partition("/")
+    unit = _simple(above)
+    if unit is None or not below:
+        return unit
+    under = _simple(below)
+    return Unit(f"{unit.measures}/{under.measures}", unit.size / under.size) if under else None
+
+
+def _simple(said: str) -> Unit | None:
+    for pattern, power in ((_SQUARED, 2), (_CUBED, 3)):
+        if raised := pattern.search(said):
+            unit = _named(raised[1] or raised[2])
+            return Unit(f"{unit.measures}^{power}", unit.size**power) if unit else None
+    words = _WORD.findall(said)
+    return _named(said) or (_named(words[0]) if words else None)
+
+
+def _named(word: str) -> Unit | None:
+    return _UNITS.get(word) or _UNITS.get(word.lower())

@@ -1,0 +1,217 @@
+"""Are two expressions the same number or the same function? Three ways, from cheap and exact to dear.
+
+Rational numbers are compared as fractions, rational functions modulo a prime, the rest as balls at a few places. Balls
+prove a difference; agreement to `AGREEMENT` digits everywhere, absolute and relative, counts as equal.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from hashlib import blake2b
+
+from plaudit.verify.math.balls import ARITHMETIC_ERRORS, Ball, Balls
+from plaudit.verify.math.budget import Unreadable
+from plaudit.verify.math.evaluation import Undefined, evaluate
+from plaudit.verify.math.folding import folded
+from plaudit.verify.math.residues import Residues
+from plaudit.verify.math.tree import Node, Op, nodes, number, rewritten, substituted, symbols
+
+__all__ = ["enclosure", "fingerprint", "same_value", "sign_of"]
+
+DIGITS = (50, 200, 800)
+AGREEMENT = 30
+MAX_COST = 400  # nodes of an expression that is evaluated to hundreds of digits
+_SEED = b"plaudit"
+_WHOLE = {"factorial", "double factorial", "binomial", "floor", "ceil", "mod", "gcd", "lcm"}
+
+
+def same_value(left: Node, right: Node) -> bool | None:
+    """Whether two expressions are equal; None where that is not found out."""
+    left, right = folded(left), folded(right)
+    if left == right:
+        return True
+    if left.value is not None and right.value is not None:
+        return left.value == right.value
+    verdict = _by_residues(left, right)
+    if verdict is None and _needs_whole_numbers(left, right):
+        verdict = _at_whole_numbers(left, right)
+    if verdict is None:
+        verdict = _by_balls(left, right)
+    if verdict is not True and _has_applications(left, right):
+        return same_value(_multiplied(left), _multiplied(right)) or verdict
+    return verdict
+
+
+def fingerprint(node: Node) -> int | None:
+    """A number that equal rational functions share, for finding equal items in long lists."""
+    try:
+        return evaluate(folded(node), Residues(_SEED))
+    except (Undefined, Unreadable):
+        return None
+
+
+def enclosure(node: Node, digits: int = DIGITS[0]) -> Ball | None:
+    """Where a constant lies, or None for one that has unknowns or no value."""
+    try:
+        return evaluate(folded(node), Balls(digits, {}))
+    except (*ARITHMETIC_ERRORS, Unreadable):
+        return None
+
+
+def sign_of(node: Node) -> int | None:
+    """The sign of a real constant: -1, 0 or 1; None where it is not found out."""
+    node = folded(node)
+    if node.value is not None:
+        return (node.value > 0) - (node.value < 0)
+    ball = enclosure(node)
+    if ball is None or not ball.is_real:
+        return None
+    if ball.real.copy_abs() > ball.radius:
+        return 1 if ball.real > 0 else -1
+    return 0 if ball.radius < Decimal(1).scaleb(-AGREEMENT) else None
+
+
+def _by_residues(left: Node, right: Node) -> bool | None:
+    """Equal residues prove equality; different ones prove a difference of rational functions."""
+    for attempt in (b"1", b"2"):
+        domain = Residues(blake2b(_SEED + attempt, digest_size=16).digest())
+        try:
+            one, other = evaluate(left, domain), evaluate(right, domain)
+        except Undefined:
+            continue
+        except Unreadable:
+            return None
+        if one == other:
+            return True
+        return False if domain.is_proof else None
+    return None
+
+
+def _needs_whole_numbers(left: Node, right: Node) -> bool:
+    """Whether unknowns count something: they stand in factorials, binomials or roundings."""
+    return any(
+        found.op is Op.CALL and found.leaf in _WHOLE and symbols(found)
+        for side in (left, right)
+        for found in nodes(side)
+    )
+
+
+def _at_whole_numbers(left: Node, right: Node) -> bool | None:
+    """Compare at whole numbers, exactly; four places where both have a value decide."""
+    names = sorted(symbols(left) | symbols(right))
+    agreed = 0
+    for place in _whole_places(names):
+        one, other = (folded(substituted(side, place)) for side in (left, right))
+        if one.value is None or other.value is None:
+            verdict = _at(one, other, {}) if not symbols(one) else None
+        else:
+            verdict = one.value == other.value
+        if verdict is False:
+            return False
+        agreed += verdict is True
+        if agreed == 4:
+            return True
+    return None
+
+
+def _whole_places(names: list[str]) -> Iterator[dict[str, Node]]:
+    """Small whole numbers, the later names now larger and now smaller than the earlier ones."""
+    for round_ in range(12):
+        steps = range(len(names)) if round_ % 2 else range(len(names) - 1, -1, -1)
+        yield {names[index]: number(round_ + 3 + 4 * step + step * step) for step, index in enumerate(steps)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Values for the unknowns, with what comes of comparing there."""
+
+    agrees: bool | None
+    is_real: bool
+
+
+def _by_balls(left: Node, right: Node) -> bool | None:
+    """Compare at a few places; those where both sides are real count first, as formulas are meant for them."""
+    if sum(1 for side in (left, right) for _ in nodes(side)) > MAX_COST:
+        return None
+    names = sorted(symbols(left) | symbols(right))
+    if not names:
+        return _at(left, right, {})
+    found = []
+    for values in _places(names, signed=_has_absolute(left, right)):
+        place = _place(left, right, values)
+        if place.agrees is False and place.is_real:
+            return False
+        found.append(place)
+    real = [place for place in found if place.is_real and place.agrees]
+    decisive = real or [place for place in found if place.agrees is not None]
+    if len(decisive) < 2:
+        return None
+    return all(place.agrees for place in decisive)
+
+
+def _places(names: list[str], *, signed: bool) -> Iterator[dict[str, Fraction]]:
+    for round_, (low, width) in enumerate(((0, 1), (0, 1), (1, 2), (2, 5))):
+        yield {found: low + width * _share(f"{found} {round_}") for found in names}
+    if signed:
+        yield {found: -2 * _share(f"{found} -") for found in names}
+
+
+def _share(text: str) -> Fraction:
+    """A fraction between 0.05 and 0.95 that is the same for the same text."""
+    return Fraction(
+        500 + int.from_bytes(blake2b(text.encode("utf-8", "replace"), digest_size=4).digest()) % 9001, 10_000
+    )
+
+
+def _place(left: Node, right: Node, values: dict[str, Fraction]) -> _Place:
+    try:
+        balls = Balls(DIGITS[0], values)
+        one, other = evaluate(left, balls), evaluate(right, balls)
+    except (*ARITHMETIC_ERRORS, Unreadable):
+        return _Place(None, False)
+    return _Place(_agree(one, other), one.is_real and other.is_real)
+
+
+def _at(left: Node, right: Node, values: dict[str, Fraction]) -> bool | None:
+    """Compare with more and more digits until the balls part or agree closely."""
+    for digits in DIGITS:
+        try:
+            balls = Balls(digits, values)
+            verdict = _agree(evaluate(left, balls), evaluate(right, balls))
+        except (*ARITHMETIC_ERRORS, Unreadable):
+            return None
+        if verdict is not None:
+            return verdict
+    return None
+
+
+def _agree(left: Ball, right: Ball) -> bool | None:
+    """False for balls apart, True for tiny ones that overlap, None for wide ones."""
+    if left.is_apart_from(right):
+        return False
+    size = max(left.real.copy_abs(), left.imaginary.copy_abs())
+    close = Decimal(1).scaleb(min(size.adjusted(), 0) - AGREEMENT if size else -AGREEMENT)
+    return True if max(left.radius, right.radius) < close else None
+
+
+def _has_absolute(left: Node, right: Node) -> bool:
+    return any(found.leaf == "abs" for side in (left, right) for found in nodes(side))
+
+
+def _has_applications(left: Node, right: Node) -> bool:
+    """Whether a letter before a bracket was read as a function, where it may be a factor: "R(r+1)"."""
+    return any(_is_application(found) for side in (left, right) for found in nodes(side))
+
+
+def _is_application(node: Node) -> bool:
+    return node.op is Op.CALL and node.leaf.endswith("()") and len(node.args) == 1 and node.leaf[0] not in "fgh("
+
+
+def _multiplied(node: Node) -> Node:
+    def change(found: Node) -> Node:
+        if not _is_application(found):
+            return found
+        return Node(Op.MULTIPLY, (Node(Op.NAME, (), found.leaf.removesuffix("()")), *found.args))
+
+    return rewritten(node, change)

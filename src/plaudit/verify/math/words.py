@@ -1,0 +1,25 @@
+"""Answers in words: the same words in the same order, whatever their case, articles and punctuation."""
+
+import re
+import unicodedata
+
+__all__ = ["plain_words", "same_words"]
+
+_MARKUP = re.compile(r"\\(?:text|mathrm|mathbf|textbf|mbox)\s?\{([^{}]*)\}|\\[a-zA-Z]+\s?|[{}$]")
+_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?|[-+*/=<>^%]")
+_EMPTY = {"the", "a", "an", "is", "are", "it", "answer", "so", "therefore", "thus", "hence"}
+_SYNONYMS = {"true": "yes", "false": "no", "correct": "yes", "incorrect": "no", "ja": "yes", "nein": "no"}
+
+
+def same_words(truth: str, answer: str) -> bool:
+    """Whether two texts say the same word for word."""
+    one, other = plain_words(truth), plain_words(answer)
+    return one == other and bool(one)
+
+
+def plain_words(text: str) -> list[str]:
+    """The words that carry meaning, in order."""
+    text = unicodedata.normalize("NFKC", _MARKUP.sub(lambda found: f" {found[1] or ''} ", text)).casefold()
+    found = _WORD.findall(text)
+    kept = [_SYNONYMS.get(word, word) for word in found if word not in _EMPTY]
+    return kept or found
