@@ -29,6 +29,8 @@ def command(cursor: Cursor) -> Node:
 def function(cursor: Cursor) -> Node:
     r"""A function with its argument, bracketed or not: `\sin^2 x`, `\log_2(8)`, `sqrt3`."""
     named = cursor.take().text
+    if cursor.token.kind in (Kind.CLOSE, Kind.END):
+        return name(named)
     power = base = None
     while cursor.at("^", "_"):
         if cursor.take().text == "^":
@@ -171,7 +173,7 @@ class _Rows:
         rows: list[Node] = []
         cells: list[Node] = []
         while True:
-            if not _at_end(cursor) and not cursor.at("&", ";"):
+            if not _at_end(cursor) and not cursor.at("&", "row"):
                 cells.append(cursor.grammar.items(cursor))
             if cursor.accept("&"):
                 continue
@@ -181,7 +183,7 @@ class _Rows:
             if _at_end(cursor):
                 cursor.take()
                 return Node(Op.MATRIX, tuple(rows))
-            if not cursor.accept(";"):
+            if not cursor.accept("row"):
                 raise cursor.refuse()
 
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, Protocol, TypeVar
 
-from plaudit.verify.math.budget import Unreadable
 from plaudit.verify.math.tree import Node, Op, call, name, number, substituted
 
 __all__ = ["Domain", "Undefined", "evaluate"]
@@ -33,13 +32,10 @@ class Domain(Protocol[V]):
 
 
 def evaluate(node: Node, domain: Domain[V]) -> V:
-    """The value of a folded tree; raises Undefined where it has none, Unreadable for what is no expression."""
+    """The value of a folded tree; raises Undefined where it has none."""
     if node.value is not None:
         return domain.number(node.value)
-    rule = _RULES.get(node.op)
-    if rule is None:
-        raise Unreadable(f"a {node.op.value} is not an expression")
-    value: V = rule(node, domain)
+    value: V = _RULES.get(node.op, _form)(node, domain)
     return value
 
 
@@ -110,8 +106,9 @@ def _series(node: Node, domain: Domain[V]) -> V:
     return domain.call(node.leaf, [evaluate(part, domain) for part in (low, high, body)])
 
 
-def _relation(node: Node, domain: Domain[V]) -> V:
-    return domain.call(node.leaf, [evaluate(arg, domain) for arg in node.args])
+def _form(node: Node, domain: Domain[V]) -> V:
+    """A tuple, a relation and the like: an unknown function of its parts, the same for the same parts."""
+    return domain.call(f"{node.op} {node.leaf}", [evaluate(arg, domain) for arg in node.args])
 
 
 def _degree(node: Node, domain: Domain[V]) -> V:
@@ -165,7 +162,6 @@ _RULES: dict[Op, Callable[..., Any]] = {
     Op.CALL: _call,
     Op.INDEX: _index,
     Op.SERIES: _series,
-    Op.RELATION: _relation,
     Op.DEGREE: _degree,
     Op.UNIT: _unit,
     Op.PERCENT: _percent,

@@ -162,9 +162,15 @@ def _power(cursor: Cursor, base: Node) -> Node:
 
 def _index(cursor: Cursor, base: Node) -> Node:
     below = _whole_number(cursor) or group(cursor)
+    if base.op is Op.POWER:  # v^2_0
+        return base._replace(args=(_indexed(base.args[0], below), base.args[1]))
+    return _indexed(base, below)
+
+
+def _indexed(base: Node, below: Node) -> Node:
     if base.op is Op.NUMBER and below.op is Op.NUMBER:
         return Node(Op.BASED, (below,), base.leaf)
-    if base.op is Op.NAME and below.op in (Op.NUMBER, Op.WORD):
+    if base.op is Op.NAME and below.op in (Op.NUMBER, Op.WORD) and not below.args:
         return name(f"{base.leaf}_{below.leaf}")
     return Node(Op.INDEX, (base, below))
 

@@ -77,6 +77,7 @@ _NEW_NAMES = {
 _DEGREES = re.compile(r"\^\s?\{?\s?\^?\s?\\circ\s?\}?")
 _MINUTES = re.compile(r"(\d+(?:\.\d+)?)\s?°\s?(\d+(?:\.\d+)?)\s?'(?!')")
 _THOUSANDS = re.compile(r"(?<=\d)(?:\{,\}|,\\!)\s?(?=\d{3})")
+_GLUED = re.compile(r"(?<=\d)(or|and)(?=[A-Z\d\\(-])")
 _PUNCTUATION = " \n\t.,;:!*`"
 _SPACING = re.compile(r"(?<![a-zA-Z\\])\s+|\s+(?![a-zA-Z])")
 _BRACED_DIGIT = re.compile(r"([\^_])\{(\w)\}")
@@ -87,9 +88,9 @@ def unified(text: str) -> str:
     if not text.isascii():
         text = _without_unicode(text)
     text = _EATEN.sub(lambda eaten: _EATEN_LETTERS[eaten[0]], text)
-    if "\\" in text or "$" in text:
+    if "\\" in text or "$" in text or "{," in text:
         text = _without_dressing(text)
-    text = _SPACE.sub(" ", text).strip()
+    text = _GLUED.sub(r" \1 ", _SPACE.sub(" ", text)).strip()
     if "°" in text:
         text = _MINUTES.sub(r"((\1+\2/60))°", text)
     return _without_end(text)

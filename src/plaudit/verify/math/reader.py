@@ -29,15 +29,16 @@ def _items(cursor: Cursor) -> Node:
     """Relations with commas, "and" or "or" between them."""
     found: list[Node] = []
     parting = set()
+    signs = _PARTING if cursor.depth else (*_PARTING, "row")  # within brackets rows belong to a matrix
     while True:
-        while cursor.at(*_PARTING):
+        while cursor.at(*signs):
             parting.add(cursor.take().text)
         if cursor.token.kind in (Kind.END, Kind.CLOSE) and found:
             break
         found.append(_relation(cursor))
         if len(found) > MAX_ITEMS:
             raise OverBudget(f"a list of more than {MAX_ITEMS} items")
-        if not cursor.at(*_PARTING):
+        if not cursor.at(*signs):
             break
     return (
         found[0]

@@ -65,7 +65,7 @@ def _is_segment(node: Node) -> bool:
 def _against_value(relation: Node, value: Node, same: Same) -> bool | None:
     if is_definition(relation):
         if "~" in relation.leaf:
-            return True if any(same(side, value) is True for side in relation.args[1:]) else False
+            return any(same(side, value) is True for side in relation.args[1:])
         return same(value_of(relation), value)
     sides = relation.args
     if not symbols(relation):
@@ -78,11 +78,14 @@ def _against_value(relation: Node, value: Node, same: Same) -> bool | None:
 
 def _constant_chain(relation: Node, value: Node, same: Same) -> bool | None:
     """`2 + 2 = 4` answers 4 if it is true; `5 = 4` answers nothing."""
-    sides, signs = relation.args, relation.leaf.split()
-    for left, sign, right in zip(sides, signs, sides[1:], strict=False):
-        if sign == "=" and same(left, right) is not True:
-            return False
-    return True if any(same(side, value) is True for side in sides) else False
+    return is_true(relation, same) and any(same(side, value) is True for side in relation.args)
+
+
+def is_true(statement: Node, same: Same) -> bool:
+    """Whether the equations of a chain of constants hold."""
+    sides, signs = statement.args, statement.leaf.split()
+    pairs = zip(sides, signs, sides[1:], strict=False)
+    return all(same(left, right) is True for left, sign, right in pairs if sign == "=")
 
 
 def _solves(sides: tuple[Node, ...], unknown: str, value: Node) -> bool | None:
@@ -100,6 +103,9 @@ def _solves(sides: tuple[Node, ...], unknown: str, value: Node) -> bool | None:
 
 
 def _two_relations(truth: Node, answer: Node, same: Same) -> bool | None:
+    for statement, other in ((answer, truth), (truth, answer)):
+        if not symbols(statement) and symbols(other):
+            return is_true(statement, same) and same(statement.args[-1], other)
     if is_definition(truth) and is_definition(answer):
         verdict = _two_definitions(truth, answer, same)
         if verdict is not False or not _is_equation(truth) or not _is_equation(answer):

@@ -5,8 +5,8 @@ import unicodedata
 
 __all__ = ["plain_words", "same_words"]
 
-_MARKUP = re.compile(r"\\(?:text|mathrm|mathbf|textbf|mbox)\s?\{([^{}]*)\}|\\[a-zA-Z]+\s?|[{}$]")
-_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?|[-+*/=<>^%]")
+_MARKUP = re.compile(r"\\(?:text|mathrm|mathbf|textbf|mbox)\s?\{([^{}]*)\}|[{}$\\]")
+_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?|[-+*/=<>^%()\[\]]")
 _EMPTY = {"the", "a", "an", "is", "are", "it", "answer", "so", "therefore", "thus", "hence"}
 _SYNONYMS = {"true": "yes", "false": "no", "correct": "yes", "incorrect": "no", "ja": "yes", "nein": "no"}
 
