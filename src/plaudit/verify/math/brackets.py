@@ -31,7 +31,7 @@ def group(cursor: Cursor) -> Node:
     if token.kind is Kind.OPEN and token.text == "{":
         return bracket(cursor)
     if token.kind is Kind.NUMBER and len(token.text) > 1 and token.text.isdigit():
-        cursor.tokens[cursor.place] = token._replace(text=token.text[1:])
+        cursor.shorten(token.text[1:])
         return number(int(token.text[0]), token.text[0])
     return cursor.inside(cursor.grammar.factor)
 

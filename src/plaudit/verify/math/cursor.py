@@ -27,28 +27,35 @@ class Grammar(NamedTuple):
 class Cursor:
     """Reads tokens from left to right, with bounds on depth and work."""
 
-    __slots__ = ("bars", "depth", "grammar", "place", "steps", "tokens")
+    __slots__ = ("bars", "depth", "grammar", "place", "token", "tokens")
 
     def __init__(self, tokens: list[Token], grammar: Grammar) -> None:
-        self.tokens, self.grammar = tokens, grammar
-        self.place = self.depth = self.steps = 0
+        if len(tokens) > MAX_NODES:
+            raise OverBudget(f"more than {MAX_NODES} signs and symbols")
+        self.tokens, self.grammar = [*tokens, _END, _END], grammar
+        self.place = self.depth = 0
+        self.token = self.tokens[0]
         self.bars = False  # whether a bar closes what is being read, rather than opens an absolute value
 
     @property
-    def token(self) -> Token:
-        return self.tokens[self.place] if self.place < len(self.tokens) else _END
-
-    @property
     def following(self) -> Token:
-        return self.tokens[self.place + 1] if self.place + 1 < len(self.tokens) else _END
+        return self.tokens[min(self.place + 1, len(self.tokens) - 1)]
 
     def take(self) -> Token:
+        """The next token, which is then behind."""
         token = self.token
-        self.place += 1
-        self.steps += 1
-        if self.steps > MAX_NODES:
-            raise OverBudget(f"more than {MAX_NODES} signs and symbols")
+        if token is not _END:
+            self.place += 1
+            self.token = self.tokens[self.place]
         return token
+
+    def shorten(self, text: str) -> None:
+        """Leave only a part of the next token to be read."""
+        self.token = self.tokens[self.place] = self.token._replace(text=text)
+
+    def skip(self) -> None:
+        """Leave out all that follows."""
+        self.place, self.token = len(self.tokens) - 1, _END
 
     def at(self, *signs: str) -> bool:
         """Whether one of these signs comes next."""
@@ -57,10 +64,11 @@ class Cursor:
 
     def accept(self, *signs: str) -> bool:
         """Take the next token if it is one of these signs."""
-        found = self.at(*signs)
-        if found:
-            self.take()
-        return found
+        token = self.token
+        if token.kind is not Kind.SIGN or token.text not in signs:
+            return False
+        self.take()
+        return True
 
     def inside(self, rule: Rule, *, bars: bool = False) -> Node:
         """Read by a rule one level deeper."""

@@ -14,12 +14,17 @@ from plaudit.verify.math.forms import Forms, Method
 from plaudit.verify.math.notation import comparable, unified
 from plaudit.verify.math.policy import MathPolicy
 from plaudit.verify.math.reader import read
+from plaudit.verify.math.rounding import is_rounded
 from plaudit.verify.math.tree import Node, Op
 from plaudit.verify.math.words import same_words
 
 __all__ = ["Decision", "Method", "decide"]
 
-_PLAIN = re.compile(r"[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?")
+_PLAIN = re.compile(
+    r"(?P<sign>[-+]?) ?(?:(?P<number>(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)"
+    r"|(?P<whole>\d*)(?:\\[dt]?frac ?\{ ?(?P<above>\d+) ?\} ?\{ ?(?P<below>\d+) ?\}|\\[dt]?frac ?(?P<one>\d) ?(?P<other>\d))"
+    r"|(?P<over>\d+) ?/ ?(?P<under>\d+))"
+)
 MAX_PLAIN = 400  # digits of a number that is read without further ado
 MAX_TEXT = 100_000
 
@@ -40,10 +45,11 @@ def decide(ground_truth: str, answer: str, policy: MathPolicy) -> Decision:
     >>> decide("1/2", "0.5", MathPolicy()).equal
     True
     """
-    truth, answer = ground_truth.strip(), answer.strip()
+    truth, answer = ground_truth.strip().strip("$").strip(), answer.strip().strip("$").strip()
     one, other = _plain(truth), _plain(answer)
-    if one is not None and other is not None and one == other:
-        return Decision(True, Method.NUMBER, "the same number")
+    if one is not None and other is not None and (one == other or "." not in answer):
+        equal = one == other or (policy.rounding and is_rounded(truth, one, other, policy.min_decimals))
+        return Decision(equal, Method.NUMBER, f"{_short(answer)} is {'' if equal else 'not '}{_short(truth)}")
     if len(truth) > MAX_TEXT or len(answer) > MAX_TEXT:
         which: Literal["truth", "answer"] = "truth" if len(truth) > MAX_TEXT else "answer"
         return Decision(None, Method.TEXT, f"the {which} is too long to compare", which)
@@ -66,9 +72,21 @@ def _decided(truth: str, answer: str, policy: MathPolicy) -> Decision:
 
 def _plain(text: str) -> Fraction | None:
     """The number that a text plainly is."""
-    if len(text) > MAX_PLAIN or not _PLAIN.fullmatch(text):
+    found = _PLAIN.fullmatch(text) if len(text) <= MAX_PLAIN else None
+    if found is None:
         return None
-    return Fraction(text.replace(",", ""))
+    if found["number"]:
+        written = found["number"].replace(",", "")
+        value = Fraction(int(written)) if written.isdecimal() else Fraction(written)
+    else:
+        above, below = (
+            found["above"] or found["one"] or found["over"],
+            found["below"] or found["other"] or found["under"],
+        )
+        if not int(below) or (found["whole"] and int(above) >= int(below)):
+            return None
+        value = int(found["whole"] or 0) + Fraction(int(above), int(below))
+    return -value if found["sign"] == "-" else value
 
 
 def _tree(text: str) -> Node | Unreadable:

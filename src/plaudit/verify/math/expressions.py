@@ -111,7 +111,7 @@ def _measured(left: Node, cursor: Cursor) -> Node:
     """A value with the words after it: "12 cm", "48 km / h", "3 apples"."""
     said = cursor.take().text
     if said.lower().startswith(_CONDITIONS) and cursor.depth == 0:
-        cursor.place = len(cursor.tokens)
+        cursor.skip()
         return left
     while True:
         if cursor.at("/", "-", "*") and cursor.following.kind in (Kind.WORD, Kind.NAME):
@@ -258,6 +258,8 @@ def _sign(cursor: Cursor) -> Node:
 def _number(token: Token) -> Node:
     """A number as written; raises OverBudget for one of thousands of digits."""
     text = token.text
+    if text.isdecimal() and len(text) < 1000:
+        return number(int(text), text)
     if len(text) > MAX_BITS // 4:
         raise OverBudget(f"a number of {len(text)} digits")
     if not text[-1].isdigit():

@@ -24,7 +24,42 @@ _SIGNS = {
 _GREEK = dict(
     zip(
         "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΦΨΩϕ",
-        ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu", "xi", "pi", "rho", "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega", "Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Phi", "Psi", "Omega", "phi"],
+        [
+            "alpha",
+            "beta",
+            "gamma",
+            "delta",
+            "epsilon",
+            "zeta",
+            "eta",
+            "theta",
+            "iota",
+            "kappa",
+            "lambda",
+            "mu",
+            "nu",
+            "xi",
+            "pi",
+            "rho",
+            "sigma",
+            "tau",
+            "upsilon",
+            "phi",
+            "chi",
+            "psi",
+            "omega",
+            "Gamma",
+            "Delta",
+            "Theta",
+            "Lambda",
+            "Xi",
+            "Pi",
+            "Sigma",
+            "Phi",
+            "Psi",
+            "Omega",
+            "phi",
+        ],
         strict=True,
     )
 )
@@ -51,7 +86,7 @@ _NOTHING = re.compile(
     r"|\\(?:label|tag)\s?\{[^{}]*\}|\\[hv]space\*?\s?\{[^{}]*\}"
 )
 _SPACE = re.compile(
-    r"(?<!\\)\\[,;:> \n]|\\(?:quad|qquad|enspace|thinspace|hfill|par|noindent)(?![a-zA-Z])|~|[\s\u200b\ufeff\u2060]+"
+    r"(?<!\\)\\[,;:> \n]|\\q?quad|\\(?:enspace|thinspace|hfill|par|noindent)(?![a-zA-Z])|~|[\s\u200b\ufeff\u2060]+"
 )
 _MATH_MARKS = re.compile(r"\\[()]|(?<!\\)\\[\[\]]|(?<!\\)\$")
 _RENAMED = re.compile(
@@ -76,7 +111,8 @@ _NEW_NAMES = {
 )  # fmt: skip
 _DEGREES = re.compile(r"\^\s?\{?\s?\^?\s?\\circ\s?\}?")
 _MINUTES = re.compile(r"(\d+(?:\.\d+)?)\s?°\s?(\d+(?:\.\d+)?)\s?'(?!')")
-_THOUSANDS = re.compile(r"(?<=\d)(?:\{,\}|,\\!)\s?(?=\d{3})")
+_THOUSANDS = re.compile(r"(?<=\d)\s?(?:\{\s?,\s?\}|,\\!)\s?(?=\d{3})")
+_REPEATING = re.compile(r"(\d*\.\d*)(\d)\s?(?:repeating|recurring)|(\d*\.\d*?)(\d)\4+\s?(?:\.\.\.+|\\ldots)")
 _GLUED = re.compile(r"(?<=\d)(or|and)(?=[A-Z\d\\(-])")
 _PUNCTUATION = " \n\t.,;:!*`"
 _SPACING = re.compile(r"(?<![a-zA-Z\\])\s+|\s+(?![a-zA-Z])")
@@ -88,9 +124,11 @@ def unified(text: str) -> str:
     if not text.isascii():
         text = _without_unicode(text)
     text = _EATEN.sub(lambda eaten: _EATEN_LETTERS[eaten[0]], text)
-    if "\\" in text or "$" in text or "{," in text:
+    if "\\" in text or "$" in text or "{" in text:
         text = _without_dressing(text)
     text = _GLUED.sub(r" \1 ", _SPACE.sub(" ", text)).strip()
+    if "..." in text or "ldots" in text or "ing" in text:
+        text = _REPEATING.sub(_repeating, text)
     if "°" in text:
         text = _MINUTES.sub(r"((\1+\2/60))°", text)
     return _without_end(text)
@@ -98,7 +136,7 @@ def unified(text: str) -> str:
 
 def comparable(text: str) -> str:
     """A unified text without the spaces and braces that say nothing, for comparison with another."""
-    return _BRACED_DIGIT.sub(r"\1\2", _SPACING.sub("", text)).casefold()
+    return _BRACED_DIGIT.sub(r"\1\2", _SPACING.sub("", text))
 
 
 def _without_unicode(text: str) -> str:
@@ -116,6 +154,11 @@ def _without_dressing(text: str) -> str:
     text = _MATH_MARKS.sub(" ", text)
     text = _RENAMED.sub(_renamed, text)
     return _DEGREES.sub("°", text)
+
+
+def _repeating(found: re.Match[str]) -> str:
+    r"""`0.166...` and "0.16 repeating" as `0.1\overline{6}`."""
+    return f"{found[1] or found[3]}\\overline{{{found[2] or found[4]}}}"
 
 
 def _renamed(command: re.Match[str]) -> str:

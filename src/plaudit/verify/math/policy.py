@@ -32,6 +32,8 @@ class MathPolicy:
     - `percent`: whether the sign may be left out ("50%" for "50").
     - `rounding`: a decimal truth of at least `min_decimals` decimals accepts exact values that round to it.
     - `min_decimals`: how many decimals make a truth a rounded one.
+    - `answer_digits`: a decimal answer of at least so many significant digits may stand for an exact truth that has no
+      finite decimal ("0.8660254037844386" for √3/2); lower it to accept "0.33" for 1/3.
     - `unevaluated`: whether "2+2" is an answer where the truth is "4".
     - `ordered_lists`: whether the order of a bare list "1, 2, 3" matters; tuples and "…" sequences are always ordered.
     - `bare_choice`: whether a letter with its text, "(C) 12", answers a truth that is the letter or the text alone.
@@ -43,6 +45,7 @@ class MathPolicy:
     percent: Percent = Percent.UNIT
     rounding: bool = True
     min_decimals: int = 2
+    answer_digits: int = 10
     unevaluated: bool = True
     ordered_lists: bool = False
     bare_choice: bool = True
@@ -52,3 +55,5 @@ class MathPolicy:
     def __post_init__(self) -> None:
         if self.min_decimals < 1:
             raise ValueError(f"min_decimals must be at least 1, got {self.min_decimals}: whole numbers are not rounded")
+        if self.answer_digits < 1:
+            raise ValueError(f"answer_digits must be at least 1, got {self.answer_digits}")

@@ -104,6 +104,7 @@ def _solved(node: Node) -> Node:
 
 
 def _solved_pair(left: Node, sign: str, right: Node) -> Node:
+    left, right = _unknown(left), _unknown(right)
     if left.op is Op.NAME and left.leaf not in symbols(right):
         return Node(Op.RELATION, (left, right), sign)
     if right.op is Op.NAME and right.leaf not in symbols(left):
@@ -112,6 +113,11 @@ def _solved_pair(left: Node, sign: str, right: Node) -> Node:
     if len(unknowns) != 1:
         raise Unreadable("several unknowns")
     return _solved_linear(Node(Op.ADD, (left, Node(Op.NEGATE, (right,)))), sign, unknowns.pop())
+
+
+def _unknown(node: Node) -> Node:
+    """A function of something, `f(x)`, is an unknown like any other."""
+    return name(node.leaf) if node.op is Op.CALL and node.leaf.endswith("()") else node
 
 
 def _solved_linear(difference: Node, sign: str, unknown: str) -> Node:

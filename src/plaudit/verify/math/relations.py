@@ -52,6 +52,8 @@ def _is_named(node: Node) -> bool:
         )
     if node.op is Op.POWER:
         return _is_named(node.args[0]) and folded(node.args[1]).value == -1
+    if node.op is Op.MULTIPLY and len(node.args) == 2 and node.args[0].leaf in ("Delta", "delta", "∂"):
+        return _is_named(node.args[1])
     if node.op in (Op.RATIO, Op.TUPLE) or (node.op is Op.MULTIPLY and _is_segment(node)):
         return all(_is_named(arg) for arg in node.args)
     return node.op is Op.DIVIDE and all(_is_named(arg) for arg in node.args) and node.args[0].op is not Op.NAME

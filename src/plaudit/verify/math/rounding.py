@@ -1,14 +1,20 @@
-"""Rounded decimals: a truth of "30.52" is met by an exact 1587/52, as that rounds to it; whole numbers are never rounded."""
+"""Rounded decimals, in the truth or in the answer; whole numbers are never rounded.
+
+A truth of "30.52" is met by an exact 1587/52, as that rounds to it. An answer of "0.8660254037844386" meets √3/2, as so
+many digits are a machine's way to write it; where a finite decimal exists, only the noise of floats is forgiven.
+"""
 
 from decimal import Context, Decimal
 from fractions import Fraction
 
+from plaudit.verify.math.folding import folded
 from plaudit.verify.math.tree import Node, Op
 from plaudit.verify.math.values import enclosure
 
-__all__ = ["rounds_to"]
+__all__ = ["is_computed", "is_rounded", "rounds_to"]
 
 _WIDE = Context(prec=60)
+_FLOAT_DIGITS = 15
 
 
 def rounds_to(truth: Node, answer: Node, min_decimals: int) -> bool:
@@ -21,6 +27,45 @@ def rounds_to(truth: Node, answer: Node, min_decimals: int) -> bool:
         return False
     limit = _WIDE.divide(Decimal(half.numerator), Decimal(half.denominator))
     return _WIDE.subtract(exact.real, rounded.real).copy_abs() <= _WIDE.add(limit, exact.radius)
+
+
+def is_computed(truth: Node, answer: Node, digits: int) -> bool:
+    """Whether the answer is a decimal of at least `digits` significant digits that all agree with an exact truth."""
+    written = _digits_of(answer)
+    if written < digits or _digits_of(truth) > _FLOAT_DIGITS - 3:
+        return False
+    value = folded(truth).value
+    if value is not None and _is_finite(value) and written < _FLOAT_DIGITS:
+        return False
+    exact, rounded = enclosure(truth), enclosure(answer)
+    if exact is None or rounded is None or not exact.is_real:
+        return False
+    shown = min(written, _FLOAT_DIGITS)
+    limit = _WIDE.multiply(exact.real.copy_abs(), Decimal(5 if shown < _FLOAT_DIGITS else 10).scaleb(-shown))
+    return _WIDE.subtract(exact.real, rounded.real).copy_abs() <= limit
+
+
+def _digits_of(node: Node) -> int:
+    """How many significant digits a decimal shows; none for what is no decimal."""
+    if node.op is Op.NEGATE:
+        return _digits_of(node.args[0])
+    if node.op is not Op.NUMBER or "." not in node.leaf or not node.leaf[-1].isdigit():
+        return 0
+    return len(node.leaf.lower().partition("e")[0].replace(".", "").lstrip("0"))
+
+
+def _is_finite(value: Fraction) -> bool:
+    below = value.denominator
+    for prime in (2, 5):
+        while below % prime == 0:
+            below //= prime
+    return below == 1
+
+
+def is_rounded(truth: str, value: Fraction, exact: Fraction, min_decimals: int) -> bool:
+    """The same for a truth that is a plain decimal and an answer that is a plain number."""
+    decimals = len(truth.partition(".")[2])
+    return decimals >= min_decimals and 2 * abs(exact - value) * 10**decimals <= 1
 
 
 def _half_step(truth: Node, min_decimals: int) -> Fraction | None:

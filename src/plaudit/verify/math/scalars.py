@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from plaudit.verify.math.folding import folded
 from plaudit.verify.math.policy import MathPolicy, Percent, Units
-from plaudit.verify.math.rounding import rounds_to
+from plaudit.verify.math.rounding import is_computed, rounds_to
 from plaudit.verify.math.tree import Node, Op, name, nodes, number, substituted, symbols
 from plaudit.verify.math.units import Unit, unit_of
 from plaudit.verify.math.values import same_value
@@ -25,9 +25,13 @@ def same_scalar(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
     if not policy.unevaluated and _is_unevaluated(answer) and not _is_unevaluated(truth):
         return False
     verdict = same_value(truth, answer)
-    if verdict is not True and policy.rounding and rounds_to(truth, answer, policy.min_decimals):
+    if verdict is not True and policy.rounding and _is_close(truth, answer, policy):
         return True
     return verdict if verdict is True else _with_counter_renamed(truth, answer) or verdict
+
+
+def _is_close(truth: Node, answer: Node, policy: MathPolicy) -> bool:
+    return rounds_to(truth, answer, policy.min_decimals) or is_computed(truth, answer, policy.answer_digits)
 
 
 def _with_counter_renamed(truth: Node, answer: Node) -> bool | None:

@@ -39,7 +39,7 @@ class Token(NamedTuple):
 _PATTERN = re.compile(
     r"(?P<space>\s+)"
     r"|(?P<repeating>\d*\.\d*\\(?:overline|bar|dot)\s?\{\s?\d+\s?\}|\d*\.\d*\(\d+\)(?=\s*$|\.\.\.))"
-    r"|(?P<number>\d{1,3}(?:,\d{3})+(?![\d])(?:\.\d+)?|\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)"
+    r"|(?P<number>\d{1,3}(?:,\d{3})+(?![\d])(?:\.\d+)?|(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+(?![\da-zA-Z(]))?)"
     r"|(?P<text>\\(?:text|mathrm)\s?\{)"
     r"|(?P<command>\\(?:[a-zA-Z]+|.))"
     r"|(?P<letters>[^\W\d_]+)"

@@ -60,7 +60,7 @@ class Node(NamedTuple):
 
 def number(value: Fraction | int, written: str = "") -> Node:
     """A number, with the digits it was written in."""
-    return Node(Op.NUMBER, (), written, Fraction(value))
+    return Node(Op.NUMBER, (), written, value if type(value) is Fraction else Fraction(value))
 
 
 def name(text: str) -> Node:

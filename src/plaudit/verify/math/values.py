@@ -11,7 +11,6 @@ from fractions import Fraction
 from hashlib import blake2b
 
 from plaudit.verify.math.balls import ARITHMETIC_ERRORS, Ball, Balls
-from plaudit.verify.math.budget import Unreadable
 from plaudit.verify.math.evaluation import Undefined, evaluate
 from plaudit.verify.math.folding import folded
 from plaudit.verify.math.residues import Residues
@@ -19,6 +18,7 @@ from plaudit.verify.math.tree import Node, Op, nodes, number, rewritten, substit
 
 __all__ = ["enclosure", "fingerprint", "same_value", "sign_of"]
 
+QUICK = 15  # digits that tell most different values apart
 DIGITS = (50, 200, 800)
 AGREEMENT = 30
 MAX_COST = 400  # nodes of an expression that is evaluated to hundreds of digits
@@ -47,7 +47,7 @@ def fingerprint(node: Node) -> int | None:
     """A number that equal rational functions share, for finding equal items in long lists."""
     try:
         return evaluate(folded(node), Residues(_SEED))
-    except (Undefined, Unreadable):
+    except Undefined:
         return None
 
 
@@ -55,7 +55,7 @@ def enclosure(node: Node, digits: int = DIGITS[0]) -> Ball | None:
     """Where a constant lies, or None for one that has unknowns or no value."""
     try:
         return evaluate(folded(node), Balls(digits, {}))
-    except (*ARITHMETIC_ERRORS, Unreadable):
+    except ARITHMETIC_ERRORS:
         return None
 
 
@@ -80,8 +80,6 @@ def _by_residues(left: Node, right: Node) -> bool | None:
             one, other = evaluate(left, domain), evaluate(right, domain)
         except Undefined:
             continue
-        except Unreadable:
-            return None
         if one == other:
             return True
         return False if domain.is_proof else None
@@ -100,7 +98,7 @@ def _needs_whole_numbers(left: Node, right: Node) -> bool:
 def _at_whole_numbers(left: Node, right: Node) -> bool | None:
     """Compare at whole numbers, exactly; four places where both have a value decide."""
     names = sorted(symbols(left) | symbols(right))
-    agreed = 0
+    agreed = missed = 0
     for place in _whole_places(names):
         one, other = (folded(substituted(side, place)) for side in (left, right))
         if one.value is None or other.value is None:
@@ -110,8 +108,11 @@ def _at_whole_numbers(left: Node, right: Node) -> bool | None:
         if verdict is False:
             return False
         agreed += verdict is True
+        missed += verdict is None
         if agreed == 4:
             return True
+        if missed > 4 and not agreed:
+            return None
     return None
 
 
@@ -165,21 +166,25 @@ def _share(text: str) -> Fraction:
 
 
 def _place(left: Node, right: Node, values: dict[str, Fraction]) -> _Place:
-    try:
-        balls = Balls(DIGITS[0], values)
-        one, other = evaluate(left, balls), evaluate(right, balls)
-    except (*ARITHMETIC_ERRORS, Unreadable):
-        return _Place(None, False)
-    return _Place(_agree(one, other), one.is_real and other.is_real)
+    for digits in (QUICK, DIGITS[0]):
+        try:
+            balls = Balls(digits, values)
+            one, other = evaluate(left, balls), evaluate(right, balls)
+        except ARITHMETIC_ERRORS:
+            return _Place(None, False)
+        agrees = _agree(one, other)
+        if agrees is False:
+            break
+    return _Place(agrees, one.is_real and other.is_real)
 
 
 def _at(left: Node, right: Node, values: dict[str, Fraction]) -> bool | None:
     """Compare with more and more digits until the balls part or agree closely."""
-    for digits in DIGITS:
+    for digits in (QUICK, *DIGITS):
         try:
             balls = Balls(digits, values)
             verdict = _agree(evaluate(left, balls), evaluate(right, balls))
-        except (*ARITHMETIC_ERRORS, Unreadable):
+        except ARITHMETIC_ERRORS:
             return None
         if verdict is not None:
             return verdict

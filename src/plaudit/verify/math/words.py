@@ -1,4 +1,7 @@
-"""Answers in words: the same words in the same order, whatever their case, articles and punctuation."""
+"""Answers in words: the same words in the same order, whatever their case, articles and punctuation.
+
+Letters in a formula are no words: "2a" is not "2", and "2R" is not "2r".
+"""
 
 import re
 import unicodedata
@@ -18,8 +21,10 @@ def same_words(truth: str, answer: str) -> bool:
 
 
 def plain_words(text: str) -> list[str]:
-    """The words that carry meaning, in order."""
-    text = unicodedata.normalize("NFKC", _MARKUP.sub(lambda found: f" {found[1] or ''} ", text)).casefold()
+    """The words that carry meaning, in order; beside digits and signs every letter does, and its case."""
+    plain = unicodedata.normalize("NFKC", _MARKUP.sub(lambda found: f" {found[1] or ''} ", text))
+    text = plain.casefold()
     found = _WORD.findall(text)
-    kept = [_SYNONYMS.get(word, word) for word in found if word not in _EMPTY]
-    return kept or found
+    if not all(word.isalpha() for word in found):
+        return _WORD.findall(plain)
+    return [_SYNONYMS.get(word, word) for word in found if word not in _EMPTY] or found
