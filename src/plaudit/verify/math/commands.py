@@ -57,7 +57,7 @@ def _applied(named: str, arguments: tuple[Node, ...], base: Node | None) -> Node
 
 def _arguments(cursor: Cursor) -> tuple[Node, ...]:
     """A bracket, or the factors up to the next sign, function or bracket."""
-    if cursor.token.kind is Kind.OPEN:
+    if cursor.token.kind is Kind.OPEN and not _is_raised_number(cursor):
         inner = bracket(cursor)
         return inner.args if inner.op is Op.TUPLE else (inner,)
     negative = cursor.accept("-")
@@ -71,10 +71,18 @@ def _arguments(cursor: Cursor) -> tuple[Node, ...]:
     return (Node(Op.NEGATE, (argument,)) if negative else argument,)
 
 
+def _is_raised_number(cursor: Cursor) -> bool:
+    r"""`\cos (2)^{1/2} x`: a number in brackets with a power is a factor of the argument."""
+    ahead = cursor.tokens[cursor.place + 1 : cursor.place + 4]
+    return len(ahead) == 3 and ahead[0].kind is Kind.NUMBER and ahead[1].text in ")}" and ahead[2].text == "^"
+
+
 def _continues(cursor: Cursor) -> bool:
     token = cursor.token
-    return token.kind in (Kind.NAME, Kind.NUMBER) or (
-        token.kind is Kind.COMMAND and token.text in ("frac", "sqrt", "pi", "mathbf")
+    return (
+        token.kind in (Kind.NAME, Kind.NUMBER)
+        or (token.kind is Kind.OPEN and _is_raised_number(cursor))
+        or (token.kind is Kind.COMMAND and token.text in ("frac", "sqrt", "pi", "mathbf"))
     )
 
 

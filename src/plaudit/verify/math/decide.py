@@ -27,6 +27,7 @@ _PLAIN = re.compile(
 )
 MAX_PLAIN = 400  # digits of a number that is read without further ado
 MAX_TEXT = 100_000
+_AROUND = " \n$"  # not tabs: one may be the rest of an eaten \text
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ def decide(ground_truth: str, answer: str, policy: MathPolicy) -> Decision:
     >>> decide("1/2", "0.5", MathPolicy()).equal
     True
     """
-    truth, answer = ground_truth.strip().strip("$").strip(), answer.strip().strip("$").strip()
+    truth, answer = ground_truth.strip(_AROUND), answer.strip(_AROUND)
     one, other = _plain(truth), _plain(answer)
     if one is not None and other is not None and (one == other or "." not in answer):
         equal = one == other or (policy.rounding and is_rounded(truth, one, other, policy.min_decimals))

@@ -18,6 +18,7 @@ _PREFIXES = {"dollar", "euro", "yuan", "pound sterling"}
 _ORDINALS = {"st", "nd", "rd", "th"}
 _CONDITIONS = ("for", "where", "with", "such that", "as", "in which")
 _APPLIED = "fgh"
+_MARKED = (Op.PERCENT, Op.DEGREE, Op.UNIT)
 
 
 def total(cursor: Cursor) -> Node:
@@ -32,6 +33,8 @@ def total(cursor: Cursor) -> Node:
 def _signed(sign: str, term: Node) -> Node:
     if sign == "+":
         return term
+    if sign == "-" and term.op in _MARKED:
+        return term._replace(args=(Node(Op.NEGATE, term.args),))
     return Node(Op.NEGATE, (term,)) if sign == "-" else Node(Op.PLUS_MINUS, (term,), sign)
 
 
@@ -242,8 +245,8 @@ def _primary(cursor: Cursor) -> Node:
 
 def _word(cursor: Cursor) -> Node:
     said = cursor.take().text
-    if said in _PREFIXES and cursor.token.kind in (Kind.NUMBER, Kind.COMMAND):
-        return Node(Op.UNIT, (factor(cursor),), said)
+    if said in _PREFIXES and (cursor.token.kind in (Kind.NUMBER, Kind.COMMAND) or cursor.at("-")):
+        return Node(Op.UNIT, (_signed_factor(cursor),), said)
     return Node(Op.WORD, (), said)
 
 

@@ -1,15 +1,13 @@
 """Equations and other relations: `x = 5` names its value, `2x+4y = 6` is `x+2y = 3`, and `a < b` is `b > a`."""
 
 from collections.abc import Callable
-from fractions import Fraction
 
-from plaudit.verify.math.budget import Unreadable
 from plaudit.verify.math.evaluation import Undefined, evaluate
 from plaudit.verify.math.folding import folded
 from plaudit.verify.math.lists import all_of
 from plaudit.verify.math.residues import PRIME, Residues
 from plaudit.verify.math.tree import Node, Op, number, substituted, symbols
-from plaudit.verify.math.values import same_value
+from plaudit.verify.math.values import counts_something, same_value, share
 
 __all__ = ["is_definition", "same_relation", "value_of"]
 
@@ -23,10 +21,12 @@ def is_definition(node: Node) -> bool:
 
 
 def value_of(node: Node) -> Node:
-    """What a definition says its left side is: the end of its chain, exact rather than approximate where both are given."""
+    """What a chain comes to: its end, or rather its last exact side where approximations follow."""
     signs = node.leaf.split()
     sides = node.args[1:]
     exact = [side for side, sign in zip(sides, signs, strict=True) if sign == "="]
+    if not exact and not symbols(node.args[0]) and node.args[0].op is not Op.WORD:
+        return node.args[0]
     return exact[-1] if exact else sides[-1]
 
 
@@ -92,29 +92,39 @@ def is_true(statement: Node, same: Same) -> bool:
 
 def _solves(sides: tuple[Node, ...], unknown: str, value: Node) -> bool | None:
     """Whether a value is the only solution of an equation that is linear in the unknown."""
-    try:
-        difference = Node(Op.ADD, (sides[0], Node(Op.NEGATE, (sides[1],))))
-        at = [substituted(difference, {unknown: number(place)}) for place in range(3)]
-        bend = Node(Op.ADD, (at[0], at[2], Node(Op.MULTIPLY, (number(-2), at[1]))))
-        zero = number(0)
-        if same_value(bend, zero) is not True or same_value(at[0], at[1]) is not False:
-            return False
-        return same_value(substituted(difference, {unknown: value}), zero)
-    except Unreadable:
+    difference = Node(Op.ADD, (sides[0], Node(Op.NEGATE, (sides[1],))))
+    at = [substituted(difference, {unknown: number(place)}) for place in range(3)]
+    bend = Node(Op.ADD, (at[0], at[2], Node(Op.MULTIPLY, (number(-2), at[1]))))
+    zero = number(0)
+    if same_value(bend, zero) is not True or same_value(at[0], at[1]) is not False:
         return False
+    return same_value(substituted(difference, {unknown: value}), zero)
 
 
 def _two_relations(truth: Node, answer: Node, same: Same) -> bool | None:
     for statement, other in ((answer, truth), (truth, answer)):
-        if not symbols(statement) and symbols(other):
-            return is_true(statement, same) and same(statement.args[-1], other)
+        if not symbols(statement):
+            return _with_statement(statement, other, same)
     if is_definition(truth) and is_definition(answer):
         verdict = _two_definitions(truth, answer, same)
-        if verdict is not False or not _is_equation(truth) or not _is_equation(answer):
+        if verdict is not False or truth.args[0] == answer.args[0] or truth.leaf != "=" or answer.leaf != "=":
             return verdict
     if _is_equation(truth) and _is_equation(answer):
         return same_equation(truth, answer)
     return _side_by_side(truth, answer, same)
+
+
+def _with_statement(statement: Node, other: Node, same: Same) -> bool | None:
+    """A relation of constants beside another: true, and the same sides or the same result."""
+    if not is_true(statement, same):
+        return False
+    if symbols(other):
+        return same(value_of(statement), other)
+    verdict = _side_by_side(statement, other, same)
+    signs = set(statement.leaf.split()) | set(other.leaf.split())
+    if verdict is True or not signs <= {"=", "~"} or statement.leaf == other.leaf != "=":
+        return verdict
+    return is_true(other, same) and same(value_of(statement), value_of(other))
 
 
 def _is_equation(node: Node) -> bool:
@@ -124,6 +134,10 @@ def _is_equation(node: Node) -> bool:
 def _two_definitions(truth: Node, answer: Node, same: Same) -> bool | None:
     """Two names may differ, f(z) = z is f(x) = x; names that stand in the other's value are told apart."""
     left, right = truth.args[0], answer.args[0]
+    if _differ_in_index(left, right):
+        return False
+    if len(truth.args) == len(answer.args) > 2 and truth.leaf == answer.leaf:
+        return all_of([same(one, other) for one, other in zip(truth.args[1:], answer.args[1:], strict=True)])
     one, other = value_of(truth), value_of(answer)
     if left.op is Op.CALL and right.op is Op.CALL and len(left.args) == len(right.args):
         other = substituted(
@@ -132,6 +146,15 @@ def _two_definitions(truth: Node, answer: Node, same: Same) -> bool | None:
     elif left.op is Op.TUPLE and right.op is Op.TUPLE and left != right:
         return None
     return same(one, other)
+
+
+def _differ_in_index(left: Node, right: Node) -> bool:
+    """`y_1` and `y_2` are two things; `x` and `y` may be one under two names."""
+    if left.op is not Op.NAME or right.op is not Op.NAME:
+        return False
+    letter, _, index = left.leaf.partition("_")
+    other, _, other_index = right.leaf.partition("_")
+    return letter == other and index != other_index and bool(index) and bool(other_index)
 
 
 def _side_by_side(truth: Node, answer: Node, same: Same) -> bool | None:
@@ -160,8 +183,6 @@ def same_equation(truth: Node, answer: Node) -> bool | None:
             ratios.add(above * domain.invert(below) % PRIME)
         except Undefined:
             return same_value(one, number(0)) if same_value(other, number(0)) else False
-        except Unreadable:
-            return None
     if len(ratios) == 1:
         return True
     return False if domain.is_proof else _multiple(one, other)
@@ -170,9 +191,9 @@ def same_equation(truth: Node, answer: Node) -> bool | None:
 def _multiple(one: Node, other: Node) -> bool | None:
     """The same for expressions with roots or functions: the quotient does not change when an unknown does."""
     unknowns = sorted(symbols(one) | symbols(other))
-    if not unknowns:
+    if not unknowns or counts_something(one, other):
         return None
-    places = [{unknown: number(Fraction(7 * k + 3 * i + 5, 4)) for i, unknown in enumerate(unknowns)} for k in range(3)]
+    places = [{unknown: number(share(f"{unknown} {round_}")) for unknown in unknowns} for round_ in range(3)]
     pairs = [(substituted(one, place), substituted(other, place)) for place in places]
     first = pairs[0]
     return all_of(

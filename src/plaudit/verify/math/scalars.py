@@ -7,7 +7,7 @@ from plaudit.verify.math.folding import folded
 from plaudit.verify.math.policy import MathPolicy, Percent, Units
 from plaudit.verify.math.rounding import is_computed, rounds_to
 from plaudit.verify.math.tree import Node, Op, name, nodes, number, substituted, symbols
-from plaudit.verify.math.units import Unit, unit_of
+from plaudit.verify.math.units import Unit, power_of, unit_of
 from plaudit.verify.math.values import same_value
 from plaudit.verify.math.words import same_words
 
@@ -75,6 +75,8 @@ def _unit(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
     if policy.units is Units.IGNORE:
         return same_scalar(bare[0], bare[1], policy)
     if policy.units is Units.REQUIRE and units[0] is not None and units[1] is None:
+        return False
+    if power_of(truth.leaf) != power_of(answer.leaf) and truth.op is answer.op:
         return False
     one, other = units
     if one is None or other is None or one == other:

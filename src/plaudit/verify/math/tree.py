@@ -88,8 +88,8 @@ def nodes(node: Node) -> Iterator[Node]:
 
 
 def symbols(node: Node) -> set[str]:
-    """The names in a tree that stand for unknowns; e, i and π do not."""
-    return {found.leaf for found in nodes(node) if found.op is Op.NAME} - CONSTANTS
+    """The names in a tree that stand for unknowns, functions among them; e, i and π do not."""
+    return {found.leaf for found in nodes(node) if found.op is Op.NAME or found.leaf.endswith("()")} - CONSTANTS
 
 
 def rewritten(node: Node, change: Callable[[Node], Node]) -> Node:

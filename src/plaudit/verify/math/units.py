@@ -7,7 +7,7 @@ import re
 from fractions import Fraction
 from typing import NamedTuple
 
-__all__ = ["Unit", "is_unit", "unit_of"]
+__all__ = ["Unit", "is_unit", "power_of", "unit_of"]
 
 
 class Unit(NamedTuple):
@@ -59,8 +59,10 @@ def _table() -> dict[str, Unit]:
 
 
 _UNITS = _table()
-_SQUARED = re.compile(r"\b(?:square|sq\.?)\s+(\w+)|\b(\w+)\s*(?:\^\{?2\}?|squared)")
-_CUBED = re.compile(r"\b(?:cubic|cu\.?)\s+(\w+)|\b(\w+)\s*(?:\^\{?3\}?|cubed)")
+_RAISED = re.compile(
+    r"\b(?:(?P<word>square|sq|cubic|cu)\.?\s+(?P<unit>\w+)|(?P<base>\w+?)\s*(?:\^\{?(?P<power>-?\d)\}?|(?P<after>squared|cubed)))"
+)
+_POWERS = {"square": 2, "sq": 2, "squared": 2, "cubic": 3, "cu": 3, "cubed": 3}
 _WORD = re.compile(r"[^\W\d_]+|¢")
 _ALONE = {"cm", "mm", "km", "kg", "mg", "mi", "ft", "lb", "lbs", "oz", "hr", "hrs", "min", "mins", "ml", "mL", "mph", "kmh",
           "sec", "secs", "yd", "nm", "yr", "yrs", "gal", "units", "unit", "sq", "usd", "USD", "rmb"}  # fmt: skip
@@ -82,11 +84,21 @@ def unit_of(said: str) -> Unit | None:
     return Unit(f"{unit.measures}/{under.measures}", unit.size / under.size) if under else None
 
 
+def power_of(said: str) -> int:
+    """The power that words raise a unit to: 2 for "square units" and "cm^2"."""
+    raised = _RAISED.search(said)
+    return _power(raised) if raised else 1
+
+
+def _power(raised: re.Match[str]) -> int:
+    return int(raised["power"]) if raised["power"] else _POWERS[raised["word"] or raised["after"]]
+
+
 def _simple(said: str) -> Unit | None:
-    for pattern, power in ((_SQUARED, 2), (_CUBED, 3)):
-        if raised := pattern.search(said):
-            unit = _named(raised[1] or raised[2])
-            return Unit(f"{unit.measures}^{power}", unit.size**power) if unit else None
+    if raised := _RAISED.search(said):
+        unit = _named(raised["unit"] or raised["base"])
+        power = _power(raised)
+        return Unit(f"{unit.measures}^{power}", unit.size**power) if unit else None
     words = _WORD.findall(said)
     return _named(said) or (_named(words[0]) if words else None)
 

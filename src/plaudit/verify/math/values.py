@@ -16,13 +16,14 @@ from plaudit.verify.math.folding import folded
 from plaudit.verify.math.residues import Residues
 from plaudit.verify.math.tree import Node, Op, nodes, number, rewritten, substituted, symbols
 
-__all__ = ["enclosure", "fingerprint", "same_value", "sign_of"]
+__all__ = ["counts_something", "enclosure", "fingerprint", "same_value", "share", "sign_of"]
 
 QUICK = 15  # digits that tell most different values apart
 DIGITS = (50, 200, 800)
 AGREEMENT = 30
 MAX_COST = 400  # nodes of an expression that is evaluated to hundreds of digits
 _SEED = b"plaudit"
+_MARKED = {Op.UNIT, Op.PERCENT, Op.DEGREE, Op.PLUS_MINUS, Op.WORD, Op.BASED, Op.RATIO, Op.RELATION}
 _WHOLE = {"factorial", "double factorial", "binomial", "floor", "ceil", "mod", "gcd", "lcm"}
 
 
@@ -34,7 +35,7 @@ def same_value(left: Node, right: Node) -> bool | None:
     if left.value is not None and right.value is not None:
         return left.value == right.value
     verdict = _by_residues(left, right)
-    if verdict is None and _needs_whole_numbers(left, right):
+    if verdict is None and counts_something(left, right):
         verdict = _at_whole_numbers(left, right)
     if verdict is None:
         verdict = _by_balls(left, right)
@@ -44,7 +45,9 @@ def same_value(left: Node, right: Node) -> bool | None:
 
 
 def fingerprint(node: Node) -> int | None:
-    """A number that equal rational functions share, for finding equal items in long lists."""
+    """A number that equal rational functions share, for finding equal items in long lists; None where marks count."""
+    if any(found.op in _MARKED for found in nodes(node)):
+        return None
     try:
         return evaluate(folded(node), Residues(_SEED))
     except Undefined:
@@ -86,7 +89,7 @@ def _by_residues(left: Node, right: Node) -> bool | None:
     return None
 
 
-def _needs_whole_numbers(left: Node, right: Node) -> bool:
+def counts_something(left: Node, right: Node) -> bool:
     """Whether unknowns count something: they stand in factorials, binomials or roundings."""
     return any(
         found.op is Op.CALL and found.leaf in _WHOLE and symbols(found)
@@ -153,12 +156,12 @@ def _by_balls(left: Node, right: Node) -> bool | None:
 
 def _places(names: list[str], *, signed: bool) -> Iterator[dict[str, Fraction]]:
     for round_, (low, width) in enumerate(((0, 1), (0, 1), (1, 2), (2, 5))):
-        yield {found: low + width * _share(f"{found} {round_}") for found in names}
+        yield {found: low + width * share(f"{found} {round_}") for found in names}
     if signed:
-        yield {found: -2 * _share(f"{found} -") for found in names}
+        yield {found: -2 * share(f"{found} -") for found in names}
 
 
-def _share(text: str) -> Fraction:
+def share(text: str) -> Fraction:
     """A fraction between 0.05 and 0.95 that is the same for the same text."""
     return Fraction(
         500 + int.from_bytes(blake2b(text.encode("utf-8", "replace"), digest_size=4).digest()) % 9001, 10_000
