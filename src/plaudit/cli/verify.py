@@ -26,7 +26,9 @@ def verify(
         list[str] | None,
         typer.Option("--policy", metavar="SWITCH=VALUE", help="A switch of the policy, e.g. units=ignore; repeatable."),
     ] = None,
-    prompt: Annotated[str | None, typer.Option("--prompt", help="The prompt, for the options of multiple choice.")] = None,
+    prompt: Annotated[
+        str | None, typer.Option("--prompt", help="The prompt, for the options of multiple choice.")
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Show which answer a response gives, how it is read, and whether it is the ground truth."""

@@ -52,6 +52,7 @@ def found(response, **switches):
         pytest.param("The roots are $1$ and $2$.", "1, 2", Source.MATH, id="formulas side by side"),
         pytest.param("She had 3. She makes $26 a day", "$26", Source.NUMBER, id="money is no formula"),
         pytest.param("```output\n5\n```\n5 cars came in 15 minutes.", "5", Source.NUMBER, id="what a program printed"),
+        pytest.param("Thus, we get 1 <= x < 2.", "1 <= x < 2", Source.WHOLE, id="a relation in a sentence"),
         pytest.param("Paris", "Paris", Source.WHOLE, id="no number at all"),
         pytest.param(r"\frac{34}{16}+\frac{\sqrt{3}}{2}", r"\frac{34}{16}+\frac{\sqrt{3}}{2}", Source.WHOLE, id="bare"),
         pytest.param("n=2, 3, and 4", "n=2, 3, and 4", Source.WHOLE, id="bare list"),

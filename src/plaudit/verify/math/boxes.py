@@ -23,10 +23,12 @@ _LONGEST_JOINT = 80
 
 def boxes_in(text: str, *, closed: bool = True) -> list[Mark]:
     """The boxes of a text, neighbours joined; `closed=False` reads a box that is never closed to the end."""
-    if "boxed" not in text and "fbox" not in text:
+    places = [place for place in (text.find("boxed"), text.find("fbox")) if place >= 0]
+    if not places:
         return []
+    start = max(0, min(places) - 10)  # room for the backslashes; braces before the first box say nothing
     groups: list[list[Mark]] = []
-    for box in deque(_innermost(text, closed), maxlen=MAX_MARKS):
+    for box in deque(_innermost(text, start, closed), maxlen=MAX_MARKS):
         if groups and _are_joined(groups[-1][-1], box, text):
             groups[-1].append(box)
         else:
@@ -34,11 +36,11 @@ def boxes_in(text: str, *, closed: bool = True) -> list[Mark]:
     return [_joined(group) for group in groups]
 
 
-def _innermost(text: str, closed: bool) -> Iterator[Mark]:
+def _innermost(text: str, start: int, closed: bool) -> Iterator[Mark]:
     """Boxes with balanced braces that hold no other box, in one pass whatever the nesting."""
     depth, last = 0, -1
     opened: list[tuple[re.Match[str], int]] = []
-    for token in _TOKEN.finditer(text):
+    for token in _TOKEN.finditer(text, start):
         if token["bare"]:
             last = token.start()
             yield Mark(token["bare"], Source.BOXED, token.start(), token.end())

@@ -39,10 +39,11 @@ _LONGEST = 400
 
 
 def phrases_in(text: str) -> list[Mark]:
-    """What follows "the answer is"; lines that begin with "A:" only where nobody says so in words."""
+    """What follows "the answer is"; lines that begin with "A:" where nobody says so in words after them."""
     stated = _stated(text)
-    if not stated and ("A:" in text or "A :" in text):
-        stated = last_matches(_LABEL, text)
+    labelled = last_matches(_LABEL, text) if "A:" in text or "A :" in text else []
+    if labelled and (not stated or stated[-1].start() < labelled[-1].start()):
+        stated = labelled
     marks = [_phrase(found, text) for found in stated]
     # "Final answer: the answer is 4" is one statement.
     return [mark for mark, following in pairwise([*marks, None]) if mark and _is_before(mark, following)]

@@ -53,6 +53,8 @@ class MathPolicy:
     last_number: bool = True
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "units", Units(self.units))
+        object.__setattr__(self, "percent", Percent(self.percent))
         if self.min_decimals < 1:
             raise ValueError(f"min_decimals must be at least 1, got {self.min_decimals}: whole numbers are not rounded")
         if self.answer_digits < 1:

@@ -20,7 +20,8 @@ __all__ = ["read_truth"]
 def read_truth(ground_truth: Any) -> str:
     """The answer in a ground truth; raises InvalidTrajectory for what is no text with something in it and no number."""
     if isinstance(ground_truth, str | bool):
-        text = visible(str(ground_truth))
+        text = str(ground_truth)
+        text = text if text.isascii() else visible(text)
         if text.strip():
             return _reduced(text)
     elif isinstance(ground_truth, numbers.Real | Decimal) and math.isfinite(ground_truth):

@@ -25,6 +25,11 @@ _FUNCTIONS = frozenset({
 })  # fmt: skip
 _TELLING = re.compile(r"(?<![\\\w])(?:is|are|it|we|so|thus|hence|he|she)\b", re.IGNORECASE)
 _EMPTY_BOX = re.compile(r"\\+(?:boxed|fbox)\s?\{\s*\}")
+_LEADING = re.compile(
+    r"(?:(?:so|thus|hence|therefore|then|that is|i\.e\.|we (?:get|have|find|obtain|see|conclude)(?: that)?"
+    r"|it follows that|this (?:gives|means|yields)(?: that)?)\b[\s,:]*)+",
+    re.IGNORECASE,
+)
 _LABEL = re.compile(r"\b[^\W\d_]{3,}(?:\s\d+)?\s?:(?=\s*[-\d\\$])")
 _OUTPUT = re.compile(r"```output\s+([^\n`]{1,100})\s+```")
 _BOLD = re.compile(r"\*\*(?P<bold>[^*\n]{1,60})\*\*(?!\s*:)|\\textbf\s?\{(?P<latex>[^{}\n]{1,60})\}")
@@ -133,8 +138,14 @@ def _ending(sentence: str, policy: MathPolicy) -> Mark | None:
     equated = equated_numbers(sentence)
     number, source = (equated[-1], Source.EQUATION) if equated else (numbers[-1], Source.NUMBER)
     if _is_operand(sentence, number) and not equated:
-        return Mark(sentence.strip(), Source.WHOLE, 0, len(sentence))
+        return Mark(_bared(sentence.strip()), Source.WHOLE, 0, len(sentence))
     return Mark(number.text, source, number.start, number.end)
+
+
+def _bared(sentence: str) -> str:
+    """A sentence without the words that lead up to what it says."""
+    leading = _LEADING.match(sentence)
+    return sentence[leading.end() :] if leading else sentence
 
 
 def _last_formula(sentence: str) -> Mark | None:

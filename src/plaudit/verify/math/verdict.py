@@ -83,6 +83,7 @@ def settled(response: str, policy: MathPolicy = DEFAULT) -> Extraction:
     return found
 
 
+_EXPLICIT = {Source.BOXED, Source.TAG, Source.HASHES}
 _DIGIT = re.compile(r"\d")
 _MATHEMATICAL = re.compile(r"[\d\\=+^∞∅π√]")
 
@@ -108,6 +109,8 @@ def _whole_decision(truth: str, response: str, found: Extraction, policy: MathPo
         decision = decide(truth, found.whole, policy)
         if decision.equal:
             return decision
+    if found.source in _EXPLICIT:
+        return None
     said = spoken(response, policy).strip()
     if len(said) <= 4 * len(truth) + 100 and normalized(said) == normalized(truth):
         return Decision(True, Method.TEXT, "the response is the ground truth word for word")
