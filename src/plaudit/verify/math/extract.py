@@ -77,6 +77,7 @@ def spoken(response: str, policy: MathPolicy) -> str:
 _THINK_TAG = re.compile(r"</?think(?:ing)?>", re.IGNORECASE)
 # A number alone, or the last line: anything else behind four hashes is a heading.
 _HASHES = re.compile(rf"(?:^|(?<=\s))####[ \t]*({NUMBER}(?=\s*$)|\S[^\n]*(?=\s*\Z))", re.MULTILINE)
+_MONEY = re.compile(r"(?<!\\)\$\s?-?[\d.]")
 _INK = re.compile(r"[^\W_]|[∞∅√]")
 _DRESSING = " \t\r\n*_`"
 
@@ -137,8 +138,10 @@ def _unmarked(mark: Mark, text: str) -> Extraction:
 
 
 def tidied(text: str) -> str:
-    """An answer without markdown and punctuation around it."""
+    """An answer without markdown and punctuation around it; a lone dollar sign before a number is money, no formula."""
     text = text.strip(_DRESSING)
+    if text.count("$") == 1 and _MONEY.search(text):
+        text = text.replace("$", "\\$")
     while text.endswith((".", ",", ";", ":")) and not text.endswith(("...", "\\,", "\\;", "\\:")):
         text = text[:-1].rstrip(_DRESSING)
     return text

@@ -33,4 +33,4 @@ def read_truth(ground_truth: Any) -> str:
 
 def _reduced(text: str) -> str:
     marks = boxes_in(text, closed=False) or marks_in(text)
-    return tidied(marks[-1].text) if marks else text.strip()
+    return tidied(marks[-1].text if marks else text)
