@@ -78,6 +78,7 @@ _THINK_TAG = re.compile(r"</?think(?:ing)?>", re.IGNORECASE)
 # A number alone, or the last line: anything else behind four hashes is a heading.
 _HASHES = re.compile(rf"(?:^|(?<=\s))####[ \t]*({NUMBER}(?=\s*$)|\S[^\n]*(?=\s*\Z))", re.MULTILINE)
 _MONEY = re.compile(r"(?<!\\)\$\s?-?[\d.]")
+_DIGIT = re.compile(r"\d")
 _INK = re.compile(r"[^\W_]|[∞∅√]")
 _DRESSING = " \t\r\n*_`"
 
@@ -118,10 +119,17 @@ def _others(marks: list[Mark], text: str) -> list[Rival]:
     last = marks[-1]
     earlier = [mark for mark in marks[:-1] if not is_denied(mark, text) and not is_corrected(mark, last, text)]
     after = text[last.end :]
-    later = [mark for source, find in FINDERS.items() if source is not last.source for mark in find(after)]
-    later = [mark for mark in later if any(character.isdecimal() for character in mark.text)]
-    texts = dict.fromkeys(tidied(mark.text) for mark in earlier + later)
+    later = []
+    if _DIGIT.search(after):
+        later = [mark for source, find in FINDERS.items() if source is not last.source for mark in find(after)]
+    if not earlier and not later:
+        return []
+    texts = dict.fromkeys(tidied(mark.text) for mark in (*earlier, *filter(_has_digit, later)))
     return [Rival(other, Rejection.CONTRADICTED) for other in texts if other and other != tidied(last.text)]
+
+
+def _has_digit(mark: Mark) -> bool:
+    return _DIGIT.search(mark.text) is not None
 
 
 def _unmarked(mark: Mark, text: str) -> Extraction:
