@@ -1,6 +1,6 @@
 """Complex numbers known up to a radius: every operation returns a disc that holds the true result.
 
-Two discs apart prove two values different. Discs that overlap though their radius is tiny are taken for equal in `values`.
+Two discs apart prove two values different. Discs that overlap though their radius is tiny pass for equal in `values`.
 """
 
 from collections.abc import Sequence

@@ -256,5 +256,5 @@ _COMMANDS: dict[str, Callable[[Cursor], Node]] = {
     "mathsf": _plain, "mathfrak": _plain, "underline": _plain, "phantom": _plain, "ensuremath": _plain,
 } | {
     decoration: _decorated(decoration)
-    for decoration in ("overline", "bar", "vec", "hat", "tilde", "dot", "ddot", "widehat", "overrightarrow", "underset", "overset")
+    for decoration in ("overline", "bar", "vec", "hat", "tilde", "dot", "ddot", "widehat", "overrightarrow")
 }  # fmt: skip

@@ -1,6 +1,6 @@
 """A place in a list of tokens, shared by the parts of the reader.
 
-The parts call each other in a circle (a bracket holds a list, a list holds brackets); the cursor carries the way back up.
+The parts call each other in a circle (a bracket holds a list, a list holds brackets); the cursor carries the way back.
 """
 
 from collections.abc import Callable

@@ -9,8 +9,8 @@ from fractions import Fraction
 from typing import Literal
 
 from plaudit.verify.math.budget import OverBudget, Unreadable
-from plaudit.verify.math.letters import same_choice
 from plaudit.verify.math.forms import Forms, Method
+from plaudit.verify.math.letters import same_choice
 from plaudit.verify.math.notation import comparable, unified
 from plaudit.verify.math.policy import MathPolicy
 from plaudit.verify.math.reader import read
@@ -22,13 +22,13 @@ __all__ = ["Decision", "Method", "decide"]
 
 _PLAIN = re.compile(
     r"(?P<sign>[-+]?) ?(?:(?P<number>(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)"
-    r"|(?P<whole>\d*)(?:\\[dt]?frac ?\{ ?(?P<above>\d+) ?\} ?\{ ?(?P<below>\d+) ?\}|\\[dt]?frac ?(?P<one>\d) ?(?P<other>\d))"
+    r"|(?P<whole>\d*)\\[dt]?frac ?(?:\{ ?(?P<above>\d+) ?\} ?\{ ?(?P<below>\d+) ?\}|(?P<one>\d) ?(?P<other>\d))"
     r"|(?P<over>\d+) ?/ ?(?P<under>\d+))"
 )
 MAX_PLAIN = 400  # digits of a number that is read without further ado
 MAX_TEXT = 100_000
 _DECIMAL_COMMA = re.compile(r"(-?\d+),(\d+)")
-_AROUND = " \n$"  # not tabs: one may be the rest of an eaten \text
+_AROUND = " \n"  # not tabs: one may be the rest of an eaten \text
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def decide(ground_truth: str, answer: str, policy: MathPolicy) -> Decision:
     >>> decide("1/2", "0.5", MathPolicy()).equal
     True
     """
-    truth, answer = ground_truth.strip(_AROUND), answer.strip(_AROUND)
+    truth, answer = _bare(ground_truth), _bare(answer)
     one, other = _plain(truth), _plain(answer)
     if one is not None and other is not None and (one == other or "." not in answer):
         equal = one == other or (policy.rounding and is_rounded(truth, one, other, policy.min_decimals))
@@ -56,6 +56,14 @@ def decide(ground_truth: str, answer: str, policy: MathPolicy) -> Decision:
         which: Literal["truth", "answer"] = "truth" if len(truth) > MAX_TEXT else "answer"
         return Decision(None, Method.TEXT, f"the {which} is too long to compare", which)
     return _decided(unified(truth), unified(answer), policy)
+
+
+def _bare(text: str) -> str:
+    """Without the space and the pair of dollar signs around it; a single dollar sign is money."""
+    text = text.strip(_AROUND)
+    while len(text) > 2 and text[0] == text[-1] == "$":
+        text = text[1:-1].strip(_AROUND)
+    return text
 
 
 def _decided(truth: str, answer: str, policy: MathPolicy) -> Decision:
@@ -117,7 +125,7 @@ def _by_form(one: Node, other: Node, truth: str, answer: str, policy: MathPolicy
 
 
 def _with_commas_otherwise(one: Node, other: Node, truth: str, answer: str) -> tuple[Node, Node] | None:
-    """ "100,200" as two numbers beside a list, and "1,22" as a decimal beside a number; None where neither may be meant."""
+    """Commas read anew: "100,200" is two numbers beside a list, "1,22" a decimal beside a number; None for neither."""
     if (one.op is Op.NUMBER) == (other.op is Op.NUMBER) or Op.LIST not in (one.op, other.op):
         return None
     if "," in truth and "," in answer:

@@ -11,6 +11,7 @@ from plaudit.verify.math.commands import command, function
 from plaudit.verify.math.cursor import Cursor
 from plaudit.verify.math.tokens import Kind, Token
 from plaudit.verify.math.tree import Node, Op, call, name, nodes, number
+from plaudit.verify.math.vocabulary import SCALES
 
 __all__ = ["factor", "total"]
 
@@ -45,7 +46,9 @@ def _signed(sign: str, term: Node) -> Node:
 def _product(cursor: Cursor) -> Node:
     if cursor.at("+", "-", "±", "∓"):
         sign = cursor.take().text
-        return _signed(sign, cursor.inside(_product) if cursor.at("+", "-", "±") else _product(cursor))
+        if cursor.at("+", "-", "±", "∓"):
+            raise Unreadable("two signs in a row")
+        return _signed(sign, _product(cursor))
     left = factor(cursor)
     while True:
         if cursor.at("*", "/", "mod", "∘"):
@@ -68,7 +71,7 @@ def _joined(left: Node, sign: str, right: Node) -> Node:
 
 def _signed_factor(cursor: Cursor) -> Node:
     if cursor.at("-", "+"):
-        return _signed(cursor.take().text, cursor.inside(_signed_factor))
+        return _signed(cursor.take().text, factor(cursor))
     return factor(cursor)
 
 
@@ -120,6 +123,11 @@ def _measured(left: Node, cursor: Cursor) -> Node:
     if said.lower().startswith(_CONDITIONS) and cursor.depth == 0:
         cursor.skip()
         return left
+    first, _, rest = said.partition(" ")
+    if scale := SCALES.get(first.lower()):
+        left, said = Node(Op.MULTIPLY, (left, number(scale))), rest
+        if not said:
+            return left
     while True:
         if cursor.at("/", "-", "*") and cursor.following.kind in (Kind.WORD, Kind.NAME):
             said += f"{cursor.take().text}{cursor.take().text}"

@@ -66,7 +66,7 @@ class Forms:
         return same_relation(truth, answer, self.same)
 
     def regions(self, truth: Node, answer: Node) -> bool | None:
-        """Sets of numbers; a definition (`D = (0, 1]`) stands for its value, what is no set is compared as relations."""
+        """Sets of numbers; `D = (0, 1]` stands for its value, and what is no set is compared as relations."""
         truth, answer = (value_of(side) if is_definition(side) else side for side in (truth, answer))
         verdict = same_region(truth, answer)
         if verdict is None and Op.RELATION in (truth.op, answer.op):

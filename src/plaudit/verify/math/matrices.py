@@ -1,6 +1,7 @@
 """Matrices: added, multiplied and scaled where an answer leaves that to do, then compared cell by cell."""
 
 from collections.abc import Callable
+from itertools import chain
 
 from plaudit.verify.math.lists import all_of
 from plaudit.verify.math.tree import Node, Op, nodes
@@ -25,10 +26,9 @@ def same_matrix(truth: Node, answer: Node, same: Same) -> bool | None:
     if [len(row) for row in one] != [len(row) for row in other]:
         if Op.TUPLE not in (truth.op, answer.op):
             return False
-        one, other = [sum(one, [])], [sum(other, [])]
-        if len(one[0]) != len(other[0]):
+        if sum(map(len, one)) != sum(map(len, other)):
             return False
-    pairs = zip(sum(one, []), sum(other, []), strict=True)
+    pairs = zip(chain.from_iterable(one), chain.from_iterable(other), strict=True)
     return all_of([same(left, right) for left, right in pairs])
 
 

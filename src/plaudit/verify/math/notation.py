@@ -4,72 +4,10 @@ Works on text, before anything is read; two texts that come out alike say the sa
 """
 
 import re
-import unicodedata
+
+from plaudit.verify.math.glyphs import without_unicode
 
 __all__ = ["comparable", "unified"]
-
-_SIGNS = {
-    "−": "-", "–": "-", "—": "-", "‐": "-", "‑": "-", "﹣": "-", "×": r"\times ", "⋅": r"\cdot ", "·": r"\cdot ",
-    "∙": r"\cdot ", "÷": "/", "∕": "/", "⁄": "/", "≤": r"\le ", "≦": r"\le ", "⩽": r"\le ", "≥": r"\ge ", "≧": r"\ge ",
-    "⩾": r"\ge ", "≠": r"\ne ", "≈": r"\approx ", "∞": r"\infty ", "√": r"\sqrt ", "∪": r"\cup ", "∩": r"\cap ",
-    "∈": r"\in ", "∉": r"\notin ", "±": r"\pm ", "∓": r"\mp ", "°": r"^\circ ", "º": r"^\circ ", "′": "'", "’": "'",
-    "‘": "'", "″": "''", "“": '"', "”": '"', "…": r"\ldots ", "⋯": r"\ldots ", "∅": r"\emptyset ", "→": r"\to ",
-    "∑": r"\sum ", "∏": r"\prod ", "∫": r"\int ", "∠": r"\angle ", "△": r"\triangle ", "∖": r"\setminus ", "，": ",",
-    "、": ",", "。": ".", "；": ";", "：": ":", "（": "(", "）": ")", "［": "[", "］": "]", "【": "[", "】": "]", "｛": "{",
-    "｝": "}", "∶": ":", "⌊": r"\lfloor ", "⌋": r"\rfloor ", "⌈": r"\lceil ", "⌉": r"\rceil ", "∣": "|", "ℝ": r"\mathbb{R}",
-    "ℤ": r"\mathbb{Z}", "ℕ": r"\mathbb{N}", "ℚ": r"\mathbb{Q}", "ℂ": r"\mathbb{C}", "½": r"\frac{1}{2}",
-    "⅓": r"\frac{1}{3}", "⅔": r"\frac{2}{3}", "¼": r"\frac{1}{4}", "¾": r"\frac{3}{4}", "⅛": r"\frac{1}{8}",
-    "€": r"\text{euro}", "£": r"\text{pound sterling}", "￥": r"\text{yuan}", "¥": r"\text{yuan}", "⟨": "(", "⟩": ")",
-}  # fmt: skip
-_GREEK = dict(
-    zip(
-        "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΦΨΩϕ",
-        [
-            "alpha",
-            "beta",
-            "gamma",
-            "delta",
-            "epsilon",
-            "zeta",
-            "eta",
-            "theta",
-            "iota",
-            "kappa",
-            "lambda",
-            "mu",
-            "nu",
-            "xi",
-            "pi",
-            "rho",
-            "sigma",
-            "tau",
-            "upsilon",
-            "phi",
-            "chi",
-            "psi",
-            "omega",
-            "Gamma",
-            "Delta",
-            "Theta",
-            "Lambda",
-            "Xi",
-            "Pi",
-            "Sigma",
-            "Phi",
-            "Psi",
-            "Omega",
-            "phi",
-        ],
-        strict=True,
-    )
-)
-_SIGNS |= {sign: f"\\{word} " for sign, word in _GREEK.items()}
-_TABLE = str.maketrans(_SIGNS)
-_RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ", "0123456789+-n", strict=True))
-_LOWERED = dict(zip("₀₁₂₃₄₅₆₇₈₉", "0123456789", strict=True))
-_RAISED_RUN = re.compile(f"[{''.join(_RAISED)}]+")
-_LOWERED_RUN = re.compile(f"[{''.join(_LOWERED)}]+")
-_CIRCLED = re.compile("[①-⑳]")
 
 # A backslash and the letter after it become one control character when text passes through an unescaped string.
 _EATEN = re.compile(
@@ -88,27 +26,21 @@ _NOTHING = re.compile(
 _SPACE = re.compile(
     r"(?<!\\)\\[,;:> \n]|\\q?quad|\\(?:enspace|thinspace|hfill|par|noindent)(?![a-zA-Z])|~|[\s\u200b\ufeff\u2060]+"
 )
+_MONEY = re.compile(r"(?<!\\)\$(?=\s?-?[\d.])")
 _MATH_MARKS = re.compile(r"\\[()]|(?<!\\)\\[\[\]]|(?<!\\)\$")
-_RENAMED = re.compile(
-    r"\\(?:[dtcs]frac|[dt]binom|leqslant|leq|geqslant|geq|neq|lvert|rvert|vert|lVert|rVert|Vert|lbrace|rbrace|lbrack|rbrack"
-    r"|textcirc|textdegree|degree|cdots|dots|dotsc|dotsb|hdots|varnothing|arctg|arcctg|ctg|tg|cosec|colon|fbox|mbox|hbox|textrm"
-    r"|textbf|textit|textnormal|textsf|texttt|textup|emph|lt|gt|rightarrow|longrightarrow|mathrm|rm|operatorname\*?"
-    r"|langle|rangle|backslash|varphi|vartheta|varepsilon|cupdot|bullet|ast|land|wedge|lor|vee)(?![a-zA-Z])"
-)
 _NEW_NAMES = {
-    "leqslant": r"\le", "leq": r"\le", "geqslant": r"\ge", "geq": r"\ge", "neq": r"\ne", "lbrace": r"\{", "rbrace": r"\}",
-    "lbrack": "[", "rbrack": "]", "cdots": r"\ldots", "dots": r"\ldots", "dotsc": r"\ldots", "dotsb": r"\ldots",
-    "hdots": r"\ldots", "varnothing": r"\emptyset", "arctg": r"\arctan", "arcctg": r"\arccot", "ctg": r"\cot",
-    "tg": r"\tan", "cosec": r"\csc", "colon": ":", "lt": "<", "gt": ">", "rightarrow": r"\to", "longrightarrow": r"\to",
-    "langle": "(", "rangle": ")", "backslash": r"\setminus", "varphi": r"\phi", "vartheta": r"\theta",
-    "varepsilon": r"\epsilon", "textcirc": r"\circ", "textdegree": r"^\circ", "degree": r"^\circ",
-    "dbinom": r"\binom", "tbinom": r"\binom", "cupdot": r"\cup", "bullet": r"\cdot", "ast": "*", "land": r"\text{and}",
-    "wedge": r"\text{and}", "lor": r"\text{or}", "vee": r"\text{or}",
-} | dict.fromkeys(["dfrac", "tfrac", "cfrac", "sfrac"], r"\frac") | dict.fromkeys(
-    ["fbox", "mbox", "hbox", "textrm", "textbf", "textit", "textnormal", "textsf", "texttt", "textup", "emph"], r"\text"
-) | dict.fromkeys(["lvert", "rvert", "vert"], "|") | dict.fromkeys(["lVert", "rVert", "Vert"], r"\|") | dict.fromkeys(
-    ["mathrm", "rm", "operatorname", "operatorname*"], r"\mathrm"
-)  # fmt: skip
+    r"\frac": "dfrac tfrac cfrac sfrac", r"\binom": "dbinom tbinom", r"\le": "leq leqslant", r"\ge": "geq geqslant",
+    r"\ne": "neq", r"\{": "lbrace", r"\}": "rbrace", "[": "lbrack", "]": "rbrack", "|": "lvert rvert vert",
+    r"\|": "lVert rVert Vert", r"\ldots": "cdots dots dotsc dotsb hdots", r"\emptyset": "varnothing",
+    r"\arctan": "arctg", r"\arccot": "arcctg", r"\cot": "ctg", r"\tan": "tg", r"\csc": "cosec", ":": "colon",
+    "<": "lt", ">": "gt", r"\to": "rightarrow longrightarrow", "(": "langle", ")": "rangle", r"\setminus": "backslash",
+    r"\phi": "varphi", r"\theta": "vartheta", r"\epsilon": "varepsilon", r"\circ": "textcirc", r"\cup": "cupdot",
+    r"^\circ": "textdegree degree", r"\cdot": "bullet", "*": "ast", r"\text{and}": "land wedge", r"\text{or}": "lor vee",
+    r"\text": "fbox mbox hbox textrm textbf textit textnormal textsf texttt textup emph",
+    r"\mathrm": "rm operatorname operatorname*",
+}  # fmt: skip
+_NEW_NAME = {old: new for new, names in _NEW_NAMES.items() for old in names.split()}
+_RENAMED = re.compile(rf"\\({'|'.join(map(re.escape, sorted(_NEW_NAME, reverse=True)))})(?![a-zA-Z])")
 _DEGREES = re.compile(r"\^\s?\{?\s?\^?\s?\\circ\s?\}?")
 _MINUTES = re.compile(r"(\d+(?:\.\d+)?)\s?°\s?(\d+(?:\.\d+)?)\s?'(?!')")
 _THOUSANDS = re.compile(r"(?<=\d)\s?(?:\{\s?,\s?\}|,\\!)\s?(?=\d{3})")
@@ -122,7 +54,7 @@ _BRACED_DIGIT = re.compile(r"([\^_])\{(\w)\}")
 def unified(text: str) -> str:
     """The text in one notation, ready to be read."""
     if not text.isascii():
-        text = _without_unicode(text)
+        text = without_unicode(text)
     text = _EATEN.sub(lambda eaten: _EATEN_LETTERS[eaten[0]], text)
     if "\\" in text or "$" in text or "{" in text:
         text = _without_dressing(text)
@@ -139,16 +71,11 @@ def comparable(text: str) -> str:
     return _BRACED_DIGIT.sub(r"\1\2", _SPACING.sub("", text))
 
 
-def _without_unicode(text: str) -> str:
-    text = _RAISED_RUN.sub(lambda run: "^{" + "".join(_RAISED[sign] for sign in run[0]) + "}", text)
-    text = _LOWERED_RUN.sub(lambda run: "_{" + "".join(_LOWERED[sign] for sign in run[0]) + "}", text)
-    text = _CIRCLED.sub(lambda sign: f" {ord(sign[0]) - ord('①') + 1}, ", text)
-    return unicodedata.normalize("NFKC", text.translate(_TABLE)).translate(_TABLE)
-
-
 def _without_dressing(text: str) -> str:
     text = _THOUSANDS.sub("", text.replace("{,}\\!", "{,}"))
     text = _DOUBLED.sub(r"\\", text) if r"\begin" not in text else text
+    if text.count("$") - text.count("\\$") == 1:  # no pair of marks around mathematics
+        text = _MONEY.sub(r"\\$", text)
     text = text.replace(r"\$", r"\text{dollar}")
     text = _NOTHING.sub("", text)
     text = _MATH_MARKS.sub(" ", text)
@@ -162,7 +89,7 @@ def _repeating(found: re.Match[str]) -> str:
 
 
 def _renamed(command: re.Match[str]) -> str:
-    new = _NEW_NAMES[command[0][1:]]
+    new = _NEW_NAME[command[1]]
     return f"{new} " if new[-1].isalpha() and new[0] == "\\" else new
 
 

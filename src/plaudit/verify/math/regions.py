@@ -1,4 +1,4 @@
-r"""Sets of real numbers: intervals, inequalities, unions, `{x | x > 0}` and `x ≠ 5` are the same where they hold the same.
+r"""Sets of real numbers: intervals, inequalities, unions, `{x | x > 0}`, `x ≠ 5`; equal where they hold the same.
 
 The ends of both sides are put in order; then the sets are compared at every end and between any two. Ends may hold
 parameters (`kπ`): their order is taken at one place, their equality is exact.

@@ -1,4 +1,4 @@
-"""Arithmetic modulo a large prime, with unknowns at random places: two rational functions that agree there are the same.
+"""Arithmetic modulo a large prime, with unknowns at random places: rational functions that agree there are the same.
 
 Functions (sines, roots, sums) are unknown but fixed: f of the same residue is the same. So equal residues mean equal
 expressions; different residues mean different ones only where no function was met (`is_proof`).

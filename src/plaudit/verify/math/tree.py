@@ -1,4 +1,4 @@
-"""What an answer says, as a tree: numbers, symbols, operations, and the forms around them (lists, intervals, relations).
+"""What an answer says, as a tree: numbers, symbols, operations, and the forms around them (lists, relations, sets).
 
 A tree keeps what was written: "2+2" is a sum and "0.50" remembers its zero. Values come from `folding` and `values`.
 """

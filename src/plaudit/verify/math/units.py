@@ -25,11 +25,13 @@ _KINDS: dict[str, dict[str, str | int]] = {
         "light-year": 9460730472580800,
     },
     "mass": {
-        "kg kilogram kilo kgs": 1, "g gram gr": "1/1000", "mg milligram": "1/1000000", "lb lbs pound": "45359237/100000000",
+        "kg kilogram kilo kgs": 1, "g gram gr": "1/1000", "mg milligram": "1/1000000",
+        "lb lbs pound": "45359237/100000000",
         "oz ounce": "28349523125/1000000000000", "ton tonne tonnes": 1000,
     },
     "time": {
-        "s sec second secs": 1, "min minute mins": 60, "h hr hour hrs": 3600, "day": 86400, "week": 604800, "ms": "1/1000",
+        "s sec second secs": 1, "min minute mins": 60, "h hr hour hrs": 3600, "day": 86400, "week": 604800,
+        "ms": "1/1000",
         "month": 2629746, "yr year yrs": 31556952,
     },
     "volume": {"l L liter litre": 1, "ml mL milliliter millilitre": "1/1000", "gal gallon": "3785411784/1000000000"},
@@ -60,13 +62,16 @@ def _table() -> dict[str, Unit]:
 
 _UNITS = _table()
 _RAISED = re.compile(
-    r"\b(?:(?P<word>square|sq|cubic|cu)\.?\s+(?P<unit>\w+)|(?P<base>\w+?)\s*(?:\^\{?(?P<power>-?\d)\}?|(?P<after>squared|cubed)))"
+    r"\b(?:(?P<word>square|sq|cubic|cu)\.?\s+(?P<unit>\w+)"
+    r"|(?P<base>\w+?)\s*(?:\^\{?(?P<power>-?\d)\}?|(?P<after>squared|cubed)))"
 )
 _SCALES = {"dozen": 12, "hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 _POWERS = {"square": 2, "sq": 2, "squared": 2, "cubic": 3, "cu": 3, "cubed": 3}
 _WORD = re.compile(r"[^\W\d_]+|¢")
-_ALONE = {"cm", "mm", "km", "kg", "mg", "mi", "ft", "lb", "lbs", "oz", "hr", "hrs", "min", "mins", "ml", "mL", "mph", "kmh",
-          "sec", "secs", "yd", "nm", "yr", "yrs", "gal", "units", "unit", "sq", "usd", "USD", "rmb"}  # fmt: skip
+_ALONE = {
+    "cm", "mm", "km", "kg", "mg", "mi", "ft", "lb", "lbs", "oz", "hr", "hrs", "min", "mins", "ml", "mL", "mph", "kmh",
+    "sec", "secs", "yd", "nm", "yr", "yrs", "gal", "units", "unit", "sq", "usd", "USD", "rmb",
+}  # fmt: skip
 
 
 def is_unit(word: str) -> bool:

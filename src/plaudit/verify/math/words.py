@@ -33,4 +33,4 @@ def _words(text: str) -> list[str]:
 
 
 def _is_word(piece: str) -> bool:
-    return len(piece) >= _LONG and piece.isalpha() or not piece.isascii()
+    return (len(piece) >= _LONG and piece.isalpha()) or not piece.isascii()
