@@ -127,6 +127,7 @@ ATTACKS = {
     "choices": Attack("4", "The answer is 4 " + "or 5 " * 30_000, NEVER_RIGHT),
     "dollar signs": Attack("4", "$" * 100_000, NEVER_RIGHT),
     "open formulas": Attack("4", r"\( 4 " * 20_000, ANY),
+    "environments that never end": Attack("4", r"\begin{align} 4 " * 5000, ANY),
     "backslashes": Attack("4", "\\" * 100_000, NEVER_RIGHT),
     "carets": Attack("4", "^" * 100_000, NEVER_RIGHT),
     "low lines": Attack("4", "_" * 100_000, NEVER_RIGHT),

@@ -19,6 +19,7 @@ from plaudit.verify.math.doubts import (
     rivals_after,
     taken_back,
 )
+from plaudit.verify.math.formulas import without_environment
 from plaudit.verify.math.marks import MAX_MARKS, Mark, Source, last_matches
 from plaudit.verify.math.phrases import phrases_in
 from plaudit.verify.math.policy import MathPolicy
@@ -147,7 +148,7 @@ def _unmarked(mark: Mark, text: str) -> Extraction:
 
 def tidied(text: str) -> str:
     """An answer without markdown and punctuation around it; a lone dollar sign before a number is money, no formula."""
-    text = text.strip(_DRESSING)
+    text = without_environment(text.strip(_DRESSING))
     if text.count("$") == 1 and _MONEY.search(text):
         text = text.replace("$", "\\$")
     while text.endswith((".", ",", ";", ":")) and not text.endswith(("...", "\\,", "\\;", "\\:")):
