@@ -51,7 +51,7 @@ class Balls:
         self._up = Context(prec=8, rounding=ROUND_UP, Emin=-(10**6), Emax=10**6)
         self._ulp = Decimal(10) ** -digits
 
-    def number(self, value: Fraction) -> Ball:
+    def number(self, value: Fraction | int) -> Ball:
         above = Decimal(value.numerator)
         if value.denominator == 1 and above.adjusted() < self.digits:
             return Ball(above, ZERO, ZERO)
@@ -108,7 +108,7 @@ class Balls:
                 square = self.multiply(square, square)
         return self.invert(result) if exponent < 0 else result
 
-    def power(self, base: Ball, exponent: Ball, exact: Fraction | None) -> Ball:
+    def power(self, base: Ball, exponent: Ball, exact: Fraction | int | None) -> Ball:
         """The real root where there is one: the cube root of -8 is -2."""
         if base.real == 0 and base.imaginary == 0 and base.radius == 0 and exponent.real > 0:
             return base

@@ -21,13 +21,13 @@ class Undefined(ArithmeticError):
 class Domain(Protocol[V]):
     """Numbers to calculate with."""
 
-    def number(self, value: Fraction) -> V: ...
+    def number(self, value: Fraction | int) -> V: ...
     def symbol(self, symbol: str) -> V: ...
     def add(self, left: V, right: V) -> V: ...
     def multiply(self, left: V, right: V) -> V: ...
     def invert(self, value: V) -> V: ...
     def integer_power(self, base: V, exponent: int) -> V: ...
-    def power(self, base: V, exponent: V, exact: Fraction | None) -> V: ...
+    def power(self, base: V, exponent: V, exact: Fraction | int | None) -> V: ...
     def call(self, function: str, values: Sequence[V]) -> V: ...
 
 
@@ -55,7 +55,7 @@ def _add(node: Node, domain: Domain[V]) -> V:
 
 
 def _negate(node: Node, domain: Domain[V]) -> V:
-    return domain.multiply(domain.number(Fraction(-1)), evaluate(node.args[0], domain))
+    return domain.multiply(domain.number(-1), evaluate(node.args[0], domain))
 
 
 def _multiply(node: Node, domain: Domain[V]) -> V:
@@ -135,7 +135,7 @@ def _plus_minus(node: Node, domain: Domain[V]) -> V:
     """A sign left open is an unknown factor, and its opposite the negative of that."""
     sign = domain.symbol("±")
     if node.leaf == "∓":
-        sign = domain.multiply(sign, domain.number(Fraction(-1)))
+        sign = domain.multiply(sign, domain.number(-1))
     return domain.multiply(sign, evaluate(node.args[0], domain))
 
 

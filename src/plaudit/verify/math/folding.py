@@ -10,10 +10,11 @@ from fractions import Fraction
 from plaudit.verify.math.budget import MAX_BITS, MAX_TERMS
 from plaudit.verify.math.tree import Node, Op, is_number, number, substituted
 
-__all__ = ["folded", "rational"]
+__all__ = ["folded"]
 
 MAX_FACTORIAL = 2_500
 MAX_ROOT = 64
+MAX_RADICAND = 4_000  # bits
 
 
 def folded(node: Node) -> Node:
@@ -27,16 +28,11 @@ def folded(node: Node) -> Node:
     return fold(node, args) if fold else node._replace(args=args)
 
 
-def rational(node: Node) -> Fraction | None:
-    """The rational number a tree stands for, or None."""
-    return folded(node).value
-
-
 def _add(node: Node, args: tuple[Node, ...]) -> Node:
     """Terms with the numbers among them added up into one, at the end."""
     flat = [term for arg in args for term in (arg.args if arg.op is Op.ADD else (arg,))]
     rest = [term for term in flat if not is_number(term)]
-    value = sum((term.value for term in flat if term.value is not None), Fraction(0))
+    value: Fraction | int = sum(term.value for term in flat if term.value is not None)
     if _too_large(value):
         return node._replace(args=args)
     if not rest:
@@ -52,11 +48,12 @@ def _negate(_: Node, args: tuple[Node, ...]) -> Node:
 def _multiply(node: Node, args: tuple[Node, ...]) -> Node:
     flat = [term for arg in args for term in (arg.args if arg.op is Op.MULTIPLY else (arg,))]
     rest = [term for term in flat if not is_number(term)]
-    value = Fraction(1)
+    value: Fraction | int = 1
     for term in flat:
-        value *= term.value if term.value is not None else 1
-        if _too_large(value):
-            return node._replace(args=args)
+        if term.value is not None:
+            value *= term.value
+            if _too_large(value):
+                return node._replace(args=args)
     if not rest:
         return number(value)
     return Node(Op.MULTIPLY, (number(value), *rest)) if value != 1 or len(rest) > 1 else rest[0]
@@ -65,7 +62,7 @@ def _multiply(node: Node, args: tuple[Node, ...]) -> Node:
 def _divide(node: Node, args: tuple[Node, ...]) -> Node:
     above, below = args[0].value, args[1].value
     if above is not None and below:
-        return number(above / below)
+        return number(Fraction(above) / below)
     return node._replace(args=args)
 
 
@@ -79,16 +76,18 @@ def _power(node: Node, args: tuple[Node, ...]) -> Node:
     return number(value) if value is not None else node._replace(args=args)
 
 
-def _integer_power(base: Fraction, exponent: int) -> Fraction | None:
+def _integer_power(base: Fraction | int, exponent: int) -> Fraction | int | None:
     size = max(base.numerator.bit_length(), base.denominator.bit_length())
     if size * abs(exponent) > MAX_BITS and abs(base) not in (0, 1):
         return None
-    return None if exponent < 0 and not base else base**exponent
+    if exponent < 0:
+        return Fraction(base) ** exponent if base else None
+    return base**exponent
 
 
-def _exact_root(value: Fraction, degree: int) -> Fraction | None:
+def _exact_root(value: Fraction | int, degree: int) -> Fraction | int | None:
     """The real root where it is rational; an even root of a negative number is not."""
-    if degree > MAX_ROOT or (value < 0 and degree % 2 == 0):
+    if degree > MAX_ROOT or value.numerator.bit_length() > MAX_RADICAND or (value < 0 and degree % 2 == 0):
         return None
     parts = [_whole_root(abs(part), degree) for part in (value.numerator, value.denominator)]
     if parts[0] is None or parts[1] is None:
@@ -115,21 +114,21 @@ def _call(node: Node, args: tuple[Node, ...]) -> Node:
     return number(value) if value is not None else node._replace(args=args)
 
 
-def _factorial(values: Sequence[Fraction]) -> Fraction | None:
+def _factorial(values: Sequence[Fraction | int]) -> Fraction | int | None:
     (value,) = values
     if value.denominator != 1 or not 0 <= value <= MAX_FACTORIAL:
         return None
     return Fraction(math.factorial(int(value)))
 
 
-def _double_factorial(values: Sequence[Fraction]) -> Fraction | None:
+def _double_factorial(values: Sequence[Fraction | int]) -> Fraction | int | None:
     (value,) = values
     if value.denominator != 1 or not 0 <= value <= MAX_FACTORIAL:
         return None
     return Fraction(math.prod(range(int(value), 0, -2)))
 
 
-def _binomial(values: Sequence[Fraction]) -> Fraction | None:
+def _binomial(values: Sequence[Fraction | int]) -> Fraction | int | None:
     if len(values) != 2 or any(value.denominator != 1 or not 0 <= value <= 10**9 for value in values):
         return None
     above, below = int(values[0]), int(values[1])
@@ -138,12 +137,12 @@ def _binomial(values: Sequence[Fraction]) -> Fraction | None:
     return Fraction(math.comb(above, below))
 
 
-def _modulo(values: Sequence[Fraction]) -> Fraction | None:
-    return values[0] % values[1] if len(values) == 2 and values[1] else None
+def _modulo(values: Sequence[Fraction | int]) -> Fraction | int | None:
+    return Fraction(values[0]) % values[1] if len(values) == 2 and values[1] else None
 
 
-def _integers(function: Callable[..., int]) -> Callable[[Sequence[Fraction]], Fraction | None]:
-    def apply(values: Sequence[Fraction]) -> Fraction | None:
+def _integers(function: Callable[..., int]) -> Callable[[Sequence[Fraction | int]], Fraction | int | None]:
+    def apply(values: Sequence[Fraction | int]) -> Fraction | int | None:
         if any(value.denominator != 1 for value in values) or not values:
             return None
         return Fraction(function(*(int(value) for value in values)))
@@ -151,18 +150,20 @@ def _integers(function: Callable[..., int]) -> Callable[[Sequence[Fraction]], Fr
     return apply
 
 
-def _one(function: Callable[[Fraction], Fraction | int]) -> Callable[[Sequence[Fraction]], Fraction | None]:
+def _one(
+    function: Callable[[Fraction | int], Fraction | int],
+) -> Callable[[Sequence[Fraction | int]], Fraction | int | None]:
     return lambda values: Fraction(function(values[0])) if len(values) == 1 else None
 
 
-_FUNCTIONS: dict[str, Callable[[Sequence[Fraction]], Fraction | None]] = {
+_FUNCTIONS: dict[str, Callable[[Sequence[Fraction | int]], Fraction | int | None]] = {
     "factorial": _factorial,
     "double factorial": _double_factorial,
     "binomial": _binomial,
     "mod": _modulo,
     "floor": _one(math.floor),
     "ceil": _one(math.ceil),
-    "abs": _one(abs),
+    "abs": _one(lambda value: abs(value)),
     "max": lambda values: max(values) if values else None,
     "min": lambda values: min(values) if values else None,
     "gcd": _integers(math.gcd),
@@ -184,7 +185,7 @@ def _series(node: Node) -> Node:
 _SERIES = {"sum": Op.ADD, "product": Op.MULTIPLY}
 
 
-def _too_large(value: Fraction) -> bool:
+def _too_large(value: Fraction | int) -> bool:
     return value.numerator.bit_length() > MAX_BITS or value.denominator.bit_length() > MAX_BITS
 
 

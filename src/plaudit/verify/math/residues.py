@@ -24,7 +24,7 @@ class Residues:
         self.seed = seed
         self.is_proof = True
 
-    def number(self, value: Fraction) -> int:
+    def number(self, value: Fraction | int) -> int:
         below = value.denominator % PRIME
         if below == 1:
             return value.numerator % PRIME
@@ -49,7 +49,7 @@ class Residues:
     def integer_power(self, base: int, exponent: int) -> int:
         return pow(base if exponent >= 0 else self.invert(base), abs(exponent), PRIME)
 
-    def power(self, base: int, exponent: int, exact: Fraction | None) -> int:
+    def power(self, base: int, exponent: int, exact: Fraction | int | None) -> int:
         """Roots: b^(7/3) is b^2 times an unknown cube root of b."""
         if exact is None:
             return self._unknown("power", base, exponent)

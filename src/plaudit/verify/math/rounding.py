@@ -54,7 +54,7 @@ def _digits_of(node: Node) -> int:
     return len(node.leaf.lower().partition("e")[0].replace(".", "").lstrip("0"))
 
 
-def _is_finite(value: Fraction) -> bool:
+def _is_finite(value: Fraction | int) -> bool:
     below = value.denominator
     for prime in (2, 5):
         while below % prime == 0:

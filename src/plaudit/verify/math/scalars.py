@@ -147,7 +147,7 @@ def _core(node: Node) -> Node:
     return node.args[0] if node.op is Op.UNIT else node
 
 
-def _clock(node: Node) -> list[Fraction | str | None]:
+def _clock(node: Node) -> list[Fraction | int | str | None]:
     """Hours, minutes and seconds, and the half of the day where it is given."""
     parts = [folded(_core(part)).value for part in node.args]
     half = node.args[-1].leaf.lower().replace(".", "").strip()[:1] if node.args[-1].op is Op.UNIT else ""

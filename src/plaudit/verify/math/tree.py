@@ -55,12 +55,12 @@ class Node(NamedTuple):
     op: Op
     args: tuple["Node", ...] = ()
     leaf: str = ""
-    value: Fraction | None = None
+    value: Fraction | int | None = None
 
 
 def number(value: Fraction | int, written: str = "") -> Node:
-    """A number, with the digits it was written in."""
-    return Node(Op.NUMBER, (), written, value if type(value) is Fraction else Fraction(value))
+    """A number, with the digits it was written in; a whole one is kept as an int, which calculates faster."""
+    return Node(Op.NUMBER, (), written, value.numerator if value.denominator == 1 else value)
 
 
 def name(text: str) -> Node:

@@ -12,13 +12,13 @@ from hashlib import blake2b
 
 from plaudit.verify.math.balls import ARITHMETIC_ERRORS, Ball, Balls
 from plaudit.verify.math.evaluation import Undefined, evaluate
+from plaudit.verify.math.floats import Floats
 from plaudit.verify.math.folding import folded
 from plaudit.verify.math.residues import Residues
 from plaudit.verify.math.tree import Node, Op, nodes, number, rewritten, substituted, symbols
 
 __all__ = ["counts_something", "enclosure", "fingerprint", "same_value", "share", "sign_of"]
 
-QUICK = 15  # digits that tell most different values apart
 DIGITS = (50, 200, 800)
 AGREEMENT = 30
 MAX_COST = 400  # nodes of an expression that is evaluated to hundreds of digits
@@ -140,9 +140,11 @@ def _by_balls(left: Node, right: Node) -> bool | None:
         return None
     names = sorted(symbols(left) | symbols(right))
     if not names:
-        return _at(left, right, {})
+        return False if _are_apart(left, right, {}) else _at(left, right, {})
     found = []
     for values in _places(names, signed=_has_absolute(left, right)):
+        if _are_apart(left, right, values):
+            return False
         place = _place(left, right, values)
         if place.agrees is False and place.is_real:
             return False
@@ -152,6 +154,15 @@ def _by_balls(left: Node, right: Node) -> bool | None:
     if len(decisive) < 2:
         return None
     return all(place.agrees for place in decisive)
+
+
+def _are_apart(left: Node, right: Node, values: dict[str, Fraction]) -> bool:
+    """Whether floats already prove a difference of two real values."""
+    floats = Floats(values)
+    try:
+        return evaluate(left, floats).is_apart_from(evaluate(right, floats))
+    except Undefined:
+        return False
 
 
 def _places(names: list[str], *, signed: bool) -> Iterator[dict[str, Fraction]]:
@@ -169,21 +180,17 @@ def share(text: str) -> Fraction:
 
 
 def _place(left: Node, right: Node, values: dict[str, Fraction]) -> _Place:
-    for digits in (QUICK, DIGITS[0]):
-        try:
-            balls = Balls(digits, values)
-            one, other = evaluate(left, balls), evaluate(right, balls)
-        except ARITHMETIC_ERRORS:
-            return _Place(None, False)
-        agrees = _agree(one, other)
-        if agrees is False:
-            break
-    return _Place(agrees, one.is_real and other.is_real)
+    try:
+        balls = Balls(DIGITS[0], values)
+        one, other = evaluate(left, balls), evaluate(right, balls)
+    except ARITHMETIC_ERRORS:
+        return _Place(None, False)
+    return _Place(_agree(one, other), one.is_real and other.is_real)
 
 
 def _at(left: Node, right: Node, values: dict[str, Fraction]) -> bool | None:
     """Compare with more and more digits until the balls part or agree closely."""
-    for digits in (QUICK, *DIGITS):
+    for digits in DIGITS:
         try:
             balls = Balls(digits, values)
             verdict = _agree(evaluate(left, balls), evaluate(right, balls))
