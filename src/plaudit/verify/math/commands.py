@@ -109,7 +109,7 @@ def _decorated(decoration: str) -> Callable[[Cursor], Node]:
         letters = "".join(found.leaf for found in nodes(inner))
         if decoration == "overline" and letters.isdigit():
             raise Unreadable("digits under a bar")
-        return name(f"{decoration} {''.join(reversed(letters))}")
+        return name(f"{decoration} {letters}")
 
     return read
 

@@ -15,7 +15,7 @@ from plaudit.verify.math.notation import comparable, unified
 from plaudit.verify.math.policy import MathPolicy
 from plaudit.verify.math.reader import read
 from plaudit.verify.math.rounding import is_rounded
-from plaudit.verify.math.tree import Node, Op
+from plaudit.verify.math.tree import Node, Op, operations
 from plaudit.verify.math.words import same_words
 
 __all__ = ["Decision", "Method", "decide"]
@@ -119,7 +119,7 @@ def _by_form(one: Node, other: Node, truth: str, answer: str, policy: MathPolicy
         verdict, method = None, Method.ALGEBRA
         if isinstance(reason, OverBudget):
             return Decision(None, method, str(reason), "answer")
-    if verdict is not True and same_words(truth, answer):
+    if verdict is not True and Op.WORD in operations(one, other) and same_words(truth, answer):
         return Decision(True, Method.TEXT, "the same words")
     if verdict is None:
         return Decision(None, method, f"neither proven equal nor different: {_short(answer)} and {_short(truth)}")

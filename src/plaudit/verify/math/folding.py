@@ -163,7 +163,7 @@ _FUNCTIONS: dict[str, Callable[[Sequence[Fraction | int]], Fraction | int | None
     "mod": _modulo,
     "floor": _one(math.floor),
     "ceil": _one(math.ceil),
-    "abs": _one(lambda value: abs(value)),
+    "abs": _one(lambda value: -value if value < 0 else value),
     "max": lambda values: max(values) if values else None,
     "min": lambda values: min(values) if values else None,
     "gcd": _integers(math.gcd),

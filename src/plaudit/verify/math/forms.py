@@ -14,7 +14,7 @@ from plaudit.verify.math.regions import is_region, same_region
 from plaudit.verify.math.relations import is_definition, same_relation, value_of
 from plaudit.verify.math.scalars import same_scalar
 from plaudit.verify.math.signs import expanded, has_open_sign
-from plaudit.verify.math.tree import Node, Op, is_number
+from plaudit.verify.math.tree import Node, Op, is_number, operations
 from plaudit.verify.math.values import same_value
 
 __all__ = ["Forms", "Method"]
@@ -50,9 +50,14 @@ class Forms:
         truth, answer = _without_remarks(truth), _without_remarks(answer)
         if truth == answer:
             return True, Method.TEXT
+        if operations(truth, answer).isdisjoint(_FORMS):
+            return self.scalars(truth, answer)
         for applies, compare, method in _TABLE:
             if applies(truth) or applies(answer):
                 return compare(self, truth, answer), method
+        return self.scalars(truth, answer)
+
+    def scalars(self, truth: Node, answer: Node) -> tuple[bool | None, Method]:
         verdict = same_scalar(truth, answer, self.policy)
         return verdict, Method.NUMBER if is_number(truth) and is_number(answer) else Method.ALGEBRA
 
@@ -121,6 +126,10 @@ def _is_matrix(node: Node) -> bool:
     return node.op is not Op.LIST and node.op is not Op.RELATION and has_matrix(node)
 
 
+_FORMS = {
+    Op.PLUS_MINUS, Op.RELATION, Op.MATRIX, Op.LIST, Op.SET, Op.TUPLE, Op.UNION, Op.INTERSECTION, Op.DIFFERENCE, Op.BUILDER,
+    Op.EMPTY,
+}  # fmt: skip
 Applies = Callable[[Node], bool]
 Compare = Callable[[Forms, Node, Node], bool | None]
 _TABLE: tuple[tuple[Applies, Compare, Method], ...] = (

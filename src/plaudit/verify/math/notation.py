@@ -19,6 +19,7 @@ _EATEN_LETTERS = {"\x0c": r"\f", "\x08": r"\b", "\x07": r"\a", "\x0b": r"\v", "\
 _DOUBLED = re.compile(
     r"\\\\(?=(?:[dtc]?frac|sqrt|boxed|text|left|right|pi|cdot|times|infty|pm|begin|end|binom|circ)\b)"
 )
+_ROW = re.compile(r"\\\\(?:\[-?\d+(?:\.\d+)?(?:pt|em|ex|mm)\])?")
 _NOTHING = re.compile(
     r"(?<!\\)\\!|\\(?:left|right|middle|[bB]igg?[lrm]?|displaystyle|textstyle|scriptstyle|limits|nolimits|allowbreak)(?![a-zA-Z])\.?"
     r"|\\(?:label|tag)\s?\{[^{}]*\}|\\[hv]space\*?\s?\{[^{}]*\}"
@@ -73,7 +74,8 @@ def comparable(text: str) -> str:
 
 def _without_dressing(text: str) -> str:
     text = _THOUSANDS.sub("", text.replace("{,}\\!", "{,}"))
-    text = _DOUBLED.sub(r"\\", text) if r"\begin" not in text else text
+    if "\\\\" in text:
+        text = _ROW.sub(r"\\cr ", _DOUBLED.sub(r"\\", text) if r"\begin" not in text else text)
     if text.count("$") - text.count("\\$") == 1:  # no pair of marks around mathematics
         text = _MONEY.sub(r"\\$", text)
     text = text.replace(r"\$", r"\text{dollar}")

@@ -3,6 +3,8 @@ r"""Text to tree: lists of relations between sets or values, `x < 1 \text{ or } 
 What does not read as mathematics raises Unreadable; it is then compared as text.
 """
 
+import re
+
 from plaudit.verify.math.budget import MAX_ITEMS, OverBudget
 from plaudit.verify.math.cursor import Cursor, Grammar
 from plaudit.verify.math.expressions import factor, total
@@ -12,13 +14,16 @@ from plaudit.verify.math.vocabulary import RELATIONS
 
 __all__ = ["read"]
 
-_PARTING = (",", ";", "and", "or")
+_WITHIN = frozenset({",", ";", "and", "or"})
+_OUTSIDE = _WITHIN | {"row"}  # within brackets rows belong to a matrix
+_DOUBLE = re.compile(r"[({\[]\s?[({\[]")
 _SET_SIGNS = {"∪": Op.UNION, "∩": Op.INTERSECTION, "\\": Op.DIFFERENCE}
 
 
 def read(text: str, *, thousands: bool = True) -> Node:
     """The tree of a unified text; raises Unreadable."""
-    cursor = Cursor(_without_double_brackets(tokenized(text, thousands=thousands)), _GRAMMAR)
+    tokens = tokenized(text, thousands=thousands)
+    cursor = Cursor(_without_double_brackets(tokens) if _DOUBLE.search(text) else tokens, _GRAMMAR)
     node = _items(cursor)
     if cursor.token.kind is not Kind.END:
         raise cursor.refuse()
@@ -27,24 +32,29 @@ def read(text: str, *, thousands: bool = True) -> Node:
 
 def _items(cursor: Cursor) -> Node:
     """Relations with commas, "and" or "or" between them."""
-    found: list[Node] = []
+    signs = _WITHIN if cursor.depth else _OUTSIDE
+    first = _relation(cursor) if not _parts(cursor, signs) else None
+    if first is not None and not _parts(cursor, signs):
+        return first
+    found = [first] if first is not None else []
     parting = set()
-    signs = _PARTING if cursor.depth else (*_PARTING, "row")  # within brackets rows belong to a matrix
     while True:
-        while cursor.at(*signs):
+        while _parts(cursor, signs):
             parting.add(cursor.take().text)
         if cursor.token.kind in (Kind.END, Kind.CLOSE) and found:
             break
         found.append(_relation(cursor))
         if len(found) > MAX_ITEMS:
             raise OverBudget(f"a list of more than {MAX_ITEMS} items")
-        if not cursor.at(*signs):
+        if not _parts(cursor, signs):
             break
-    return (
-        found[0]
-        if len(found) == 1
-        else Node(Op.LIST, tuple(found), "or" if parting <= {"or", ","} and "or" in parting else ",")
-    )
+    if len(found) == 1:
+        return found[0]
+    return Node(Op.LIST, tuple(found), "or" if parting <= {"or", ","} and "or" in parting else ",")
+
+
+def _parts(cursor: Cursor, signs: frozenset[str]) -> bool:
+    return cursor.token.kind is Kind.SIGN and cursor.token.text in signs
 
 
 def _relation(cursor: Cursor) -> Node:

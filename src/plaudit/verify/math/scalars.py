@@ -69,7 +69,7 @@ def _percent(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
         plain = same_scalar(truth.args[0], answer, policy)
         return plain or same_scalar(truth.args[0], Node(Op.MULTIPLY, (hundred, answer)), policy)
     value = folded(truth).value
-    if value is None or abs(value) >= 1:
+    if value is None or value >= 1 or value <= -1:
         return same_scalar(truth, answer.args[0], policy)
     return same_scalar(truth, Node(Op.DIVIDE, (answer.args[0], hundred)), policy)
 

@@ -71,29 +71,25 @@ class _Lexer:
         self.found: list[Token] = []
 
     def tokens(self) -> list[Token]:
-        place = 0
-        while match := _PATTERN.match(self.text, place):
-            place = self._take(match)
+        place, text = 0, self.text
+        while match := _PATTERN.match(text, place):
+            kind, place = match.lastgroup, match.end()
+            if kind == "space":
+                self.spaced = True
+                continue
+            found = match[0]
+            if kind == "number" and "," in found and (self.depth or not self.thousands):
+                found = found[: found.index(",")]
+                place = match.start() + len(found)
+            if kind == "text":
+                place = self._take_text(place)
+            else:
+                _TAKERS[kind or "other"](self, found)
+            self.spaced = False
         return self.found
-
-    def _take(self, match: re.Match[str]) -> int:
-        kind, text, place = match.lastgroup, match[0], match.end()
-        if kind == "space":
-            self.spaced = True
-            return place
-        if kind == "number" and "," in text and (self.depth or not self.thousands):
-            text = text[: text.index(",")]
-            place = match.start() + len(text)
-        if kind == "text":
-            place = self._take_text(place)
-        else:
-            _TAKERS[kind or "other"](self, text)
-        self.spaced = False
-        return place
 
     def _add(self, kind: Kind, text: str) -> None:
         self.found.append(Token(kind, text, self.spaced))
-        self.spaced = False
 
     def _take_number(self, text: str) -> None:
         self._add(Kind.NUMBER, text.replace(",", ""))
@@ -123,8 +119,11 @@ class _Lexer:
             self._add(Kind.COMMAND, word)
 
     def _take_letters(self, text: str) -> None:
+        if len(text) == 1:
+            return self._add(Kind.NAME, text)
         for kind, part in _parts(text):
             self._add(kind, part)
+        return None
 
     def _take_other(self, text: str) -> None:
         if text not in '."`#@?\\':
@@ -179,8 +178,6 @@ def _said(text: str, spaced: bool) -> list[Token]:
 def _parts(text: str) -> list[tuple[Kind, str]]:
     """A run of letters as one known word, or as single letters."""
     lowered = text.lower()
-    if len(text) == 1:
-        return [(Kind.NAME, text)]
     if text in FUNCTIONS or lowered in FUNCTIONS:
         return [(Kind.FUNCTION, FUNCTIONS.get(text) or FUNCTIONS[lowered])]
     if text in GREEK:

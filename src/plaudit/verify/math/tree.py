@@ -3,12 +3,24 @@
 A tree keeps what was written: "2+2" is a sum and "0.50" remembers its zero. Values come from `folding` and `values`.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from enum import StrEnum
 from fractions import Fraction
 from typing import NamedTuple
 
-__all__ = ["Node", "Op", "call", "is_number", "name", "nodes", "number", "rewritten", "substituted", "symbols"]
+__all__ = [
+    "Node",
+    "Op",
+    "call",
+    "is_number",
+    "name",
+    "nodes",
+    "number",
+    "operations",
+    "rewritten",
+    "substituted",
+    "symbols",
+]
 
 
 class Op(StrEnum):
@@ -78,13 +90,17 @@ def is_number(node: Node) -> bool:
     return node.op is Op.NUMBER
 
 
-def nodes(node: Node) -> Iterator[Node]:
+def nodes(node: Node) -> list[Node]:
     """The node and everything below it."""
     waiting = [node]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        waiting.extend(node.args)
+    for node in waiting:
+        waiting += node.args
+    return waiting
+
+
+def operations(*trees: Node) -> set[Op]:
+    """All that trees do, for asking what they may be before looking closer."""
+    return {found.op for tree in trees for found in nodes(tree)}
 
 
 def symbols(node: Node) -> set[str]:

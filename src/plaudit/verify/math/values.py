@@ -34,7 +34,7 @@ def same_value(left: Node, right: Node) -> bool | None:
         return True
     if left.value is not None and right.value is not None:
         return left.value == right.value
-    verdict = _by_residues(left, right)
+    verdict = False if _are_apart(left, right, next(_places(_names(left, right)))) else _by_residues(left, right)
     if verdict is None and counts_something(left, right):
         verdict = _at_whole_numbers(left, right)
     if verdict is None:
@@ -100,7 +100,7 @@ def counts_something(left: Node, right: Node) -> bool:
 
 def _at_whole_numbers(left: Node, right: Node) -> bool | None:
     """Compare at whole numbers, exactly; four places where both have a value decide."""
-    names = sorted(symbols(left) | symbols(right))
+    names = _names(left, right)
     agreed = missed = 0
     for place in _whole_places(names):
         one, other = (folded(substituted(side, place)) for side in (left, right))
@@ -138,9 +138,9 @@ def _by_balls(left: Node, right: Node) -> bool | None:
     """Compare at a few places; those where both sides are real count first, as formulas are meant for them."""
     if sum(1 for side in (left, right) for _ in nodes(side)) > MAX_COST:
         return None
-    names = sorted(symbols(left) | symbols(right))
+    names = _names(left, right)
     if not names:
-        return False if _are_apart(left, right, {}) else _at(left, right, {})
+        return _at(left, right, {})
     found = []
     for values in _places(names, signed=_has_absolute(left, right)):
         if _are_apart(left, right, values):
@@ -156,6 +156,10 @@ def _by_balls(left: Node, right: Node) -> bool | None:
     return all(place.agrees for place in decisive)
 
 
+def _names(left: Node, right: Node) -> list[str]:
+    return sorted(symbols(left) | symbols(right))
+
+
 def _are_apart(left: Node, right: Node, values: dict[str, Fraction]) -> bool:
     """Whether floats already prove a difference of two real values."""
     floats = Floats(values)
@@ -165,7 +169,7 @@ def _are_apart(left: Node, right: Node, values: dict[str, Fraction]) -> bool:
         return False
 
 
-def _places(names: list[str], *, signed: bool) -> Iterator[dict[str, Fraction]]:
+def _places(names: list[str], *, signed: bool = False) -> Iterator[dict[str, Fraction]]:
     for round_, (low, width) in enumerate(((0, 1), (0, 1), (1, 2), (2, 5))):
         yield {found: low + width * share(f"{found} {round_}") for found in names}
     if signed:

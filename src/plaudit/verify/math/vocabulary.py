@@ -25,7 +25,7 @@ SIGNS = {
     "\\implies": "=>", "\\iff": "=>", "\\Leftrightarrow": "=>", "\\subset": "⊂", "\\subseteq": "⊂", "\\propto": "∝",
     "\\times": "*", "\\cdot": "*", "\\div": "/", "\\pm": "±", "\\mp": "∓", "\\cup": "∪", "\\cap": "∩",
     "\\setminus": "\\", "\\mid": "|", "\\|": "‖", "\\%": "%", "\\&": "and", "\\perp": "⊥", "\\parallel": "∥",
-    "\\ldots": "...", "\\prime": "'", "\\\\": "row", "\\circ": "∘", "\\#": "#", "\\_": "_", "\\newline": "row",
+    "\\ldots": "...", "\\prime": "'", "\\cr": "row", "\\circ": "∘", "\\#": "#", "\\_": "_", "\\newline": "row",
     "\\mod": "mod",    "\\bmod": "mod", "\\because": "because", "\\therefore": "=>",
 }  # fmt: skip
 """Signs as written, and the one sign for each."""
