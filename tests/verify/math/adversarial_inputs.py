@@ -83,6 +83,8 @@ ATTACKS = {
     "a cosine that is almost one": Attack("1", boxed(r"\cos(10^{-100})"), NEVER_RIGHT),
     "almost a right angle": Attack(r"\frac{\pi}{2}", boxed(r"\arctan(10^{300} e)"), NEVER_RIGHT),
     "almost whole": Attack("262537412640768744", boxed(r"e^{\pi\sqrt{163}}"), WRONG),
+    "a power too small to see": Attack("2", boxed("2 + 0.5^{10^{20}}"), NEVER_RIGHT),
+    "empty intervals": Attack(r"[\sqrt{12345}, e^{y})", boxed(r"[\sqrt{54321}, e^{y})"), NEVER_RIGHT),
     "division by zero": Attack("4", boxed(r"\frac{4}{0}"), NEVER_RIGHT),
     "zero over zero": Attack("1", boxed(r"\frac{0}{0}"), NEVER_RIGHT),
     "infinity for a number": Attack("4", boxed(r"\infty"), NEVER_RIGHT),

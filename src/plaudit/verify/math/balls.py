@@ -155,6 +155,8 @@ class Balls:
         if value.radius > 1:
             raise Undefined("too wide for a power")
         size = ctx.exp(value.real)
+        if not size:
+            raise Undefined("a power too small to be told from zero")
         radius = up.multiply(up.abs(size), up.multiply(value.radius, TWO))
         if value.is_real:
             return self._ball(size, ZERO, radius)
