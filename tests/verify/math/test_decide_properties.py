@@ -93,7 +93,9 @@ def test_sums_and_products_commute(one, other):
 @given(st.fractions(max_denominator=999), st.integers(2, 9))
 def test_unreduced_fractions_are_equal_and_neighbours_are_not(value, factor):
     written = rf"\frac{{{value.numerator}}}{{{value.denominator}}}"
-    assert decide(written, rf"\frac{{{factor * value.numerator}}}{{{factor * value.denominator}}}", DEFAULT).equal is True
+    assert (
+        decide(written, rf"\frac{{{factor * value.numerator}}}{{{factor * value.denominator}}}", DEFAULT).equal is True
+    )
     assert decide(written, rf"\frac{{{value.numerator + 1}}}{{{value.denominator}}}", DEFAULT).equal is False
 
 

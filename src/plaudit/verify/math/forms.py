@@ -12,7 +12,7 @@ from plaudit.verify.math.matrices import has_matrix, same_matrix
 from plaudit.verify.math.policy import MathPolicy
 from plaudit.verify.math.regions import is_region, same_region
 from plaudit.verify.math.relations import is_definition, same_relation, value_of
-from plaudit.verify.math.scalars import same_scalar
+from plaudit.verify.math.scalars import is_time, same_scalar
 from plaudit.verify.math.signs import expanded, has_open_sign
 from plaudit.verify.math.tree import Node, Op, is_number, operations
 from plaudit.verify.math.values import same_value
@@ -54,12 +54,15 @@ class Forms:
             return self.scalars(truth, answer)
         for applies, compare, method in _TABLE:
             if applies(truth) or applies(answer):
-                return compare(self, truth, answer), method
+                is_tuple = truth.op is answer.op is Op.TUPLE and method is Method.SET
+                return compare(self, truth, answer), Method.TUPLE if is_tuple else method
         return self.scalars(truth, answer)
 
     def scalars(self, truth: Node, answer: Node) -> tuple[bool | None, Method]:
         verdict = same_scalar(truth, answer, self.policy)
-        return verdict, Method.NUMBER if is_number(truth) and is_number(answer) else Method.ALGEBRA
+        return verdict, next(
+            (method for applies, method in _SINGLE if applies(truth) and applies(answer)), Method.ALGEBRA
+        )
 
     def open_signs(self, truth: Node, answer: Node) -> bool | None:
         """Either sign: the same formula as it stands, or the same values written out."""
@@ -126,9 +129,14 @@ def _is_matrix(node: Node) -> bool:
     return node.op is not Op.LIST and node.op is not Op.RELATION and has_matrix(node)
 
 
+def _is_word(node: Node) -> bool:
+    return node.op is Op.WORD
+
+
+_SINGLE = ((is_number, Method.NUMBER), (_is_word, Method.TEXT), (is_time, Method.TIME))
 _FORMS = {
-    Op.PLUS_MINUS, Op.RELATION, Op.MATRIX, Op.LIST, Op.SET, Op.TUPLE, Op.UNION, Op.INTERSECTION, Op.DIFFERENCE, Op.BUILDER,
-    Op.EMPTY,
+    Op.PLUS_MINUS, Op.RELATION, Op.MATRIX, Op.LIST, Op.SET, Op.TUPLE, Op.UNION, Op.INTERSECTION, Op.DIFFERENCE,
+    Op.BUILDER, Op.EMPTY,
 }  # fmt: skip
 Applies = Callable[[Node], bool]
 Compare = Callable[[Forms, Node, Node], bool | None]

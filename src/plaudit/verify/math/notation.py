@@ -36,13 +36,14 @@ _NEW_NAMES = {
     r"\arctan": "arctg", r"\arccot": "arcctg", r"\cot": "ctg", r"\tan": "tg", r"\csc": "cosec", ":": "colon",
     "<": "lt", ">": "gt", r"\to": "rightarrow longrightarrow", "(": "langle", ")": "rangle", r"\setminus": "backslash",
     r"\phi": "varphi", r"\theta": "vartheta", r"\epsilon": "varepsilon", r"\circ": "textcirc", r"\cup": "cupdot",
-    r"^\circ": "textdegree degree", r"\cdot": "bullet", "*": "ast", r"\text{and}": "land wedge", r"\text{or}": "lor vee",
-    r"\text": "fbox mbox hbox textrm textbf textit textnormal textsf texttt textup emph",
+    r"^\circ": "textdegree degree", r"\cdot": "bullet", "*": "ast", r"\text{and}": "land wedge",
+    r"\text{or}": "lor vee", r"\text": "fbox mbox hbox textrm textbf textit textnormal textsf texttt textup emph",
     r"\mathrm": "rm operatorname operatorname*",
 }  # fmt: skip
 _NEW_NAME = {old: new for new, names in _NEW_NAMES.items() for old in names.split()}
 _RENAMED = re.compile(rf"\\({'|'.join(map(re.escape, sorted(_NEW_NAME, reverse=True)))})(?![a-zA-Z])")
 _DEGREES = re.compile(r"\^\s?\{?\s?\^?\s?\\circ\s?\}?")
+_HALF_OF_DAY = re.compile(r"(:\d\d)\s?(?:\\text\s?\{\s?)?([ap])\s?\.?\s?m\b\.?\s?\}?", re.IGNORECASE)
 _MINUTES = re.compile(r"(\d+(?:\.\d+)?)\s?°\s?(\d+(?:\.\d+)?)\s?'(?!')")
 _THOUSANDS = re.compile(r"(?<=\d)\s?(?:\{\s?,\s?\}|,\\!)\s?(?=\d{3})")
 _REPEATING = re.compile(r"(\d*\.\d*)(\d)\s?(?:repeating|recurring)|(\d*\.\d*?)(\d)\4+\s?(?:\.\.\.+|\\ldots)")
@@ -62,6 +63,8 @@ def unified(text: str) -> str:
     text = _GLUED.sub(r" \1 ", _SPACE.sub(" ", text)).strip()
     if "..." in text or "ldots" in text or "ing" in text:
         text = _REPEATING.sub(_repeating, text)
+    if ":" in text:
+        text = _HALF_OF_DAY.sub(lambda found: f"{found[1]} \\text{{{found[2].lower()}m}}", text)
     if "°" in text:
         text = _MINUTES.sub(r"((\1+\2/60))°", text)
     return _without_end(text)

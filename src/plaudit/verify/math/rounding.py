@@ -40,9 +40,10 @@ def is_computed(truth: Node, answer: Node, digits: int) -> bool:
     exact, rounded = enclosure(truth), enclosure(answer)
     if exact is None or rounded is None or not exact.is_real:
         return False
-    shown = min(written, _FLOAT_DIGITS)
-    limit = _WIDE.multiply(exact.real.copy_abs(), Decimal(5 if shown < _FLOAT_DIGITS else 10).scaleb(-shown))
-    return _WIDE.subtract(exact.real, rounded.real).copy_abs() <= limit
+    if written < _FLOAT_DIGITS:
+        return rounds_to(answer, truth, 1)
+    noise = _WIDE.multiply(exact.real.copy_abs(), Decimal(1).scaleb(1 - _FLOAT_DIGITS))
+    return _WIDE.subtract(exact.real, rounded.real).copy_abs() <= noise
 
 
 def _digits_of(node: Node) -> int:

@@ -1,7 +1,6 @@
 """Single values: expressions, percentages, angles, amounts with units, ratios, numbers in a base, and words."""
 
 from collections.abc import Callable
-from fractions import Fraction
 
 from plaudit.verify.math.folding import folded
 from plaudit.verify.math.policy import MathPolicy, Percent, Units
@@ -11,7 +10,7 @@ from plaudit.verify.math.units import Unit, power_of, scale_of, unit_of
 from plaudit.verify.math.values import same_value
 from plaudit.verify.math.words import same_words
 
-__all__ = ["same_scalar"]
+__all__ = ["is_time", "same_scalar"]
 
 Same = Callable[[Node, Node], bool | None]
 _COUNTERS = set("klmnjtpqrs")  # letters that usually count, and may be chosen freely
@@ -113,8 +112,8 @@ def _converted(bare: list[Node], one: Unit, other: Unit, policy: MathPolicy) -> 
 
 def _ratio(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
     """`2:4` is `1:2`; a clock time `1:30` is itself; a ratio of two is also their quotient."""
-    if _is_time(truth) or _is_time(answer):
-        return truth.op is answer.op and _clock(truth) == _clock(answer)
+    if is_time(truth) or is_time(answer):
+        return truth.op is answer.op and _same_time(truth, answer)
     if truth.op is not answer.op:
         sides = [_quotient(side) for side in (truth, answer)]
         return same_scalar(sides[0], sides[1], policy) if sides[0] and sides[1] else False
@@ -134,24 +133,25 @@ def _quotient(node: Node) -> Node | None:
     return Node(Op.DIVIDE, node.args) if len(node.args) == 2 else None
 
 
-def _is_time(node: Node) -> bool:
-    """Hours and two digits of minutes: "12:00", not "1:2"."""
-    return node.op is Op.RATIO and len(node.args) in (2, 3) and all(
-        len(part.leaf) == 2 and part.leaf.isdigit() and (part.value or 0) < 60 for part in map(_core, node.args[1:])
-    ) and _core(node.args[0]).leaf.isdigit() and (_core(node.args[0]).value or 0) <= 24 and "0" in (
-        _core(node.args[1]).leaf[0], _core(node.args[1]).leaf[1]
-    )  # fmt: skip
+def is_time(node: Node) -> bool:
+    """Whether a ratio is hours and two digits of minutes: "12:00" and "9:05", not "1:2"."""
+    if node.op is not Op.RATIO or len(node.args) not in (2, 3):
+        return False
+    hours, *rest = (_core(part) for part in node.args)
+    clock = all(len(part.leaf) == 2 and part.leaf.isdigit() and int(part.leaf) < 60 for part in rest)
+    marked = rest[0].leaf.startswith("0") or rest[0].leaf.endswith("0") or node.args[-1].op is Op.UNIT or len(rest) == 2
+    return clock and marked and hours.leaf.isdigit() and len(hours.leaf) <= 2 and int(hours.leaf) <= 24
 
 
 def _core(node: Node) -> Node:
     return node.args[0] if node.op is Op.UNIT else node
 
 
-def _clock(node: Node) -> list[Fraction | int | str | None]:
-    """Hours, minutes and seconds, and the half of the day where it is given."""
-    parts = [folded(_core(part)).value for part in node.args]
-    half = node.args[-1].leaf.lower().replace(".", "").strip()[:1] if node.args[-1].op is Op.UNIT else ""
-    return [*parts, half]
+def _same_time(truth: Node, answer: Node) -> bool:
+    """The same hours and minutes; the half of the day counts where both give it."""
+    sides = [[folded(_core(part)).value for part in side.args] for side in (truth, answer)]
+    halves = {side.args[-1].leaf for side in (truth, answer) if side.args[-1].op is Op.UNIT}
+    return sides[0] == sides[1] and len(halves) < 2
 
 
 def _based(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
