@@ -73,5 +73,7 @@ def _are_joined(box: Mark, following: Mark, text: str) -> bool:
 
 
 def _joined(group: list[Mark]) -> Mark:
+    if len(group) == 1:
+        return group[0]
     contents = list(dict.fromkeys(box.text.strip() for box in group))
     return Mark(", ".join(contents), Source.BOXED, group[0].start, group[-1].end)

@@ -129,7 +129,10 @@ def _is_denied_before(text: str, start: int) -> bool:
 
 
 def _has(lowered: str, cues: tuple[str, ...]) -> bool:
-    return any(cue in lowered for cue in cues)
+    for cue in cues:  # noqa: SIM110 - run several times on every response, and `any` takes twice as long
+        if cue in lowered:
+            return True
+    return False
 
 
 def _says_not(text: str) -> bool:

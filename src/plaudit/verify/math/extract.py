@@ -107,9 +107,11 @@ FINDERS: dict[Source, Callable[[str], list[Mark]]] = {
 def _weighed(marks: list[Mark], text: str) -> Extraction:
     """The last of the marks of one kind, with what speaks against it."""
     last = marks[-1]
-    answer, whole = tidied(last.text), tidied(last.whole)
+    answer, whole = tidied(last.text), tidied(last.whole) if last.whole else ""
     if is_denied(last, text):
         return Extraction(answer, last.source, Rejection.NEGATED, whole)
+    if len(marks) == 1 and not _INK.search(text, last.end):
+        return Extraction(answer, last.source, None, whole)
     if taken_back(last, text):
         return Extraction(answer, last.source, Rejection.RETRACTED, whole)
     return Extraction(answer, last.source, None, whole, tuple(rivals_after(last, text) + _others(marks, text)))
