@@ -52,6 +52,7 @@ _PATTERN = re.compile(
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+")
 _VOWEL = re.compile(r"[aeiouyAEIOUY]")
 _LETTERS_ALONE = re.compile(r"[^\W\d_]{2,}")
+_MEASURED = (Kind.NUMBER, Kind.WORD, Kind.CLOSE)  # what a unit follows
 _QUOTED = re.compile(r'"')
 
 
@@ -98,11 +99,11 @@ class _Lexer:
         self._add(Kind.SIGN, SIGNS.get(text, text))
 
     def _take_open(self, text: str) -> None:
-        self.depth += 1
+        self.depth += text != "{"
         self._add(Kind.OPEN, text)
 
     def _take_close(self, text: str) -> None:
-        self.depth -= 1
+        self.depth -= text != "}"
         self._add(Kind.CLOSE, text)
 
     def _take_command(self, text: str) -> None:
@@ -138,7 +139,8 @@ class _Lexer:
             else:
                 self.found.extend(_Lexer(said, self.thousands).tokens())
         else:
-            self.found.extend(_said(said, self.spaced))
+            measured = bool(self.found) and (self.found[-1].kind in _MEASURED or self.found[-1].text == "/")
+            self.found.extend(_said(said, self.spaced, measured=measured))
         return end + 1
 
 
@@ -163,12 +165,12 @@ def _closing(text: str, place: int) -> int:
     return len(text)
 
 
-def _said(text: str, spaced: bool) -> list[Token]:
+def _said(text: str, spaced: bool, *, measured: bool) -> list[Token]:
     """The tokens of words inside a text command; "and" and "or" part items, functions stay functions."""
     lowered = text.lower().strip(" ,;:")
     if lowered in SEPARATORS:
         return [Token(Kind.SIGN, SEPARATORS[lowered])]
-    if text in FUNCTIONS:
+    if text in FUNCTIONS and not (measured and is_unit(text)):
         return [Token(Kind.FUNCTION, FUNCTIONS[text])]
     if re.search(r"[\d\\]", text):
         return _Lexer(text, True).tokens()
