@@ -36,20 +36,21 @@ class Token(NamedTuple):
     spaced: bool = False
 
 
-_PATTERN = re.compile(
+_COMMON = (
     r"(?P<space>\s+)"
-    r"|(?P<repeating>\d*\.\d*\\(?:overline|bar|dot)\s?\{\s?\d+\s?\}|\d*\.\d*\(\d+\)(?=\s*$|\.\.\.))"
     r"|(?P<number>\d{1,3}(?:,\d{3})+(?![\d])(?:\.\d+)?|(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+(?![\da-zA-Z(]))?)"
+    r"|(?P<letters>[^\W\d_]+)"
     r"|(?P<text>\\(?:text|mathrm)\s?\{)"
     r"|(?P<command>\\(?:[a-zA-Z]+|.))"
-    r"|(?P<letters>[^\W\d_]+)"
     r"|(?P<sign><=|>=|!=|==|=>|->|\.\.\.+|\*\*|[-+*/^_=<>!:;,|'%°&])"
     r"|(?P<open>[(\[{])"
     r"|(?P<close>[)\]}])"
-    r"|(?P<other>.)",
-    re.DOTALL,
+    r"|(?P<other>.)"
 )
-_GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+")
+_REPEATING = r"(?P<repeating>\d*\.\d*\\(?:overline|bar|dot)\s?\{\s?\d+\s?\}|\d*\.\d*\(\d+\)(?=\s*$|\.\.\.))"
+_PATTERN = re.compile(_COMMON, re.DOTALL)
+_REPEATING_PATTERN = re.compile(f"{_REPEATING}|{_COMMON}", re.DOTALL)  # rare, and dear to look for at every digit
+_REPEATS = re.compile(r"\.\d*(?:\\|\()")
 _VOWEL = re.compile(r"[aeiouyAEIOUY]")
 _LETTERS_ALONE = re.compile(r"[^\W\d_]{2,}")
 _MEASURED = (Kind.NUMBER, Kind.WORD, Kind.CLOSE)  # what a unit follows
@@ -73,7 +74,8 @@ class _Lexer:
 
     def tokens(self) -> list[Token]:
         place, text = 0, self.text
-        while match := _PATTERN.match(text, place):
+        pattern = _REPEATING_PATTERN if "." in text and _REPEATS.search(text) else _PATTERN
+        while match := pattern.match(text, place):
             kind, place = match.lastgroup, match.end()
             if kind == "space":
                 self.spaced = True
