@@ -6,13 +6,18 @@ r"""Brackets of all kinds: groups, tuples and intervals, sets with or without a 
 from plaudit.verify.math.budget import Unreadable
 from plaudit.verify.math.cursor import Cursor
 from plaudit.verify.math.tokens import Kind
-from plaudit.verify.math.tree import Node, Op, call, number
+from plaudit.verify.math.tree import Node, Op, call, name, number
 
-__all__ = ["absolute", "bracket", "french_interval", "group", "rounded"]
+__all__ = ["MAX_DIGITS", "absolute", "bracket", "french_interval", "group", "rounded"]
+
+MAX_DIGITS = 1_000  # of a number that is read at once
+_PAIRS = {"{": "}", "(": ")", "[": "]"}
 
 
 def bracket(cursor: Cursor) -> Node:
     """What stands in the bracket that comes next."""
+    if (symbol := _single(cursor)) is not None:
+        return symbol
     opening = cursor.take().text
     if cursor.token.kind is Kind.CLOSE:
         return _empty(opening, cursor.take().text)
@@ -23,6 +28,21 @@ def bracket(cursor: Cursor) -> Node:
     if brackets == "[)" or brackets == "(]" or body.op is Op.LIST:
         return Node(Op.TUPLE, _items(body), brackets)
     return body
+
+
+def _single(cursor: Cursor) -> Node | None:
+    """The one digit or letter in brackets, the commonest group by far."""
+    opening, inner, closing = cursor.tokens[cursor.place : cursor.place + 3]
+    if closing.kind is not Kind.CLOSE or _PAIRS.get(opening.text) != closing.text:
+        return None
+    if inner.kind is Kind.NAME:
+        node = name(inner.text)
+    elif inner.kind is Kind.NUMBER and inner.text.isdecimal() and len(inner.text) < MAX_DIGITS:
+        node = number(int(inner.text), inner.text)
+    else:
+        return None
+    cursor.skip(3)
+    return node
 
 
 def group(cursor: Cursor) -> Node:

@@ -32,7 +32,7 @@ class Cursor:
     def __init__(self, tokens: list[Token], grammar: Grammar) -> None:
         if len(tokens) > MAX_NODES:
             raise OverBudget(f"more than {MAX_NODES} signs and symbols")
-        self.tokens, self.grammar = [*tokens, _END, _END], grammar
+        self.tokens, self.grammar = [*tokens, _END, _END, _END], grammar
         self.place = self.depth = 0
         self.token = self.tokens[0]
         self.bars = False  # whether a bar closes what is being read, rather than opens an absolute value
@@ -53,9 +53,10 @@ class Cursor:
         """Leave only a part of the next token to be read."""
         self.token = self.tokens[self.place] = self.token._replace(text=text)
 
-    def skip(self) -> None:
-        """Leave out all that follows."""
-        self.place, self.token = len(self.tokens) - 1, _END
+    def skip(self, count: int | None = None) -> None:
+        """Leave out so many tokens, or all that follow."""
+        self.place = len(self.tokens) - 1 if count is None else self.place + count
+        self.token = self.tokens[self.place]
 
     def at(self, *signs: str) -> bool:
         """Whether one of these signs comes next."""

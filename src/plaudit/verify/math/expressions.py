@@ -5,7 +5,7 @@ Two things side by side are multiplied, except a whole number and a fraction (on
 
 from fractions import Fraction
 
-from plaudit.verify.math.brackets import absolute, bracket, french_interval, group
+from plaudit.verify.math.brackets import MAX_DIGITS, absolute, bracket, french_interval, group
 from plaudit.verify.math.budget import MAX_BITS, OverBudget, Unreadable
 from plaudit.verify.math.commands import command, function
 from plaudit.verify.math.cursor import Cursor
@@ -271,7 +271,7 @@ def _sign(cursor: Cursor) -> Node:
 def _number(token: Token) -> Node:
     """A number as written; raises OverBudget for one of thousands of digits."""
     text = token.text
-    if text.isdecimal() and len(text) < 1000:
+    if text.isdecimal() and len(text) < MAX_DIGITS:
         return number(int(text), text)
     if len(text) > MAX_BITS // 4:
         raise OverBudget(f"a number of {len(text)} digits")

@@ -1,6 +1,6 @@
 """Collections: tuples item by item, lists and sets in any order, "x = 1, y = 2" by name."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from plaudit.verify.math.tree import Node, Op, nodes
 from plaudit.verify.math.values import fingerprint
@@ -12,9 +12,15 @@ MAX_PAIRS = 400  # comparisons of items that have no fingerprint in common
 _COLLECTIONS = (Op.LIST, Op.SET, Op.TUPLE)
 
 
-def all_of(verdicts: Sequence[bool | None]) -> bool | None:
-    """False if one is False, else None if one is None, else True."""
-    return False if False in verdicts else None if None in verdicts else True
+def all_of(verdicts: Iterable[bool | None]) -> bool | None:
+    """False at the first that is False, else None if one is None, else True."""
+    result: bool | None = True
+    for verdict in verdicts:
+        if verdict is False:
+            return False
+        if verdict is None:
+            result = None
+    return result
 
 
 def same_list(truth: Node, answer: Node, same: Same, *, ordered: bool) -> bool | None:
@@ -36,19 +42,22 @@ def same_list(truth: Node, answer: Node, same: Same, *, ordered: bool) -> bool |
 
 def same_items(truth: Sequence[Node], answer: Sequence[Node], same: Same) -> bool | None:
     """Whether two lists hold the same items in any order; an answer may repeat what the truth says once."""
-    left, right = _without_matches(list(truth), list(answer), same)
-    if left or right:
-        if len(left) * max(len(right), 1) > MAX_PAIRS:
-            return None
-        left, right = _paired(left, right, same)
-    if left:
+    left, right = _without_matches(list(truth), list(answer))
+    if len(left) > len(right):
         return False
-    return (
-        all(any(same(item, extra) is True for item in truth) for extra in right) if not _repeats(truth) else not right
-    )
+    if len(left) * len(right) > MAX_PAIRS:
+        return None
+    for item in left:
+        partner = next((index for index, other in enumerate(right) if same(item, other) is True), None)
+        if partner is None:
+            return False
+        right.pop(partner)
+    if _repeats(truth):
+        return not right
+    return all(any(same(item, extra) is True for item in truth) for extra in right)
 
 
-def _without_matches(truth: list[Node], answer: list[Node], same: Same) -> tuple[list[Node], list[Node]]:
+def _without_matches(truth: list[Node], answer: list[Node]) -> tuple[list[Node], list[Node]]:
     """Both lists without the items that pair off by fingerprint, which is quick for long lists."""
     waiting: dict[int, list[Node]] = {}
     strangers = []
@@ -68,18 +77,6 @@ def _without_matches(truth: list[Node], answer: list[Node], same: Same) -> tuple
     return left, strangers + [item for items in waiting.values() for item in items]
 
 
-def _paired(left: list[Node], right: list[Node], same: Same) -> tuple[list[Node], list[Node]]:
-    unmatched = []
-    right = list(right)
-    for item in left:
-        partner = next((index for index, other in enumerate(right) if same(item, other) is True), None)
-        if partner is None:
-            unmatched.append(item)
-        else:
-            right.pop(partner)
-    return unmatched, right
-
-
 def _repeats(items: Sequence[Node]) -> bool:
     keys = [fingerprint(item) for item in items]
     known = [key for key in keys if key is not None]
@@ -89,7 +86,7 @@ def _repeats(items: Sequence[Node]) -> bool:
 def _in_order(one: Sequence[Node], other: Sequence[Node], same: Same) -> bool | None:
     if len(one) != len(other):
         return False
-    return all_of([same(left, right) for left, right in zip(one, other, strict=True)])
+    return all_of(same(left, right) for left, right in zip(one, other, strict=True))
 
 
 def _same_tuple(truth: Node, answer: Node, same: Same) -> bool | None:
@@ -116,4 +113,4 @@ def _by_name(one: Sequence[Node], other: Sequence[Node], same: Same) -> bool | N
     if names is None or others is None or sorted(names) != sorted(others) or len(set(names)) != len(names):
         return None
     partners = dict(zip(others, other, strict=True))
-    return all_of([same(item, partners[found]) for found, item in zip(names, one, strict=True)])
+    return all_of(same(item, partners[found]) for found, item in zip(names, one, strict=True))

@@ -29,7 +29,7 @@ def same_matrix(truth: Node, answer: Node, same: Same) -> bool | None:
         if sum(map(len, one)) != sum(map(len, other)):
             return False
     pairs = zip(chain.from_iterable(one), chain.from_iterable(other), strict=True)
-    return all_of([same(left, right) for left, right in pairs])
+    return all_of(same(left, right) for left, right in pairs)
 
 
 def _rows(node: Node) -> Rows | None:

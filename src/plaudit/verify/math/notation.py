@@ -25,7 +25,7 @@ _NOTHING = re.compile(
     r"|\\(?:label|tag)\s?\{[^{}]*\}|\\[hv]space\*?\s?\{[^{}]*\}"
 )
 _SPACE = re.compile(
-    r"(?<!\\)\\[,;:> \n]|\\q?quad|\\(?:enspace|thinspace|hfill|par|noindent)(?![a-zA-Z])|~|[\s\u200b\ufeff\u2060]+"
+    r"(?:(?<!\\)\\[,;:> \n]|\\q?quad|\\(?:enspace|thinspace|hfill|par|noindent)(?![a-zA-Z])|[~\s\u200b\ufeff\u2060])+"
 )
 _MONEY = re.compile(r"(?<!\\)\$(?=\s?-?[\d.])")
 _MATH_MARKS = re.compile(r"\\[()]|(?<!\\)\\[\[\]]|(?<!\\)\$")
@@ -42,8 +42,8 @@ _NEW_NAMES = {
 }  # fmt: skip
 _NEW_NAME = {old: new for new, names in _NEW_NAMES.items() for old in names.split()}
 _RENAMED = re.compile(rf"\\({'|'.join(map(re.escape, sorted(_NEW_NAME, reverse=True)))})(?![a-zA-Z])")
-_DEGREES = re.compile(r"\^\s?\{?\s?\^?\s?\\circ\s?\}?")
-_HALF_OF_DAY = re.compile(r"(:\d\d)\s?(?:\\text\s?\{\s?)?([ap])\s?\.?\s?m\b\.?\s?\}?", re.IGNORECASE)
+_DEGREES = re.compile(r"\^\s?\{\s?\^?\s?\\circ\s?\}|\^\s?\^?\s?\\circ(?![a-zA-Z])")
+_HALF_OF_DAY = re.compile(r"(:\d\d)\s?(?:\\text\s?\{\s?([ap])\.?\s?m\b\.?\s?\}|([ap])\.?\s?m\b\.?)", re.IGNORECASE)
 _MINUTES = re.compile(r"(\d+(?:\.\d+)?)\s?°\s?(\d+(?:\.\d+)?)\s?'(?!')")
 _THOUSANDS = re.compile(r"(?<=\d)\s?(?:\{\s?,\s?\}|,\\!)\s?(?=\d{3})")
 _REPEATING = re.compile(r"(\d*\.\d*)(\d)\s?(?:repeating|recurring)|(\d*\.\d*?)(\d)\4+\s?(?:\.\.\.+|\\ldots)")
@@ -64,7 +64,7 @@ def unified(text: str) -> str:
     if "..." in text or "ldots" in text or "ing" in text:
         text = _REPEATING.sub(_repeating, text)
     if ":" in text:
-        text = _HALF_OF_DAY.sub(lambda found: f"{found[1]} \\text{{{found[2].lower()}m}}", text)
+        text = _HALF_OF_DAY.sub(lambda found: f"{found[1]} \\text{{{(found[2] or found[3]).lower()}m}}", text)
     if "°" in text:
         text = _MINUTES.sub(r"((\1+\2/60))°", text)
     return _without_end(text)
@@ -103,4 +103,16 @@ def _without_end(text: str) -> str:
     end = text.rstrip(_PUNCTUATION.replace("!", ""))
     if end.endswith("\\"):
         end = end[:-1].rstrip()
+    if end[:1] == "{" and end[-1:] == "}":
+        end = _without_braces(end)
     return end.lstrip(_PUNCTUATION.replace(".", "")) if end[:1] in _PUNCTUATION else end
+
+
+def _without_braces(text: str) -> str:
+    """Without braces around the whole, which say nothing: a set is as unordered as a list."""
+    depth = 0
+    for place, sign in enumerate(text):
+        depth += (sign == "{") - (sign == "}")
+        if depth == 0 and place < len(text) - 1:
+            return text
+    return text[1:-1].strip()

@@ -137,7 +137,7 @@ def _two_definitions(truth: Node, answer: Node, same: Same) -> bool | None:
     if _differ_in_index(left, right):
         return False
     if len(truth.args) == len(answer.args) > 2 and truth.leaf == answer.leaf:
-        return all_of([same(one, other) for one, other in zip(truth.args[1:], answer.args[1:], strict=True)])
+        return all_of(same(one, other) for one, other in zip(truth.args[1:], answer.args[1:], strict=True))
     one, other = value_of(truth), value_of(answer)
     if left.op is Op.CALL and right.op is Op.CALL and len(left.args) == len(right.args):
         other = substituted(
@@ -163,12 +163,12 @@ def _side_by_side(truth: Node, answer: Node, same: Same) -> bool | None:
     if len(signs) != len(others):
         return False
     if signs == others:
-        verdict = all_of([same(one, other) for one, other in zip(truth.args, answer.args, strict=True)])
+        verdict = all_of(same(one, other) for one, other in zip(truth.args, answer.args, strict=True))
         if verdict is not False:
             return verdict
     if [_FLIPPED.get(sign, sign) for sign in reversed(others)] == signs:
         backwards = answer.args[::-1]
-        return all_of([same(one, other) for one, other in zip(truth.args, backwards, strict=True)])
+        return all_of(same(one, other) for one, other in zip(truth.args, backwards, strict=True))
     return False
 
 
@@ -197,10 +197,8 @@ def _multiple(one: Node, other: Node) -> bool | None:
     pairs = [(substituted(one, place), substituted(other, place)) for place in places]
     first = pairs[0]
     return all_of(
-        [
-            same_value(Node(Op.MULTIPLY, (first[0], other_side)), Node(Op.MULTIPLY, (one_side, first[1])))
-            for one_side, other_side in pairs[1:]
-        ]
+        same_value(Node(Op.MULTIPLY, (first[0], other_side)), Node(Op.MULTIPLY, (one_side, first[1])))
+        for one_side, other_side in pairs[1:]
     )
 
 

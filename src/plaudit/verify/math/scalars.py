@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from plaudit.verify.math.folding import folded
+from plaudit.verify.math.lists import all_of
 from plaudit.verify.math.policy import MathPolicy, Percent, Units
 from plaudit.verify.math.rounding import is_computed, rounds_to
 from plaudit.verify.math.tree import Node, Op, name, nodes, number, rewritten, substituted, symbols
@@ -121,10 +122,9 @@ def _ratio(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
         return False
     first, second = truth.args[0], answer.args[0]
     pairs = zip(truth.args[1:], answer.args[1:], strict=True)
-    verdicts = [
+    return all_of(
         same_value(Node(Op.MULTIPLY, (first, right)), Node(Op.MULTIPLY, (second, left))) for left, right in pairs
-    ]
-    return False if False in verdicts else None if None in verdicts else True
+    )
 
 
 def _quotient(node: Node) -> Node | None:

@@ -36,22 +36,24 @@ class Token(NamedTuple):
     spaced: bool = False
 
 
-_PATTERN = re.compile(
+_COMMON = (
     r"(?P<space>\s+)"
-    r"|(?P<repeating>\d*\.\d*\\(?:overline|bar|dot)\s?\{\s?\d+\s?\}|\d*\.\d*\(\d+\)(?=\s*$|\.\.\.))"
     r"|(?P<number>\d{1,3}(?:,\d{3})+(?![\d])(?:\.\d+)?|(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+(?![\da-zA-Z(]))?)"
+    r"|(?P<letters>[^\W\d_]+)"
     r"|(?P<text>\\(?:text|mathrm)\s?\{)"
     r"|(?P<command>\\(?:[a-zA-Z]+|.))"
-    r"|(?P<letters>[^\W\d_]+)"
     r"|(?P<sign><=|>=|!=|==|=>|->|\.\.\.+|\*\*|[-+*/^_=<>!:;,|'%°&])"
     r"|(?P<open>[(\[{])"
     r"|(?P<close>[)\]}])"
-    r"|(?P<other>.)",
-    re.DOTALL,
+    r"|(?P<other>.)"
 )
-_GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+")
+_REPEATING = r"(?P<repeating>\d*\.\d*\\(?:overline|bar|dot)\s?\{\s?\d+\s?\}|\d*\.\d*\(\d+\)(?=\s*$|\.\.\.))"
+_PATTERN = re.compile(_COMMON, re.DOTALL)
+_REPEATING_PATTERN = re.compile(f"{_REPEATING}|{_COMMON}", re.DOTALL)  # rare, and dear to look for at every digit
+_REPEATS = re.compile(r"\.\d*(?:\\|\()")
 _VOWEL = re.compile(r"[aeiouyAEIOUY]")
 _LETTERS_ALONE = re.compile(r"[^\W\d_]{2,}")
+_MEASURED = (Kind.NUMBER, Kind.WORD, Kind.CLOSE)  # what a unit follows
 _QUOTED = re.compile(r'"')
 
 
@@ -72,7 +74,8 @@ class _Lexer:
 
     def tokens(self) -> list[Token]:
         place, text = 0, self.text
-        while match := _PATTERN.match(text, place):
+        pattern = _REPEATING_PATTERN if "." in text and _REPEATS.search(text) else _PATTERN
+        while match := pattern.match(text, place):
             kind, place = match.lastgroup, match.end()
             if kind == "space":
                 self.spaced = True
@@ -98,11 +101,11 @@ class _Lexer:
         self._add(Kind.SIGN, SIGNS.get(text, text))
 
     def _take_open(self, text: str) -> None:
-        self.depth += 1
+        self.depth += text != "{"
         self._add(Kind.OPEN, text)
 
     def _take_close(self, text: str) -> None:
-        self.depth -= 1
+        self.depth -= text != "}"
         self._add(Kind.CLOSE, text)
 
     def _take_command(self, text: str) -> None:
@@ -138,7 +141,8 @@ class _Lexer:
             else:
                 self.found.extend(_Lexer(said, self.thousands).tokens())
         else:
-            self.found.extend(_said(said, self.spaced))
+            measured = bool(self.found) and (self.found[-1].kind in _MEASURED or self.found[-1].text == "/")
+            self.found.extend(_said(said, self.spaced, measured=measured))
         return end + 1
 
 
@@ -163,12 +167,12 @@ def _closing(text: str, place: int) -> int:
     return len(text)
 
 
-def _said(text: str, spaced: bool) -> list[Token]:
+def _said(text: str, spaced: bool, *, measured: bool) -> list[Token]:
     """The tokens of words inside a text command; "and" and "or" part items, functions stay functions."""
     lowered = text.lower().strip(" ,;:")
     if lowered in SEPARATORS:
         return [Token(Kind.SIGN, SEPARATORS[lowered])]
-    if text in FUNCTIONS:
+    if text in FUNCTIONS and not (measured and is_unit(text)):
         return [Token(Kind.FUNCTION, FUNCTIONS[text])]
     if re.search(r"[\d\\]", text):
         return _Lexer(text, True).tokens()

@@ -22,6 +22,7 @@ __all__ = ["counts_something", "enclosure", "fingerprint", "same_value", "share"
 DIGITS = (50, 200, 800)
 AGREEMENT = 30
 ORDINARY = 5  # powers of ten that values may be from one without being called small or large
+MAX_PLACES = 5  # where expressions in whole numbers are compared
 MAX_COST = 400  # nodes of an expression that is evaluated to hundreds of digits
 _SEED = b"plaudit"
 _MARKED = {Op.UNIT, Op.PERCENT, Op.DEGREE, Op.PLUS_MINUS, Op.WORD, Op.BASED, Op.RATIO, Op.RELATION}
@@ -100,7 +101,7 @@ def counts_something(left: Node, right: Node) -> bool:
 
 
 def _at_whole_numbers(left: Node, right: Node) -> bool | None:
-    """Compare at whole numbers, exactly; four places where both have a value decide."""
+    """Compare at whole numbers, exactly; five places where both have a value decide."""
     names = _names(left, right)
     agreed = missed = 0
     for place in _whole_places(names):
@@ -113,7 +114,7 @@ def _at_whole_numbers(left: Node, right: Node) -> bool | None:
             return False
         agreed += verdict is True
         missed += verdict is None
-        if agreed == 4:
+        if agreed == MAX_PLACES:
             return True
         if missed > 4 and not agreed:
             return None
@@ -122,9 +123,9 @@ def _at_whole_numbers(left: Node, right: Node) -> bool | None:
 
 def _whole_places(names: list[str]) -> Iterator[dict[str, Node]]:
     """Small whole numbers, the later names now larger and now smaller than the earlier ones."""
-    for round_ in range(12):
+    for round_, start in enumerate((3, 4, 9, 14, 25, 60, 5, 8, 12, 7, 10, 33)):
         steps = range(len(names)) if round_ % 2 else range(len(names) - 1, -1, -1)
-        yield {names[index]: number(round_ + 3 + 4 * step + step * step) for step, index in enumerate(steps)}
+        yield {names[index]: number(start + 4 * step + step * step) for step, index in enumerate(steps)}
 
 
 @dataclass(frozen=True, slots=True)
