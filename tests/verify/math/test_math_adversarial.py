@@ -20,7 +20,8 @@ verdicts = {{}}
 for name, attack in ATTACKS.items():
     verdict = verify_math(attack.truth, attack.response)
     verdicts[name] = (verdict.correct, verdict.status.value)
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+status = open("/proc/self/status").read()
+peak = int(status.split("VmHWM:")[1].split()[0]) // 1024
 json.dump({{"verdicts": verdicts, "peak": peak}}, sys.stdout)
 """
 ALLOWED = {

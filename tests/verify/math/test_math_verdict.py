@@ -169,12 +169,26 @@ PROMPT = "How many are there?\n(A) 12\n(B) 13\n(C) 14\n(D) none of these"
         pytest.param("D", "The answer is none of these.", PROMPT, True, id="words"),
         pytest.param("B", "13", "A. 12 B. 13 C. 14", True, id="options in a line"),
         pytest.param("B", "13", r"$\textbf{(A)}\ 12\qquad\textbf{(B)}\ 13\qquad\textbf{(C)}\ 14$", True, id="LaTeX"),
+        pytest.param("B", PROMPT, PROMPT, False, id="echo of the options"),
+        pytest.param("B", "(A) 12 (B) 13 (C) 14", PROMPT, False, id="all options"),
+        pytest.param("B", "The answer is A or B.", PROMPT, False, id="two options"),
         pytest.param("B", "13", None, False, id="without the options"),
         pytest.param("B", "13", "A man has 13 apples.", False, id="a prompt without options"),
     ],
 )
 def test_options_of_the_prompt_join_letters_and_texts(truth, response, prompt, correct):
     assert verify_math(truth, response, prompt=prompt).correct is correct
+
+
+@pytest.mark.parametrize(
+    ("response", "truth"), [("The answer is -0", "0"), ("The answer is ٤.", "4"), ("The answer is ４", "4")]
+)
+def test_odd_ways_to_write_a_number_are_read(response, truth):
+    assert is_right(response, truth)
+
+
+def test_of_four_and_four_hundred_percent_at_most_one_answers_four():
+    assert sum(is_right(answer, "4") for answer in (r"\boxed{4\%}", r"\boxed{400\%}")) <= 1
 
 
 def test_a_verdict_says_what_was_found_and_how_it_was_decided():

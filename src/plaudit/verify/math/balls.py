@@ -41,12 +41,15 @@ class Ball(NamedTuple):
 
 
 class Balls:
-    """Arithmetic to a number of digits, with the unknowns at given places."""
+    """Arithmetic to a number of digits, with the unknowns at given places.
 
-    __slots__ = ("_ctx", "_ulp", "_up", "digits", "places")
+    `spread` says how many powers of ten the values on the way were from one: terms that small may hide in a result.
+    """
+
+    __slots__ = ("_ctx", "_ulp", "_up", "digits", "places", "spread")
 
     def __init__(self, digits: int, places: dict[str, Fraction]) -> None:
-        self.digits, self.places = digits, places
+        self.digits, self.places, self.spread = digits, places, 0
         self._ctx = context_of(digits)
         self._up = Context(prec=8, rounding=ROUND_UP, Emin=-(10**6), Emax=10**6)
         self._ulp = Decimal(10) ** -digits
@@ -55,7 +58,9 @@ class Balls:
         above = Decimal(value.numerator)
         if value.denominator == 1 and above.adjusted() < self.digits:
             return Ball(above, ZERO, ZERO)
-        return self._ball(self._ctx.divide(above, Decimal(value.denominator)), ZERO, ZERO)
+        below = Decimal(value.denominator)
+        self.spread = max(self.spread, above.adjusted(), below.adjusted())
+        return self._ball(self._ctx.divide(above, below), ZERO, ZERO)
 
     def symbol(self, symbol: str) -> Ball:
         if symbol == "i":
@@ -127,6 +132,8 @@ class Balls:
         """A result with the error of rounding it added to its radius."""
         up = self._up
         size = up.add(up.abs(real), up.abs(imaginary)) if imaginary else up.abs(real)
+        if size > radius:
+            self.spread = max(self.spread, abs(size.adjusted()))
         return Ball(real, imaginary, up.add(radius, up.multiply(size, self._ulp)) if size else radius)
 
     def _size(self, value: Ball) -> Decimal:
@@ -148,6 +155,8 @@ class Balls:
         if value.radius > 1:
             raise Undefined("too wide for a power")
         size = ctx.exp(value.real)
+        if not size:
+            raise Undefined("a power too small to be told from zero")
         radius = up.multiply(up.abs(size), up.multiply(value.radius, TWO))
         if value.is_real:
             return self._ball(size, ZERO, radius)

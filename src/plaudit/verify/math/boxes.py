@@ -14,6 +14,8 @@ __all__ = ["boxes_in"]
 
 _TOKEN = re.compile(r"\\+(?:boxed|fbox)[ \t]?(?:\{|(?P<bare>-?\d[\d.,]*\d|-?\w))|\\.|[{}]", re.DOTALL)
 _BLANK = re.compile(r"\\+[hv]?phantom\s?\{[^{}]*\}|\\+[a-zA-Z]*space\s?\{[^{}]*\}|\\+(?:q?quad|_|[,;:! ])|[\s_?.…~{}$]")
+_MAYBE_BLANK = re.compile("phantom|space|quad")
+_INK = re.compile(r"[^\W_]|[∞∅√]")
 _JOINT = re.compile(
     r"(?:[\s,;.$&~+*、，；]|\\+[,;:! ()\[\]]|\\+q?quad(?![a-z])|\\+(?:text|mbox|mathrm)\s?\{\s*(?:and|or|,)?\s*\}"
     r"|\b(?:and|or|und|oder|et|ou|y|o)\b|和|或|与|及){0,40}"
@@ -61,7 +63,7 @@ def _innermost(text: str, start: int, closed: bool) -> Iterator[Mark]:
 
 def _readable(text: str, box: re.Match[str], end_of_text: int, end: int) -> Iterator[Mark]:
     content = text[box.end() : end_of_text]
-    if _BLANK.sub("", content):
+    if _INK.search(content) and (not _MAYBE_BLANK.search(content) or _BLANK.sub("", content)):
         yield Mark(content, Source.BOXED, box.start(), end)
 
 
@@ -71,5 +73,7 @@ def _are_joined(box: Mark, following: Mark, text: str) -> bool:
 
 
 def _joined(group: list[Mark]) -> Mark:
+    if len(group) == 1:
+        return group[0]
     contents = list(dict.fromkeys(box.text.strip() for box in group))
     return Mark(", ".join(contents), Source.BOXED, group[0].start, group[-1].end)

@@ -52,6 +52,8 @@ def decide(ground_truth: str, answer: str, policy: MathPolicy) -> Decision:
     if one is not None and other is not None and (one == other or "." not in answer):
         equal = one == other or (policy.rounding and is_rounded(truth, one, other, policy.min_decimals))
         return Decision(equal, Method.NUMBER, f"{_short(answer)} is {'' if equal else 'not '}{_short(truth)}")
+    if truth and truth == answer:
+        return Decision(True, Method.TEXT, "the same text")
     if len(truth) > MAX_TEXT or len(answer) > MAX_TEXT:
         which: Literal["truth", "answer"] = "truth" if len(truth) > MAX_TEXT else "answer"
         return Decision(None, Method.TEXT, f"the {which} is too long to compare", which)

@@ -19,6 +19,7 @@ from plaudit.verify.math.doubts import (
     rivals_after,
     taken_back,
 )
+from plaudit.verify.math.formulas import without_environment
 from plaudit.verify.math.marks import MAX_MARKS, Mark, Source, last_matches
 from plaudit.verify.math.phrases import phrases_in
 from plaudit.verify.math.policy import MathPolicy
@@ -77,6 +78,8 @@ def spoken(response: str, policy: MathPolicy) -> str:
 _THINK_TAG = re.compile(r"</?think(?:ing)?>", re.IGNORECASE)
 # A number alone, or the last line: anything else behind four hashes is a heading.
 _HASHES = re.compile(rf"(?:^|(?<=\s))####[ \t]*({NUMBER}(?=\s*$)|\S[^\n]*(?=\s*\Z))", re.MULTILINE)
+_MONEY = re.compile(r"(?<!\\)\$\s?-?[\d.]")
+_DIGIT = re.compile(r"\d")
 _INK = re.compile(r"[^\W_]|[∞∅√]")
 _DRESSING = " \t\r\n*_`"
 
@@ -104,9 +107,11 @@ FINDERS: dict[Source, Callable[[str], list[Mark]]] = {
 def _weighed(marks: list[Mark], text: str) -> Extraction:
     """The last of the marks of one kind, with what speaks against it."""
     last = marks[-1]
-    answer, whole = tidied(last.text), tidied(last.whole)
+    answer, whole = tidied(last.text), tidied(last.whole) if last.whole else ""
     if is_denied(last, text):
         return Extraction(answer, last.source, Rejection.NEGATED, whole)
+    if len(marks) == 1 and not _INK.search(text, last.end):
+        return Extraction(answer, last.source, None, whole)
     if taken_back(last, text):
         return Extraction(answer, last.source, Rejection.RETRACTED, whole)
     return Extraction(answer, last.source, None, whole, tuple(rivals_after(last, text) + _others(marks, text)))
@@ -117,10 +122,17 @@ def _others(marks: list[Mark], text: str) -> list[Rival]:
     last = marks[-1]
     earlier = [mark for mark in marks[:-1] if not is_denied(mark, text) and not is_corrected(mark, last, text)]
     after = text[last.end :]
-    later = [mark for source, find in FINDERS.items() if source is not last.source for mark in find(after)]
-    later = [mark for mark in later if any(character.isdecimal() for character in mark.text)]
-    texts = dict.fromkeys(tidied(mark.text) for mark in earlier + later)
+    later = []
+    if _DIGIT.search(after):
+        later = [mark for source, find in FINDERS.items() if source is not last.source for mark in find(after)]
+    if not earlier and not later:
+        return []
+    texts = dict.fromkeys(tidied(mark.text) for mark in (*earlier, *filter(_has_digit, later)))
     return [Rival(other, Rejection.CONTRADICTED) for other in texts if other and other != tidied(last.text)]
+
+
+def _has_digit(mark: Mark) -> bool:
+    return _DIGIT.search(mark.text) is not None
 
 
 def _unmarked(mark: Mark, text: str) -> Extraction:
@@ -137,8 +149,10 @@ def _unmarked(mark: Mark, text: str) -> Extraction:
 
 
 def tidied(text: str) -> str:
-    """An answer without markdown and punctuation around it."""
-    text = text.strip(_DRESSING)
+    """An answer without markdown and punctuation around it; a lone dollar sign before a number is money, no formula."""
+    text = without_environment(text.strip(_DRESSING))
+    if text.count("$") == 1 and _MONEY.search(text):
+        text = text.replace("$", "\\$")
     while text.endswith((".", ",", ";", ":")) and not text.endswith(("...", "\\,", "\\;", "\\:")):
         text = text[:-1].rstrip(_DRESSING)
     return text

@@ -6,19 +6,21 @@ A dollar sign before a number that reads on in words is money: "$5 and $6" holds
 import re
 from collections.abc import Iterator
 
-__all__ = ["end_of_statement", "formulas_in", "statements", "without_formulas"]
+__all__ = ["end_of_statement", "formulas_in", "statements", "without_environment", "without_formulas"]
 
+_NAME = r"\{(?:equation|align|gather|multline|displaymath)\*?\}"
 _FORMULA = (
     r"\$\$(?P<display>[^$]{1,3000}+)\$\$"
     r"|(?P<money>\\\$|\$[ ]?\d[\d,]*(?:\.\d+)?(?=$|[.,;:!?)]+(?:\s|$)|\s+[^\W\d_]{2}|\s+[a-zA-Z]\s|[*_]|/[a-z]))"
     r"|\$(?P<inline>[^$\n]{1,2000}+|\s[^$]{1,200}+)\$"
     r"|\\\((?P<round>(?:[^\\]++|\\[^()\[\]])++)\\\)"
     r"|\\\[(?P<square>(?:[^\\]++|\\[^()\[\]])++)\\\]"
+    rf"|\\begin{_NAME}(?P<environment>(?:[^\\]++|\\(?!(?:begin|end){_NAME}))++)\\end{_NAME}"
 )
 _PATTERN = re.compile(_FORMULA, re.DOTALL)
 _END = r"(?P<end>[.!?](?=[\s*_\"')]|$)|[。！？]|\n)"
 _FORMULA_OR_END = re.compile(rf"{_FORMULA}|{_END}", re.DOTALL)
-_KINDS = ("display", "inline", "round", "square")
+_KINDS = ("display", "inline", "round", "square", "environment")
 
 
 def formulas_in(text: str) -> list[re.Match[str]]:
@@ -26,6 +28,12 @@ def formulas_in(text: str) -> list[re.Match[str]]:
     if "$" not in text and "\\" not in text:
         return []
     return [found for found in _PATTERN.finditer(text) if found.lastgroup in _KINDS]
+
+
+def without_environment(text: str) -> str:
+    """The content of a text that is one `equation`, `align` or the like, else the text."""
+    found = _PATTERN.fullmatch(text) if text.startswith("\\begin") else None
+    return found["environment"].strip() if found and found["environment"] else text
 
 
 def without_formulas(text: str) -> str:

@@ -48,9 +48,21 @@ def same_region(truth: Node, answer: Node) -> bool | None:
         if _unknowns(one) & _symbols_of_ends(other) or _unknowns(other) & _symbols_of_ends(one):
             return None
         line = _Line([*_ends(one), *_ends(other)])
-        return all(_holds(one, place, line) == _holds(other, place, line) for place in line.places)
+        return _same_places(one, other, line)
     except (Unreadable, *ARITHMETIC_ERRORS):
         return None
+
+
+def _same_places(one: Node, other: Node, line: "_Line") -> bool | None:
+    """Whether both sets hold the same places; None where that only seems so at the place taken for the parameters."""
+    held = [_holds(one, place, line) for place in line.places]
+    if held != [_holds(other, place, line) for place in line.places]:
+        return False
+    if not any(held) and Op.EMPTY not in (one.op, other.op):
+        return None
+    places = [{line.place(end) for end in _ends(side)} for side in (one, other)]
+    with_parameters = {line.place(end) for side in (one, other) for end in _ends(side) if symbols(end)}
+    return True if with_parameters <= places[0] & places[1] else None
 
 
 def _unknowns(node: Node) -> set[str]:

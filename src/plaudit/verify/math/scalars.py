@@ -7,7 +7,7 @@ from plaudit.verify.math.lists import all_of
 from plaudit.verify.math.policy import MathPolicy, Percent, Units
 from plaudit.verify.math.rounding import is_computed, rounds_to
 from plaudit.verify.math.tree import Node, Op, name, nodes, number, rewritten, substituted, symbols
-from plaudit.verify.math.units import Unit, power_of, unit_of
+from plaudit.verify.math.units import Unit, power_of, scale_of, unit_of
 from plaudit.verify.math.values import same_value
 from plaudit.verify.math.words import same_words
 
@@ -83,7 +83,7 @@ def _degree(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
 
 def _unit(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
     """Units of one kind convert, units of two kinds differ, a unit that one side leaves out is open."""
-    bare = [side.args[0] if side.op is Op.UNIT else side for side in (truth, answer)]
+    bare = [_counted(side) if side.op is Op.UNIT else side for side in (truth, answer)]
     units = [unit_of(side.leaf) if side.op is Op.UNIT else None for side in (truth, answer)]
     if policy.units is Units.IGNORE:
         return same_scalar(bare[0], bare[1], policy)
@@ -95,6 +95,14 @@ def _unit(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
     if one is None or other is None or one == other:
         return same_scalar(bare[0], bare[1], policy)
     return _converted(bare, one, other, policy)
+
+
+def _counted(amount: Node) -> Node:
+    """The number of an amount, "4 million" written out."""
+    counted, scale = amount.args[0], scale_of(amount.leaf)
+    if scale == 1:
+        return counted
+    return number(counted.value * scale) if counted.value is not None else Node(Op.MULTIPLY, (counted, number(scale)))
 
 
 def _converted(bare: list[Node], one: Unit, other: Unit, policy: MathPolicy) -> bool | None:
@@ -177,10 +185,11 @@ def _word(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
 
 
 def _is_unevaluated(node: Node) -> bool:
-    """Whether a number is left to be worked out: "2+2", but not "1/2" or "3√2"."""
+    """Whether a number is left to be worked out: "2+2" and "--4", but not "1/2" or "3√2"."""
     return not symbols(node) and any(
         (found.op is Op.ADD and all(arg.op in (Op.NUMBER, Op.NEGATE) for arg in found.args))
         or (found.op is Op.MULTIPLY and sum(arg.op is Op.NUMBER for arg in found.args) > 1)
+        or (found.op is Op.NEGATE and found.args[0].op is Op.NEGATE)
         for found in nodes(node)
     )  # fmt: skip
 

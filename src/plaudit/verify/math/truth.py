@@ -6,6 +6,7 @@ is taken as it stands.
 
 import math
 import numbers
+import re
 from decimal import Decimal
 from typing import Any
 
@@ -15,6 +16,8 @@ from plaudit.verify.math.extract import marks_in, tidied
 from plaudit.verify.text import visible
 
 __all__ = ["read_truth"]
+
+_NUMBER = re.compile(r"-?\d[\d.,/]*")
 
 
 def read_truth(ground_truth: Any) -> str:
@@ -32,5 +35,7 @@ def read_truth(ground_truth: Any) -> str:
 
 
 def _reduced(text: str) -> str:
+    if _NUMBER.fullmatch(text):
+        return text
     marks = boxes_in(text, closed=False) or marks_in(text)
-    return tidied(marks[-1].text) if marks else text.strip()
+    return tidied(marks[-1].text if marks else text)

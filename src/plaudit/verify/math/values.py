@@ -22,6 +22,7 @@ __all__ = ["counts_something", "enclosure", "fingerprint", "same_value", "share"
 DIGITS = (50, 200, 800)
 AGREEMENT = 30
 MAX_PLACES = 5  # where expressions in whole numbers are compared
+ORDINARY = 5  # powers of ten that values may be from one without being called small or large
 MAX_COST = 400  # nodes of an expression that is evaluated to hundreds of digits
 _SEED = b"plaudit"
 _MARKED = {Op.UNIT, Op.PERCENT, Op.DEGREE, Op.PLUS_MINUS, Op.WORD, Op.BASED, Op.RATIO, Op.RELATION}
@@ -185,12 +186,17 @@ def share(text: str) -> Fraction:
 
 
 def _place(left: Node, right: Node, values: dict[str, Fraction]) -> _Place:
-    try:
-        balls = Balls(DIGITS[0], values)
-        one, other = evaluate(left, balls), evaluate(right, balls)
-    except ARITHMETIC_ERRORS:
-        return _Place(None, False)
-    return _Place(_agree(one, other), one.is_real and other.is_real)
+    agrees, is_real = None, False
+    for digits in DIGITS[:2]:
+        try:
+            balls = Balls(digits, values)
+            one, other = evaluate(left, balls), evaluate(right, balls)
+        except ARITHMETIC_ERRORS:
+            break
+        agrees, is_real = _agree(one, other, balls.spread), one.is_real and other.is_real
+        if agrees is not None:
+            break
+    return _Place(agrees, is_real)
 
 
 def _at(left: Node, right: Node, values: dict[str, Fraction]) -> bool | None:
@@ -198,7 +204,8 @@ def _at(left: Node, right: Node, values: dict[str, Fraction]) -> bool | None:
     for digits in DIGITS:
         try:
             balls = Balls(digits, values)
-            verdict = _agree(evaluate(left, balls), evaluate(right, balls))
+            one, other = evaluate(left, balls), evaluate(right, balls)
+            verdict = _agree(one, other, balls.spread)
         except ARITHMETIC_ERRORS:
             return None
         if verdict is not None:
@@ -206,12 +213,16 @@ def _at(left: Node, right: Node, values: dict[str, Fraction]) -> bool | None:
     return None
 
 
-def _agree(left: Ball, right: Ball) -> bool | None:
-    """False for balls apart, True for tiny ones that overlap, None for wide ones."""
+def _agree(left: Ball, right: Ball, spread: int) -> bool | None:
+    """False for balls apart, True for tiny ones that overlap, None for wide ones.
+
+    The smaller or larger the values on the way, the tinier: √2 + 10^-200 is not √2.
+    """
     if left.is_apart_from(right):
         return False
     size = max(left.real.copy_abs(), left.imaginary.copy_abs())
-    close = Decimal(1).scaleb(min(size.adjusted(), 0) - AGREEMENT if size else -AGREEMENT)
+    agreement = AGREEMENT + 2 * max(0, spread - ORDINARY)
+    close = Decimal(1).scaleb(min(size.adjusted(), 0) - agreement if size else -agreement)
     return True if max(left.radius, right.radius) < close else None
 
 

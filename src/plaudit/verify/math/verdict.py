@@ -11,7 +11,7 @@ from typing import Any
 
 from plaudit.verify.math.choices import letter_of, options_in
 from plaudit.verify.math.decide import Decision, Method, decide
-from plaudit.verify.math.extract import Extraction, Rejection, Rival, Source, extract, spoken
+from plaudit.verify.math.extract import Extraction, Rejection, Source, extract, spoken
 from plaudit.verify.math.policy import MathPolicy
 from plaudit.verify.math.truth import read_truth
 from plaudit.verify.math.unmarked import is_bare
@@ -60,16 +60,15 @@ def verify_math(
     found = extract(response, policy)
     if found.answer is None:
         return MathVerdict(False, VerdictStatus.NO_ANSWER, Rejection.NONE_FOUND.value, truth)
-    blank = MathVerdict(False, VerdictStatus.OK, "", truth, found.answer, found.source)
     if found.rejected:
-        return _rejected(blank, found.rejected)
+        return _rejected(truth, found, found.rejected)
     decision = _decision(truth, found.answer, policy, prompt)
     if decision.equal:
-        return _unless_rivalled(blank, decision, found.rivals, policy)
+        return _unless_rivalled(truth, found, decision, policy)
     if (whole := _whole_decision(truth, response, found, policy)) is not None:
         others = tuple(rival for rival in found.rivals if rival.why is not Rejection.HEDGED)
-        return _unless_rivalled(replace(blank, answer=found.whole), whole, others, policy)
-    return _not_equal(blank, decision)
+        return _unless_rivalled(truth, replace(found, answer=found.whole, rivals=others), whole, policy)
+    return _not_equal(truth, found, decision)
 
 
 def settled(response: str, policy: MathPolicy = DEFAULT) -> Extraction:
@@ -117,15 +116,12 @@ def _whole_decision(truth: str, response: str, found: Extraction, policy: MathPo
     return None
 
 
-def _unless_rivalled(
-    blank: MathVerdict, decision: Decision, rivals: tuple[Rival, ...], policy: MathPolicy
-) -> MathVerdict:
+def _unless_rivalled(truth: str, found: Extraction, decision: Decision, policy: MathPolicy) -> MathVerdict:
     """Right, unless the response offers something else beside the right answer."""
-    for rival in rivals:
-        if _differs(blank.answer or "", rival.text, policy):
-            return _rejected(blank, rival.why)
-    reason = f"{_short(blank.answer)} is {_short(blank.ground_truth)}: {decision.reason}"
-    return replace(blank, correct=True, method=decision.method, reason=reason)
+    for rival in found.rivals:
+        if _differs(found.answer or "", rival.text, policy):
+            return _rejected(truth, found, rival.why)
+    return MathVerdict(True, VerdictStatus.OK, decision.reason, truth, found.answer, found.source, decision.method)
 
 
 def _differs(answer: str, rival: str, policy: MathPolicy) -> bool:
@@ -137,28 +133,26 @@ def _differs(answer: str, rival: str, policy: MathPolicy) -> bool:
     return decide(answer, rival, policy).equal is False
 
 
-def _rejected(blank: MathVerdict, why: Rejection) -> MathVerdict:
-    return replace(blank, rejected=why, reason=f"{why.value}: {_short(blank.answer)}")
+def _rejected(truth: str, found: Extraction, why: Rejection) -> MathVerdict:
+    reason = f"{why.value}: {_short(found.answer)}"
+    return MathVerdict(False, VerdictStatus.OK, reason, truth, found.answer, found.source, rejected=why)
 
 
-def _not_equal(blank: MathVerdict, decision: Decision) -> MathVerdict:
-    reason = f"{_short(blank.answer)} is not {_short(blank.ground_truth)}: {decision.reason}"
+def _not_equal(truth: str, found: Extraction, decision: Decision) -> MathVerdict:
+    status, reason = VerdictStatus.OK, decision.reason
     if decision.unparsed == "truth":
-        status, reason = VerdictStatus.UNPARSED_TRUTH, f"the ground truth cannot be read: {decision.reason}"
+        status, reason = VerdictStatus.UNPARSED_TRUTH, f"the ground truth cannot be read: {reason}"
     elif decision.equal is None:
-        status, reason = VerdictStatus.UNPARSED_ANSWER, f"{_short(blank.answer)} is undecided: {decision.reason}"
-    elif _is_chatter(blank):
-        return MathVerdict(False, VerdictStatus.NO_ANSWER, Rejection.NONE_FOUND.value, blank.ground_truth)
-    else:
-        status = VerdictStatus.OK
-    return replace(blank, status=status, method=decision.method, reason=reason)
+        status, reason = VerdictStatus.UNPARSED_ANSWER, f"{_short(found.answer)} is undecided: {reason}"
+    elif _is_chatter(truth, found):
+        return MathVerdict(False, VerdictStatus.NO_ANSWER, Rejection.NONE_FOUND.value, truth)
+    return MathVerdict(False, status, reason, truth, found.answer, found.source, decision.method)
 
 
-def _is_chatter(blank: MathVerdict) -> bool:
+def _is_chatter(truth: str, found: Extraction) -> bool:
     """Whether mere words were given where the truth is a number: "I do not know" for 42."""
-    answer = blank.answer or ""
-    is_words = blank.source is Source.WHOLE and not _MATHEMATICAL.search(answer)
-    return is_words and _DIGIT.search(blank.ground_truth) is not None
+    is_words = found.source is Source.WHOLE and not _MATHEMATICAL.search(found.answer or "")
+    return is_words and _DIGIT.search(truth) is not None
 
 
 def _short(text: str | None) -> str:
