@@ -164,7 +164,7 @@ def _begin(cursor: Cursor) -> Node:
         _braced_letters(cursor)
     if environment not in _ENVIRONMENTS | _LINES:
         raise Unreadable(f"unknown environment {environment}")
-    rows = cursor.inside(_Rows.read)
+    rows = cursor.inside(_rows)
     _braced_letters(cursor)
     if environment in _LINES:
         return Node(Op.LIST, tuple(row.args[0] if len(row.args) == 1 else row for row in rows.args), ",")
@@ -173,26 +173,23 @@ def _begin(cursor: Cursor) -> Node:
     return rows
 
 
-class _Rows:
-    """Reads the rows of a matrix up to its end; a class only to keep the steps of one rule together."""
-
-    @staticmethod
-    def read(cursor: Cursor) -> Node:
-        rows: list[Node] = []
-        cells: list[Node] = []
-        while True:
-            if not _at_end(cursor) and not cursor.at("&", "row"):
-                cells.append(cursor.grammar.items(cursor))
-            if cursor.accept("&"):
-                continue
-            if cells:
-                rows.append(Node(Op.ROW, tuple(cells)))
-                cells = []
-            if _at_end(cursor):
-                cursor.take()
-                return Node(Op.MATRIX, tuple(rows))
-            if not cursor.accept("row"):
-                raise cursor.refuse()
+def _rows(cursor: Cursor) -> Node:
+    """The rows of a matrix, up to its end."""
+    rows: list[Node] = []
+    cells: list[Node] = []
+    while True:
+        if not _at_end(cursor) and not cursor.at("&", "row"):
+            cells.append(cursor.grammar.items(cursor))
+        if cursor.accept("&"):
+            continue
+        if cells:
+            rows.append(Node(Op.ROW, tuple(cells)))
+            cells = []
+        if _at_end(cursor):
+            cursor.take()
+            return Node(Op.MATRIX, tuple(rows))
+        if not cursor.accept("row"):
+            raise cursor.refuse()
 
 
 def _at_end(cursor: Cursor) -> bool:

@@ -14,6 +14,7 @@ from plaudit.verify.math.evaluation import Undefined
 __all__ = ["Bounded", "Floats"]
 
 STEP = 2.0**-50  # eight times the rounding of one operation
+TINY = 1e-200  # more than what is lost where a float becomes too small
 MAX_SIZE = 1e100
 MAX_ANGLE = 1e5
 
@@ -90,7 +91,7 @@ def _bounded(value: float, error: float) -> Bounded:
     size = abs(value)
     if not size < MAX_SIZE:
         raise Undefined("too large for a float")
-    return Bounded(value, error + STEP * size)
+    return Bounded(value, error + STEP * size + TINY)
 
 
 def _exp(value: Bounded) -> Bounded:

@@ -21,8 +21,8 @@ __all__ = ["counts_something", "enclosure", "fingerprint", "same_value", "share"
 
 DIGITS = (50, 200, 800)
 AGREEMENT = 30
-ORDINARY = 5  # powers of ten that values may be from one without being called small or large
 MAX_PLACES = 5  # where expressions in whole numbers are compared
+ORDINARY = 5  # powers of ten that values may be from one without being called small or large
 MAX_COST = 400  # nodes of an expression that is evaluated to hundreds of digits
 _SEED = b"plaudit"
 _MARKED = {Op.UNIT, Op.PERCENT, Op.DEGREE, Op.PLUS_MINUS, Op.WORD, Op.BASED, Op.RATIO, Op.RELATION}
