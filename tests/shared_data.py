@@ -24,9 +24,9 @@ def gsm8k_rollouts() -> list[dict[str, Any]]:
     return rows(shared("rollouts/gsm8k.jsonl") or EXCERPT)
 
 
-def labelled_answers(part: str, limit: int) -> list[tuple[str, Any, bool]]:
-    """(response, ground truth, correct) of a part of the math data, else of the excerpt."""
+def math_answers(part: str) -> list[tuple[str, Any, bool]]:
+    """(response, ground truth, correct) of the rows of a part of the math data that nobody disputes, else of the excerpt."""
     path = shared(f"math/{part}.jsonl")
     if path is None:
         return [(row["response"], row["ground_truth"], row["metadata"]["labelled_correct"]) for row in rows(EXCERPT)]
-    return [(row["response"], row["ground_truth"], row["correct"]) for row in rows(path)[:limit]]
+    return [(row["response"], row["ground_truth"], row["correct"]) for row in rows(path) if not row.get("disputed")]

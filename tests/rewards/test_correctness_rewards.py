@@ -14,6 +14,7 @@ from plaudit.rewards import (
     MathReward,
     MultiAspectReward,
 )
+from plaudit.verify.math import MathPolicy
 
 JUDGES = {
     "math": MathReward(),
@@ -158,3 +159,29 @@ def test_rewards_agree_with_the_labels_of_real_rollouts():
             for output, row in zip(outputs, labelled, strict=True)
         ]
         assert sum(agreed) >= 0.995 * len(agreed)
+
+
+def test_math_reward_pays_near_misses_only_where_it_is_told_to():
+    assert scored(MathReward(), "The answer is 105", "100").reward == 0.0
+    near = scored(MathReward(partial=0.5), "The answer is 105", "100")
+    assert (near.reward, near.score) == (0.5, 0.0)
+    assert scored(MathReward(partial=0.5), "The answer is 111", "100").reward == 0.0
+
+
+def test_math_reward_follows_its_policy():
+    assert scored(MathReward(), r"\boxed{2+2}", "4").reward == 0.0
+    assert scored(MathReward(policy={"unevaluated": True}), r"\boxed{2+2}", "4").reward == 1.0
+    assert scored(MathReward(policy=MathPolicy()), r"\boxed{2+2}", "4").reward == 1.0
+    with pytest.raises(InvalidReward, match="no switch named 'unit'; did you mean 'units'"):
+        MathReward(policy={"unit": "ignore"})
+
+
+def test_math_reward_takes_options_from_the_prompt():
+    trajectory = Trajectory(prompt="How many?\n(A) 12\n(B) 13", response="The answer is 13.", ground_truth="B")
+    assert MathReward().compute_reward(trajectory).reward == 1.0
+
+
+def test_a_truth_over_every_budget_is_not_scored():
+    output = scored(MathReward(), "4", "9^" * 100_000 + "9")
+    assert (output.status, output.reward) == (Status.UNPARSED, None)
+    assert "ground truth" in output.reason

@@ -8,8 +8,11 @@ from fractions import Fraction
 from typing import Any, TypedDict
 
 from plaudit.errors import InvalidTrajectory
-from plaudit.verify.answers import answer_numbers, final_answer
-from plaudit.verify.comparison import Judgement, judge, read_truth
+from plaudit.verify.math import MathPolicy, MathVerdict, VerdictStatus, verify_math
+from plaudit.verify.math.distance import is_within, number_of
+from plaudit.verify.math.stated import stated_numbers
+from plaudit.verify.math.truth import read_truth
+from plaudit.verify.math.verdict import settled
 from plaudit.verify.numbers import plain
 
 __all__ = [
@@ -18,6 +21,8 @@ __all__ = [
 ]  # fmt: skip
 
 PARTIAL_TOLERANCE = Fraction(1, 10)
+# The problem is known to who answers it: an answer that still has to be worked out may be a copy of it.
+POLICY = MathPolicy(unevaluated=False)
 
 
 class NumberCheck(TypedDict):
@@ -31,13 +36,13 @@ class NumberCheck(TypedDict):
 def check_answer(response: str, ground_truth: Any) -> float:
     """1.0 for the right final answer, 0.5 within 10 % of a numeric truth other than zero, else 0.0.
 
-    Hedged, denied, retracted and contradicting answers are 0.0. Does not calculate: "2+2" is not 4.
+    Hedged, denied, retracted and contradicting answers are 0.0. An answer left to be worked out is wrong: "2+2" is not 4.
 
     >>> check_answer("2 + 2 = 4. The answer is 4.", "4")
     1.0
     """
-    judgement = _judged(response, ground_truth)
-    return 1.0 if judgement.is_right else 0.5 if judgement.is_within(PARTIAL_TOLERANCE) else 0.0
+    verdict = _verified(response, ground_truth)
+    return 1.0 if verdict.correct else 0.5 if is_within(verdict, PARTIAL_TOLERANCE) else 0.0
 
 
 def check_numbers(response: str, expected: Any) -> NumberCheck:
@@ -50,7 +55,7 @@ def check_numbers(response: str, expected: Any) -> NumberCheck:
     {'extracted': [4], 'matches': [True], 'score': 1.0}
     """
     wanted = [_number(truth) for truth in _listed(expected)]
-    numbers, final = answer_numbers(response)
+    numbers, final = stated_numbers(response)
     extracted = list(dict.fromkeys(number.value for number in numbers))
     matches = [want in extracted for want in wanted]
     offered = max(len(wanted), len({number.value for number in final}))
@@ -64,18 +69,17 @@ def extract_number(response: str) -> float | None:
     >>> extract_number("The answer is 42.")
     42.0
     """
-    answer = final_answer(response)
-    if answer is None or answer.trouble or answer.value is None:
-        return None
+    found = settled(response, POLICY)
+    number = None if found.answer is None or found.rejected else number_of(found.answer)
     try:
-        return float(answer.value.number)
+        return None if number is None else float(number)
     except OverflowError:
         return None
 
 
 def exact_match(response: str, ground_truth: Any) -> bool:
     """Whether the final answer is the truth: equal as a number, or the same text but for case and punctuation."""
-    return _judged(response, ground_truth).is_right
+    return _verified(response, ground_truth).correct
 
 
 def close_match(response: str, ground_truth: Any, tolerance: float = 0.1) -> bool:
@@ -85,7 +89,7 @@ def close_match(response: str, ground_truth: Any, tolerance: float = 0.1) -> boo
     """
     if not 0.0 <= tolerance < float("inf"):
         raise ValueError(f"tolerance is a share of the truth, 0 or more, got {tolerance}")
-    return _judged(response, ground_truth).is_within(Fraction(str(tolerance)))
+    return is_within(_verified(response, ground_truth), Fraction(str(tolerance)))
 
 
 def is_correct(response: str, ground_truth: Any) -> bool:
@@ -108,15 +112,18 @@ def evaluate_correctness(response: str, ground_truth: Any) -> float:
     return check_answer(response, ground_truth)
 
 
-def _judged(response: str, ground_truth: Any) -> Judgement:
-    return judge(response, read_truth(ground_truth))
+def _verified(response: str, ground_truth: Any) -> MathVerdict:
+    verdict = verify_math(ground_truth, response, POLICY)
+    if verdict.status is VerdictStatus.UNPARSED_TRUTH:
+        raise InvalidTrajectory(verdict.reason)
+    return verdict
 
 
 def _number(expected: Any) -> Fraction:
-    value = read_truth(expected).value
+    value = number_of(read_truth(expected))
     if value is None:
         raise InvalidTrajectory(f"an expected number must be a number, got {expected!r:.60}")
-    return value.number
+    return value
 
 
 def _listed(expected: Any) -> list[Any]:

@@ -6,7 +6,8 @@ They count words and marks and understand nothing. None of them rises with lengt
 import math
 import re
 
-from plaudit.verify.answers import final_answer
+from plaudit.verify.math import MathPolicy
+from plaudit.verify.math.verdict import settled
 from plaudit.verify.tags import without_thinking
 from plaudit.verify.text import bare_words, ngrams, normalized, sentences, words
 
@@ -36,9 +37,9 @@ def evaluate_completeness(response: str) -> float:
     said = without_thinking(response)
     if not words(said):
         return 0.0
-    answer = final_answer(response)
+    found = settled(response, MathPolicy())
     ended = _CLOSED.search(said[-100:]) is not None and not said.rstrip().endswith(("...", "…"))
-    return (ended + (not _is_left_open(response)) + (answer is not None and not answer.trouble)) / 3
+    return (ended + (not _is_left_open(response)) + (not found.rejected)) / 3
 
 
 def evaluate_relevance(response: str, prompt: str) -> float:

@@ -7,7 +7,8 @@ from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput
 from plaudit.rewards.truth import judged
 from plaudit.trajectory import Trajectory
-from plaudit.verify.comparison import Judgement
+from plaudit.verify.math import MathVerdict
+from plaudit.verify.math.distance import is_within
 
 __all__ = ["CheckAnswerReward"]
 
@@ -25,7 +26,7 @@ class CheckAnswerReward(RewardFunction):
         return judged(trajectory, _scored)
 
 
-def _scored(judgement: Judgement) -> RewardOutput:
-    if not judgement.is_right and judgement.is_within(PARTIAL_TOLERANCE):
-        return RewardOutput(0.5, score=0.0, reason=f"{judgement.reason}, but within 10 %")
-    return RewardOutput(float(judgement.is_right), score=float(judgement.is_right), reason=judgement.reason)
+def _scored(verdict: MathVerdict) -> RewardOutput:
+    if not verdict.correct and is_within(verdict, PARTIAL_TOLERANCE):
+        return RewardOutput(0.5, score=0.0, reason=f"{verdict.reason}, but within 10 %")
+    return RewardOutput(float(verdict.correct), score=float(verdict.correct), reason=verdict.reason)

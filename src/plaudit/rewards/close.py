@@ -11,7 +11,8 @@ from plaudit.contract.output import RewardOutput
 from plaudit.rewards.settings import check_number
 from plaudit.rewards.truth import judged
 from plaudit.trajectory import Trajectory
-from plaudit.verify.comparison import Judgement
+from plaudit.verify.math import MathVerdict
+from plaudit.verify.math.distance import is_within
 
 __all__ = ["CloseMatchReward"]
 
@@ -30,7 +31,7 @@ class CloseMatchReward(RewardFunction):
     def compute_reward(self, trajectory: Trajectory) -> RewardOutput:
         return judged(trajectory, self._scored)
 
-    def _scored(self, judgement: Judgement) -> RewardOutput:
-        value = float(judgement.is_within(Fraction(str(self.tolerance))))
-        near = f", but within {self.tolerance:.0%}" if value and not judgement.is_right else ""
-        return RewardOutput(value, score=value, reason=judgement.reason + near)
+    def _scored(self, verdict: MathVerdict) -> RewardOutput:
+        value = float(is_within(verdict, Fraction(str(self.tolerance))))
+        near = f", but within {self.tolerance:.0%}" if value and not verdict.correct else ""
+        return RewardOutput(value, score=value, reason=verdict.reason + near)

@@ -6,7 +6,7 @@ from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput
 from plaudit.rewards.truth import judged
 from plaudit.trajectory import Trajectory
-from plaudit.verify.comparison import Judgement
+from plaudit.verify.math import MathVerdict
 
 __all__ = ["ExactMatchReward"]
 
@@ -21,5 +21,5 @@ class ExactMatchReward(RewardFunction):
         return judged(trajectory, _scored)
 
 
-def _scored(judgement: Judgement) -> RewardOutput:
-    return RewardOutput(float(judgement.is_right), score=float(judgement.is_right), reason=judgement.reason)
+def _scored(verdict: MathVerdict) -> RewardOutput:
+    return RewardOutput(float(verdict.correct), score=float(verdict.correct), reason=verdict.reason)

@@ -16,7 +16,8 @@ from plaudit.errors import InvalidReward
 from plaudit.rewards.settings import check_number, set_field
 from plaudit.rewards.truth import judged, with_truth
 from plaudit.trajectory import Trajectory
-from plaudit.verify.comparison import Judgement
+from plaudit.verify.math import MathVerdict
+from plaudit.verify.math.distance import error_of, number_of
 
 __all__ = ["BinaryReward", "Check", "ContinuousReward", "GraduatedReward"]
 
@@ -87,13 +88,14 @@ class ContinuousReward(RewardFunction):
     def compute_reward(self, trajectory: Trajectory) -> RewardOutput:
         return judged(trajectory, self._scored)
 
-    def _scored(self, judgement: Judgement) -> RewardOutput:
-        if judgement.truth.value is None:
-            return RewardOutput.unscored(Status.UNPARSED, f"the ground truth {judgement.truth.text!r:.60} is no number")
-        if judgement.error is None:
-            return RewardOutput(0.0, score=0.0, reason=f"no number to compare: {judgement.reason}")
-        value = float(max(Fraction(0), 1 - judgement.error / Fraction(str(self.max_error))))
-        return RewardOutput(value, score=value, reason=judgement.reason)
+    def _scored(self, verdict: MathVerdict) -> RewardOutput:
+        if number_of(verdict.ground_truth) is None:
+            return RewardOutput.unscored(Status.UNPARSED, f"the ground truth {verdict.ground_truth!r:.60} is no number")
+        error = Fraction(0) if verdict.correct else error_of(verdict)
+        if error is None:
+            return RewardOutput(0.0, score=0.0, reason=f"no number to compare: {verdict.reason}")
+        value = float(max(Fraction(0), 1 - error / Fraction(str(self.max_error))))
+        return RewardOutput(value, score=value, reason=verdict.reason)
 
 
 def _check_callable(check: Any) -> None:

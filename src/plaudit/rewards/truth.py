@@ -2,17 +2,27 @@
 
 from collections.abc import Callable
 
+from plaudit.checks.correctness import POLICY
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import InvalidTrajectory
 from plaudit.trajectory import Trajectory
-from plaudit.verify.comparison import Judgement, judge, read_truth
+from plaudit.verify.math import MathPolicy, MathVerdict, VerdictStatus, verify_math
 
 __all__ = ["judged", "with_truth"]
 
 
-def judged(trajectory: Trajectory, scored: Callable[[Judgement], RewardOutput]) -> RewardOutput:
-    """The output for the judgement on the response, or an unscored one that says what is wrong with the truth."""
-    return with_truth(trajectory, lambda given: scored(_judgement(given)))
+def judged(
+    trajectory: Trajectory, scored: Callable[[MathVerdict], RewardOutput], policy: MathPolicy = POLICY
+) -> RewardOutput:
+    """The output for the verdict on the response, or an unscored one that says what is wrong with the truth."""
+
+    def verified(given: Trajectory) -> RewardOutput:
+        verdict = verify_math(given.ground_truth, given.response, policy, prompt=given.prompt_text)
+        if verdict.status is VerdictStatus.UNPARSED_TRUTH:
+            return RewardOutput.unscored(Status.UNPARSED, verdict.reason)
+        return scored(verdict)
+
+    return with_truth(trajectory, verified)
 
 
 def with_truth(trajectory: Trajectory, scored: Callable[[Trajectory], RewardOutput]) -> RewardOutput:
@@ -24,7 +34,3 @@ def with_truth(trajectory: Trajectory, scored: Callable[[Trajectory], RewardOutp
         return scored(trajectory)
     except InvalidTrajectory as error:  # the checks say so when they cannot use the truth
         return RewardOutput.unscored(Status.UNPARSED, str(error))
-
-
-def _judgement(trajectory: Trajectory) -> Judgement:
-    return judge(trajectory.response, read_truth(trajectory.ground_truth))

@@ -1,0 +1,120 @@
+r"""Brackets of all kinds: groups, tuples and intervals, sets with or without a condition, absolute values, floors.
+
+`(1,2)` may be a point or an interval; the tree keeps the brackets and the comparison decides by what it meets.
+"""
+
+from plaudit.verify.math.budget import Unreadable
+from plaudit.verify.math.cursor import Cursor
+from plaudit.verify.math.tokens import Kind
+from plaudit.verify.math.tree import Node, Op, call, name, number
+
+__all__ = ["MAX_DIGITS", "absolute", "bracket", "french_interval", "group", "rounded"]
+
+MAX_DIGITS = 1_000  # of a number that is read at once
+_PAIRS = {"{": "}", "(": ")", "[": "]"}
+
+
+def bracket(cursor: Cursor) -> Node:
+    """What stands in the bracket that comes next."""
+    if (symbol := _single(cursor)) is not None:
+        return symbol
+    opening = cursor.take().text
+    if cursor.token.kind is Kind.CLOSE:
+        return _empty(opening, cursor.take().text)
+    if opening in ("{", "\\{"):
+        return _braces(cursor, opening)
+    body = cursor.inside(cursor.grammar.items)
+    brackets = opening + cursor.close(")", "]")
+    if brackets == "[)" or brackets == "(]" or body.op is Op.LIST:
+        return Node(Op.TUPLE, _items(body), brackets)
+    return body
+
+
+def _single(cursor: Cursor) -> Node | None:
+    """The one digit or letter in brackets, the commonest group by far."""
+    opening, inner, closing = cursor.tokens[cursor.place : cursor.place + 3]
+    if closing.kind is not Kind.CLOSE or _PAIRS.get(opening.text) != closing.text:
+        return None
+    if inner.kind is Kind.NAME:
+        node = name(inner.text)
+    elif inner.kind is Kind.NUMBER and inner.text.isdecimal() and len(inner.text) < MAX_DIGITS:
+        node = number(int(inner.text), inner.text)
+    else:
+        return None
+    cursor.skip(3)
+    return node
+
+
+def group(cursor: Cursor) -> Node:
+    """A LaTeX argument: what stands in braces, or the next digit or symbol."""
+    token = cursor.token
+    if token.kind is Kind.OPEN and token.text == "{":
+        return bracket(cursor)
+    if token.kind is Kind.NUMBER and len(token.text) > 1 and token.text.isdigit():
+        cursor.shorten(token.text[1:])
+        return number(int(token.text[0]), token.text[0])
+    return cursor.inside(cursor.grammar.factor)
+
+
+def absolute(cursor: Cursor) -> Node:
+    """What stands between two bars."""
+    bar = cursor.take().text
+    body = cursor.inside(cursor.grammar.items, bars=True)
+    if not cursor.accept(bar):
+        raise cursor.refuse()
+    return call("abs" if bar == "|" else "norm", *_items(body))
+
+
+def rounded(cursor: Cursor, function: str, closing: str) -> Node:
+    r"""`\lfloor … \rfloor` and `\lceil … \rceil`."""
+    body = cursor.inside(cursor.grammar.items)
+    if cursor.token.kind is not Kind.COMMAND or cursor.take().text != closing:
+        raise Unreadable(f"expected \\{closing}")
+    return call(function, body)
+
+
+def french_interval(cursor: Cursor) -> Node:
+    """An interval with brackets turned outward, `]0, 1[`."""
+    opening = "(" if cursor.take().text == "]" else "["
+    body = cursor.inside(cursor.grammar.items)
+    token = cursor.take()
+    closing = ")" if token.text == "[" else "]"
+    if token.text not in ("[", "]") or body.op is not Op.LIST:
+        raise Unreadable("expected the end of an interval")
+    return Node(Op.TUPLE, body.args, opening + closing)
+
+
+def _braces(cursor: Cursor, opening: str) -> Node:
+    condition = _has_condition(cursor)
+    body = cursor.inside(cursor.grammar.items, bars=condition)
+    if condition and cursor.accept("|", ":"):
+        rule = cursor.inside(cursor.grammar.items)
+        cursor.close("}", "\\}")
+        return Node(Op.BUILDER, (body, rule))
+    cursor.close("}", "\\}")
+    if opening == "{" and body.op is not Op.LIST:
+        return body
+    if body.op is Op.RATIO and opening == "\\{" and body.args[1].op is Op.RELATION:
+        return Node(Op.BUILDER, body.args)
+    return Node(Op.SET, _items(body))
+
+
+def _has_condition(cursor: Cursor) -> bool:
+    """Whether a lone bar stands in the braces just opened: `{x | x > 0}`, not `{|x|}`."""
+    depth, bars = 1, 0
+    for token in cursor.tokens[cursor.place :]:
+        depth += (token.kind is Kind.OPEN) - (token.kind is Kind.CLOSE)
+        if depth == 0:
+            break
+        bars += depth == 1 and token.kind is Kind.SIGN and token.text == "|"
+    return bars % 2 == 1
+
+
+def _items(body: Node) -> tuple[Node, ...]:
+    return body.args if body.op is Op.LIST else (body,)
+
+
+def _empty(opening: str, closing: str) -> Node:
+    if opening == "\\{" and closing == "\\}":
+        return Node(Op.EMPTY)
+    raise Unreadable("empty brackets")

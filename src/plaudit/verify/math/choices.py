@@ -1,0 +1,43 @@
+r"""Multiple choice: the options that a prompt lists, and answers that name one by its letter or by its text."""
+
+import re
+
+__all__ = ["letter_of", "options_in"]
+
+_OPTION = re.compile(
+    r"(?:^|(?<=[\s$])|(?<=quad))(?:\\+textbf\s?\{\s?|\*\*|\\+(?:text|mathrm)\s?\{)?[(（]?(?P<letter>[A-J])(?:[)）]|[.:、．](?=\s|\$|\d))"
+    r"[}*]{0,2}(?:\\+[ ,;:!]|\\+q?quad|[\s~:])*",
+    re.MULTILINE,
+)
+_LETTER = re.compile(
+    r"\W*(?:\\+(?:text|textbf|mathrm|mathbf|boldsymbol)\s?\{)?\W*(?:(?:option|choice|answer)\s+)?[(（]?([A-Ja-j])\s*"
+    r"(?:[)）.:、}\s*$]+|$)",
+    re.IGNORECASE,
+)
+_END = re.compile(r"(?:\\+q?quad|\\\\|[\s,;$~])+$")
+_LETTERS = "ABCDEFGHIJ"
+_LONGEST_PROMPT = 20_000
+
+
+def options_in(prompt: str) -> dict[str, str]:
+    """The options of a prompt by letter, from "(A) 12" or "A. 12" on; empty unless they run A, B, … in order."""
+    text = prompt[-_LONGEST_PROMPT:]
+    found = list(_OPTION.finditer(text))
+    first = max((place for place, option in enumerate(found) if option["letter"] == "A"), default=len(found))
+    listed = found[first:]
+    options: dict[str, str] = {}
+    for option, letter, following in zip(listed, _LETTERS, [*listed[1:], None], strict=False):
+        if option["letter"] != letter:
+            break
+        content = text[option.end() : following.start() if following else len(text)]
+        options[letter] = _END.sub("", content.split("\n\n")[0]).strip()
+    return options if len(options) > 1 else {}
+
+
+def letter_of(text: str, options: dict[str, str]) -> str | None:
+    """The letter that a text names, alone or in front of the text of its own option."""
+    found = _LETTER.match(text)
+    if not found or found[1].upper() not in options:
+        return None
+    letter, rest = found[1].upper(), text[found.end() :].strip(" .)}$*\\")
+    return letter if not rest or rest.casefold() == options[letter].strip(" .)}$*\\").casefold() else None

@@ -1,0 +1,257 @@
+r"""LaTeX commands and functions: fractions, roots, binomials, sums, decorated letters, matrices, `\sin 2x`."""
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from plaudit.verify.math.brackets import absolute, bracket, group, rounded
+from plaudit.verify.math.budget import Unreadable
+from plaudit.verify.math.cursor import Cursor
+from plaudit.verify.math.tokens import Kind
+from plaudit.verify.math.tree import Node, Op, call, name, nodes, number
+
+__all__ = ["command", "function"]
+
+HALF = number(Fraction(1, 2))
+_ENVIRONMENTS = {"matrix", "pmatrix", "bmatrix", "Bmatrix", "vmatrix", "Vmatrix", "smallmatrix", "array"}
+_LINES = {"cases", "aligned", "align", "align*", "gathered", "equation", "equation*", "split", "gather", "gather*"}
+_INVERSES = {"sin": "arcsin", "cos": "arccos", "tan": "arctan", "cot": "arccot", "sec": "arcsec", "csc": "arccsc"}
+
+
+def command(cursor: Cursor) -> Node:
+    """What the command that comes next stands for."""
+    read = _COMMANDS.get(cursor.token.text)
+    if read is None:
+        raise Unreadable(f"unknown command \\{cursor.token.text}")
+    cursor.take()
+    return read(cursor)
+
+
+def function(cursor: Cursor) -> Node:
+    r"""A function with its argument, bracketed or not: `\sin^2 x`, `\log_2(8)`, `sqrt3`."""
+    named = cursor.take().text
+    if cursor.token.kind in (Kind.CLOSE, Kind.END):
+        return name(named)
+    power = base = None
+    while cursor.at("^", "_"):
+        if cursor.take().text == "^":
+            power = group(cursor)
+        else:
+            base = group(cursor)
+    if power is not None and power.value == -1 and named in _INVERSES:
+        named, power = _INVERSES[named], None
+    applied = _applied(named, _arguments(cursor), base)
+    return applied if power is None else Node(Op.POWER, (applied, power))
+
+
+def _applied(named: str, arguments: tuple[Node, ...], base: Node | None) -> Node:
+    if named in ("sqrt", "cbrt"):
+        return Node(Op.POWER, (arguments[0], HALF if named == "sqrt" else number(Fraction(1, 3))))
+    if named == "exp":
+        return Node(Op.POWER, (name("e"), arguments[0]))
+    if named == "log" and base is not None:
+        return Node(Op.DIVIDE, (call("ln", *arguments), call("ln", base)))
+    if base is not None:
+        return call(named, base, *arguments)
+    return call(named, *arguments)
+
+
+def _arguments(cursor: Cursor) -> tuple[Node, ...]:
+    """A bracket, or the factors up to the next sign, function or bracket."""
+    if cursor.token.kind is Kind.OPEN and not _is_raised_number(cursor):
+        inner = bracket(cursor)
+        return inner.args if inner.op is Op.TUPLE else (inner,)
+    negative = cursor.accept("-")
+    if cursor.at("|"):
+        found = [absolute(cursor)]
+    else:
+        found = [cursor.inside(cursor.grammar.factor)]
+        while _continues(cursor):
+            found.append(cursor.inside(cursor.grammar.factor))
+    argument = found[0] if len(found) == 1 else Node(Op.MULTIPLY, tuple(found))
+    return (Node(Op.NEGATE, (argument,)) if negative else argument,)
+
+
+def _is_raised_number(cursor: Cursor) -> bool:
+    r"""`\cos (2)^{1/2} x`: a number in brackets with a power is a factor of the argument."""
+    ahead = cursor.tokens[cursor.place + 1 : cursor.place + 4]
+    return len(ahead) == 3 and ahead[0].kind is Kind.NUMBER and ahead[1].text in ")}" and ahead[2].text == "^"
+
+
+def _continues(cursor: Cursor) -> bool:
+    token = cursor.token
+    return (
+        token.kind in (Kind.NAME, Kind.NUMBER)
+        or (token.kind is Kind.OPEN and _is_raised_number(cursor))
+        or (token.kind is Kind.COMMAND and token.text in ("frac", "sqrt", "pi", "mathbf"))
+    )
+
+
+def _fraction(cursor: Cursor) -> Node:
+    return Node(Op.DIVIDE, (group(cursor), group(cursor)), "frac")
+
+
+def _root(cursor: Cursor) -> Node:
+    index = None
+    if cursor.token == (Kind.OPEN, "[", cursor.token.spaced):
+        index = bracket(cursor)
+    token = cursor.token
+    body = cursor.inside(cursor.grammar.factor) if token.kind is Kind.NUMBER else group(cursor)
+    return Node(Op.POWER, (body, HALF if index is None else Node(Op.DIVIDE, (number(1), index))))
+
+
+def _binomial(cursor: Cursor) -> Node:
+    return call("binomial", group(cursor), group(cursor))
+
+
+def _decorated(decoration: str) -> Callable[[Cursor], Node]:
+    def read(cursor: Cursor) -> Node:
+        inner = group(cursor)
+        letters = "".join(found.leaf for found in nodes(inner))
+        if decoration == "overline" and letters.isdigit():
+            raise Unreadable("digits under a bar")
+        return name(f"{decoration} {letters}")
+
+    return read
+
+
+def _plain(cursor: Cursor) -> Node:
+    return group(cursor)
+
+
+def _blackboard(cursor: Cursor) -> Node:
+    return name("set " + group(cursor).leaf)
+
+
+def _limit(cursor: Cursor) -> Node:
+    approach = group(cursor) if cursor.accept("_") else number(0)
+    return call("lim", approach, cursor.inside(cursor.grammar.factor) if _ends(cursor) else _body(cursor))
+
+
+def _ends(cursor: Cursor) -> bool:
+    return cursor.following.kind is Kind.END
+
+
+def _body(cursor: Cursor) -> Node:
+    """The product that a sum, a limit or an integral is about."""
+    found = [cursor.inside(cursor.grammar.factor)]
+    while cursor.token.kind in (Kind.NAME, Kind.NUMBER, Kind.FUNCTION, Kind.COMMAND, Kind.OPEN) or cursor.at("*", "/"):
+        divides = cursor.at("/")
+        cursor.accept("*", "/")
+        factor = cursor.inside(cursor.grammar.factor)
+        found.append(Node(Op.POWER, (factor, number(-1))) if divides else factor)
+    return Node(Op.MULTIPLY, tuple(found))
+
+
+def _series(kind: str) -> Callable[[Cursor], Node]:
+    def read(cursor: Cursor) -> Node:
+        low = high = None
+        while cursor.at("_", "^"):
+            if cursor.take().text == "_":
+                low = group(cursor)
+            else:
+                high = group(cursor)
+        body = _body(cursor)
+        if low is None or high is None or low.op is not Op.RELATION or low.leaf != "=" or low.args[0].op is not Op.NAME:
+            return call(kind, *(part for part in (low, high, body) if part is not None))
+        return Node(Op.SERIES, (low.args[0], low.args[1], high, body), kind)
+
+    return read
+
+
+def _begin(cursor: Cursor) -> Node:
+    environment = _braced_letters(cursor)
+    if environment == "array" and cursor.token.text == "{":
+        _braced_letters(cursor)
+    if environment not in _ENVIRONMENTS | _LINES:
+        raise Unreadable(f"unknown environment {environment}")
+    rows = cursor.inside(_rows)
+    _braced_letters(cursor)
+    if environment in _LINES:
+        return Node(Op.LIST, tuple(row.args[0] if len(row.args) == 1 else row for row in rows.args), ",")
+    if len({len(row.args) for row in rows.args}) != 1:
+        raise Unreadable("rows of different length")
+    return rows
+
+
+def _rows(cursor: Cursor) -> Node:
+    """The rows of a matrix, up to its end."""
+    rows: list[Node] = []
+    cells: list[Node] = []
+    while True:
+        if not _at_end(cursor) and not cursor.at("&", "row"):
+            cells.append(cursor.grammar.items(cursor))
+        if cursor.accept("&"):
+            continue
+        if cells:
+            rows.append(Node(Op.ROW, tuple(cells)))
+            cells = []
+        if _at_end(cursor):
+            cursor.take()
+            return Node(Op.MATRIX, tuple(rows))
+        if not cursor.accept("row"):
+            raise cursor.refuse()
+
+
+def _at_end(cursor: Cursor) -> bool:
+    return cursor.token.kind is Kind.COMMAND and cursor.token.text == "end"
+
+
+def _braced_letters(cursor: Cursor) -> str:
+    if cursor.take().text != "{":
+        raise Unreadable("expected the name of an environment")
+    letters = ""
+    while cursor.token.kind is not Kind.CLOSE:
+        if cursor.token.kind is Kind.END:
+            raise cursor.refuse()
+        letters += cursor.take().text
+    cursor.take()
+    return letters
+
+
+def _constant(op: Op) -> Callable[[Cursor], Node]:
+    return lambda _: Node(op)
+
+
+def _shape(word: str) -> Callable[[Cursor], Node]:
+    """`\\angle ABC`, `\\triangle ABC`: one name for the figure."""
+
+    def read(cursor: Cursor) -> Node:
+        letters = ""
+        while cursor.token.kind is Kind.NAME:
+            letters += cursor.take().text
+        return name(f"{word} {letters}")
+
+    return read
+
+
+_COMMANDS: dict[str, Callable[[Cursor], Node]] = {
+    "frac": _fraction,
+    "sqrt": _root,
+    "binom": _binomial,
+    "lfloor": lambda cursor: rounded(cursor, "floor", "rfloor"),
+    "lceil": lambda cursor: rounded(cursor, "ceil", "rceil"),
+    "sum": _series("sum"),
+    "prod": _series("product"),
+    "int": _series("integral"),
+    "iint": _series("double integral"),
+    "bigcup": _series("bigcup"),
+    "bigcap": _series("bigcap"),
+    "lim": _limit,
+    "begin": _begin,
+    "infty": _constant(Op.INFINITY),
+    "emptyset": _constant(Op.EMPTY),
+    "mathbb": _blackboard,
+    "angle": _shape("angle"),
+    "triangle": _shape("triangle"),
+    "partial": lambda _: name("∂"),
+    "nabla": lambda _: name("∇"),
+    "star": lambda _: name("*"),
+    "checkmark": lambda _: Node(Op.WORD, (), "yes"),
+    "not": lambda cursor: call("not", cursor.grammar.factor(cursor)),
+} | {
+    "boxed": _plain, "mathbf": _plain, "boldsymbol": _plain, "bm": _plain, "mathcal": _plain, "mathit": _plain,
+    "mathsf": _plain, "mathfrak": _plain, "underline": _plain, "phantom": _plain, "ensuremath": _plain,
+} | {
+    decoration: _decorated(decoration)
+    for decoration in ("overline", "bar", "vec", "hat", "tilde", "dot", "ddot", "widehat", "overrightarrow")
+}  # fmt: skip

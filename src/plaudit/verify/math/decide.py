@@ -1,0 +1,152 @@
+"""Are a ground truth and an answer the same? Exact, or undecided with a reason; never by a float tolerance.
+
+Cheap ways come first: the same text, then two plain numbers; only the rest is read as mathematics.
+"""
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from plaudit.verify.math.budget import OverBudget, Unreadable
+from plaudit.verify.math.forms import Forms, Method
+from plaudit.verify.math.letters import same_choice
+from plaudit.verify.math.notation import comparable, unified
+from plaudit.verify.math.policy import MathPolicy
+from plaudit.verify.math.reader import read
+from plaudit.verify.math.rounding import is_rounded
+from plaudit.verify.math.tree import Node, Op, operations
+from plaudit.verify.math.words import same_words
+
+__all__ = ["Decision", "Method", "decide"]
+
+_PLAIN = re.compile(
+    r"(?P<sign>[-+]?) ?(?:(?P<number>(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)"
+    r"|(?P<whole>\d*)\\[dt]?frac ?(?:\{ ?(?P<above>\d+) ?\} ?\{ ?(?P<below>\d+) ?\}|(?P<one>\d) ?(?P<other>\d))"
+    r"|(?P<over>\d+) ?/ ?(?P<under>\d+))"
+)
+MAX_PLAIN = 400  # digits of a number that is read without further ado
+MAX_TEXT = 100_000
+_DECIMAL_COMMA = re.compile(r"(-?\d+),(\d+)")
+_AROUND = " \n"  # not tabs: one may be the rest of an eaten \text
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Whether truth and answer are equal, how that was found, and why; `equal` is None where nobody can tell."""
+
+    equal: bool | None
+    method: Method
+    reason: str
+    unparsed: Literal["truth", "answer"] | None = None
+
+
+def decide(ground_truth: str, answer: str, policy: MathPolicy) -> Decision:
+    """Compare an extracted answer with a ground truth.
+
+    >>> decide("1/2", "0.5", MathPolicy()).equal
+    True
+    """
+    truth, answer = _bare(ground_truth), _bare(answer)
+    one, other = _plain(truth), _plain(answer)
+    if one is not None and other is not None and (one == other or "." not in answer):
+        equal = one == other or (policy.rounding and is_rounded(truth, one, other, policy.min_decimals))
+        return Decision(equal, Method.NUMBER, f"{_short(answer)} is {'' if equal else 'not '}{_short(truth)}")
+    if truth and truth == answer:
+        return Decision(True, Method.TEXT, "the same text")
+    if len(truth) > MAX_TEXT or len(answer) > MAX_TEXT:
+        which: Literal["truth", "answer"] = "truth" if len(truth) > MAX_TEXT else "answer"
+        return Decision(None, Method.TEXT, f"the {which} is too long to compare", which)
+    return _decided(unified(truth), unified(answer), policy)
+
+
+def _bare(text: str) -> str:
+    """Without the space and the pair of dollar signs around it; a single dollar sign is money."""
+    text = text.strip(_AROUND)
+    while len(text) > 2 and text[0] == text[-1] == "$":
+        text = text[1:-1].strip(_AROUND)
+    return text
+
+
+def _decided(truth: str, answer: str, policy: MathPolicy) -> Decision:
+    if not truth or not answer:
+        which: Literal["truth", "answer"] = "answer" if truth else "truth"
+        return Decision(None, Method.TEXT, f"the {which} is empty", which)
+    if comparable(truth) == comparable(answer):
+        return Decision(True, Method.TEXT, "the same text")
+    if policy.bare_choice and same_choice(truth, answer):
+        return Decision(True, Method.CHOICE, "the same choice")
+    one, other = _tree(truth), _tree(answer)
+    if isinstance(one, Node) and isinstance(other, Node):
+        return _by_form(one, other, truth, answer, policy)
+    return _by_words(truth, answer, one, other)
+
+
+def _plain(text: str) -> Fraction | None:
+    """The number that a text plainly is."""
+    found = _PLAIN.fullmatch(text) if len(text) <= MAX_PLAIN else None
+    if found is None:
+        return None
+    if found["number"]:
+        written = found["number"].replace(",", "")
+        value = Fraction(int(written)) if written.isdecimal() else Fraction(written)
+    else:
+        above, below = (
+            found["above"] or found["one"] or found["over"],
+            found["below"] or found["other"] or found["under"],
+        )
+        if not int(below) or (found["whole"] and int(above) >= int(below)):
+            return None
+        value = int(found["whole"] or 0) + Fraction(int(above), int(below))
+    return -value if found["sign"] == "-" else value
+
+
+def _tree(text: str) -> Node | Unreadable:
+    try:
+        return read(text)
+    except Unreadable as reason:
+        return reason
+    except RecursionError:
+        return OverBudget("too deep")
+
+
+def _by_form(one: Node, other: Node, truth: str, answer: str, policy: MathPolicy) -> Decision:
+    try:
+        verdict, method = Forms(policy).compared(one, other)
+        if verdict is not True and (again := _with_commas_otherwise(one, other, truth, answer)):
+            verdict, method = Forms(policy).compared(*again)
+    except Unreadable as reason:
+        verdict, method = None, Method.ALGEBRA
+        if isinstance(reason, OverBudget):
+            return Decision(None, method, str(reason), "answer")
+    if verdict is not True and Op.WORD in operations(one, other) and same_words(truth, answer):
+        return Decision(True, Method.TEXT, "the same words")
+    if verdict is None:
+        return Decision(None, method, f"neither proven equal nor different: {_short(answer)} and {_short(truth)}")
+    return Decision(verdict, method, f"{_short(answer)} is {'' if verdict else 'not '}{_short(truth)}")
+
+
+def _with_commas_otherwise(one: Node, other: Node, truth: str, answer: str) -> tuple[Node, Node] | None:
+    """Commas read anew: "100,200" is two numbers beside a list, "1,22" a decimal beside a number; None for neither."""
+    if (one.op is Op.NUMBER) == (other.op is Op.NUMBER) or Op.LIST not in (one.op, other.op):
+        return None
+    if "," in truth and "," in answer:
+        return read(truth, thousands=False), read(answer, thousands=False)
+    sides = [_DECIMAL_COMMA.sub(r"\1.\2", text) if _DECIMAL_COMMA.fullmatch(text) else text for text in (truth, answer)]
+    return (read(sides[0]), read(sides[1])) if sides != [truth, answer] else None
+
+
+def _by_words(truth: str, answer: str, one: Node | Unreadable, other: Node | Unreadable) -> Decision:
+    """Where one side is no mathematics, the words decide."""
+    if same_words(truth, answer):
+        return Decision(True, Method.TEXT, "the same words")
+    for which, side in (("truth", one), ("answer", other)):
+        if isinstance(side, OverBudget):
+            return Decision(
+                None, Method.TEXT, f"the {which} is over the budget: {side}", "truth" if which == "truth" else "answer"
+            )
+    return Decision(False, Method.TEXT, f"{_short(answer)} is not {_short(truth)}")
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 60 else f"{text[:59]}…")

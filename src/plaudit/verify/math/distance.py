@@ -1,0 +1,67 @@
+"""How far a numeric answer is from a numeric truth: for rewards that pay for coming close.
+
+Reads the one number that a short text stands for, with or without a unit or `x =` in front. Nothing is calculated, so
+"2+2" and "more than 4" have no distance.
+"""
+
+import re
+from fractions import Fraction
+
+from plaudit.verify.math.verdict import MathVerdict, VerdictStatus
+from plaudit.verify.numbers import numbers_in
+from plaudit.verify.text import visible
+
+__all__ = ["error_of", "is_within", "number_of"]
+
+_LONGEST = 3000
+_WRAPPER = re.compile(r"\\(?:text|textbf|textit|textrm|textnormal|mathrm|mathbf|mbox)\s?\{([^{}]*)\}")
+_DRESSING = re.compile(
+    r"\\(?:left|right|displaystyle|quad|qquad)(?![a-z])|\\[,;: ()\[\]]|(?<!\\)\$(?!\d)|~|\^\s?\{?\\circ\}?|°"
+)
+_EQUALS = re.compile(r"==?|≈|\\approx|\\equiv|\bequals\b|\bis equal to\b")
+_UNREADABLE = re.compile(r"[\d+*/^<>!|_\\{}=×÷·±√;,]|-(?!\w)|\b(?:[ei]|pi)\b|π")
+# Words that make a number mean another one.
+_CHANGING = re.compile(
+    r"n['’]t\b|\b(?:not|never|no|nor|neither|and|or|than|between|except|minus|negative|half|dozen|hundred|thousand"
+    r"|million|billion|trillion|squared|cubed)\b",
+    re.IGNORECASE,
+)
+
+
+def error_of(verdict: MathVerdict) -> Fraction | None:
+    """How far the answer is from the truth, where both are numbers and the answer counts."""
+    if verdict.rejected or verdict.answer is None or verdict.status is VerdictStatus.UNPARSED_TRUTH:
+        return None
+    truth, answer = number_of(verdict.ground_truth), number_of(verdict.answer)
+    return None if truth is None or answer is None else abs(answer - truth)
+
+
+def is_within(verdict: MathVerdict, tolerance: Fraction) -> bool:
+    """Whether the answer is right, or off by at most `tolerance` of a truth that is not zero."""
+    error, truth = error_of(verdict), number_of(verdict.ground_truth)
+    if verdict.correct or error is None or not truth:
+        return verdict.correct
+    return error <= tolerance * abs(truth)
+
+
+def number_of(text: str) -> Fraction | None:
+    """The number that a short text stands for, or None; the sides of "x = 4 = 8/2" must agree.
+
+    >>> number_of("x = 1,250 miles")
+    Fraction(1250, 1)
+    """
+    if len(text) > _LONGEST:
+        return None
+    plain = _DRESSING.sub(" ", visible(_WRAPPER.sub(r" \1 ", text.replace("\\!", "")))).strip(" \n\t*_`")
+    *names, last = _EQUALS.split(plain)
+    values = {value for value in map(_side, [*names, last]) if value is not None}
+    return values.pop() if len(values) == 1 and _side(last) is not None else None
+
+
+def _side(side: str) -> Fraction | None:
+    """The number that one side of an equation is."""
+    numbers = numbers_in(side)
+    if len(numbers) != 1:
+        return None
+    around = f"{side[: numbers[0].start]} {side[numbers[0].end :]}"
+    return None if _UNREADABLE.search(around) or _CHANGING.search(around) else numbers[0].value

@@ -1,0 +1,293 @@
+r"""Sums, products, powers and what stands behind a factor: `2\sqrt{3}`, `1\frac{1}{2}`, `x_1^2`, `5!`, `90°`, `12 cm`.
+
+Two things side by side are multiplied, except a whole number and a fraction (one and a half) and a number and its unit.
+"""
+
+from fractions import Fraction
+
+from plaudit.verify.math.brackets import MAX_DIGITS, absolute, bracket, french_interval, group
+from plaudit.verify.math.budget import MAX_BITS, OverBudget, Unreadable
+from plaudit.verify.math.commands import command, function
+from plaudit.verify.math.cursor import Cursor
+from plaudit.verify.math.tokens import Kind, Token
+from plaudit.verify.math.tree import Node, Op, call, name, nodes, number
+from plaudit.verify.math.vocabulary import SCALES
+
+__all__ = ["factor", "total"]
+
+_PREFIXES = {"dollar", "euro", "yuan", "pound sterling"}
+_ORDINALS = {"st", "nd", "rd", "th"}
+_CONDITIONS = ("for", "where", "with", "such that", "as", "in which")
+_APPLIED = "fgh"
+_SETS = (Op.SET, Op.BUILDER, Op.TUPLE)
+_MARKED = (Op.PERCENT, Op.DEGREE, Op.UNIT)
+
+
+def total(cursor: Cursor) -> Node:
+    """Terms with signs between them."""
+    terms = [_product(cursor)]
+    while cursor.at("+", "-", "±", "∓"):
+        sign = cursor.take().text
+        right = _product(cursor)
+        if sign == "-" and right.op in _SETS and terms[-1].op in _SETS:
+            return Node(Op.DIFFERENCE, (terms[-1], right))
+        terms.append(_signed(sign, right))
+    return terms[0] if len(terms) == 1 else Node(Op.ADD, tuple(terms))
+
+
+def _signed(sign: str, term: Node) -> Node:
+    if sign == "+":
+        return term
+    if sign == "-" and term.op in _MARKED:
+        return term._replace(args=(Node(Op.NEGATE, term.args),))
+    return Node(Op.NEGATE, (term,)) if sign == "-" else Node(Op.PLUS_MINUS, (term,), sign)
+
+
+def _product(cursor: Cursor) -> Node:
+    if cursor.at("+", "-", "±", "∓"):
+        sign = cursor.take().text
+        if cursor.at("+", "-", "±", "∓"):
+            raise Unreadable("two signs in a row")
+        return _signed(sign, _product(cursor))
+    left = factor(cursor)
+    while True:
+        if cursor.at("*", "/", "mod", "∘"):
+            left = _joined(left, cursor.take().text, _signed_factor(cursor))
+        elif _starts_factor(cursor):
+            left = _side_by_side(left, cursor)
+        elif cursor.token.kind is Kind.WORD:
+            return _measured(left, cursor)
+        else:
+            return left
+
+
+def _joined(left: Node, sign: str, right: Node) -> Node:
+    if sign == "/":
+        return Node(Op.DIVIDE, (left, right))
+    if sign == "*":
+        return Node(Op.MULTIPLY, (*left.args, right) if left.op is Op.MULTIPLY else (left, right))
+    return call("mod" if sign == "mod" else "compose", left, right)
+
+
+def _signed_factor(cursor: Cursor) -> Node:
+    if cursor.at("-", "+"):
+        return _signed(cursor.take().text, factor(cursor))
+    return factor(cursor)
+
+
+def _starts_factor(cursor: Cursor) -> bool:
+    token = cursor.token
+    if token.kind in (Kind.NUMBER, Kind.NAME, Kind.FUNCTION, Kind.OPEN):
+        return True
+    if token.kind is Kind.COMMAND:
+        return token.text not in ("rfloor", "rceil", "end", "pmod")
+    return token.kind is Kind.SIGN and (token.text == "..." or (token.text in "|‖" and not cursor.bars))
+
+
+def _side_by_side(left: Node, cursor: Cursor) -> Node:
+    token = cursor.token
+    if token.kind is Kind.NUMBER and left.op is Op.NUMBER:
+        return _two_numbers(left, cursor)
+    right = factor(cursor)
+    if right.op is Op.RELATION:  # a remark in brackets, "(k ∈ Z)"
+        return left
+    if _is_proper(right) and right.leaf == "frac" and left.op is Op.NUMBER and left.leaf.isdigit():
+        return Node(Op.ADD, (left, right))
+    return _joined(left, "*", right)
+
+
+def _two_numbers(left: Node, cursor: Cursor) -> Node:
+    """`1 1/2` is a mixed number and `10 000` has its thousands apart; nothing else makes sense."""
+    right = factor(cursor)
+    if right.op is Op.NUMBER and cursor.at("/") and cursor.following.kind is Kind.NUMBER and left.leaf.isdigit():
+        cursor.take()
+        part = Node(Op.DIVIDE, (right, factor(cursor)))
+        if _is_proper(part):
+            return Node(Op.ADD, (left, part))
+    digits = left.leaf + right.leaf
+    if len(right.leaf.partition(".")[0]) == 3 and right.leaf[0].isdigit() and left.leaf.isdigit():
+        return number(Fraction(digits), digits)
+    raise Unreadable(f"two numbers side by side: {left.leaf} {right.leaf}")
+
+
+def _is_proper(node: Node) -> bool:
+    if node.op is not Op.DIVIDE or not all(arg.op is Op.NUMBER and arg.leaf.isdigit() for arg in node.args):
+        return False
+    above, below = (arg.value or 0 for arg in node.args)
+    return 0 < above < below
+
+
+def _measured(left: Node, cursor: Cursor) -> Node:
+    """A value with the words after it: "12 cm", "48 km / h", "3 apples"."""
+    said = cursor.take().text
+    if said.lower().startswith(_CONDITIONS) and cursor.depth == 0:
+        cursor.skip()
+        return left
+    first, _, rest = said.partition(" ")
+    if scale := SCALES.get(first.lower()):
+        left, said = Node(Op.MULTIPLY, (left, number(scale))), rest
+        if not said:
+            return left
+    while True:
+        if cursor.at("/", "-", "*") and cursor.following.kind in (Kind.WORD, Kind.NAME):
+            said += f"{cursor.take().text}{cursor.take().text}"
+        elif cursor.at("^"):
+            cursor.take()
+            said += f"^{''.join(found.leaf for found in nodes(group(cursor)))}"
+        elif cursor.token.kind is Kind.WORD:
+            said += f" {cursor.take().text}"
+        else:
+            return Node(Op.UNIT, (left,), said)
+
+
+def factor(cursor: Cursor) -> Node:
+    """One factor with its power, index, factorial, percent or degree sign."""
+    node = _primary(cursor)
+    while True:
+        token = cursor.token
+        if token.kind is Kind.SIGN and (behind := _BEHIND.get(token.text)):
+            cursor.take()
+            node = behind(cursor, node)
+        elif token.kind is Kind.OPEN and token.text == "(" and _is_applied(node, cursor):
+            node = _applied(node, cursor)
+        else:
+            return node
+
+
+def _power(cursor: Cursor, base: Node) -> Node:
+    if cursor.token.kind is Kind.WORD and cursor.token.text in _ORDINALS:
+        cursor.take()
+        return base
+    if cursor.at("'"):
+        cursor.take()
+        return _prime(cursor, base)
+    if cursor.at("*"):
+        cursor.take()
+        return call("star", base)
+    token = cursor.token
+    if token.kind is Kind.NUMBER:
+        return Node(Op.POWER, (base, _number(cursor.take())))
+    exponent = cursor.inside(_signed_factor) if cursor.at("-", "+") or token.text == "(" else group(cursor)
+    if exponent.op is Op.WORD and exponent.leaf in _ORDINALS:
+        return base
+    return Node(Op.POWER, (base, exponent))
+
+
+def _index(cursor: Cursor, base: Node) -> Node:
+    below = _whole_number(cursor) or group(cursor)
+    if base.op is Op.POWER:  # v^2_0
+        return base._replace(args=(_indexed(base.args[0], below), base.args[1]))
+    return _indexed(base, below)
+
+
+def _indexed(base: Node, below: Node) -> Node:
+    if base.op is Op.NUMBER and below.op is Op.NUMBER:
+        return Node(Op.BASED, (below,), base.leaf)
+    if base.op is Op.NAME and below.op in (Op.NUMBER, Op.WORD) and not below.args:
+        return name(f"{base.leaf}_{below.leaf}")
+    return Node(Op.INDEX, (base, below))
+
+
+def _whole_number(cursor: Cursor) -> Node | None:
+    """`4210_7` and `a_12`: digits without braces are read together."""
+    return _number(cursor.take()) if cursor.token.kind is Kind.NUMBER else None
+
+
+def _factorial(cursor: Cursor, base: Node) -> Node:
+    return call("double factorial" if cursor.accept("!") else "factorial", base)
+
+
+def _percent(_: Cursor, base: Node) -> Node:
+    return Node(Op.PERCENT, (base,))
+
+
+def _degree(_: Cursor, base: Node) -> Node:
+    return Node(Op.DEGREE, (base,))
+
+
+def _prime(_: Cursor, base: Node) -> Node:
+    return name(f"{base.leaf}'") if base.op is Op.NAME else call("prime", base)
+
+
+_BEHIND = {"^": _power, "_": _index, "!": _factorial, "%": _percent, "°": _degree, "'": _prime}
+
+
+def _is_applied(node: Node, cursor: Cursor) -> bool:
+    """Whether `f(x)` is a function of x: the usual letters, indexed and inverse ones, capitals, or a lone argument."""
+    if node.op is Op.POWER and node.args[1] == Node(Op.NEGATE, (number(1, "1"),)):
+        node = node.args[0]
+    if node.op is Op.INDEX or (node.op is Op.NAME and ("_" in node.leaf or "'" in node.leaf)):
+        return True
+    if node.op is not Op.NAME or cursor.token.spaced or node.leaf in ("e", "i", "π"):
+        return False
+    if node.leaf in _APPLIED or node.leaf.isupper():
+        return True
+    ahead = cursor.tokens[cursor.place + 1 : cursor.place + 3]
+    return len(ahead) == 2 and ahead[0].kind is Kind.NAME and ahead[1].text == ")"
+
+
+def _applied(node: Node, cursor: Cursor) -> Node:
+    inner = bracket(cursor)
+    arguments = inner.args if inner.op is Op.TUPLE else (inner,)
+    if node.op is Op.NAME:
+        return Node(Op.CALL, arguments, f"{node.leaf}()")
+    return Node(Op.CALL, (node, *arguments), "()")
+
+
+def _primary(cursor: Cursor) -> Node:
+    token = cursor.token
+    if token.kind is Kind.NUMBER:
+        return _number(cursor.take())
+    if token.kind is Kind.NAME:
+        return name(cursor.take().text)
+    if token.kind is Kind.OPEN:
+        return bracket(cursor)
+    if token.kind is Kind.FUNCTION:
+        return cursor.inside(function)
+    if token.kind is Kind.COMMAND:
+        return cursor.inside(command)
+    if token.kind is Kind.WORD:
+        return _word(cursor)
+    if token.kind is Kind.CLOSE and token.text == "]":
+        return french_interval(cursor)
+    return _sign(cursor)
+
+
+def _word(cursor: Cursor) -> Node:
+    said = cursor.take().text
+    if said in _PREFIXES and (cursor.token.kind in (Kind.NUMBER, Kind.COMMAND) or cursor.at("-")):
+        return Node(Op.UNIT, (_signed_factor(cursor),), said)
+    return Node(Op.WORD, (), said)
+
+
+def _sign(cursor: Cursor) -> Node:
+    if cursor.at("|", "‖") and not cursor.bars:
+        return absolute(cursor)
+    if cursor.accept("..."):
+        return Node(Op.DOTS)
+    raise cursor.refuse()
+
+
+def _number(token: Token) -> Node:
+    """A number as written; raises OverBudget for one of thousands of digits."""
+    text = token.text
+    if text.isdecimal() and len(text) < MAX_DIGITS:
+        return number(int(text), text)
+    if len(text) > MAX_BITS // 4:
+        raise OverBudget(f"a number of {len(text)} digits")
+    if not text[-1].isdigit():
+        return _repeating(text)
+    mantissa, _, exponent = text.lower().partition("e")
+    if len(exponent) > 4:
+        raise OverBudget(f"an exponent of {exponent}")
+    return number(Fraction(mantissa) * Fraction(10) ** int(exponent or 0), text)
+
+
+def _repeating(text: str) -> Node:
+    r"""`0.1\overline{6}` or `0.1(6)` in full."""
+    head, tail = text.rstrip(")} ").replace("(", "{").split("{")
+    whole, _, fixed = head.partition("\\")[0].partition(".")
+    tail = tail.strip()
+    shift = 10 ** len(fixed)
+    value = Fraction(int(whole + fixed or "0"), shift) + Fraction(int(tail), shift * (10 ** len(tail) - 1))
+    return number(value, text)

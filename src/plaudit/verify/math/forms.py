@@ -1,0 +1,149 @@
+"""Which comparison two trees call for: relations, sets of numbers, collections, matrices, or single values.
+
+The first form in the table that either side has decides; a form against another that it cannot be is not equal.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from plaudit.verify.math.lists import same_list
+from plaudit.verify.math.matrices import has_matrix, same_matrix
+from plaudit.verify.math.policy import MathPolicy
+from plaudit.verify.math.regions import is_region, same_region
+from plaudit.verify.math.relations import is_definition, same_relation, value_of
+from plaudit.verify.math.scalars import is_time, same_scalar
+from plaudit.verify.math.signs import expanded, has_open_sign
+from plaudit.verify.math.tree import Node, Op, is_number, operations
+from plaudit.verify.math.values import same_value
+
+__all__ = ["Forms", "Method"]
+
+
+class Method(StrEnum):
+    """How a truth and an answer were compared."""
+
+    TEXT = "text"
+    NUMBER = "number"
+    ALGEBRA = "algebra"
+    SET = "set"
+    INTERVAL = "interval"
+    TUPLE = "tuple"
+    MATRIX = "matrix"
+    EQUATION = "equation"
+    CHOICE = "choice"
+    TIME = "time"
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """Compares trees under a policy."""
+
+    policy: MathPolicy
+
+    def same(self, truth: Node, answer: Node) -> bool | None:
+        """Whether two trees say the same; None where that is not found out."""
+        return self.compared(truth, answer)[0]
+
+    def compared(self, truth: Node, answer: Node) -> tuple[bool | None, Method]:
+        """The same, with the way it was found out."""
+        truth, answer = _without_remarks(truth), _without_remarks(answer)
+        if truth == answer:
+            return True, Method.TEXT
+        if operations(truth, answer).isdisjoint(_FORMS):
+            return self.scalars(truth, answer)
+        for applies, compare, method in _TABLE:
+            if applies(truth) or applies(answer):
+                is_tuple = truth.op is answer.op is Op.TUPLE and method is Method.SET
+                return compare(self, truth, answer), Method.TUPLE if is_tuple else method
+        return self.scalars(truth, answer)
+
+    def scalars(self, truth: Node, answer: Node) -> tuple[bool | None, Method]:
+        verdict = same_scalar(truth, answer, self.policy)
+        return verdict, next(
+            (method for applies, method in _SINGLE if applies(truth) and applies(answer)), Method.ALGEBRA
+        )
+
+    def open_signs(self, truth: Node, answer: Node) -> bool | None:
+        """Either sign: the same formula as it stands, or the same values written out."""
+        if has_open_sign(truth) and has_open_sign(answer) and same_value(truth, answer):
+            return True
+        return self.same(expanded(truth), expanded(answer))
+
+    def relations(self, truth: Node, answer: Node) -> bool | None:
+        return same_relation(truth, answer, self.same)
+
+    def regions(self, truth: Node, answer: Node) -> bool | None:
+        """Sets of numbers; `D = (0, 1]` stands for its value, and what is no set is compared as relations."""
+        truth, answer = (value_of(side) if is_definition(side) else side for side in (truth, answer))
+        verdict = same_region(truth, answer)
+        if verdict is None and Op.RELATION in (truth.op, answer.op):
+            return self.relations(truth, answer)
+        if verdict is None and truth.op is answer.op:
+            return _by_parts(self, truth, answer)
+        return verdict
+
+    def collections(self, truth: Node, answer: Node) -> bool | None:
+        return same_list(truth, answer, self.same, ordered=self.policy.ordered_lists)
+
+    def matrices(self, truth: Node, answer: Node) -> bool | None:
+        return same_matrix(truth, answer, self.same)
+
+
+def _without_remarks(node: Node) -> Node:
+    """A list without remarks about its unknowns, `k ∈ Z`."""
+    if node.op is not Op.LIST:
+        return node
+    kept = tuple(item for item in node.args if not _is_remark(item))
+    if len(kept) == len(node.args) or not kept:
+        return node
+    return kept[0] if len(kept) == 1 else node._replace(args=kept)
+
+
+def _is_remark(item: Node) -> bool:
+    return (
+        item.op is Op.RELATION
+        and item.leaf == "in"
+        and item.args[1].leaf.startswith("set ")
+        and item.args[1].leaf != "set R"
+    )
+
+
+def _by_parts(forms: Forms, truth: Node, answer: Node) -> bool | None:
+    """Unions and the like that are no sets of numbers: part by part, as written."""
+    if len(truth.args) != len(answer.args) or truth.leaf != answer.leaf:
+        return None
+    verdicts = [forms.same(one, other) for one, other in zip(truth.args, answer.args, strict=True)]
+    return True if all(verdict is True for verdict in verdicts) else None
+
+
+def _is_relation(node: Node) -> bool:
+    return node.op is Op.RELATION
+
+
+def _is_collection(node: Node) -> bool:
+    return node.op in (Op.LIST, Op.SET, Op.TUPLE)
+
+
+def _is_matrix(node: Node) -> bool:
+    return node.op is not Op.LIST and node.op is not Op.RELATION and has_matrix(node)
+
+
+def _is_word(node: Node) -> bool:
+    return node.op is Op.WORD
+
+
+_SINGLE = ((is_number, Method.NUMBER), (_is_word, Method.TEXT), (is_time, Method.TIME))
+_FORMS = {
+    Op.PLUS_MINUS, Op.RELATION, Op.MATRIX, Op.LIST, Op.SET, Op.TUPLE, Op.UNION, Op.INTERSECTION, Op.DIFFERENCE,
+    Op.BUILDER, Op.EMPTY,
+}  # fmt: skip
+Applies = Callable[[Node], bool]
+Compare = Callable[[Forms, Node, Node], bool | None]
+_TABLE: tuple[tuple[Applies, Compare, Method], ...] = (
+    (has_open_sign, Forms.open_signs, Method.SET),
+    (is_region, Forms.regions, Method.INTERVAL),
+    (_is_relation, Forms.relations, Method.EQUATION),
+    (_is_matrix, Forms.matrices, Method.MATRIX),
+    (_is_collection, Forms.collections, Method.SET),
+)

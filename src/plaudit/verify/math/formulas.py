@@ -1,0 +1,61 @@
+r"""Formulas between `$…$`, `$$…$$`, `\(…\)`, `\[…\]`, and sentences that do not end inside one.
+
+A dollar sign before a number that reads on in words is money: "$5 and $6" holds no formula.
+"""
+
+import re
+from collections.abc import Iterator
+
+__all__ = ["end_of_statement", "formulas_in", "statements", "without_environment", "without_formulas"]
+
+_NAME = r"\{(?:equation|align|gather|multline|displaymath)\*?\}"
+_FORMULA = (
+    r"\$\$(?P<display>[^$]{1,3000}+)\$\$"
+    r"|(?P<money>\\\$|\$[ ]?\d[\d,]*(?:\.\d+)?(?=$|[.,;:!?)]+(?:\s|$)|\s+[^\W\d_]{2}|\s+[a-zA-Z]\s|[*_]|/[a-z]))"
+    r"|\$(?P<inline>[^$\n]{1,2000}+|\s[^$]{1,200}+)\$"
+    r"|\\\((?P<round>(?:[^\\]++|\\[^()\[\]])++)\\\)"
+    r"|\\\[(?P<square>(?:[^\\]++|\\[^()\[\]])++)\\\]"
+    rf"|\\begin{_NAME}(?P<environment>(?:[^\\]++|\\(?!(?:begin|end){_NAME}))++)\\end{_NAME}"
+)
+_PATTERN = re.compile(_FORMULA, re.DOTALL)
+_END = r"(?P<end>[.!?](?=[\s*_\"')]|$)|[。！？]|\n)"
+_FORMULA_OR_END = re.compile(rf"{_FORMULA}|{_END}", re.DOTALL)
+_KINDS = ("display", "inline", "round", "square", "environment")
+
+
+def formulas_in(text: str) -> list[re.Match[str]]:
+    """The formulas of a text; the last group of each match holds what is inside."""
+    if "$" not in text and "\\" not in text:
+        return []
+    return [found for found in _PATTERN.finditer(text) if found.lastgroup in _KINDS]
+
+
+def without_environment(text: str) -> str:
+    """The content of a text that is one `equation`, `align` or the like, else the text."""
+    found = _PATTERN.fullmatch(text) if text.startswith("\\begin") else None
+    return found["environment"].strip() if found and found["environment"] else text
+
+
+def without_formulas(text: str) -> str:
+    """The text with every formula covered, so that places in it stay the same."""
+    if "$" not in text and "\\" not in text:
+        return text
+    return _PATTERN.sub(lambda found: "x" * len(found[0]), text)
+
+
+def end_of_statement(text: str, start: int, limit: int) -> int:
+    """Where the sentence or line that starts at a place ends, at the latest at `limit`."""
+    for found in _FORMULA_OR_END.finditer(text, start, min(len(text), limit + 3000)):
+        if found["end"] is not None:
+            return min(found.start(), max(limit, start))
+    return min(len(text), limit)
+
+
+def statements(text: str) -> Iterator[tuple[int, int]]:
+    """The sentences and lines of a text as places, none ending inside a formula."""
+    start = 0
+    for found in _FORMULA_OR_END.finditer(text):
+        if found["end"] is not None:
+            yield start, found.start()
+            start = found.end()
+    yield start, len(text)

@@ -1,0 +1,116 @@
+"""Collections: tuples item by item, lists and sets in any order, "x = 1, y = 2" by name."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from plaudit.verify.math.tree import Node, Op, nodes
+from plaudit.verify.math.values import fingerprint
+
+__all__ = ["all_of", "same_items", "same_list"]
+
+Same = Callable[[Node, Node], bool | None]
+MAX_PAIRS = 400  # comparisons of items that have no fingerprint in common
+_COLLECTIONS = (Op.LIST, Op.SET, Op.TUPLE)
+
+
+def all_of(verdicts: Iterable[bool | None]) -> bool | None:
+    """False at the first that is False, else None if one is None, else True."""
+    result: bool | None = True
+    for verdict in verdicts:
+        if verdict is False:
+            return False
+        if verdict is None:
+            result = None
+    return result
+
+
+def same_list(truth: Node, answer: Node, same: Same, *, ordered: bool) -> bool | None:
+    """Compare collections; one against a single value is not equal."""
+    if truth.op not in _COLLECTIONS or answer.op not in _COLLECTIONS:
+        return False
+    if Op.TUPLE in (truth.op, answer.op):
+        return _same_tuple(truth, answer, same)
+    named = _by_name(truth.args, answer.args, same)
+    if named is not None:
+        return named
+    one, other = truth.args, answer.args
+    if ordered or any(found.op is Op.DOTS for item in (*one, *other) for found in nodes(item)):
+        return _in_order(one, other, same)
+    if truth.op is Op.LIST and answer.op is Op.LIST and (_distinct_names(one) > 1) != (_distinct_names(other) > 1):
+        return _in_order(one, other, same)
+    return same_items(one, other, same)
+
+
+def same_items(truth: Sequence[Node], answer: Sequence[Node], same: Same) -> bool | None:
+    """Whether two lists hold the same items in any order; an answer may repeat what the truth says once."""
+    left, right = _without_matches(list(truth), list(answer))
+    if len(left) > len(right):
+        return False
+    if len(left) * len(right) > MAX_PAIRS:
+        return None
+    for item in left:
+        partner = next((index for index, other in enumerate(right) if same(item, other) is True), None)
+        if partner is None:
+            return False
+        right.pop(partner)
+    if _repeats(truth):
+        return not right
+    return all(any(same(item, extra) is True for item in truth) for extra in right)
+
+
+def _without_matches(truth: list[Node], answer: list[Node]) -> tuple[list[Node], list[Node]]:
+    """Both lists without the items that pair off by fingerprint, which is quick for long lists."""
+    waiting: dict[int, list[Node]] = {}
+    strangers = []
+    for item in answer:
+        key = fingerprint(item)
+        if key is None:
+            strangers.append(item)
+        else:
+            waiting.setdefault(key, []).append(item)
+    left = []
+    for item in truth:
+        key = fingerprint(item)
+        if key is not None and waiting.get(key):
+            waiting[key].pop()
+        else:
+            left.append(item)
+    return left, strangers + [item for items in waiting.values() for item in items]
+
+
+def _repeats(items: Sequence[Node]) -> bool:
+    keys = [fingerprint(item) for item in items]
+    known = [key for key in keys if key is not None]
+    return len(known) != len(set(known))
+
+
+def _in_order(one: Sequence[Node], other: Sequence[Node], same: Same) -> bool | None:
+    if len(one) != len(other):
+        return False
+    return all_of(same(left, right) for left, right in zip(one, other, strict=True))
+
+
+def _same_tuple(truth: Node, answer: Node, same: Same) -> bool | None:
+    """Points item by item; of two items the brackets count, as they may be an interval's."""
+    if len(truth.args) == 2 and truth.leaf != answer.leaf and Op.LIST not in (truth.op, answer.op):
+        return False
+    return _in_order(truth.args, answer.args, same)
+
+
+def _names(items: Sequence[Node]) -> list[str] | None:
+    """The names that items are given, where each is an equation with a name on its left."""
+    if not all(item.op is Op.RELATION and item.leaf == "=" and item.args[0].op is Op.NAME for item in items):
+        return None
+    return [item.args[0].leaf for item in items]
+
+
+def _distinct_names(items: Sequence[Node]) -> int:
+    return len(set(_names(items) or ()))
+
+
+def _by_name(one: Sequence[Node], other: Sequence[Node], same: Same) -> bool | None:
+    """Compare by name where both sides name the same things, each once."""
+    names, others = _names(one), _names(other)
+    if names is None or others is None or sorted(names) != sorted(others) or len(set(names)) != len(names):
+        return None
+    partners = dict(zip(others, other, strict=True))
+    return all_of(same(item, partners[found]) for found, item in zip(names, one, strict=True))

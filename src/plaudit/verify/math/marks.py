@@ -1,0 +1,47 @@
+"""The places where a response states its answer, as `boxes`, `phrases` and `unmarked` find them.
+
+Only says where; whether what stands there can be trusted is decided in `doubts`.
+"""
+
+import re
+from collections import deque
+from dataclasses import dataclass
+from enum import StrEnum
+
+__all__ = ["MAX_MARKS", "Mark", "Source", "last_matches"]
+
+MAX_MARKS = 50  # of a kind, counted from the end of a response
+
+
+class Source(StrEnum):
+    """How an answer was marked as the answer, strongest first."""
+
+    BOXED = "boxed"
+    TAG = "tag"
+    HASHES = "hashes"
+    PHRASE = "phrase"
+    BOLD = "bold"
+    EQUATION = "equation"
+    MATH = "last formula"
+    NUMBER = "last number"
+    WHOLE = "whole response"
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A stated answer: its text, how it is marked, and its place; `denied` for "the answer is not …".
+
+    `whole` is the statement that the text begins: "4" of "4, since two and two make four".
+    """
+
+    text: str
+    source: Source
+    start: int
+    end: int
+    whole: str = ""
+    denied: bool = False
+
+
+def last_matches(pattern: re.Pattern[str], text: str, start: int = 0) -> list[re.Match[str]]:
+    """The last matches of a pattern from a place on, as many as may count."""
+    return list(deque(pattern.finditer(text, start), maxlen=MAX_MARKS))

@@ -1,0 +1,106 @@
+"""Matrices: added, multiplied and scaled where an answer leaves that to do, then compared cell by cell."""
+
+from collections.abc import Callable
+from itertools import chain
+
+from plaudit.verify.math.lists import all_of
+from plaudit.verify.math.tree import Node, Op, nodes
+
+__all__ = ["has_matrix", "same_matrix"]
+
+Same = Callable[[Node, Node], bool | None]
+Rows = list[list[Node]]
+MAX_CELLS = 2_000
+
+
+def has_matrix(node: Node) -> bool:
+    """Whether a matrix stands anywhere in a tree."""
+    return any(found.op is Op.MATRIX for found in nodes(node))
+
+
+def same_matrix(truth: Node, answer: Node, same: Same) -> bool | None:
+    """Compare two matrices; a single row or column is also a tuple."""
+    one, other = _rows(truth), _rows(answer)
+    if one is None or other is None:
+        return None
+    if [len(row) for row in one] != [len(row) for row in other]:
+        if Op.TUPLE not in (truth.op, answer.op):
+            return False
+        if sum(map(len, one)) != sum(map(len, other)):
+            return False
+    pairs = zip(chain.from_iterable(one), chain.from_iterable(other), strict=True)
+    return all_of(same(left, right) for left, right in pairs)
+
+
+def _rows(node: Node) -> Rows | None:
+    """The cells of an expression that is a matrix, or None."""
+    if node.op is Op.MATRIX:
+        return [list(row.args) for row in node.args]
+    if node.op is Op.TUPLE:
+        return [[arg] for arg in node.args]
+    rule = _RULES.get(node.op)
+    return rule(node) if rule and sum(1 for _ in nodes(node)) <= MAX_CELLS else None
+
+
+def _added(node: Node) -> Rows | None:
+    parts = [_rows(arg) for arg in node.args]
+    first = parts[0]
+    if first is None or any(part is None or _shape(part) != _shape(first) for part in parts):
+        return None
+    known = [part for part in parts if part is not None]
+    return [
+        [Node(Op.ADD, tuple(part[i][j] for part in known)) for j in range(len(first[0]))] for i in range(len(first))
+    ]
+
+
+def _negated(node: Node) -> Rows | None:
+    rows = _rows(node.args[0])
+    return None if rows is None else [[Node(Op.NEGATE, (cell,)) for cell in row] for row in rows]
+
+
+def _multiplied(node: Node) -> Rows | None:
+    scale: list[Node] = []
+    product: Rows | None = None
+    for arg in node.args:
+        if not has_matrix(arg):
+            scale.append(arg)
+            continue
+        rows = _rows(arg)
+        if rows is None:
+            return None
+        product = rows if product is None else _times(product, rows)
+        if product is None:
+            return None
+    if product is None or not scale:
+        return product
+    return [[Node(Op.MULTIPLY, (*scale, cell)) for cell in row] for row in product]
+
+
+def _divided(node: Node) -> Rows | None:
+    rows = None if has_matrix(node.args[1]) else _rows(node.args[0])
+    return None if rows is None else [[Node(Op.DIVIDE, (cell, node.args[1])) for cell in row] for row in rows]
+
+
+def _times(left: Rows, right: Rows) -> Rows | None:
+    if len(left[0]) != len(right) or len(left) * len(right) * len(right[0]) > MAX_CELLS:
+        return None
+    columns = list(zip(*right, strict=True))
+    return [
+        [
+            Node(Op.ADD, tuple(Node(Op.MULTIPLY, (one, other)) for one, other in zip(row, column, strict=True)))
+            for column in columns
+        ]
+        for row in left
+    ]
+
+
+def _shape(rows: Rows) -> tuple[int, int]:
+    return len(rows), len(rows[0])
+
+
+_RULES: dict[Op, Callable[[Node], Rows | None]] = {
+    Op.ADD: _added,
+    Op.NEGATE: _negated,
+    Op.MULTIPLY: _multiplied,
+    Op.DIVIDE: _divided,
+}

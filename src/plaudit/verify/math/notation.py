@@ -1,0 +1,118 @@
+r"""One notation for the many ways to write the same: unicode, LaTeX spacing, `\dfrac`, dollar signs, eaten backslashes.
+
+Works on text, before anything is read; two texts that come out alike say the same.
+"""
+
+import re
+
+from plaudit.verify.math.glyphs import without_unicode
+
+__all__ = ["comparable", "unified"]
+
+# A backslash and the letter after it become one control character when text passes through an unescaped string.
+_EATEN = re.compile(
+    "\x0c(?=rac|orall)|\x08(?=oxed|egin|inom|ar|eta|mod|ig)|\x07(?=lpha|rc|ngle|pprox|st)|\x0b(?=ec|ert|ar|dots)"
+    "|\t(?=ext|imes|frac|an|heta|au|o\\b|riangle|ilde)|\r(?=ight|ho|m|angle|floor|ceil)"
+)
+_EATEN_LETTERS = {"\x0c": r"\f", "\x08": r"\b", "\x07": r"\a", "\x0b": r"\v", "\t": r"\t", "\r": r"\r"}
+
+_DOUBLED = re.compile(
+    r"\\\\(?=(?:[dtc]?frac|sqrt|boxed|text|left|right|pi|cdot|times|infty|pm|begin|end|binom|circ)\b)"
+)
+_ROW = re.compile(r"\\\\(?:\[-?\d+(?:\.\d+)?(?:pt|em|ex|mm)\])?")
+_NOTHING = re.compile(
+    r"(?<!\\)\\!|\\(?:left|right|middle|[bB]igg?[lrm]?|displaystyle|textstyle|scriptstyle|limits|nolimits|allowbreak)(?![a-zA-Z])\.?"
+    r"|\\(?:label|tag)\s?\{[^{}]*\}|\\[hv]space\*?\s?\{[^{}]*\}"
+)
+_SPACE = re.compile(
+    r"(?:(?<!\\)\\[,;:> \n]|\\q?quad|\\(?:enspace|thinspace|hfill|par|noindent)(?![a-zA-Z])|[~\s\u200b\ufeff\u2060])+"
+)
+_MONEY = re.compile(r"(?<!\\)\$(?=\s?-?[\d.])")
+_MATH_MARKS = re.compile(r"\\[()]|(?<!\\)\\[\[\]]|(?<!\\)\$")
+_NEW_NAMES = {
+    r"\frac": "dfrac tfrac cfrac sfrac", r"\binom": "dbinom tbinom", r"\le": "leq leqslant", r"\ge": "geq geqslant",
+    r"\ne": "neq", r"\{": "lbrace", r"\}": "rbrace", "[": "lbrack", "]": "rbrack", "|": "lvert rvert vert",
+    r"\|": "lVert rVert Vert", r"\ldots": "cdots dots dotsc dotsb hdots", r"\emptyset": "varnothing",
+    r"\arctan": "arctg", r"\arccot": "arcctg", r"\cot": "ctg", r"\tan": "tg", r"\csc": "cosec", ":": "colon",
+    "<": "lt", ">": "gt", r"\to": "rightarrow longrightarrow", "(": "langle", ")": "rangle", r"\setminus": "backslash",
+    r"\phi": "varphi", r"\theta": "vartheta", r"\epsilon": "varepsilon", r"\circ": "textcirc", r"\cup": "cupdot",
+    r"^\circ": "textdegree degree", r"\cdot": "bullet", "*": "ast", r"\text{and}": "land wedge",
+    r"\text{or}": "lor vee", r"\text": "fbox mbox hbox textrm textbf textit textnormal textsf texttt textup emph",
+    r"\mathrm": "rm operatorname operatorname*",
+}  # fmt: skip
+_NEW_NAME = {old: new for new, names in _NEW_NAMES.items() for old in names.split()}
+_RENAMED = re.compile(rf"\\({'|'.join(map(re.escape, sorted(_NEW_NAME, reverse=True)))})(?![a-zA-Z])")
+_DEGREES = re.compile(r"\^\s?\{\s?\^?\s?\\circ\s?\}|\^\s?\^?\s?\\circ(?![a-zA-Z])")
+_HALF_OF_DAY = re.compile(r"(:\d\d)\s?(?:\\text\s?\{\s?([ap])\.?\s?m\b\.?\s?\}|([ap])\.?\s?m\b\.?)", re.IGNORECASE)
+_MINUTES = re.compile(r"(\d+(?:\.\d+)?)\s?°\s?(\d+(?:\.\d+)?)\s?'(?!')")
+_THOUSANDS = re.compile(r"(?<=\d)\s?(?:\{\s?,\s?\}|,\\!)\s?(?=\d{3})")
+_REPEATING = re.compile(r"(\d*\.\d*)(\d)\s?(?:repeating|recurring)|(\d*\.\d*?)(\d)\4+\s?(?:\.\.\.+|\\ldots)")
+_GLUED = re.compile(r"(?<=\d)(or|and)(?=[A-Z\d\\(-])")
+_PUNCTUATION = " \n\t.,;:!*`"
+_SPACING = re.compile(r"(?<![a-zA-Z\\])\s+|\s+(?![a-zA-Z])")
+_BRACED_DIGIT = re.compile(r"([\^_])\{(\w)\}")
+
+
+def unified(text: str) -> str:
+    """The text in one notation, ready to be read."""
+    if not text.isascii():
+        text = without_unicode(text)
+    text = _EATEN.sub(lambda eaten: _EATEN_LETTERS[eaten[0]], text)
+    if "\\" in text or "$" in text or "{" in text:
+        text = _without_dressing(text)
+    text = _GLUED.sub(r" \1 ", _SPACE.sub(" ", text)).strip()
+    if "..." in text or "ldots" in text or "ing" in text:
+        text = _REPEATING.sub(_repeating, text)
+    if ":" in text:
+        text = _HALF_OF_DAY.sub(lambda found: f"{found[1]} \\text{{{(found[2] or found[3]).lower()}m}}", text)
+    if "°" in text:
+        text = _MINUTES.sub(r"((\1+\2/60))°", text)
+    return _without_end(text)
+
+
+def comparable(text: str) -> str:
+    """A unified text without the spaces and braces that say nothing, for comparison with another."""
+    return _BRACED_DIGIT.sub(r"\1\2", _SPACING.sub("", text))
+
+
+def _without_dressing(text: str) -> str:
+    text = _THOUSANDS.sub("", text.replace("{,}\\!", "{,}"))
+    if "\\\\" in text:
+        text = _ROW.sub(r"\\cr ", _DOUBLED.sub(r"\\", text) if r"\begin" not in text else text)
+    if text.count("$") - text.count("\\$") == 1:  # no pair of marks around mathematics
+        text = _MONEY.sub(r"\\$", text)
+    text = text.replace(r"\$", r"\text{dollar}")
+    text = _NOTHING.sub("", text)
+    text = _MATH_MARKS.sub(" ", text)
+    text = _RENAMED.sub(_renamed, text)
+    return _DEGREES.sub("°", text)
+
+
+def _repeating(found: re.Match[str]) -> str:
+    r"""`0.166...` and "0.16 repeating" as `0.1\overline{6}`."""
+    return f"{found[1] or found[3]}\\overline{{{found[2] or found[4]}}}"
+
+
+def _renamed(command: re.Match[str]) -> str:
+    new = _NEW_NAME[command[1]]
+    return f"{new} " if new[-1].isalpha() and new[0] == "\\" else new
+
+
+def _without_end(text: str) -> str:
+    """Without the full stop or comma that belongs to the sentence; a factorial keeps its sign."""
+    end = text.rstrip(_PUNCTUATION.replace("!", ""))
+    if end.endswith("\\"):
+        end = end[:-1].rstrip()
+    if end[:1] == "{" and end[-1:] == "}":
+        end = _without_braces(end)
+    return end.lstrip(_PUNCTUATION.replace(".", "")) if end[:1] in _PUNCTUATION else end
+
+
+def _without_braces(text: str) -> str:
+    """Without braces around the whole, which say nothing: a set is as unordered as a list."""
+    depth = 0
+    for place, sign in enumerate(text):
+        depth += (sign == "{") - (sign == "}")
+        if depth == 0 and place < len(text) - 1:
+            return text
+    return text[1:-1].strip()

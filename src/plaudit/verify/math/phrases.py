@@ -1,0 +1,105 @@
+"""Answers after words that announce them: "the answer is", "答案是", "la réponse est", "Antwort:", "la respuesta es".
+
+A statement ends with its sentence, and its head, which is the answer proper, before any explanation ("4, since …").
+"""
+
+import re
+from itertools import pairwise
+
+from plaudit.verify.math.formulas import end_of_statement, without_formulas
+from plaudit.verify.math.marks import Mark, Source, last_matches
+
+__all__ = ["phrases_in"]
+
+_NOUN = (
+    r"(?:\banswers?\b|\b(?:correct|right) (?:option|choice)\b|\br[ée]ponse\b|\b(?:antwort|ergebnis|lösung)\b"
+    r"|\brespuesta\b|答案|答(?=[:：]))"
+)
+_DENIED = (
+    r"(?P<denied>\b(?:is|are|was|were|would|can|could)\s?(?:n['’]t|not)\b|\bcannot\b|\bn['’]est\s+pas\b"
+    r"|\b(?:ist|lautet)\s+nicht\b|\bno\s+es\b|不是|并非|不为)"
+)
+_VERB = r"\b(?:is|are|was|be|equals|est|ist|lautet|beträgt|es)\b|(?:应该|应当|就)?[是为為]|等于"
+_PHRASE = re.compile(
+    rf"{_NOUN}(?:[^\n.!?:;,=\d\\$()<>。：，]{{0,40}}?(?:{_DENIED}|[:：=]|\s[-–—]\s|{_VERB})"
+    r"|[ \t*_]*(?=\$|\\+[(\[]|\\begin\{(?:equation|align|gather))|[ \t]?[*_]{1,2}[ \t]*\n"
+    r"|(?<=final answer)[ \t]*\n|(?<=\# answer)[ \t]*\n)|故选[:：]?",
+    re.IGNORECASE,
+)
+_LABEL = re.compile(r"^[ \t*_#>]{0,8}A[ \t]?:", re.MULTILINE)
+_LEAD = re.compile(
+    r"(?:[\s:：=*_}\"'“]"
+    r"|\b(?:therefore|thus|hence|then|simply|just|indeed|clearly|exactly|equal to|given by)\b[\s,:]*)*",
+    re.IGNORECASE,
+)
+_CLAUSE_END = re.compile(
+    r"\s*(?:;|,(?:\s|$)|[，；]|\s[(]|\s[-–—]+\s"
+    r"|\b(?:because|since|which|where|when|but|as|so|if|wait|actually|car|weil|da|porque|因为)\b)",
+    re.IGNORECASE,
+)
+# "The final answer is: the number of points is 19" says its answer behind the last verb.
+_COPULA = re.compile(
+    r".*(?:\b(?:is|are|was|equals|est|vaut|ist|lautet|beträgt|es)\b|[是为])[\s:：]*", re.IGNORECASE | re.DOTALL
+)
+_BRACKETED = re.compile(r"\{[^{}]*\}|(?:^|(?<=\W))[(\[](?!\s*[^\W\d_]{2})[^()\[\]]*[)\]]")
+_NOUNS = (
+    "answer",
+    "option",
+    "choice",
+    "réponse",
+    "reponse",
+    "antwort",
+    "ergebnis",
+    "lösung",
+    "respuesta",
+    "答",
+    "故选",
+)
+_OPENING = {"}": "{", ")": "(", "]": "["}
+_LONGEST = 400
+
+
+def phrases_in(text: str) -> list[Mark]:
+    """What follows "the answer is"; lines that begin with "A:" where nobody says so in words after them."""
+    stated = _stated(text)
+    labelled = last_matches(_LABEL, text) if "A:" in text or "A :" in text else []
+    if labelled and (not stated or stated[-1].start() < labelled[-1].start()):
+        stated = labelled
+    marks = [_phrase(found, text) for found in stated]
+    # "Final answer: the answer is 4" is one statement.
+    return [mark for mark, following in pairwise([*marks, None]) if mark and _is_before(mark, following)]
+
+
+def _is_before(mark: Mark, following: Mark | None) -> bool:
+    return following is None or following.start >= mark.end
+
+
+def _stated(text: str) -> list[re.Match[str]]:
+    lowered = text.lower()
+    places = [place for noun in _NOUNS if (place := lowered.find(noun)) >= 0]
+    return last_matches(_PHRASE, text, max(0, min(places) - len("correct "))) if places else []
+
+
+def _phrase(found: re.Match[str], text: str) -> Mark:
+    lead = _LEAD.match(text, found.end())
+    start = lead.end() if lead else found.end()
+    whole = text[start : end_of_statement(text, start, start + _LONGEST)]
+    covered = _BRACKETED.sub(_cover, without_formulas(whole))
+    clause = _CLAUSE_END.search(covered, 1)
+    end = clause.start() if clause else len(whole)
+    copula = _COPULA.match(covered, 0, end)
+    head = _unquoted(whole[copula.end() if copula and copula.end() < end else 0 : end])
+    denied = found.re is _PHRASE and found["denied"] is not None
+    return Mark(head, Source.PHRASE, found.start(), start + end, whole=_unquoted(whole), denied=denied)
+
+
+def _unquoted(head: str) -> str:
+    """An answer without the quotes and closing brackets of what it stands in, as in `{"answer": "4"}`."""
+    head = head.rstrip(" \"'”")
+    while head and head[-1] in _OPENING and head.count(head[-1]) > head.count(_OPENING[head[-1]]):
+        head = head[:-1].rstrip(" \"'”")
+    return head
+
+
+def _cover(found: re.Match[str]) -> str:
+    return "x" * len(found[0])

@@ -1,0 +1,61 @@
+"""What a math verification takes for the same answer: one frozen value with a switch per open question.
+
+The defaults are those under which the labelled data agrees best; a switch never changes the type of a verdict.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+__all__ = ["MathPolicy", "Percent", "Units"]
+
+
+class Units(StrEnum):
+    """How units beside a number count."""
+
+    COMPARE = "compare"  # a unit that one side leaves out is open; two different ones are not equal
+    IGNORE = "ignore"  # only the numbers count
+    REQUIRE = "require"  # the answer must give the unit that the truth has
+
+
+class Percent(StrEnum):
+    """What a percent sign beside a number means."""
+
+    UNIT = "unit"  # 50 % is 50 or 0.5 where the other side has no sign
+    STRICT = "strict"  # 50 % is 0.5 and nothing else
+
+
+@dataclass(frozen=True, slots=True)
+class MathPolicy:
+    """The switches of `verify_math`.
+
+    - `units`: whether units beside numbers are compared, ignored or required.
+    - `percent`: whether the sign may be left out ("50%" for "50").
+    - `rounding`: a decimal truth of at least `min_decimals` decimals accepts exact values that round to it.
+    - `min_decimals`: how many decimals make a truth a rounded one.
+    - `answer_digits`: a decimal answer of at least so many significant digits may stand for an exact truth that has no
+      finite decimal ("0.8660254037844386" for √3/2); lower it to accept "0.33" for 1/3.
+    - `unevaluated`: whether "2+2" is an answer where the truth is "4".
+    - `ordered_lists`: whether the order of a bare list "1, 2, 3" matters; tuples and "…" sequences are always ordered.
+    - `bare_choice`: whether a letter with its text, "(C) 12", answers a truth that is the letter or the text alone.
+    - `read_think`: whether text inside `<think>` may hold the answer.
+    - `last_number`: whether the last number answers where nothing is marked as the answer.
+    """
+
+    units: Units = Units.COMPARE
+    percent: Percent = Percent.UNIT
+    rounding: bool = True
+    min_decimals: int = 2
+    answer_digits: int = 10
+    unevaluated: bool = True
+    ordered_lists: bool = False
+    bare_choice: bool = True
+    read_think: bool = False
+    last_number: bool = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "units", Units(self.units))
+        object.__setattr__(self, "percent", Percent(self.percent))
+        if self.min_decimals < 1:
+            raise ValueError(f"min_decimals must be at least 1, got {self.min_decimals}: whole numbers are not rounded")
+        if self.answer_digits < 1:
+            raise ValueError(f"answer_digits must be at least 1, got {self.answer_digits}")

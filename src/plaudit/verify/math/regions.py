@@ -1,0 +1,225 @@
+r"""Sets of real numbers: intervals, inequalities, unions, `{x | x > 0}`, `x ≠ 5`; equal where they hold the same.
+
+The ends of both sides are put in order; then the sets are compared at every end and between any two. Ends may hold
+parameters (`kπ`): their order is taken at one place, their equality is exact.
+"""
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from plaudit.verify.math.balls import ARITHMETIC_ERRORS, Ball, Balls
+from plaudit.verify.math.budget import Unreadable
+from plaudit.verify.math.evaluation import evaluate
+from plaudit.verify.math.folding import folded
+from plaudit.verify.math.tree import Node, Op, name, nodes, number, substituted, symbols
+from plaudit.verify.math.values import same_value, sign_of
+
+__all__ = ["is_region", "same_region"]
+
+_ORDER = {"<", ">", "<=", ">="}
+_FLIPPED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "=", "!=": "!="}
+_HOLDS: dict[str, Callable[[int, int], bool]] = {
+    "<": lambda place, end: place < end,
+    ">": lambda place, end: place > end,
+    "<=": lambda place, end: place <= end,
+    ">=": lambda place, end: place >= end,
+    "=": lambda place, end: place == end,
+    "!=": lambda place, end: place != end,
+}
+MAX_ENDS = 60
+_PARAMETER = Fraction(1234, 10_000)
+
+
+def is_region(node: Node) -> bool:
+    """Whether a tree can only be a set of numbers: an inequality, a union, half-open brackets, an end at infinity."""
+    if node.op in (Op.UNION, Op.INTERSECTION, Op.DIFFERENCE, Op.BUILDER, Op.EMPTY):
+        return True
+    if node.op is Op.TUPLE and len(node.args) == 2:
+        return node.leaf in ("[)", "(]") or any(_infinite(arg) for arg in node.args)
+    if node.op is Op.RELATION:
+        return bool(_ORDER & set(node.leaf.split())) or node.leaf in ("!=", "in")
+    return node.op is Op.LIST and any(is_region(arg) for arg in node.args if arg.op is Op.RELATION)
+
+
+def same_region(truth: Node, answer: Node) -> bool | None:
+    """Whether two sets hold the same numbers; None where one is not understood."""
+    try:
+        one, other = _simplified(truth), _simplified(answer)
+        if _unknowns(one) & _symbols_of_ends(other) or _unknowns(other) & _symbols_of_ends(one):
+            return None
+        line = _Line([*_ends(one), *_ends(other)])
+        return _same_places(one, other, line)
+    except (Unreadable, *ARITHMETIC_ERRORS):
+        return None
+
+
+def _same_places(one: Node, other: Node, line: "_Line") -> bool | None:
+    """Whether both sets hold the same places; None where that only seems so at the place taken for the parameters."""
+    held = [_holds(one, place, line) for place in line.places]
+    if held != [_holds(other, place, line) for place in line.places]:
+        return False
+    if not any(held) and Op.EMPTY not in (one.op, other.op):
+        return None
+    places = [{line.place(end) for end in _ends(side)} for side in (one, other)]
+    with_parameters = {line.place(end) for side in (one, other) for end in _ends(side) if symbols(end)}
+    return True if with_parameters <= places[0] & places[1] else None
+
+
+def _unknowns(node: Node) -> set[str]:
+    return {found.args[0].leaf for found in nodes(node) if found.op is Op.RELATION}
+
+
+def _symbols_of_ends(node: Node) -> set[str]:
+    return {found for end in _ends(node) for found in symbols(end)}
+
+
+def _infinite(node: Node) -> bool:
+    return node.op is Op.INFINITY or (node.op is Op.NEGATE and node.args[0].op is Op.INFINITY)
+
+
+def _simplified(node: Node) -> Node:
+    """The set with every inequality solved for its unknown: `name sign end`."""
+    if node.op is Op.RELATION:
+        return _solved(node)
+    if node.op is Op.BUILDER:
+        return _simplified(_with_domain(node.args[0], node.args[1]))
+    if node.op is Op.LIST:
+        return Node(Op.LIST, tuple(_simplified(arg) for arg in _spread(node.args)), node.leaf)
+    if node.op in (Op.UNION, Op.INTERSECTION, Op.DIFFERENCE):
+        return node._replace(args=tuple(_simplified(arg) for arg in node.args))
+    if node.op is Op.TUPLE and len(node.args) == 2:
+        return node
+    if node.op in (Op.SET, Op.EMPTY) or (node.op is Op.NAME and node.leaf == "set R"):
+        return node
+    raise Unreadable("not a set of numbers")
+
+
+def _with_domain(element: Node, rule: Node) -> Node:
+    """`{x ∈ S | rule}` is the rule within S."""
+    if element.op is Op.RELATION and element.leaf == "in":
+        return Node(Op.INTERSECTION, (element.args[1], rule))
+    return rule
+
+
+def _spread(items: tuple[Node, ...]) -> list[Node]:
+    """`x ≠ -1, 4` excludes both: a bare item after a relation shares its left side and sign."""
+    spread: list[Node] = []
+    for item in items:
+        if item.op is not Op.RELATION and spread and spread[-1].op is Op.RELATION and len(spread[-1].args) == 2:
+            item = spread[-1]._replace(args=(spread[-1].args[0], item))
+        spread.append(item)
+    return spread
+
+
+def _solved(node: Node) -> Node:
+    signs = node.leaf.split()
+    if signs == ["in"]:
+        return _simplified(node.args[1])
+    if not set(signs) <= _HOLDS.keys():
+        raise Unreadable("not an inequality")
+    parts = [
+        _solved_pair(left, sign, right) for left, sign, right in zip(node.args, signs, node.args[1:], strict=False)
+    ]
+    if len({part.args[0].leaf for part in parts}) > 1:
+        raise Unreadable("several unknowns")
+    return parts[0] if len(parts) == 1 else Node(Op.INTERSECTION, tuple(parts))
+
+
+def _solved_pair(left: Node, sign: str, right: Node) -> Node:
+    left, right = _unknown(left), _unknown(right)
+    if left.op is Op.NAME and left.leaf not in symbols(right):
+        return Node(Op.RELATION, (left, right), sign)
+    if right.op is Op.NAME and right.leaf not in symbols(left):
+        return Node(Op.RELATION, (right, left), _FLIPPED[sign])
+    unknowns = symbols(left) | symbols(right)
+    if len(unknowns) != 1:
+        raise Unreadable("several unknowns")
+    return _solved_linear(Node(Op.ADD, (left, Node(Op.NEGATE, (right,)))), sign, unknowns.pop())
+
+
+def _unknown(node: Node) -> Node:
+    """A function of something, `f(x)`, is an unknown like any other."""
+    return name(node.leaf) if node.op is Op.CALL and node.leaf.endswith("()") else node
+
+
+def _solved_linear(difference: Node, sign: str, unknown: str) -> Node:
+    """`a·x + b < 0` with constants a and b."""
+    at = [folded(substituted(difference, {unknown: number(value)})) for value in range(3)]
+    slope = Node(Op.ADD, (at[1], Node(Op.NEGATE, (at[0],))))
+    later = Node(Op.ADD, (at[2], Node(Op.NEGATE, (at[1],))))
+    direction = sign_of(slope)
+    if not direction or not same_value(slope, later):
+        raise Unreadable("not linear")
+    end = Node(Op.NEGATE, (Node(Op.DIVIDE, (at[0], slope)),))
+    return Node(Op.RELATION, (name(unknown), end), sign if direction > 0 else _FLIPPED[sign])
+
+
+def _ends(node: Node) -> list[Node]:
+    """The numbers at which membership may change."""
+    if node.op is Op.RELATION:
+        return [] if _infinite(node.args[1]) else [node.args[1]]
+    if node.op is Op.TUPLE or node.op is Op.SET:
+        return [arg for arg in node.args if not _infinite(arg)]
+    return [end for arg in node.args for end in _ends(arg)]
+
+
+class _Line:
+    """Ends in order; place 2i+1 is the end i, the even places lie between."""
+
+    def __init__(self, ends: list[Node]) -> None:
+        if len(ends) > MAX_ENDS:
+            raise Unreadable("too many ends")
+        placed = sorted(((folded(end), _placed(end)) for end in ends), key=lambda pair: pair[1].real)
+        self.groups: list[list[tuple[Node, Ball]]] = []
+        for end, ball in placed:
+            if self.groups and self._is_same(self.groups[-1][0], (end, ball)):
+                self.groups[-1].append((end, ball))
+            else:
+                self.groups.append([(end, ball)])
+        self.places = range(2 * len(self.groups) + 1)
+
+    @staticmethod
+    def _is_same(one: tuple[Node, Ball], other: tuple[Node, Ball]) -> bool:
+        return not one[1].is_apart_from(other[1]) and same_value(one[0], other[0]) is True
+
+    def place(self, node: Node) -> int:
+        if node.op is Op.INFINITY:
+            return 2 * len(self.groups) + 1
+        if _infinite(node):
+            return -1
+        end = folded(node)
+        return next(2 * i + 1 for i, group in enumerate(self.groups) if any(found == end for found, _ in group))
+
+
+def _placed(end: Node) -> Ball:
+    end = folded(end)
+    ball = evaluate(end, Balls(50, dict.fromkeys(symbols(end), _PARAMETER)))
+    if not ball.is_real:
+        raise Unreadable("an end that is not real")
+    return ball
+
+
+def _holds(node: Node, place: int, line: _Line) -> bool:
+    """Whether a simplified set holds a place."""
+    if node.op is Op.RELATION:
+        return _HOLDS[node.leaf](place, line.place(node.args[1]))
+    if node.op is Op.TUPLE:
+        low, high = (line.place(arg) for arg in node.args)
+        above = place >= low if node.leaf[0] == "[" else place > low
+        return above and (place <= high if node.leaf[1] == "]" else place < high)
+    if node.op is Op.SET:
+        return any(place == line.place(arg) for arg in node.args)
+    if node.op is Op.LIST:
+        return _holds_list(node, place, line)
+    if node.op is Op.DIFFERENCE:
+        return _holds(node.args[0], place, line) and not _holds(node.args[1], place, line)
+    if node.op is Op.NAME:
+        return True
+    combine = all if node.op is Op.INTERSECTION else any
+    return combine(_holds(arg, place, line) for arg in node.args)
+
+
+def _holds_list(node: Node, place: int, line: _Line) -> bool:
+    """Conditions side by side all hold, unless nothing could meet them all: then each is a case."""
+    together = node.leaf != "or" and any(all(_holds(arg, other, line) for arg in node.args) for other in line.places)
+    return (all if together else any)(_holds(arg, place, line) for arg in node.args)

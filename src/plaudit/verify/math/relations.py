@@ -1,0 +1,207 @@
+"""Equations and other relations: `x = 5` names its value, `2x+4y = 6` is `x+2y = 3`, and `a < b` is `b > a`."""
+
+from collections.abc import Callable
+
+from plaudit.verify.math.evaluation import Undefined, evaluate
+from plaudit.verify.math.folding import folded
+from plaudit.verify.math.lists import all_of
+from plaudit.verify.math.residues import PRIME, Residues
+from plaudit.verify.math.tree import Node, Op, number, substituted, symbols
+from plaudit.verify.math.values import counts_something, same_value, share
+
+__all__ = ["is_definition", "same_relation", "value_of"]
+
+Same = Callable[[Node, Node], bool | None]
+_FLIPPED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
+
+
+def is_definition(node: Node) -> bool:
+    """Whether a relation gives something a value: `x = 5`, `f(x) = x²`, `|AB| = 1`, `S:T = 7:32`; not `x² = 4`."""
+    return node.op is Op.RELATION and set(node.leaf.split()) <= {"=", "~"} and _is_named(node.args[0])
+
+
+def value_of(node: Node) -> Node:
+    """What a chain comes to: its end, or rather its last exact side where approximations follow."""
+    signs = node.leaf.split()
+    sides = node.args[1:]
+    exact = [side for side, sign in zip(sides, signs, strict=True) if sign == "="]
+    if not exact and not symbols(node.args[0]) and node.args[0].op is not Op.WORD:
+        return node.args[0]
+    return exact[-1] if exact else sides[-1]
+
+
+def same_relation(truth: Node, answer: Node, same: Same) -> bool | None:
+    """Compare where at least one side is a relation that is no inequality in one unknown."""
+    if truth.op is answer.op:
+        return _two_relations(truth, answer, same)
+    relation, other = (truth, answer) if truth.op is Op.RELATION else (answer, truth)
+    signs = set(relation.leaf.split())
+    if signs <= {"=", "~"}:
+        return _against_value(relation, other, same)
+    if relation.leaf == "in":
+        return same(relation.args[1], other)
+    return False
+
+
+def _is_named(node: Node) -> bool:
+    if node.op in (Op.NAME, Op.INDEX, Op.WORD):
+        return True
+    if node.op is Op.CALL:
+        return node.leaf.endswith("()") or (
+            node.leaf in ("abs", "norm", "prime", "star", "det", "dim") and bool(symbols(node))
+        )
+    if node.op is Op.POWER:
+        return _is_named(node.args[0]) and folded(node.args[1]).value == -1
+    if node.op is Op.MULTIPLY and len(node.args) == 2 and node.args[0].leaf in ("Delta", "delta", "∂"):
+        return _is_named(node.args[1])
+    if node.op in (Op.RATIO, Op.TUPLE) or (node.op is Op.MULTIPLY and _is_segment(node)):
+        return all(_is_named(arg) for arg in node.args)
+    return node.op is Op.DIVIDE and all(_is_named(arg) for arg in node.args) and node.args[0].op is not Op.NAME
+
+
+def _is_segment(node: Node) -> bool:
+    """`AB`: capitals side by side name a length, a word in italics, a product of points."""
+    return all(arg.op is Op.NAME and arg.leaf.isupper() for arg in node.args)
+
+
+def _against_value(relation: Node, value: Node, same: Same) -> bool | None:
+    if is_definition(relation):
+        if "~" in relation.leaf:
+            return any(same(side, value) is True for side in relation.args[1:])
+        return same(value_of(relation), value)
+    sides = relation.args
+    if not symbols(relation):
+        return _constant_chain(relation, value, same)
+    unknowns = symbols(relation) - symbols(value)
+    if len(sides) != 2 or len(unknowns) != 1:
+        return False
+    return _solves(sides, unknowns.pop(), value)
+
+
+def _constant_chain(relation: Node, value: Node, same: Same) -> bool | None:
+    """`2 + 2 = 4` answers 4 if it is true; `5 = 4` answers nothing."""
+    return is_true(relation, same) and any(same(side, value) is True for side in relation.args)
+
+
+def is_true(statement: Node, same: Same) -> bool:
+    """Whether the equations of a chain of constants hold."""
+    sides, signs = statement.args, statement.leaf.split()
+    pairs = zip(sides, signs, sides[1:], strict=False)
+    return all(same(left, right) is True for left, sign, right in pairs if sign == "=")
+
+
+def _solves(sides: tuple[Node, ...], unknown: str, value: Node) -> bool | None:
+    """Whether a value is the only solution of an equation that is linear in the unknown."""
+    difference = Node(Op.ADD, (sides[0], Node(Op.NEGATE, (sides[1],))))
+    at = [substituted(difference, {unknown: number(place)}) for place in range(3)]
+    bend = Node(Op.ADD, (at[0], at[2], Node(Op.MULTIPLY, (number(-2), at[1]))))
+    zero = number(0)
+    if same_value(bend, zero) is not True or same_value(at[0], at[1]) is not False:
+        return False
+    return same_value(substituted(difference, {unknown: value}), zero)
+
+
+def _two_relations(truth: Node, answer: Node, same: Same) -> bool | None:
+    for statement, other in ((answer, truth), (truth, answer)):
+        if not symbols(statement):
+            return _with_statement(statement, other, same)
+    if is_definition(truth) and is_definition(answer):
+        verdict = _two_definitions(truth, answer, same)
+        if verdict is not False or truth.args[0] == answer.args[0] or truth.leaf != "=" or answer.leaf != "=":
+            return verdict
+    if _is_equation(truth) and _is_equation(answer):
+        return same_equation(truth, answer)
+    return _side_by_side(truth, answer, same)
+
+
+def _with_statement(statement: Node, other: Node, same: Same) -> bool | None:
+    """A relation of constants beside another: true, and the same sides or the same result."""
+    if not is_true(statement, same):
+        return False
+    if symbols(other):
+        return same(value_of(statement), other)
+    verdict = _side_by_side(statement, other, same)
+    signs = set(statement.leaf.split()) | set(other.leaf.split())
+    if verdict is True or not signs <= {"=", "~"} or statement.leaf == other.leaf != "=":
+        return verdict
+    return is_true(other, same) and same(value_of(statement), value_of(other))
+
+
+def _is_equation(node: Node) -> bool:
+    return node.leaf == "="
+
+
+def _two_definitions(truth: Node, answer: Node, same: Same) -> bool | None:
+    """Two names may differ, f(z) = z is f(x) = x; names that stand in the other's value are told apart."""
+    left, right = truth.args[0], answer.args[0]
+    if _differ_in_index(left, right):
+        return False
+    if len(truth.args) == len(answer.args) > 2 and truth.leaf == answer.leaf:
+        return all_of(same(one, other) for one, other in zip(truth.args[1:], answer.args[1:], strict=True))
+    one, other = value_of(truth), value_of(answer)
+    if left.op is Op.CALL and right.op is Op.CALL and len(left.args) == len(right.args):
+        other = substituted(
+            other, {b.leaf: a for a, b in zip(left.args, right.args, strict=True) if a.op is b.op is Op.NAME}
+        )
+    elif left.op is Op.TUPLE and right.op is Op.TUPLE and left != right:
+        return None
+    return same(one, other)
+
+
+def _differ_in_index(left: Node, right: Node) -> bool:
+    """`y_1` and `y_2` are two things; `x` and `y` may be one under two names."""
+    if left.op is not Op.NAME or right.op is not Op.NAME:
+        return False
+    letter, _, index = left.leaf.partition("_")
+    other, _, other_index = right.leaf.partition("_")
+    return letter == other and index != other_index and bool(index) and bool(other_index)
+
+
+def _side_by_side(truth: Node, answer: Node, same: Same) -> bool | None:
+    """Chains of the same signs, or of the opposite ones read backwards."""
+    signs, others = truth.leaf.split(), answer.leaf.split()
+    if len(signs) != len(others):
+        return False
+    if signs == others:
+        verdict = all_of(same(one, other) for one, other in zip(truth.args, answer.args, strict=True))
+        if verdict is not False:
+            return verdict
+    if [_FLIPPED.get(sign, sign) for sign in reversed(others)] == signs:
+        backwards = answer.args[::-1]
+        return all_of(same(one, other) for one, other in zip(truth.args, backwards, strict=True))
+    return False
+
+
+def same_equation(truth: Node, answer: Node) -> bool | None:
+    """Whether one equation is a constant multiple of the other."""
+    one, other = (_difference(side) for side in (truth, answer))
+    ratios = set()
+    for attempt in range(3):
+        domain = Residues(b"equation%d" % attempt)
+        try:
+            above, below = evaluate(one, domain), evaluate(other, domain)
+            ratios.add(above * domain.invert(below) % PRIME)
+        except Undefined:
+            return same_value(one, number(0)) if same_value(other, number(0)) else False
+    if len(ratios) == 1:
+        return True
+    return False if domain.is_proof else _multiple(one, other)
+
+
+def _multiple(one: Node, other: Node) -> bool | None:
+    """The same for expressions with roots or functions: the quotient does not change when an unknown does."""
+    unknowns = sorted(symbols(one) | symbols(other))
+    if not unknowns or counts_something(one, other):
+        return None
+    places = [{unknown: number(share(f"{unknown} {round_}")) for unknown in unknowns} for round_ in range(3)]
+    pairs = [(substituted(one, place), substituted(other, place)) for place in places]
+    first = pairs[0]
+    return all_of(
+        same_value(Node(Op.MULTIPLY, (first[0], other_side)), Node(Op.MULTIPLY, (one_side, first[1])))
+        for one_side, other_side in pairs[1:]
+    )
+
+
+def _difference(node: Node) -> Node:
+    left, right = node.args[0], node.args[-1]
+    return folded(Node(Op.ADD, (left, Node(Op.NEGATE, (right,)))))

@@ -1,0 +1,70 @@
+"""Arithmetic modulo a large prime, with unknowns at random places: rational functions that agree there are the same.
+
+Functions (sines, roots, sums) are unknown but fixed: f of the same residue is the same. So equal residues mean equal
+expressions; different residues mean different ones only where no function was met (`is_proof`).
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from hashlib import blake2b
+
+from plaudit.verify.math.evaluation import Undefined
+
+__all__ = ["Residues"]
+
+PRIME = 2**127 - 1
+
+
+class Residues:
+    """One choice of places for the unknowns, made from a seed that the compared texts give."""
+
+    __slots__ = ("is_proof", "seed")
+
+    def __init__(self, seed: bytes) -> None:
+        self.seed = seed
+        self.is_proof = True
+
+    def number(self, value: Fraction | int) -> int:
+        below = value.denominator % PRIME
+        if below == 1:
+            return value.numerator % PRIME
+        return value.numerator * self.invert(below) % PRIME
+
+    def symbol(self, symbol: str) -> int:
+        if symbol in _CONSTANTS:
+            self.is_proof = False
+        return self._chosen(symbol)
+
+    def add(self, left: int, right: int) -> int:
+        return (left + right) % PRIME
+
+    def multiply(self, left: int, right: int) -> int:
+        return left * right % PRIME
+
+    def invert(self, value: int) -> int:
+        if value == 0:
+            raise Undefined("division by zero")
+        return pow(value, -1, PRIME)
+
+    def integer_power(self, base: int, exponent: int) -> int:
+        return pow(base if exponent >= 0 else self.invert(base), abs(exponent), PRIME)
+
+    def power(self, base: int, exponent: int, exact: Fraction | int | None) -> int:
+        """Roots: b^(7/3) is b^2 times an unknown cube root of b."""
+        if exact is None:
+            return self._unknown("power", base, exponent)
+        whole, part = divmod(exact, 1)
+        return self.integer_power(base, int(whole)) * self._unknown("power", base, self.number(part)) % PRIME
+
+    def call(self, function: str, values: Sequence[int]) -> int:
+        return self._unknown(function, *values)
+
+    def _unknown(self, function: str, *values: int) -> int:
+        self.is_proof = False
+        return self._chosen(f"{function}({','.join(map(str, values))})")
+
+    def _chosen(self, what: str) -> int:
+        return int.from_bytes(blake2b(what.encode("utf-8", "replace"), key=self.seed, digest_size=16).digest()) % PRIME
+
+
+_CONSTANTS = {"i", "e", "π", "±"}  # i² = -1 and the like are unknown here

@@ -1,0 +1,84 @@
+"""Rounded decimals, in the truth or in the answer; whole numbers are never rounded.
+
+A truth of "30.52" is met by an exact 1587/52, as that rounds to it. An answer of "0.8660254037844386" meets √3/2, as so
+many digits are a machine's way to write it; where a finite decimal exists, only the noise of floats is forgiven.
+"""
+
+from decimal import Context, Decimal
+from fractions import Fraction
+
+from plaudit.verify.math.folding import folded
+from plaudit.verify.math.tree import Node, Op
+from plaudit.verify.math.values import enclosure
+
+__all__ = ["is_computed", "is_rounded", "rounds_to"]
+
+_WIDE = Context(prec=60)
+_FLOAT_DIGITS = 15
+
+
+def rounds_to(truth: Node, answer: Node, min_decimals: int) -> bool:
+    """Whether the answer, a constant, rounds to the truth, a decimal of at least `min_decimals` decimals."""
+    half = _half_step(truth, min_decimals)
+    if half is None:
+        return False
+    exact, rounded = enclosure(answer), enclosure(truth)
+    if exact is None or rounded is None or not exact.is_real or not rounded.is_real:
+        return False
+    limit = _WIDE.divide(Decimal(half.numerator), Decimal(half.denominator))
+    return _WIDE.subtract(exact.real, rounded.real).copy_abs() <= _WIDE.add(limit, exact.radius)
+
+
+def is_computed(truth: Node, answer: Node, digits: int) -> bool:
+    """Whether the answer is a decimal of at least `digits` significant digits that all agree with an exact truth."""
+    written = _digits_of(answer)
+    if written < digits or _digits_of(truth) > _FLOAT_DIGITS - 3:
+        return False
+    value = folded(truth).value
+    if value is not None and _is_finite(value) and written < _FLOAT_DIGITS:
+        return False
+    exact, rounded = enclosure(truth), enclosure(answer)
+    if exact is None or rounded is None or not exact.is_real:
+        return False
+    if written < _FLOAT_DIGITS:
+        return rounds_to(answer, truth, 1)
+    noise = _WIDE.multiply(exact.real.copy_abs(), Decimal(1).scaleb(1 - _FLOAT_DIGITS))
+    return _WIDE.subtract(exact.real, rounded.real).copy_abs() <= noise
+
+
+def _digits_of(node: Node) -> int:
+    """How many significant digits a decimal shows; none for what is no decimal."""
+    if node.op is Op.NEGATE:
+        return _digits_of(node.args[0])
+    if node.op is not Op.NUMBER or "." not in node.leaf or not node.leaf[-1].isdigit():
+        return 0
+    return len(node.leaf.lower().partition("e")[0].replace(".", "").lstrip("0"))
+
+
+def _is_finite(value: Fraction | int) -> bool:
+    below = value.denominator
+    for prime in (2, 5):
+        while below % prime == 0:
+            below //= prime
+    return below == 1
+
+
+def is_rounded(truth: str, value: Fraction, exact: Fraction, min_decimals: int) -> bool:
+    """The same for a truth that is a plain decimal and an answer that is a plain number."""
+    decimals = len(truth.partition(".")[2])
+    return decimals >= min_decimals and 2 * abs(exact - value) * 10**decimals <= 1
+
+
+def _half_step(truth: Node, min_decimals: int) -> Fraction | None:
+    """Half of the last digit that a decimal shows: of 2.50, of -0.33, of 1.25 × 10^-3, of 6.02e23."""
+    if truth.op is Op.NEGATE:
+        return _half_step(truth.args[0], min_decimals)
+    if truth.op is Op.MULTIPLY and len(truth.args) == 2 and truth.args[1].op is Op.POWER:
+        step = _half_step(truth.args[0], min_decimals)
+        scale = enclosure(truth.args[1], 20)
+        return step * Fraction(scale.real) if step is not None and scale is not None and scale.real > 0 else None
+    if truth.op is not Op.NUMBER or not truth.leaf.replace(".", "").replace("e", "").replace("-", "").isdigit():
+        return None
+    mantissa, _, exponent = truth.leaf.lower().partition("e")
+    decimals = len(mantissa.partition(".")[2])
+    return Fraction(1, 2) * Fraction(10) ** (int(exponent or 0) - decimals) if decimals >= min_decimals else None

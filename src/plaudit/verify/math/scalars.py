@@ -1,0 +1,204 @@
+"""Single values: expressions, percentages, angles, amounts with units, ratios, numbers in a base, and words."""
+
+from collections.abc import Callable
+
+from plaudit.verify.math.folding import folded
+from plaudit.verify.math.lists import all_of
+from plaudit.verify.math.policy import MathPolicy, Percent, Units
+from plaudit.verify.math.rounding import is_computed, rounds_to
+from plaudit.verify.math.tree import Node, Op, name, nodes, number, rewritten, substituted, symbols
+from plaudit.verify.math.units import Unit, power_of, scale_of, unit_of
+from plaudit.verify.math.values import same_value
+from plaudit.verify.math.words import same_words
+
+__all__ = ["is_time", "same_scalar"]
+
+Same = Callable[[Node, Node], bool | None]
+_COUNTERS = set("klmnjtpqrs")  # letters that usually count, and may be chosen freely
+
+
+def same_scalar(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
+    """Compare two single values under a policy."""
+    for op, compare in _SPECIAL:
+        if op in (truth.op, answer.op):
+            return compare(truth, answer, policy)
+    if not policy.unevaluated and _is_unevaluated(answer) and not _is_unevaluated(truth):
+        return False
+    verdict = same_value(truth, answer)
+    if verdict is not True and policy.rounding and _is_close(truth, answer, policy):
+        return True
+    if verdict is True:
+        return True
+    return _with_counter_renamed(truth, answer) or _without_degrees(truth, answer) or verdict
+
+
+def _is_close(truth: Node, answer: Node, policy: MathPolicy) -> bool:
+    return rounds_to(truth, answer, policy.min_decimals) or is_computed(truth, answer, policy.answer_digits)
+
+
+def _with_counter_renamed(truth: Node, answer: Node) -> bool | None:
+    """ "kπ" and "nπ": one free whole number on each side may have either name."""
+    one, other = symbols(truth), symbols(answer)
+    if len(one) != 1 or len(other) != 1 or one == other or not (one | other) <= _COUNTERS:
+        return None
+    return same_value(substituted(truth, {one.pop(): name(other.pop())}), answer)
+
+
+def _without_degrees(truth: Node, answer: Node) -> bool | None:
+    """ "cos 13" for "cos 13°": the sign may be left out inside a function too."""
+    degrees = [any(found.op is Op.DEGREE for found in nodes(side)) for side in (truth, answer)]
+    if degrees[0] == degrees[1]:
+        return None
+    bare = [
+        rewritten(side, lambda found: found.args[0] if found.op is Op.DEGREE else found) for side in (truth, answer)
+    ]
+    return same_value(bare[0], bare[1])
+
+
+def _percent(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
+    """The sign may be left out; 400 % is 4 but does not answer "4", where 4 % does."""
+    if truth.op is answer.op:
+        return same_scalar(truth.args[0], answer.args[0], policy)
+    hundred = number(100)
+    if policy.percent is Percent.STRICT:
+        scaled = [
+            Node(Op.DIVIDE, (side.args[0], hundred)) if side.op is Op.PERCENT else side for side in (truth, answer)
+        ]
+        return same_scalar(scaled[0], scaled[1], policy)
+    if truth.op is Op.PERCENT:
+        plain = same_scalar(truth.args[0], answer, policy)
+        return plain or same_scalar(truth.args[0], Node(Op.MULTIPLY, (hundred, answer)), policy)
+    value = folded(truth).value
+    if value is None or value >= 1 or value <= -1:
+        return same_scalar(truth, answer.args[0], policy)
+    return same_scalar(truth, Node(Op.DIVIDE, (answer.args[0], hundred)), policy)
+
+
+def _degree(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
+    """The sign may be left out; against radians the angle is converted."""
+    bare = [side.args[0] if side.op in (Op.DEGREE, Op.UNIT) else side for side in (truth, answer)]
+    verdict = same_scalar(bare[0], bare[1], policy)
+    return verdict or (same_value(truth, answer) if truth.op is not answer.op else verdict)
+
+
+def _unit(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
+    """Units of one kind convert, units of two kinds differ, a unit that one side leaves out is open."""
+    bare = [_counted(side) if side.op is Op.UNIT else side for side in (truth, answer)]
+    units = [unit_of(side.leaf) if side.op is Op.UNIT else None for side in (truth, answer)]
+    if policy.units is Units.IGNORE:
+        return same_scalar(bare[0], bare[1], policy)
+    if policy.units is Units.REQUIRE and units[0] is not None and units[1] is None:
+        return False
+    if power_of(truth.leaf) != power_of(answer.leaf) and truth.op is answer.op:
+        return False
+    one, other = units
+    if one is None or other is None or one == other:
+        return same_scalar(bare[0], bare[1], policy)
+    return _converted(bare, one, other, policy)
+
+
+def _counted(amount: Node) -> Node:
+    """The number of an amount, "4 million" written out."""
+    counted, scale = amount.args[0], scale_of(amount.leaf)
+    if scale == 1:
+        return counted
+    return number(counted.value * scale) if counted.value is not None else Node(Op.MULTIPLY, (counted, number(scale)))
+
+
+def _converted(bare: list[Node], one: Unit, other: Unit, policy: MathPolicy) -> bool | None:
+    if one.measures != other.measures:
+        return False
+    return same_scalar(bare[0], Node(Op.MULTIPLY, (bare[1], number(other.size / one.size))), policy)
+
+
+def _ratio(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
+    """`2:4` is `1:2`; a clock time `1:30` is itself; a ratio of two is also their quotient."""
+    if is_time(truth) or is_time(answer):
+        return truth.op is answer.op and _same_time(truth, answer)
+    if truth.op is not answer.op:
+        sides = [_quotient(side) for side in (truth, answer)]
+        return same_scalar(sides[0], sides[1], policy) if sides[0] and sides[1] else False
+    if len(truth.args) != len(answer.args):
+        return False
+    first, second = truth.args[0], answer.args[0]
+    pairs = zip(truth.args[1:], answer.args[1:], strict=True)
+    return all_of(
+        same_value(Node(Op.MULTIPLY, (first, right)), Node(Op.MULTIPLY, (second, left))) for left, right in pairs
+    )
+
+
+def _quotient(node: Node) -> Node | None:
+    if node.op is not Op.RATIO:
+        return node
+    return Node(Op.DIVIDE, node.args) if len(node.args) == 2 else None
+
+
+def is_time(node: Node) -> bool:
+    """Whether a ratio is hours and two digits of minutes: "12:00" and "9:05", not "1:2"."""
+    if node.op is not Op.RATIO or len(node.args) not in (2, 3):
+        return False
+    hours, *rest = (_core(part) for part in node.args)
+    clock = all(len(part.leaf) == 2 and part.leaf.isdigit() and int(part.leaf) < 60 for part in rest)
+    marked = rest[0].leaf.startswith("0") or rest[0].leaf.endswith("0") or node.args[-1].op is Op.UNIT or len(rest) == 2
+    return clock and marked and hours.leaf.isdigit() and len(hours.leaf) <= 2 and int(hours.leaf) <= 24
+
+
+def _core(node: Node) -> Node:
+    return node.args[0] if node.op is Op.UNIT else node
+
+
+def _same_time(truth: Node, answer: Node) -> bool:
+    """The same hours and minutes; the half of the day counts where both give it."""
+    sides = [[folded(_core(part)).value for part in side.args] for side in (truth, answer)]
+    halves = {side.args[-1].leaf for side in (truth, answer) if side.args[-1].op is Op.UNIT}
+    return sides[0] == sides[1] and len(halves) < 2
+
+
+def _based(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
+    """A number in a base: the same digits where one side leaves the base out, else the same value."""
+    if truth.op is not answer.op:
+        digits = [side.leaf for side in (truth, answer)]
+        if digits[0] == digits[1]:
+            return True
+    values = [_decimal(side) for side in (truth, answer)]
+    return same_value(values[0], values[1]) if values[0] and values[1] else False
+
+
+def _decimal(node: Node) -> Node | None:
+    if node.op is not Op.BASED:
+        return node
+    base = folded(node.args[0]).value
+    if base is None or not 2 <= base <= 36 or len(node.leaf) > 1000:
+        return None
+    try:
+        return number(int(node.leaf, int(base)))
+    except ValueError:
+        return None
+
+
+def _word(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
+    if truth.op is answer.op:
+        return same_words(truth.leaf, answer.leaf)
+    if Op.NAME in (truth.op, answer.op):
+        return same_words(truth.leaf, answer.leaf)
+    return False
+
+
+def _is_unevaluated(node: Node) -> bool:
+    """Whether a number is left to be worked out: "2+2" and "--4", but not "1/2" or "3√2"."""
+    return not symbols(node) and any(
+        (found.op is Op.ADD and all(arg.op in (Op.NUMBER, Op.NEGATE) for arg in found.args))
+        or (found.op is Op.MULTIPLY and sum(arg.op is Op.NUMBER for arg in found.args) > 1)
+        or (found.op is Op.NEGATE and found.args[0].op is Op.NEGATE)
+        for found in nodes(node)
+    )  # fmt: skip
+
+
+_SPECIAL: tuple[tuple[Op, Callable[[Node, Node, MathPolicy], bool | None]], ...] = (
+    (Op.RATIO, _ratio),
+    (Op.BASED, _based),
+    (Op.PERCENT, _percent),
+    (Op.DEGREE, _degree),
+    (Op.UNIT, _unit),
+    (Op.WORD, _word),
+)

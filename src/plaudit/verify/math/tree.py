@@ -1,0 +1,123 @@
+"""What an answer says, as a tree: numbers, symbols, operations, and the forms around them (lists, relations, sets).
+
+A tree keeps what was written: "2+2" is a sum and "0.50" remembers its zero. Values come from `folding` and `values`.
+"""
+
+from collections.abc import Callable
+from enum import StrEnum
+from fractions import Fraction
+from typing import NamedTuple
+
+__all__ = [
+    "Node",
+    "Op",
+    "call",
+    "is_number",
+    "name",
+    "nodes",
+    "number",
+    "operations",
+    "rewritten",
+    "substituted",
+    "symbols",
+]
+
+
+class Op(StrEnum):
+    """What a node does with its arguments."""
+
+    NUMBER = "number"
+    NAME = "name"
+    WORD = "word"
+    INFINITY = "infinity"
+    EMPTY = "empty"
+    DOTS = "dots"
+    ADD = "add"
+    NEGATE = "negate"
+    MULTIPLY = "multiply"
+    DIVIDE = "divide"
+    POWER = "power"
+    CALL = "call"
+    INDEX = "index"
+    SERIES = "series"
+    PLUS_MINUS = "plus-minus"
+    PERCENT = "percent"
+    DEGREE = "degree"
+    UNIT = "unit"
+    BASED = "based"
+    RATIO = "ratio"
+    LIST = "list"
+    TUPLE = "tuple"
+    SET = "set"
+    BUILDER = "builder"
+    UNION = "union"
+    INTERSECTION = "intersection"
+    DIFFERENCE = "difference"
+    RELATION = "relation"
+    MATRIX = "matrix"
+    ROW = "row"
+
+
+class Node(NamedTuple):
+    """One node; a named tuple because thousands are built per second and compared by what they hold.
+
+    `leaf` is a name, a word, brackets ("[)"), relation signs or the digits as written; `value` is that of a number.
+    """
+
+    op: Op
+    args: tuple["Node", ...] = ()
+    leaf: str = ""
+    value: Fraction | int | None = None
+
+
+def number(value: Fraction | int, written: str = "") -> Node:
+    """A number, with the digits it was written in; a whole one is kept as an int, which calculates faster."""
+    return Node(Op.NUMBER, (), written, value.numerator if value.denominator == 1 else value)
+
+
+def name(text: str) -> Node:
+    """A symbol."""
+    return Node(Op.NAME, (), text)
+
+
+def call(function: str, *args: Node) -> Node:
+    """A function of arguments."""
+    return Node(Op.CALL, args, function)
+
+
+def is_number(node: Node) -> bool:
+    """Whether the node is a number as it stands."""
+    return node.op is Op.NUMBER
+
+
+def nodes(node: Node) -> list[Node]:
+    """The node and everything below it."""
+    waiting = [node]
+    for node in waiting:
+        waiting += node.args
+    return waiting
+
+
+def operations(*trees: Node) -> set[Op]:
+    """All that trees do, for asking what they may be before looking closer."""
+    return {found.op for tree in trees for found in nodes(tree)}
+
+
+def symbols(node: Node) -> set[str]:
+    """The names in a tree that stand for unknowns, functions among them; e, i and π do not."""
+    return {found.leaf for found in nodes(node) if found.op is Op.NAME or found.leaf.endswith("()")} - CONSTANTS
+
+
+def rewritten(node: Node, change: Callable[[Node], Node]) -> Node:
+    """The tree with `change` applied to every node, from the leaves up."""
+    if node.args:
+        node = node._replace(args=tuple(rewritten(arg, change) for arg in node.args))
+    return change(node)
+
+
+def substituted(node: Node, values: dict[str, Node]) -> Node:
+    """The tree with names replaced."""
+    return rewritten(node, lambda found: values.get(found.leaf, found) if found.op is Op.NAME else found)
+
+
+CONSTANTS = {"e", "i", "π"}

@@ -1,0 +1,171 @@
+"""The answer of a response that marks none: the whole of a bare one, bold print, or what its last sentence ends on.
+
+Only the end of a long response is read. A number that is a part of something not worked out is no answer.
+"""
+
+import re
+from collections import deque
+
+from plaudit.verify.math.formulas import formulas_in, statements
+from plaudit.verify.math.marks import Mark, Source, last_matches
+from plaudit.verify.math.policy import MathPolicy
+from plaudit.verify.numbers import NUMBER, Number, numbers_in
+
+__all__ = ["equated_numbers", "unmarked_answer"]
+
+CLOSING = 20_000  # characters at the end of a response in which an unmarked answer is looked for
+MAX_EQUATIONS = 1000  # counted from the end of a text
+LONGEST_BARE = 3000
+
+_COMMAND = re.compile(r"\\+(?:text|mathrm|mbox|textbf|operatorname|begin|end)\s?\{[^{}]*\}|\\+[a-zA-Z]+")
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_FUNCTIONS = frozenset({
+    "sin", "cos", "tan", "cot", "sec", "csc", "log", "exp", "sqrt", "frac", "and", "mod", "gcd", "lcm", "max", "min",
+    "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "sup", "inf", "infty", "infinity", "oder", "und", "for",
+})  # fmt: skip
+_TELLING = re.compile(r"(?<![\\\w])(?:is|are|it|we|so|thus|hence|he|she)\b", re.IGNORECASE)
+_EMPTY_BOX = re.compile(r"\\+(?:boxed|fbox)\s?\{\s*\}")
+_LEADING = re.compile(
+    r"(?:(?:so|thus|hence|therefore|then|that is|i\.e\.|we (?:get|have|find|obtain|see|conclude)(?: that)?"
+    r"|it follows that|this (?:gives|means|yields)(?: that)?)\b[\s,:]*)+",
+    re.IGNORECASE,
+)
+_LABEL = re.compile(r"\b[^\W\d_]{3,}(?:\s\d+)?\s?:(?=\s*[-\d\\$])")
+_OUTPUT = re.compile(r"```output\s+([^\n`]{1,100})\s+```")
+_BOLD = re.compile(r"\*\*(?P<bold>[^*\n]{1,60})\*\*(?!\s*:)|\\textbf\s?\{(?P<latex>[^{}\n]{1,60})\}")
+_LABELLING = re.compile(r":\s*$|^(?:step|case|part|final|answer|solution|note|given|problem|method)\b", re.IGNORECASE)
+_DIGIT_OR_MATH = re.compile(r"[\d\\$=]|^\(?[A-Z]\)?$")
+_SENTENCE_END = re.compile(r"[.!?](?=\s|$)|\n")
+_EQUALS = re.compile(r"=|≈|\bequals\b|\bis equal to\b", re.IGNORECASE)
+_AFTER_OPERATOR = re.compile(r"[\w)\]}%]\s*(?:[-+/^×÷·]|\*|\\times|\\cdot)\s*$")
+_COMPARED = re.compile(r"[=<>≤≥≠]\s*\$?$")
+_RESULT = re.compile(rf"[^\w\n.+/^({{<>-]{{0,20}}?({NUMBER})(?!\s*(?:[-+/×÷·*]\s*[\d($\\]|\^|\\times|\\cdot))")
+_OPERATOR = re.compile(r"[-+*/^×÷]|\d[a-zA-Z](?![a-zA-Z])")
+_UNKNOWN = re.compile(r"(?<![a-zA-Z\\])[a-zA-Z](?![a-zA-Z'’])")
+_JOINT = re.compile(r"(?:\s|,|;|\b(?:and|or|und|oder|et|ou|y|o)\b|和|或|与|、)*")
+
+
+def unmarked_answer(text: str, policy: MathPolicy) -> Mark | None:
+    """The answer that a text gives without saying so, or None where it says nothing."""
+    bare = _EMPTY_BOX.sub("", text).strip() if "box" in text else text.strip()
+    if not _has_ink(bare):
+        return None
+    if len(bare) <= LONGEST_BARE and is_bare(bare):
+        return Mark(_LABEL.sub("", bare), Source.WHOLE, 0, len(text), whole=bare)
+    end = text[-CLOSING:]
+    mark = _bold(end) or _printed(end) or _closing(end, policy)
+    return mark or Mark(bare[:LONGEST_BARE], Source.WHOLE, 0, len(text), whole=bare)
+
+
+def is_bare(text: str) -> bool:
+    """Whether a text is an answer and nothing else: a formula, or hardly a word beside numbers and signs."""
+    formulas = formulas_in(text)
+    if formulas and len(formulas) == 1 and formulas[0].span() == (0, len(text)):
+        return True
+    plain = _COMMAND.sub(" ", _LABEL.sub("", text))
+    if "\n\n" in text or "**" in text or text.count("$") > 2 or _TELLING.search(plain):
+        return False
+    return len([word for word in _WORD.findall(plain) if word.casefold() not in _FUNCTIONS]) <= 1
+
+
+def equated_numbers(text: str) -> list[Number]:
+    """The numbers right after an equals sign that no operator follows; equations in unknowns do not count."""
+    found, place = [], 0
+    for equals in deque(_EQUALS.finditer(text), maxlen=MAX_EQUATIONS):
+        side = _SENTENCE_END.split(text[max(place, equals.start() - 100) : equals.start()])[-1]
+        place = equals.end()
+        ahead = _RESULT.match(text, place)
+        numbers = numbers_in(ahead[1]) if ahead and not _is_unsolved(side) else []
+        if ahead and numbers:
+            found.append(Number(numbers[0].value, numbers[0].text, ahead.start(1), ahead.end(1), numbers[0].percent))
+    return found
+
+
+def _has_ink(text: str) -> bool:
+    return any(character.isalnum() or character in "∞∅π√" for character in text[:LONGEST_BARE]) or any(
+        character.isalnum() for character in text
+    )
+
+
+def _is_unsolved(side: str) -> bool:
+    """Whether one side of an equation still calculates with unknowns, as in "3x + 2 = 14"."""
+    return _OPERATOR.search(side) is not None and _UNKNOWN.search(side) is not None
+
+
+def _bold(text: str) -> Mark | None:
+    """The last words in bold that look like an answer and not like a label, in the last paragraph."""
+    if "**" not in text and "\\textbf" not in text:
+        return None
+    start = text.rstrip().rfind("\n\n") + 1
+    for found in reversed(last_matches(_BOLD, text[start:])):
+        inside = found["bold"] or found["latex"]
+        if _DIGIT_OR_MATH.search(inside) and not _LABELLING.search(inside):
+            return Mark(inside, Source.BOLD, start + found.start(), start + found.end())
+    return None
+
+
+def _printed(text: str) -> Mark | None:
+    """The number that a program printed, where the sentences after its output repeat it."""
+    if "```output" not in text or not (outputs := last_matches(_OUTPUT, text)):
+        return None
+    printed = numbers_in(outputs[-1][1])
+    said = text[outputs[-1].end() :]
+    repeated = [number for number in numbers_in(said) if len(printed) == 1 and number.value == printed[0].value]
+    if not repeated:
+        return None
+    start = outputs[-1].end() + repeated[-1].start
+    return Mark(repeated[-1].text, Source.NUMBER, start, start + len(repeated[-1].text), whole=said.strip())
+
+
+def _closing(text: str, policy: MathPolicy) -> Mark | None:
+    """What the last sentence with a formula or a number ends on."""
+    for start, end in reversed(list(statements(text))):
+        sentence = text[start:end]
+        if mark := _ending(sentence, policy):
+            return Mark(mark.text, mark.source, start + mark.start, start + mark.end, whole=sentence.strip())
+    return None
+
+
+def _ending(sentence: str, policy: MathPolicy) -> Mark | None:
+    formula = _last_formula(sentence)
+    if formula and not _has_number(sentence[formula.end :]):
+        return formula
+    if not policy.last_number:
+        return None
+    numbers = numbers_in(sentence)
+    if not numbers:
+        return None
+    equated = equated_numbers(sentence)
+    number, source = (equated[-1], Source.EQUATION) if equated else (numbers[-1], Source.NUMBER)
+    if _is_operand(sentence, number) and not equated:
+        return Mark(_bared(sentence.strip()), Source.WHOLE, 0, len(sentence))
+    return Mark(number.text, source, number.start, number.end)
+
+
+def _bared(sentence: str) -> str:
+    """A sentence without the words that lead up to what it says."""
+    leading = _LEADING.match(sentence)
+    return sentence[leading.end() :] if leading else sentence
+
+
+def _last_formula(sentence: str) -> Mark | None:
+    """The last formula; formulas side by side ("$1$ and $2$") are one answer, a list."""
+    group: list[re.Match[str]] = []
+    for formula in reversed(formulas_in(sentence)):
+        if group and not _JOINT.fullmatch(sentence, formula.end(), group[0].start()):
+            break
+        group.insert(0, formula)
+    if not group:
+        return None
+    contents = ", ".join(str(formula[formula.lastgroup or 0]).strip() for formula in group)
+    return Mark(contents, Source.MATH, group[0].start(), group[-1].end()) if _has_ink(contents) else None
+
+
+def _has_number(text: str) -> bool:
+    return any(character.isdecimal() for character in text)
+
+
+def _is_operand(sentence: str, number: Number) -> bool:
+    """Whether the number is only a part of something not worked out: of "5 * 2", "x^2 > 2" or a LaTeX argument."""
+    before, after = sentence[max(0, number.start - 20) : number.start], sentence[number.end : number.end + 1]
+    return bool(_AFTER_OPERATOR.search(before) or _COMPARED.search(before)) or (bool(after) and after in "}&^")

@@ -1,0 +1,248 @@
+"""Are two expressions the same number or the same function? Three ways, from cheap and exact to dear.
+
+Rational numbers are compared as fractions, rational functions modulo a prime, the rest as balls at a few places. Balls
+prove a difference; agreement to `AGREEMENT` digits everywhere, absolute and relative, counts as equal.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from hashlib import blake2b
+
+from plaudit.verify.math.balls import ARITHMETIC_ERRORS, Ball, Balls
+from plaudit.verify.math.evaluation import Undefined, evaluate
+from plaudit.verify.math.floats import Floats
+from plaudit.verify.math.folding import folded
+from plaudit.verify.math.residues import Residues
+from plaudit.verify.math.tree import Node, Op, nodes, number, rewritten, substituted, symbols
+
+__all__ = ["counts_something", "enclosure", "fingerprint", "same_value", "share", "sign_of"]
+
+DIGITS = (50, 200, 800)
+AGREEMENT = 30
+MAX_PLACES = 5  # where expressions in whole numbers are compared
+ORDINARY = 5  # powers of ten that values may be from one without being called small or large
+MAX_COST = 400  # nodes of an expression that is evaluated to hundreds of digits
+_SEED = b"plaudit"
+_MARKED = {Op.UNIT, Op.PERCENT, Op.DEGREE, Op.PLUS_MINUS, Op.WORD, Op.BASED, Op.RATIO, Op.RELATION}
+_WHOLE = {"factorial", "double factorial", "binomial", "floor", "ceil", "mod", "gcd", "lcm"}
+
+
+def same_value(left: Node, right: Node) -> bool | None:
+    """Whether two expressions are equal; None where that is not found out."""
+    left, right = folded(left), folded(right)
+    if left == right:
+        return True
+    if left.value is not None and right.value is not None:
+        return left.value == right.value
+    verdict = False if _are_apart(left, right, next(_places(_names(left, right)))) else _by_residues(left, right)
+    if verdict is None and counts_something(left, right):
+        verdict = _at_whole_numbers(left, right)
+    if verdict is None:
+        verdict = _by_balls(left, right)
+    if verdict is not True and _has_applications(left, right):
+        return same_value(_multiplied(left), _multiplied(right)) or verdict
+    return verdict
+
+
+def fingerprint(node: Node) -> int | None:
+    """A number that equal rational functions share, for finding equal items in long lists; None where marks count."""
+    if any(found.op in _MARKED for found in nodes(node)):
+        return None
+    try:
+        return evaluate(folded(node), Residues(_SEED))
+    except Undefined:
+        return None
+
+
+def enclosure(node: Node, digits: int = DIGITS[0]) -> Ball | None:
+    """Where a constant lies, or None for one that has unknowns or no value."""
+    try:
+        return evaluate(folded(node), Balls(digits, {}))
+    except ARITHMETIC_ERRORS:
+        return None
+
+
+def sign_of(node: Node) -> int | None:
+    """The sign of a real constant: -1, 0 or 1; None where it is not found out."""
+    node = folded(node)
+    if node.value is not None:
+        return (node.value > 0) - (node.value < 0)
+    ball = enclosure(node)
+    if ball is None or not ball.is_real:
+        return None
+    if ball.real.copy_abs() > ball.radius:
+        return 1 if ball.real > 0 else -1
+    return 0 if ball.radius < Decimal(1).scaleb(-AGREEMENT) else None
+
+
+def _by_residues(left: Node, right: Node) -> bool | None:
+    """Equal residues prove equality; different ones prove a difference of rational functions."""
+    for attempt in (b"1", b"2"):
+        domain = Residues(blake2b(_SEED + attempt, digest_size=16).digest())
+        try:
+            one, other = evaluate(left, domain), evaluate(right, domain)
+        except Undefined:
+            continue
+        if one == other:
+            return True
+        return False if domain.is_proof else None
+    return None
+
+
+def counts_something(left: Node, right: Node) -> bool:
+    """Whether unknowns count something: they stand in factorials, binomials or roundings."""
+    return any(
+        found.op is Op.CALL and found.leaf in _WHOLE and symbols(found)
+        for side in (left, right)
+        for found in nodes(side)
+    )
+
+
+def _at_whole_numbers(left: Node, right: Node) -> bool | None:
+    """Compare at whole numbers, exactly; five places where both have a value decide."""
+    names = _names(left, right)
+    agreed = missed = 0
+    for place in _whole_places(names):
+        one, other = (folded(substituted(side, place)) for side in (left, right))
+        if one.value is None or other.value is None:
+            verdict = _at(one, other, {}) if not symbols(one) else None
+        else:
+            verdict = one.value == other.value
+        if verdict is False:
+            return False
+        agreed += verdict is True
+        missed += verdict is None
+        if agreed == MAX_PLACES:
+            return True
+        if missed > 4 and not agreed:
+            return None
+    return None
+
+
+def _whole_places(names: list[str]) -> Iterator[dict[str, Node]]:
+    """Small whole numbers, the later names now larger and now smaller than the earlier ones."""
+    for round_, start in enumerate((3, 4, 9, 14, 25, 60, 5, 8, 12, 7, 10, 33)):
+        steps = range(len(names)) if round_ % 2 else range(len(names) - 1, -1, -1)
+        yield {names[index]: number(start + 4 * step + step * step) for step, index in enumerate(steps)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Values for the unknowns, with what comes of comparing there."""
+
+    agrees: bool | None
+    is_real: bool
+
+
+def _by_balls(left: Node, right: Node) -> bool | None:
+    """Compare at a few places; those where both sides are real count first, as formulas are meant for them."""
+    if sum(1 for side in (left, right) for _ in nodes(side)) > MAX_COST:
+        return None
+    names = _names(left, right)
+    if not names:
+        return _at(left, right, {})
+    found = []
+    for values in _places(names, signed=_has_absolute(left, right)):
+        if _are_apart(left, right, values):
+            return False
+        place = _place(left, right, values)
+        if place.agrees is False and place.is_real:
+            return False
+        found.append(place)
+    real = [place for place in found if place.is_real and place.agrees]
+    decisive = real or [place for place in found if place.agrees is not None]
+    if len(decisive) < 2:
+        return None
+    return all(place.agrees for place in decisive)
+
+
+def _names(left: Node, right: Node) -> list[str]:
+    return sorted(symbols(left) | symbols(right))
+
+
+def _are_apart(left: Node, right: Node, values: dict[str, Fraction]) -> bool:
+    """Whether floats already prove a difference of two real values."""
+    floats = Floats(values)
+    try:
+        return evaluate(left, floats).is_apart_from(evaluate(right, floats))
+    except Undefined:
+        return False
+
+
+def _places(names: list[str], *, signed: bool = False) -> Iterator[dict[str, Fraction]]:
+    for round_, (low, width) in enumerate(((0, 1), (0, 1), (1, 2), (2, 5))):
+        yield {found: low + width * share(f"{found} {round_}") for found in names}
+    if signed:
+        yield {found: -2 * share(f"{found} -") for found in names}
+
+
+def share(text: str) -> Fraction:
+    """A fraction between 0.05 and 0.95 that is the same for the same text."""
+    return Fraction(
+        500 + int.from_bytes(blake2b(text.encode("utf-8", "replace"), digest_size=4).digest()) % 9001, 10_000
+    )
+
+
+def _place(left: Node, right: Node, values: dict[str, Fraction]) -> _Place:
+    agrees, is_real = None, False
+    for digits in DIGITS[:2]:
+        try:
+            balls = Balls(digits, values)
+            one, other = evaluate(left, balls), evaluate(right, balls)
+        except ARITHMETIC_ERRORS:
+            break
+        agrees, is_real = _agree(one, other, balls.spread), one.is_real and other.is_real
+        if agrees is not None:
+            break
+    return _Place(agrees, is_real)
+
+
+def _at(left: Node, right: Node, values: dict[str, Fraction]) -> bool | None:
+    """Compare with more and more digits until the balls part or agree closely."""
+    for digits in DIGITS:
+        try:
+            balls = Balls(digits, values)
+            one, other = evaluate(left, balls), evaluate(right, balls)
+            verdict = _agree(one, other, balls.spread)
+        except ARITHMETIC_ERRORS:
+            return None
+        if verdict is not None:
+            return verdict
+    return None
+
+
+def _agree(left: Ball, right: Ball, spread: int) -> bool | None:
+    """False for balls apart, True for tiny ones that overlap, None for wide ones.
+
+    The smaller or larger the values on the way, the tinier: √2 + 10^-200 is not √2.
+    """
+    if left.is_apart_from(right):
+        return False
+    size = max(left.real.copy_abs(), left.imaginary.copy_abs())
+    agreement = AGREEMENT + 2 * max(0, spread - ORDINARY)
+    close = Decimal(1).scaleb(min(size.adjusted(), 0) - agreement if size else -agreement)
+    return True if max(left.radius, right.radius) < close else None
+
+
+def _has_absolute(left: Node, right: Node) -> bool:
+    return any(found.leaf == "abs" for side in (left, right) for found in nodes(side))
+
+
+def _has_applications(left: Node, right: Node) -> bool:
+    """Whether a letter before a bracket was read as a function, where it may be a factor: "R(r+1)"."""
+    return any(_is_application(found) for side in (left, right) for found in nodes(side))
+
+
+def _is_application(node: Node) -> bool:
+    return node.op is Op.CALL and node.leaf.endswith("()") and len(node.args) == 1 and node.leaf[0] not in "fgh("
+
+
+def _multiplied(node: Node) -> Node:
+    def change(found: Node) -> Node:
+        if not _is_application(found):
+            return found
+        return Node(Op.MULTIPLY, (Node(Op.NAME, (), found.leaf.removesuffix("()")), *found.args))
+
+    return rewritten(node, change)

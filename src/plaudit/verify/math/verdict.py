@@ -1,0 +1,160 @@
+"""Is the answer of a response the right one?
+
+An answer counts only when the response commits to it: one that is hedged, denied, taken back or contradicted is wrong
+even where it says the truth. A ground truth that cannot be read is nobody's wrong answer, and the status says so.
+"""
+
+import re
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+from plaudit.verify.math.choices import letter_of, options_in
+from plaudit.verify.math.decide import Decision, Method, decide
+from plaudit.verify.math.extract import Extraction, Rejection, Source, extract, spoken
+from plaudit.verify.math.policy import MathPolicy
+from plaudit.verify.math.truth import read_truth
+from plaudit.verify.math.unmarked import is_bare
+from plaudit.verify.text import normalized
+
+__all__ = ["MathVerdict", "VerdictStatus", "settled", "verify_math"]
+
+
+class VerdictStatus(StrEnum):
+    """What became of a verification."""
+
+    OK = "ok"
+    UNPARSED_ANSWER = "unparsed answer"
+    UNPARSED_TRUTH = "unparsed ground truth"
+    NO_ANSWER = "no answer found"
+
+
+@dataclass(frozen=True, slots=True)
+class MathVerdict:
+    """Whether a response is right, the answer that was found in it and where, how it was decided, and why."""
+
+    correct: bool
+    status: VerdictStatus
+    reason: str
+    ground_truth: str
+    answer: str | None = None
+    source: Source | None = None
+    method: Method | None = None
+    rejected: Rejection | None = None
+
+
+DEFAULT = MathPolicy()
+
+
+def verify_math(
+    ground_truth: Any, response: str, policy: MathPolicy = DEFAULT, *, prompt: str | None = None
+) -> MathVerdict:
+    r"""Compare the final answer of a response with the ground truth; options of multiple choice come from the prompt.
+
+    Raises InvalidTrajectory for a ground truth that is neither text nor a number.
+
+    >>> verify_math("1/2", r"So the answer is \boxed{0.5}.").correct
+    True
+    """
+    truth = read_truth(ground_truth)
+    found = extract(response, policy)
+    if found.answer is None:
+        return MathVerdict(False, VerdictStatus.NO_ANSWER, Rejection.NONE_FOUND.value, truth)
+    if found.rejected:
+        return _rejected(truth, found, found.rejected)
+    decision = _decision(truth, found.answer, policy, prompt)
+    if decision.equal:
+        return _unless_rivalled(truth, found, decision, policy)
+    if (whole := _whole_decision(truth, response, found, policy)) is not None:
+        others = tuple(rival for rival in found.rivals if rival.why is not Rejection.HEDGED)
+        return _unless_rivalled(truth, replace(found, answer=found.whole, rivals=others), whole, policy)
+    return _not_equal(truth, found, decision)
+
+
+def settled(response: str, policy: MathPolicy = DEFAULT) -> Extraction:
+    """The answer that a response commits to; `rejected` also where it offers another beside it."""
+    found = extract(response, policy)
+    if found.answer is None or found.rejected:
+        return found
+    for rival in found.rivals:
+        if _differs(found.answer, rival.text, policy):
+            return replace(found, rejected=rival.why)
+    return found
+
+
+_EXPLICIT = {Source.BOXED, Source.TAG, Source.HASHES}
+_DIGIT = re.compile(r"\d")
+_MATHEMATICAL = re.compile(r"[\d\\=+^∞∅π√]")
+
+
+def _decision(truth: str, answer: str, policy: MathPolicy, prompt: str | None) -> Decision:
+    """The decision on the answer as it stands, or on the options that truth and answer name by letter."""
+    decision = decide(truth, answer, policy)
+    if decision.equal or not prompt or not (options := options_in(prompt)):
+        return decision
+    truth_letter, answer_letter = letter_of(truth, options), letter_of(answer, options)
+    if truth_letter and answer_letter:
+        return Decision(truth_letter == answer_letter, Method.CHOICE, f"option {answer_letter} against {truth_letter}")
+    if truth_letter and answer_letter is None:
+        return replace(decide(options[truth_letter], answer, policy), method=Method.CHOICE)
+    if answer_letter and truth_letter is None:
+        return replace(decide(truth, options[answer_letter], policy), method=Method.CHOICE)
+    return decision
+
+
+def _whole_decision(truth: str, response: str, found: Extraction, policy: MathPolicy) -> Decision | None:
+    """The decision that the statement as a whole is the truth ("4 or 5"), where it is."""
+    if found.source is Source.PHRASE and found.whole != found.answer:
+        decision = decide(truth, found.whole, policy)
+        if decision.equal:
+            return decision
+    if found.source in _EXPLICIT:
+        return None
+    said = spoken(response, policy).strip()
+    if len(said) <= 4 * len(truth) + 100 and normalized(said) == normalized(truth):
+        return Decision(True, Method.TEXT, "the response is the ground truth word for word")
+    return None
+
+
+def _unless_rivalled(truth: str, found: Extraction, decision: Decision, policy: MathPolicy) -> MathVerdict:
+    """Right, unless the response offers something else beside the right answer."""
+    for rival in found.rivals:
+        if _differs(found.answer or "", rival.text, policy):
+            return _rejected(truth, found, rival.why)
+    return MathVerdict(True, VerdictStatus.OK, decision.reason, truth, found.answer, found.source, decision.method)
+
+
+def _differs(answer: str, rival: str, policy: MathPolicy) -> bool:
+    """Whether a rival is another answer of the same kind; remarks in words do not rival a number."""
+    if bool(_DIGIT.search(answer)) != bool(_DIGIT.search(rival)):
+        return False
+    if _DIGIT.search(answer) and not is_bare(rival):
+        return False
+    return decide(answer, rival, policy).equal is False
+
+
+def _rejected(truth: str, found: Extraction, why: Rejection) -> MathVerdict:
+    reason = f"{why.value}: {_short(found.answer)}"
+    return MathVerdict(False, VerdictStatus.OK, reason, truth, found.answer, found.source, rejected=why)
+
+
+def _not_equal(truth: str, found: Extraction, decision: Decision) -> MathVerdict:
+    status, reason = VerdictStatus.OK, decision.reason
+    if decision.unparsed == "truth":
+        status, reason = VerdictStatus.UNPARSED_TRUTH, f"the ground truth cannot be read: {reason}"
+    elif decision.equal is None:
+        status, reason = VerdictStatus.UNPARSED_ANSWER, f"{_short(found.answer)} is undecided: {reason}"
+    elif _is_chatter(truth, found):
+        return MathVerdict(False, VerdictStatus.NO_ANSWER, Rejection.NONE_FOUND.value, truth)
+    return MathVerdict(False, status, reason, truth, found.answer, found.source, decision.method)
+
+
+def _is_chatter(truth: str, found: Extraction) -> bool:
+    """Whether mere words were given where the truth is a number: "I do not know" for 42."""
+    is_words = found.source is Source.WHOLE and not _MATHEMATICAL.search(found.answer or "")
+    return is_words and _DIGIT.search(truth) is not None
+
+
+def _short(text: str | None) -> str:
+    text = " ".join((text or "")[:200].split())
+    return repr(text if len(text) <= 60 else f"{text[:59]}…")

@@ -1,0 +1,48 @@
+"""The words and signs of mathematics: functions, Greek letters, relation signs, and the words that part items."""
+
+__all__ = ["CONSTANT_WORDS", "FUNCTIONS", "GREEK", "RELATIONS", "SCALES", "SEPARATORS", "SIGNS"]
+
+_SAME_NAME = (
+    "sin cos tan cot sec csc arcsin arccos arctan arccot arcsec arccsc sinh cosh tanh coth exp ln log lg max min gcd "
+    "lcm det dim ker deg arg sgn floor ceil abs sqrt cbrt"
+)
+FUNCTIONS = {function: function for function in _SAME_NAME.split()} | {
+    "asin": "arcsin", "acos": "arccos", "atan": "arctan", "arsinh": "arcsinh", "arcosh": "arccosh", "artanh": "arctanh",
+    "cosec": "csc", "Re": "re", "Im": "im", "Arg": "arg", "factorial": "factorial", "sign": "sgn",
+}  # fmt: skip
+"""How a function may be written, and its name."""
+
+_LETTERS = (
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi rho sigma tau upsilon phi chi psi omega "
+    "Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega ell hbar aleph"
+)
+GREEK = {letter: letter for letter in _LETTERS.split()} | {"pi": "π", "imath": "i", "ell": "l"}
+
+SIGNS = {
+    "==": "=", "<=": "<=", ">=": ">=", "!=": "!=", "=>": "=>", "->": "->", "**": "^", "\\le": "<=", "\\ge": ">=",
+    "\\ne": "!=", "\\approx": "~", "\\simeq": "~", "\\doteq": "~", "\\thickapprox": "~", "\\cong": "~", "\\sim": "∼",
+    "\\in": "in", "\\notin": "notin", "\\ni": "∋", "\\equiv": "≡", "\\to": "->", "\\mapsto": "->", "\\Rightarrow": "=>",
+    "\\implies": "=>", "\\iff": "=>", "\\Leftrightarrow": "=>", "\\subset": "⊂", "\\subseteq": "⊂", "\\propto": "∝",
+    "\\times": "*", "\\cdot": "*", "\\div": "/", "\\pm": "±", "\\mp": "∓", "\\cup": "∪", "\\cap": "∩",
+    "\\setminus": "\\", "\\mid": "|", "\\|": "‖", "\\%": "%", "\\&": "and", "\\perp": "⊥", "\\parallel": "∥",
+    "\\ldots": "...", "\\prime": "'", "\\cr": "row", "\\circ": "∘", "\\#": "#", "\\_": "_", "\\newline": "row",
+    "\\mod": "mod",    "\\bmod": "mod", "\\because": "because", "\\therefore": "=>",
+}  # fmt: skip
+"""Signs as written, and the one sign for each."""
+
+RELATIONS = {"=", "<", ">", "<=", ">=", "!=", "~", "in", "notin", "≡", "->", "=>", "⊂", "∝", "∼", "⊥", "∥"}
+
+SEPARATORS = {
+    "and": "and", "or": "or", "und": "and", "oder": "or", "et": "and", "ou": "or", "y": "and", "o": "or", "和": "and",
+    "或": "or", "&": "and", ", and": "and", ", or": "or", "及": "and", "与": "and", "或者": "or", "as well as": "and",
+}  # fmt: skip
+
+CONSTANT_WORDS = {
+    "infinity": "infty", "infty": "infty", "inf": "infty", "oo": "infty", "pm": "pm", "empty": "emptyset",
+}  # fmt: skip
+
+SCALES = {
+    "dozen": 12, "hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "trillion": 10**12,
+    "hundreds": 100, "thousands": 1000, "millions": 10**6, "billions": 10**9, "万": 10**4, "亿": 10**8,
+}  # fmt: skip
+"""Words after a number that multiply it."""

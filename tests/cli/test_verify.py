@@ -1,0 +1,63 @@
+import io
+import sys
+
+import pytest
+
+
+def test_verify_shows_the_answer_how_it_is_read_and_how_it_was_decided(plaudit):
+    ran = plaudit("verify", "0.5", r"So the answer is \boxed{\frac{1}{2}}.")
+    assert ran.code == 0
+    for shown in ("right", r"\frac{1}{2}", "boxed", "divide(1, 2)", "decided by"):
+        assert shown in ran.out
+
+
+def test_verify_exits_with_one_for_a_wrong_answer(plaudit):
+    ran = plaudit("verify", "4", "The answer is 4 or 5.", "--json")
+    assert ran.code == 1
+    assert ran.json["correct"] is False
+    assert ran.json["status"] == "ok"
+    assert ran.json["ground_truth"] == "4"
+
+
+def test_verify_says_when_there_is_no_answer(plaudit):
+    ran = plaudit("verify", "4", "")
+    assert ran.code == 1
+    assert "no answer found" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("switch", "truth", "response", "code"),
+    [
+        ("units=ignore", "5 cm", "5 meters", 0),
+        ("unevaluated=no", "4", r"\boxed{2+2}", 1),
+        ("read_think=yes", "4", "<think>The answer is 4</think>", 0),
+        ("rounding=false, last_number=off", "4", "there are about 4 of them", 1),
+    ],
+)
+def test_verify_takes_switches_of_the_policy(plaudit, switch, truth, response, code):
+    assert plaudit("verify", truth, response, "--policy", switch).code == code
+
+
+@pytest.mark.parametrize(
+    ("switch", "message"),
+    [
+        ("unit=ignore", "no switch named 'unit'; did you mean 'units'?"),
+        ("units=maybe", "units is one of compare, ignore, require"),
+        ("rounding=maybe", "rounding is yes or no"),
+        ("units", "a switch is NAME=VALUE"),
+        ("min_decimals=0", "min_decimals must be at least 1"),
+    ],
+)
+def test_verify_refuses_switches_that_are_none(plaudit, switch, message):
+    ran = plaudit("verify", "4", "4", "--policy", switch)
+    assert ran.code == 2
+    assert message in ran.err
+
+
+def test_verify_reads_the_response_from_standard_input(plaudit, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.StringIO("The answer is 4."))
+    assert plaudit("verify", "4", "-").code == 0
+
+
+def test_verify_takes_the_options_from_the_prompt(plaudit):
+    assert plaudit("verify", "B", "13", "--prompt", "(A) 12 (B) 13").code == 0
