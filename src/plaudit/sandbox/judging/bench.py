@@ -1,0 +1,75 @@
+"""What judging one program needs: how to start it, under which limits, and whom to tell of its first answer."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from plaudit.sandbox.judging.candidate import Candidate, NotLoaded, conclusion_of
+from plaudit.sandbox.judging.names import bare_imports
+from plaudit.sandbox.judging.plan import CallPlan
+from plaudit.sandbox.judging.verdict import Conclusion, TestResult, Verdict
+from plaudit.sandbox.limits import RunLimits
+from plaudit.sandbox.outcome import Ending, Outcome
+from plaudit.sandbox.program import Program
+from plaudit.sandbox.sandbox import Sandbox
+
+__all__ = ["Bench", "tail", "unloaded"]
+
+TAIL = 2000
+MAX_PLANS = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """One program on the bench; `plans` is shared by all programs of a judge."""
+
+    sandbox: Sandbox
+    source: str
+    limits: RunLimits
+    stop_early: bool = True
+    on_first_value: Callable[[], None] = lambda: None
+    plans: dict[str, CallPlan] = field(default_factory=dict)
+
+    def other(self, source: str) -> "Bench":
+        """The same bench with another program on it, such as the reference."""
+        return replace(self, source=source)
+
+    def candidate(self, imports: list[str]) -> Candidate:
+        """The program, loaded after the data set's own import lines; raises NotLoaded."""
+        prefix = bare_imports("\n".join(imports)) if imports else ""
+        source = f"{prefix}\n{self.source}" if prefix else self.source
+        return Candidate(lambda: self._loaded(source), self.on_first_value)
+
+    def plan(self, key: str) -> CallPlan:
+        """The plan of the tests `key`, a new one where there is none."""
+        if key not in self.plans:
+            if len(self.plans) >= MAX_PLANS:
+                self.plans.pop(next(iter(self.plans)))
+            self.plans[key] = CallPlan()
+        return self.plans[key]
+
+    def _loaded(self, source: str) -> Program:
+        program = self.sandbox.open(self.limits)
+        outcome = program.load(source)
+        if outcome.ending is Ending.RETURNED:
+            return program
+        program.close()
+        raise NotLoaded(outcome)
+
+
+def unloaded(names: list[str], outcome: Outcome) -> Verdict:
+    """The verdict on a program that could not be loaded: no test passed."""
+    reason = f"the program could not be loaded: {outcome.reason}"
+    return Verdict(
+        results=[TestResult(name, passed=False, reason=reason) for name in names or ["load"]],
+        conclusion=conclusion_of(outcome) if outcome.ending.is_final else Conclusion.UNLOADED,
+        reason=reason,
+        stdout=tail(outcome.stdout),
+        stderr=tail(outcome.stderr),
+        tier=outcome.tier.label,
+        cpu_s=outcome.cpu_s,
+    )
+
+
+def tail(printed: bytes) -> str:
+    """The end of what a program printed, as text that can be kept anywhere."""
+    return printed[-TAIL:].decode("utf-8", "backslashreplace")

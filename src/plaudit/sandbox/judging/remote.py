@@ -1,0 +1,149 @@
+"""Stand-ins, in the tests, for what lives in the program's process: its functions, its classes, its objects.
+
+An object of the program's is never asked whether it equals a plain value: that would let it grade itself. It is turned
+into a plain value over there and compared here, or it is not equal. Two objects of its own it may compare.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+__all__ = ["Asking", "Remote", "RemoteObject", "plain_or_remote"]
+
+MAX_ITEMS = 100_000
+TWINS = (int, float, str, bytes, tuple, list, dict, set, frozenset)
+NUMPY_SCALARS = frozenset("bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64".split())
+
+
+class Asking(Protocol):
+    """Who calls across the boundary."""
+
+    def call(self, path: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """The value of a call over there, or its exception raised again."""
+
+
+class Remote:
+    """A function or class of the program, by its name."""
+
+    def __init__(self, asking: Asking, path: str) -> None:
+        self._asking, self._path = asking, path
+        self.__name__ = path
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        return self._asking.call(self._path, args, keywords)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(name)
+        return Remote(self._asking, f"{self._path}.{name}")
+
+    def __instancecheck__(self, instance: Any) -> bool:
+        return isinstance(instance, RemoteObject) and instance.type_name == self._path
+
+    def __repr__(self) -> str:
+        return f"<{self._path} of the program>"
+
+
+def plain_or_remote(asking: Asking, number: int, type_name: str) -> Any:
+    """An object that stayed over there: plain after all where that loses nothing, else its stand-in."""
+    thing = RemoteObject(asking, number, type_name)
+    if type_name in NUMPY_SCALARS:
+        return asking.call(f"@{number}.item", (), {})
+    if type_name == "dict_keys":
+        return dict.fromkeys(asking.call("builtins:list", (thing,), {})).keys()
+    return thing
+
+
+class RemoteObject:
+    """An object that the program keeps; its methods and attributes are asked for over there."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, asking: Asking, number: int, type_name: str) -> None:
+        self._asking, self.number, self.type_name = asking, number, type_name
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(name)
+        return self._ask("builtins:getattr", name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in ("_asking", "number", "type_name"):
+            object.__setattr__(self, name, value)
+        else:
+            self._ask("builtins:setattr", name, value)
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        return self._asking.call(f"@{self.number}.__call__", args, keywords)
+
+    def __eq__(self, other: Any) -> bool:
+        if isinstance(other, RemoteObject):
+            return self._member("__eq__", other) is True
+        return type(other) in TWINS and self._equals_plain(other)
+
+    def __ne__(self, other: Any) -> bool:
+        return not self == other
+
+    def __len__(self) -> int:
+        length = self._ask("builtins:len")
+        return length if type(length) is int and length >= 0 else 0
+
+    def __bool__(self) -> bool:
+        return self._ask("builtins:bool") is True
+
+    def __iter__(self) -> Iterator[Any]:
+        iterator = self._ask("builtins:iter")
+        if not isinstance(iterator, RemoteObject):
+            raise TypeError(f"{self.type_name} is not iterable")
+        end = "__plaudit_end_of_iteration__"
+        for _ in range(MAX_ITEMS):
+            item = self._asking.call("builtins:next", (iterator, end), {})
+            if type(item) is str and item == end:
+                return
+            yield item
+        raise AssertionError(f"{self.type_name} gave more than {MAX_ITEMS:,} items")
+
+    def __next__(self) -> Any:
+        return self._ask("builtins:next")
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._member("__getitem__", key)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._member("__setitem__", key, value)
+
+    def __contains__(self, item: Any) -> bool:
+        return any(item == one for one in self) if not self._has("__contains__") else self._member("__contains__", item) is True
+
+    def __enter__(self) -> Any:
+        return self._member("__enter__")
+
+    def __exit__(self, *_: object) -> None:
+        self._member("__exit__", None, None, None)
+
+    def __str__(self) -> str:
+        return self._text("builtins:str")
+
+    def __repr__(self) -> str:
+        return self._text("builtins:repr")
+
+    def _text(self, path: str) -> str:
+        text = self._ask(path)
+        return text if type(text) is str else f"<{self.type_name} of the program>"
+
+    def _ask(self, path: str, *args: Any) -> Any:
+        return self._asking.call(path, (self, *args), {})
+
+    def _member(self, name: str, *args: Any) -> Any:
+        return self._asking.call(f"@{self.number}.{name}", args, {})
+
+    def _has(self, name: str) -> bool:
+        return self._ask("builtins:hasattr", name) is True
+
+    def _equals_plain(self, other: Any) -> bool:
+        """Whether this object, made a plain value of the same type over there, is equal here."""
+        kind = type(other).__name__
+        known = self._asking.call("builtins:eval", (kind,), {})
+        if self._asking.call("builtins:isinstance", (self, known), {}) is not True:
+            return False
+        plain = self._asking.call(f"builtins:{kind}", (self,), {})
+        return type(plain) is type(other) and bool(plain == other)
