@@ -1,0 +1,182 @@
+"""One program in its own locked-down process, seen from the judge.
+
+Everything read here was written by the candidate's process and may be forged: it is counted, timed and decoded as plain
+data. No part of it says whether the program is right.
+"""
+
+import contextlib
+import fcntl
+import os
+import signal
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from types import TracebackType
+from typing import Any, Self
+
+from plaudit.errors import SandboxError
+from plaudit.sandbox.exchange import Exchange, Stopped
+from plaudit.sandbox.inside.channel import frame
+from plaudit.sandbox.limits import RunLimits
+from plaudit.sandbox.outcome import Ending, Outcome, Raised
+from plaudit.sandbox.server import Child, ForkServer
+from plaudit.sandbox.tiers import Tier
+from plaudit.sandbox.values import NotPlain, from_text, to_text
+
+__all__ = ["Call", "Program"]
+
+SEALS = fcntl.F_SEAL_WRITE | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call to make: `path` is `f`, `Solution().f`, or `@3.method` of the value kept as number 3."""
+
+    path: str
+    args: list[Any] = field(default_factory=list)
+    kwargs: dict[str, Any] = field(default_factory=dict)
+
+    def text(self) -> str:
+        """The call as the request that is sent; NotPlain when an argument cannot travel."""
+        return to_text(["call", self.path, self.args, self.kwargs])
+
+
+class Program:
+    """A candidate's process: load its source once, then call what it defines. Used by one thread at a time."""
+
+    def __init__(self, server: ForkServer, child: Child, limits: RunLimits) -> None:
+        self._server, self._child, self._limits = server, child, limits
+        self._exchange = Exchange(child, limits)
+        self._printed = {child.stdout: 0, child.stderr: 0}
+        self._end: Outcome | None = None
+        self._loaded = self._closed = False
+
+    def load(self, source: str, stdin: bytes | None = None) -> Outcome:
+        """Run a source as a module; with `stdin`, as a script (`__name__ == "__main__"`) to its end."""
+        if self._loaded:
+            raise SandboxError("a program is loaded once; open another for another source")
+        self._loaded = True
+        if stdin is not None:
+            _fill(self._child.stdin, stdin)
+        return next(self._ask([to_text(["load", source, stdin is not None])]))
+
+    def call(self, path: str, args: list[Any] | None = None, kwargs: dict[str, Any] | None = None) -> Outcome:
+        """Call one function with plain values; what it returned, or how it failed."""
+        return next(self.call_many([Call(path, args or [], kwargs or {})]))
+
+    def call_many(self, calls: list[Call]) -> Iterator[Outcome]:
+        """Make calls in a row, sent at once; stops after an outcome that ended the program."""
+        return self._ask([call.text() for call in calls])
+
+    def close(self) -> None:
+        """Kill the process; nothing of it is left afterwards."""
+        if not self._closed:
+            self._closed = True
+            try:
+                if self._end is None:
+                    self._kill()
+            finally:
+                for descriptor in self._child.descriptors:
+                    os.close(descriptor)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def tier(self) -> Tier:
+        """How strong the walls around this program are."""
+        return self._server.protections.tier
+
+    def _ask(self, requests: list[str]) -> Iterator[Outcome]:
+        if self._closed:
+            raise SandboxError("this program is closed")
+        if self._end is not None:
+            yield self._end
+            return
+        self._exchange.send(b"".join(frame(request) for request in requests))
+        for _ in requests:
+            outcome = self._next_outcome()
+            yield outcome
+            if outcome.ending.is_final:
+                return
+
+    def _next_outcome(self) -> Outcome:
+        try:
+            reply, cpu_s = self._exchange.receive()
+            outcome = replace(_read(reply), cpu_s=cpu_s)
+        except Stopped as stopped:
+            outcome = self._stopped(stopped)
+        except NotPlain as error:
+            outcome = Outcome(Ending.BAD_REPLY, error=Raised("NotPlain", message=str(error)))
+        outcome = self._with_prints(outcome)
+        if outcome.ending.is_final and self._end is None:
+            self._kill()
+            self._end = outcome
+        return outcome
+
+    def _stopped(self, stopped: Stopped) -> Outcome:
+        """What became of a process that gave no answer."""
+        if stopped.ending is not None:
+            return Outcome(stopped.ending, cpu_s=stopped.cpu_s)
+        death = self._server.bury(self._child)
+        self._end = Outcome(Ending.EXITED)
+        if not self._exchange.was_ready:
+            raise SandboxError(f"a child could not be locked down (exit code {death.code})")
+        if death.code >= 0:
+            return Outcome(Ending.EXITED, exit_code=death.code, cpu_s=stopped.cpu_s)
+        if -death.code == signal.SIGXFSZ:
+            return Outcome(Ending.OUTPUT_LIMIT, cpu_s=stopped.cpu_s)
+        if -death.code == signal.SIGXCPU:
+            return Outcome(Ending.CPU_LIMIT, cpu_s=stopped.cpu_s)
+        return Outcome(Ending.CRASHED, signal=-death.code, cpu_s=stopped.cpu_s)
+
+    def _with_prints(self, outcome: Outcome) -> Outcome:
+        out, err = self._new_prints(self._child.stdout), self._new_prints(self._child.stderr)
+        sizes = self._printed.values()
+        ending = Ending.OUTPUT_LIMIT if any(size > self._limits.output_bytes for size in sizes) else outcome.ending
+        return replace(outcome, ending=ending, stdout=out, stderr=err, tier=self.tier)
+
+    def _new_prints(self, descriptor: int) -> bytes:
+        start = self._printed[descriptor]
+        size = min(os.fstat(descriptor).st_size, self._limits.output_bytes + 1)
+        if size <= start:
+            return b""
+        self._printed[descriptor] = size
+        return os.pread(descriptor, size - start, start)
+
+    def _kill(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._child.process, signal.SIGKILL)
+        self._server.bury(self._child)
+
+
+def _read(reply: str) -> Outcome:
+    """A reply as an outcome; NotPlain when it is not one that our runtime writes."""
+    match from_text(reply):
+        case ["returned", value]:
+            return Outcome(Ending.RETURNED, value)
+        case ["returned", value, [list() as args, dict() as kwargs]]:
+            return Outcome(Ending.RETURNED, value, arguments=args, keywords=kwargs)
+        case ["opaque", [int() as handle, str() as name]]:
+            return Outcome(Ending.OPAQUE, handle=handle, type_name=name)
+        case ["opaque", [int() as handle, str() as name], [list() as args, dict() as kwargs]]:
+            return Outcome(Ending.OPAQUE, handle=handle, type_name=name, arguments=args, keywords=kwargs)
+        case ["raised", str() as name, [*bases], str() as message, (int() | None) as line]:
+            error = Raised(name, tuple(str(base) for base in bases), message, line)
+            return Outcome(Ending.MEMORY if name == "MemoryError" else Ending.RAISED, error=error)
+        case ["exited", int() as code]:
+            return Outcome(Ending.EXITED, exit_code=code)
+    raise NotPlain("a reply of no known form")
+
+
+def _fill(descriptor: int, content: bytes) -> None:
+    """Put a program's standard input in place and seal it."""
+    left, place = memoryview(content), 0
+    while left:
+        written = os.pwrite(descriptor, left, place)
+        left, place = left[written:], place + written
+    fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, SEALS)

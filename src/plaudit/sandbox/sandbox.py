@@ -1,0 +1,140 @@
+"""Run programs: a pool of servers, each with one program at a time.
+
+Servers start when first needed. In a process that was forked from the owner the pool starts anew, since two processes
+must not speak with one server.
+"""
+
+import os
+import threading
+import time
+from types import TracebackType
+from typing import Self
+
+from plaudit.errors import SandboxError
+from plaudit.sandbox.limits import RunLimits
+from plaudit.sandbox.program import Program
+from plaudit.sandbox.server import ForkServer
+from plaudit.sandbox.tiers import Protections, Tier
+
+__all__ = ["Sandbox"]
+
+PATIENCE_S = 300.0
+TRIES = 3
+
+
+class Sandbox:
+    """Programs run here, at most `workers` at a time, from any thread."""
+
+    def __init__(
+        self,
+        flavour: str = "plain",
+        limits: RunLimits | None = None,
+        workers: int = 1,
+        *,
+        allow_unsafe: bool = False,
+        at_most: Tier = Tier.NAMESPACES,
+    ) -> None:
+        if workers < 1:
+            raise SandboxError(f"a sandbox needs at least one worker, got {workers}")
+        self.limits = limits or RunLimits()
+        self._flavour, self._workers, self._allow_unsafe, self._at_most = flavour, workers, allow_unsafe, at_most
+        self._reset()
+
+    def open(self, limits: RunLimits | None = None) -> "OpenProgram":
+        """A process for one program; use it in a `with` statement."""
+        limits = limits or self.limits
+        for tries_left in reversed(range(TRIES)):
+            server = self._acquire()
+            try:
+                return OpenProgram(self, server, limits)
+            except SandboxError:
+                self._drop(server)
+                if not tries_left:
+                    raise
+        raise AssertionError("unreachable")
+
+    @property
+    def protections(self) -> Protections:
+        """The walls around programs here."""
+        server = self._acquire()
+        self._release(server)
+        return server.protections
+
+    def close(self) -> None:
+        """End all servers."""
+        with self._changed:
+            servers, self._idle, self._count = self._idle, [], 0
+        for server in servers:
+            server.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _reset(self) -> None:
+        self._owner = os.getpid()
+        self._idle: list[ForkServer] = []
+        self._count = 0
+        self._changed = threading.Condition()
+
+    def _acquire(self) -> ForkServer:
+        if self._owner != os.getpid():
+            self._reset()
+        deadline = time.monotonic() + PATIENCE_S
+        with self._changed:
+            while not self._idle and self._count >= self._workers:
+                if not self._changed.wait(deadline - time.monotonic()):
+                    raise SandboxError(f"all {self._workers} workers of the sandbox are busy; are programs left open?")
+            if self._idle:
+                return self._idle.pop()
+            self._count += 1
+        try:
+            return self._start()
+        except BaseException:
+            with self._changed:
+                self._count -= 1
+                self._changed.notify()
+            raise
+
+    def _start(self) -> ForkServer:
+        server = ForkServer(self._flavour, self._at_most)
+        if server.protections.tier is Tier.NONE and not self._allow_unsafe:
+            server.close()
+            why = "; ".join(f"{wall.name}: {wall.detail}" for wall in server.protections.walls if not wall.active)
+            raise SandboxError(f"no protection is available here ({why}); allow_unsafe=True runs programs without any")
+        return server
+
+    def _release(self, server: ForkServer) -> None:
+        with self._changed:
+            if server.owner == os.getpid():
+                self._idle.append(server)
+            self._changed.notify()
+
+    def _drop(self, server: ForkServer) -> None:
+        server.close()
+        with self._changed:
+            self._count -= 1
+            self._changed.notify()
+
+
+class OpenProgram(Program):
+    """A program of a pool: closing it gives its server back."""
+
+    def __init__(self, sandbox: Sandbox, server: ForkServer, limits: RunLimits) -> None:
+        self._sandbox = sandbox
+        super().__init__(server, server.take(limits), limits)
+
+    def close(self) -> None:
+        """Kill the process and free the worker."""
+        if self._closed:
+            return
+        try:
+            super().close()
+        except SandboxError:
+            self._sandbox._drop(self._server)
+            raise
+        self._sandbox._release(self._server)
