@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection
 from functools import lru_cache
 
-__all__ = ["defined_names", "find_program"]
+__all__ = ["defined_names", "find_program", "python_of"]
 
 PYTHON = frozenset({"", "python", "py", "python3", "python2", "ipython", "pycon"})
 FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[ \t]*([\w+#.-]*)[^\n`]*$", re.MULTILINE)
@@ -32,7 +32,7 @@ def find_program(response: str, wanted: Collection[str] = ()) -> str | None:
 
 @lru_cache(maxsize=1024)
 def defined_names(source: str) -> frozenset[str] | None:
-    """The names a program defines at its top, the methods of its class Solution among them; None if it does not parse."""
+    """The functions, classes and variables that a program defines anywhere; None if it does not parse."""
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -101,3 +101,10 @@ def _bare(text: str) -> str | None:
 
 
 MAX_PROSE = 60  # lines of prose after the code; each is one attempt at parsing
+
+
+def python_of(prompt: str) -> str:
+    """The Python in a prompt: all of it where it parses, else its fenced blocks that do, else nothing."""
+    if _parses(prompt) or prompt.rstrip().endswith(":"):
+        return prompt
+    return "\n".join(block for block in _blocks(prompt)[0] if _parses(block))

@@ -78,8 +78,8 @@ def _checked(has_check: bool, entry_point: str | None, names: TestNames) -> str 
 def _run(bench: Bench, suite: AssertSuite, prepared: Prepared, plan: CallPlan) -> Verdict:
     try:
         candidate = bench.candidate(suite.imports)
-    except NotLoaded as error:
-        return unloaded(list(prepared.points), error.outcome)
+    except NotLoaded as missing:
+        return unloaded(list(prepared.points), missing.outcome)
     try:
         candidate.carries_over = prepared.looks_at_arguments
         if plan.usable:

@@ -9,7 +9,7 @@ from plaudit.sandbox.judging.plan import CallPlan
 from plaudit.sandbox.judging.verdict import Conclusion, TestResult, Verdict
 from plaudit.sandbox.limits import RunLimits
 from plaudit.sandbox.outcome import Ending, Outcome
-from plaudit.sandbox.program import Program
+from plaudit.sandbox.program import Call, Program
 from plaudit.sandbox.sandbox import Sandbox
 
 __all__ = ["Bench", "tail", "unloaded"]
@@ -28,16 +28,19 @@ class Bench:
     stop_early: bool = True
     on_first_value: Callable[[], None] = lambda: None
     plans: dict[str, CallPlan] = field(default_factory=dict)
+    made: list[Call] | None = None  # where the calls of the tests are to be noted
 
-    def other(self, source: str) -> "Bench":
-        """The same bench with another program on it, such as the reference."""
-        return replace(self, source=source)
+    def other(self, source: str, made: list[Call] | None = None) -> "Bench":
+        """The same bench with another program on it, such as the reference; no plans, and nobody is told."""
+        return replace(self, source=source, made=made, plans={}, on_first_value=lambda: None)
 
     def candidate(self, imports: list[str]) -> Candidate:
         """The program, loaded after the data set's own import lines; raises NotLoaded."""
         prefix = bare_imports("\n".join(imports)) if imports else ""
         source = f"{prefix}\n{self.source}" if prefix else self.source
-        return Candidate(lambda: self._loaded(source), self.on_first_value)
+        candidate = Candidate(lambda: self._loaded(source), self.on_first_value)
+        candidate.made = self.made
+        return candidate
 
     def plan(self, key: str) -> CallPlan:
         """The plan of the tests `key`, a new one where there is none."""

@@ -5,10 +5,10 @@ A function may stand alone or be a method of `class Solution`; which of the two 
 
 from typing import Any
 
+from plaudit.sandbox.judging.asserts import concluded
 from plaudit.sandbox.judging.bench import Bench, unloaded
 from plaudit.sandbox.judging.candidate import Candidate, NotLoaded
 from plaudit.sandbox.judging.comparing import same_value
-from plaudit.sandbox.judging.asserts import concluded
 from plaudit.sandbox.judging.recording import Caught, Recorder
 from plaudit.sandbox.judging.suites import CallSuite
 from plaudit.sandbox.judging.verdict import Verdict

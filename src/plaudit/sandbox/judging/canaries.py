@@ -20,7 +20,10 @@ if __name__ == '__main__':
     print('passed')
     raise SystemExit(0)
 """
-SUITES = (AssertSuite(["assert double(3) == 6", "assert double(0) == 0 and double(5) == 10"]), StreamSuite(["4\n"], ["8\n"]))
+SUITES = (
+    AssertSuite(["assert double(3) == 6", "assert double(0) == 0 and double(5) == 10"]),
+    StreamSuite(["4\n"], ["8\n"]),
+)
 EXPECTED = {"right": (RIGHT, True), "wrong": (WRONG, False), "cheating": (CHEATING, False)}
 
 
@@ -31,4 +34,6 @@ def check_canaries(judge: Judge) -> None:
             verdict = judge.judge(Job(source, [suite]))
             if verdict.refusal or verdict.passed is not passes:
                 found = verdict.refusal or verdict.reason or ("passed" if verdict.passed else "failed")
-                raise SandboxError(f"self-test: a program known to be {name} was misjudged ({found}); refusing to score")
+                raise SandboxError(
+                    f"self-test: a program known to be {name} was misjudged ({found}); refusing to score"
+                )

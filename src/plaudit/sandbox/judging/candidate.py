@@ -8,13 +8,13 @@ from collections.abc import Callable
 from typing import Any
 
 from plaudit.sandbox.judging.copying import carry_over
-from plaudit.sandbox.judging.plan import CallPlan, PlanBroken, Replay
+from plaudit.sandbox.judging.plan import CallPlan, PlanBroken, Replay, key_of
 from plaudit.sandbox.judging.remote import Remote, RemoteObject, plain_or_remote
 from plaudit.sandbox.judging.remote_errors import NotSplittable, ProgramLost, RemoteErrors
 from plaudit.sandbox.judging.verdict import Conclusion
 from plaudit.sandbox.outcome import Ending, Outcome
-from plaudit.sandbox.program import Program
-from plaudit.sandbox.values import Handle, NotPlain
+from plaudit.sandbox.program import Call, Program
+from plaudit.sandbox.values import Handle, NotPlain, from_text
 
 __all__ = ["Candidate", "NotLoaded", "conclusion_of"]
 
@@ -45,12 +45,13 @@ class Candidate:
 
     def __init__(self, started: Callable[[], Program], on_first_value: Callable[[], None]) -> None:
         self._started, self._on_first_value = started, on_first_value
-        self._program = started()
+        self.program = started()
         self._lost: Outcome | None = None
         self._losses = 0
         self._obstacle = ""
         self._replay: Replay | None = None
         self._recorded: CallPlan | None = None
+        self.made: list[Call] | None = None  # where every call is to be noted
         self.errors = RemoteErrors()
         self.carries_over = False
         self.calls = 0
@@ -61,7 +62,7 @@ class Candidate:
     def begin_test(self) -> None:
         """Be ready for the next test; a lost program is started again."""
         if self._lost is not None and self._losses < MAX_LOSSES:
-            self._program = self._started()
+            self.program = self._started()
             self._lost, self._replay = None, None
 
     @property
@@ -70,7 +71,7 @@ class Candidate:
         return self._obstacle or ("" if self._lost is None else f"the program ended: {self._lost.reason}")
 
     def close(self) -> None:
-        self._program.close()
+        self.program.close()
 
     def named(self, name: str) -> Any:
         """What stands for the program's `name` in the tests: an exception class by its ending, else a function."""
@@ -84,7 +85,7 @@ class Candidate:
 
     def replay(self, plan: CallPlan) -> None:
         """Ask everything in `plan` now; the tests are then answered from it."""
-        self._replay = Replay(plan, self._program)
+        self._replay = Replay(plan, self.program)
 
     def check_plan(self) -> None:
         """Raise PlanBroken again where a test has swallowed it."""
@@ -101,11 +102,13 @@ class Candidate:
     def _asked(self, path: str, args: list[Any], keywords: dict[str, Any]) -> Outcome:
         args, keywords = [_crossing(one) for one in args], {name: _crossing(one) for name, one in keywords.items()}
         try:
+            if self.made is not None:
+                self.made.append(Call(*from_text(key_of(path, args, keywords))))
             if self._recorded is not None:
                 self._recorded.add(path, args, keywords)
             if self._replay is not None:
                 return self._replay.next(path, args, keywords)
-            return self._program.call(path, args, keywords)
+            return self.program.call(path, args, keywords)
         except NotPlain as error:
             self._obstacle = f"cannot be split: {path} is called with something that is not plain data ({error})"
             raise NotSplittable(self._obstacle) from None
@@ -116,7 +119,7 @@ class Candidate:
             self._lost = outcome
             self._losses += 1
             self.first_loss = self.first_loss or outcome
-            self._program.close()
+            self.program.close()
             raise ProgramLost(self.trouble)
         if self.carries_over:
             _carry(args, keywords, outcome)

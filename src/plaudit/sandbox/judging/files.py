@@ -29,7 +29,9 @@ from plaudit.sandbox.judging.verdict import Verdict
 
 __all__ = ["judge_file"]
 
-PROGRAM_MODULES = frozenset({"solution", "main", "candidate", "submission", "program", "answer", "your_module", "module"})
+PROGRAM_MODULES = frozenset(
+    {"solution", "main", "candidate", "submission", "program", "answer", "your_module", "module"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,7 @@ def _prepared(text: str, module: str | None, prompt: str, entry_point: str | Non
     helpers = helpers_in(prompt, entry_point)
     source = f"{helpers}\n{ast.unparse(ast.fix_missing_locations(tree))}"
     explained = top_level_names(source) | {name for name, _ in modules}
-    names = test_names(source, entry_point, frozenset(explained))
+    names = test_names(source, entry_point, frozenset(explained), imported=bool(modules))
     return PreparedFile(compile(source, "<tests>", "exec"), names, tuple(modules), looks_at_arguments(source))
 
 
@@ -195,9 +197,7 @@ def _of_class(name: str, group: type, namespace: dict[str, Any]) -> list[FoundTe
     return found
 
 
-def _of_function(
-    name: str, function: Any, namespace: dict[str, Any], group: type | None = None
-) -> list[FoundTest]:
+def _of_function(name: str, function: Any, namespace: dict[str, Any], group: type | None = None) -> list[FoundTest]:
     if getattr(function, SKIPPED, False):
         return []
     if inspect.iscoroutinefunction(function):

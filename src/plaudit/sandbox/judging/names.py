@@ -21,7 +21,10 @@ BUILTINS = frozenset(dir(builtins))
 LIBRARY = {
     **dict.fromkeys(("Counter", "OrderedDict", "defaultdict", "deque", "namedtuple"), "collections"),
     **dict.fromkeys(("Any", "Callable", "Dict", "Iterable", "List", "Optional", "Set", "Tuple", "Union"), "typing"),
-    **{"Decimal": "decimal", "Fraction": "fractions", "datetime": "datetime", "reduce": "functools"},
+    "Decimal": "decimal",
+    "Fraction": "fractions",
+    "datetime": "datetime",
+    "reduce": "functools",
     **dict.fromkeys(("permutations", "combinations", "product"), "itertools"),
 }
 ALIASES = {"np": "numpy", "pd": "pandas"}
@@ -47,17 +50,21 @@ def parsed(text: str, what: str = "the tests") -> ast.Module:
 
 
 @lru_cache(maxsize=512)
-def test_names(text: str, entry_point: str | None, explained: frozenset[str] = frozenset()) -> TestNames:
-    """What `text` leaves open, given the names that are `explained` elsewhere."""
+def test_names(
+    text: str, entry_point: str | None, explained: frozenset[str] = frozenset(), *, imported: bool = False
+) -> TestNames:
+    """What `text` leaves open, given the names `explained` elsewhere; `imported`: it imports the program by name."""
     tree = parsed(text)
     free, used_builtins = _free_names(text)
     free -= explained
-    modules = {name for name in free if (name in sys.stdlib_module_names or name in ALIASES) and not _is_called(tree, name)}
+    modules = {
+        name for name in free if (name in sys.stdlib_module_names or name in ALIASES) and not _is_called(tree, name)
+    }
     modules |= {name for name in free if name in LIBRARY and name != entry_point}
     program = free - modules
     if entry_point:
         program.add(entry_point.partition(".")[0].partition("(")[0])
-    elif not program:
+    elif not program and not imported:
         program |= _builtins_meant(tree, used_builtins)
     return TestNames(tuple(sorted(program)), tuple(sorted(modules)))
 
@@ -117,7 +124,8 @@ def _free_names(text: str) -> tuple[set[str], set[str]]:
 
 def _is_called(tree: ast.Module, name: str) -> bool:
     return any(
-        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name for node in ast.walk(tree)
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
+        for node in ast.walk(tree)
     )
 
 

@@ -1,6 +1,6 @@
 """Cut a test text into points, so that each assert counts for itself.
 
-A point is a statement that can fail: an assert, a call of something that checks, a `try` as a whole. Points stand at the
+A point is a statement that can fail: an assert, a call of something called `assert…` or `check…`, a `try` as a whole. Points stand at the
 top of the text or of `check`, also inside loops and conditions there. Asserts on constants check nothing, so they are no
 points; a text without points is one point.
 """
@@ -16,6 +16,7 @@ from plaudit.sandbox.judging.names import parsed
 __all__ = ["POINT", "Instrumented", "instrumented", "looks_at_arguments"]
 
 POINT = "__point__"
+CHECKING = ("assert", "check", "verify", "expect")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,8 @@ def _is_point(node: ast.stmt) -> bool:
         return not isinstance(node.test, ast.Constant) or not node.test.value
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         called = node.value.func
-        return not (isinstance(called, ast.Name) and called.id in ("print", "check"))
+        name = called.id if isinstance(called, ast.Name) else called.attr if isinstance(called, ast.Attribute) else ""
+        return name != "check" and any(word in name.lower() for word in CHECKING)
     return isinstance(node, ast.Try)
 
 
@@ -106,10 +108,10 @@ def _results(tree: ast.AST) -> set[str]:
     return found
 
 
-SAFE_CALLS = frozenset(
-    "abs all any bool bytes dict enumerate float frozenset int len list map max min range repr reversed round set sorted "
-    "str sum tuple zip".split()
-)
+SAFE_CALLS = {
+    "abs", "all", "any", "bool", "bytes", "dict", "enumerate", "float", "frozenset", "int", "len", "list", "map", "max",
+    "min", "range", "repr", "reversed", "round", "set", "sorted", "str", "sum", "tuple", "zip",
+}  # fmt: skip
 
 
 def _has_open_call(node: ast.AST) -> bool:

@@ -64,7 +64,7 @@ class approx:  # noqa: N801  # its name in pytest
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, expected: Any, rel: float | None = None, abs: float | None = None, nan_ok: bool = False) -> None:  # noqa: A002
+    def __init__(self, expected: Any, rel: float | None = None, abs: float | None = None, nan_ok: bool = False) -> None:
         self.expected, self.rel, self.abs, self.nan_ok = expected, rel, abs, nan_ok
 
     def __eq__(self, other: Any) -> bool:

@@ -11,7 +11,9 @@ __all__ = ["Asking", "Remote", "RemoteObject", "plain_or_remote"]
 
 MAX_ITEMS = 100_000
 TWINS = (int, float, str, bytes, tuple, list, dict, set, frozenset)
-NUMPY_SCALARS = frozenset("bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64".split())
+NUMPY_SCALARS = {
+    "bool_", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64",
+}  # fmt: skip
 
 
 class Asking(Protocol):
@@ -112,7 +114,11 @@ class RemoteObject:
         self._member("__setitem__", key, value)
 
     def __contains__(self, item: Any) -> bool:
-        return any(item == one for one in self) if not self._has("__contains__") else self._member("__contains__", item) is True
+        return (
+            any(item == one for one in self)
+            if not self._has("__contains__")
+            else self._member("__contains__", item) is True
+        )
 
     def __enter__(self) -> Any:
         return self._member("__enter__")

@@ -146,9 +146,7 @@ def _paired(truth: Mapping[str, Any]) -> Suite:
     name = truth.get("fn_name") or truth.get("entry_point")
     if name:
         cases = [[_arguments(given), _expected(given, out)] for given, out in zip(inputs, outputs, strict=True)]
-        return CallSuite(
-            str(name), _coded(cases), truth.get("tolerance"), bool(truth.get("in_place")), _imports(truth)
-        )
+        return CallSuite(str(name), _coded(cases), truth.get("tolerance"), bool(truth.get("in_place")), _imports(truth))
     return _streams(inputs, outputs, truth)
 
 
@@ -157,8 +155,12 @@ def _streams(inputs: Sequence[Any], outputs: Sequence[Any], truth: Mapping[str, 
     if compare not in COMPARISONS:
         hint = did_you_mean(str(compare), COMPARISONS)
         raise InvalidTrajectory(f"no comparison named {compare!r}{hint} (there are {', '.join(COMPARISONS)})")
-    texts = [["\n".join(map(str, one)) if isinstance(one, list) else str(one) for one in side] for side in (inputs, outputs)]
-    return StreamSuite(texts[0], texts[1], compare, float(truth.get("tolerance") or 1e-6), str(truth.get("checker") or ""))
+    texts = [
+        ["\n".join(map(str, one)) if isinstance(one, list) else str(one) for one in side] for side in (inputs, outputs)
+    ]
+    return StreamSuite(
+        texts[0], texts[1], compare, float(truth.get("tolerance") or 1e-6), str(truth.get("checker") or "")
+    )
 
 
 def _arguments(given: Any) -> list[Any]:

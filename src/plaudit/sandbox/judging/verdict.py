@@ -33,7 +33,7 @@ class TestResult(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
-    """All results for one program; `refusal` is set where the tests could not be run at all, for reasons not its own."""
+    """All results for one program; `refusal` says why the tests could not be run, which is not its fault."""
 
     results: list[TestResult] = []
     conclusion: Conclusion = Conclusion.COMPLETED
@@ -49,7 +49,12 @@ class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def passed(self) -> bool:
         """Whether every test passed, and the program was really asked."""
-        return self.count > 0 and self.count == len(self.results) and self.conclusion is Conclusion.COMPLETED and self.calls > 0
+        return (
+            self.count > 0
+            and self.count == len(self.results)
+            and self.conclusion is Conclusion.COMPLETED
+            and self.calls > 0
+        )
 
     @property
     def count(self) -> int:
