@@ -18,7 +18,7 @@ from plaudit.errors import InvalidReward, InvalidTrajectory, SandboxError
 from plaudit.rewards.settings import check_choice, check_number, set_field
 from plaudit.sandbox import RunLimits
 from plaudit.sandbox.judging import AssertSuite, Conclusion, Job, Suite, Verdict, read_suite, shared_pool
-from plaudit.sandbox.judging.names import helpers_in, test_names
+from plaudit.sandbox.judging.names import helpers_in, open_names
 from plaudit.sandbox.judging.suites import CallSuite, FileSuite
 from plaudit.trajectory import Trajectory, message_text
 from plaudit.verify.code_blocks import defined_names, find_program, python_of
@@ -167,7 +167,7 @@ def _wanted(suite: Suite) -> tuple[str, ...]:
         return (suite.function.rpartition(".")[2],)
     if isinstance(suite, AssertSuite | FileSuite) and suite.entry_point:
         return (suite.entry_point.rpartition(".")[2],)
-    return test_names("\n".join(suite.texts), None).program if isinstance(suite, AssertSuite) else ()
+    return open_names("\n".join(suite.texts), None).program if isinstance(suite, AssertSuite) else ()
 
 
 def _program(response: str, prompt: str, wanted: tuple[str, ...]) -> str | None:

@@ -3,6 +3,7 @@
 Helpers come from the data set's prompt. A run that never calls the program says nothing about it, and is refused.
 """
 
+import random
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -11,9 +12,9 @@ from typing import Any
 
 from plaudit.sandbox.judging.bench import Bench, tail, unloaded
 from plaudit.sandbox.judging.candidate import Candidate, NotLoaded, conclusion_of
-from plaudit.sandbox.judging.names import TestNames, helpers_in, library, parsed, test_names, top_level_names
+from plaudit.sandbox.judging.names import OpenNames, helpers_in, library, open_names, parsed, top_level_names
 from plaudit.sandbox.judging.plan import CallPlan, PlanBroken
-from plaudit.sandbox.judging.points import POINT, instrumented, looks_at_arguments
+from plaudit.sandbox.judging.points import POINT, instrumented, looks_at_arguments, refuse_async
 from plaudit.sandbox.judging.recording import Caught, Recorder, StopTests, short_reason
 from plaudit.sandbox.judging.remote_errors import NotSplittable
 from plaudit.sandbox.judging.suites import AssertSuite
@@ -29,9 +30,10 @@ class Prepared:
     codes: tuple[CodeType, ...]
     points: tuple[str, ...]
     setup: CodeType
-    names: TestNames
+    names: OpenNames
     check: str | None
     looks_at_arguments: bool
+    knows_nan: bool
     whole: bool  # each text is one point, instead of having points within
 
 
@@ -51,20 +53,21 @@ def _prepared(joined: str, entry_point: str | None, imports: str, prompt: str) -
     texts = joined.split("\0")
     helpers = helpers_in(prompt, entry_point)
     setup = f"{imports}\n{helpers}"
-    names = test_names("\n".join(texts), entry_point, top_level_names(setup))
-    looks = looks_at_arguments("\n".join(texts))
+    names = open_names("\n".join(texts), entry_point, top_level_names(setup))
+    refuse_async("\n".join(texts))
+    looks, nan = looks_at_arguments("\n".join(texts)), "nan" in joined.lower()
     compiled = compile(parsed(setup, "imports or prompt"), "<setup>", "exec")
     if len(texts) > 1:
         codes = tuple(compile(parsed(text), "<tests>", "exec", dont_inherit=True) for text in texts)
-        return Prepared(codes, tuple(text.strip()[:120] for text in texts), compiled, names, None, looks, True)
+        return Prepared(codes, tuple(text.strip()[:120] for text in texts), compiled, names, None, looks, nan, True)
     text = instrumented(texts[0])
-    check = _checked(text.has_check, entry_point, names)
+    check = _checked(text.has_check and not text.calls_check, entry_point, names)
     whole = not text.names
     points = text.names or ("check" if check else "the tests",)
-    return Prepared((text.code,), points, compiled, names, check, looks, whole)
+    return Prepared((text.code,), points, compiled, names, check, looks, nan, whole)
 
 
-def _checked(has_check: bool, entry_point: str | None, names: TestNames) -> str | None:
+def _checked(has_check: bool, entry_point: str | None, names: OpenNames) -> str | None:
     """The function that `check` is to be called with, where there is a `check`."""
     if not has_check:
         return None
@@ -81,7 +84,7 @@ def _run(bench: Bench, suite: AssertSuite, prepared: Prepared, plan: CallPlan) -
     except NotLoaded as missing:
         return unloaded(list(prepared.points), missing.outcome)
     try:
-        candidate.carries_over = prepared.looks_at_arguments
+        candidate.carries_over, candidate.knows_nan = prepared.looks_at_arguments, prepared.knows_nan
         if plan.usable:
             candidate.replay(plan)
         elif not plan.keys:
@@ -101,6 +104,7 @@ def _run(bench: Bench, suite: AssertSuite, prepared: Prepared, plan: CallPlan) -
 def _run_tests(prepared: Prepared, candidate: Candidate, recorder: Recorder) -> BaseException | None:
     """Run the texts; what was raised outside of their points."""
     namespace: dict[str, Any] = {"__name__": "__tests__", POINT: recorder.point}
+    random.seed(0)  # tests that draw inputs draw the same ones for every program
     with Caught() as caught:
         exec(prepared.setup, namespace)
         namespace.update(library(prepared.names.modules))

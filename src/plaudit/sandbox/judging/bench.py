@@ -15,6 +15,7 @@ from plaudit.sandbox.sandbox import Sandbox
 __all__ = ["Bench", "tail", "unloaded"]
 
 TAIL = 2000
+MAX_REASON = 500
 MAX_PLANS = 512
 
 
@@ -61,7 +62,7 @@ class Bench:
 
 def unloaded(names: list[str], outcome: Outcome) -> Verdict:
     """The verdict on a program that could not be loaded: no test passed."""
-    reason = f"the program could not be loaded: {outcome.reason}"
+    reason = f"the program could not be loaded: {outcome.reason}"[:MAX_REASON]
     return Verdict(
         results=[TestResult(name, passed=False, reason=reason) for name in names or ["load"]],
         conclusion=conclusion_of(outcome) if outcome.ending.is_final else Conclusion.UNLOADED,

@@ -1,4 +1,4 @@
-"""Three programs whose verdicts are known: right, wrong, cheating. A judge that gets one wrong must not judge others."""
+"""Three programs whose verdicts are known: right, wrong, cheating; a judge that errs on one must not judge others."""
 
 from plaudit.errors import SandboxError
 from plaudit.sandbox.judging.job import Job

@@ -54,6 +54,7 @@ class Candidate:
         self.made: list[Call] | None = None  # where every call is to be noted
         self.errors = RemoteErrors()
         self.carries_over = False
+        self.knows_nan = True
         self.calls = 0
         self.first_loss: Outcome | None = None
         self.last: Outcome | None = None
@@ -97,7 +98,7 @@ class Candidate:
         if self._lost is not None:
             raise ProgramLost(self.trouble)
         outcome = self._asked(path, list(args), keywords)
-        return self._settled(outcome, args, keywords)
+        return self._settled(path, outcome, args, keywords)
 
     def _asked(self, path: str, args: list[Any], keywords: dict[str, Any]) -> Outcome:
         args, keywords = [_crossing(one) for one in args], {name: _crossing(one) for name, one in keywords.items()}
@@ -110,10 +111,12 @@ class Candidate:
                 return self._replay.next(path, args, keywords)
             return self.program.call(path, args, keywords)
         except NotPlain as error:
+            if "deep" in str(error) and self.calls:  # a value of the program's, handed on
+                raise AssertionError(f"{path} would be called with a value that is {error}") from None
             self._obstacle = f"cannot be split: {path} is called with something that is not plain data ({error})"
             raise NotSplittable(self._obstacle) from None
 
-    def _settled(self, outcome: Outcome, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    def _settled(self, path: str, outcome: Outcome, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         self._note(outcome)
         if outcome.ending.is_final:
             self._lost = outcome
@@ -128,7 +131,9 @@ class Candidate:
         if outcome.ending is Ending.MEMORY:
             raise MemoryError("the program ran out of memory")
         if outcome.ending is Ending.OPAQUE:
-            return plain_or_remote(self, outcome.handle or 0, outcome.type_name)
+            return plain_or_remote(self, path, outcome.handle or 0, outcome.type_name)
+        if not self.knows_nan and _has_nan(outcome.value):
+            raise AssertionError(f"{path} returned NaN, of which the tests know nothing")
         return outcome.value
 
     def _note(self, outcome: Outcome) -> None:
@@ -146,6 +151,13 @@ def _crossing(value: Any) -> Any:
     if type(value) is list:
         return [_crossing(item) for item in value]
     return value
+
+
+def _has_nan(value: Any) -> bool:
+    """Whether a result is or holds NaN: it is neither above nor below anything, so `not x > y` would let it pass."""
+    if type(value) is float:
+        return value != value
+    return type(value) in (list, tuple) and any(type(item) is float and item != item for item in value)
 
 
 def _carry(args: tuple[Any, ...], keywords: dict[str, Any], outcome: Outcome) -> None:

@@ -7,6 +7,7 @@ Modules that the file imports and that do not exist here are the program. Each t
 import ast
 import importlib.util
 import inspect
+import random
 import sys
 import unittest
 from collections.abc import Callable, Iterator
@@ -19,7 +20,7 @@ from typing import Any
 from plaudit.sandbox.judging.asserts import concluded
 from plaudit.sandbox.judging.bench import Bench, unloaded
 from plaudit.sandbox.judging.candidate import Candidate, NotLoaded
-from plaudit.sandbox.judging.names import TestNames, helpers_in, library, parsed, test_names, top_level_names
+from plaudit.sandbox.judging.names import OpenNames, helpers_in, library, open_names, parsed, top_level_names
 from plaudit.sandbox.judging.points import looks_at_arguments
 from plaudit.sandbox.judging.pytest_stand_in import CASES, FIXTURE, SKIPPED, Skipped, stand_in
 from plaudit.sandbox.judging.recording import Caught, Recorder
@@ -39,9 +40,10 @@ class PreparedFile:
     """A test file made ready: its code without the imports of the program, and the names it has of it."""
 
     code: CodeType
-    names: TestNames
+    names: OpenNames
     modules: tuple[tuple[str, str], ...]  # (name in the file, name in the program; empty for the whole program)
     looks_at_arguments: bool
+    knows_nan: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,8 @@ def judge_file(bench: Bench, suite: FileSuite) -> Verdict:
         candidate = bench.candidate([])
     except NotLoaded as error:
         return unloaded([], error.outcome)
-    candidate.carries_over = prepared.looks_at_arguments
+    candidate.carries_over, candidate.knows_nan = prepared.looks_at_arguments, prepared.knows_nan
+    random.seed(0)
     try:
         tests: list[FoundTest] = []
         with Caught() as collecting, _pytest_replaced():
@@ -91,8 +94,10 @@ def _prepared(text: str, module: str | None, prompt: str, entry_point: str | Non
     helpers = helpers_in(prompt, entry_point)
     source = f"{helpers}\n{ast.unparse(ast.fix_missing_locations(tree))}"
     explained = top_level_names(source) | {name for name, _ in modules}
-    names = test_names(source, entry_point, frozenset(explained), imported=bool(modules))
-    return PreparedFile(compile(source, "<tests>", "exec"), names, tuple(modules), looks_at_arguments(source))
+    names = open_names(source, entry_point, frozenset(explained), imported=bool(modules))
+    return PreparedFile(
+        compile(source, "<tests>", "exec"), names, tuple(modules), looks_at_arguments(source), "nan" in text.lower()
+    )
 
 
 def _without_program_imports(body: list[Any], module: str | None, found: list[tuple[str, str]]) -> list[Any]:
@@ -175,7 +180,8 @@ def collected(namespace: dict[str, Any]) -> list[FoundTest]:
 
 def _of_test_case(case: type[unittest.TestCase]) -> list[FoundTest]:
     names = unittest.defaultTestLoader.getTestCaseNames(case)
-    return [FoundTest(f"{case.__name__}.{name}", partial(_run_case, case, name)) for name in names]
+    kept = [name for name in names if not getattr(getattr(case, name), "__unittest_skip__", False)]
+    return [FoundTest(f"{case.__name__}.{name}", partial(_run_case, case, name)) for name in kept]
 
 
 def _run_case(case: type[unittest.TestCase], name: str) -> None:
@@ -184,8 +190,8 @@ def _run_case(case: type[unittest.TestCase], name: str) -> None:
     suite.run(result)
     for _, trace in [*result.errors, *result.failures]:
         raise AssertionError(trace.strip().rpartition("\n")[2])
-    if result.expectedFailures or result.unexpectedSuccesses:
-        raise NotSplittable("expectedFailure cannot be judged")
+    if not result.wasSuccessful() or result.skipped or result.expectedFailures or result.testsRun != 1:
+        raise AssertionError("the test did not run to its end")
 
 
 def _of_class(name: str, group: type, namespace: dict[str, Any]) -> list[FoundTest]:
@@ -219,7 +225,7 @@ def _run_function(function: Any, case: dict[str, Any], namespace: dict[str, Any]
     try:
         function(*owner, **keywords)
     except Skipped:
-        return
+        raise AssertionError("the test was skipped while it ran, which a program could bring about") from None
 
 
 def _fixture(name: str, namespace: dict[str, Any]) -> Any:

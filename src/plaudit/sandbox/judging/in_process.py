@@ -12,7 +12,11 @@ from plaudit.sandbox.outcome import Ending
 
 __all__ = ["judge_in_process"]
 
-RUN_ALL = "for _name, _test in list(globals().items()):\n    if _name.startswith('test') and callable(_test):\n        _test()\n"
+RUN_ALL = """
+for _name, _test in list(globals().items()):
+    if _name.startswith("test") and callable(_test):
+        _test()
+"""
 
 
 def judge_in_process(bench: Bench, suite: AssertSuite | FileSuite) -> Verdict:

@@ -15,7 +15,7 @@ from typing import Any
 
 from plaudit.errors import InvalidTrajectory
 
-__all__ = ["LIBRARY", "TestNames", "bare_imports", "helpers_in", "library", "parsed", "test_names", "top_level_names"]
+__all__ = ["LIBRARY", "OpenNames", "bare_imports", "helpers_in", "library", "parsed", "open_names", "top_level_names"]
 
 BUILTINS = frozenset(dir(builtins))
 LIBRARY = {
@@ -31,7 +31,7 @@ ALIASES = {"np": "numpy", "pd": "pandas"}
 
 
 @dataclass(frozen=True, slots=True)
-class TestNames:
+class OpenNames:
     """The names that a test text leaves open: the program's functions, and modules it forgot to import."""
 
     __test__ = False
@@ -50,9 +50,9 @@ def parsed(text: str, what: str = "the tests") -> ast.Module:
 
 
 @lru_cache(maxsize=512)
-def test_names(
+def open_names(
     text: str, entry_point: str | None, explained: frozenset[str] = frozenset(), *, imported: bool = False
-) -> TestNames:
+) -> OpenNames:
     """What `text` leaves open, given the names `explained` elsewhere; `imported`: it imports the program by name."""
     tree = parsed(text)
     free, used_builtins = _free_names(text)
@@ -66,7 +66,7 @@ def test_names(
         program.add(entry_point.partition(".")[0].partition("(")[0])
     elif not program and not imported:
         program |= _builtins_meant(tree, used_builtins)
-    return TestNames(tuple(sorted(program)), tuple(sorted(modules)))
+    return OpenNames(tuple(sorted(program)), tuple(sorted(modules)))
 
 
 def library(names: tuple[str, ...]) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """Cut a test text into points, so that each assert counts for itself.
 
-A point is a statement that can fail: an assert, a call of something called `assert…` or `check…`, a `try` as a whole. Points stand at the
-top of the text or of `check`, also inside loops and conditions there. Asserts on constants check nothing, so they are no
-points; a text without points is one point.
+A point is a statement that can fail: an assert, a call of something called `assert…` or `check…`, a `try` as a whole.
+Points stand at the top of the text or of `check`, also inside loops and conditions there. Asserts on constants check
+nothing, so they are no points; a text without points is one point.
 """
 
 import ast
@@ -12,8 +12,9 @@ from functools import lru_cache
 from types import CodeType
 
 from plaudit.sandbox.judging.names import parsed
+from plaudit.sandbox.judging.remote_errors import NotSplittable
 
-__all__ = ["POINT", "Instrumented", "instrumented", "looks_at_arguments"]
+__all__ = ["POINT", "Instrumented", "instrumented", "looks_at_arguments", "refuse_async"]
 
 POINT = "__point__"
 CHECKING = ("assert", "check", "verify", "expect")
@@ -26,6 +27,7 @@ class Instrumented:
     code: CodeType
     names: tuple[str, ...]
     has_check: bool
+    calls_check: bool
 
 
 @lru_cache(maxsize=512)
@@ -33,10 +35,23 @@ def instrumented(text: str) -> Instrumented:
     """The text, compiled, with a `with __point__(n):` around every point."""
     tree = copy.deepcopy(parsed(text))
     has_check = any(isinstance(node, ast.FunctionDef) and node.name == "check" for node in tree.body)
+    calls_check = any(_calls(node, "check") for node in tree.body)
     names: list[str] = []
     tree.body = _wrapped(tree.body, names, at_top=True)
     code = compile(ast.fix_missing_locations(tree), "<tests>", "exec", dont_inherit=True)
-    return Instrumented(code, tuple(names), has_check)
+    return Instrumented(code, tuple(names), has_check, calls_check)
+
+
+def _calls(node: ast.stmt, name: str) -> bool:
+    called = node.value.func if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) else None
+    return isinstance(called, ast.Name) and called.id == name
+
+
+def refuse_async(text: str) -> None:
+    """Raise NotSplittable for tests that await: what they await would have to run here."""
+    for node in ast.walk(parsed(text)):
+        if isinstance(node, ast.Await | ast.AsyncFunctionDef | ast.AsyncFor | ast.AsyncWith):
+            raise NotSplittable("the tests await coroutines, which cannot be split")
 
 
 def _wrapped(body: list[ast.stmt], names: list[str], *, at_top: bool = False) -> list[ast.stmt]:

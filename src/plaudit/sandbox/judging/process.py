@@ -7,6 +7,7 @@ knows by `FIRST_VALUE` whether the program had answered before. It ends itself w
 
 import contextlib
 import gc
+import json
 import os
 import resource
 import select
@@ -24,7 +25,7 @@ from plaudit.sandbox.sandbox import Sandbox
 
 __all__ = ["main"]
 
-MEMORY = 4 << 30
+MEMORY = 2 << 30
 PARENT_CHECK_S = 5.0
 
 
@@ -47,7 +48,7 @@ def main(incoming: int, outgoing: int, flavour: str, allow_unsafe: bool) -> None
     with sandbox:
         while _has_more(incoming, parent):
             job = decoder.decode(read_frame(incoming)[1])
-            write_frame(outgoing, ANSWER, msgspec.msgpack.encode(_judged(judge, job)))
+            write_frame(outgoing, ANSWER, _packed(_judged(judge, job)))
 
 
 def _judged(judge: Judge, job: Job) -> Verdict:
@@ -56,6 +57,15 @@ def _judged(judge: Judge, job: Job) -> Verdict:
         return judge.judge(job)
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+def _packed(verdict: Verdict) -> bytes:
+    """A verdict as bytes; words of the program's that are no text (lone surrogates) are written with escapes."""
+    try:
+        return msgspec.msgpack.encode(verdict)
+    except UnicodeEncodeError:
+        plain = msgspec.json.decode(json.dumps(msgspec.to_builtins(verdict)).replace("\\ud", "?ud"))
+        return msgspec.msgpack.encode(msgspec.convert(plain, Verdict))
 
 
 def _has_more(incoming: int, parent: int) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 
 __all__ = ["NotSplittable", "ProgramLost", "RemoteError", "RemoteErrors"]
 
+MAX_NAME = 200
 SILENT = frozenset({"StopIteration", "StopAsyncIteration", "GeneratorExit"})
 
 
@@ -38,7 +39,7 @@ class RemoteErrors:
 
     def raised(self, names: tuple[str, ...], message: str) -> BaseException:
         """The exception to raise for one that the program raised; `names` are its class and those it derives from."""
-        name = names[0] if names else "Exception"
+        name = names[0] if names and names[0].isidentifier() and len(names[0]) <= MAX_NAME else "Exception"
         if name in SILENT:
             return RemoteError(f"{name}: {message}")
         kind = self.named(name, names[1:])
