@@ -37,8 +37,11 @@ class Sandbox:
         if workers < 1:
             raise SandboxError(f"a sandbox needs at least one worker, got {workers}")
         self.limits = limits or RunLimits()
+        self._owner = os.getpid()
+        self._idle: list[ForkServer] = []
+        self._count = 0
+        self._changed = threading.Condition()
         self._flavour, self._workers, self._allow_unsafe, self._at_most = flavour, workers, allow_unsafe, at_most
-        self._reset()
 
     def open(self, limits: RunLimits | None = None) -> "OpenProgram":
         """A process for one program; use it in a `with` statement."""
@@ -75,15 +78,9 @@ class Sandbox:
     ) -> None:
         self.close()
 
-    def _reset(self) -> None:
-        self._owner = os.getpid()
-        self._idle: list[ForkServer] = []
-        self._count = 0
-        self._changed = threading.Condition()
-
     def _acquire(self) -> ForkServer:
-        if self._owner != os.getpid():
-            self._reset()
+        if self._owner != os.getpid():  # a forked process: the servers are its parent's
+            self._owner, self._idle, self._count, self._changed = os.getpid(), [], 0, threading.Condition()
         deadline = time.monotonic() + PATIENCE_S
         with self._changed:
             while not self._idle and self._count >= self._workers:

@@ -47,11 +47,9 @@ class Kernel:
         """Be killed when the process that forked this one is gone."""
         self.prctl(PR_SET_PDEATHSIG, 9)
 
-    def seccomp(self, length: int, code: bytearray) -> None:
-        """Take a filter on, for good."""
-        buffer = (ctypes.c_char * len(code)).from_buffer(code)
-        program = ctypes.create_string_buffer(struct.pack("=HxxxxxxQ", length, ctypes.addressof(buffer)))
-        self.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.addressof(program))
+    def seccomp(self, program: int) -> None:
+        """Take the filter at an address on, for good."""
+        self.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, program)
 
     def landlock_ruleset(self) -> int:
         """A descriptor of a ruleset that denies every file, TCP, and signals and sockets beyond the own process."""

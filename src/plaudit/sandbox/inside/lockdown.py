@@ -62,6 +62,7 @@ class Walls:
         self._attempt("memory not readable by others", lambda: kernel.prctl(PR_SET_DUMPABLE, 0))
         self._attempt("Landlock", self._build_ruleset) if landlock else self.note("Landlock", "switched off")
         self._attempt("seccomp", self._build_filter) if seccomp else self.note("seccomp", "switched off")
+        self._attempt("limits", _limit_all)
         signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # printing too much kills at once
         self._server = os.getpid()
 
@@ -76,7 +77,7 @@ class Walls:
             self._kernel.landlock(self._ruleset)
         os.closerange(4, 1 << 16)
         if self._filter is not None:
-            self._kernel.seccomp(self._filter.length, self._filter.for_process(os.getpid()))
+            self._kernel.seccomp(self._filter.for_process(os.getpid()))
 
     def _attempt(self, wall: str, build: Callable[[], None]) -> None:
         try:
@@ -111,16 +112,23 @@ class Walls:
             (resource.RLIMIT_AS, self._own_memory + limits.memory_bytes),
             (resource.RLIMIT_CPU, limits.cpu_s),
             (resource.RLIMIT_FSIZE, limits.file_bytes),
-            (resource.RLIMIT_NOFILE, DESCRIPTORS),
-            (resource.RLIMIT_CORE, 0),
             (resource.RLIMIT_NPROC, self._processes),
-            (resource.RLIMIT_MEMLOCK, 0),
-            (resource.RLIMIT_MSGQUEUE, 0),
         ):
             resource.setrlimit(kind, (value, value))
-        _, hard = resource.getrlimit(resource.RLIMIT_STACK)
-        stack = STACK_BYTES if hard == resource.RLIM_INFINITY else min(STACK_BYTES, hard)
-        resource.setrlimit(resource.RLIMIT_STACK, (stack, stack))
+
+
+def _limit_all() -> None:
+    """The limits that are the same for all children, and do no harm to the server."""
+    _, hard = resource.getrlimit(resource.RLIMIT_STACK)
+    stack = STACK_BYTES if hard == resource.RLIM_INFINITY else min(STACK_BYTES, hard)
+    for kind, value in (
+        (resource.RLIMIT_NOFILE, DESCRIPTORS),
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_MEMLOCK, 0),
+        (resource.RLIMIT_MSGQUEUE, 0),
+        (resource.RLIMIT_STACK, stack),
+    ):
+        resource.setrlimit(kind, (value, value))
 
 
 def _own_address_space() -> int:

@@ -24,7 +24,7 @@ def trial(kernel: Kernel) -> str:
     reading, writing = os.pipe()
     pid = os.fork()
     if pid == 0:
-        _tell(writing, lambda: (enter(kernel), _in_child(lambda: close_files_off(kernel))))
+        _tell(writing, lambda: _try_all(kernel))
     os.close(writing)
     with os.fdopen(reading) as answers:
         reason = answers.read()
@@ -68,6 +68,11 @@ def close_files_off(kernel: Kernel) -> None:
         os.chroot(".")
     os.chdir("/")
     kernel.mount("none", "/", "none", REMOUNT | READ_ONLY | NOSUID | NODEV | NOEXEC)
+
+
+def _try_all(kernel: Kernel) -> None:
+    enter(kernel)
+    _in_child(lambda: close_files_off(kernel))
 
 
 def _in_child(run: Callable[[], None]) -> None:

@@ -1,9 +1,8 @@
-"""What the judge asks of a server: a child, or how a child ended."""
+"""What the judge asks of a server: a child, that one be buried, or also how it ended."""
 
 import struct
 
-__all__ = ["LIMITS", "REAP", "STATUS", "TAKE"]
+__all__ = ["BURY", "LIMITS", "STATUS", "TAKE"]
 
-TAKE, REAP = b"T", b"R"
+TAKE, BURY, STATUS = b"T", b"B", b"S"
 LIMITS = struct.Struct("<QQQ")  # bytes of memory, processor seconds, bytes of a file
-STATUS = struct.Struct("<iid")  # process, exit code or minus the signal, processor seconds
