@@ -25,7 +25,7 @@ from plaudit.sandbox.values import NotPlain, from_text, to_text
 __all__ = ["Call", "Program"]
 
 T = TypeVar("T")
-SEALS = fcntl.F_SEAL_WRITE | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL
+ADD_SEALS, SEALS = 1033, 0b1111  # no writing, growing, shrinking or further sealing; Python names these on Linux only
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,7 @@ class Program:
         self._exchange = Exchange(child, limits)
         self._printed = {child.stdout: 0, child.stderr: 0}
         self._end: Outcome | None = None
+        self._unread = 0
         self._loaded = self._closed = self._buried = False
 
     def load(self, source: str, stdin: bytes | None = None) -> Outcome:
@@ -95,17 +96,18 @@ class Program:
     def _ask(self, requests: list[str]) -> Iterator[Outcome]:
         if self._closed:
             raise SandboxError("this program is closed")
+        while self._unread and self._end is None:  # calls whose outcomes nobody waited for
+            self._next_outcome()
         if self._end is not None:
             yield self._end
             return
         self._exchange.send(b"".join(frame(request) for request in requests))
-        for _ in requests:
-            outcome = self._next_outcome()
-            yield outcome
-            if outcome.ending.is_final:
-                return
+        self._unread = len(requests)
+        while self._unread and self._end is None:
+            yield self._next_outcome()
 
     def _next_outcome(self) -> Outcome:
+        self._unread -= 1
         try:
             reply, cpu_s = self._exchange.receive()
         except Stopped as stopped:
@@ -205,4 +207,4 @@ def _fill(descriptor: int, content: bytes) -> None:
     while left:
         written = os.pwrite(descriptor, left, place)
         left, place = left[written:], place + written
-    fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, SEALS)
+    fcntl.fcntl(descriptor, ADD_SEALS, SEALS)

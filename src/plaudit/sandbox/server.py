@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from plaudit.errors import MissingPackage, SandboxError, did_you_mean
-from plaudit.sandbox.inside.requests import BURY, LIMITS, STATUS, TAKE
+from plaudit.sandbox.inside.requests import BURY, LIMITS, QUIT, STATUS, TAKE
 from plaudit.sandbox.inside.warm import FLAVOURS
 from plaudit.sandbox.limits import RunLimits
 from plaudit.sandbox.tiers import Protection, Protections, Tier
@@ -82,7 +82,8 @@ class ForkServer:
             for descriptor in descriptors:
                 os.close(descriptor)
             raise self._lost(answer.decode(errors="replace") or "it closed the connection")
-        return Child(*descriptors[:DESCRIPTORS], int(answer))
+        channel, process, stdin, stdout, stderr = descriptors
+        return Child(channel, process, stdin, stdout, stderr, server_pid=int(answer))
 
     def bury(self, child: Child) -> None:
         """Have a child that was killed buried; it is, before the server gives the next one."""
@@ -101,9 +102,12 @@ class ForkServer:
 
     def close(self) -> None:
         """End the server and what it forked."""
-        self._control.close()
         if self.owner != os.getpid():
-            return  # a copy of a forked process; the server belongs to its parent
+            self._control.close()
+            return  # a copy in a forked process; the server belongs to its parent
+        with contextlib.suppress(OSError):
+            self._control.send(QUIT)
+        self._control.close()
         try:
             self._process.wait(2)
         except subprocess.TimeoutExpired:

@@ -11,10 +11,6 @@ import struct
 __all__ = ["Kernel"]
 
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 1, 4, 22, 24, 38
-PR_SET_SECUREBITS, SECURE = (
-    28,
-    0x2F,
-)  # no capability for uid 0, none kept over setuid, no ambient ones, all locked but one
 PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 47, 4
 SECCOMP_MODE_FILTER = 2
 CREATE_RULESET, RESTRICT_SELF, PIVOT_ROOT, CAPSET = (

@@ -1,8 +1,8 @@
-"""What the judge asks of a server: a child, that one be buried, or also how it ended."""
+"""What the judge asks of a server: a child, that one be buried, how one ended, an end."""
 
 import struct
 
-__all__ = ["BURY", "LIMITS", "STATUS", "TAKE"]
+__all__ = ["BURY", "LIMITS", "QUIT", "STATUS", "TAKE"]
 
-TAKE, BURY, STATUS = b"T", b"B", b"S"
+TAKE, BURY, STATUS, QUIT = b"T", b"B", b"S", b"Q"
 LIMITS = struct.Struct("<QQQ")  # bytes of memory, processor seconds, bytes of a file

@@ -8,9 +8,9 @@ __all__ = ["ABSENT", "FLAVOURS", "WARM"]
 
 USED = [
     "abc", "array", "bisect", "cmath", "collections", "collections.abc", "contextlib", "copy", "dataclasses",
-    "datetime", "decimal", "enum", "fractions", "functools", "heapq", "io", "itertools", "json", "math", "numbers", "operator",
-    "queue", "random", "re", "statistics", "string", "struct", "textwrap", "threading", "time", "traceback", "types",
-    "typing",
+    "datetime", "decimal", "enum", "fractions", "functools", "heapq", "io", "itertools", "json", "math", "numbers",
+    "operator", "queue", "random", "re", "statistics", "string", "struct", "textwrap", "threading", "time", "traceback",
+    "types", "typing",
 ]  # fmt: skip
 NATIVE = [
     "binascii", "fcntl", "grp", "hashlib", "mmap", "resource", "select", "unicodedata", "zlib", "_bisect", "_blake2",

@@ -19,7 +19,7 @@ from plaudit.sandbox.inside.archive import Archive
 from plaudit.sandbox.inside.channel import CHANNEL, READY
 from plaudit.sandbox.inside.kernel import Kernel
 from plaudit.sandbox.inside.lockdown import ChildLimits, Walls
-from plaudit.sandbox.inside.requests import LIMITS, STATUS, TAKE
+from plaudit.sandbox.inside.requests import LIMITS, QUIT, STATUS, TAKE
 from plaudit.sandbox.inside.runtime import Runtime, serve
 from plaudit.sandbox.inside.warm import ABSENT, FLAVOURS, WARM
 
@@ -60,13 +60,12 @@ class Zygote:
 
     def run(self) -> None:
         """Serve until the judge is gone; children go with this process."""
-        while message := self._control.recv(256):
+        while (message := self._control.recv(256)) not in (b"", QUIT):
             if message[:1] == TAKE:
                 self._take(ChildLimits(*LIMITS.unpack(message[1:])))
             else:
                 self._bury(int(message[1:]), answer=message[:1] == STATUS)
-        if self._ready is not None:
-            os.kill(self._ready[1], signal.SIGKILL)
+        self._discard()
         os._exit(0)
 
     def _take(self, limits: ChildLimits) -> None:
@@ -148,7 +147,7 @@ def _settle() -> None:
     for name in [name for name in sys.modules if name.partition(".")[0] == "plaudit"]:
         del sys.modules[name]
     os.environ.clear()
-    sys.argv = [""]
+    sys.argv, sys.orig_argv = [""], [""]
     gc.collect()
     gc.disable()
     gc.freeze()
