@@ -6,11 +6,9 @@ closes its channel is waited for, within its limits, since it may still have som
 
 import contextlib
 import os
-import re
 import select
 import struct
 import time
-from pathlib import Path
 
 from plaudit.sandbox.inside.channel import READY
 from plaudit.sandbox.limits import RunLimits
@@ -40,7 +38,10 @@ class Exchange:
         os.set_blocking(child.channel, False)
         self._clock = _processor_clock(child.process)
         self._incoming, self._outgoing = bytearray(), bytearray()
-        self._open = True
+        self._waiting = select.poll()
+        self._waiting.register(child.process, select.POLLIN)
+        self._waiting.register(child.channel, select.POLLIN)
+        self._writing = False
         self._started_s = self._began = 0.0
         self.was_ready = False
 
@@ -52,13 +53,16 @@ class Exchange:
 
     def receive(self) -> tuple[str, float]:
         """The next reply and the processor seconds it took; Stopped when there will be none."""
-        while True:
+        patience_s = min(self._limits.cpu_s, LOOK_S)  # the clock has just been started
+        reply = self._whole_reply()
+        while reply is None:
+            self._wait(patience_s)
             reply = self._whole_reply()
-            if reply is not None:
-                used = self._cpu_s()
-                self._restart()
-                return reply, used
-            self._wait()
+            if reply is None:
+                patience_s = self._patience_s()
+        used = self._cpu_s()
+        self._restart()
+        return reply, used
 
     def _restart(self) -> None:
         self._started_s, self._began = self._processor_s(), time.monotonic()
@@ -82,13 +86,12 @@ class Exchange:
         del incoming[:end]
         return text
 
-    def _wait(self) -> None:
-        """Wait for bytes, for room to write, or for the end of the process; Stopped at a limit."""
-        waiting = select.poll()
-        waiting.register(self._process, select.POLLIN)
-        if self._open:
-            waiting.register(self._channel, select.POLLIN | (select.POLLOUT if self._outgoing else 0))
-        events = dict(waiting.poll(self._patience_s() * 1000))
+    def _wait(self, patience_s: float) -> None:
+        """Wait for bytes, for room to write, or for the end of the process."""
+        if bool(self._outgoing) is not self._writing:
+            self._writing = bool(self._outgoing)
+            self._waiting.modify(self._channel, select.POLLIN | (select.POLLOUT if self._writing else 0))
+        events = dict(self._waiting.poll(patience_s * 1000))
         if self._channel in events:
             if events[self._channel] & select.POLLOUT:
                 self._write()
@@ -112,7 +115,10 @@ class Exchange:
             return
         except OSError:
             part = b""
-        self._open = bool(part)
+        if not part:
+            self._waiting.unregister(self._channel)
+            self._outgoing.clear()
+            self._writing = False
         self._incoming += part
 
     def _write(self) -> None:
@@ -135,5 +141,10 @@ class Exchange:
 
 def _processor_clock(process: int) -> int:
     """The number of the clock that counts the processor time of all threads of a process."""
-    pid = int(re.search(r"^Pid:\s*(-?\d+)", Path(f"/proc/self/fdinfo/{process}").read_text(), re.MULTILINE)[1])  # type: ignore[index]
+    descriptor = os.open(f"/proc/self/fdinfo/{process}", os.O_RDONLY)
+    try:
+        words = os.read(descriptor, 4096).split()
+    finally:
+        os.close(descriptor)
+    pid = int(words[words.index(b"Pid:") + 1])  # as seen from here; the server may be in another namespace
     return (~pid << 3) | 2

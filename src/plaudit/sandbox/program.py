@@ -8,10 +8,10 @@ import contextlib
 import fcntl
 import os
 import signal
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from plaudit.errors import SandboxError
 from plaudit.sandbox.exchange import Exchange, Stopped
@@ -24,7 +24,8 @@ from plaudit.sandbox.values import NotPlain, from_text, to_text
 
 __all__ = ["Call", "Program"]
 
-SEALS = fcntl.F_SEAL_WRITE | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL
+T = TypeVar("T")
+ADD_SEALS, SEALS = 1033, 0b1111  # no writing, growing, shrinking or further sealing; Python names these on Linux only
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,8 @@ class Program:
         self._exchange = Exchange(child, limits)
         self._printed = {child.stdout: 0, child.stderr: 0}
         self._end: Outcome | None = None
-        self._loaded = self._closed = False
+        self._unread = 0
+        self._loaded = self._closed = self._buried = False
 
     def load(self, source: str, stdin: bytes | None = None) -> Outcome:
         """Run a source as a module; with `stdin`, as a script (`__name__ == "__main__"`) to its end."""
@@ -72,7 +74,7 @@ class Program:
         if not self._closed:
             self._closed = True
             try:
-                if self._end is None:
+                if not self._buried:
                     self._kill()
             finally:
                 for descriptor in self._child.descriptors:
@@ -94,51 +96,45 @@ class Program:
     def _ask(self, requests: list[str]) -> Iterator[Outcome]:
         if self._closed:
             raise SandboxError("this program is closed")
+        while self._unread and self._end is None:  # calls whose outcomes nobody waited for
+            self._next_outcome()
         if self._end is not None:
             yield self._end
             return
         self._exchange.send(b"".join(frame(request) for request in requests))
-        for _ in requests:
-            outcome = self._next_outcome()
-            yield outcome
-            if outcome.ending.is_final:
-                return
+        self._unread = len(requests)
+        while self._unread and self._end is None:
+            yield self._next_outcome()
 
     def _next_outcome(self) -> Outcome:
+        self._unread -= 1
         try:
             reply, cpu_s = self._exchange.receive()
-            outcome = replace(_read(reply), cpu_s=cpu_s)
         except Stopped as stopped:
-            outcome = self._stopped(stopped)
-        except NotPlain as error:
-            outcome = Outcome(Ending.BAD_REPLY, error=Raised("NotPlain", message=str(error)))
-        outcome = self._with_prints(outcome)
-        if outcome.ending.is_final and self._end is None:
-            self._kill()
+            found, cpu_s = self._stopped(stopped), stopped.cpu_s
+        else:
+            found = _read(reply)
+        out, err = self._new_prints(self._child.stdout), self._new_prints(self._child.stderr)
+        if max(self._printed.values()) > self._limits.output_bytes:
+            found = {"ending": Ending.OUTPUT_LIMIT}
+        outcome = Outcome(**found, stdout=out, stderr=err, cpu_s=cpu_s, tier=self.tier)
+        if outcome.ending.is_final:
+            if not self._buried:
+                self._kill()
             self._end = outcome
         return outcome
 
-    def _stopped(self, stopped: Stopped) -> Outcome:
+    def _stopped(self, stopped: Stopped) -> dict[str, Any]:
         """What became of a process that gave no answer."""
         if stopped.ending is not None:
-            return Outcome(stopped.ending, cpu_s=stopped.cpu_s)
-        death = self._server.bury(self._child)
-        self._end = Outcome(Ending.EXITED)
+            return {"ending": stopped.ending}
+        self._buried = True
+        code = self._server.end_of(self._child)
         if not self._exchange.was_ready:
-            raise SandboxError(f"a child could not be locked down (exit code {death.code})")
-        if death.code >= 0:
-            return Outcome(Ending.EXITED, exit_code=death.code, cpu_s=stopped.cpu_s)
-        if -death.code == signal.SIGXFSZ:
-            return Outcome(Ending.OUTPUT_LIMIT, cpu_s=stopped.cpu_s)
-        if -death.code == signal.SIGXCPU:
-            return Outcome(Ending.CPU_LIMIT, cpu_s=stopped.cpu_s)
-        return Outcome(Ending.CRASHED, signal=-death.code, cpu_s=stopped.cpu_s)
-
-    def _with_prints(self, outcome: Outcome) -> Outcome:
-        out, err = self._new_prints(self._child.stdout), self._new_prints(self._child.stderr)
-        sizes = self._printed.values()
-        ending = Ending.OUTPUT_LIMIT if any(size > self._limits.output_bytes for size in sizes) else outcome.ending
-        return replace(outcome, ending=ending, stdout=out, stderr=err, tier=self.tier)
+            raise SandboxError(f"a child could not be locked down (exit code {code})")
+        if code >= 0:
+            return {"ending": Ending.EXITED, "exit_code": code}
+        return {"ending": _SIGNALS.get(-code, Ending.CRASHED), "signal": -code}
 
     def _new_prints(self, descriptor: int) -> bytes:
         start = self._printed[descriptor]
@@ -149,28 +145,60 @@ class Program:
         return os.pread(descriptor, size - start, start)
 
     def _kill(self) -> None:
+        self._buried = True
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._child.process, signal.SIGKILL)
         self._server.bury(self._child)
 
 
-def _read(reply: str) -> Outcome:
-    """A reply as an outcome; NotPlain when it is not one that our runtime writes."""
-    match from_text(reply):
-        case ["returned", value]:
-            return Outcome(Ending.RETURNED, value)
-        case ["returned", value, [list() as args, dict() as kwargs]]:
-            return Outcome(Ending.RETURNED, value, arguments=args, keywords=kwargs)
-        case ["opaque", [int() as handle, str() as name]]:
-            return Outcome(Ending.OPAQUE, handle=handle, type_name=name)
-        case ["opaque", [int() as handle, str() as name], [list() as args, dict() as kwargs]]:
-            return Outcome(Ending.OPAQUE, handle=handle, type_name=name, arguments=args, keywords=kwargs)
-        case ["raised", str() as name, [*bases], str() as message, (int() | None) as line]:
-            error = Raised(name, tuple(str(base) for base in bases), message, line)
-            return Outcome(Ending.MEMORY if name == "MemoryError" else Ending.RAISED, error=error)
-        case ["exited", int() as code]:
-            return Outcome(Ending.EXITED, exit_code=code)
-    raise NotPlain("a reply of no known form")
+def _read(reply: str) -> dict[str, Any]:
+    """A reply as parts of an outcome: only the forms that our runtime writes are taken."""
+    try:
+        kind, *content = _only(list, from_text(reply))
+        return _REPLIES[_only(str, kind)](*content)
+    except (NotPlain, KeyError, TypeError, ValueError) as error:
+        return {"ending": Ending.BAD_REPLY, "error": Raised("BadReply", message=str(error)[:200])}
+
+
+def _returned(value: Any, changed: Any = None) -> dict[str, Any]:
+    return {"ending": Ending.RETURNED, "value": value, **_changed(changed)}
+
+
+def _opaque(kept: Any, changed: Any = None) -> dict[str, Any]:
+    handle, name = kept
+    return {"ending": Ending.OPAQUE, "handle": _only(int, handle), "type_name": _only(str, name), **_changed(changed)}
+
+
+def _raised(name: Any, bases: Any, message: Any, line: Any) -> dict[str, Any]:
+    names = tuple(_only(str, base) for base in _only(list, bases))
+    error = Raised(_only(str, name), names, _only(str, message), None if line is None else _only(int, line))
+    return {"ending": Ending.MEMORY if name == "MemoryError" else Ending.RAISED, "error": error}
+
+
+def _exited(code: Any) -> dict[str, Any]:
+    return {"ending": Ending.EXITED, "exit_code": _only(int, code)}
+
+
+def _changed(changed: Any) -> dict[str, Any]:
+    if changed is None:
+        return {}
+    arguments, keywords = changed
+    return {"arguments": _only(list, arguments), "keywords": _only(dict, keywords)}
+
+
+def _only(kind: type[T], value: Any) -> T:
+    if type(value) is not kind:
+        raise NotPlain(f"a reply with {type(value).__name__} where {kind.__name__} belongs")
+    return value
+
+
+_REPLIES: dict[str, Callable[..., dict[str, Any]]] = {
+    "returned": _returned,
+    "opaque": _opaque,
+    "raised": _raised,
+    "exited": _exited,
+}
+_SIGNALS: dict[int, Ending] = {signal.SIGXFSZ: Ending.OUTPUT_LIMIT, signal.SIGXCPU: Ending.CPU_LIMIT}
 
 
 def _fill(descriptor: int, content: bytes) -> None:
@@ -179,4 +207,4 @@ def _fill(descriptor: int, content: bytes) -> None:
     while left:
         written = os.pwrite(descriptor, left, place)
         left, place = left[written:], place + written
-    fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, SEALS)
+    fcntl.fcntl(descriptor, ADD_SEALS, SEALS)

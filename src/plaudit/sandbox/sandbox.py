@@ -37,8 +37,12 @@ class Sandbox:
         if workers < 1:
             raise SandboxError(f"a sandbox needs at least one worker, got {workers}")
         self.limits = limits or RunLimits()
+        self._owner = os.getpid()
+        self._idle: list[ForkServer] = []
+        self._count = 0
+        self._closed = False
+        self._changed = threading.Condition()
         self._flavour, self._workers, self._allow_unsafe, self._at_most = flavour, workers, allow_unsafe, at_most
-        self._reset()
 
     def open(self, limits: RunLimits | None = None) -> "OpenProgram":
         """A process for one program; use it in a `with` statement."""
@@ -63,7 +67,9 @@ class Sandbox:
     def close(self) -> None:
         """End all servers."""
         with self._changed:
-            servers, self._idle, self._count = self._idle, [], 0
+            self._closed = True
+            servers, self._idle = self._idle, []
+            self._count -= len(servers)
         for server in servers:
             server.close()
 
@@ -75,15 +81,11 @@ class Sandbox:
     ) -> None:
         self.close()
 
-    def _reset(self) -> None:
-        self._owner = os.getpid()
-        self._idle: list[ForkServer] = []
-        self._count = 0
-        self._changed = threading.Condition()
-
     def _acquire(self) -> ForkServer:
-        if self._owner != os.getpid():
-            self._reset()
+        if self._owner != os.getpid():  # a forked process: the servers are its parent's
+            self._owner, self._idle, self._count, self._changed = os.getpid(), [], 0, threading.Condition()
+        if self._closed:
+            raise SandboxError("this sandbox is closed")
         deadline = time.monotonic() + PATIENCE_S
         with self._changed:
             while not self._idle and self._count >= self._workers:
@@ -110,9 +112,11 @@ class Sandbox:
 
     def _release(self, server: ForkServer) -> None:
         with self._changed:
-            if server.owner == os.getpid():
+            if not self._closed and server.owner == os.getpid():
                 self._idle.append(server)
-            self._changed.notify()
+                self._changed.notify()
+                return
+        self._drop(server)
 
     def _drop(self, server: ForkServer) -> None:
         server.close()
@@ -134,7 +138,7 @@ class OpenProgram(Program):
             return
         try:
             super().close()
-        except SandboxError:
+        except SandboxError:  # the server is gone, and its children with it
             self._sandbox._drop(self._server)
-            raise
-        self._sandbox._release(self._server)
+        else:
+            self._sandbox._release(self._server)

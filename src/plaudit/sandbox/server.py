@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from plaudit.errors import MissingPackage, SandboxError, did_you_mean
-from plaudit.sandbox.inside.requests import LIMITS, REAP, STATUS, TAKE
+from plaudit.sandbox.inside.requests import BURY, LIMITS, QUIT, STATUS, TAKE
 from plaudit.sandbox.inside.warm import FLAVOURS
 from plaudit.sandbox.limits import RunLimits
 from plaudit.sandbox.tiers import Protection, Protections, Tier
 
-__all__ = ["Child", "Death", "ForkServer"]
+__all__ = ["Child", "ForkServer"]
 
 START_S, ANSWER_S = 60.0, 30.0
 DESCRIPTORS = 5
@@ -56,14 +56,6 @@ class Child:
         return (self.channel, self.process, self.stdin, self.stdout, self.stderr)
 
 
-@dataclass(frozen=True, slots=True)
-class Death:
-    """How a child ended: its exit code, or minus the signal that killed it."""
-
-    code: int
-    cpu_s: float
-
-
 class ForkServer:
     """One warm server; `close()` leaves no process behind."""
 
@@ -90,22 +82,32 @@ class ForkServer:
             for descriptor in descriptors:
                 os.close(descriptor)
             raise self._lost(answer.decode(errors="replace") or "it closed the connection")
-        return Child(*descriptors, server_pid=int(answer))
+        channel, process, stdin, stdout, stderr = descriptors
+        return Child(channel, process, stdin, stdout, stderr, server_pid=int(answer))
 
-    def bury(self, child: Child) -> Death:
-        """How a child that is dead, or about to be, ended; afterwards nothing is left of it."""
+    def bury(self, child: Child) -> None:
+        """Have a child that was killed buried; it is, before the server gives the next one."""
         try:
-            self._control.send(REAP + str(child.server_pid).encode())
-            pid, code, cpu_s = STATUS.unpack(self._control.recv(256))
+            self._control.send(BURY + str(child.server_pid).encode())
+        except OSError as error:
+            raise self._lost(error) from error
+
+    def end_of(self, child: Child) -> int:
+        """How a child that is dead ended: its exit code, or minus the signal that killed it."""
+        try:
+            self._control.send(STATUS + str(child.server_pid).encode())
+            return int(self._control.recv(256))
         except (OSError, ValueError) as error:
             raise self._lost(error) from error
-        return Death(code, cpu_s)
 
     def close(self) -> None:
         """End the server and what it forked."""
-        self._control.close()
         if self.owner != os.getpid():
-            return  # a copy of a forked process; the server belongs to its parent
+            self._control.close()
+            return  # a copy in a forked process; the server belongs to its parent
+        with contextlib.suppress(OSError):
+            self._control.send(QUIT)
+        self._control.close()
         try:
             self._process.wait(2)
         except subprocess.TimeoutExpired:
@@ -119,7 +121,7 @@ class ForkServer:
         except (OSError, ValueError) as error:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(5)
-            said = self._process.stderr.read1(2000).decode(errors="replace") if self._process.stderr else ""
+            said = self._process.stderr.read(2000).decode(errors="replace") if self._process.stderr else ""
             self._process.kill()
             self._process.wait()
             raise SandboxError(f"the sandbox server did not start: {said.strip()[-500:] or error}") from error

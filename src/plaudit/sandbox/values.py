@@ -1,8 +1,8 @@
 """Plain values as JSON text and back, without loss and without running anything.
 
 Used on both sides of the wall, so it imports only the standard library. What a candidate's process sends may be forged:
-the reader takes nothing but the shapes below, to a depth, and builds only built-in types. Only exact types are plain: an
-instance of a subclass of `int` may lie about `==`, so it does not travel.
+the reader takes nothing but the shapes below, to a depth, and builds only built-in types. Only exact types are plain:
+an instance of a subclass of `int` may lie about `==`, so it does not travel.
 """
 
 import json

@@ -11,10 +11,6 @@ import struct
 __all__ = ["Kernel"]
 
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 1, 4, 22, 24, 38
-PR_SET_SECUREBITS, SECURE = (
-    28,
-    0x2F,
-)  # no capability for uid 0, none kept over setuid, no ambient ones, all locked but one
 PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 47, 4
 SECCOMP_MODE_FILTER = 2
 CREATE_RULESET, RESTRICT_SELF, PIVOT_ROOT, CAPSET = (
@@ -47,11 +43,9 @@ class Kernel:
         """Be killed when the process that forked this one is gone."""
         self.prctl(PR_SET_PDEATHSIG, 9)
 
-    def seccomp(self, length: int, code: bytearray) -> None:
-        """Take a filter on, for good."""
-        buffer = (ctypes.c_char * len(code)).from_buffer(code)
-        program = ctypes.create_string_buffer(struct.pack("=HxxxxxxQ", length, ctypes.addressof(buffer)))
-        self.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.addressof(program))
+    def seccomp(self, program: int) -> None:
+        """Take the filter at an address on, for good."""
+        self.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, program)
 
     def landlock_ruleset(self) -> int:
         """A descriptor of a ruleset that denies every file, TCP, and signals and sockets beyond the own process."""

@@ -5,9 +5,12 @@ well under a tenth of a millisecond. A wall that does not go up is reported, exc
 sandbox, and the server says so.
 """
 
+import contextlib
+import errno
 import os
 import resource
 import signal
+import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -35,7 +38,7 @@ class Walls:
     """What stands between a candidate and everything else; `report` says of each wall whether it went up."""
 
     def __init__(self, kernel: Kernel) -> None:
-        self.report: dict[str, tuple[bool, str]] = {}
+        self.report: dict[str, tuple[bool, str]] = dict.fromkeys(("Landlock", "seccomp"), (False, "switched off"))
         self._kernel = kernel
         self._filter: Filter | None = None
         self._ruleset: int | None = None
@@ -50,6 +53,8 @@ class Walls:
     def measure(self) -> None:
         """Look at what needs files, while they can still be opened."""
         self._own_memory = _own_address_space()
+        with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
+            file.write("1000")  # when memory runs out, it is a candidate that goes
         if os.geteuid() != 0:
             self._processes = _tasks_of(os.geteuid()) + THREADS_AMONG_OTHERS
 
@@ -60,8 +65,11 @@ class Walls:
         self._attempt("no capabilities", kernel.drop_capabilities)
         self._attempt("no new privileges", lambda: kernel.prctl(PR_SET_NO_NEW_PRIVS, 1))
         self._attempt("memory not readable by others", lambda: kernel.prctl(PR_SET_DUMPABLE, 0))
-        self._attempt("Landlock", self._build_ruleset) if landlock else self.note("Landlock", "switched off")
-        self._attempt("seccomp", self._build_filter) if seccomp else self.note("seccomp", "switched off")
+        if landlock:
+            self._attempt("Landlock", self._try_landlock)
+        if seccomp:
+            self._attempt("seccomp", self._try_seccomp)
+        self._attempt("limits", _limit_all)
         signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # printing too much kills at once
         self._server = os.getpid()
 
@@ -76,7 +84,7 @@ class Walls:
             self._kernel.landlock(self._ruleset)
         os.closerange(4, 1 << 16)
         if self._filter is not None:
-            self._kernel.seccomp(self._filter.length, self._filter.for_process(os.getpid()))
+            self._kernel.seccomp(self._filter.for_process(os.getpid()))
 
     def _attempt(self, wall: str, build: Callable[[], None]) -> None:
         try:
@@ -100,27 +108,72 @@ class Walls:
             os.setresuid(NOBODY, NOBODY, NOBODY)
         self._processes = THREADS
 
-    def _build_ruleset(self) -> None:
-        self._ruleset = self._kernel.landlock_ruleset()
+    def _try_landlock(self) -> None:
+        ruleset = self._kernel.landlock_ruleset()
+        _attempt_in_child(lambda: self._kernel.landlock(ruleset), {"open": errno.EACCES})
+        self._ruleset = ruleset
 
-    def _build_filter(self) -> None:
-        self._filter = build_filter()
+    def _try_seccomp(self) -> None:
+        code = build_filter()
+        _attempt_in_child(
+            lambda: self._kernel.seccomp(code.for_process(os.getpid())),
+            {"open": errno.ENOENT, "fork": errno.EPERM, "socket": errno.EPERM, "signal": errno.EPERM},
+        )
+        self._filter = code
 
     def _limit(self, limits: ChildLimits) -> None:
         for kind, value in (
             (resource.RLIMIT_AS, self._own_memory + limits.memory_bytes),
             (resource.RLIMIT_CPU, limits.cpu_s),
             (resource.RLIMIT_FSIZE, limits.file_bytes),
-            (resource.RLIMIT_NOFILE, DESCRIPTORS),
-            (resource.RLIMIT_CORE, 0),
             (resource.RLIMIT_NPROC, self._processes),
-            (resource.RLIMIT_MEMLOCK, 0),
-            (resource.RLIMIT_MSGQUEUE, 0),
         ):
             resource.setrlimit(kind, (value, value))
-        _, hard = resource.getrlimit(resource.RLIMIT_STACK)
-        stack = STACK_BYTES if hard == resource.RLIM_INFINITY else min(STACK_BYTES, hard)
-        resource.setrlimit(resource.RLIMIT_STACK, (stack, stack))
+
+
+_DEEDS: dict[str, Callable[[], object]] = {
+    "open": lambda: os.open("/", os.O_RDONLY),
+    "fork": os.fork,
+    "socket": lambda: socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM),
+    "signal": lambda: os.kill(os.getppid(), 0),
+}
+
+
+def _attempt_in_child(wall: Callable[[], None], refused: dict[str, int]) -> None:
+    """Put a wall up in a child and try what it must refuse; OSError when it does not."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            wall()
+            os._exit(next((1 for deed, number in refused.items() if _errno_of(_DEEDS[deed]) != number), 0))
+        finally:
+            os._exit(2)
+    _, status = os.waitpid(pid, 0)
+    code = os.waitstatus_to_exitcode(status)
+    if code:
+        raise OSError("it does not refuse what it should" if code == 1 else f"it cannot be put up (status {code})")
+
+
+def _errno_of(deed: Callable[[], object]) -> int | None:
+    try:
+        deed()
+    except OSError as error:
+        return error.errno
+    return None
+
+
+def _limit_all() -> None:
+    """The limits that are the same for all children, and do no harm to the server."""
+    _, hard = resource.getrlimit(resource.RLIMIT_STACK)
+    stack = STACK_BYTES if hard == resource.RLIM_INFINITY else min(STACK_BYTES, hard)
+    for kind, value in (
+        (resource.RLIMIT_NOFILE, DESCRIPTORS),
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_MEMLOCK, 0),
+        (resource.RLIMIT_MSGQUEUE, 0),
+        (resource.RLIMIT_STACK, stack),
+    ):
+        resource.setrlimit(kind, (value, value))
 
 
 def _own_address_space() -> int:

@@ -5,6 +5,7 @@ thrown away, since half of them (a user namespace without a mapping) would be wo
 """
 
 import os
+import socket
 from collections.abc import Callable
 
 from plaudit.sandbox.inside.kernel import Kernel
@@ -24,7 +25,7 @@ def trial(kernel: Kernel) -> str:
     reading, writing = os.pipe()
     pid = os.fork()
     if pid == 0:
-        _tell(writing, lambda: (enter(kernel), _in_child(lambda: close_files_off(kernel))))
+        _tell(writing, lambda: _try_all(kernel, writing))
     os.close(writing)
     with os.fdopen(reading) as answers:
         reason = answers.read()
@@ -70,23 +71,34 @@ def close_files_off(kernel: Kernel) -> None:
     kernel.mount("none", "/", "none", REMOUNT | READ_ONLY | NOSUID | NODEV | NOEXEC)
 
 
-def _in_child(run: Callable[[], None]) -> None:
+def _try_all(kernel: Kernel, descriptor: int) -> None:
+    enter(kernel)
     pid = os.fork()
     if pid == 0:
-        _tell(2, run)
+        _tell(descriptor, lambda: _see_nothing(kernel))
     _, status = os.waitpid(pid, 0)
     if status:
-        raise OSError("an empty root cannot be made")
+        raise OSError("")  # the child has told why
+
+
+def _see_nothing(kernel: Kernel) -> None:
+    if os.getpid() != 1:
+        raise OSError(f"is process {os.getpid()} in a new process namespace")
+    close_files_off(kernel)
+    if os.listdir("/"):
+        raise OSError("the new root is not empty")
+    if len(socket.if_nameindex()) > 1:
+        raise OSError("sees the network interfaces of others")
 
 
 def _tell(descriptor: int, run: Callable[[], object]) -> None:
     try:
         run()
+        os._exit(0)
     except OSError as error:
         os.write(descriptor, str(error).encode())
-        os._exit(1)
     finally:
-        os._exit(0)
+        os._exit(1)
 
 
 def _write(path: str, text: str) -> None:

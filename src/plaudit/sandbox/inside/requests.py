@@ -1,9 +1,8 @@
-"""What the judge asks of a server: a child, or how a child ended."""
+"""What the judge asks of a server: a child, that one be buried, how one ended, an end."""
 
 import struct
 
-__all__ = ["LIMITS", "REAP", "STATUS", "TAKE"]
+__all__ = ["BURY", "LIMITS", "QUIT", "STATUS", "TAKE"]
 
-TAKE, REAP = b"T", b"R"
+TAKE, BURY, STATUS, QUIT = b"T", b"B", b"S", b"Q"
 LIMITS = struct.Struct("<QQQ")  # bytes of memory, processor seconds, bytes of a file
-STATUS = struct.Struct("<iid")  # process, exit code or minus the signal, processor seconds

@@ -57,10 +57,12 @@ class Runtime:
         module.__dict__["__builtins__"] = builtins
         sys.modules["__main__"] = sys.modules[name] = module
         sys.argv = [FILE]
-        exec(compile(source, FILE, "exec", dont_inherit=True), module.__dict__)
-        if as_script:
-            threading._shutdown()  # type: ignore[attr-defined]  # a program ends when its threads have
-            atexit._run_exitfuncs()
+        try:
+            exec(compile(source, FILE, "exec", dont_inherit=True), module.__dict__)
+        finally:
+            if as_script:
+                threading._shutdown()  # type: ignore[attr-defined]  # a program ends when its threads have
+                atexit._run_exitfuncs()
         return '["returned",null]'
 
     def _call(self, path: str, arguments: list[Any], keywords: dict[str, Any]) -> str:

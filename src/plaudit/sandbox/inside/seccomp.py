@@ -5,6 +5,7 @@ it, and a plain list made that the dearest part of locking a child down. The pro
 may name is filled in per child.
 """
 
+import ctypes
 import errno
 import platform
 import struct
@@ -35,18 +36,21 @@ TERMINAL_SIZE, IS_TERMINAL, BYTES_WAITING, NON_BLOCKING, INHERIT, NOT_INHERIT = 
 
 
 class Filter:
-    """A filter as bytes, ready for the kernel once it knows the child's process number."""
+    """A filter in memory as the kernel takes it, once it knows the child's process number."""
 
     def __init__(self, code: Code) -> None:
-        self.length = len(code)
-        self._bytes = bytearray(b"".join(struct.pack("=HBBI", *instruction) for instruction in code))
+        self.code = code
+        # Made here, in the server: a child that makes ctypes objects pays for more pages than the filter costs.
+        self._code = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *line) for line in code))
+        self._program = ctypes.create_string_buffer(struct.pack("=HxxxxxxQ", len(code), ctypes.addressof(self._code)))
+        self._address = ctypes.addressof(self._program)
         self._places = [8 * place + 4 for place, (*_, operand) in enumerate(code) if operand == OWN_PID]
 
-    def for_process(self, pid: int) -> bytearray:
-        """The filter in which only `pid` may be sent signals."""
+    def for_process(self, pid: int) -> int:
+        """The address of the filter in which only `pid` may be sent signals."""
         for place in self._places:
-            struct.pack_into("=I", self._bytes, place, pid)
-        return self._bytes
+            struct.pack_into("=I", self._code, place, pid)
+        return self._address
 
 
 def build_filter(machine: str = platform.machine()) -> Filter:

@@ -10,11 +10,25 @@ __all__ = ["ALLOWED", "AUDIT_ARCH", "HIDDEN", "MISSING", "NUMBERS"]
 
 AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
-ALLOWED = ["read", "write", "readv", "writev", "pread64", "pwrite64", "lseek", "close", "close_range", "fstat", "fsync", "dup", "dup2", "dup3", "pipe", "pipe2", "poll", "ppoll", "select", "pselect6", "epoll_create1", "epoll_ctl", "epoll_wait", "epoll_pwait", "recvfrom", "shutdown", "getsockname", "getsockopt", "mmap", "munmap", "mremap", "mprotect", "madvise", "brk", "futex", "set_robust_list", "rseq", "sched_yield", "sched_getaffinity", "getcpu", "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "rt_sigpending", "rt_sigtimedwait", "rt_sigsuspend", "sigaltstack", "pause", "nanosleep", "clock_nanosleep", "clock_gettime", "clock_getres", "gettimeofday", "time", "times", "getrusage", "alarm", "setitimer", "getitimer", "restart_syscall", "getpid", "gettid", "getppid", "getpgrp", "getuid", "geteuid", "getgid", "getegid", "getresuid", "getresgid", "getrlimit", "setrlimit", "uname", "getcwd", "getrandom", "exit", "exit_group"]
+ALLOWED = [
+    "read", "write", "readv", "writev", "pread64", "pwrite64", "lseek", "close", "close_range", "fstat", "fsync",
+    "dup", "dup2", "dup3", "pipe", "pipe2",
+    "poll", "ppoll", "select", "pselect6", "epoll_create1", "epoll_ctl", "epoll_wait", "epoll_pwait",
+    "recvfrom", "shutdown", "getsockname", "getsockopt",
+    "mmap", "munmap", "mremap", "mprotect", "madvise", "brk",
+    "futex", "set_robust_list", "rseq", "sched_yield", "sched_getaffinity", "getcpu",
+    "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "rt_sigpending", "rt_sigtimedwait", "rt_sigsuspend",
+    "sigaltstack", "pause", "alarm", "setitimer", "getitimer", "restart_syscall",
+    "nanosleep", "clock_nanosleep", "clock_gettime", "clock_getres", "gettimeofday", "time", "times", "getrusage",
+    "getpid", "gettid", "getppid", "getpgrp", "getuid", "geteuid", "getgid", "getegid", "getresuid", "getresgid",
+    "getrlimit", "setrlimit", "uname", "getcwd", "getrandom", "exit", "exit_group",
+]  # fmt: skip
 
-HIDDEN = dict.fromkeys(
-    ["open", "openat", "openat2", "creat", "stat", "lstat", "access", "faccessat", "faccessat2", "readlink", "readlinkat"], errno.ENOENT
-)
+PATHS = [
+    "open", "openat", "openat2", "creat", "stat", "lstat", "access", "faccessat", "faccessat2", "readlink",
+    "readlinkat",
+]  # fmt: skip
+HIDDEN = dict.fromkeys(PATHS, errno.ENOENT)
 MISSING = dict.fromkeys(["clone3", "statx"], errno.ENOSYS)  # glibc then takes the older call
 
 # x86_64, aarch64; -1 where the architecture does not have the call.

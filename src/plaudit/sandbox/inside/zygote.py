@@ -19,9 +19,9 @@ from plaudit.sandbox.inside.archive import Archive
 from plaudit.sandbox.inside.channel import CHANNEL, READY
 from plaudit.sandbox.inside.kernel import Kernel
 from plaudit.sandbox.inside.lockdown import ChildLimits, Walls
-from plaudit.sandbox.inside.requests import LIMITS, STATUS, TAKE
+from plaudit.sandbox.inside.requests import LIMITS, QUIT, STATUS, TAKE
 from plaudit.sandbox.inside.runtime import Runtime, serve
-from plaudit.sandbox.inside.warm import FLAVOURS, WARM
+from plaudit.sandbox.inside.warm import ABSENT, FLAVOURS, WARM
 
 __all__ = ["main"]
 
@@ -60,13 +60,12 @@ class Zygote:
 
     def run(self) -> None:
         """Serve until the judge is gone; children go with this process."""
-        while message := self._control.recv(256):
+        while (message := self._control.recv(256)) not in (b"", QUIT):
             if message[:1] == TAKE:
                 self._take(ChildLimits(*LIMITS.unpack(message[1:])))
             else:
-                self._bury(int(message[1:]))
-        if self._ready is not None:
-            os.kill(self._ready[1], signal.SIGKILL)
+                self._bury(int(message[1:]), answer=message[:1] == STATUS)
+        self._discard()
         os._exit(0)
 
     def _take(self, limits: ChildLimits) -> None:
@@ -89,11 +88,11 @@ class Zygote:
             for descriptor in descriptors:
                 os.close(descriptor)
 
-    def _bury(self, pid: int) -> None:
-        """Wait for a child that the judge has killed or seen die, and tell how it ended."""
-        _, status, usage = os.wait4(pid, 0)
-        code = os.waitstatus_to_exitcode(status)
-        self._control.send(STATUS.pack(pid, code, usage.ru_utime + usage.ru_stime))
+    def _bury(self, pid: int, *, answer: bool) -> None:
+        """Wait for a child that the judge has killed or seen die, and tell how it ended where that is asked."""
+        _, status = os.waitpid(pid, 0)
+        if answer:
+            self._control.send(str(os.waitstatus_to_exitcode(status)).encode())
 
     def _fork(self, limits: ChildLimits) -> None:
         ours, theirs = socket.socketpair()
@@ -119,11 +118,12 @@ def _become_child(channel: int, files: list[int], walls: Walls, limits: ChildLim
 
 
 def _warm_up(flavour: str) -> None:
-    sys.modules["_hashlib"] = None  # type: ignore[assignment]  # the built-in digests do, and OpenSSL is large
+    sys.modules.update(dict.fromkeys(ABSENT))  # type: ignore[arg-type]  # None is how imports are told to fail
     for name in (*WARM, *FLAVOURS[flavour]):
         with contextlib.suppress(ImportError):  # not every Python has each of them
             importlib.import_module(name)
-    del sys.modules["_hashlib"]
+    for name in ABSENT:
+        del sys.modules[name]
     site.setquit()
     site.setcopyright()
     site.sethelper()
@@ -147,7 +147,7 @@ def _settle() -> None:
     for name in [name for name in sys.modules if name.partition(".")[0] == "plaudit"]:
         del sys.modules[name]
     os.environ.clear()
-    sys.argv = [""]
+    sys.argv, sys.orig_argv = [""], [""]
     gc.collect()
     gc.disable()
     gc.freeze()
