@@ -28,6 +28,7 @@ __all__ = ["CodeReward"]
 CREDITS: dict[str, Bounds] = {"all": (0.0, 1.0), "fraction": (0.0, 1.0), "openrlhf": (-1.0, 1.0)}
 PARTIAL, TIMEOUT, CRASH = 0.3, -0.5, -1.0
 WALL_FACTOR, WALL_LEAST_S = 5.0, 10.0
+JUDGE_FACTOR = 5.0  # what the tests may use to compare, in terms of what the program may use per call
 
 
 @dataclass(frozen=True, repr=False)
@@ -82,8 +83,15 @@ class CodeReward(RewardFunction):
         if source is None:
             return self._failed("no program in the response", CRASH)
         return Job(
-            source, suites, self.limits, self.credit == "all", self.in_process, reference, self.fuzz,
-        )  # fmt: skip
+            source,
+            suites,
+            self.limits,
+            stop_early=self.credit == "all",
+            in_process=self.in_process,
+            reference=reference,
+            fuzz=self.fuzz,
+            judge_cpu_s=JUDGE_FACTOR * self.limits.cpu_s,
+        )
 
     def _output(self, verdict: Verdict | SandboxError) -> RewardOutput:
         if isinstance(verdict, SandboxError):

@@ -7,7 +7,7 @@ from typing import Any
 
 from plaudit.sandbox.judging.asserts import concluded
 from plaudit.sandbox.judging.bench import Bench, unloaded
-from plaudit.sandbox.judging.candidate import Candidate, NotLoaded
+from plaudit.sandbox.judging.candidate import Candidate, NotLoaded, shown
 from plaudit.sandbox.judging.comparing import same_value
 from plaudit.sandbox.judging.recording import Caught, Recorder
 from plaudit.sandbox.judging.suites import CallSuite
@@ -53,11 +53,4 @@ def _check(candidate: Candidate, path: str, args: list[Any], expected: Any, suit
     if suite.in_place:
         result = args[0]
     if not same_value(result, expected, suite.tolerance):
-        raise AssertionError(f"returned {_shown(result)}, expected {_shown(expected)}")
-
-
-def _shown(value: Any) -> str:
-    try:
-        return repr(value)[:100]
-    except (ValueError, RecursionError, MemoryError):
-        return f"a {type(value).__name__}"
+        raise AssertionError(f"returned {shown(result)}, expected {shown(expected)}")

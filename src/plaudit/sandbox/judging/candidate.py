@@ -16,9 +16,10 @@ from plaudit.sandbox.outcome import Ending, Outcome
 from plaudit.sandbox.program import Call, Program
 from plaudit.sandbox.values import Handle, NotPlain, from_text
 
-__all__ = ["Candidate", "NotLoaded", "conclusion_of"]
+__all__ = ["Candidate", "NotLoaded", "conclusion_of", "shown"]
 
 MAX_LOSSES = 3
+SHOWN = 100
 _CONCLUSIONS = {
     Ending.CPU_LIMIT: Conclusion.TIMEOUT,
     Ending.WALL_LIMIT: Conclusion.TIMEOUT,
@@ -70,6 +71,15 @@ class Candidate:
     def trouble(self) -> str:
         """Why the test at hand cannot pass any more."""
         return self._obstacle or ("" if self._lost is None else f"the program ended: {self._lost.reason}")
+
+    @property
+    def last_answer(self) -> str:
+        """What the last call gave, for people."""
+        if self.last is None:
+            return ""
+        if self.last.ending is not Ending.RETURNED:
+            return self.last.reason[:SHOWN]
+        return f"the last call returned {shown(self.last.value)}"
 
     def close(self) -> None:
         self.program.close()
@@ -151,6 +161,14 @@ def _crossing(value: Any) -> Any:
     if type(value) is list:
         return [_crossing(item) for item in value]
     return value
+
+
+def shown(value: Any) -> str:
+    """The beginning of a value's text, for people; whatever it is."""
+    try:
+        return repr(value)[:SHOWN]
+    except (ValueError, RecursionError, MemoryError):
+        return f"a {type(value).__name__}"
 
 
 def _has_nan(value: Any) -> bool:

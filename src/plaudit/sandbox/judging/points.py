@@ -94,6 +94,7 @@ def looks_at_arguments(text: str) -> bool:
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     passed = {name.id for call in calls for name in ast.walk(call) if isinstance(name, ast.Name)}
     passed -= {call.func.id for call in calls if isinstance(call.func, ast.Name)}
+    passed |= _aliases(tree, passed)
     results = _results(tree)
     return any(
         (_names(one) & passed - results and not _depends(other, results))
@@ -101,6 +102,18 @@ def looks_at_arguments(text: str) -> bool:
         for one, other in (pair, pair[::-1])
         if not _has_open_call(one)
     )
+
+
+def _aliases(tree: ast.AST, names: set[str]) -> set[str]:
+    """Variables that are another name for one of `names`, or for a part of it."""
+    assigns = (node for node in ast.walk(tree) if isinstance(node, ast.Assign))
+    return {
+        target.id
+        for node in assigns
+        if isinstance(node.value, ast.Name | ast.Subscript | ast.Attribute) and _names(node.value) & names
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
 
 
 def _compared(tree: ast.AST) -> list[tuple[ast.expr, ast.expr]]:

@@ -23,6 +23,10 @@ class Watched(Protocol):
         """Be ready for the next test; a lost program is started again."""
 
     @property
+    def last_answer(self) -> str:
+        """What the program answered last, in words."""
+
+    @property
     def trouble(self) -> str:
         """Why the test at hand cannot pass any more; empty while all is well."""
 
@@ -50,7 +54,7 @@ class Recorder:
         self._program.begin_test()
 
     def end(self, index: int, error: BaseException | None) -> None:
-        trouble = self._program.trouble or ("" if error is None else short_reason(error))
+        trouble = self._program.trouble or ("" if error is None else short_reason(error, self._program.last_answer))
         if not trouble:
             return
         self._failures.setdefault(index, trouble)
@@ -115,12 +119,13 @@ class Caught:
         return not isinstance(error, NotSplittable | PlanBroken)
 
 
-def short_reason(error: BaseException) -> str:
-    """An exception of a test in a line: the message of an assert, else the exception itself."""
+def short_reason(error: BaseException, answer: str = "") -> str:
+    """An exception of a test in a line: the message of an assert, what the program answered, else the exception."""
     try:
         text = str(error)
     except (ValueError, RecursionError, MemoryError):  # its message holds a value of the program's, however odd
         text = "(no message)"
     name = type(error).__name__
-    told = (text or "the assertion does not hold") if name == "AssertionError" else f"{name}: {text}"
-    return told[:MAX_REASON]
+    if name != "AssertionError":
+        return f"{name}: {text}"[:MAX_REASON]
+    return (text or f"the assertion does not hold{answer and f'; {answer}'}")[:MAX_REASON]
