@@ -3,9 +3,9 @@
 import os
 import signal
 import time
-from pathlib import Path
 
 import pytest
+from process_watch import descendants, gone
 
 from plaudit.errors import SandboxError
 from plaudit.sandbox.cores import cores
@@ -26,38 +26,6 @@ def job(source=RIGHT, truth=("assert f(1) == 2", "assert f(2) == 4"), **options)
 def pool():
     with JudgePool(workers=2) as pool:
         yield pool
-
-
-def descendants(pid=None):
-    """All processes below this one, as /proc tells."""
-    parents = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-            except OSError:
-                continue
-    found, wanted = set(), {pid or os.getpid()}
-    while wanted:
-        wanted = {child for child, parent in parents.items() if parent in wanted} - found
-        found |= wanted
-    return found
-
-
-def gone(processes, patience_s=10.0):
-    deadline = time.monotonic() + patience_s
-    while time.monotonic() < deadline:
-        if not any(Path(f"/proc/{pid}/stat").exists() and _alive(pid) for pid in processes):
-            return True
-        time.sleep(0.05)
-    return False
-
-
-def _alive(pid):
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 def test_verdicts_come_in_the_order_of_the_jobs(pool):
@@ -130,7 +98,7 @@ def test_a_judge_whose_owner_is_killed_ends_itself(tmp_path):
     deadline = time.monotonic() + 30
     while not (told.exists() and told.read_text()) and time.monotonic() < deadline:
         time.sleep(0.05)
-    started = [int(pid) for pid in told.read_text().split()]
+    started = {int(pid) for pid in told.read_text().split()}
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     assert started
@@ -159,9 +127,7 @@ class Misjudging:
 
     def judge(self, given):
         source = next(name for name, (source, _) in canary_module.EXPECTED.items() if source == given.source)
-        return self.wrong.get(source) or Verdict(
-            results=[TestResult("t", passed=source == "right")], calls=1
-        )
+        return self.wrong.get(source) or Verdict(results=[TestResult("t", passed=source == "right")], calls=1)
 
 
 @pytest.mark.parametrize("name", ["right", "wrong", "cheating"])

@@ -97,7 +97,10 @@ SCRIPTS = {
     "a main guard": ("if __name__ == '__main__':\n    print(int(input()) * 2)\n", True),
     "sys.exit at the end": ("import sys\nprint(int(sys.stdin.readline()) * 2)\nsys.exit(0)\n", True),
     "reading all of stdin": ("import sys\nprint(sum(map(int, open(0).read().split())) * 2)\n", True),
-    "a thread that prints": ("import threading\nthreading.Thread(target=lambda: print(int(input()) * 2)).start()\n", True),
+    "a thread that prints": (
+        "import threading\nthreading.Thread(target=lambda: print(int(input()) * 2)).start()\n",
+        True,
+    ),
     "an error after the right output": ("print(int(input()) * 2)\nraise ValueError\n", False),
     "a bad exit code after the right output": ("import sys\nprint(int(input()) * 2)\nsys.exit(3)\n", False),
     "too little input": ("input()\nprint(int(input()) * 2)\n", False),
@@ -110,7 +113,9 @@ def test_scripts_run_to_their_end(judge, source, passes):
 
 
 def test_a_script_that_loops_is_a_timeout_and_the_other_inputs_still_count(judge):
-    found = verdict(judge, "n = int(input())\nwhile n == 1: pass\nprint(n)\n", {"inputs": ["1", "2"], "outputs": ["1", "2"]})
+    found = verdict(
+        judge, "n = int(input())\nwhile n == 1: pass\nprint(n)\n", {"inputs": ["1", "2"], "outputs": ["1", "2"]}
+    )
     assert [result.passed for result in found.results] == [False, True]
     assert found.conclusion is Conclusion.TIMEOUT
 
@@ -157,7 +162,10 @@ class StackCase(unittest.TestCase):
     def test_add(self):
         self.assertEqual(plus(1, 1), 2)
 """
-STACK = ADD + "class Stack:\n    def __init__(self): self.x = []\n    def push(self, v): self.x.append(v)\n    def pop(self): return self.x.pop()\n"
+STACK = (
+    ADD
+    + "class Stack:\n    def __init__(self): self.x = []\n    def push(self, v): self.x.append(v)\n    def pop(self): return self.x.pop()\n"
+)
 
 
 def test_a_test_file_runs_as_pytest_and_unittest_would_run_it(judge):
@@ -176,7 +184,10 @@ def test_a_wrong_program_fails_just_the_tests_it_breaks(judge):
 UNSUPPORTED = {
     "a fixture of pytest": ("def test_f(tmp_path):\n    assert f(str(tmp_path)) == 1\n", "fixture 'tmp_path'"),
     "expected failures": ("import pytest\n@pytest.mark.xfail\ndef test_f():\n    assert f(1) == 1\n", "xfail"),
-    "monkeypatching": ("import pytest\ndef test_f():\n    pytest.MonkeyPatch().undo()\n    assert f(1) == 1\n", "MonkeyPatch"),
+    "monkeypatching": (
+        "import pytest\ndef test_f():\n    pytest.MonkeyPatch().undo()\n    assert f(1) == 1\n",
+        "MonkeyPatch",
+    ),
     "async tests": ("import pytest\nasync def test_f():\n    assert f(1) == 1\n", "async"),
     "no tests at all": ("import pytest\n", "no test"),
 }

@@ -8,7 +8,7 @@ F = "def f(x):\n    return x\n"
 FOUND = {
     "a python block": f"Here:\n```python\n{F}```\nDone.",
     "a block without a language": f"```\n{F}```",
-    "py and a title": f"```py title=\"f.py\"\n{F}```",
+    "py and a title": f'```py title="f.py"\n{F}```',
     "tildes": f"~~~python\n{F}~~~",
     "capitals": f"```Python\n{F}```",
     "raw text": F,

@@ -24,7 +24,9 @@ def run_code(
     file: Annotated[str, typer.Argument(metavar="FILE", help="The program; - for standard input.")],
     tests: Annotated[
         Path,
-        typer.Option("--tests", "-t", help="A .py file of asserts, check(candidate) or test_… functions, or a .json truth."),
+        typer.Option(
+            "--tests", "-t", help="A .py file of asserts, check(candidate) or test_… functions, or a .json truth."
+        ),
     ],
     entry_point: Annotated[
         str | None, typer.Option("--entry-point", "-e", help="The function that check(candidate) is called with.")

@@ -10,8 +10,8 @@ from functools import lru_cache
 from types import CodeType
 from typing import Any
 
-from plaudit.sandbox.judging.bench import Bench, tail, unloaded
-from plaudit.sandbox.judging.candidate import Candidate, NotLoaded, conclusion_of
+from plaudit.sandbox.judging.bench import Bench, unloaded
+from plaudit.sandbox.judging.candidate import Candidate, NotLoaded, conclusion_of, tail
 from plaudit.sandbox.judging.names import OpenNames, helpers_in, library, open_names, parsed, top_level_names
 from plaudit.sandbox.judging.plan import CallPlan, PlanBroken
 from plaudit.sandbox.judging.points import POINT, instrumented, looks_at_arguments, refuse_async
@@ -141,8 +141,8 @@ def concluded(candidate: Candidate, recorder: Recorder, error: BaseException | N
         conclusion=conclusion_of(loss) if loss else Conclusion.COMPLETED,
         reason=reason,
         calls=candidate.calls,
-        stdout=tail(last.stdout) if last else "",
-        stderr=tail(last.stderr) if last else "",
+        stdout=tail(candidate.stdout),
+        stderr=tail(candidate.stderr),
         tier=last.tier.label if last else "",
         cpu_s=candidate.cpu_s,
     )

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from plaudit.sandbox.judging.candidate import Candidate, NotLoaded, conclusion_of
+from plaudit.sandbox.judging.candidate import Candidate, NotLoaded, conclusion_of, tail
 from plaudit.sandbox.judging.names import bare_imports
 from plaudit.sandbox.judging.plan import CallPlan
 from plaudit.sandbox.judging.verdict import Conclusion, TestResult, Verdict
@@ -12,9 +12,8 @@ from plaudit.sandbox.outcome import Ending, Outcome
 from plaudit.sandbox.program import Call, Program
 from plaudit.sandbox.sandbox import Sandbox
 
-__all__ = ["Bench", "tail", "unloaded"]
+__all__ = ["Bench", "unloaded"]
 
-TAIL = 2000
 MAX_REASON = 500
 MAX_PLANS = 512
 
@@ -51,11 +50,11 @@ class Bench:
             self.plans[key] = CallPlan()
         return self.plans[key]
 
-    def _loaded(self, source: str) -> Program:
+    def _loaded(self, source: str) -> tuple[Program, Outcome]:
         program = self.sandbox.open(self.limits)
         outcome = program.load(source)
         if outcome.ending is Ending.RETURNED:
-            return program
+            return program, outcome
         program.close()
         raise NotLoaded(outcome)
 
@@ -72,8 +71,3 @@ def unloaded(names: list[str], outcome: Outcome) -> Verdict:
         tier=outcome.tier.label,
         cpu_s=outcome.cpu_s,
     )
-
-
-def tail(printed: bytes) -> str:
-    """The end of what a program printed, as text that can be kept anywhere."""
-    return printed[-TAIL:].decode("utf-8", "backslashreplace")

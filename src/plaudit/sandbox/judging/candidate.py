@@ -16,10 +16,11 @@ from plaudit.sandbox.outcome import Ending, Outcome
 from plaudit.sandbox.program import Call, Program
 from plaudit.sandbox.values import Handle, NotPlain, from_text
 
-__all__ = ["Candidate", "NotLoaded", "conclusion_of", "shown"]
+__all__ = ["Candidate", "NotLoaded", "conclusion_of", "shown", "tail"]
 
 MAX_LOSSES = 3
 SHOWN = 100
+TAIL = 2000
 _CONCLUSIONS = {
     Ending.CPU_LIMIT: Conclusion.TIMEOUT,
     Ending.WALL_LIMIT: Conclusion.TIMEOUT,
@@ -44,9 +45,10 @@ class NotLoaded(Exception):
 class Candidate:
     """One program, loaded, for one run of tests; `calls` counts what it answered."""
 
-    def __init__(self, started: Callable[[], Program], on_first_value: Callable[[], None]) -> None:
+    def __init__(self, started: Callable[[], tuple[Program, Outcome]], on_first_value: Callable[[], None]) -> None:
         self._started, self._on_first_value = started, on_first_value
-        self.program = started()
+        self.stdout = self.stderr = b""
+        self.program = self._start()
         self._lost: Outcome | None = None
         self._losses = 0
         self._obstacle = ""
@@ -64,7 +66,7 @@ class Candidate:
     def begin_test(self) -> None:
         """Be ready for the next test; a lost program is started again."""
         if self._lost is not None and self._losses < MAX_LOSSES:
-            self.program = self._started()
+            self.program = self._start()
             self._lost, self._replay = None, None
 
     @property
@@ -110,6 +112,16 @@ class Candidate:
         outcome = self._asked(path, list(args), keywords)
         return self._settled(path, outcome, args, keywords)
 
+    def _start(self) -> Program:
+        program, outcome = self._started()
+        self._keep_prints(outcome)
+        return program
+
+    def _keep_prints(self, outcome: Outcome) -> None:
+        if outcome.stdout or outcome.stderr:
+            self.stdout = (self.stdout + outcome.stdout)[-TAIL:]
+            self.stderr = (self.stderr + outcome.stderr)[-TAIL:]
+
     def _asked(self, path: str, args: list[Any], keywords: dict[str, Any]) -> Outcome:
         args, keywords = [_crossing(one) for one in args], {name: _crossing(one) for name, one in keywords.items()}
         try:
@@ -151,6 +163,7 @@ class Candidate:
             self._on_first_value()
         self.calls += 1
         self.last = outcome
+        self._keep_prints(outcome)
         self.cpu_s += outcome.cpu_s
 
 
@@ -161,6 +174,11 @@ def _crossing(value: Any) -> Any:
     if type(value) is list:
         return [_crossing(item) for item in value]
     return value
+
+
+def tail(printed: bytes) -> str:
+    """The end of what a program printed, as text that can be kept anywhere."""
+    return printed[-TAIL:].decode("utf-8", "backslashreplace")
 
 
 def shown(value: Any) -> str:

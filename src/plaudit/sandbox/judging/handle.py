@@ -9,7 +9,6 @@ from pathlib import Path
 
 import msgspec
 
-import plaudit
 from plaudit.errors import SandboxError
 from plaudit.sandbox.judging.job import ANSWER, FIRST_VALUE, Job, read_frame, write_frame
 from plaudit.sandbox.judging.verdict import Conclusion, Verdict
@@ -98,5 +97,5 @@ def _runs(job: Job) -> int:
 
 def _search_path() -> list[str]:
     """Where modules are found here; the folder of a script is left out, or a file in it could pass for a module."""
-    ours = str(Path(plaudit.__file__).parent.parent)
+    ours = str(Path(__file__).resolve().parents[3])
     return [ours, *(path for path in sys.path if path and "site-packages" in path)]

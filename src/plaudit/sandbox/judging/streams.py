@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import Any
 
 from plaudit.errors import InvalidTrajectory
-from plaudit.sandbox.judging.bench import Bench, tail
-from plaudit.sandbox.judging.candidate import conclusion_of
+from plaudit.sandbox.judging.bench import Bench
+from plaudit.sandbox.judging.candidate import conclusion_of, tail
 from plaudit.sandbox.judging.comparing import same_text
 from plaudit.sandbox.judging.names import parsed
 from plaudit.sandbox.judging.recording import Caught, short_reason
