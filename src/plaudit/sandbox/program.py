@@ -131,7 +131,8 @@ class Program:
         self._buried = True
         code = self._server.end_of(self._child)
         if not self._exchange.was_ready:
-            raise SandboxError(f"a child could not be locked down (exit code {code})")
+            said = os.pread(self._child.stderr, 500, 0).decode(errors="replace")
+            raise SandboxError(f"a child could not be locked down: {said or f'exit code {code}'}")
         if code >= 0:
             return {"ending": Ending.EXITED, "exit_code": code}
         return {"ending": _SIGNALS.get(-code, Ending.CRASHED), "signal": -code}

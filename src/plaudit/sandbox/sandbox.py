@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Self
 
 from plaudit.errors import SandboxError
+from plaudit.sandbox.canaries import CANARY_LIMITS, sing
 from plaudit.sandbox.limits import RunLimits
 from plaudit.sandbox.program import Program
 from plaudit.sandbox.server import ForkServer
@@ -108,6 +109,11 @@ class Sandbox:
             server.close()
             why = "; ".join(f"{wall.name}: {wall.detail}" for wall in server.protections.walls if not wall.active)
             raise SandboxError(f"no protection is available here ({why}); allow_unsafe=True runs programs without any")
+        try:
+            sing(lambda: Program(server, server.take(CANARY_LIMITS), CANARY_LIMITS), walled=not self._allow_unsafe)
+        except BaseException:
+            server.close()
+            raise
         return server
 
     def _release(self, server: ForkServer) -> None:

@@ -23,6 +23,7 @@ FIRST_UID, UIDS, NOBODY = 0x3000_0000, 0x0FFF_0000, 65534
 THREADS, THREADS_AMONG_OTHERS = 128, 2048
 STACK_BYTES = 64 << 20
 DESCRIPTORS = 64
+UNLIMITED = (1 << 63) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,8 @@ class Walls:
         self._filter: Filter | None = None
         self._ruleset: int | None = None
         self._server = 0
-        self._processes = resource.RLIM_INFINITY
+        self._processes = UNLIMITED
+        self._hard: dict[int, int] = {}  # what this process was given, which only root can go beyond
         self._own_memory = 0
 
     def note(self, wall: str, reason: str) -> None:
@@ -53,6 +55,9 @@ class Walls:
     def measure(self) -> None:
         """Look at what needs files, while they can still be opened."""
         self._own_memory = _own_address_space()
+        for kind in (resource.RLIMIT_AS, resource.RLIMIT_CPU, resource.RLIMIT_FSIZE, resource.RLIMIT_NPROC):
+            _, hard = resource.getrlimit(kind)
+            self._hard[kind] = UNLIMITED if hard == resource.RLIM_INFINITY else hard
         with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
             file.write("1000")  # when memory runs out, it is a candidate that goes
         if os.geteuid() != 0:
@@ -128,6 +133,7 @@ class Walls:
             (resource.RLIMIT_FSIZE, limits.file_bytes),
             (resource.RLIMIT_NPROC, self._processes),
         ):
+            value = min(value, self._hard[kind])
             resource.setrlimit(kind, (value, value))
 
 

@@ -101,6 +101,8 @@ class Zygote:
         if pid == 0:
             try:
                 _become_child(theirs.fileno(), files, self._walls, limits)
+            except BaseException as error:  # noqa: BLE001 - nothing may go on as the server
+                os.write(2, repr(error).encode())
             finally:
                 os._exit(70)
         theirs.close()
