@@ -27,7 +27,7 @@ __all__ = ["CodeReward"]
 
 CREDITS: dict[str, Bounds] = {"all": (0.0, 1.0), "fraction": (0.0, 1.0), "openrlhf": (-1.0, 1.0)}
 PARTIAL, TIMEOUT, CRASH = 0.3, -0.5, -1.0
-WALL_FACTOR, WALL_LEAST_S = 5.0, 10.0
+WALL_FACTOR, WALL_LEAST_S = 10.0, 20.0  # a busy machine must not turn right answers wrong
 JUDGE_FACTOR = 5.0  # what the tests may use to compare, in terms of what the program may use per call
 
 

@@ -8,13 +8,13 @@ from collections.abc import Callable
 from typing import Any
 
 from plaudit.sandbox.judging.copying import carry_over
-from plaudit.sandbox.judging.plan import CallPlan, PlanBroken, Replay, key_of
+from plaudit.sandbox.judging.plan import CallPlan, PlanBroken, Replay, noted
 from plaudit.sandbox.judging.remote import Remote, RemoteObject, plain_or_remote
 from plaudit.sandbox.judging.remote_errors import NotSplittable, ProgramLost, RemoteErrors
 from plaudit.sandbox.judging.verdict import Conclusion
 from plaudit.sandbox.outcome import Ending, Outcome
 from plaudit.sandbox.program import Call, Program
-from plaudit.sandbox.values import Handle, NotPlain, from_text
+from plaudit.sandbox.values import Handle, NotPlain
 
 __all__ = ["Candidate", "NotLoaded", "conclusion_of", "shown", "tail"]
 
@@ -126,7 +126,7 @@ class Candidate:
         args, keywords = [_crossing(one) for one in args], {name: _crossing(one) for name, one in keywords.items()}
         try:
             if self.made is not None:
-                self.made.append(Call(*from_text(key_of(path, args, keywords))))
+                self.made.append(noted(path, args, keywords))
             if self._recorded is not None:
                 self._recorded.add(path, args, keywords)
             if self._replay is not None:

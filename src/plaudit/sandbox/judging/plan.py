@@ -9,15 +9,25 @@ from typing import Any
 
 from plaudit.sandbox.outcome import Outcome
 from plaudit.sandbox.program import Call, Program
-from plaudit.sandbox.values import from_text, to_text
+from plaudit.sandbox.values import from_text
 
-__all__ = ["CallPlan", "PlanBroken", "Replay"]
+__all__ = ["CallPlan", "PlanBroken", "Replay", "key_of", "noted"]
 
 MAX_CALLS, MAX_CHARACTERS = 256, 1 << 15  # what surely fits into a socket's buffer, so that nobody waits for room
 
 
 class PlanBroken(BaseException):
     """This program's run makes other calls than the plan: start anew, without it."""
+
+
+class NotedCall(Call):
+    """A call whose request is known as text already."""
+
+    def __init__(self, noted: str) -> None:
+        super().__init__(noted)
+
+    def text(self) -> str:
+        return self.path
 
 
 class CallPlan:
@@ -53,7 +63,7 @@ class Replay:
 
     def __init__(self, plan: CallPlan, program: Program) -> None:
         self._keys = iter(plan.keys)
-        self._outcomes: Iterator[Outcome] = program.call_many([Call(*from_text(key)) for key in plan.keys])
+        self._outcomes: Iterator[Outcome] = program.call_many([NotedCall(key) for key in plan.keys])
         self.broken = False
 
     def next(self, path: str, args: list[Any], keywords: dict[str, Any]) -> Outcome:
@@ -65,5 +75,10 @@ class Replay:
 
 
 def key_of(path: str, args: list[Any], keywords: dict[str, Any]) -> str:
-    """A call as text: what it calls, and with what."""
-    return to_text([path, args, keywords])
+    """A call as the request that is sent for it."""
+    return Call(path, args, keywords).text()
+
+
+def noted(path: str, args: list[Any], keywords: dict[str, Any]) -> Call:
+    """A call with copies of its arguments as they are now."""
+    return Call(*from_text(key_of(path, args, keywords))[1:])
