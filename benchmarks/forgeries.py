@@ -72,7 +72,13 @@ def by_streams(forgery: Forgery) -> bool:
 
 def _run(command: list[str], folder: str, given: str = "") -> tuple[int, str] | None:
     process = subprocess.Popen(
-        command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
+        command,
+        cwd=folder,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+        env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
     )
     try:
         printed, _ = process.communicate(given.encode(), timeout=TIMEOUT_S)

@@ -64,7 +64,7 @@ UNSCORED = {
     "no ground truth": (None, Status.SKIPPED, "no tests"),
     "an empty list": ([], Status.SKIPPED, "no tests"),
     "tests that cannot be split": (["assert f(lambda: 1) == 2"], Status.UNPARSED, "not plain data"),
-    "tests that never call the program": (["assert 1 + 1 == 2"], Status.UNPARSED, "never called"),
+    "tests that never call the program": (["assert 1 + 1 == 2"], Status.UNPARSED, "never call the program"),
     "a ground truth of another kind": ({"answer": 42}, Status.UNPARSED, "no tests among"),
 }
 
@@ -155,3 +155,29 @@ def test_the_engine_scores_it_on_workers_which_leave_nothing_behind():
     assert [output.reward for output in outputs] == [1.0, 0.0, 0.0, 1.0]
     assert len(started) > 2
     assert gone(started)
+
+
+NASTY = {
+    "empty": "",
+    "one word": "a" * 200_000,
+    "brackets": "{[(" * 100_000,
+    "thoughts": "<think>" * 100_000,
+    "fences": "```\n" * 100_000,
+    "a surrogate": fenced("x = '\ud800'\n"),
+    "NUL": fenced("x = '\x00'\n"),
+    "attributes without end": "x = a" + ".b" * 100_000,
+    "prose after code": RIGHT.replace("2", "3") + "This is prose.\n" * 10_000,
+    "many blocks": fenced(WRONG) * 2_000,
+    "right to left": "\u202eשלום " * 10_000,
+}
+
+
+def test_any_response_is_scored_within_bounds():
+    samples = [Trajectory(prompt="?", response=response, ground_truth=TESTS) for response in NASTY.values()]
+    outputs = score(CodeReward(credit="openrlhf", cpu_s=0.3), samples)
+    found = {name: output.reward for name, output in zip(NASTY, outputs, strict=True)}
+    assert all(reward is not None and -1.0 <= reward <= 0.0 for reward in found.values()), found
+
+
+def test_tests_that_are_no_text_are_not_scored():
+    assert scored(fenced(RIGHT), ["assert f('\ud800') == 1", "assert f(1) == 2"]).status is Status.UNPARSED

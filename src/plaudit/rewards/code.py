@@ -82,7 +82,7 @@ class CodeReward(RewardFunction):
         source = _program(trajectory.response, str(getattr(suites[0], "prompt", "") or prompt), wanted)
         if source is None:
             return self._failed("no program in the response", CRASH)
-        return Job(
+        job = Job(
             source,
             suites,
             self.limits,
@@ -92,6 +92,11 @@ class CodeReward(RewardFunction):
             fuzz=self.fuzz,
             judge_cpu_s=JUDGE_FACTOR * self.limits.cpu_s,
         )
+        if not _is_text(source):
+            return self._failed("the program holds lone surrogates, which no Python source can", CRASH)
+        if not all(_is_text(text) for suite in suites for text in _texts(suite)):
+            return RewardOutput.unscored(Status.UNPARSED, "the tests hold lone surrogates, which are not text")
+        return job
 
     def _output(self, verdict: Verdict | SandboxError) -> RewardOutput:
         if isinstance(verdict, SandboxError):
@@ -106,6 +111,22 @@ class CodeReward(RewardFunction):
     def _failed(self, reason: str, openrlhf: float) -> RewardOutput:
         value = openrlhf if self.credit == "openrlhf" else 0.0
         return RewardOutput(value, score=0.0, reason=reason, metadata={"conclusion": "no program"})
+
+
+def _is_text(text: str) -> bool:
+    """Whether a text can leave this process: lone surrogates cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _texts(suite: Suite) -> list[str]:
+    """Every text in a suite."""
+    values = [getattr(suite, name) for name in suite.__struct_fields__]
+    lists = [value for value in values if isinstance(value, list)]
+    return [value for value in (*values, *(item for listed in lists for item in listed)) if isinstance(value, str)]
 
 
 def _share(verdict: Verdict) -> float:
@@ -175,7 +196,12 @@ def _wanted(suite: Suite) -> tuple[str, ...]:
         return (suite.function.rpartition(".")[2],)
     if isinstance(suite, AssertSuite | FileSuite) and suite.entry_point:
         return (suite.entry_point.rpartition(".")[2],)
-    return open_names("\n".join(suite.texts), None).program if isinstance(suite, AssertSuite) else ()
+    if not isinstance(suite, AssertSuite):
+        return ()
+    names = open_names("\n".join(suite.texts), None).program
+    if not names:
+        raise InvalidTrajectory("the tests never call the program: nothing in them is left for it to define")
+    return names
 
 
 def _program(response: str, prompt: str, wanted: tuple[str, ...]) -> str | None:

@@ -13,15 +13,13 @@ __all__ = ["defined_names", "find_program", "python_of"]
 
 PYTHON = frozenset({"", "python", "py", "python3", "python2", "ipython", "pycon"})
 FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[ \t]*([\w+#.-]*)[^\n`]*$", re.MULTILINE)
-THOUGHT = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
+THOUGHT, THOUGHT_END = re.compile(r"<think(?:ing)?>"), re.compile(r"</think(?:ing)?>")
 STARTS = ("def ", "class ", "import ", "from ", "@", "async def ")
 
 
 def find_program(response: str, wanted: Collection[str] = ()) -> str | None:
     """The program in a response, or None where there is none; `wanted` are names it should define."""
-    text = THOUGHT.sub("", response)
-    _, closed, answer = text.rpartition("</think>")  # a thought whose beginning stands in the prompt
-    text = answer if closed else text
+    text = _without_thoughts(response)
     complete, unfinished = _blocks(text)
     if complete:
         return _chosen(complete, wanted)
@@ -44,6 +42,20 @@ def defined_names(source: str) -> frozenset[str] | None:
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             found.add(node.id)
     return frozenset(found)
+
+
+def _without_thoughts(text: str) -> str:
+    """A response without its thoughts, also one that began in the prompt and one that never ends."""
+    kept, place = [], 0
+    while begun := THOUGHT.search(text, place):
+        kept.append(text[place : begun.start()])
+        ended = THOUGHT_END.search(text, begun.end())
+        if ended is None:
+            break
+        place = ended.end()
+    else:
+        kept.append(text[place:])
+    return re.split(THOUGHT_END, "".join(kept))[-1]
 
 
 def _blocks(text: str) -> tuple[list[str], str | None]:
@@ -92,8 +104,8 @@ def _bare(text: str) -> str | None:
     first = next((place for place, line in enumerate(lines) if line.startswith(STARTS)), None)
     if first is None:
         return text if "\n" in text.strip() and text.startswith((" ", "\t")) else None
-    for last in range(len(lines), first, -1):
-        if not lines[last - 1].strip() or (last < len(lines) and len(lines) - last > MAX_PROSE):
+    for last in range(len(lines), max(first, len(lines) - MAX_PROSE), -1):
+        if not lines[last - 1].strip() or len(text) > LONGEST:
             continue
         if _parses(part := "\n".join(lines[first:last]) + "\n"):
             return part
@@ -101,6 +113,7 @@ def _bare(text: str) -> str | None:
 
 
 MAX_PROSE = 60  # lines of prose after the code; each is one attempt at parsing
+LONGEST = 100_000  # characters; longer texts are not searched for where their code ends
 
 
 def python_of(prompt: str) -> str:
