@@ -143,7 +143,8 @@ def main(folder: str, at_most: int) -> None:
         "threads": threading.active_count() - 1,
         "descriptors": len(os.listdir("/proc/self/fd")),
     }
-    print(json.dumps({"tier": tier, "uid": os.getuid(), "findings": findings, "endings": endings, "left": left}))
+    report = {"tier": tier, "uid": os.getuid(), "findings": findings, "endings": endings, "left": left}
+    sys.stdout.write(json.dumps(report))
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from dataclasses import asdict
 from typing import Annotated
 
 import typer
+from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -34,14 +35,14 @@ def doctor(json: JsonOption = False, at_most: AtMost = "namespaces") -> None:
         raise typer.Exit(1)
 
 
-def _tables(diagnosis: Diagnosis) -> list[object]:
+def _tables(diagnosis: Diagnosis) -> list[RenderableType]:
     walls, tried = (Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0)) for _ in range(2))
     for name, active, detail in diagnosis.walls:
         word, style = STATES[active]
         walls.add_row(name, Text(word, style=style), Text(detail))
     for name, succeeded in diagnosis.attempts:
         tried.add_row(name, Text("possible", style="red") if succeeded else Text("refused", style="green"))
-    shown: list[object] = [f"sandbox tier: {diagnosis.tier.label}\n", walls]
+    shown: list[RenderableType] = [f"sandbox tier: {diagnosis.tier.label}\n", walls]
     if diagnosis.attempts:
         shown += ["\nwhat a program tried:", tried]
     if diagnosis.trouble:

@@ -42,6 +42,8 @@ class Sandbox:
         self._idle: list[ForkServer] = []
         self._count = 0
         self._closed = False
+        self._holders: list[int] = []  # threads with a program open
+        self._protections: Protections | None = None
         self._changed = threading.Condition()
         self._flavour, self._workers, self._allow_unsafe, self._at_most = flavour, workers, allow_unsafe, at_most
 
@@ -61,9 +63,10 @@ class Sandbox:
     @property
     def protections(self) -> Protections:
         """The walls around programs here."""
-        server = self._acquire()
-        self._release(server)
-        return server.protections
+        if self._protections is None:
+            self._release(self._acquire())
+        assert self._protections is not None
+        return self._protections
 
     def close(self) -> None:
         """End all servers."""
@@ -84,27 +87,32 @@ class Sandbox:
 
     def _acquire(self) -> ForkServer:
         if self._owner != os.getpid():  # a forked process: the servers are its parent's
-            self._owner, self._idle, self._count, self._changed = os.getpid(), [], 0, threading.Condition()
+            self._owner, self._idle, self._holders, self._count = os.getpid(), [], [], 0
+            self._changed = threading.Condition()
         if self._closed:
             raise SandboxError("this sandbox is closed")
         deadline = time.monotonic() + PATIENCE_S
         with self._changed:
             while not self._idle and self._count >= self._workers:
+                if self._holders.count(threading.get_ident()) >= self._workers:
+                    raise SandboxError(
+                        f"this thread has all {self._workers} workers of the sandbox open; close one first"
+                    )
                 if not self._changed.wait(deadline - time.monotonic()):
                     raise SandboxError(f"all {self._workers} workers of the sandbox are busy; are programs left open?")
+            self._holders.append(threading.get_ident())
             if self._idle:
                 return self._idle.pop()
             self._count += 1
         try:
             return self._start()
         except BaseException:
-            with self._changed:
-                self._count -= 1
-                self._changed.notify()
+            self._forget()
             raise
 
     def _start(self) -> ForkServer:
         server = ForkServer(self._flavour, self._at_most)
+        self._protections = server.protections
         if server.protections.tier is Tier.NONE and not self._allow_unsafe:
             server.close()
             why = "; ".join(f"{wall.name}: {wall.detail}" for wall in server.protections.walls if not wall.active)
@@ -116,18 +124,23 @@ class Sandbox:
             raise
         return server
 
-    def _release(self, server: ForkServer) -> None:
+    def _release(self, server: ForkServer, holder: int | None = None) -> None:
         with self._changed:
             if not self._closed and server.owner == os.getpid():
+                self._holders.remove(holder or threading.get_ident())
                 self._idle.append(server)
                 self._changed.notify()
                 return
-        self._drop(server)
+        self._drop(server, holder)
 
-    def _drop(self, server: ForkServer) -> None:
+    def _drop(self, server: ForkServer, holder: int | None = None) -> None:
         server.close()
+        self._forget(holder)
+
+    def _forget(self, holder: int | None = None) -> None:
         with self._changed:
             self._count -= 1
+            self._holders.remove(holder or threading.get_ident())
             self._changed.notify()
 
 
@@ -135,7 +148,7 @@ class OpenProgram(Program):
     """A program of a pool: closing it gives its server back."""
 
     def __init__(self, sandbox: Sandbox, server: ForkServer, limits: RunLimits) -> None:
-        self._sandbox = sandbox
+        self._sandbox, self._holder = sandbox, threading.get_ident()
         super().__init__(server, server.take(limits), limits)
 
     def close(self) -> None:
@@ -145,6 +158,6 @@ class OpenProgram(Program):
         try:
             super().close()
         except SandboxError:  # the server is gone, and its children with it
-            self._sandbox._drop(self._server)
+            self._sandbox._drop(self._server, self._holder)
         else:
-            self._sandbox._release(self._server)
+            self._sandbox._release(self._server, self._holder)

@@ -55,6 +55,8 @@ def from_text(text: str) -> Any:
     """The value of a JSON text that `to_text` wrote, or that somebody forged; NotPlain when it is no value."""
     try:
         return decode(_loads(text), DEPTH + 3)  # a reply is a list around values
+    except NotPlain:
+        raise
     except (ValueError, RecursionError) as error:
         raise NotPlain(f"not a value: {type(error).__name__}") from error
 

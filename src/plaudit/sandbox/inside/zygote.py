@@ -46,6 +46,8 @@ def main(flavour: str, at_most: int, control_descriptor: int) -> None:
     if not reason:
         namespaces.close_files_off(kernel)
     walls.prepare(seccomp=at_most >= 1, landlock=at_most >= 2)
+    if not reason:
+        kernel.die_with_parent()  # again: becoming another user has undone it
     _settle()
     control.send(json.dumps(walls.report).encode())
     Zygote(control, walls).run()

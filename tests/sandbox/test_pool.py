@@ -1,0 +1,108 @@
+"""A sandbox as a pool: threads, closed sandboxes, lost servers, forks of the owner."""
+
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from plaudit.errors import SandboxError
+from plaudit.sandbox import Ending, Sandbox, Tier, canaries
+
+
+def answer(sandbox, number=1):
+    with sandbox.open() as program:
+        program.load("def f(x): return x + 1")
+        return program.call("f", [number]).value
+
+
+def children():
+    return {int(pid) for task in Path("/proc/self/task").iterdir() for pid in (task / "children").read_text().split()}
+
+
+def test_many_threads_share_two_workers():
+    with Sandbox(workers=2) as sandbox, ThreadPoolExecutor(6) as pool:
+        assert list(pool.map(lambda n: answer(sandbox, n), range(40))) == list(range(1, 41))
+
+
+def test_closing_leaves_no_process_and_no_descriptor():
+    before, descriptors = children(), len(os.listdir("/proc/self/fd"))
+    with Sandbox(workers=2) as sandbox:
+        answer(sandbox)
+        assert len(children()) > len(before)
+    assert children() == before
+    assert len(os.listdir("/proc/self/fd")) == descriptors
+
+
+def test_a_lost_server_is_replaced():
+    with Sandbox() as sandbox:
+        answer(sandbox)
+        (server,) = sandbox._idle
+        server._process.kill()
+        server._process.wait()
+        assert answer(sandbox, 2) == 3
+
+
+def test_a_server_lost_under_a_program_is_no_outcome_of_the_program():
+    with Sandbox() as sandbox:
+        with sandbox.open() as program:
+            program.load("import time\ndef f(): time.sleep(100)")
+            killer = threading.Timer(0.2, program._server._process.kill)
+            killer.start()
+            with pytest.raises(SandboxError, match="lost"):
+                program.call("f")
+            killer.join()
+        assert answer(sandbox) == 2
+
+
+def test_a_thread_that_holds_all_workers_is_told_instead_of_waiting_for_itself():
+    with Sandbox() as sandbox, sandbox.open(), pytest.raises(SandboxError, match="this thread"):
+        sandbox.open()
+
+
+def test_a_closed_sandbox_says_so():
+    sandbox = Sandbox()
+    sandbox.close()
+    with pytest.raises(SandboxError, match="closed"):
+        sandbox.open()
+
+
+@pytest.mark.filterwarnings("ignore:This process")
+def test_a_forked_process_starts_servers_of_its_own():
+    with Sandbox() as sandbox:
+        answer(sandbox)
+        pid = os.fork()
+        if pid == 0:
+            value = answer(sandbox, 5)
+            sandbox.close()
+            os._exit(0 if value == 6 else 1)
+        _, status = os.waitpid(pid, 0)
+        assert status == 0
+        assert answer(sandbox) == 2
+
+
+def test_without_any_wall_it_refuses_unless_told_otherwise():
+    with Sandbox(at_most=Tier.NONE) as sandbox, pytest.raises(SandboxError, match="allow_unsafe"):
+        sandbox.open()
+    with Sandbox(at_most=Tier.NONE, allow_unsafe=True) as sandbox:
+        assert answer(sandbox) == 2
+
+
+@pytest.mark.parametrize("name", ["right", "wrong", "cheating", "leaving"])
+def test_a_misjudged_canary_keeps_the_sandbox_from_starting(name, monkeypatch):
+    monkeypatch.setitem(canaries.EXPECTED, name, lambda outcome: outcome.ending is Ending.CRASHED)
+    with Sandbox() as sandbox, pytest.raises(SandboxError, match=f"{name}.*must not be used"):
+        sandbox.open()
+
+
+def test_an_unknown_flavour_is_named():
+    with Sandbox("numpi") as sandbox, pytest.raises(SandboxError, match="did you mean 'numpy'"):
+        sandbox.open()
+
+
+def test_servers_are_in_a_session_of_their_own_so_that_ctrl_c_does_not_reach_them():
+    with Sandbox() as sandbox:
+        answer(sandbox)
+        (server,) = sandbox._idle
+        assert os.getsid(server._process.pid) != os.getsid(0)
