@@ -26,10 +26,17 @@ from plaudit import Trajectory
 from plaudit.rewards import CodeReward
 
 TIMEOUT_S = 10.0
+RUN_ALL = """
+for _name, _test in list(globals().items()):
+    if _name.startswith("test_"):
+        _test()
+"""
 
 
 def ours(forgeries: list[Forgery]) -> list[bool]:
-    samples = [Trajectory(prompt="?", response=f"```python\n{one.source}```", ground_truth=one.truth) for one in forgeries]
+    samples = [
+        Trajectory(prompt="?", response=f"```python\n{one.source}```", ground_truth=one.truth) for one in forgeries
+    ]
     return [bool(output.reward) for output in CodeReward(cpu_s=0.5).compute_rewards(samples)]
 
 
@@ -39,7 +46,8 @@ def test_text(truth: Any) -> str:
         return truth
     if "inputs" in truth and "fn_name" in truth:
         pairs = list(zip(truth["inputs"], truth["outputs"], strict=True))
-        return f"def test_calls():\n    for given, expected in {pairs!r}:\n        assert {truth['fn_name']}(*given) == expected\n"
+        asserts = "\n".join(f"    assert {truth['fn_name']}(*{given!r}) == {expected!r}" for given, expected in pairs)
+        return f"def test_calls():\n{asserts}\n"
     tests = truth["tests"]
     text = "\n".join(tests) if isinstance(tests, list) else tests
     if "def test" in text or "class Test" in text:
@@ -116,7 +124,7 @@ def _judge_itself(forgery: Forgery, writing: int) -> None:
         os.dup2(nowhere.fileno(), 1)
         os.dup2(nowhere.fileno(), 2)
     text = test_text(forgery.truth).replace("from solution import total", "")
-    program = f"{forgery.source}\n{text}\nfor _name, _test in list(globals().items()):\n    if _name.startswith('test_'):\n        _test()\n"
+    program = f"{forgery.source}\n{text}\n{RUN_ALL}"
     try:
         exec(compile(program, "<both>", "exec"), {"__name__": "both", "math": __import__("math")})
         os.write(writing, b"passed")
@@ -129,7 +137,12 @@ def _judge_itself(forgery: Forgery, writing: int) -> None:
 
 def main() -> None:
     split = ours(FORGERIES)
-    grants: dict[str, list[bool]] = {"plaudit": split, "pytest, exit code": [], 'pytest, "passed"': [], "one process": []}
+    grants: dict[str, list[bool]] = {
+        "plaudit": split,
+        "pytest, exit code": [],
+        'pytest, "passed"': [],
+        "one process": [],
+    }
     for forgery in FORGERIES:
         if forgery.family == "streams":
             row = [by_streams(forgery)] * 3

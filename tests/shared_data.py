@@ -39,7 +39,7 @@ CODE_EXCERPT = [
         "prompt": 'def clamp(x, low, high):\n    """x, kept within [low, high]."""\n',
         "entry_point": "clamp",
         "canonical_solution": "    return max(low, min(x, high))\n",
-        "test": "def check(candidate):\n    assert candidate(5, 0, 3) == 3\n    assert candidate(-5, 0, 3) == 0\n    assert candidate(1, 0, 3) == 1\n",
+        "test": "def check(f):\n    assert f(5, 0, 3) == 3\n    assert f(-5, 0, 3) == 0\n    assert f(1, 0, 3) == 1\n",
     },
     {
         "task_id": "excerpt/1",

@@ -85,11 +85,11 @@ def test_mutated_solutions_get_the_verdict_they_would_get_in_one_process(problem
     """Honest wrong programs are judged alike by tests beside them and by tests apart from them."""
     limits = RunLimits(cpu_s=0.5)
     jobs = [
-        (Job(source, [read_suite(truth(problem))], limits), Job(source, [read_suite(truth(problem))], limits, in_process=True))
+        tuple(Job(source, [read_suite(truth(problem))], limits, in_process=beside) for beside in (False, True))
         for problem in problems[::5]
         if problem["prompt"].count("def ") == 1  # a mutated helper of the prompt's would change the tests beside it
         for source in mutants(problem["prompt"] + problem["canonical_solution"], at_most=3)
-    ]  # fmt: skip
+    ]
     pool = shared_pool()
     apart = [verdict.passed for verdict in pool.judge_all([one for one, _ in jobs])]
     beside = [verdict.passed for verdict in pool.judge_all([other for _, other in jobs])]

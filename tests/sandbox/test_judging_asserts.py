@@ -29,9 +29,9 @@ DOUBLE = "def double(x):\n    return 2 * x\n"
 PASSING = {
     "a list of asserts": (DOUBLE, ["assert double(2) == 4", "assert double('a') == 'aa'"]),
     "a text of asserts": (DOUBLE, "assert double(2) == 4\nassert double(0) == 0\n"),
-    "a check function": (DOUBLE, {"tests": "def check(candidate):\n    assert candidate(1) == 2\n", "entry_point": "double"}),
-    "a check function that is called in the text": (DOUBLE, {"tests": "def check(f):\n    assert f(1) == 2\ncheck(double)\n"}),
-    "a function named check": ("def check(n):\n    return n > 0\n", ["assert check(1) == True", "assert check(-1) == False"]),
+    "a check function": (DOUBLE, {"tests": "def check(f):\n    assert f(1) == 2\n", "entry_point": "double"}),
+    "a check function that the text calls": (DOUBLE, {"tests": "def check(f):\n    assert f(1) == 2\ncheck(double)\n"}),
+    "a function named check": ("def check(n):\n    return n > 0\n", ["assert check(1)", "assert check(-1) == False"]),
     "a function named like a built-in": ("def sum(a, b):\n    return a + b\n", ["assert sum(1, 2) == 3"]),
     "a module that only the tests use": (DOUBLE, ["assert math.isclose(double(0.1), 0.2)"]),
     "imports that program and tests share": (
@@ -46,7 +46,7 @@ PASSING = {
             "prompt": "def turn(s):\n    return s[::-1]\n\n\ndef undo(s):\n    '''Undo turn.'''\n",
         },
     ),
-    "an argument changed in place": ("def order(x):\n    x.sort()\n", "x = [3, 1, 2]\norder(x)\nassert x == [1, 2, 3]\n"),
+    "an argument changed in place": ("def order(x):\n    x.sort()\n", "x = [3, 1]\norder(x)\nassert x == [1, 3]\n"),
     "an inner argument changed in place": (
         "def fill(m):\n    m[0][1] = 9\n    return len(m)\n",
         "m = [[0, 0], [1]]\nrow = m[0]\nk = fill(m)\nassert row == [0, 9]\nassert k == 2\n",
@@ -72,7 +72,7 @@ PASSING = {
         "from collections import namedtuple\nP = namedtuple('P', 'x y')\ndef f():\n    return P(1, 2)\n",
         ["assert f() == (1, 2)", "assert f() != (1, 3)"],
     ),
-    "a generator": ("def f(n):\n    yield from range(n)\n", ["assert list(f(3)) == [0, 1, 2]", "assert f(3) != [0, 1, 2]"]),
+    "a generator": ("def f(n):\n    yield from range(n)\n", ["assert list(f(2)) == [0, 1]", "assert f(2) != [0, 1]"]),
     "a class of the program's": (
         "class Trie:\n    def __init__(self): self.w = set()\n    def add(self, w): self.w.add(w)\n"
         "    def __contains__(self, w): return w in self.w\n    def __len__(self): return len(self.w)\n",
@@ -83,7 +83,7 @@ PASSING = {
         "def second(node):\n    return node.n.v\n",
         "assert second(Node(1, Node(2))) == 2\n",
     ),
-    "numbers drawn at random": (DOUBLE, "import random\nfor _ in range(5):\n    k = random.randint(0, 9)\n    assert double(k) == k + k\n"),
+    "numbers drawn at random": (DOUBLE, "import random\nk = random.randint(0, 9)\nassert double(k) == k + k\n"),
     "NaN where the tests speak of it": ("def f():\n    return float('nan')\n", "import math\nassert math.isnan(f())\n"),
 }  # fmt: skip
 
@@ -126,7 +126,8 @@ def test_tests_that_say_nothing_are_refused_and_not_scored(judge, truth, why):
 
 
 def test_each_assert_of_a_check_function_counts(judge):
-    tests = "def check(f):\n    assert f(1) == 1\n    assert f(2) == 4\n    for k in (3, 4):\n        assert f(k) == k\n    assert True\n"
+    body = ["assert f(1) == 1", "assert f(2) == 4", "for k in (3, 4):", "    assert f(k) == k", "assert True"]
+    tests = "def check(f):\n" + "\n".join(f"    {line}" for line in body)
     found = verdict(judge, "def f(x):\n    return x\n", {"tests": tests, "entry_point": "f"})
     assert [result.passed for result in found.results] == [True, False, True]
     assert found.share == pytest.approx(2 / 3)

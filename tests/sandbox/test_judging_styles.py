@@ -67,6 +67,7 @@ def test_in_place_functions_are_judged_by_their_argument(judge):
 
 
 ECHO = "import sys\nprint(sys.stdin.buffer.read().decode(), end='')\n"
+CHECKER = "def check(given, output, expected):\n    return {}\n"
 STREAMS = {
     "the same": ("1\n2\n", "1\n2\n", {}, True),
     "no newline at the end": ("1\n2", "1\n2\n", {}, True),
@@ -82,9 +83,9 @@ STREAMS = {
     "a rounding error, by floats": ("0.30000001\n", "0.3\n", {"compare": "floats"}, True),
     "not a number, by floats": ("nan\n", "0.3\n", {"compare": "floats"}, False),
     "a number too few, by floats": ("0.3\n", "0.3 0.3\n", {"compare": "floats"}, False),
-    "a checker that agrees": ("2 1\n", "1 2\n", {"checker": "def check(given, output, expected):\n    return sorted(output.split()) == sorted(expected.split())\n"}, True),
-    "a checker that does not": ("2\n", "1 2\n", {"checker": "def check(given, output, expected):\n    return len(output.split()) == 2\n"}, False),
-    "a checker that breaks": ("x\n", "1\n", {"checker": "def check(given, output, expected):\n    return int(output) == 1\n"}, False),
+    "a checker that agrees": ("2 1\n", "1 2\n", {"checker": CHECKER.format("sorted(output.split()) == sorted(expected.split())")}, True),
+    "a checker that does not": ("2\n", "1 2\n", {"checker": CHECKER.format("len(output.split()) == 2")}, False),
+    "a checker that breaks": ("x\n", "1\n", {"checker": CHECKER.format("int(output) == 1")}, False),
 }  # fmt: skip
 
 
@@ -164,7 +165,8 @@ class StackCase(unittest.TestCase):
 """
 STACK = (
     ADD
-    + "class Stack:\n    def __init__(self): self.x = []\n    def push(self, v): self.x.append(v)\n    def pop(self): return self.x.pop()\n"
+    + "class Stack:\n    def __init__(self): self.x = []\n"
+    + "    def push(self, v): self.x.append(v)\n    def pop(self): return self.x.pop()\n"
 )
 
 

@@ -23,7 +23,15 @@ def test_negative():
     with pytest.raises(ValueError):
         fibonacci(-1)
 """
-RIGHT = "def fibonacci(n):\n    if n < 0:\n        raise ValueError(n)\n    a, b = 0, 1\n    for _ in range(n):\n        a, b = b, a + b\n    return a\n"
+RIGHT = """
+def fibonacci(n):
+    if n < 0:
+        raise ValueError(n)
+    a, b = 0, 1
+    for _ in range(n):
+        a, b = b, a + b
+    return a
+"""
 ANSWERS = {
     "all tests passed": (RIGHT, 1.0),
     "1 failed, 3 passed is not a pass": (RIGHT.replace("raise ValueError(n)", "return 0"), 0.3),

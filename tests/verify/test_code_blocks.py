@@ -17,7 +17,7 @@ FOUND = {
     "an older version before it": f"```python\ndef f(x):\n    return 0\n```\nBetter:\n```python\n{F}```",
     "a shell block after it": f"```python\n{F}```\n```bash\npython f.py\n```",
     "another one in a thought": f"<think>\n```python\ndef f(x):\n    return 0\n```\n</think>\n```python\n{F}```",
-    "a thought that began in the prompt": f"maybe\n```python\ndef f(x):\n    return 0\n```\n</think>\n```python\n{F}```",
+    "a thought that began in the prompt": f"```python\ndef f(x):\n    return 0\n```\n</think>\n```python\n{F}```",
     "a block that was never closed": f"```python\n{F}",
     "a list item": "1. Like so:\n   ```python\n   def f(x):\n       return x\n   ```\n",
 }
