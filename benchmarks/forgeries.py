@@ -7,6 +7,7 @@ forgeries without any protection, in a temporary folder, so run this where that 
     python benchmarks/forgeries.py
 """
 
+import importlib
 import os
 import select
 import signal
@@ -16,15 +17,16 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-
-from forgery_list import FORGERIES, Forgery
 
 from plaudit import Trajectory
 from plaudit.rewards import CodeReward
 
+catalogue = importlib.import_module("forgery_list")
+Forgery: TypeAlias = Any
+FORGERIES: list[Forgery] = catalogue.FORGERIES
 TIMEOUT_S = 10.0
 RUN_ALL = """
 for _name, _test in list(globals().items()):

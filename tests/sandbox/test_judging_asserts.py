@@ -84,6 +84,19 @@ PASSING = {
         "assert second(Node(1, Node(2))) == 2\n",
     ),
     "numbers drawn at random": (DOUBLE, "import random\nk = random.randint(0, 9)\nassert double(k) == k + k\n"),
+    "a future import behind shared imports": (
+        "from __future__ import annotations\ndef root(x: Unknown):\n    return math.sqrt(x)\n",
+        {"tests": ["assert root(4) == 2"], "test_imports": ["import math"]},
+    ),
+    "an endless generator in zip": (
+        "def count():\n    n = 0\n    while True:\n        yield n\n        n += 1\n",
+        "it = count()\nfor _, b in zip(range(3), [0, 1, 2]):\n    assert next(it) == b\n",
+    ),
+    "neighbours in zip": (
+        "def order(x):\n    return sorted(x)\n",
+        "r = order([3, 1, 2])\nassert len(r) == 3 and all(a <= b for a, b in zip(r, r[1:]))\n",
+    ),
+    "infinity where the tests speak of it": ("def f():\n    return 1e999\n", "assert f() == float('inf')\n"),
     "NaN where the tests speak of it": ("def f():\n    return float('nan')\n", "import math\nassert math.isnan(f())\n"),
 }  # fmt: skip
 

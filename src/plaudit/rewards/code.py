@@ -18,7 +18,7 @@ from plaudit.errors import InvalidReward, InvalidTrajectory, SandboxError
 from plaudit.rewards.settings import check_choice, check_number, set_field
 from plaudit.sandbox import RunLimits
 from plaudit.sandbox.judging import AssertSuite, Conclusion, Job, Suite, Verdict, read_suite, shared_pool
-from plaudit.sandbox.judging.names import helpers_in, open_names
+from plaudit.sandbox.judging.names import helpers_in, open_names, prefixed
 from plaudit.sandbox.judging.suites import CallSuite, FileSuite
 from plaudit.trajectory import Trajectory, message_text
 from plaudit.verify.code_blocks import defined_names, find_program, python_of
@@ -212,8 +212,7 @@ def _program(response: str, prompt: str, wanted: tuple[str, ...]) -> str | None:
     continued = f"{prompt}{response}" if prompt and _ends_open(prompt) else ""
     code = find_program(response, wanted)
     if code is not None and set(wanted) <= (defined_names(code) or frozenset()):
-        helpers = helpers_in(prompt, wanted[0] if wanted else None)
-        return f"{helpers}\n{code}" if helpers else code
+        return prefixed(helpers_in(prompt, wanted[0] if wanted else None), code)
     if continued and defined_names(continued) is not None:
         return continued
     if continued and code is not None and defined_names(f"{prompt}{code}") is not None:

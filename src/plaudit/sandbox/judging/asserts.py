@@ -11,10 +11,11 @@ from types import CodeType
 from typing import Any
 
 from plaudit.sandbox.judging.bench import Bench, unloaded
-from plaudit.sandbox.judging.candidate import Candidate, NotLoaded, conclusion_of, tail
+from plaudit.sandbox.judging.candidate import Candidate, NotLoaded, conclusion_of, odd_numbers_in, tail
 from plaudit.sandbox.judging.names import OpenNames, helpers_in, library, open_names, parsed, top_level_names
+from plaudit.sandbox.judging.pairing import PAIRED, paired
 from plaudit.sandbox.judging.plan import CallPlan, PlanBroken
-from plaudit.sandbox.judging.points import POINT, instrumented, looks_at_arguments, refuse_async
+from plaudit.sandbox.judging.points import POINT, instrumented, looks_at_arguments, refuse_async, rewritten
 from plaudit.sandbox.judging.recording import Caught, Recorder, StopTests, short_reason
 from plaudit.sandbox.judging.remote_errors import NotSplittable
 from plaudit.sandbox.judging.suites import AssertSuite
@@ -33,7 +34,7 @@ class Prepared:
     names: OpenNames
     check: str | None
     looks_at_arguments: bool
-    knows_nan: bool
+    odd_numbers: frozenset[str]
     whole: bool  # each text is one point, instead of having points within
 
 
@@ -55,16 +56,16 @@ def _prepared(joined: str, entry_point: str | None, imports: str, prompt: str) -
     setup = f"{imports}\n{helpers}"
     names = open_names("\n".join(texts), entry_point, top_level_names(setup))
     refuse_async("\n".join(texts))
-    looks, nan = looks_at_arguments("\n".join(texts)), "nan" in joined.lower()
+    looks, odd = looks_at_arguments("\n".join(texts)), odd_numbers_in(joined)
     compiled = compile(parsed(setup, "imports or prompt"), "<setup>", "exec")
     if len(texts) > 1:
-        codes = tuple(compile(parsed(text), "<tests>", "exec", dont_inherit=True) for text in texts)
-        return Prepared(codes, tuple(text.strip()[:120] for text in texts), compiled, names, None, looks, nan, True)
+        codes = tuple(compile(rewritten(text), "<tests>", "exec", dont_inherit=True) for text in texts)
+        return Prepared(codes, tuple(text.strip()[:120] for text in texts), compiled, names, None, looks, odd, True)
     text = instrumented(texts[0])
     check = _checked(text.has_check and not text.calls_check, entry_point, names)
     whole = not text.names
     points = text.names or ("check" if check else "the tests",)
-    return Prepared((text.code,), points, compiled, names, check, looks, nan, whole)
+    return Prepared((text.code,), points, compiled, names, check, looks, odd, whole)
 
 
 def _checked(has_check: bool, entry_point: str | None, names: OpenNames) -> str | None:
@@ -84,7 +85,7 @@ def _run(bench: Bench, suite: AssertSuite, prepared: Prepared, plan: CallPlan) -
     except NotLoaded as missing:
         return unloaded(list(prepared.points), missing.outcome)
     try:
-        candidate.carries_over, candidate.knows_nan = prepared.looks_at_arguments, prepared.knows_nan
+        candidate.carries_over, candidate.odd_numbers = prepared.looks_at_arguments, prepared.odd_numbers
         if plan.usable:
             candidate.replay(plan)
         elif not plan.keys:
@@ -103,7 +104,7 @@ def _run(bench: Bench, suite: AssertSuite, prepared: Prepared, plan: CallPlan) -
 
 def _run_tests(prepared: Prepared, candidate: Candidate, recorder: Recorder) -> BaseException | None:
     """Run the texts; what was raised outside of their points."""
-    namespace: dict[str, Any] = {"__name__": "__tests__", POINT: recorder.point}
+    namespace: dict[str, Any] = {"__name__": "__tests__", POINT: recorder.point, PAIRED: paired}
     random.seed(0)  # tests that draw inputs draw the same ones for every program
     with Caught() as caught:
         exec(prepared.setup, namespace)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from plaudit.sandbox.judging.candidate import Candidate, NotLoaded, conclusion_of, tail
-from plaudit.sandbox.judging.names import bare_imports
+from plaudit.sandbox.judging.names import bare_imports, prefixed
 from plaudit.sandbox.judging.plan import CallPlan
 from plaudit.sandbox.judging.verdict import Conclusion, TestResult, Verdict
 from plaudit.sandbox.limits import RunLimits
@@ -37,7 +37,7 @@ class Bench:
     def candidate(self, imports: list[str]) -> Candidate:
         """The program, loaded after the data set's own import lines; raises NotLoaded."""
         prefix = bare_imports("\n".join(imports)) if imports else ""
-        source = f"{prefix}\n{self.source}" if prefix else self.source
+        source = prefixed(prefix, self.source)
         candidate = Candidate(lambda: self._loaded(source), self.on_first_value)
         candidate.made = self.made
         return candidate

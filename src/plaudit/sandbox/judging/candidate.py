@@ -4,6 +4,7 @@ Everything that comes back was decoded by the judge and is of exactly a plain ty
 `__len__` of the program's is ever asked. A program that is lost is started again for the next test, a few times.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -16,9 +17,10 @@ from plaudit.sandbox.outcome import Ending, Outcome
 from plaudit.sandbox.program import Call, Program
 from plaudit.sandbox.values import Handle, NotPlain
 
-__all__ = ["Candidate", "NotLoaded", "conclusion_of", "shown", "tail"]
+__all__ = ["Candidate", "NotLoaded", "conclusion_of", "odd_numbers_in", "shown", "tail"]
 
 MAX_LOSSES = 3
+ODD = frozenset({"nan", "inf"})
 SHOWN = 100
 TAIL = 2000
 _CONCLUSIONS = {
@@ -57,7 +59,7 @@ class Candidate:
         self.made: list[Call] | None = None  # where every call is to be noted
         self.errors = RemoteErrors()
         self.carries_over = False
-        self.knows_nan = True
+        self.odd_numbers = ODD
         self.calls = 0
         self.first_loss: Outcome | None = None
         self.last: Outcome | None = None
@@ -154,8 +156,8 @@ class Candidate:
             raise MemoryError("the program ran out of memory")
         if outcome.ending is Ending.OPAQUE:
             return plain_or_remote(self, path, outcome.handle or 0, outcome.type_name)
-        if not self.knows_nan and _has_nan(outcome.value):
-            raise AssertionError(f"{path} returned NaN, of which the tests know nothing")
+        if len(self.odd_numbers) < len(ODD) and (odd := _odd_number(outcome.value, self.odd_numbers)):
+            raise AssertionError(f"{path} returned {odd}, of which the tests know nothing")
         return outcome.value
 
     def _note(self, outcome: Outcome) -> None:
@@ -189,11 +191,26 @@ def shown(value: Any) -> str:
         return f"a {type(value).__name__}"
 
 
-def _has_nan(value: Any) -> bool:
-    """Whether a result is or holds NaN: it is neither above nor below anything, so `not x > y` would let it pass."""
-    if type(value) is float:
-        return value != value
-    return type(value) in (list, tuple) and any(type(item) is float and item != item for item in value)
+def odd_numbers_in(tests: str) -> frozenset[str]:
+    """Which of NaN and infinity a test text speaks of."""
+    return frozenset(word for word in ODD if word in tests.lower())
+
+
+def _odd_number(value: Any, expected: frozenset[str]) -> str:
+    """NaN or infinity in a result, unless expected; neither is above or near anything, so `not x > y` lets it pass."""
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        kind = type(item)
+        if kind is float or kind is complex:
+            word = "nan" if item != item else "inf" if abs(item) == math.inf else ""
+            if word and word not in expected:
+                return word
+        elif kind in (list, tuple, set, frozenset):
+            waiting.extend(item)
+        elif kind is dict:
+            waiting.extend(item.values())
+    return ""
 
 
 def _carry(args: tuple[Any, ...], keywords: dict[str, Any], outcome: Outcome) -> None:

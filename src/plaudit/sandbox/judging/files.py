@@ -19,9 +19,10 @@ from typing import Any
 
 from plaudit.sandbox.judging.asserts import concluded
 from plaudit.sandbox.judging.bench import Bench, unloaded
-from plaudit.sandbox.judging.candidate import Candidate, NotLoaded
-from plaudit.sandbox.judging.names import OpenNames, helpers_in, library, open_names, parsed, top_level_names
-from plaudit.sandbox.judging.points import looks_at_arguments
+from plaudit.sandbox.judging.candidate import Candidate, NotLoaded, odd_numbers_in
+from plaudit.sandbox.judging.names import OpenNames, helpers_in, library, open_names, top_level_names
+from plaudit.sandbox.judging.pairing import PAIRED, paired
+from plaudit.sandbox.judging.points import looks_at_arguments, rewritten
 from plaudit.sandbox.judging.pytest_stand_in import CASES, FIXTURE, SKIPPED, Skipped, stand_in
 from plaudit.sandbox.judging.recording import Caught, Recorder
 from plaudit.sandbox.judging.remote_errors import NotSplittable
@@ -43,7 +44,7 @@ class PreparedFile:
     names: OpenNames
     modules: tuple[tuple[str, str], ...]  # (name in the file, name in the program; empty for the whole program)
     looks_at_arguments: bool
-    knows_nan: bool
+    odd_numbers: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ def judge_file(bench: Bench, suite: FileSuite) -> Verdict:
         candidate = bench.candidate([])
     except NotLoaded as error:
         return unloaded([], error.outcome)
-    candidate.carries_over, candidate.knows_nan = prepared.looks_at_arguments, prepared.knows_nan
+    candidate.carries_over, candidate.odd_numbers = prepared.looks_at_arguments, prepared.odd_numbers
     random.seed(0)
     try:
         tests: list[FoundTest] = []
@@ -84,7 +85,7 @@ NO_TESTS = AssertionError("the file holds no test: functions test_… or classes
 
 @lru_cache(maxsize=256)
 def _prepared(text: str, module: str | None, prompt: str, entry_point: str | None) -> PreparedFile:
-    tree = ast.parse(ast.unparse(parsed(text)))
+    tree = rewritten(text)
     modules: list[tuple[str, str]] = []
     for scope in ast.walk(tree):
         for field in ("body", "orelse", "finalbody"):
@@ -96,7 +97,7 @@ def _prepared(text: str, module: str | None, prompt: str, entry_point: str | Non
     explained = top_level_names(source) | {name for name, _ in modules}
     names = open_names(source, entry_point, frozenset(explained), imported=bool(modules))
     return PreparedFile(
-        compile(source, "<tests>", "exec"), names, tuple(modules), looks_at_arguments(source), "nan" in text.lower()
+        compile(source, "<tests>", "exec"), names, tuple(modules), looks_at_arguments(source), odd_numbers_in(text)
     )
 
 
@@ -132,7 +133,7 @@ def _exists(name: str) -> bool:
 
 
 def _namespace(prepared: PreparedFile, candidate: Candidate) -> dict[str, Any]:
-    namespace: dict[str, Any] = {"__name__": "test_program", "__file__": "test_program.py"}
+    namespace: dict[str, Any] = {"__name__": "test_program", "__file__": "test_program.py", PAIRED: paired}
     namespace.update(library(prepared.names.modules))
     namespace.update({name: candidate.named(name) for name in prepared.names.program})
     for name, meant in prepared.modules:

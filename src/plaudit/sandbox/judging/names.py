@@ -15,7 +15,17 @@ from typing import Any
 
 from plaudit.errors import InvalidTrajectory
 
-__all__ = ["LIBRARY", "OpenNames", "bare_imports", "helpers_in", "library", "parsed", "open_names", "top_level_names"]
+__all__ = [
+    "LIBRARY",
+    "OpenNames",
+    "bare_imports",
+    "helpers_in",
+    "library",
+    "parsed",
+    "prefixed",
+    "open_names",
+    "top_level_names",
+]
 
 BUILTINS = frozenset(dir(builtins))
 LIBRARY = {
@@ -105,6 +115,15 @@ def bare_imports(text: str) -> str:
         return ""
     kept = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
     return ast.unparse(ast.Module(list(kept), []))
+
+
+def prefixed(prefix: str, source: str) -> str:
+    """A program with lines put before it, but behind what must be the first: imports from __future__."""
+    if not prefix.strip():
+        return source
+    future = [line for line in source.split("\n") if line.startswith("from __future__ import")]
+    rest = "\n".join(line for line in source.split("\n") if line not in future) if future else source
+    return "\n".join([*future, prefix, rest])
 
 
 def _free_names(text: str) -> tuple[set[str], set[str]]:

@@ -12,9 +12,10 @@ from functools import lru_cache
 from types import CodeType
 
 from plaudit.sandbox.judging.names import parsed
+from plaudit.sandbox.judging.pairing import answers_paired
 from plaudit.sandbox.judging.remote_errors import NotSplittable
 
-__all__ = ["POINT", "Instrumented", "instrumented", "looks_at_arguments", "refuse_async"]
+__all__ = ["POINT", "Instrumented", "instrumented", "looks_at_arguments", "refuse_async", "rewritten"]
 
 POINT = "__point__"
 CHECKING = ("assert", "check", "verify", "expect")
@@ -33,13 +34,20 @@ class Instrumented:
 @lru_cache(maxsize=512)
 def instrumented(text: str) -> Instrumented:
     """The text, compiled, with a `with __point__(n):` around every point."""
-    tree = copy.deepcopy(parsed(text))
+    tree = rewritten(text)
     has_check = any(isinstance(node, ast.FunctionDef) and node.name == "check" for node in tree.body)
     calls_check = any(_calls(node, "check") for node in tree.body)
     names: list[str] = []
     tree.body = _wrapped(tree.body, names, at_top=True)
     code = compile(ast.fix_missing_locations(tree), "<tests>", "exec", dont_inherit=True)
     return Instrumented(code, tuple(names), has_check, calls_check)
+
+
+def rewritten(text: str) -> ast.Module:
+    """The tree of a test text, in which `zip` notices an answer that is too short."""
+    tree = copy.deepcopy(parsed(text))
+    answers_paired(tree, _results(tree), SAFE_CALLS)
+    return ast.fix_missing_locations(tree)
 
 
 def _calls(node: ast.stmt, name: str) -> bool:
