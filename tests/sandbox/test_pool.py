@@ -26,6 +26,29 @@ def test_many_threads_share_two_workers():
         assert list(pool.map(lambda n: answer(sandbox, n), range(40))) == list(range(1, 41))
 
 
+def test_a_server_is_replaced_after_so_many_programs(monkeypatch):
+    monkeypatch.setattr("plaudit.sandbox.sandbox.PROGRAMS_PER_SERVER", 5)
+    with Sandbox() as sandbox:
+        answer(sandbox)
+        (first,) = sandbox._idle
+        assert [answer(sandbox, n) for n in range(6)] == [1, 2, 3, 4, 5, 6]
+        assert first not in sandbox._idle
+
+
+def test_work_on_many_items_is_shared_and_tried_again_when_its_program_is_lost():
+    lost = []
+
+    def work(program, item):
+        if item == 3 and not lost:
+            lost.append(program._server._process.kill())
+        program.load("def f(x): return x * 2")
+        return program.call("f", [item]).value
+
+    with Sandbox(workers=2) as sandbox:
+        assert sandbox.run_many(work, range(8)) == [item * 2 for item in range(8)]
+    assert lost
+
+
 def test_closing_leaves_no_process_and_no_descriptor():
     before, descriptors = children(), len(os.listdir("/proc/self/fd"))
     with Sandbox(workers=2) as sandbox:
