@@ -68,7 +68,7 @@ class Sandbox:
         raise AssertionError("unreachable")
 
     def run_many(self, work: Callable[[Program, Item], Result], items: Iterable[Item]) -> list[Result]:
-        """What `work` gives for each item, in order, with a program of its own for each; tried again where that is lost."""
+        """What `work` gives for each item, in order; each has a program of its own, and another when that is lost."""
         with ThreadPoolExecutor(self._workers) as pool:
             return list(pool.map(lambda item: self._run(work, item), items))
 
