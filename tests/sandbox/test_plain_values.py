@@ -34,6 +34,7 @@ class Liar(int):
 Point = namedtuple("Point", "x")
 CYCLE: list = []
 CYCLE.append(CYCLE)
+NOW = datetime(2020, 1, 1, tzinfo=UTC)
 
 
 def same(first, second):
@@ -76,9 +77,9 @@ def test_any_plain_value_comes_back_as_it_was(value):
 
 @pytest.mark.parametrize(
     "value",
-    [Liar(3), Point(1), object(), print, iter([]), CYCLE, [Liar(1)], {Liar(1): 2}, bool, datetime(2020, 1, 1, tzinfo=UTC)],
+    [Liar(3), Point(1), object(), print, iter([]), CYCLE, [Liar(1)], {Liar(1): 2}, bool, NOW],
     ids=lambda value: type(value).__name__,
-)  # fmt: skip
+)
 def test_what_is_not_exactly_a_plain_type_does_not_travel(value):
     with pytest.raises((NotPlain, RecursionError)):
         to_text(value)
@@ -96,6 +97,11 @@ FORGED = [
 def test_forged_text_is_refused(text):
     with pytest.raises(NotPlain):
         from_text(text)
+
+
+def test_a_fraction_that_would_take_long_to_reduce_is_refused():
+    with pytest.raises(NotPlain, match="too large"):
+        from_text(to_text(Fraction(3**200_000, 2**200_000)))
 
 
 def test_keys_made_to_collide_are_refused():

@@ -7,7 +7,8 @@ import pytest
 from plaudit.errors import InvalidLimits, SandboxError
 from plaudit.sandbox import Call, Ending, Handle, RunLimits, Sandbox, Tier
 
-TIGHT = RunLimits(cpu_s=0.3, wall_s=1.0, memory_mb=128, output_bytes=10_000, result_bytes=10_000)
+SHORT = RunLimits(cpu_s=0.3, wall_s=0.5)
+TIGHT = RunLimits(cpu_s=0.3, wall_s=60.0, memory_mb=128, output_bytes=10_000, result_bytes=10_000)
 
 
 DEEP = """
@@ -23,6 +24,11 @@ threading.Thread(target=lambda: print(f(50000))).start()
 def sandbox():
     with Sandbox() as sandbox:
         yield sandbox
+
+
+def test_scratch_space_is_refused_rather_than_forgotten(sandbox):
+    with pytest.raises(SandboxError, match="scratch"):
+        sandbox.open(RunLimits(scratch_mb=1))
 
 
 def called(sandbox, source, path="f", *args, limits=None, **kwargs):
@@ -152,7 +158,6 @@ def test_leaving_is_told_with_its_code(sandbox, source, code):
     ("source", "ending"),
     [
         ("while True: pass", Ending.CPU_LIMIT),
-        ("import time; time.sleep(100)", Ending.WALL_LIMIT),
         ("x = bytearray(1 << 30)", Ending.MEMORY),
         ("while True: print('x' * 100)", Ending.OUTPUT_LIMIT),
         ("print('x' * 10_001)", Ending.OUTPUT_LIMIT),
@@ -164,6 +169,10 @@ def test_leaving_is_told_with_its_code(sandbox, source, code):
 )
 def test_ends_other_than_an_answer_are_told_apart(sandbox, source, ending):
     assert ran(sandbox, source, limits=TIGHT).ending is ending
+
+
+def test_waiting_is_ended_by_the_clock_on_the_wall(sandbox):
+    assert ran(sandbox, "import time; time.sleep(100)", limits=SHORT).ending is Ending.WALL_LIMIT
 
 
 def test_output_up_to_the_limit_is_no_flood(sandbox):

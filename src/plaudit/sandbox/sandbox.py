@@ -7,8 +7,10 @@ must not speak with one server.
 import os
 import threading
 import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 from plaudit.errors import SandboxError
 from plaudit.sandbox.canaries import CANARY_LIMITS, sing
@@ -19,7 +21,10 @@ from plaudit.sandbox.tiers import Protections, Tier
 
 __all__ = ["Sandbox"]
 
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 PATIENCE_S = 300.0
+PROGRAMS_PER_SERVER = 20_000  # then a new one, whatever may have piled up in the old
 TRIES = 3
 
 
@@ -50,12 +55,29 @@ class Sandbox:
     def open(self, limits: RunLimits | None = None) -> "OpenProgram":
         """A process for one program; use it in a `with` statement."""
         limits = limits or self.limits
+        if limits.scratch_mb:
+            raise SandboxError(f"programs can write no files here, so scratch_mb must be 0, got {limits.scratch_mb}")
         for tries_left in reversed(range(TRIES)):
             server = self._acquire()
             try:
                 return OpenProgram(self, server, limits)
             except SandboxError:
                 self._drop(server)
+                if not tries_left:
+                    raise
+        raise AssertionError("unreachable")
+
+    def run_many(self, work: Callable[[Program, Item], Result], items: Iterable[Item]) -> list[Result]:
+        """What `work` gives for each item, in order; each has a program of its own, and another when that is lost."""
+        with ThreadPoolExecutor(self._workers) as pool:
+            return list(pool.map(lambda item: self._run(work, item), items))
+
+    def _run(self, work: Callable[[Program, Item], Result], item: Item) -> Result:
+        for tries_left in reversed(range(TRIES)):
+            try:
+                with self.open() as program:
+                    return work(program, item)
+            except SandboxError:
                 if not tries_left:
                     raise
         raise AssertionError("unreachable")
@@ -126,7 +148,7 @@ class Sandbox:
 
     def _release(self, server: ForkServer, holder: int | None = None) -> None:
         with self._changed:
-            if not self._closed and server.owner == os.getpid():
+            if not self._closed and server.owner == os.getpid() and server.taken < PROGRAMS_PER_SERVER:
                 self._holders.remove(holder or threading.get_ident())
                 self._idle.append(server)
                 self._changed.notify()

@@ -66,7 +66,7 @@ class ForkServer:
             )
         if sys.platform != "linux":
             raise SandboxError(f"programs can be run safely on Linux only; this is {sys.platform}")
-        self.owner = os.getpid()
+        self.owner, self.taken = os.getpid(), 0
         self._control, self._process = _start(flavour, at_most)
         self.protections = self._hello()
 
@@ -82,6 +82,7 @@ class ForkServer:
             for descriptor in descriptors:
                 os.close(descriptor)
             raise self._lost(answer.decode(errors="replace") or "it closed the connection")
+        self.taken += 1
         channel, process, stdin, stdout, stderr = descriptors
         return Child(channel, process, stdin, stdout, stderr, server_pid=int(answer))
 

@@ -18,6 +18,7 @@ __all__ = ["Handle", "NotPlain", "decode", "encode", "from_text", "to_text"]
 
 DEPTH = 200
 SMALL = 1 << 53
+FRACTION_BITS = 20_000  # making a fraction looks for common factors, which grows with the square of the size
 SAME_HASHES = 64  # keys of one set or dict that may share a hash: forged collisions make building it quadratic
 
 _dumps = json.JSONEncoder(ensure_ascii=True, check_circular=False, allow_nan=False, separators=(",", ":")).encode
@@ -163,6 +164,13 @@ def _whole(number: Any) -> int:
     return number
 
 
+def _short(number: Any) -> int:
+    whole = _whole(number)
+    if whole.bit_length() > FRACTION_BITS:
+        raise NotPlain("a fraction of numbers that are too large")
+    return whole
+
+
 def _big(content: Any, depth: int) -> int:
     return int(_text(content), 16)
 
@@ -224,7 +232,7 @@ _READERS: dict[str, Callable[[Any, int], Any]] = {
     "c": lambda content, depth: complex(*(_float(part) for part in content)),
     "r": lambda content, depth: range(*(_whole(part) for part in content)),
     "D": _decimal,
-    "F": lambda content, depth: Fraction(*(_whole(part) for part in content)),
+    "F": lambda content, depth: Fraction(*(_short(part) for part in content)),
     "C": _counter,
     "O": lambda content, depth: OrderedDict(_dict(content, depth)),
     "e": _default,

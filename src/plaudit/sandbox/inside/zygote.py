@@ -9,6 +9,7 @@ import gc
 import importlib
 import json
 import os
+import random
 import signal
 import site
 import socket
@@ -21,6 +22,7 @@ from plaudit.sandbox.inside.kernel import Kernel
 from plaudit.sandbox.inside.lockdown import ChildLimits, Walls
 from plaudit.sandbox.inside.requests import LIMITS, QUIT, STATUS, TAKE
 from plaudit.sandbox.inside.runtime import Runtime, serve
+from plaudit.sandbox.inside.sharing import share_code
 from plaudit.sandbox.inside.warm import ABSENT, FLAVOURS, WARM
 
 __all__ = ["main"]
@@ -43,6 +45,7 @@ def main(flavour: str, at_most: int, control_descriptor: int) -> None:
         namespaces.become_first_process(kernel)
     _warm_up(flavour)
     walls.measure()
+    share_code(kernel)
     if not reason:
         namespaces.close_files_off(kernel)
     walls.prepare(seccomp=at_most >= 1, landlock=at_most >= 2)
@@ -50,14 +53,14 @@ def main(flavour: str, at_most: int, control_descriptor: int) -> None:
         kernel.die_with_parent()  # again: becoming another user has undone it
     _settle()
     control.send(json.dumps(walls.report).encode())
-    Zygote(control, walls).run()
+    Zygote(kernel, control, walls).run()
 
 
 class Zygote:
     """Forks children, hands them over, and buries them."""
 
-    def __init__(self, control: socket.socket, walls: Walls) -> None:
-        self._control, self._walls = control, walls
+    def __init__(self, kernel: Kernel, control: socket.socket, walls: Walls) -> None:
+        self._kernel, self._control, self._walls = kernel, control, walls
         self._ready: tuple[ChildLimits, int, list[int]] | None = None
 
     def run(self) -> None:
@@ -99,7 +102,7 @@ class Zygote:
     def _fork(self, limits: ChildLimits) -> None:
         ours, theirs = socket.socketpair()
         files = [os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING) for name in ("in", "out", "err")]
-        pid = os.fork()
+        pid = self._kernel.fork()
         if pid == 0:
             try:
                 _become_child(theirs.fileno(), files, self._walls, limits)
@@ -151,6 +154,7 @@ def _settle() -> None:
     for name in [name for name in sys.modules if name.partition(".")[0] == "plaudit"]:
         del sys.modules[name]
     os.environ.clear()
+    random.seed(0)  # a program without a seed of its own does the same every time
     sys.argv, sys.orig_argv = [""], [""]
     gc.collect()
     gc.disable()
