@@ -1,5 +1,6 @@
 """Where the data for tests is: the folder beside the project, or the excerpt that the package carries."""
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -30,3 +31,50 @@ def math_answers(part: str) -> list[tuple[str, Any, bool]]:
     if path is None:
         return [(row["response"], row["ground_truth"], row["metadata"]["labelled_correct"]) for row in rows(EXCERPT)]
     return [(row["response"], row["ground_truth"], row["correct"]) for row in rows(path) if not row.get("disputed")]
+
+
+CODE_EXCERPT = [
+    {
+        "task_id": "excerpt/0",
+        "prompt": 'def clamp(x, low, high):\n    """x, kept within [low, high]."""\n',
+        "entry_point": "clamp",
+        "canonical_solution": "    return max(low, min(x, high))\n",
+        "test": "def check(f):\n    assert f(5, 0, 3) == 3\n    assert f(-5, 0, 3) == 0\n    assert f(1, 0, 3) == 1\n",
+    },
+    {
+        "task_id": "excerpt/1",
+        "prompt": 'def mask(s):\n    return s[::-1]\n\n\ndef unmask(s):\n    """Undo mask."""\n',
+        "entry_point": "unmask",
+        "canonical_solution": "    return s[::-1]\n",
+        "test": "def check(candidate):\n    assert candidate(mask('abc')) == 'abc'\n    assert candidate('') == ''\n",
+    },
+]  # fmt: skip
+MBPP_EXCERPT = [
+    {
+        "task_id": 0,
+        "code": "def twice(n):\n    return n * 2",
+        "test_imports": [],
+        "test_list": ["assert twice(2) == 4"],
+    },
+    {
+        "task_id": 1,
+        "code": "def area(r):\n    return math.pi * r * r",
+        "test_imports": ["import math"],
+        "test_list": ["assert math.isclose(area(1), 3.14159, rel_tol=0.001)"],
+    },
+]
+
+
+def humaneval() -> list[dict[str, Any]]:
+    """The problems of HumanEval with their solutions, else two of our own in the same shape."""
+    path = shared("code/HumanEval.jsonl.gz")
+    if path is None:
+        return CODE_EXCERPT
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def mbpp() -> list[dict[str, Any]]:
+    """The sanitized problems of MBPP with their solutions, else two of our own in the same shape."""
+    path = shared("code/sanitized-mbpp.json")
+    return MBPP_EXCERPT if path is None else json.loads(path.read_text(encoding="utf-8"))

@@ -17,7 +17,7 @@ LAYERS: list[set[str]] = [
     {"jsonline", "columns", "schedules", "normalize"},
     {"trajectory"},
     {"contract"},
-    {"verify"},
+    {"verify", "sandbox"},
     {"checks"},
     {"compose", "shaping"},
     {"rewards"},

@@ -10,6 +10,8 @@ PlauditError
 ├── CasesError        (ValueError)    a case table that cannot be run
 ├── CacheError        (ValueError)    a cache of scores that cannot be opened
 ├── TransientError    (RuntimeError)  an endpoint failed in a way that may pass
+├── InvalidLimits     (ValueError)    limits for a program that make no sense
+├── SandboxError      (RuntimeError)  programs cannot be run, or not safely; says nothing about the program
 └── MissingPackage    (ImportError)   an optional package is not installed
 """
 
@@ -21,6 +23,7 @@ from types import ModuleType
 __all__ = [
     "CacheError",
     "CasesError",
+    "InvalidLimits",
     "InvalidOutput",
     "InvalidReward",
     "InvalidTrajectory",
@@ -28,6 +31,7 @@ __all__ = [
     "PlauditError",
     "RewardNotLoaded",
     "RolloutsError",
+    "SandboxError",
     "ScoringFailed",
     "TransientError",
     "did_you_mean",
@@ -77,6 +81,14 @@ class TransientError(PlauditError, RuntimeError):
     def __init__(self, message: str = "", *, retry_after_s: float | None = None) -> None:
         super().__init__(message)
         self.retry_after_s = retry_after_s
+
+
+class InvalidLimits(PlauditError, ValueError):
+    """Limits for a program make no sense."""
+
+
+class SandboxError(PlauditError, RuntimeError):
+    """Programs cannot be run, or not safely; this says nothing about the program."""
 
 
 class MissingPackage(PlauditError, ImportError):

@@ -31,7 +31,8 @@ SETTINGS = {
     "soft_overlong": {"limit": 100, "buffer": 20, "unit": "word"},
     "cosine_length": {"limit": 100},
 }
-REWARDS = {name: build(**SETTINGS.get(name, {})) for name, build in BUILT_INS.items()}
+# The truth of `code` is tests, not an answer: test_code_reward.py has its attacks.
+REWARDS = {name: build(**SETTINGS.get(name, {})) for name, build in BUILT_INS.items() if name != "code"}
 REWARDS |= {f"structured {kind}": StructuredOutputReward(kind) for kind in ("xml", "markdown", "code")}
 REWARDS |= {f"length {shape}": LengthReward(20, shape=shape) for shape in ("gaussian", "target")}
 REWARDS["format partial"] = FormatReward(partial=True)

@@ -4,6 +4,7 @@ from plaudit.contract.function import RewardFunction
 from plaudit.rewards.answer import CheckAnswerReward
 from plaudit.rewards.aspects import MultiAspectReward
 from plaudit.rewards.close import CloseMatchReward
+from plaudit.rewards.code import CodeReward
 from plaudit.rewards.exact import ExactMatchReward
 from plaudit.rewards.format import FormatReward
 from plaudit.rewards.keyword import KeywordReward
@@ -23,6 +24,7 @@ __all__ = [
     "CheckAnswerReward",
     "CheckNumbersReward",
     "CloseMatchReward",
+    "CodeReward",
     "ContinuousReward",
     "ExactMatchReward",
     "FormatReward",
@@ -44,6 +46,7 @@ BUILT_INS: dict[str, type[RewardFunction]] = {
     "repetition": RepetitionPenalty,
     "structured": StructuredOutputReward,
     "math": MathReward,
+    "code": CodeReward,
     "check_answer": CheckAnswerReward,
     "exact_match": ExactMatchReward,
     "close_match": CloseMatchReward,

@@ -19,6 +19,7 @@ from plaudit.contract.output import RewardOutput
 from plaudit.engine.backends.wire import packed, packed_output, read_exactly, write_all
 from plaudit.engine.shipping import Shipment
 from plaudit.errors import PlauditError
+from plaudit.sandbox.cores import take_share
 from plaudit.trajectory import Trajectory
 
 __all__ = ["main"]
@@ -30,6 +31,7 @@ MEBIBYTE = 1 << 20
 def main(incoming: int, outgoing: int, parent: int) -> None:
     """Serve until the parent closes its end."""
     _die_with(parent)
+    take_share(1)  # there is a worker per core already
     sys.stdout = sys.stderr  # a reward that prints must not write between our frames
     shipment: Shipment
     shipment, memory_mb = read_exactly(incoming)

@@ -1,0 +1,210 @@
+"""What running one HumanEval program costs: processor milliseconds of all processes, here and elsewhere.
+
+Each round runs every way of running programs once, in turn, on programs of the data set; the figures are medians over
+rounds of user + system time of this process and all its descendants. `python benchmarks/sandbox.py [ROUNDS]`
+"""
+
+import gzip
+import json
+import multiprocessing
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from plaudit.sandbox import Ending, Program, Sandbox
+
+ROUNDS = 5
+DATA = [Path(__file__).resolve().parents[depth] / "shared/data/code/HumanEval.jsonl.gz" for depth in (2, 3)]
+TICK = os.sysconf("SC_CLK_TCK")
+TIMEOUT_S = 10.0
+BALLAST = 1 << 30
+
+Row = dict[str, Any]
+
+
+def rows() -> list[Row]:
+    path = next(path for path in DATA if path.exists())
+    return [json.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()]
+
+
+def whole_program(row: Row) -> str:
+    return f"{row['prompt']}{row['canonical_solution']}\n{row['test']}\ncheck({row['entry_point']})\n"
+
+
+def split(program: Program, row: Row) -> bool:
+    """Tests here, the candidate there: each call of the tests crosses the wall."""
+    if program.load(row["prompt"] + row["canonical_solution"]).ending is not Ending.RETURNED:
+        return False
+
+    def candidate(*arguments: Any) -> Any:
+        return program.call(row["entry_point"], list(arguments)).value
+
+    scope: dict[str, Any] = {}
+    exec(row["prompt"] + "    pass\n" + row["test"], scope)
+    scope[row["entry_point"]] = candidate
+    try:
+        scope["check"](candidate)
+    except AssertionError:
+        return False
+    return True
+
+
+def sandboxed(sandbox: Sandbox, programs: list[Row]) -> int:
+    passed = 0
+    for row in programs:
+        with sandbox.open() as program:
+            passed += split(program, row)
+    return passed
+
+
+def with_pytest(programs: list[Row]) -> None:
+    for row in programs:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "test_it.py"
+            path.write_text(whole_program(row).replace("\ncheck(", "\ndef test_it():\n    check("))
+            _run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(path)])
+
+
+def as_file(programs: list[Row]) -> None:
+    for row in programs:
+        with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
+            file.write(whole_program(row))
+            file.flush()
+            _run([sys.executable, file.name])
+
+
+def _run(command: list[str]) -> None:
+    subprocess.run(command, capture_output=True, timeout=60, check=True)
+
+
+def managed(programs: list[Row]) -> None:
+    """A manager and a forked process for each program, as harnesses of this kind do."""
+    context = multiprocessing.get_context("fork")
+    for row in programs:
+        with context.Manager() as manager:
+            results = manager.list()
+            process = context.Process(target=_execute, args=(whole_program(row), results))
+            process.start()
+            process.join(TIMEOUT_S)
+            assert list(results) == ["passed"]
+
+
+def _execute(source: str, results: Any) -> None:
+    with tempfile.TemporaryDirectory():
+        exec(source, {})
+        results.append("passed")
+
+
+def managed_from_large_parent(programs: list[Row]) -> None:
+    """The same from a process of 1 GiB, less what such a process costs without any program."""
+    _run([sys.executable, __file__, "--large", json.dumps([row["task_id"] for row in programs])])
+
+
+def bare(programs: list[Row]) -> None:
+    """No wall, no verdict: a small process that forks, compiles and runs."""
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        json.dump([whole_program(row) for row in programs], file)
+        file.flush()
+        _run([sys.executable, "-I", "-S", "-c", BARE, file.name])
+
+
+BARE = """
+import gc, json, os, sys
+import collections, copy, datetime, functools, hashlib, heapq, itertools, math, random, re, string, typing
+programs = json.load(open(sys.argv[1]))
+gc.freeze()
+for source in programs:
+    pid = os.fork()
+    if pid == 0:
+        exec(compile(source, "x", "exec"), {})
+        os._exit(0)
+    assert os.waitpid(pid, 0)[1] == 0
+"""
+
+
+def cpu_s() -> float:
+    """Processor seconds of this process and its descendants, the dead ones included."""
+    parents, ticks = {}, {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        pid = int(stat.parent.name)
+        parents[pid], ticks[pid] = int(fields[1]), sum(map(int, fields[11:15]))
+    family = {os.getpid()}
+    while grown := {pid for pid, parent in parents.items() if parent in family} - family:
+        family |= grown
+    return sum(ticks[pid] for pid in family) / TICK
+
+
+def cost_ms(run: Callable[[list[Row]], object], programs: list[Row]) -> float:
+    before = cpu_s()
+    run(programs)
+    return (cpu_s() - before) / len(programs) * 1e3
+
+
+def throughput(programs: list[Row]) -> float:
+    with Sandbox(workers=2) as sandbox, ThreadPoolExecutor(2) as pool:
+        halves = [programs[::2], programs[1::2]]
+        list(pool.map(lambda half: sandboxed(sandbox, half[:5]), halves))
+        began = time.perf_counter()
+        list(pool.map(lambda half: sandboxed(sandbox, half), halves))
+        return len(programs) / (time.perf_counter() - began)
+
+
+def main(rounds: int) -> None:
+    programs = rows()
+    with Sandbox() as sandbox:
+        passed = sandboxed(sandbox, programs)
+        print(f"{passed} of {len(programs)} canonical solutions pass; tier: {sandbox.protections.tier.label}")
+        ways: dict[str, tuple[Callable[[list[Row]], object], int]] = {
+            "sandbox, split judging": (lambda some: sandboxed(sandbox, some), 164),
+            "bare fork + compile + run": (bare, 164),
+            "python file.py": (as_file, 20),
+            "pytest in a temp file": (with_pytest, 5),
+            "manager + process": (managed, 20),
+            "the same, 1 GiB parent": (managed_from_large_parent, 10),
+        }
+        taken: dict[str, list[float]] = {name: [] for name in ways}
+        idle: list[float] = []
+        for turn in range(rounds):
+            for name, (run, count) in ways.items():
+                some = (programs * 2)[turn * count % len(programs) :][:count]
+                taken[name].append(cost_ms(run, some))
+            idle.append(cost_ms(lambda _: managed_from_large_parent([]), programs[:1]))
+    costs = {name: statistics.median(values) for name, values in taken.items()}
+    costs["the same, 1 GiB parent"] -= statistics.median(idle) / ways["the same, 1 GiB parent"][1]
+    ours = costs["sandbox, split judging"]
+    targets = {"pytest in a temp file": 60, "python file.py": 4.5, "manager + process": 5, "the same, 1 GiB parent": 20}
+    for name, cost in costs.items():
+        target = (
+            f"target ≥ {targets[name]:g}: {'met' if cost / ours >= targets[name] else 'NOT met'}"
+            if name in targets
+            else ""
+        )
+        print(f"{name:28} {cost:8.2f} ms of processor per program, {cost / ours:6.2f} × ours  {target}")
+    share = ours / costs["bare fork + compile + run"]
+    print(f"ours over bare fork + compile + run: {share:.2f} (target ≤ 3: {'met' if share <= 3 else 'NOT met'})")
+    print(f"programs per second with 2 workers: {throughput(programs * 2):.0f}")
+
+
+def large(names: list[str]) -> None:
+    ballast = bytearray(BALLAST)
+    ballast[:: resource.getpagesize()] = b"x" * len(ballast[:: resource.getpagesize()])
+    managed([row for row in rows() if row["task_id"] in names])
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--large"]:
+        large(json.loads(sys.argv[2]))
+    else:
+        main(int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS)

@@ -1,0 +1,80 @@
+"""`plaudit run-code`: one program against its tests, in the sandbox, with every result."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from plaudit.cli.console import show, show_json
+from plaudit.cli.options import JsonOption
+from plaudit.errors import InvalidTrajectory
+from plaudit.rewards.code import CodeReward
+from plaudit.sandbox.judging import Job, JudgePool, Verdict, read_suite
+
+__all__ = ["run_code"]
+
+SOME_FAILED = 1
+
+
+def run_code(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="The program; - for standard input.")],
+    tests: Annotated[
+        Path,
+        typer.Option(
+            "--tests", "-t", help="A .py file of asserts, check(candidate) or test_… functions, or a .json truth."
+        ),
+    ],
+    entry_point: Annotated[
+        str | None, typer.Option("--entry-point", "-e", help="The function that check(candidate) is called with.")
+    ] = None,
+    cpu: Annotated[float, typer.Option("--cpu", metavar="SECONDS", help="Processor time per call or run.")] = 2.0,
+    memory: Annotated[int, typer.Option("--memory", metavar="MB", help="Address space of the program.")] = 512,
+    in_process: Annotated[
+        bool, typer.Option("--in-process", help="Run the tests beside the program, where it could forge them.")
+    ] = False,
+    json: JsonOption = False,
+) -> int:
+    """Run a program against its tests and show what each test said; exit code 1 when one does not pass."""
+    limits = CodeReward(cpu_s=cpu, memory_mb=memory).limits
+    source = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
+    job = Job(source, [read_suite(_truth(tests, entry_point))], limits, stop_early=False, in_process=in_process)
+    with JudgePool(workers=1) as pool:
+        verdict = pool.judge(job)
+    if verdict.refusal:
+        raise InvalidTrajectory(verdict.refusal)
+    if json:
+        show_json(_plain(verdict))
+    else:
+        show(*_told(verdict))
+    return 0 if verdict.passed else SOME_FAILED
+
+
+def _truth(tests: Path, entry_point: str | None) -> Any:
+    text = tests.read_text(encoding="utf-8")
+    if tests.suffix == ".json":
+        return text
+    return {"tests": text, "entry_point": entry_point}
+
+
+def _plain(verdict: Verdict) -> dict[str, Any]:
+    tests = [{"name": one.name, "passed": one.passed, "reason": one.reason} for one in verdict.results]
+    rest = ("conclusion", "reason", "tier", "split", "cpu_s", "stdout", "stderr")
+    return {"passed": verdict.passed, "tests": tests, **{name: getattr(verdict, name) for name in rest}}
+
+
+def _told(verdict: Verdict) -> list[RenderableType]:
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    table.add_column("")
+    table.add_column("test", overflow="fold")
+    table.add_column("what came of it", overflow="fold")
+    for one in verdict.results:
+        said = Text("passed", style="green") if one.passed else Text("FAILED", style="red")
+        table.add_row(said, Text(one.name), Text(one.reason))
+    how = "split" if verdict.split else "in-process, where the program could forge this"
+    facts = f"{verdict.conclusion.value}; judged {how}; behind {verdict.tier}; {verdict.cpu_s * 1000:.1f} ms of CPU"
+    printed = [Text(f"{name}:\n{text}") for name in ("stdout", "stderr") if (text := getattr(verdict, name))]
+    return [table, f"{verdict.count} of {len(verdict.results)} tests passed", facts, *printed]

@@ -1,0 +1,230 @@
+"""Reward a program that passes its tests, run where it can harm nobody and grade nothing.
+
+The ground truth is the tests, in the shape the data set has them. The program runs in the sandbox; the tests run in a
+judge process and compare plain values, so nothing that the program prints, raises or returns is a verdict. A response
+without a program, or with one that hangs or crashes, is scored: that is the model's doing. What is wrong with the tests
+or the machine is not scored.
+"""
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from plaudit.contract.function import RewardFunction
+from plaudit.contract.output import RewardOutput, Status
+from plaudit.contract.rules import Bounds
+from plaudit.errors import InvalidReward, InvalidTrajectory, SandboxError
+from plaudit.rewards.settings import check_choice, check_number, set_field
+from plaudit.sandbox import RunLimits
+from plaudit.sandbox.judging import AssertSuite, Conclusion, Job, Suite, Verdict, read_suite, shared_pool
+from plaudit.sandbox.judging.names import helpers_in, open_names, prefixed
+from plaudit.sandbox.judging.suites import CallSuite, FileSuite
+from plaudit.trajectory import Trajectory, message_text
+from plaudit.verify.code_blocks import defined_names, find_program, python_of
+
+__all__ = ["CodeReward"]
+
+CREDITS: dict[str, Bounds] = {"all": (0.0, 1.0), "fraction": (0.0, 1.0), "openrlhf": (-1.0, 1.0)}
+PARTIAL, TIMEOUT, CRASH = 0.3, -0.5, -1.0
+WALL_FACTOR, WALL_LEAST_S = 10.0, 20.0  # a busy machine must not turn right answers wrong
+JUDGE_FACTOR = 5.0  # what the tests may use to compare, in terms of what the program may use per call
+
+
+@dataclass(frozen=True, repr=False)
+class CodeReward(RewardFunction):
+    """1.0 for a program that passes every test, else 0.0; or by `credit` another number.
+
+    "fraction" gives the share of tests passed; "openrlhf" gives 1.0 for all, 0.3 for some, 0.0 for none, −0.5 for a
+    timeout, −1.0 for a crash or no program. `cpu_s` is per call or per run; `fuzz` inputs are made up and compared with
+    the ground truth's `reference`; `in_process` runs the tests beside the program, where they can be forged.
+    """
+
+    credit: str = "all"
+    cpu_s: float = 2.0
+    memory_mb: int = 512
+    flavour: str = "plain"
+    fuzz: int = 0
+    in_process: bool = False
+    allow_unsafe: bool = False
+    bounds: Bounds | None = field(init=False, repr=False)
+    limits: RunLimits = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_choice("credit", self.credit, CREDITS)
+        check_number("cpu_s", self.cpu_s, above=0)
+        check_number("memory_mb", self.memory_mb, above=0)
+        check_number("fuzz", self.fuzz, least=0)
+        if self.fuzz and self.in_process:
+            raise InvalidReward("made-up inputs need split judging: leave out fuzz or in_process")
+        set_field(self, "bounds", CREDITS[self.credit])
+        wall_s = max(WALL_LEAST_S, WALL_FACTOR * self.cpu_s)
+        set_field(self, "limits", RunLimits(cpu_s=float(self.cpu_s), wall_s=wall_s, memory_mb=int(self.memory_mb)))
+
+    def compute_rewards(self, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
+        prepared = [self._prepared(trajectory) for trajectory in trajectories]
+        jobs = [one for one in prepared if isinstance(one, Job)]
+        verdicts = iter(shared_pool(self.flavour, allow_unsafe=self.allow_unsafe).judge_all(jobs) if jobs else [])
+        return [self._output(next(verdicts)) if isinstance(one, Job) else one for one in prepared]
+
+    def _prepared(self, trajectory: Trajectory) -> Job | RewardOutput:
+        """The job for one sample, or its output where there is nothing to run."""
+        truth = trajectory.ground_truth
+        if truth is None or truth == [] or truth == {} or (isinstance(truth, str) and not truth.strip()):
+            return RewardOutput.unscored(Status.SKIPPED, "the sample has no tests as its ground truth")
+        try:
+            prompt = python_of(_asked(trajectory))
+            suites = _suites(truth, prompt)
+            reference = _reference(truth) if self.fuzz else ""
+            wanted = _wanted(suites[0])
+        except InvalidTrajectory as error:
+            return RewardOutput.unscored(Status.UNPARSED, str(error))
+        source = _program(trajectory.response, str(getattr(suites[0], "prompt", "") or prompt), wanted)
+        if source is None:
+            return self._failed("no program in the response", CRASH)
+        job = Job(
+            source,
+            suites,
+            self.limits,
+            stop_early=self.credit == "all",
+            in_process=self.in_process,
+            reference=reference,
+            fuzz=self.fuzz,
+            judge_cpu_s=JUDGE_FACTOR * self.limits.cpu_s,
+        )
+        if not _is_text(source):
+            return self._failed("the program holds lone surrogates, which no Python source can", CRASH)
+        if not all(_is_text(text) for suite in suites for text in _texts(suite)):
+            return RewardOutput.unscored(Status.UNPARSED, "the tests hold lone surrogates, which are not text")
+        return job
+
+    def _output(self, verdict: Verdict | SandboxError) -> RewardOutput:
+        if isinstance(verdict, SandboxError):
+            return RewardOutput.unscored(Status.ERROR, str(verdict))
+        if verdict.refusal:
+            return RewardOutput.unscored(Status.UNPARSED, verdict.refusal, metadata=_told(verdict))
+        score = float(verdict.passed) if self.credit == "all" else _share(verdict)
+        reason = f"{verdict.count} of {len(verdict.results)} tests passed"
+        reason = f"{reason}; {verdict.reason}" if verdict.reason else reason
+        return RewardOutput(_CREDITED[self.credit](verdict), score=score, reason=reason, metadata=_told(verdict))
+
+    def _failed(self, reason: str, openrlhf: float) -> RewardOutput:
+        value = openrlhf if self.credit == "openrlhf" else 0.0
+        return RewardOutput(value, score=0.0, reason=reason, metadata={"conclusion": "no program"})
+
+
+def _is_text(text: str) -> bool:
+    """Whether a text can leave this process: lone surrogates cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _texts(suite: Suite) -> list[str]:
+    """Every text in a suite."""
+    values = [getattr(suite, name) for name in suite.__struct_fields__]
+    lists = [value for value in values if isinstance(value, list)]
+    return [value for value in (*values, *(item for listed in lists for item in listed)) if isinstance(value, str)]
+
+
+def _share(verdict: Verdict) -> float:
+    return 1.0 if verdict.passed else min(verdict.share, 1.0 - 1e-9) if verdict.share == 1.0 else verdict.share
+
+
+def _openrlhf(verdict: Verdict) -> float:
+    """The scale of document 004: how the program ended comes before how many tests it passed."""
+    if verdict.passed:
+        return 1.0
+    if verdict.conclusion is Conclusion.TIMEOUT:
+        return TIMEOUT
+    if verdict.conclusion is not Conclusion.COMPLETED:
+        return CRASH
+    return PARTIAL if verdict.count else 0.0
+
+
+_CREDITED = {"all": lambda verdict: float(verdict.passed), "fraction": _share, "openrlhf": _openrlhf}
+
+
+def _told(verdict: Verdict) -> dict[str, Any]:
+    """What a verdict leaves in the metadata."""
+    told: dict[str, Any] = {
+        "tests": [
+            {"name": result.name, "passed": result.passed, **({"reason": result.reason} if result.reason else {})}
+            for result in verdict.results
+        ],
+        "passed": verdict.count,
+        "total": len(verdict.results),
+        "conclusion": verdict.conclusion.value,
+        "tier": verdict.tier,
+        "judged": "split" if verdict.split else "in-process",
+        "cpu_s": round(verdict.cpu_s, 6),
+    }
+    return told | {name: text for name in ("stdout", "stderr") if (text := getattr(verdict, name))}
+
+
+def _suites(truth: Any, prompt: str) -> list[Suite]:
+    """The visible tests, and the hidden ones where the ground truth has any."""
+    suites = [read_suite(truth, prompt)]
+    hidden = truth.get("hidden_tests") if isinstance(truth, Mapping) else None
+    if hidden:
+        rest = {
+            key: value for key, value in truth.items() if key in ("entry_point", "test_imports", "prompt", "fn_name")
+        }
+        suites.append(read_suite(hidden if isinstance(hidden, Mapping) else {**rest, "tests": hidden}, prompt))
+    return suites
+
+
+def _reference(truth: Any) -> str:
+    found = truth.get("reference") or truth.get("canonical_solution") if isinstance(truth, Mapping) else None
+    if not isinstance(found, str):
+        raise InvalidTrajectory("fuzz=… compares with a reference solution: give the ground truth a 'reference'")
+    return found
+
+
+def _asked(trajectory: Trajectory) -> str:
+    """The prompt without what a model said in it: only the data set's own words may help the tests."""
+    if isinstance(trajectory.prompt, str):
+        return trajectory.prompt
+    return "\n\n".join(message_text(message) for message in trajectory.prompt if message["role"] != "assistant")
+
+
+def _wanted(suite: Suite) -> tuple[str, ...]:
+    """The names that the program must define, as far as the tests tell."""
+    if isinstance(suite, CallSuite):
+        return (suite.function.rpartition(".")[2],)
+    if isinstance(suite, AssertSuite | FileSuite) and suite.entry_point:
+        return (suite.entry_point.rpartition(".")[2],)
+    if not isinstance(suite, AssertSuite):
+        return ()
+    names = open_names("\n".join(suite.texts), None).program
+    if not names:
+        raise InvalidTrajectory("the tests never call the program: nothing in them is left for it to define")
+    return names
+
+
+def _program(response: str, prompt: str, wanted: tuple[str, ...]) -> str | None:
+    """The program to run: the code in the response, with what the prompt's code gives it.
+
+    A completion that goes on within the prompt's last function is put behind the prompt.
+    """
+    continued = f"{prompt}{response}" if prompt and _ends_open(prompt) else ""
+    code = find_program(response, wanted)
+    if code is not None and set(wanted) <= (defined_names(code) or frozenset()):
+        return prefixed(helpers_in(prompt, wanted[0] if wanted else None), code)
+    if continued and defined_names(continued) is not None:
+        return continued
+    if continued and code is not None and defined_names(f"{prompt}{code}") is not None:
+        return f"{prompt}{code}"
+    return code
+
+
+def _ends_open(prompt: str) -> bool:
+    """Whether the prompt's code ends with a function that has no body but its docstring."""
+    try:
+        body = ast.parse(prompt).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return prompt.rstrip().endswith(":")
+    last = body[-1] if body else None
+    return isinstance(last, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)

@@ -1,0 +1,55 @@
+"""Run programs that nobody trusts, and get plain values back.
+
+One rule holds it together: no byte that a program writes is ever a verdict. A program's process gives values and
+output; whoever holds the expected ones compares them elsewhere.
+
+Each server is started by exec with an empty environment, imports what programs use, and forks a child per program. What
+children share is done once: namespaces where the kernel gives them, another user where there is root, no capabilities,
+no new privileges. Each child then limits itself, takes on Landlock and a filter that names the system calls it may
+make. No file can be opened at all: the standard library comes from memory.
+
+Covered:
+- reading, listing, writing, linking and deleting files
+- secrets in the environment and in other processes
+- connections of any kind, also to processes on this machine
+- new processes, programs and daemons
+- signals to others, also by way of descriptors
+- looking into other processes
+- system calls by hand, also of other architectures
+- using up memory, threads, descriptors, time
+- floods of output and of replies
+- crashes, closed channels, forged replies
+- state left for the next program
+
+Not covered:
+- values: a program can return anything, so what it returns must be compared, never believed
+- the clock, the kernel's version and the machine's name can be read
+- time over many calls: each load and each call has the whole budget
+- whether a file exists, and its size, can be asked by hand-made calls where there are no namespaces
+- modules with large shared libraries (sqlite3, ssl, tkinter) cannot be imported
+
+Errors in the kernel itself, and what can be learnt from the timing of shared processors, are beyond any of this. Linux
+only; elsewhere it says so and runs nothing.
+"""
+
+from plaudit.sandbox.limits import RunLimits
+from plaudit.sandbox.outcome import Ending, Outcome, Raised
+from plaudit.sandbox.program import Call, Program
+from plaudit.sandbox.sandbox import Sandbox
+from plaudit.sandbox.tiers import Protection, Protections, Tier
+from plaudit.sandbox.values import Handle, NotPlain
+
+__all__ = [
+    "Call",
+    "Ending",
+    "Handle",
+    "NotPlain",
+    "Outcome",
+    "Program",
+    "Protection",
+    "Protections",
+    "Raised",
+    "RunLimits",
+    "Sandbox",
+    "Tier",
+]

@@ -1,0 +1,150 @@
+"""Bytes to and from one candidate's process, with limits on all of it.
+
+Time is counted by the processor clock of the whole process, read from outside, anew for each reply. A program that
+closes its channel is waited for, within its limits, since it may still have something to print.
+"""
+
+import contextlib
+import os
+import select
+import struct
+import time
+
+from plaudit.sandbox.inside.channel import READY
+from plaudit.sandbox.limits import RunLimits
+from plaudit.sandbox.outcome import Ending
+from plaudit.sandbox.server import Child
+
+__all__ = ["Exchange", "Stopped"]
+
+LOOK_S = 0.25  # a program with threads uses its time faster than the clock on the wall runs
+CHUNK = 1 << 18
+_LENGTH = struct.Struct("<I")
+
+
+class Stopped(Exception):
+    """No reply will come: a limit was reached, or (without an ending) the process is dead."""
+
+    def __init__(self, ending: Ending | None, cpu_s: float) -> None:
+        super().__init__(ending)
+        self.ending, self.cpu_s = ending, cpu_s
+
+
+class Exchange:
+    """The judge's end of a child's channel."""
+
+    def __init__(self, child: Child, limits: RunLimits) -> None:
+        self._channel, self._process, self._limits = child.channel, child.process, limits
+        os.set_blocking(child.channel, False)
+        self._clock = _processor_clock(child.process)
+        self._incoming, self._outgoing = bytearray(), bytearray()
+        self._waiting = select.poll()
+        self._waiting.register(child.process, select.POLLIN)
+        self._waiting.register(child.channel, select.POLLIN)
+        self._writing = False
+        self._started_s = self._began = 0.0
+        self.was_ready = False
+
+    def send(self, data: bytes) -> None:
+        """Queue bytes, and write what goes at once; the clock of the next reply starts."""
+        self._outgoing += data
+        self._write()
+        self._restart()
+
+    def receive(self) -> tuple[str, float]:
+        """The next reply and the processor seconds it took; Stopped when there will be none."""
+        patience_s = min(self._limits.cpu_s, LOOK_S)  # the clock has just been started
+        reply = self._whole_reply()
+        while reply is None:
+            self._wait(patience_s)
+            reply = self._whole_reply()
+            if reply is None:
+                patience_s = self._patience_s()
+        used = self._cpu_s()
+        self._restart()
+        return reply, used
+
+    def _restart(self) -> None:
+        self._started_s, self._began = self._processor_s(), time.monotonic()
+
+    def _whole_reply(self) -> str | None:
+        incoming = self._incoming
+        if not self.was_ready and incoming:
+            if not incoming.startswith(READY):
+                raise Stopped(Ending.BAD_REPLY, 0.0)
+            self.was_ready = True
+            del incoming[:1]
+        if len(incoming) < _LENGTH.size:
+            return None
+        (length,) = _LENGTH.unpack_from(incoming)
+        if length > self._limits.result_bytes:
+            raise Stopped(Ending.RESULT_LIMIT, self._cpu_s())
+        end = _LENGTH.size + length
+        if len(incoming) < end:
+            return None
+        text = incoming[_LENGTH.size : end].decode("utf-8", "replace")
+        del incoming[:end]
+        return text
+
+    def _wait(self, patience_s: float) -> None:
+        """Wait for bytes, for room to write, or for the end of the process."""
+        if bool(self._outgoing) is not self._writing:
+            self._writing = bool(self._outgoing)
+            self._waiting.modify(self._channel, select.POLLIN | (select.POLLOUT if self._writing else 0))
+        events = dict(self._waiting.poll(patience_s * 1000))
+        if self._channel in events:
+            if events[self._channel] & select.POLLOUT:
+                self._write()
+            self._read()
+        elif self._process in events:
+            raise Stopped(None, self._cpu_s())
+
+    def _patience_s(self) -> float:
+        cpu_left = self._limits.cpu_s - self._cpu_s()
+        wall_left = self._limits.wall_s - (time.monotonic() - self._began)
+        if cpu_left <= 0:
+            raise Stopped(Ending.CPU_LIMIT, self._cpu_s())
+        if wall_left <= 0:
+            raise Stopped(Ending.WALL_LIMIT, self._cpu_s())
+        return min(max(cpu_left, 0.001), wall_left, LOOK_S)
+
+    def _read(self) -> None:
+        try:
+            part = os.read(self._channel, CHUNK)
+        except BlockingIOError:
+            return
+        except OSError:
+            part = b""
+        if not part:
+            self._waiting.unregister(self._channel)
+            self._outgoing.clear()
+            self._writing = False
+        self._incoming += part
+
+    def _write(self) -> None:
+        with contextlib.suppress(BlockingIOError):
+            try:
+                while self._outgoing:
+                    del self._outgoing[: os.write(self._channel, self._outgoing)]
+            except (BrokenPipeError, ConnectionResetError):
+                self._outgoing.clear()
+
+    def _cpu_s(self) -> float:
+        return self._processor_s() - self._started_s
+
+    def _processor_s(self) -> float:
+        try:
+            return time.clock_gettime(self._clock)
+        except OSError:
+            return self._started_s  # it is dead; how it ended is asked elsewhere
+
+
+def _processor_clock(process: int) -> int:
+    """The number of the clock that counts the processor time of all threads of a process."""
+    descriptor = os.open(f"/proc/self/fdinfo/{process}", os.O_RDONLY)
+    try:
+        words = os.read(descriptor, 4096).split()
+    finally:
+        os.close(descriptor)
+    pid = int(words[words.index(b"Pid:") + 1])  # as seen from here; the server may be in another namespace
+    return (~pid << 3) | 2

@@ -1,0 +1,122 @@
+"""Calls to the kernel that Python has no name for.
+
+Errors are raised as OSError. Loaded once, in the server, so that children only call.
+"""
+
+import ctypes
+import os
+import platform
+import struct
+
+__all__ = ["Kernel"]
+
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 1, 4, 22, 24, 38
+PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 47, 4
+SECCOMP_MODE_FILTER = 2
+MADV_POPULATE_READ, PROT_WRITE = 22, 2
+CREATE_RULESET, RESTRICT_SELF, PIVOT_ROOT, CAPSET = (
+    444,
+    446,
+    {"x86_64": 155, "aarch64": 41},
+    {"x86_64": 126, "aarch64": 91},
+)
+CAPABILITY_VERSION = 0x20080522
+# Landlock: what each version of it can deny of files, and since when it knows of TCP and of scopes.
+FILES = {1: 0x1FFF, 2: 0x3FFF, 3: 0x7FFF, 5: 0xFFFF}
+TCP_SINCE, SCOPES_SINCE = 4, 6
+
+
+class Kernel:
+    """prctl, Landlock, mounts and namespaces."""
+
+    def __init__(self) -> None:
+        self._c = ctypes.CDLL(None, use_errno=True)
+        self._fork = ctypes.PyDLL(None, use_errno=True).fork  # keeps the interpreter's lock
+        self._c.syscall.restype = ctypes.c_long
+        self._c.syscall.argtypes = [ctypes.c_long] * 6
+        self._c.prctl.argtypes = [ctypes.c_int, ctypes.c_ulong, ctypes.c_ulong, ctypes.c_ulong, ctypes.c_ulong]
+        for name in ("madvise", "mprotect"):
+            getattr(self._c, name).argtypes = [ctypes.c_ulong, ctypes.c_ulong, ctypes.c_int]
+        self._c.mount.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_ulong, ctypes.c_char_p]
+
+    def prctl(self, option: int, *arguments: int) -> None:
+        """Change something about this process."""
+        self._check(self._c.prctl(option, *arguments, *(0,) * (4 - len(arguments))), "prctl")
+
+    def fork(self) -> int:
+        """Fork without Python's own preparations: they are for threads, of which a server has none.
+
+        They cost a child some 200 page faults, and would give each program another random seed.
+        """
+        pid: int = self._fork()
+        self._check(pid, "fork")
+        return pid
+
+    def copy_page_table_at_fork(self, start: int, length: int, protection: int) -> None:
+        """Have forks copy the page table of a mapped file, as they do for memory, instead of faulting it in again.
+
+        The kernel does so for a private mapping of which a page was ever written: one byte is, with itself.
+        """
+        self._check(self._c.madvise(start, length, MADV_POPULATE_READ), "madvise")
+        self._check(self._c.mprotect(start, length, protection | PROT_WRITE), "mprotect")
+        ctypes.memmove(start, start, 1)
+        self._check(self._c.mprotect(start, length, protection), "mprotect")
+
+    def die_with_parent(self) -> None:
+        """Be killed when the process that forked this one is gone."""
+        self.prctl(PR_SET_PDEATHSIG, 9)
+
+    def seccomp(self, program: int) -> None:
+        """Take the filter at an address on, for good."""
+        self.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, program)
+
+    def landlock_ruleset(self) -> int:
+        """A descriptor of a ruleset that denies every file, TCP, and signals and sockets beyond the own process."""
+        version = self._syscall(CREATE_RULESET, 0, 0, 1)
+        files = FILES[max(known for known in FILES if known <= version)]
+        tcp, scopes = (3 if version >= TCP_SINCE else 0), (3 if version >= SCOPES_SINCE else 0)
+        size = 8 * (1 + (version >= TCP_SINCE) + (version >= SCOPES_SINCE))
+        attributes = ctypes.create_string_buffer(struct.pack("=QQQ", files, tcp, scopes))
+        return self._syscall(CREATE_RULESET, ctypes.addressof(attributes), size, 0)
+
+    def landlock(self, ruleset: int) -> None:
+        """Take a ruleset on, for good."""
+        self._syscall(RESTRICT_SELF, ruleset, 0)
+
+    def unshare(self, flags: int) -> None:
+        """Leave the namespaces of the parent."""
+        self._check(self._c.unshare(flags), "unshare")
+
+    def mount(self, source: str, target: str, kind: str, flags: int, data: str = "") -> None:
+        """Mount a file system."""
+        done = self._c.mount(source.encode(), target.encode(), kind.encode(), flags, data.encode())
+        self._check(done, f"mount {target}")
+
+    def unmount(self, target: str, flags: int) -> None:
+        """Unmount a file system."""
+        self._check(self._c.umount2(target.encode(), flags), f"umount {target}")
+
+    def pivot_root(self, new: str, old: str) -> None:
+        """Make `new` the root and put the old one at `old`."""
+        first, second = ctypes.create_string_buffer(new.encode()), ctypes.create_string_buffer(old.encode())
+        self._syscall(PIVOT_ROOT[platform.machine()], ctypes.addressof(first), ctypes.addressof(second))
+
+    def drop_capabilities(self) -> None:
+        """Give up every capability there is, also those a program started later could gain."""
+        for capability in range(64):
+            if self._c.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0:
+                break
+        self._c.prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
+        header = ctypes.create_string_buffer(struct.pack("=Ii", CAPABILITY_VERSION, 0))
+        nothing = ctypes.create_string_buffer(24)
+        self._syscall(CAPSET[platform.machine()], ctypes.addressof(header), ctypes.addressof(nothing))
+
+    def _syscall(self, number: int, *arguments: int) -> int:
+        result: int = self._c.syscall(number, *arguments, *(0,) * (5 - len(arguments)))
+        self._check(result, f"system call {number}")
+        return result
+
+    def _check(self, result: int, what: str) -> None:
+        if result < 0:
+            number = ctypes.get_errno()
+            raise OSError(number, f"{what}: {os.strerror(number)}")

@@ -1,0 +1,199 @@
+"""The walls: those the server puts up once for all its children, and those each child puts up for itself.
+
+What is inherited over a fork (identity, capabilities, no_new_privs, namespaces) is done once; the rest costs each child
+well under a tenth of a millisecond. A wall that does not go up is reported, except the filter: without it there is no
+sandbox, and the server says so.
+"""
+
+import contextlib
+import errno
+import os
+import resource
+import signal
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from plaudit.sandbox.inside.kernel import PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, Kernel
+from plaudit.sandbox.inside.seccomp import Filter, build_filter
+
+__all__ = ["ChildLimits", "Walls"]
+
+FIRST_UID, UIDS, NOBODY = 0x3000_0000, 0x0FFF_0000, 65534
+THREADS, THREADS_AMONG_OTHERS = 128, 2048
+STACK_BYTES = 64 << 20
+DESCRIPTORS = 64
+UNLIMITED = (1 << 63) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class ChildLimits:
+    """What the kernel enforces on one child."""
+
+    memory_bytes: int
+    cpu_s: int
+    file_bytes: int
+
+
+class Walls:
+    """What stands between a candidate and everything else; `report` says of each wall whether it went up."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.report: dict[str, tuple[bool, str]] = dict.fromkeys(("Landlock", "seccomp"), (False, "switched off"))
+        self._kernel = kernel
+        self._filter: Filter | None = None
+        self._ruleset: int | None = None
+        self._server = 0
+        self._processes = UNLIMITED
+        self._hard: dict[int, int] = {}  # what this process was given, which only root can go beyond
+        self._own_memory = 0
+
+    def note(self, wall: str, reason: str) -> None:
+        """Remember whether a wall stands: it does when there is no reason why not."""
+        self.report[wall] = (not reason, reason)
+
+    def measure(self) -> None:
+        """Look at what needs files, while they can still be opened."""
+        self._own_memory = _own_address_space()
+        for kind in (resource.RLIMIT_AS, resource.RLIMIT_CPU, resource.RLIMIT_FSIZE, resource.RLIMIT_NPROC):
+            _, hard = resource.getrlimit(kind)
+            self._hard[kind] = UNLIMITED if hard == resource.RLIM_INFINITY else hard
+        with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
+            file.write("1000")  # when memory runs out, it is a candidate that goes
+        if os.geteuid() != 0:
+            self._processes = _tasks_of(os.geteuid()) + THREADS_AMONG_OTHERS
+
+    def prepare(self, *, seccomp: bool, landlock: bool) -> None:
+        """Put up, once, what children inherit, and build what they take on."""
+        kernel = self._kernel
+        self._attempt("new user", self._leave_user)
+        self._attempt("no capabilities", kernel.drop_capabilities)
+        self._attempt("no new privileges", lambda: kernel.prctl(PR_SET_NO_NEW_PRIVS, 1))
+        self._attempt("memory not readable by others", lambda: kernel.prctl(PR_SET_DUMPABLE, 0))
+        if landlock:
+            self._attempt("Landlock", self._try_landlock)
+        if seccomp:
+            self._attempt("seccomp", self._try_seccomp)
+        self._attempt("limits", _limit_all)
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # printing too much kills at once
+        self._server = os.getpid()
+
+    def shut(self, limits: ChildLimits) -> None:
+        """Put up the rest, in a child, for good. Raises OSError when a wall that stood in the trial does not now."""
+        self._kernel.die_with_parent()
+        if os.getppid() != self._server:
+            os._exit(0)
+        os.setsid()
+        self._limit(limits)
+        if self._ruleset is not None:
+            self._kernel.landlock(self._ruleset)
+        os.closerange(4, 1 << 16)
+        if self._filter is not None:
+            self._kernel.seccomp(self._filter.for_process(os.getpid()))
+
+    def _attempt(self, wall: str, build: Callable[[], None]) -> None:
+        try:
+            build()
+        except (OSError, KeyError) as error:
+            self.note(wall, str(error))
+        else:
+            self.note(wall, "")
+
+    def _leave_user(self) -> None:
+        """Become a user that nothing belongs to; one per server, so that no other process counts as its own."""
+        if os.geteuid() != 0:
+            raise PermissionError(f"only root can become another user; stays user {os.geteuid()}")
+        os.setgroups([])
+        number = FIRST_UID + int.from_bytes(os.urandom(4), "little") % UIDS
+        try:
+            os.setresgid(number, number, number)
+            os.setresuid(number, number, number)
+        except OSError:  # a container that has only so many users
+            os.setresgid(NOBODY, NOBODY, NOBODY)
+            os.setresuid(NOBODY, NOBODY, NOBODY)
+        self._processes = THREADS
+
+    def _try_landlock(self) -> None:
+        ruleset = self._kernel.landlock_ruleset()
+        _attempt_in_child(lambda: self._kernel.landlock(ruleset), {"open": errno.EACCES})
+        self._ruleset = ruleset
+
+    def _try_seccomp(self) -> None:
+        code = build_filter()
+        _attempt_in_child(
+            lambda: self._kernel.seccomp(code.for_process(os.getpid())),
+            {"open": errno.ENOENT, "fork": errno.EPERM, "socket": errno.EPERM, "signal": errno.EPERM},
+        )
+        self._filter = code
+
+    def _limit(self, limits: ChildLimits) -> None:
+        for kind, value in (
+            (resource.RLIMIT_AS, self._own_memory + limits.memory_bytes),
+            (resource.RLIMIT_CPU, limits.cpu_s),
+            (resource.RLIMIT_FSIZE, limits.file_bytes),
+            (resource.RLIMIT_NPROC, self._processes),
+        ):
+            value = min(value, self._hard[kind])
+            resource.setrlimit(kind, (value, value))
+
+
+_DEEDS: dict[str, Callable[[], object]] = {
+    "open": lambda: os.open("/", os.O_RDONLY),
+    "fork": os.fork,
+    "socket": lambda: socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM),
+    "signal": lambda: os.kill(os.getppid(), 0),
+}
+
+
+def _attempt_in_child(wall: Callable[[], None], refused: dict[str, int]) -> None:
+    """Put a wall up in a child and try what it must refuse; OSError when it does not."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            wall()
+            os._exit(next((1 for deed, number in refused.items() if _errno_of(_DEEDS[deed]) != number), 0))
+        finally:
+            os._exit(2)
+    _, status = os.waitpid(pid, 0)
+    code = os.waitstatus_to_exitcode(status)
+    if code:
+        raise OSError("it does not refuse what it should" if code == 1 else f"it cannot be put up (status {code})")
+
+
+def _errno_of(deed: Callable[[], object]) -> int | None:
+    try:
+        deed()
+    except OSError as error:
+        return error.errno
+    return None
+
+
+def _limit_all() -> None:
+    """The limits that are the same for all children, and do no harm to the server."""
+    _, hard = resource.getrlimit(resource.RLIMIT_STACK)
+    stack = STACK_BYTES if hard == resource.RLIM_INFINITY else min(STACK_BYTES, hard)
+    for kind, value in (
+        (resource.RLIMIT_NOFILE, DESCRIPTORS),
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_MEMLOCK, 0),
+        (resource.RLIMIT_MSGQUEUE, 0),
+        (resource.RLIMIT_STACK, stack),
+    ):
+        resource.setrlimit(kind, (value, value))
+
+
+def _own_address_space() -> int:
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[0]) * resource.getpagesize()
+
+
+def _tasks_of(uid: int) -> int:
+    """How many processes and threads a user has."""
+    count = 0
+    for name in os.listdir("/proc"):
+        try:
+            if name.isdigit() and os.stat(f"/proc/{name}").st_uid == uid:
+                count += len(os.listdir(f"/proc/{name}/task"))
+        except OSError:
+            continue  # gone meanwhile
+    return count

@@ -1,0 +1,149 @@
+"""Judge by assert statements and `check(candidate)`: the tests run here, the program's functions run over there.
+
+Helpers come from the data set's prompt. A run that never calls the program says nothing about it, and is refused.
+"""
+
+import random
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from types import CodeType
+from typing import Any
+
+from plaudit.sandbox.judging.bench import Bench, unloaded
+from plaudit.sandbox.judging.candidate import Candidate, NotLoaded, conclusion_of, odd_numbers_in, tail
+from plaudit.sandbox.judging.names import OpenNames, helpers_in, library, open_names, parsed, top_level_names
+from plaudit.sandbox.judging.pairing import PAIRED, paired
+from plaudit.sandbox.judging.plan import CallPlan, PlanBroken
+from plaudit.sandbox.judging.points import POINT, instrumented, looks_at_arguments, refuse_async, rewritten
+from plaudit.sandbox.judging.recording import Caught, Recorder, StopTests, short_reason
+from plaudit.sandbox.judging.remote_errors import NotSplittable
+from plaudit.sandbox.judging.suites import AssertSuite
+from plaudit.sandbox.judging.verdict import Conclusion, TestResult, Verdict
+
+__all__ = ["concluded", "judge_asserts"]
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A suite made ready: compiled texts, the names of its points, and the names it needs."""
+
+    codes: tuple[CodeType, ...]
+    points: tuple[str, ...]
+    setup: CodeType
+    names: OpenNames
+    check: str | None
+    looks_at_arguments: bool
+    odd_numbers: frozenset[str]
+    whole: bool  # each text is one point, instead of having points within
+
+
+def judge_asserts(bench: Bench, suite: AssertSuite) -> Verdict:
+    """The verdict of such tests, by the plan of an earlier run where there is one."""
+    prepared = _prepared("\0".join(suite.texts), suite.entry_point, "\n".join(suite.imports), suite.prompt)
+    plan = bench.plan("\0".join([*suite.texts, suite.prompt]))
+    if plan.usable:
+        with suppress(PlanBroken):
+            return _run(bench, suite, prepared, plan)
+        plan.give_up()
+    return _run(bench, suite, prepared, plan)
+
+
+@lru_cache(maxsize=256)
+def _prepared(joined: str, entry_point: str | None, imports: str, prompt: str) -> Prepared:
+    texts = joined.split("\0")
+    helpers = helpers_in(prompt, entry_point)
+    setup = f"{imports}\n{helpers}"
+    names = open_names("\n".join(texts), entry_point, top_level_names(setup))
+    refuse_async("\n".join(texts))
+    looks, odd = looks_at_arguments("\n".join(texts)), odd_numbers_in(joined)
+    compiled = compile(parsed(setup, "imports or prompt"), "<setup>", "exec")
+    if len(texts) > 1:
+        codes = tuple(compile(rewritten(text), "<tests>", "exec", dont_inherit=True) for text in texts)
+        return Prepared(codes, tuple(text.strip()[:120] for text in texts), compiled, names, None, looks, odd, True)
+    text = instrumented(texts[0])
+    check = _checked(text.has_check and not text.calls_check, entry_point, names)
+    whole = not text.names
+    points = text.names or ("check" if check else "the tests",)
+    return Prepared((text.code,), points, compiled, names, check, looks, odd, whole)
+
+
+def _checked(has_check: bool, entry_point: str | None, names: OpenNames) -> str | None:
+    """The function that `check` is to be called with, where there is a `check`."""
+    if not has_check:
+        return None
+    if entry_point:
+        return entry_point
+    if len(names.program) != 1:
+        raise NotSplittable(f"check(candidate) needs to know the function to check: 'entry_point' ({names.program})")
+    return names.program[0]
+
+
+def _run(bench: Bench, suite: AssertSuite, prepared: Prepared, plan: CallPlan) -> Verdict:
+    try:
+        candidate = bench.candidate(suite.imports)
+    except NotLoaded as missing:
+        return unloaded(list(prepared.points), missing.outcome)
+    try:
+        candidate.carries_over, candidate.odd_numbers = prepared.looks_at_arguments, prepared.odd_numbers
+        if plan.usable:
+            candidate.replay(plan)
+        elif not plan.keys:
+            candidate.record(plan)
+        recorder = Recorder(prepared.points, candidate, stop_early=bench.stop_early)
+        error = _run_tests(prepared, candidate, recorder)
+        candidate.check_plan()
+        if error is None and not recorder.failed:
+            plan.complete()
+        elif not plan.usable:
+            plan.forget()
+        return concluded(candidate, recorder, error)
+    finally:
+        candidate.close()
+
+
+def _run_tests(prepared: Prepared, candidate: Candidate, recorder: Recorder) -> BaseException | None:
+    """Run the texts; what was raised outside of their points."""
+    namespace: dict[str, Any] = {"__name__": "__tests__", POINT: recorder.point, PAIRED: paired}
+    random.seed(0)  # tests that draw inputs draw the same ones for every program
+    with Caught() as caught:
+        exec(prepared.setup, namespace)
+        namespace.update(library(prepared.names.modules))
+        namespace.update({name: candidate.named(name) for name in prepared.names.program})
+        for place, code in enumerate(prepared.codes):
+            if prepared.whole:
+                with recorder.point(place):
+                    _run_text(code, namespace, prepared.check, candidate)
+            else:
+                _run_text(code, namespace, prepared.check, candidate)
+    return caught.error
+
+
+def _run_text(code: CodeType, namespace: dict[str, Any], check: str | None, candidate: Candidate) -> None:
+    exec(code, namespace)
+    if check is not None:
+        namespace["check"](candidate.named(check))
+
+
+def concluded(candidate: Candidate, recorder: Recorder, error: BaseException | None) -> Verdict:
+    """The verdict on a run: its points, how the program ended, and what came between."""
+    if not candidate.calls:
+        why = recorder.first_failure or ("" if error is None else short_reason(error))
+        return Verdict(refusal=f"the tests never called the program{f': {why}' if why else ''}")
+    stopped = isinstance(error, StopTests)
+    aborted = "an earlier test failed" if stopped else "" if error is None else short_reason(error)
+    results = recorder.results(aborted=aborted)
+    if aborted and not stopped:
+        results.append(TestResult("what follows", passed=False, reason=aborted))
+    loss, last = candidate.first_loss, candidate.last
+    reason = next((result.reason for result in results if not result.passed), "")
+    return Verdict(
+        results=results,
+        conclusion=conclusion_of(loss) if loss else Conclusion.COMPLETED,
+        reason=reason,
+        calls=candidate.calls,
+        stdout=tail(candidate.stdout),
+        stderr=tail(candidate.stderr),
+        tier=last.tier.label if last else "",
+        cpu_s=candidate.cpu_s,
+    )

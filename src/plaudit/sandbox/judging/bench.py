@@ -1,0 +1,73 @@
+"""What judging one program needs: how to start it, under which limits, and whom to tell of its first answer."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from plaudit.sandbox.judging.candidate import Candidate, NotLoaded, conclusion_of, tail
+from plaudit.sandbox.judging.names import bare_imports, prefixed
+from plaudit.sandbox.judging.plan import CallPlan
+from plaudit.sandbox.judging.verdict import Conclusion, TestResult, Verdict
+from plaudit.sandbox.limits import RunLimits
+from plaudit.sandbox.outcome import Ending, Outcome
+from plaudit.sandbox.program import Call, Program
+from plaudit.sandbox.sandbox import Sandbox
+
+__all__ = ["Bench", "unloaded"]
+
+MAX_REASON = 500
+MAX_PLANS = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """One program on the bench; `plans` is shared by all programs of a judge."""
+
+    sandbox: Sandbox
+    source: str
+    limits: RunLimits
+    stop_early: bool = True
+    on_first_value: Callable[[], None] = lambda: None
+    plans: dict[str, CallPlan] = field(default_factory=dict)
+    made: list[Call] | None = None  # where the calls of the tests are to be noted
+
+    def other(self, source: str, made: list[Call] | None = None) -> "Bench":
+        """The same bench with another program on it, such as the reference; no plans, and nobody is told."""
+        return replace(self, source=source, made=made, plans={}, on_first_value=lambda: None)
+
+    def candidate(self, imports: list[str]) -> Candidate:
+        """The program, loaded after the data set's own import lines; raises NotLoaded."""
+        prefix = bare_imports("\n".join(imports)) if imports else ""
+        source = prefixed(prefix, self.source)
+        candidate = Candidate(lambda: self._loaded(source), self.on_first_value)
+        candidate.made = self.made
+        return candidate
+
+    def plan(self, key: str) -> CallPlan:
+        """The plan of the tests `key`, a new one where there is none."""
+        if key not in self.plans:
+            if len(self.plans) >= MAX_PLANS:
+                self.plans.pop(next(iter(self.plans)))
+            self.plans[key] = CallPlan()
+        return self.plans[key]
+
+    def _loaded(self, source: str) -> tuple[Program, Outcome]:
+        program = self.sandbox.open(self.limits)
+        outcome = program.load(source)
+        if outcome.ending is Ending.RETURNED:
+            return program, outcome
+        program.close()
+        raise NotLoaded(outcome)
+
+
+def unloaded(names: list[str], outcome: Outcome) -> Verdict:
+    """The verdict on a program that could not be loaded: no test passed."""
+    reason = f"the program could not be loaded: {outcome.reason}"[:MAX_REASON]
+    return Verdict(
+        results=[TestResult(name, passed=False, reason=reason) for name in names or ["load"]],
+        conclusion=conclusion_of(outcome) if outcome.ending.is_final else Conclusion.UNLOADED,
+        reason=reason,
+        stdout=tail(outcome.stdout),
+        stderr=tail(outcome.stderr),
+        tier=outcome.tier.label,
+        cpu_s=outcome.cpu_s,
+    )

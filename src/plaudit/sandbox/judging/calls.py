@@ -1,0 +1,56 @@
+"""Judge by calls of one function: arguments in, the value compared here.
+
+A function may stand alone or be a method of `class Solution`; which of the two is found out by asking the program.
+"""
+
+from typing import Any
+
+from plaudit.sandbox.judging.asserts import concluded
+from plaudit.sandbox.judging.bench import Bench, unloaded
+from plaudit.sandbox.judging.candidate import Candidate, NotLoaded, shown
+from plaudit.sandbox.judging.comparing import same_value
+from plaudit.sandbox.judging.recording import Caught, Recorder
+from plaudit.sandbox.judging.suites import CallSuite
+from plaudit.sandbox.judging.verdict import Verdict
+from plaudit.sandbox.values import from_text
+
+__all__ = ["judge_calls", "path_of"]
+
+
+def judge_calls(bench: Bench, suite: CallSuite) -> Verdict:
+    """The verdict of calls with expected values."""
+    cases: list[tuple[list[Any], Any]] = from_text(suite.cases)
+    names = tuple(f"{suite.function}({', '.join(repr(one)[:40] for one in args)})"[:120] for args, _ in cases)
+    try:
+        candidate = bench.candidate(suite.imports)
+    except NotLoaded as error:
+        return unloaded(list(names), error.outcome)
+    recorder = Recorder(names, candidate, stop_early=bench.stop_early)
+    path = path_of(suite.function, bench.source)
+    candidate.carries_over = suite.in_place
+    try:
+        with Caught() as caught:
+            for place, (args, expected) in enumerate(cases):
+                with recorder.point(place):
+                    _check(candidate, path, args, expected, suite)
+        return concluded(candidate, recorder, caught.error)
+    finally:
+        candidate.close()
+
+
+def path_of(function: str, source: str) -> str:
+    """`f`, or `Solution().f` where the program has a class of that name and no such function of its own."""
+    if "." in function or f"def {function}" not in source or "class Solution" not in source:
+        return function
+    for line in source.splitlines():
+        if line.startswith((f"def {function}(", f"def {function} (", f"async def {function}")):
+            return function
+    return f"Solution().{function}"
+
+
+def _check(candidate: Candidate, path: str, args: list[Any], expected: Any, suite: CallSuite) -> None:
+    result = candidate.call(path, tuple(args), {})
+    if suite.in_place:
+        result = args[0]
+    if not same_value(result, expected, suite.tolerance):
+        raise AssertionError(f"returned {shown(result)}, expected {shown(expected)}")

@@ -1,0 +1,80 @@
+"""Compare what a program gave with what was expected, as plain data and as text.
+
+Lengths are compared before contents, everywhere: pairing up what is there would let a short output pass.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["TEXT_COMPARISONS", "same_text", "same_value"]
+
+
+def same_value(result: Any, expected: Any, tolerance: float | None = None) -> bool:
+    """Whether a returned value is the expected one; data that came through JSON has lists for tuples."""
+    if tolerance is not None:
+        return _close(_listed(result), _listed(expected), tolerance)
+    if result == expected or _listed(result) == _listed(expected):
+        return True
+    # APPS wraps what a function returns in a list of one.
+    return isinstance(expected, list) and len(expected) == 1 and not isinstance(result, list) and result == expected[0]
+
+
+def same_text(compare: str, output: str, expected: str, tolerance: float) -> bool:
+    """Whether an output is the expected one, by the comparison of that name."""
+    return TEXT_COMPARISONS[compare](output, expected, tolerance)
+
+
+def _lines(output: str, expected: str, _: float) -> bool:
+    return _lines_of(output) == _lines_of(expected)
+
+
+def _tokens(output: str, expected: str, _: float) -> bool:
+    return output.split() == expected.split()
+
+
+def _floats(output: str, expected: str, tolerance: float) -> bool:
+    ours, theirs = output.split(), expected.split()
+    return len(ours) == len(theirs) and all(
+        one == other or _close(_number(one), _number(other), tolerance) for one, other in zip(ours, theirs, strict=True)
+    )
+
+
+TEXT_COMPARISONS: dict[str, Callable[[str, str, float], bool]] = {"lines": _lines, "tokens": _tokens, "floats": _floats}
+
+
+def _lines_of(text: str) -> list[str]:
+    return [line.rstrip() for line in text.rstrip().split("\n")]
+
+
+def _number(token: str) -> float | None:
+    """A token as a number; underscores and the like, which only Python reads, make it none."""
+    try:
+        return float(token) if token.isascii() and "_" not in token else None
+    except ValueError:
+        return None
+
+
+def _listed(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [_listed(item) for item in value]
+    if isinstance(value, dict):
+        return {str(key) if type(key) in (int, float) else key: _listed(item) for key, item in value.items()}
+    return value
+
+
+def _close(one: Any, other: Any, tolerance: float) -> bool:
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(_close(a, b, tolerance) for a, b in zip(one, other, strict=True))
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_close(one[key], other[key], tolerance) for key in one)
+    if _is_number(one) and _is_number(other):
+        try:
+            return one == other or math.isclose(one, other, rel_tol=tolerance, abs_tol=tolerance)
+        except OverflowError:  # integers beyond the range of floats
+            return False
+    return bool(one == other)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,0 +1,62 @@
+"""What travels between a user's process and a judge process: jobs there, verdicts back.
+
+Both ends are ours, and neither runs model-written code; the frames are msgpack all the same.
+"""
+
+import os
+import select
+import struct
+import time
+
+import msgspec
+
+from plaudit.sandbox.judging.suites import Suite
+from plaudit.sandbox.limits import RunLimits
+
+__all__ = ["ANSWER", "FIRST_VALUE", "GREETING", "Job", "read_frame", "write_frame"]
+
+GREETING, FIRST_VALUE, ANSWER = b"g", b"v", b"r"
+_HEAD = struct.Struct("!cI")
+
+
+class Job(msgspec.Struct, frozen=True):
+    """One program and the tests to judge it by.
+
+    `stop_early` ends at the first failure; `in_process` runs the tests inside the program's process, where they can be
+    forged; `fuzz` is how many inputs to make up and compare with `reference`.
+    """
+
+    source: str
+    suites: list[Suite]
+    limits: RunLimits = RunLimits()
+    stop_early: bool = True
+    in_process: bool = False
+    reference: str = ""
+    fuzz: int = 0
+    judge_cpu_s: float = 10.0
+
+
+def write_frame(fd: int, kind: bytes, payload: bytes = b"") -> None:
+    """Write one frame, whole."""
+    view = memoryview(_HEAD.pack(kind, len(payload)) + payload)
+    while view:
+        view = view[os.write(fd, view) :]
+
+
+def read_frame(fd: int, deadline: float | None = None) -> tuple[bytes, bytes]:
+    """The next frame; EOFError when the other side is gone, TimeoutError past the deadline (of `time.monotonic`)."""
+    kind, length = _HEAD.unpack(_read(fd, _HEAD.size, deadline))
+    return kind, _read(fd, length, deadline)
+
+
+def _read(fd: int, count: int, deadline: float | None) -> bytes:
+    parts = []
+    while count:
+        if deadline is not None and not select.select([fd], [], [], max(0.0, deadline - time.monotonic()))[0]:
+            raise TimeoutError("no frame within the deadline")
+        part = os.read(fd, min(count, 1 << 20))
+        if not part:
+            raise EOFError("the other side is gone")
+        parts.append(part)
+        count -= len(part)
+    return b"".join(parts)

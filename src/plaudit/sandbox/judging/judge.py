@@ -1,0 +1,96 @@
+"""Judge one job after the other: tests of every style, hidden tests, made-up inputs."""
+
+from collections.abc import Callable
+from typing import Any
+
+from plaudit.errors import InvalidTrajectory
+from plaudit.sandbox.judging.asserts import judge_asserts
+from plaudit.sandbox.judging.bench import Bench
+from plaudit.sandbox.judging.calls import judge_calls
+from plaudit.sandbox.judging.files import judge_file
+from plaudit.sandbox.judging.fuzzing import judge_made_up
+from plaudit.sandbox.judging.in_process import judge_in_process
+from plaudit.sandbox.judging.job import Job
+from plaudit.sandbox.judging.plan import CallPlan
+from plaudit.sandbox.judging.remote_errors import NotSplittable
+from plaudit.sandbox.judging.streams import judge_streams
+from plaudit.sandbox.judging.suites import AssertSuite, CallSuite, FileSuite, StreamSuite, Suite
+from plaudit.sandbox.judging.verdict import Conclusion, Verdict
+from plaudit.sandbox.program import Call
+from plaudit.sandbox.sandbox import Sandbox
+
+__all__ = ["Judge"]
+
+_STYLES: dict[type, Callable[[Bench, Any], Verdict]] = {
+    AssertSuite: judge_asserts,
+    CallSuite: judge_calls,
+    StreamSuite: judge_streams,
+    FileSuite: judge_file,
+}
+
+
+class Judge:
+    """Judges programs with a sandbox; keeps the call plans of the tests it has seen."""
+
+    def __init__(self, sandbox: Sandbox, on_first_value: Callable[[], None] = lambda: None) -> None:
+        self._sandbox, self._on_first_value = sandbox, on_first_value
+        self._plans: dict[str, CallPlan] = {}
+
+    def judge(self, job: Job) -> Verdict:
+        """The verdict on a program; what is wrong with the tests themselves comes back as a refusal."""
+        bench = Bench(self._sandbox, job.source, job.limits, job.stop_early, self._on_first_value, self._plans)
+        verdict: Verdict | None = None
+        for suite in job.suites:
+            if job.in_process and isinstance(suite, AssertSuite | FileSuite):
+                part = judge_in_process(bench, suite)
+            else:
+                part = _judged(bench, suite)
+            verdict = part if verdict is None else merged(verdict, part)
+            if verdict.refusal or (job.stop_early and not verdict.passed):
+                break
+        if verdict is None:
+            return Verdict(refusal="there are no tests")
+        if job.fuzz and not verdict.refusal and not (job.stop_early and not verdict.passed):
+            return merged(verdict, _fuzzed(bench, job))
+        return verdict
+
+
+def _fuzzed(bench: Bench, job: Job) -> Verdict:
+    """The verdict of inputs made up from those that the tests use; the reference must pass the tests itself."""
+    made: list[Call] = []
+    for suite in job.suites:
+        if isinstance(suite, StreamSuite):
+            return Verdict(refusal="inputs can be made up for functions only, not for standard input")
+        verdict = _judged(bench.other(job.reference, made), suite)
+        if not verdict.passed:
+            return Verdict(refusal=f"the reference does not pass the tests: {verdict.refusal or verdict.reason}")
+    imports = [line for suite in job.suites for line in getattr(suite, "imports", ())]
+    own = [call for call in made if not call.path.startswith(("@", "builtins:"))]
+    try:
+        return judge_made_up(bench, job.reference, own, job.fuzz, imports)
+    except NotSplittable as error:
+        return Verdict(refusal=str(error))
+
+
+def _judged(bench: Bench, suite: Suite) -> Verdict:
+    try:
+        return _STYLES[type(suite)](bench, suite)
+    except (NotSplittable, InvalidTrajectory) as error:
+        return Verdict(refusal=str(error))
+
+
+def merged(first: Verdict, second: Verdict) -> Verdict:
+    """Two verdicts on one program as one."""
+    completed = first.conclusion is Conclusion.COMPLETED
+    return Verdict(
+        results=[*first.results, *second.results],
+        conclusion=second.conclusion if completed else first.conclusion,
+        reason=first.reason or second.reason,
+        refusal=first.refusal or second.refusal,
+        calls=first.calls + second.calls if first.calls and second.calls else 0,
+        stdout=second.stdout or first.stdout,
+        stderr=second.stderr or first.stderr,
+        tier=first.tier,
+        cpu_s=first.cpu_s + second.cpu_s,
+        split=first.split and second.split,
+    )

@@ -1,0 +1,84 @@
+"""The calls that a test text makes, noted once, so that the next program can be asked all of them in one go.
+
+Only good where no call depends on an earlier answer. The tests still run in full for every program: each call they make
+is checked against the plan, and the first that differs breaks it.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from plaudit.sandbox.outcome import Outcome
+from plaudit.sandbox.program import Call, Program
+from plaudit.sandbox.values import from_text
+
+__all__ = ["CallPlan", "PlanBroken", "Replay", "key_of", "noted"]
+
+MAX_CALLS, MAX_CHARACTERS = 256, 1 << 15  # what surely fits into a socket's buffer, so that nobody waits for room
+
+
+class PlanBroken(BaseException):
+    """This program's run makes other calls than the plan: start anew, without it."""
+
+
+class NotedCall(Call):
+    """A call whose request is known as text already."""
+
+    def __init__(self, noted: str) -> None:
+        super().__init__(noted)
+
+    def text(self) -> str:
+        return self.path
+
+
+class CallPlan:
+    """The calls of one run, in order; `usable` once that run is complete and the calls are few and small enough."""
+
+    def __init__(self) -> None:
+        self.keys: list[str] = []
+        self.usable = self.given_up = False
+        self._characters = 0
+
+    def add(self, path: str, args: list[Any], keywords: dict[str, Any]) -> None:
+        """Note a call, as it was before it could change its arguments."""
+        key = key_of(path, args, keywords)
+        self._characters += len(key)
+        self.keys.append(key)
+
+    def complete(self) -> None:
+        """The run is over and made all its calls."""
+        small = 1 < len(self.keys) <= MAX_CALLS and self._characters <= MAX_CHARACTERS
+        self.usable = small and not self.given_up
+
+    def forget(self) -> None:
+        """The run was cut short: the next one may note its calls again."""
+        self.keys, self._characters = [], 0
+
+    def give_up(self) -> None:
+        """Calls depend on answers: never plan these tests again."""
+        self.usable, self.given_up = False, True
+
+
+class Replay:
+    """The answers of one program to a plan."""
+
+    def __init__(self, plan: CallPlan, program: Program) -> None:
+        self._keys = iter(plan.keys)
+        self._outcomes: Iterator[Outcome] = program.call_many([NotedCall(key) for key in plan.keys])
+        self.broken = False
+
+    def next(self, path: str, args: list[Any], keywords: dict[str, Any]) -> Outcome:
+        """The answer to the next call of the tests, which must be the next one of the plan."""
+        if next(self._keys, None) != key_of(path, args, keywords):
+            self.broken = True
+            raise PlanBroken
+        return next(self._outcomes)
+
+
+def key_of(path: str, args: list[Any], keywords: dict[str, Any]) -> str:
+    """A call as the request that is sent for it."""
+    return Call(path, args, keywords).text()
+
+
+def noted(path: str, args: list[Any], keywords: dict[str, Any]) -> Call:
+    """A call with copies of its arguments as they are now."""
+    return Call(*from_text(key_of(path, args, keywords))[1:])

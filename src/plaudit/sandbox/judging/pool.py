@@ -1,0 +1,111 @@
+"""Judge many programs at once: a judge process per core, started when first needed.
+
+Identical jobs are judged once. A judge that dies is replaced and its job tried again; only when that fails too is it an
+error, never a verdict. Safe from many threads, and after a fork: the child starts judges of its own.
+"""
+
+import atexit
+import os
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import msgspec
+
+from plaudit.errors import SandboxError
+from plaudit.sandbox.cores import cores
+from plaudit.sandbox.judging.handle import JudgeLost, JudgeProcess
+from plaudit.sandbox.judging.job import Job
+from plaudit.sandbox.judging.verdict import Verdict
+
+__all__ = ["JudgePool", "shared_pool"]
+
+TRIES = 3
+
+
+class JudgePool:
+    """Judges for one flavour of programs; as a context manager it leaves no process behind."""
+
+    def __init__(self, flavour: str = "plain", workers: int | None = None, *, allow_unsafe: bool = False) -> None:
+        self.flavour, self.workers, self.allow_unsafe = flavour, workers or cores(), allow_unsafe
+        self._idle: list[JudgeProcess] = []
+        self._lock = threading.Lock()
+        self._owner = os.getpid()
+
+    def judge(self, job: Job) -> Verdict:
+        """The verdict on one job."""
+        for attempt in range(TRIES):
+            judge = self._taken()
+            try:
+                verdict = judge.judge(job)
+            except JudgeLost as error:
+                judge.close()
+                if attempt == TRIES - 1:
+                    raise SandboxError(f"the judge was lost {TRIES} times over this program: {error}") from error
+                continue
+            except BaseException:
+                judge.close()  # an answer may still be on its way, which would be taken for the next job's
+                raise
+            self._give_back(judge)
+            return verdict
+        raise AssertionError("unreachable")
+
+    def judge_all(self, jobs: Sequence[Job]) -> list[Verdict | SandboxError]:
+        """The verdicts on many jobs, in order; identical ones are judged once. Failures are told one by one."""
+        keys = [msgspec.msgpack.encode(job) for job in jobs]
+        different = dict(zip(keys, jobs, strict=True))
+        count = min(self.workers, len(different))
+        if count <= 1:
+            found = [self._settled(job) for job in different.values()]
+        else:
+            with ThreadPoolExecutor(count, "plaudit-judge") as threads:
+                found = list(threads.map(self._settled, different.values()))
+        verdicts = dict(zip(different, found, strict=True))
+        return [verdicts[key] for key in keys]
+
+    def _settled(self, job: Job) -> Verdict | SandboxError:
+        try:
+            return self.judge(job)
+        except SandboxError as error:
+            return error
+
+    def close(self) -> None:
+        """End every judge that is not at work."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for judge in idle:
+            judge.close()
+
+    def __enter__(self) -> "JudgePool":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _taken(self) -> JudgeProcess:
+        with self._lock:
+            if self._owner != os.getpid():  # we are a fork: these judges answer to somebody else
+                self._idle, self._owner = [], os.getpid()
+            if self._idle:
+                return self._idle.pop()
+        return JudgeProcess(self.flavour, allow_unsafe=self.allow_unsafe)
+
+    def _give_back(self, judge: JudgeProcess) -> None:
+        with self._lock:
+            if judge.alive and len(self._idle) < self.workers:
+                self._idle.append(judge)
+                return
+        judge.close()
+
+
+_shared: dict[tuple[str, bool], JudgePool] = {}
+_shared_lock = threading.Lock()
+
+
+def shared_pool(flavour: str = "plain", *, allow_unsafe: bool = False) -> JudgePool:
+    """The pool of this process for a flavour; it ends with the process."""
+    with _shared_lock:
+        if (flavour, allow_unsafe) not in _shared:
+            _shared[flavour, allow_unsafe] = pool = JudgePool(flavour, allow_unsafe=allow_unsafe)
+            atexit.register(pool.close)
+        return _shared[flavour, allow_unsafe]

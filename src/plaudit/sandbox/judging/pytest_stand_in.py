@@ -1,0 +1,185 @@
+"""The part of pytest that test files of data sets use, for the judge: raises, approx, parametrize, fixture, skip.
+
+It is no pytest: what is not here raises `NotSplittable`, so that such a file is reported and not misjudged.
+"""
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from decimal import Decimal
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+from plaudit.sandbox.judging.remote_errors import NotSplittable
+
+__all__ = ["CASES", "FIXTURE", "SKIPPED", "Skipped", "approx", "stand_in"]
+
+CASES, FIXTURE, SKIPPED = "__plaudit_cases__", "__plaudit_fixture__", "__plaudit_skipped__"
+
+
+class Skipped(Exception):
+    """The test file itself asked to leave this test out."""
+
+
+def stand_in() -> ModuleType:
+    """A module that answers to `import pytest`."""
+    module = ModuleType("pytest")
+    names: dict[str, Any] = {
+        "raises": raises, "approx": approx, "mark": _Marks(), "fixture": fixture, "param": _param, "skip": _skip,
+        "fail": _fail, "main": lambda *_, **__: 0, "__getattr__": _unknown,
+    }  # fmt: skip
+    module.__dict__.update(names)
+    return module
+
+
+@contextmanager
+def _raising(kinds: Any, match: str | None) -> Iterator[SimpleNamespace]:
+    info = SimpleNamespace(value=None, type=None)
+    try:
+        yield info
+    except kinds as error:
+        info.value, info.type = error, type(error)
+        if match is not None and not re.search(match, str(error)):
+            raise AssertionError(f"the message {str(error)!r:.80} does not match {match!r}") from None
+        return
+    raise AssertionError(f"did not raise {getattr(kinds, '__name__', kinds)}")
+
+
+def raises(kinds: Any, *call: Any, match: str | None = None, **keywords: Any) -> Any:
+    """As in pytest: a context manager, or a call that must raise."""
+    for kind in kinds if isinstance(kinds, tuple) else (kinds,):
+        if not (isinstance(kind, type) and issubclass(kind, BaseException)):
+            raise NotSplittable(f"pytest.raises({kind!r:.60}): not an exception class that the judge knows")
+    if not call:
+        return _raising(kinds, match)
+    function, *args = call
+    with _raising(kinds, match) as info:
+        function(*args, **keywords)
+    return info
+
+
+class approx:  # noqa: N801  # its name in pytest
+    """A number, list or dict of numbers that need only be close: relative 1e-6 or absolute 1e-12 unless said."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, expected: Any, rel: float | None = None, abs: float | None = None, nan_ok: bool = False) -> None:
+        self.expected, self.rel, self.abs, self.nan_ok = expected, rel, abs, nan_ok
+
+    def __eq__(self, other: Any) -> bool:
+        return self._same(other, self.expected)
+
+    def __ne__(self, other: Any) -> bool:
+        return not self == other
+
+    def __repr__(self) -> str:
+        return f"approx({self.expected!r})"
+
+    def _same(self, other: Any, expected: Any) -> bool:
+        if isinstance(expected, Mapping):
+            return (
+                isinstance(other, Mapping)
+                and other.keys() == expected.keys()
+                and all(self._same(other[key], expected[key]) for key in expected)
+            )
+        if isinstance(expected, Sequence) and not isinstance(expected, str | bytes):
+            return (
+                type(other) is type(expected)
+                and len(other) == len(expected)
+                and all(self._same(one, wanted) for one, wanted in zip(other, expected, strict=True))
+            )
+        return self._close(other, expected)
+
+    def _close(self, other: Any, expected: Any) -> bool:
+        if isinstance(expected, bool) or not isinstance(expected, int | float | complex | Decimal):
+            return bool(other == expected)
+        if isinstance(other, bool) or not isinstance(other, int | float | complex | Decimal):
+            return False
+        if other == expected:
+            return True
+        if isinstance(expected, float) and math.isnan(expected):
+            return self.nan_ok and isinstance(other, float) and math.isnan(other)
+        difference = abs(complex(other) - complex(expected))
+        return math.isfinite(abs(complex(expected))) and difference <= self._allowed(abs(complex(expected)))
+
+    def _allowed(self, size: float) -> float:
+        absolute = 1e-12 if self.abs is None else self.abs
+        if self.rel is None and self.abs is not None:
+            return absolute
+        return max(absolute, (1e-6 if self.rel is None else self.rel) * size)
+
+
+class _Marks:
+    """`pytest.mark`: parametrize and skip do something, marks of the file's own do nothing."""
+
+    def __getattr__(self, name: str) -> Any:
+        known: dict[str, Any] = {"parametrize": _parametrize, "skip": _mark_skip, "skipif": _mark_skipif}
+        if name in ("xfail", "usefixtures", "asyncio"):
+            raise NotSplittable(f"pytest.mark.{name} cannot be judged apart from pytest")
+        return known.get(name, _no_mark)
+
+
+def _no_mark(*given: Any, **_: Any) -> Any:
+    return given[0] if len(given) == 1 and callable(given[0]) else lambda function: function
+
+
+def _parametrize(names: str | Sequence[str], values: Sequence[Any], ids: Any = None, **_: Any) -> Callable[[Any], Any]:
+    keys = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
+    rows = []
+    for value in values:
+        row = value.values if isinstance(value, _Param) else value if len(keys) > 1 else (value,)
+        if len(row) != len(keys):
+            raise NotSplittable(f"parametrize: {len(keys)} names but {len(row)} values in {value!r:.60}")
+        rows.append(dict(zip(keys, row, strict=True)))
+
+    def mark(function: Any) -> Any:
+        before = getattr(function, CASES, [{}])
+        setattr(function, CASES, [{**one, **row} for row in rows for one in before])
+        return function
+
+    return mark
+
+
+class _Param:
+    def __init__(self, values: tuple[Any, ...]) -> None:
+        self.values = values
+
+
+def _param(*values: Any, **_: Any) -> _Param:
+    return _Param(values)
+
+
+def fixture(function: Any = None, **options: Any) -> Any:
+    """A function whose result tests ask for by its name."""
+    if function is None:
+        if options.get("params"):
+            raise NotSplittable("fixtures with params cannot be judged apart from pytest")
+        return lambda later: fixture(later)
+    setattr(function, FIXTURE, True)
+    return function
+
+
+def _mark_skip(*given: Any, **_: Any) -> Any:
+    if len(given) == 1 and callable(given[0]):
+        setattr(given[0], SKIPPED, True)
+        return given[0]
+    return lambda function: _mark_skip(function)
+
+
+def _mark_skipif(condition: Any, **_: Any) -> Any:
+    return _mark_skip() if condition else lambda function: function
+
+
+def _skip(reason: str = "", **_: Any) -> None:
+    raise Skipped(reason)
+
+
+def _fail(reason: str = "", **_: Any) -> None:
+    raise AssertionError(reason or "pytest.fail")
+
+
+def _unknown(name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    raise NotSplittable(f"pytest.{name} cannot be judged apart from pytest")

@@ -1,0 +1,131 @@
+"""Keep the result of every point of a test text while it runs.
+
+A point passes when it ran at least once and never failed; once the program is lost, the point at hand has failed
+whatever the test makes of it.
+"""
+
+from types import TracebackType
+from typing import Protocol
+
+from plaudit.sandbox.judging.plan import PlanBroken
+from plaudit.sandbox.judging.remote_errors import NotSplittable
+from plaudit.sandbox.judging.verdict import TestResult
+
+__all__ = ["Caught", "Recorder", "StopTests", "Watched", "short_reason"]
+
+MAX_REASON = 300
+
+
+class Watched(Protocol):
+    """What a recorder asks of the program under test."""
+
+    def begin_test(self) -> None:
+        """Be ready for the next test; a lost program is started again."""
+
+    @property
+    def last_answer(self) -> str:
+        """What the program answered last, in words."""
+
+    @property
+    def trouble(self) -> str:
+        """Why the test at hand cannot pass any more; empty while all is well."""
+
+
+class StopTests(BaseException):
+    """The verdict is known: the remaining points need not run."""
+
+
+PASSING = (NotSplittable, PlanBroken, StopTests)
+
+
+class Recorder:
+    """Results by point; `point(index)` is a context manager around each."""
+
+    def __init__(self, names: tuple[str, ...], program: Watched, *, stop_early: bool) -> None:
+        self._names, self._program, self._stop_early = names, program, stop_early
+        self._failures: dict[int, str] = {}
+        self._ran: set[int] = set()
+
+    def point(self, index: int) -> "_Point":
+        return _Point(self, index)
+
+    def begin(self, index: int) -> None:
+        self._ran.add(index)
+        self._program.begin_test()
+
+    def end(self, index: int, error: BaseException | None) -> None:
+        trouble = self._program.trouble or ("" if error is None else short_reason(error, self._program.last_answer))
+        if not trouble:
+            return
+        self._failures.setdefault(index, trouble)
+        if self._stop_early:
+            raise StopTests
+
+    @property
+    def failed(self) -> bool:
+        return bool(self._failures)
+
+    @property
+    def first_failure(self) -> str:
+        return next(iter(self._failures.values()), "")
+
+    def results(self, *, aborted: str) -> list[TestResult]:
+        """One result per point; where the text was `aborted`, points that never ran have failed too."""
+        return [
+            TestResult(name, index not in self._failures and index in self._ran, self._reason(index, aborted))
+            for index, name in enumerate(self._names)
+            if index in self._ran or aborted
+        ]
+
+    def _reason(self, index: int, aborted: str) -> str:
+        return self._failures.get(index, "" if index in self._ran else f"not run: {aborted}")
+
+
+class _Point:
+    """One run of one point; failures end here, so that the points after it run too."""
+
+    __slots__ = ("_index", "_recorder")
+
+    def __init__(self, recorder: Recorder, index: int) -> None:
+        self._recorder, self._index = recorder, index
+
+    def __enter__(self) -> None:
+        self._recorder.begin(self._index)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> bool:
+        if isinstance(error, PASSING):
+            return False
+        self._recorder.end(self._index, error)
+        return True
+
+
+class Caught:
+    """A context manager that keeps whatever a test raised; only what must reach the judge passes through."""
+
+    __slots__ = ("error",)
+
+    def __init__(self) -> None:
+        self.error: BaseException | None = None
+
+    def __enter__(self) -> "Caught":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> bool:
+        self.error = error
+        return not isinstance(error, NotSplittable | PlanBroken)
+
+
+def short_reason(error: BaseException, answer: str = "") -> str:
+    """An exception of a test in a line: the message of an assert, what the program answered, else the exception."""
+    try:
+        text = str(error)
+    except (ValueError, RecursionError, MemoryError):  # its message holds a value of the program's, however odd
+        text = "(no message)"
+    name = type(error).__name__
+    if name != "AssertionError":
+        return f"{name}: {text}"[:MAX_REASON]
+    return (text or f"the assertion does not hold{answer and f'; {answer}'}")[:MAX_REASON]

@@ -1,0 +1,113 @@
+"""Judge by standard input and output: every test is a run of the whole program, in a process of its own.
+
+Right output followed by an exception is no pass; `sys.exit(0)` is an ordinary end.
+"""
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+from plaudit.errors import InvalidTrajectory
+from plaudit.sandbox.judging.bench import Bench
+from plaudit.sandbox.judging.candidate import conclusion_of, tail
+from plaudit.sandbox.judging.comparing import same_text
+from plaudit.sandbox.judging.names import parsed
+from plaudit.sandbox.judging.recording import Caught, short_reason
+from plaudit.sandbox.judging.suites import StreamSuite
+from plaudit.sandbox.judging.verdict import Conclusion, TestResult, Verdict
+from plaudit.sandbox.outcome import Ending, Outcome
+
+__all__ = ["judge_streams"]
+
+MAX_LOSSES = 3
+
+
+def judge_streams(bench: Bench, suite: StreamSuite) -> Verdict:
+    """The verdict of runs on given inputs."""
+    results: list[TestResult] = []
+    outcomes: list[Outcome] = []
+    skipped = ""
+    for place, (given, expected) in enumerate(zip(suite.inputs, suite.outputs, strict=True)):
+        name = f"input {place}"
+        if skipped:
+            results.append(TestResult(name, passed=False, reason=f"not run: {skipped}"))
+            continue
+        outcome = _ran(bench, given)
+        outcomes.append(outcome)
+        if len(outcomes) == 1:
+            bench.on_first_value()
+        failure = _failure(outcome, given, expected, suite)
+        results.append(TestResult(name, passed=not failure, reason=failure))
+        if failure and bench.stop_early:
+            skipped = "an earlier test failed"
+        elif sum(_is_loss(one) for one in outcomes) >= MAX_LOSSES:
+            skipped = f"the program was lost {MAX_LOSSES} times"
+    return _verdict(results, outcomes)
+
+
+def _ran(bench: Bench, given: str) -> Outcome:
+    with bench.sandbox.open(bench.limits) as program:
+        return program.load(bench.source, stdin=given.encode("utf-8", "surrogateescape"))
+
+
+def _failure(outcome: Outcome, given: str, expected: str, suite: StreamSuite) -> str:
+    if not _ended_well(outcome):
+        return f"the program ended: {outcome.reason}"
+    output = outcome.stdout.decode("utf-8", "surrogateescape")
+    if suite.checker:
+        return _checked(suite.checker, given, output, expected)
+    if same_text(suite.compare, output, expected, suite.tolerance):
+        return ""
+    return f"printed {output[:100]!r}, expected {expected[:100]!r}"
+
+
+def _ended_well(outcome: Outcome) -> bool:
+    if outcome.ending is Ending.EXITED:
+        return outcome.exit_code == 0
+    return outcome.ending is Ending.RETURNED or (
+        outcome.ending is Ending.RAISED
+        and outcome.error is not None
+        and outcome.error.name == "SystemExit"
+        and outcome.error.message in ("", "0", "None")
+    )
+
+
+def _is_loss(outcome: Outcome) -> bool:
+    return outcome.ending.is_final and not _ended_well(outcome)
+
+
+@lru_cache(maxsize=64)
+def _checker(text: str) -> Callable[[str, str, str], Any]:
+    namespace: dict[str, Any] = {"__name__": "__checker__"}
+    exec(compile(parsed(text, "the checker"), "<checker>", "exec"), namespace)
+    found = namespace.get("check") or namespace.get("checker")
+    if not callable(found):
+        raise InvalidTrajectory("a checker defines check(given, output, expected)")
+    return found  # type: ignore[no-any-return]
+
+
+def _checked(text: str, given: str, output: str, expected: str) -> str:
+    check = _checker(text)
+    verdict = False
+    with Caught() as caught:
+        verdict = bool(check(given, output, expected))
+    if caught.error is not None:
+        return f"the checker raised {short_reason(caught.error)}"
+    return "" if verdict else f"the checker refused {output[:100]!r}"
+
+
+def _verdict(results: list[TestResult], outcomes: list[Outcome]) -> Verdict:
+    lost = next((one for one in outcomes if _is_loss(one)), None)
+    raised = next((one for one in outcomes if not _ended_well(one)), None)
+    last = raised or outcomes[-1]
+    conclusion = conclusion_of(lost) if lost else Conclusion.COMPLETED
+    return Verdict(
+        results=results,
+        conclusion=conclusion,
+        reason=next((result.reason for result in results if not result.passed), ""),
+        calls=len(outcomes),
+        stdout=tail(last.stdout),
+        stderr=tail(last.stderr),
+        tier=last.tier.label,
+        cpu_s=sum(outcome.cpu_s for outcome in outcomes),
+    )

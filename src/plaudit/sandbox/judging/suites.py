@@ -1,0 +1,190 @@
+"""Tests in the styles that data sets come in, each as a value that travels to the judge.
+
+Arguments and expected values are any plain data; they travel in the sandbox's own encoding, so a tuple stays a tuple.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import msgspec
+
+from plaudit.errors import InvalidTrajectory, did_you_mean
+from plaudit.sandbox.values import NotPlain, to_text
+
+__all__ = ["AssertSuite", "CallSuite", "FileSuite", "StreamSuite", "Suite", "read_suite"]
+
+
+class AssertSuite(msgspec.Struct, frozen=True, tag="assert"):
+    """Python statements that assert; a `check(candidate)` among them is called with the function `entry_point`.
+
+    `imports` run before the program and before the tests. `prompt` is the data set's own code: helpers that the tests
+    use come from there, never from the program.
+    """
+
+    texts: list[str]
+    entry_point: str | None = None
+    imports: list[str] = []
+    prompt: str = ""
+
+
+class CallSuite(msgspec.Struct, frozen=True, tag="call"):
+    """Calls of one function (or method of `class Solution`) with what they must return.
+
+    `tolerance` compares numbers by relative and absolute difference; `in_place` looks at the first argument afterwards.
+    """
+
+    function: str
+    cases: str  # [[arguments, expected], …] in the sandbox's encoding
+    tolerance: float | None = None
+    in_place: bool = False
+    imports: list[str] = []
+
+
+class StreamSuite(msgspec.Struct, frozen=True, tag="stream"):
+    """Standard input and the output it must give.
+
+    `compare` is "lines" (as many lines, each equal but for trailing blanks), "tokens" or "floats" (tokens, numbers
+    within `tolerance`). `checker` is source text of `check(given, output, expected)`, which then decides instead.
+    """
+
+    inputs: list[str]
+    outputs: list[str]
+    compare: str = "lines"
+    tolerance: float = 1e-6
+    checker: str = ""
+
+
+class FileSuite(msgspec.Struct, frozen=True, tag="file"):
+    """The text of a test file as pytest or unittest would run it; `module` is the name it imports the program by."""
+
+    text: str
+    module: str | None = None
+    prompt: str = ""
+    entry_point: str | None = None
+
+
+Suite: TypeAlias = AssertSuite | CallSuite | StreamSuite | FileSuite
+
+COMPARISONS = ("lines", "tokens", "floats")
+_KEYS = {
+    "tests", "test", "test_list", "entry_point", "test_imports", "imports", "prompt", "inputs", "outputs", "fn_name",
+    "tolerance", "in_place", "compare", "checker", "module", "hidden_tests", "challenge_test_list", "reference",
+    "input_output", "test_file", "canonical_solution", "code", "task_id", "test_setup_code", "source_file",
+}  # fmt: skip
+
+
+def read_suite(truth: Any, prompt: str = "") -> Suite:
+    """The suite that a ground truth describes, in any of the usual shapes; raises InvalidTrajectory for others."""
+    if isinstance(truth, str) and truth.lstrip()[:1] in ("{", "["):
+        truth = _json("the ground truth", truth)
+    if isinstance(truth, str):
+        return _text_suite(truth, {}, prompt)
+    if isinstance(truth, Sequence) and not isinstance(truth, bytes):
+        truth = {"tests": list(truth)}
+    if not isinstance(truth, Mapping):
+        raise InvalidTrajectory(f"tests are a text, a list of asserts or a dict, got {type(truth).__name__}")
+    truth = _opened(truth)
+    unknown = [key for key in truth if key not in _KEYS]
+    prompt = str(truth.get("prompt") or prompt)
+    for key in ("test_file", "tests", "test", "test_list"):
+        if truth.get(key):
+            return _asserting(key, truth[key], truth, prompt)
+    if "inputs" in truth:
+        return _paired(truth)
+    hint = did_you_mean(str(unknown[0]), _KEYS) if unknown else ""
+    raise InvalidTrajectory(
+        f"no tests among {sorted(map(str, truth)) or 'nothing'}{hint}; give 'tests' (text or list of asserts) or "
+        "'inputs' with 'outputs'"
+    )
+
+
+def _opened(truth: Mapping[str, Any]) -> Mapping[str, Any]:
+    """APPS keeps inputs, outputs and fn_name as one JSON text in `input_output`."""
+    inner = truth.get("input_output")
+    if isinstance(inner, str | bytes):
+        inner = _json("input_output", inner)
+    return {**truth, **inner} if isinstance(inner, Mapping) else truth
+
+
+def _asserting(key: str, tests: Any, truth: Mapping[str, Any], prompt: str) -> Suite:
+    if isinstance(tests, str):
+        return _text_suite(tests, truth, prompt, is_file=key == "test_file")
+    if isinstance(tests, Mapping) or not isinstance(tests, Sequence):
+        raise InvalidTrajectory(f"{key!r} is a text or a list of asserts, got {type(tests).__name__}")
+    if wrong := next((test for test in tests if not isinstance(test, str)), None):
+        raise InvalidTrajectory(f"{key!r} holds texts of Python, got {type(wrong).__name__} {wrong!r:.60}")
+    return AssertSuite(list(tests), _name(truth), _imports(truth), prompt)
+
+
+def _text_suite(text: str, truth: Mapping[str, Any], prompt: str, *, is_file: bool = False) -> Suite:
+    looks_like_file = any(mark in text for mark in ("def test", "class Test", "import pytest", "unittest"))
+    if is_file or (looks_like_file and "def check(" not in text):
+        imports = "\n".join([*_imports(truth), ""])
+        return FileSuite(imports + text, truth.get("module"), prompt, _name(truth))
+    return AssertSuite([text], _name(truth), _imports(truth), prompt)
+
+
+def _name(truth: Mapping[str, Any]) -> str | None:
+    name = truth.get("entry_point") or truth.get("fn_name")
+    if name is not None and not isinstance(name, str):
+        raise InvalidTrajectory(f"'entry_point' is the name of a function, got {name!r:.60}")
+    return name
+
+
+def _imports(truth: Mapping[str, Any]) -> list[str]:
+    found = truth.get("test_imports") or truth.get("imports") or []
+    return [found] if isinstance(found, str) else [str(line) for line in found]
+
+
+def _paired(truth: Mapping[str, Any]) -> Suite:
+    inputs, outputs = truth["inputs"], truth.get("outputs")
+    if not isinstance(inputs, Sequence) or not isinstance(outputs, Sequence) or isinstance(inputs, str):
+        raise InvalidTrajectory("'inputs' and 'outputs' are lists, one entry per test")
+    if len(inputs) != len(outputs) or not inputs:
+        raise InvalidTrajectory(f"{len(inputs)} inputs but {len(outputs)} outputs; give one output per input")
+    name = truth.get("fn_name") or truth.get("entry_point")
+    if name:
+        cases = [[_arguments(given), _expected(given, out)] for given, out in zip(inputs, outputs, strict=True)]
+        return CallSuite(str(name), _coded(cases), truth.get("tolerance"), bool(truth.get("in_place")), _imports(truth))
+    return _streams(inputs, outputs, truth)
+
+
+def _streams(inputs: Sequence[Any], outputs: Sequence[Any], truth: Mapping[str, Any]) -> StreamSuite:
+    compare = truth.get("compare", "lines")
+    if compare not in COMPARISONS:
+        hint = did_you_mean(str(compare), COMPARISONS)
+        raise InvalidTrajectory(f"no comparison named {compare!r}{hint} (there are {', '.join(COMPARISONS)})")
+    texts = [
+        ["\n".join(map(str, one)) if isinstance(one, list) else str(one) for one in side] for side in (inputs, outputs)
+    ]
+    return StreamSuite(
+        texts[0], texts[1], compare, float(truth.get("tolerance") or 1e-6), str(truth.get("checker") or "")
+    )
+
+
+def _arguments(given: Any) -> list[Any]:
+    """The arguments of a call: a list as it is; a text holds one JSON value per line, as in LiveCodeBench."""
+    if isinstance(given, str):
+        return [_json("inputs", line) for line in given.split("\n") if line.strip()]
+    if not isinstance(given, list | tuple):
+        raise InvalidTrajectory(f"an input of a function is the list of its arguments, got {type(given).__name__}")
+    return list(given)
+
+
+def _expected(given: Any, output: Any) -> Any:
+    return _json("outputs", output) if isinstance(given, str) and isinstance(output, str) else output
+
+
+def _coded(cases: list[Any]) -> str:
+    try:
+        return to_text(cases)
+    except NotPlain as error:
+        raise InvalidTrajectory(f"inputs and outputs of a function are plain data: {error}") from None
+
+
+def _json(what: str, text: str | bytes) -> Any:
+    try:
+        return json.loads(text)  # not msgspec, which makes floats of long integers
+    except (ValueError, RecursionError) as error:
+        raise InvalidTrajectory(f"{what} holds {text!r:.60}, which is not JSON: {error}") from None

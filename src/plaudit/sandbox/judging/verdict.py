@@ -1,0 +1,67 @@
+"""What the judge says about one program: a result per test, and how the program ended.
+
+A verdict is formed from values that the judge decoded and compared itself; nothing in it is the program's own word,
+except the tails of its output, which are for people.
+"""
+
+import enum
+
+import msgspec
+
+__all__ = ["Conclusion", "TestResult", "Verdict"]
+
+
+class Conclusion(enum.StrEnum):
+    """How the run of a program ended, whatever the tests said."""
+
+    COMPLETED = "completed"
+    TIMEOUT = "timeout"
+    MEMORY = "memory"
+    OUTPUT = "output"
+    CRASH = "crash"
+    UNLOADED = "unloaded"
+
+
+class TestResult(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One test: whether it passed, and why not."""
+
+    __test__ = False  # pytest would take the class for tests of its own
+
+    name: str
+    passed: bool
+    reason: str = ""
+
+
+class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
+    """All results for one program; `refusal` says why the tests could not be run, which is not its fault."""
+
+    results: list[TestResult] = []
+    conclusion: Conclusion = Conclusion.COMPLETED
+    reason: str = ""
+    refusal: str = ""
+    calls: int = 0
+    stdout: str = ""
+    stderr: str = ""
+    tier: str = ""
+    cpu_s: float = 0.0
+    split: bool = True
+
+    @property
+    def passed(self) -> bool:
+        """Whether every test passed, and the program was really asked."""
+        return (
+            self.count > 0
+            and self.count == len(self.results)
+            and self.conclusion is Conclusion.COMPLETED
+            and self.calls > 0
+        )
+
+    @property
+    def count(self) -> int:
+        """How many tests passed; none where the program was never asked."""
+        return sum(result.passed for result in self.results) if self.calls > 0 else 0
+
+    @property
+    def share(self) -> float:
+        """The share of tests that passed."""
+        return self.count / len(self.results) if self.results else 0.0

@@ -1,0 +1,82 @@
+"""What became of one load or one call, as the judge saw it.
+
+`value`, `error` and the printed text come from the candidate: they are to be compared, never believed.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from plaudit.sandbox.tiers import Tier
+
+__all__ = ["Ending", "Outcome", "Raised"]
+
+
+class Ending(Enum):
+    """How a load or a call ended; after all but the first four, and after EXITED, the program is gone."""
+
+    RETURNED = "returned"
+    RAISED = "raised"
+    MEMORY = "out of memory"
+    OPAQUE = "returned something that is not plain data"
+    EXITED = "exited"
+    CRASHED = "crashed"
+    CPU_LIMIT = "over the limit of processor time"
+    WALL_LIMIT = "over the limit of time"
+    OUTPUT_LIMIT = "printed too much"
+    RESULT_LIMIT = "returned too much"
+    BAD_REPLY = "broke the channel"
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the program can take no further calls."""
+        return self not in _LIVING
+
+
+_LIVING = {Ending.RETURNED, Ending.RAISED, Ending.MEMORY, Ending.OPAQUE}
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """An exception of the candidate: its name, the names of its built-in ancestors, its words, its place."""
+
+    name: str
+    bases: tuple[str, ...] = ()
+    message: str = ""
+    line: int | None = None
+
+    def __str__(self) -> str:
+        place = f" (line {self.line})" if self.line is not None else ""
+        return f"{self.name}: {self.message}{place}" if self.message else f"{self.name}{place}"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One load or call: how it ended, and what came back."""
+
+    ending: Ending
+    value: Any = None
+    arguments: list[Any] | None = None  # after the call; None where they did not change
+    keywords: dict[str, Any] | None = None
+    handle: int | None = None  # of an opaque value, which stays where it is
+    type_name: str = ""  # of an opaque value
+    error: Raised | None = None
+    exit_code: int | None = None
+    signal: int | None = None
+    stdout: bytes = b""
+    stderr: bytes = b""
+    cpu_s: float = 0.0
+    tier: Tier = Tier.NONE
+
+    @property
+    def reason(self) -> str:
+        """How it ended, in words."""
+        details = {
+            Ending.RAISED: str(self.error),
+            Ending.EXITED: f"exit code {self.exit_code}",
+            Ending.CRASHED: f"signal {self.signal}",
+            Ending.OPAQUE: self.type_name,
+            Ending.BAD_REPLY: str(self.error) if self.error else "",
+        }
+        detail = details.get(self.ending, "")
+        return f"{self.ending.value}: {detail}" if detail else self.ending.value

@@ -1,0 +1,211 @@
+"""One program in its own locked-down process, seen from the judge.
+
+Everything read here was written by the candidate's process and may be forged: it is counted, timed and decoded as plain
+data. No part of it says whether the program is right.
+"""
+
+import contextlib
+import fcntl
+import os
+import signal
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from plaudit.errors import SandboxError
+from plaudit.sandbox.exchange import Exchange, Stopped
+from plaudit.sandbox.inside.channel import frame
+from plaudit.sandbox.limits import RunLimits
+from plaudit.sandbox.outcome import Ending, Outcome, Raised
+from plaudit.sandbox.server import Child, ForkServer
+from plaudit.sandbox.tiers import Tier
+from plaudit.sandbox.values import NotPlain, from_text, to_text
+
+__all__ = ["Call", "Program"]
+
+T = TypeVar("T")
+ADD_SEALS, SEALS = 1033, 0b1111  # no writing, growing, shrinking or further sealing; Python names these on Linux only
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call to make: `path` is `f`, `Solution().f`, or `@3.method` of the value kept as number 3."""
+
+    path: str
+    args: list[Any] = field(default_factory=list)
+    kwargs: dict[str, Any] = field(default_factory=dict)
+
+    def text(self) -> str:
+        """The call as the request that is sent; NotPlain when an argument cannot travel."""
+        return to_text(["call", self.path, self.args, self.kwargs])
+
+
+class Program:
+    """A candidate's process: load its source once, then call what it defines. Used by one thread at a time."""
+
+    def __init__(self, server: ForkServer, child: Child, limits: RunLimits) -> None:
+        self._server, self._child, self._limits = server, child, limits
+        self._exchange = Exchange(child, limits)
+        self._printed = {child.stdout: 0, child.stderr: 0}
+        self._end: Outcome | None = None
+        self._unread = 0
+        self._loaded = self._closed = self._buried = False
+
+    def load(self, source: str, stdin: bytes | None = None) -> Outcome:
+        """Run a source as a module; with `stdin`, as a script (`__name__ == "__main__"`) to its end."""
+        if self._loaded:
+            raise SandboxError("a program is loaded once; open another for another source")
+        self._loaded = True
+        if stdin is not None:
+            _fill(self._child.stdin, stdin)
+        return next(self._ask([to_text(["load", source, stdin is not None])]))
+
+    def call(self, path: str, args: list[Any] | None = None, kwargs: dict[str, Any] | None = None) -> Outcome:
+        """Call one function with plain values; what it returned, or how it failed."""
+        return next(self.call_many([Call(path, args or [], kwargs or {})]))
+
+    def call_many(self, calls: list[Call]) -> Iterator[Outcome]:
+        """Make calls in a row, sent at once; stops after an outcome that ended the program."""
+        return self._ask([call.text() for call in calls])
+
+    def close(self) -> None:
+        """Kill the process; nothing of it is left afterwards."""
+        if not self._closed:
+            self._closed = True
+            try:
+                if not self._buried:
+                    self._kill()
+            finally:
+                for descriptor in self._child.descriptors:
+                    os.close(descriptor)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def tier(self) -> Tier:
+        """How strong the walls around this program are."""
+        return self._server.protections.tier
+
+    def _ask(self, requests: list[str]) -> Iterator[Outcome]:
+        if self._closed:
+            raise SandboxError("this program is closed")
+        while self._unread and self._end is None:  # calls whose outcomes nobody waited for
+            self._next_outcome()
+        if self._end is not None:
+            yield self._end
+            return
+        self._exchange.send(b"".join(frame(request) for request in requests))
+        self._unread = len(requests)
+        while self._unread and self._end is None:
+            yield self._next_outcome()
+
+    def _next_outcome(self) -> Outcome:
+        self._unread -= 1
+        try:
+            reply, cpu_s = self._exchange.receive()
+        except Stopped as stopped:
+            found, cpu_s = self._stopped(stopped), stopped.cpu_s
+        else:
+            found = _read(reply)
+        out, err = self._new_prints(self._child.stdout), self._new_prints(self._child.stderr)
+        if max(self._printed.values()) > self._limits.output_bytes:
+            found = {"ending": Ending.OUTPUT_LIMIT}
+        outcome = Outcome(**found, stdout=out, stderr=err, cpu_s=cpu_s, tier=self.tier)
+        if outcome.ending.is_final:
+            if not self._buried:
+                self._kill()
+            self._end = outcome
+        return outcome
+
+    def _stopped(self, stopped: Stopped) -> dict[str, Any]:
+        """What became of a process that gave no answer."""
+        if stopped.ending is not None:
+            return {"ending": stopped.ending}
+        self._buried = True
+        code = self._server.end_of(self._child)
+        if not self._exchange.was_ready:
+            said = os.pread(self._child.stderr, 500, 0).decode(errors="replace")
+            raise SandboxError(f"a child could not be locked down: {said or f'exit code {code}'}")
+        if code >= 0:
+            return {"ending": Ending.EXITED, "exit_code": code}
+        return {"ending": _SIGNALS.get(-code, Ending.CRASHED), "signal": -code}
+
+    def _new_prints(self, descriptor: int) -> bytes:
+        start = self._printed[descriptor]
+        size = min(os.fstat(descriptor).st_size, self._limits.output_bytes + 1)
+        if size <= start:
+            return b""
+        self._printed[descriptor] = size
+        return os.pread(descriptor, size - start, start)
+
+    def _kill(self) -> None:
+        self._buried = True
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._child.process, signal.SIGKILL)
+        self._server.bury(self._child)
+
+
+def _read(reply: str) -> dict[str, Any]:
+    """A reply as parts of an outcome: only the forms that our runtime writes are taken."""
+    try:
+        kind, *content = _only(list, from_text(reply))
+        return _REPLIES[_only(str, kind)](*content)
+    except (NotPlain, KeyError, TypeError, ValueError) as error:
+        return {"ending": Ending.BAD_REPLY, "error": Raised("BadReply", message=str(error)[:200])}
+
+
+def _returned(value: Any, changed: Any = None) -> dict[str, Any]:
+    return {"ending": Ending.RETURNED, "value": value, **_changed(changed)}
+
+
+def _opaque(kept: Any, changed: Any = None) -> dict[str, Any]:
+    handle, name = kept
+    return {"ending": Ending.OPAQUE, "handle": _only(int, handle), "type_name": _only(str, name), **_changed(changed)}
+
+
+def _raised(name: Any, bases: Any, message: Any, line: Any) -> dict[str, Any]:
+    names = tuple(_only(str, base) for base in _only(list, bases))
+    error = Raised(_only(str, name), names, _only(str, message), None if line is None else _only(int, line))
+    return {"ending": Ending.MEMORY if name == "MemoryError" else Ending.RAISED, "error": error}
+
+
+def _exited(code: Any) -> dict[str, Any]:
+    return {"ending": Ending.EXITED, "exit_code": _only(int, code)}
+
+
+def _changed(changed: Any) -> dict[str, Any]:
+    if changed is None:
+        return {}
+    arguments, keywords = changed
+    return {"arguments": _only(list, arguments), "keywords": _only(dict, keywords)}
+
+
+def _only(kind: type[T], value: Any) -> T:
+    if type(value) is not kind:
+        raise NotPlain(f"a reply with {type(value).__name__} where {kind.__name__} belongs")
+    return value
+
+
+_REPLIES: dict[str, Callable[..., dict[str, Any]]] = {
+    "returned": _returned,
+    "opaque": _opaque,
+    "raised": _raised,
+    "exited": _exited,
+}
+_SIGNALS: dict[int, Ending] = {signal.SIGXFSZ: Ending.OUTPUT_LIMIT, signal.SIGXCPU: Ending.CPU_LIMIT}
+
+
+def _fill(descriptor: int, content: bytes) -> None:
+    """Put a program's standard input in place and seal it."""
+    left, place = memoryview(content), 0
+    while left:
+        written = os.pwrite(descriptor, left, place)
+        left, place = left[written:], place + written
+    fcntl.fcntl(descriptor, ADD_SEALS, SEALS)

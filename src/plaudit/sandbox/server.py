@@ -1,0 +1,162 @@
+"""The judge's handle on one fork server.
+
+Servers are started by exec, so the size of the process that starts them does not matter, with an environment of one
+constant: a fixed hash seed, so that a program that prints a set prints it the same way every time. A server has one
+running child at a time.
+"""
+
+import contextlib
+import importlib.util
+import json
+import os
+import socket
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from plaudit.errors import MissingPackage, SandboxError, did_you_mean
+from plaudit.sandbox.inside.requests import BURY, LIMITS, QUIT, STATUS, TAKE
+from plaudit.sandbox.inside.warm import FLAVOURS
+from plaudit.sandbox.limits import RunLimits
+from plaudit.sandbox.tiers import Protection, Protections, Tier
+
+__all__ = ["Child", "ForkServer"]
+
+START_S, ANSWER_S = 60.0, 30.0
+DESCRIPTORS = 5
+PACKAGE = Path(__file__).resolve().parents[1]
+# The packages are named without running their __init__: a server needs nothing of plaudit but what is inside.
+BOOT = """
+import sys, types
+package, paths, flavour, at_most, control = sys.argv[1:6]
+sys.path.extend(path for path in paths.split(":") if path)
+for name, folder in (("plaudit", package), ("plaudit.sandbox", package + "/sandbox")):
+    sys.modules[name] = types.ModuleType(name)
+    sys.modules[name].__path__ = [folder]
+from plaudit.sandbox.inside.zygote import main
+main(flavour, int(at_most), int(control))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """A locked-down process that waits for its program: descriptors of ours, and its number in the server's eyes."""
+
+    channel: int
+    process: int
+    stdin: int
+    stdout: int
+    stderr: int
+    server_pid: int
+
+    @property
+    def descriptors(self) -> tuple[int, ...]:
+        """All that has to be closed."""
+        return (self.channel, self.process, self.stdin, self.stdout, self.stderr)
+
+
+class ForkServer:
+    """One warm server; `close()` leaves no process behind."""
+
+    def __init__(self, flavour: str = "plain", at_most: Tier = Tier.NAMESPACES) -> None:
+        if flavour not in FLAVOURS:
+            raise SandboxError(
+                f"no sandbox flavour {flavour!r}{did_you_mean(flavour, FLAVOURS)}; there are {sorted(FLAVOURS)}"
+            )
+        if sys.platform != "linux":
+            raise SandboxError(f"programs can be run safely on Linux only; this is {sys.platform}")
+        self.owner, self.taken = os.getpid(), 0
+        self._control, self._process = _start(flavour, at_most)
+        self.protections = self._hello()
+
+    def take(self, limits: RunLimits) -> Child:
+        """A child with these limits, alone with its program to be."""
+        packed = LIMITS.pack(limits.memory_mb << 20, 60 + 100 * int(limits.cpu_s + 1), limits.output_bytes + 1)
+        try:
+            self._control.send(TAKE + packed)
+            answer, descriptors, *_ = socket.recv_fds(self._control, 256, DESCRIPTORS)
+        except OSError as error:
+            raise self._lost(error) from error
+        if len(descriptors) != DESCRIPTORS:
+            for descriptor in descriptors:
+                os.close(descriptor)
+            raise self._lost(answer.decode(errors="replace") or "it closed the connection")
+        self.taken += 1
+        channel, process, stdin, stdout, stderr = descriptors
+        return Child(channel, process, stdin, stdout, stderr, server_pid=int(answer))
+
+    def bury(self, child: Child) -> None:
+        """Have a child that was killed buried; it is, before the server gives the next one."""
+        try:
+            self._control.send(BURY + str(child.server_pid).encode())
+        except OSError as error:
+            raise self._lost(error) from error
+
+    def end_of(self, child: Child) -> int:
+        """How a child that is dead ended: its exit code, or minus the signal that killed it."""
+        try:
+            self._control.send(STATUS + str(child.server_pid).encode())
+            return int(self._control.recv(256))
+        except (OSError, ValueError) as error:
+            raise self._lost(error) from error
+
+    def close(self) -> None:
+        """End the server and what it forked."""
+        if self.owner != os.getpid():
+            self._control.close()
+            return  # a copy in a forked process; the server belongs to its parent
+        with contextlib.suppress(OSError):
+            self._control.send(QUIT)
+        self._control.close()
+        try:
+            self._process.wait(2)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def _hello(self) -> Protections:
+        self._control.settimeout(START_S)
+        try:
+            report = json.loads(self._control.recv(1 << 16))
+        except (OSError, ValueError) as error:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(5)
+            said = self._process.stderr.read(2000).decode(errors="replace") if self._process.stderr else ""
+            self._process.kill()
+            self._process.wait()
+            raise SandboxError(f"the sandbox server did not start: {said.strip()[-500:] or error}") from error
+        finally:
+            if self._process.stderr:
+                self._process.stderr.close()
+        self._control.settimeout(ANSWER_S)
+        return Protections(tuple(Protection(name, active, detail) for name, (active, detail) in report.items()))
+
+    def _lost(self, why: object) -> SandboxError:
+        return SandboxError(f"the sandbox server was lost: {why}")
+
+
+def _start(flavour: str, at_most: Tier) -> tuple[socket.socket, "subprocess.Popen[bytes]"]:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    paths = ":".join(_folder_of(package) for package in FLAVOURS[flavour])
+    arguments = [str(PACKAGE), paths, flavour, str(int(at_most)), str(theirs.fileno())]
+    with theirs:
+        process = subprocess.Popen(
+            [sys.executable, "-s", "-P", "-S", "-B", "-X", "utf8", "-c", BOOT, *arguments],
+            env={"PYTHONHASHSEED": "0"},
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            cwd="/",
+        )
+    return ours, process
+
+
+def _folder_of(package: str) -> str:
+    """The folder a package is imported from."""
+    spec = importlib.util.find_spec(package)
+    if spec is None or spec.origin is None:
+        raise MissingPackage(f"a sandbox with {package} needs it installed: pip install {package}", name=package)
+    return str(Path(spec.origin).parents[1])

@@ -1,0 +1,251 @@
+"""Plain values as JSON text and back, without loss and without running anything.
+
+Used on both sides of the wall, so it imports only the standard library. What a candidate's process sends may be forged:
+the reader takes nothing but the shapes below, to a depth, and builds only built-in types. Only exact types are plain:
+an instance of a subclass of `int` may lie about `==`, so it does not travel.
+"""
+
+import json
+import math
+from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Callable
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+__all__ = ["Handle", "NotPlain", "decode", "encode", "from_text", "to_text"]
+
+DEPTH = 200
+SMALL = 1 << 53
+FRACTION_BITS = 20_000  # making a fraction looks for common factors, which grows with the square of the size
+SAME_HASHES = 64  # keys of one set or dict that may share a hash: forged collisions make building it quadratic
+
+_dumps = json.JSONEncoder(ensure_ascii=True, check_circular=False, allow_nan=False, separators=(",", ":")).encode
+_loads = json.JSONDecoder().decode
+
+
+class NotPlain(ValueError):
+    """A value that does not travel, or text that is no value."""
+
+
+class Handle:
+    """A value that stays in the candidate's process; only its number travels."""
+
+    __slots__ = ("number",)
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def __repr__(self) -> str:
+        return f"Handle({self.number})"
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Handle and other.number == self.number
+
+    def __hash__(self) -> int:
+        return hash(("Handle", self.number))
+
+
+def to_text(value: Any) -> str:
+    """A plain value as JSON text."""
+    return _dumps(encode(value))
+
+
+def from_text(text: str) -> Any:
+    """The value of a JSON text that `to_text` wrote, or that somebody forged; NotPlain when it is no value."""
+    try:
+        return decode(_loads(text), DEPTH + 3)  # a reply is a list around values
+    except NotPlain:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise NotPlain(f"not a value: {type(error).__name__}") from error
+
+
+def encode(value: Any, depth: int = DEPTH) -> Any:
+    """A plain value as what JSON can say; everything JSON cannot say becomes `{tag: content}`."""
+    kind = type(value)
+    if kind is str:
+        return (
+            value
+            if value.isascii() or _has_no_surrogates(value)
+            else {"u": value.encode("utf-32-le", "surrogatepass").hex()}
+        )
+    if kind is bool or value is None:
+        return value
+    if kind is int:
+        return value if -SMALL < value < SMALL else {"i": hex(value)}
+    if kind is float:
+        return value if math.isfinite(value) else {"f": repr(value)}
+    if depth <= 0:
+        raise NotPlain("nested too deeply")
+    if kind is list:
+        return [encode(item, depth - 1) for item in value]
+    writer = _WRITERS.get(kind)
+    if writer is None:
+        raise NotPlain(f"{kind.__name__} is not plain data")
+    tag, write = writer
+    return {tag: write(value, depth - 1)}
+
+
+def decode(coded: Any, depth: int = DEPTH) -> Any:
+    """The value that `encode` described; NotPlain for anything it would not have written."""
+    kind = type(coded)
+    if kind is list:
+        if depth <= 0:
+            raise NotPlain("nested too deeply")
+        return [decode(item, depth - 1) for item in coded]
+    if kind is not dict:
+        return coded
+    if depth <= 0 or len(coded) != 1:
+        raise NotPlain("nested too deeply" if depth <= 0 else "not a tagged value")
+    ((tag, content),) = coded.items()
+    reader = _READERS.get(tag)
+    if reader is None:
+        raise NotPlain(f"unknown tag {tag[:20]!r}")
+    try:
+        return reader(content, depth - 1)
+    except NotPlain:
+        raise
+    except (ValueError, TypeError, ArithmeticError, AttributeError, KeyError) as error:
+        raise NotPlain(f"bad content for tag {tag!r}: {type(error).__name__}") from error
+
+
+def _has_no_surrogates(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _items(value: Any, depth: int) -> list[Any]:
+    return [encode(item, depth) for item in value]
+
+
+def _pairs(value: Any, depth: int) -> list[Any]:
+    return [[encode(key, depth), encode(item, depth)] for key, item in value.items()]
+
+
+def _list(content: Any, depth: int) -> list[Any]:
+    if type(content) is not list:
+        raise NotPlain("content is no list")
+    return [decode(item, depth) for item in content]
+
+
+def _keys(content: Any, depth: int) -> list[Any]:
+    return _hashable(_list(content, depth))
+
+
+def _hashable(keys: list[Any]) -> list[Any]:
+    if len(keys) - len({hash(key) for key in keys}) > SAME_HASHES:
+        raise NotPlain("too many keys share a hash")
+    return keys
+
+
+def _dict(content: Any, depth: int) -> dict[Any, Any]:
+    if type(content) is not list or any(type(pair) is not list or len(pair) != 2 for pair in content):
+        raise NotPlain("content is no list of pairs")
+    keys = _hashable([decode(pair[0], depth) for pair in content])
+    return dict(zip(keys, (decode(pair[1], depth) for pair in content), strict=True))
+
+
+def _text(content: Any) -> str:
+    if type(content) is not str:
+        raise NotPlain("content is no text")
+    return content
+
+
+def _whole(number: Any) -> int:
+    if type(number) is dict:
+        number = decode(number)
+    if type(number) is not int:
+        raise NotPlain("content is no whole number")
+    return number
+
+
+def _short(number: Any) -> int:
+    whole = _whole(number)
+    if whole.bit_length() > FRACTION_BITS:
+        raise NotPlain("a fraction of numbers that are too large")
+    return whole
+
+
+def _big(content: Any, depth: int) -> int:
+    return int(_text(content), 16)
+
+
+def _special_float(content: Any, depth: int) -> float:
+    return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[_text(content)]
+
+
+def _float(content: Any) -> float:
+    number = decode(content) if type(content) is dict else content
+    if type(number) is not float:
+        raise NotPlain("content is no float")
+    return number
+
+
+def _counter(content: Any, depth: int) -> "Counter[Any]":
+    return Counter(_dict(content, depth))
+
+
+def _default(content: Any, depth: int) -> "defaultdict[Any, Any]":
+    return defaultdict(None, _dict(content, depth))
+
+
+def _decimal(content: Any, depth: int) -> Decimal:
+    return Decimal(_text(content))
+
+
+_WRITERS: dict[type, tuple[str, Callable[[Any, int], Any]]] = {
+    tuple: ("t", _items),
+    set: ("s", _items),
+    frozenset: ("z", _items),
+    dict: ("d", _pairs),
+    bytes: ("b", lambda value, depth: value.hex()),
+    bytearray: ("y", lambda value, depth: value.hex()),
+    complex: ("c", lambda value, depth: [encode(value.real), encode(value.imag)]),
+    range: ("r", lambda value, depth: [encode(value.start), encode(value.stop), encode(value.step)]),
+    Decimal: ("D", lambda value, depth: str(value)),
+    Fraction: ("F", lambda value, depth: [encode(value.numerator), encode(value.denominator)]),
+    Counter: ("C", _pairs),
+    OrderedDict: ("O", _pairs),
+    defaultdict: ("e", _pairs),
+    deque: ("q", lambda value, depth: [encode(value.maxlen), _items(value, depth)]),
+    datetime: ("T", lambda value, depth: _naive(value).isoformat()),
+    date: ("A", lambda value, depth: value.isoformat()),
+    time: ("M", lambda value, depth: _naive(value).isoformat()),
+    timedelta: ("L", lambda value, depth: [value.days, value.seconds, value.microseconds]),
+    Handle: ("@", lambda value, depth: value.number),
+}
+_READERS: dict[str, Callable[[Any, int], Any]] = {
+    "u": lambda content, depth: bytes.fromhex(_text(content)).decode("utf-32-le", "surrogatepass"),
+    "i": _big,
+    "f": _special_float,
+    "t": lambda content, depth: tuple(_list(content, depth)),
+    "s": lambda content, depth: set(_keys(content, depth)),
+    "z": lambda content, depth: frozenset(_keys(content, depth)),
+    "d": _dict,
+    "b": lambda content, depth: bytes.fromhex(_text(content)),
+    "y": lambda content, depth: bytearray.fromhex(_text(content)),
+    "c": lambda content, depth: complex(*(_float(part) for part in content)),
+    "r": lambda content, depth: range(*(_whole(part) for part in content)),
+    "D": _decimal,
+    "F": lambda content, depth: Fraction(*(_short(part) for part in content)),
+    "C": _counter,
+    "O": lambda content, depth: OrderedDict(_dict(content, depth)),
+    "e": _default,
+    "q": lambda content, depth: deque(_list(content[1], depth), None if content[0] is None else _whole(content[0])),
+    "T": lambda content, depth: datetime.fromisoformat(_text(content)),
+    "A": lambda content, depth: date.fromisoformat(_text(content)),
+    "M": lambda content, depth: time.fromisoformat(_text(content)),
+    "L": lambda content, depth: timedelta(*(_whole(part) for part in content)),
+    "@": lambda content, depth: Handle(_whole(content)),
+}
+
+
+def _naive(value: Any) -> Any:
+    if value.tzinfo is not None:
+        raise NotPlain("a time with a time zone is not plain data")
+    return value

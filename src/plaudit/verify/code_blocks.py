@@ -1,0 +1,123 @@
+"""Find the program in a response: in a fenced block, or in the text itself.
+
+Blocks in `<think>` do not count. Of several blocks the last one that defines what is asked for is the program, so that
+an example of use after the solution is not mistaken for it; nothing is ever joined or tried in turn.
+"""
+
+import ast
+import re
+from collections.abc import Collection
+from functools import lru_cache
+
+__all__ = ["defined_names", "find_program", "python_of"]
+
+PYTHON = frozenset({"", "python", "py", "python3", "python2", "ipython", "pycon"})
+FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[ \t]*([\w+#.-]*)[^\n`]*$", re.MULTILINE)
+THOUGHT, THOUGHT_END = re.compile(r"<think(?:ing)?>"), re.compile(r"</think(?:ing)?>")
+STARTS = ("def ", "class ", "import ", "from ", "@", "async def ")
+
+
+def find_program(response: str, wanted: Collection[str] = ()) -> str | None:
+    """The program in a response, or None where there is none; `wanted` are names it should define."""
+    text = _without_thoughts(response)
+    complete, unfinished = _blocks(text)
+    if complete:
+        return _chosen(complete, wanted)
+    if unfinished is not None:
+        return unfinished
+    return _bare(text)
+
+
+@lru_cache(maxsize=1024)
+def defined_names(source: str) -> frozenset[str] | None:
+    """The functions, classes and variables that a program defines anywhere; None if it does not parse."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+    return frozenset(found)
+
+
+def _without_thoughts(text: str) -> str:
+    """A response without its thoughts, also one that began in the prompt and one that never ends."""
+    kept, place = [], 0
+    while begun := THOUGHT.search(text, place):
+        kept.append(text[place : begun.start()])
+        ended = THOUGHT_END.search(text, begun.end())
+        if ended is None:
+            break
+        place = ended.end()
+    else:
+        kept.append(text[place:])
+    return re.split(THOUGHT_END, "".join(kept))[-1]
+
+
+def _blocks(text: str) -> tuple[list[str], str | None]:
+    """The closed Python blocks of a text, and what follows a fence that is never closed."""
+    found: list[str] = []
+    opened: re.Match[str] | None = None
+    for fence in FENCE.finditer(text):
+        if opened is None:
+            opened = fence
+        elif fence[1].startswith(opened[1]) and not fence[2]:
+            if opened[2].lower() in PYTHON:
+                found.append(_dedented(text[opened.end() : fence.start()]))
+            opened = None
+    if opened is not None and opened[2].lower() in PYTHON:
+        return found, _dedented(text[opened.end() :])
+    return found, None
+
+
+def _dedented(block: str) -> str:
+    """A block without the indent of the list item that it may stand in."""
+    lines = block.strip("\n").split("\n")
+    indent = len(lines[0]) - len(lines[0].lstrip())
+    if indent and all(line.startswith(lines[0][:indent]) or not line.strip() for line in lines):
+        lines = [line[indent:] for line in lines] if not _parses(block) and indent != 4 else lines
+    return "\n".join(lines) + "\n"
+
+
+def _parses(source: str) -> bool:
+    return defined_names(source) is not None
+
+
+def _chosen(blocks: list[str], wanted: Collection[str]) -> str:
+    for block in reversed(blocks):
+        if set(wanted) and set(wanted) <= (defined_names(block) or frozenset()):
+            return block
+    return next((block for block in reversed(blocks) if _parses(block)), blocks[-1])
+
+
+def _bare(text: str) -> str | None:
+    """A response without fences: all of it where it parses, else from its first line of code as far as it parses."""
+    if not text.strip():
+        return None
+    if _parses(text):
+        return text
+    lines = text.split("\n")
+    first = next((place for place, line in enumerate(lines) if line.startswith(STARTS)), None)
+    if first is None:
+        return text if "\n" in text.strip() and text.startswith((" ", "\t")) else None
+    for last in range(len(lines), max(first, len(lines) - MAX_PROSE), -1):
+        if not lines[last - 1].strip() or len(text) > LONGEST:
+            continue
+        if _parses(part := "\n".join(lines[first:last]) + "\n"):
+            return part
+    return "\n".join(lines[first:]) + "\n"
+
+
+MAX_PROSE = 60  # lines of prose after the code; each is one attempt at parsing
+LONGEST = 100_000  # characters; longer texts are not searched for where their code ends
+
+
+def python_of(prompt: str) -> str:
+    """The Python in a prompt: all of it where it parses, else its fenced blocks that do, else nothing."""
+    if _parses(prompt) or prompt.rstrip().endswith(":"):
+        return prompt
+    return "\n".join(block for block in _blocks(prompt)[0] if _parses(block))

@@ -1,0 +1,59 @@
+"""`plaudit run-code`, as a user meets it."""
+
+import json
+
+import pytest
+
+from plaudit.cli import main
+
+PROGRAM = "print('loaded')\ndef f(x):\n    print('called', '[red]')\n    return 2 * x\n"
+TESTS = {
+    "asserts": ("tests.py", "assert f(1) == 2\nassert f(2) == 4\n", []),
+    "check": ("tests.py", "def check(candidate):\n    assert candidate(1) == 2\n", ["--entry-point", "f"]),
+    "a test file": ("test_f.py", "import pytest\ndef test_f():\n    assert f(1) == pytest.approx(2)\n", []),
+    "a ground truth": ("truth.json", '{"fn_name": "f", "inputs": [[1]], "outputs": [2]}', []),
+}
+
+
+@pytest.fixture
+def run(tmp_path, capfd):
+    def run(program, name, tests, *options):
+        (tmp_path / "program.py").write_text(program)
+        (tmp_path / name).write_text(tests)
+        with pytest.raises(SystemExit) as exited:
+            main(["run-code", str(tmp_path / "program.py"), "--tests", str(tmp_path / name), *options])
+        captured = capfd.readouterr()
+        return exited.value.code, captured.out, captured.err
+
+    return run
+
+
+@pytest.mark.parametrize(("name", "tests", "options"), TESTS.values(), ids=TESTS.keys())
+def test_a_right_program_passes_every_kind_of_tests(run, name, tests, options):
+    code, out, _ = run(PROGRAM, name, tests, *options)
+    assert code == 0
+    assert "tests passed" in out
+    assert "judged split" in out
+
+
+def test_a_wrong_program_exits_with_one_and_says_what_failed(run):
+    code, out, _ = run(PROGRAM, "tests.py", "assert f(1) == 2\nassert f(2) == 5\n")
+    assert code == 1
+    assert "1 of 2 tests passed" in out
+    assert "returned 4" in out
+    assert "called [red]" in out
+
+
+def test_json_for_programs(run):
+    code, out, _ = run(PROGRAM, "tests.py", "assert f(1) == 3\n", "--json")
+    told = json.loads(out)
+    assert (code, told["passed"], told["tests"][0]["passed"], told["split"]) == (1, False, False, True)
+
+
+def test_tests_that_cannot_be_split_are_an_error_unless_asked_for(run):
+    tests = "assert call(lambda: 1) == 1\n"
+    program = "def call(g):\n    return g()\n"
+    code, _, err = run(program, "tests.py", tests)
+    assert (code, "not plain data" in err) == (2, True)
+    code, out, _ = run(program, "tests.py", tests, "--in-process")
+    assert (code, "could forge" in out) == (0, True)

@@ -1,0 +1,43 @@
+"""What processes are there below this one, and do they end?"""
+
+import os
+import time
+from pathlib import Path
+
+
+def descendants() -> set[int]:
+    """All processes below this one, as /proc tells."""
+    parents = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                parents[int(entry.name)] = int(_stat(int(entry.name))[1])
+            except OSError:
+                continue
+    found: set[int] = set()
+    wanted = {os.getpid()}
+    while wanted:
+        wanted = {child for child, parent in parents.items() if parent in wanted} - found
+        found |= wanted
+    return found
+
+
+def gone(processes: set[int], patience_s: float = 10.0) -> bool:
+    """Whether all of them have ended, after a while."""
+    deadline = time.monotonic() + patience_s
+    while any(_is_alive(pid) for pid in processes):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        return _stat(pid)[0] != "Z"
+    except OSError:
+        return False
+
+
+def _stat(pid: int) -> list[str]:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()

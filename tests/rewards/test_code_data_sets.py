@@ -1,0 +1,98 @@
+"""HumanEval and MBPP in split mode: right solutions pass, wrong ones do not."""
+
+import ast
+import copy
+
+import pytest
+from shared_data import humaneval, mbpp
+
+from plaudit import Trajectory
+from plaudit.rewards import CodeReward
+from plaudit.sandbox import RunLimits
+from plaudit.sandbox.judging import Job, read_suite, shared_pool
+
+TOO_SLOW = 1  # one problem of MBPP computes for longer than any sensible limit
+
+
+def truth(problem):
+    return {"tests": problem["test"], "entry_point": problem["entry_point"], "prompt": problem["prompt"]}
+
+
+@pytest.fixture(scope="module")
+def problems():
+    return humaneval()
+
+
+def test_every_canonical_solution_of_humaneval_passes(problems):
+    samples = [
+        Trajectory(prompt=problem["prompt"], response=problem["canonical_solution"], ground_truth=truth(problem))
+        for problem in problems
+    ]
+    outputs = CodeReward().compute_rewards(samples)
+    failed = {p["task_id"]: o.reason for p, o in zip(problems, outputs, strict=True) if o.reward != 1.0}
+    assert failed == {}
+
+
+def test_solutions_of_mbpp_pass_but_for_one_that_is_too_slow():
+    problems = mbpp()
+    samples = [
+        Trajectory(
+            prompt="?",
+            response=f"```python\n{problem['code']}\n```",
+            ground_truth={"tests": problem["test_list"], "test_imports": problem["test_imports"]},
+        )
+        for problem in problems
+    ]
+    outputs = CodeReward().compute_rewards(samples)
+    failed = {p["task_id"]: o.reason for p, o in zip(problems, outputs, strict=True) if o.reward != 1.0}
+    assert len(failed) <= TOO_SLOW, failed
+
+
+SWAPS = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE,
+         ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.And: ast.Or, ast.Or: ast.And}  # fmt: skip
+
+
+def mutants(source, at_most):
+    """The source with one operator or constant changed, at places spread over it."""
+    places = [
+        index
+        for index, node in enumerate(ast.walk(ast.parse(source)))
+        if type(node) in SWAPS or (isinstance(node, ast.Constant) and type(node.value) is int)
+    ]
+    for place in places[:: max(1, len(places) // at_most)][:at_most]:
+        tree = copy.deepcopy(ast.parse(source))
+        for parent in ast.walk(tree):
+            for field, value in ast.iter_fields(parent):
+                listed = value if isinstance(value, list) else [value]
+                for position, node in enumerate(listed):
+                    if node is list(ast.walk(tree))[place]:
+                        new = SWAPS[type(node)]() if type(node) in SWAPS else ast.Constant(node.value + 1)
+                        if isinstance(value, list):
+                            value[position] = new
+                        else:
+                            setattr(parent, field, new)
+                        yield ast.unparse(ast.fix_missing_locations(tree))
+                        break
+                else:
+                    continue
+                break
+            else:
+                continue
+            break
+
+
+def test_mutated_solutions_get_the_verdict_they_would_get_in_one_process(problems):
+    """Honest wrong programs are judged alike by tests beside them and by tests apart from them."""
+    limits = RunLimits(cpu_s=0.5)
+    jobs = [
+        tuple(Job(source, [read_suite(truth(problem))], limits, in_process=beside) for beside in (False, True))
+        for problem in problems[::5]
+        if problem["prompt"].count("def ") == 1  # a mutated helper of the prompt's would change the tests beside it
+        for source in mutants(problem["prompt"] + problem["canonical_solution"], at_most=3)
+    ]
+    pool = shared_pool()
+    apart = [verdict.passed for verdict in pool.judge_all([one for one, _ in jobs])]
+    beside = [verdict.passed for verdict in pool.judge_all([other for _, other in jobs])]
+    differing = [job[0].source for job, one, other in zip(jobs, apart, beside, strict=True) if one != other]
+    assert differing == []
+    assert sum(apart) < 0.25 * len(jobs), "nearly all mutants are caught"

@@ -1,0 +1,183 @@
+"""CodeReward: from responses and tests to rewards, scores and what is said about them."""
+
+import pytest
+from process_watch import descendants, gone
+
+from plaudit import Status, Trajectory, load, score
+from plaudit.engine import Scorer
+from plaudit.errors import InvalidReward, SandboxError
+from plaudit.rewards import CodeReward
+from plaudit.rewards import code as code_module
+
+TESTS = ["assert f(1) == 2", "assert f(2) == 4", "assert f(3) == 6"]
+RIGHT = "def f(x):\n    return 2 * x\n"
+PARTLY = "def f(x):\n    return 2 * x if x < 3 else 0\n"
+WRONG = "def f(x):\n    return -1\n"
+LOOPS = "def f(x):\n    while True: pass\n"
+CRASHES = "import os\ndef f(x):\n    os.abort()\n"
+BROKEN = "def f(x:\n    return\n"
+
+
+def fenced(source):
+    return f"Here is my solution.\n\n```python\n{source}```\n"
+
+
+def scored(source, truth=tuple(TESTS), *, prompt="Double it.", **options):
+    truth = list(truth) if isinstance(truth, tuple) else truth
+    sample = Trajectory(prompt=prompt, response=source, ground_truth=truth)
+    return score(CodeReward(cpu_s=0.3, **options), [sample])[0]
+
+
+CREDIT = {
+    "right": (RIGHT, 1.0, 1.0, 1.0),
+    "partly right": (PARTLY, 0.0, 2 / 3, 0.3),
+    "wrong": (WRONG, 0.0, 0.0, 0.0),
+    "endless": (LOOPS, 0.0, 0.0, -0.5),
+    "crashing": (CRASHES, 0.0, 0.0, -1.0),
+    "not Python": (BROKEN, 0.0, 0.0, -1.0),
+}
+
+
+@pytest.mark.parametrize(("source", "everything", "fraction", "openrlhf"), CREDIT.values(), ids=CREDIT.keys())
+def test_credit_is_given_by_the_scale_that_was_chosen(source, everything, fraction, openrlhf):
+    assert scored(fenced(source)).reward == everything
+    assert scored(fenced(source), credit="fraction").reward == pytest.approx(fraction)
+    assert scored(fenced(source), credit="openrlhf").reward == openrlhf
+
+
+def test_the_score_is_the_share_of_tests_where_all_of_them_ran():
+    assert scored(fenced(PARTLY), credit="openrlhf").score == pytest.approx(2 / 3)
+    assert scored(fenced(PARTLY)).score == 0.0
+
+
+def test_metadata_tells_every_test_the_output_and_the_tier():
+    output = scored(fenced("print('hello')\n" + PARTLY.replace("return", "print(x); return")), credit="fraction")
+    told = output.metadata
+    assert [test["passed"] for test in told["tests"]] == [True, True, False]
+    assert "returned 0" in told["tests"][2]["reason"]
+    assert (told["passed"], told["total"], told["conclusion"], told["judged"]) == (2, 3, "completed", "split")
+    assert "seccomp" in told["tier"]
+    assert "3" in told["stdout"]
+
+
+UNSCORED = {
+    "no ground truth": (None, Status.SKIPPED, "no tests"),
+    "an empty list": ([], Status.SKIPPED, "no tests"),
+    "tests that cannot be split": (["assert f(lambda: 1) == 2"], Status.UNPARSED, "not plain data"),
+    "tests that never call the program": (["assert 1 + 1 == 2"], Status.UNPARSED, "never call the program"),
+    "a ground truth of another kind": ({"answer": 42}, Status.UNPARSED, "no tests among"),
+}
+
+
+@pytest.mark.parametrize(("truth", "status", "why"), UNSCORED.values(), ids=UNSCORED.keys())
+def test_what_is_wrong_with_the_tests_is_not_scored(truth, status, why):
+    output = scored(fenced(RIGHT), truth)
+    assert (output.status, output.reward) == (status, None)
+    assert why in output.reason
+
+
+def test_a_response_without_a_program_is_scored_and_not_left_out():
+    output = scored("I do not know.")
+    assert (output.status, output.reward, output.score) == (Status.OK, 0.0, 0.0)
+    assert scored("I do not know.", credit="openrlhf").reward == -1.0
+
+
+def test_a_failing_sandbox_is_an_error_and_never_a_zero(monkeypatch):
+    class Failing:
+        def judge_all(self, jobs):
+            return [SandboxError("the server was lost")] * len(jobs)
+
+    monkeypatch.setattr(code_module, "shared_pool", lambda *_, **__: Failing())
+    output = scored(fenced(RIGHT))
+    assert (output.status, output.reward) == (Status.ERROR, None)
+    assert "server was lost" in output.reason
+
+
+HELPED = "import math\n\n\ndef helper(x):\n    return x + 1\n\n\ndef f(x):\n    '''Twice x.'''\n"
+COMPLETIONS = {
+    "the body alone": "    return int(math.fsum([x, x]))\n",
+    "the body in a fence": "```python\n    return int(math.fsum([x, x]))\n```",
+    "the whole function": fenced("def f(x):\n    return helper(2 * x) - 1\n"),
+    "the function with the import": fenced("import math\ndef f(x):\n    return math.prod([2, x])\n"),
+}
+
+
+@pytest.mark.parametrize("response", COMPLETIONS.values(), ids=COMPLETIONS.keys())
+def test_completions_of_a_prompt_get_what_the_prompt_defines(response):
+    truth = {"tests": TESTS, "entry_point": "f"}
+    assert scored(response, truth, prompt=HELPED).reward == 1.0
+    chat = [{"role": "user", "content": f"Complete this:\n```python\n{HELPED}```"}]
+    assert scored(response, truth, prompt=chat).reward == 1.0
+
+
+def test_an_earlier_answer_in_the_conversation_does_not_help_the_tests():
+    """Only the data set's words are trusted: a model's own `helper` must not decide."""
+    truth = {"tests": "def check(c):\n    assert helper(c(1)) == 3\n", "entry_point": "f"}
+    chat = [
+        {"role": "user", "content": "Write helper and f."},
+        {"role": "assistant", "content": "```python\ndef helper(x):\n    return 3\n```"},
+    ]
+    assert scored(fenced("def f(x):\n    return 0\ndef helper(x):\n    return x\n"), truth, prompt=chat).reward == 0.0
+
+
+def test_hidden_tests_count_too():
+    table = "def f(x):\n    return {1: 2, 2: 4, 3: 6}[x]\n"
+    truth = {"tests": TESTS, "hidden_tests": ["assert f(10) == 20"]}
+    assert scored(fenced(table), {"tests": TESTS}).reward == 1.0
+    assert scored(fenced(table), truth).reward == 0.0
+    assert scored(fenced(table), truth, credit="fraction").reward == 0.75
+    assert scored(fenced(RIGHT), truth).reward == 1.0
+
+
+def test_made_up_inputs_need_a_reference():
+    assert scored(fenced(RIGHT), {"tests": TESTS}, fuzz=3).status is Status.UNPARSED
+    assert scored(fenced(RIGHT), {"tests": TESTS, "reference": RIGHT}, fuzz=3).reward == 1.0
+
+
+@pytest.mark.parametrize("options", [{"credit": "al"}, {"cpu_s": 0}, {"fuzz": -1}, {"fuzz": 1, "in_process": True}])
+def test_options_that_make_no_sense_are_refused_when_the_reward_is_built(options):
+    with pytest.raises(InvalidReward):
+        CodeReward(**options)
+
+
+def test_it_loads_by_name_and_prints_as_the_call_that_made_it():
+    assert repr(load("code(credit='fraction', cpu_s=1.0)")) == "CodeReward(credit='fraction', cpu_s=1.0)"
+
+
+def test_the_engine_scores_it_on_workers_which_leave_nothing_behind():
+    samples = [
+        Trajectory(prompt="?", response=fenced(source), ground_truth=TESTS) for source in (RIGHT, WRONG, LOOPS, RIGHT)
+    ]
+    before = descendants()
+    with Scorer("code(cpu_s=0.3)", workers=2, deadline_s=60.0) as scorer:
+        outputs = scorer.score(samples)
+        started = descendants() - before
+    assert [output.reward for output in outputs] == [1.0, 0.0, 0.0, 1.0]
+    assert len(started) > 2
+    assert gone(started)
+
+
+NASTY = {
+    "empty": "",
+    "one word": "a" * 200_000,
+    "brackets": "{[(" * 100_000,
+    "thoughts": "<think>" * 100_000,
+    "fences": "```\n" * 100_000,
+    "a surrogate": fenced("x = '\ud800'\n"),
+    "NUL": fenced("x = '\x00'\n"),
+    "attributes without end": "x = a" + ".b" * 100_000,
+    "prose after code": RIGHT.replace("2", "3") + "This is prose.\n" * 10_000,
+    "many blocks": fenced(WRONG) * 2_000,
+    "right to left": "\u202eשלום " * 10_000,
+}
+
+
+def test_any_response_is_scored_within_bounds():
+    samples = [Trajectory(prompt="?", response=response, ground_truth=TESTS) for response in NASTY.values()]
+    outputs = score(CodeReward(credit="openrlhf", cpu_s=0.3), samples)
+    found = {name: output.reward for name, output in zip(NASTY, outputs, strict=True)}
+    assert all(reward is not None and -1.0 <= reward <= 0.0 for reward in found.values()), found
+
+
+def test_tests_that_are_no_text_are_not_scored():
+    assert scored(fenced(RIGHT), ["assert f('\ud800') == 1", "assert f(1) == 2"]).status is Status.UNPARSED

@@ -1,0 +1,89 @@
+"""Nothing that a program tries has an effect outside, whoever runs the sandbox and whichever walls stand."""
+
+import json
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+from harm_cases import HARMS, PRELUDE
+from harm_probe import CLEAN
+from identities import IDENTITIES, as_identity
+
+import plaudit.sandbox
+from plaudit.sandbox import RunLimits, Sandbox, Tier
+
+PROBE = Path(__file__).with_name("harm_probe.py")
+
+# Each line that the package's documentation lists as covered, and harms that show it.
+COVERED = {
+    "reading, listing, writing, linking and deleting files": "read a file, list a folder, write a file, link a file",
+    "secrets in the environment and in other processes": "environment, read the environment of others",
+    "connections of any kind, also to processes on this machine": "TCP, unix socket, abstract socket, UDP",
+    "new processes, programs and daemons": "fork, fork bomb, daemon, start a program, processes by clone",
+    "signals to others, also by way of descriptors": "kill others, signal by descriptor owner",
+    "looking into other processes": "ptrace, memory of others, limits of others",
+    "system calls by hand, also of other architectures": "dangerous calls, another architecture, x32 calls",
+    "using up memory, threads, descriptors, time": "memory, shared memory, threads, descriptors, endless loop, sleep",
+    "floods of output and of replies": "output flood, flood past the limit's signal, channel flood, sparse output",
+    "crashes, closed channels, forged replies": "segfault, closed descriptors, deep reply, forged reply",
+    "state left for the next program": "poisoned builtins, poisoned modules, trace and profile hooks, exit handlers",
+}
+
+
+@pytest.fixture
+def folder():
+    """A folder that every identity can use; another run of pytest may close the one that holds `tmp_path`."""
+    with tempfile.TemporaryDirectory(prefix="plaudit-harms-") as name:
+        yield Path(name)
+
+
+def probe(identity: str, at_most: Tier, folder: Path) -> dict:
+    folder.chmod(0o777)
+    command = as_identity(identity, PROBE, str(folder), str(int(at_most)))
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("identity", IDENTITIES)
+def test_no_harm_has_an_effect_and_nothing_is_left(identity, folder):
+    seen = probe(identity, Tier.NAMESPACES, folder)
+    assert len(seen["endings"]) == len(HARMS) >= 40
+    assert seen["findings"] == {}
+    assert seen["left"]["processes"] == []
+    assert seen["left"]["threads"] == 0
+    expected = {"no capabilities": "LANDLOCK"}.get(identity)
+    assert expected is None or seen["tier"] == expected
+
+
+def test_the_filter_alone_stops_every_harm(folder):
+    seen = probe(IDENTITIES[0], Tier.SECCOMP, folder)
+    assert seen["tier"] == "SECCOMP"
+    assert seen["findings"] == {}
+
+
+def test_without_walls_the_same_attempts_succeed():
+    """The attempts are real: where nothing is refused, they are noticed."""
+    with Sandbox(allow_unsafe=True, at_most=Tier.NONE) as sandbox, sandbox.open() as program:
+        program.load(
+            PRELUDE + "import socket\nattempt('read', lambda: open('/etc/passwd').read())\n" + HARMS["list a folder"]
+        )
+        program.call("attempt", ["socket", None])
+        assert {"read", "scan"} <= set(program.call("report").value)
+
+
+def test_a_program_runs_clean_by_the_probes_own_measure():
+    with Sandbox() as sandbox, sandbox.open(RunLimits()) as program:
+        program.load(CLEAN)
+        assert program.call("f", [4]).value == [4, "ok"]
+
+
+def documented(heading: str) -> list[str]:
+    text = plaudit.sandbox.__doc__.partition(f"{heading}:\n")[2].partition("\n\n")[0]
+    return [line.strip().removeprefix("- ") for line in text.splitlines() if line.strip().startswith("- ")]
+
+
+def test_each_covered_line_of_the_documentation_has_harms_that_show_it():
+    assert documented("Covered") == list(COVERED)
+    assert {name for names in COVERED.values() for name in names.split(", ")} <= set(HARMS)

@@ -1,0 +1,263 @@
+"""Calls with expected values, standard input and output, test files, made-up inputs, and tests beside the program."""
+
+import pytest
+
+from plaudit.errors import InvalidTrajectory
+from plaudit.sandbox import RunLimits, Sandbox
+from plaudit.sandbox.judging import AssertSuite, CallSuite, Conclusion, FileSuite, Job, StreamSuite, read_suite
+from plaudit.sandbox.judging.judge import Judge
+
+LIMITS = RunLimits(cpu_s=0.5, wall_s=10.0)
+
+
+@pytest.fixture(scope="module")
+def judge():
+    with Sandbox() as sandbox:
+        yield Judge(sandbox)
+
+
+def verdict(judge, source, truth, **options):
+    return judge.judge(Job(source, [read_suite(truth)], LIMITS, stop_early=False, **options))
+
+
+def results(judge, source, truth):
+    found = verdict(judge, source, truth)
+    assert not found.refusal
+    return [result.passed for result in found.results]
+
+
+ADD = "def add(a, b):\n    return a + b\n"
+METHOD = "class Solution:\n    def add(self, a, b):\n        return a + b\n"
+
+
+@pytest.mark.parametrize("source", [ADD, METHOD], ids=["function", "class Solution"])
+@pytest.mark.parametrize(
+    ("inputs", "outputs"),
+    [
+        ([[1, 2], [[1], [2]]], [3, [1, 2]]),
+        (["1\n2", "[1]\n[2]"], ["3", "[1, 2]"]),
+        ([[1, 2], ["a", "b"]], [[3], ["ab"]]),
+    ],
+    ids=["lists of arguments", "a JSON value per line", "outputs wrapped in a list"],
+)
+def test_calls_are_compared_with_what_they_must_return(judge, source, inputs, outputs):
+    assert results(judge, source, {"fn_name": "add", "inputs": inputs, "outputs": outputs}) == [True, True]
+
+
+def test_calls_that_differ_fail_and_say_how(judge):
+    found = verdict(judge, ADD, {"fn_name": "add", "inputs": [[1, 2], [2, 2]], "outputs": [3, 5]})
+    assert [result.passed for result in found.results] == [True, False]
+    assert "returned 4, expected 5" in found.reason
+
+
+@pytest.mark.parametrize(("tolerance", "passes"), [(None, False), (1e-6, True)])
+def test_numbers_need_only_be_close_where_a_tolerance_is_given(judge, tolerance, passes):
+    truth = {"fn_name": "add", "inputs": [[0.1, 0.2]], "outputs": [0.3], "tolerance": tolerance}
+    assert results(judge, ADD, truth) == [passes]
+
+
+def test_tuples_pass_for_the_lists_that_json_made_of_them(judge):
+    truth = {"fn_name": "pair", "inputs": [[1]], "outputs": [[[1, 1]]]}
+    assert results(judge, "def pair(x):\n    return [(x, x)]\n", truth) == [True]
+
+
+def test_in_place_functions_are_judged_by_their_argument(judge):
+    truth = {"fn_name": "order", "inputs": [[[2, 1]]], "outputs": [[1, 2]], "in_place": True}
+    assert results(judge, "def order(x):\n    x.sort()\n", truth) == [True]
+
+
+ECHO = "import sys\nprint(sys.stdin.buffer.read().decode(), end='')\n"
+CHECKER = "def check(given, output, expected):\n    return {}\n"
+STREAMS = {
+    "the same": ("1\n2\n", "1\n2\n", {}, True),
+    "no newline at the end": ("1\n2", "1\n2\n", {}, True),
+    "blanks at line ends": ("1  \n2\t\n\n", "1\n2", {}, True),
+    "windows line ends": ("1\r\n2\r\n", "1\n2\n", {}, True),
+    "a line too few": ("1\n", "1\n2\n", {}, False),
+    "a line too many": ("1\n2\n3\n", "1\n2\n", {}, False),
+    "blanks at the beginning": (" 1\n2\n", "1\n2\n", {}, False),
+    "two lines joined": ("1 2\n", "1\n2\n", {}, False),
+    "two lines joined, by tokens": ("1 2\n", "1\n2\n", {"compare": "tokens"}, True),
+    "a token too few, by tokens": ("1\n", "1\n2\n", {"compare": "tokens"}, False),
+    "a rounding error": ("0.30000001\n", "0.3\n", {}, False),
+    "a rounding error, by floats": ("0.30000001\n", "0.3\n", {"compare": "floats"}, True),
+    "not a number, by floats": ("nan\n", "0.3\n", {"compare": "floats"}, False),
+    "a number too few, by floats": ("0.3\n", "0.3 0.3\n", {"compare": "floats"}, False),
+    "a checker that agrees": ("2 1\n", "1 2\n", {"checker": CHECKER.format("set(output) == set(expected)")}, True),
+    "a checker that does not": ("2\n", "1 2\n", {"checker": CHECKER.format("len(output.split()) == 2")}, False),
+    "a checker that breaks": ("x\n", "1\n", {"checker": CHECKER.format("int(output) == 1")}, False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("output", "expected", "options", "passes"), STREAMS.values(), ids=STREAMS.keys())
+def test_what_is_printed_is_compared(judge, output, expected, options, passes):
+    assert results(judge, ECHO, {"inputs": [output], "outputs": [expected], **options}) == [passes]
+
+
+SCRIPTS = {
+    "a main guard": ("if __name__ == '__main__':\n    print(int(input()) * 2)\n", True),
+    "sys.exit at the end": ("import sys\nprint(int(sys.stdin.readline()) * 2)\nsys.exit(0)\n", True),
+    "reading all of stdin": ("import sys\nprint(sum(map(int, open(0).read().split())) * 2)\n", True),
+    "a thread that prints": (
+        "import threading\nthreading.Thread(target=lambda: print(int(input()) * 2)).start()\n",
+        True,
+    ),
+    "an error after the right output": ("print(int(input()) * 2)\nraise ValueError\n", False),
+    "a bad exit code after the right output": ("import sys\nprint(int(input()) * 2)\nsys.exit(3)\n", False),
+    "too little input": ("input()\nprint(int(input()) * 2)\n", False),
+}
+
+
+@pytest.mark.parametrize(("source", "passes"), SCRIPTS.values(), ids=SCRIPTS.keys())
+def test_scripts_run_to_their_end(judge, source, passes):
+    assert results(judge, source, {"inputs": ["21\n"], "outputs": ["42\n"]}) == [passes]
+
+
+def test_a_script_that_loops_is_a_timeout_and_the_other_inputs_still_count(judge):
+    found = verdict(
+        judge, "n = int(input())\nwhile n == 1: pass\nprint(n)\n", {"inputs": ["1", "2"], "outputs": ["1", "2"]}
+    )
+    assert [result.passed for result in found.results] == [False, True]
+    assert found.conclusion is Conclusion.TIMEOUT
+
+
+FILE = """
+import unittest
+import pytest
+from solution import Stack, add as plus
+import solution
+
+@pytest.fixture
+def three():
+    return 3
+
+@pytest.mark.parametrize("a, b, c", [(1, 2, 3), pytest.param(2, 2, 4, id="twos")])
+def test_add(a, b, c):
+    assert plus(a, b) == c
+
+@pytest.mark.slow
+def test_fixture(three):
+    assert solution.add(three, 1) == pytest.approx(4.0000001, rel=1e-3)
+
+def test_raises():
+    with pytest.raises(TypeError, match="unsupported|concatenate"):
+        plus(1, None)
+
+@pytest.mark.skip(reason="never")
+def test_skipped():
+    assert False
+
+class TestStack:
+    def setup_method(self):
+        self.stack = Stack()
+
+    def test_push(self):
+        self.stack.push(1)
+        assert self.stack.pop() == 1
+
+class StackCase(unittest.TestCase):
+    def test_empty(self):
+        with self.assertRaises(IndexError):
+            Stack().pop()
+
+    def test_add(self):
+        self.assertEqual(plus(1, 1), 2)
+"""
+STACK = (
+    ADD
+    + "class Stack:\n    def __init__(self): self.x = []\n"
+    + "    def push(self, v): self.x.append(v)\n    def pop(self): return self.x.pop()\n"
+)
+
+
+def test_a_test_file_runs_as_pytest_and_unittest_would_run_it(judge):
+    found = verdict(judge, STACK, FILE)
+    assert [(result.name, result.passed) for result in found.results] == [
+        ("test_add[0]", True), ("test_add[1]", True), ("test_fixture", True), ("test_raises", True),
+        ("TestStack.test_push", True), ("StackCase.test_add", True), ("StackCase.test_empty", True),
+    ]  # fmt: skip
+
+
+def test_a_wrong_program_fails_just_the_tests_it_breaks(judge):
+    found = verdict(judge, STACK.replace("a + b", "a + b + (a == 2)"), FILE)
+    assert [result.name for result in found.results if not result.passed] == ["test_add[1]"]
+
+
+UNSUPPORTED = {
+    "a fixture of pytest": ("def test_f(tmp_path):\n    assert f(str(tmp_path)) == 1\n", "fixture 'tmp_path'"),
+    "expected failures": ("import pytest\n@pytest.mark.xfail\ndef test_f():\n    assert f(1) == 1\n", "xfail"),
+    "monkeypatching": (
+        "import pytest\ndef test_f():\n    pytest.MonkeyPatch().undo()\n    assert f(1) == 1\n",
+        "MonkeyPatch",
+    ),
+    "async tests": ("import pytest\nasync def test_f():\n    assert f(1) == 1\n", "async"),
+    "no tests at all": ("import pytest\n", "no test"),
+}
+
+
+@pytest.mark.parametrize(("text", "why"), UNSUPPORTED.values(), ids=UNSUPPORTED.keys())
+def test_what_cannot_be_judged_apart_from_pytest_is_refused(judge, text, why):
+    assert why in verdict(judge, "def f(x):\n    return x\n", text).refusal
+
+
+LOOKUP = "def double(x):\n    return {1: 2, 3: 6}.get(x, 0)\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "passes"), [("def double(x):\n    return x + x\n", True), (LOOKUP, False)], ids=["right", "hard-coded"]
+)
+def test_made_up_inputs_tell_a_solution_from_a_table_of_the_visible_tests(judge, source, passes):
+    truth = ["assert double(1) == 2", "assert double(3) == 6"]
+    found = verdict(judge, source, truth, reference="def double(x):\n    return 2 * x\n", fuzz=8)
+    assert not found.refusal
+    assert found.passed is passes
+    assert len(found.results) > 2
+
+
+def test_a_reference_that_fails_its_own_tests_is_refused(judge):
+    found = verdict(judge, ADD, ["assert add(1, 2) == 3"], reference="def add(a, b):\n    return a\n", fuzz=3)
+    assert "reference does not pass" in found.refusal
+
+
+def test_tests_beside_the_program_run_on_request_and_say_so(judge):
+    truth = ["assert call(lambda: 3) == 3", "assert call(lambda: 4) == 4"]
+    source = "def call(f):\n    return f()\n"
+    assert "not plain data" in verdict(judge, source, truth).refusal
+    beside = verdict(judge, source, truth, in_process=True)
+    assert (beside.passed, beside.split) == (True, False)
+    assert not verdict(judge, "def call(f):\n    return 0\n", truth, in_process=True).passed
+
+
+SHAPES = {
+    "asserts": (["assert f(1) == 1"], AssertSuite),
+    "a text of asserts": ("assert f(1) == 1", AssertSuite),
+    "HumanEval": ({"test": "def check(candidate):\n    pass", "entry_point": "f"}, AssertSuite),
+    "MBPP": ({"test_list": ["assert f(1) == 1"], "test_imports": []}, AssertSuite),
+    "APPS calls": ({"input_output": '{"fn_name": "f", "inputs": [[1]], "outputs": [1]}'}, CallSuite),
+    "APPS streams": ({"input_output": '{"inputs": ["1"], "outputs": ["1"]}'}, StreamSuite),
+    "inputs and outputs": ({"inputs": ["1"], "outputs": ["1"]}, StreamSuite),
+    "a test file": ("def test_f():\n    assert f(1) == 1", FileSuite),
+    "JSON text": ('{"tests": ["assert f(1) == 1"]}', AssertSuite),
+}
+
+
+@pytest.mark.parametrize(("truth", "kind"), SHAPES.values(), ids=SHAPES.keys())
+def test_ground_truths_are_read_in_the_shapes_of_data_sets(truth, kind):
+    assert type(read_suite(truth)) is kind
+
+
+WRONG = {
+    "no tests": ({}, "no tests"),
+    "a misspelt key": ({"tets": ["assert f(1)"]}, "did you mean 'tests'"),
+    "fewer outputs than inputs": ({"inputs": ["1", "2"], "outputs": ["1"]}, "2 inputs but 1 outputs"),
+    "an unknown comparison": ({"inputs": ["1"], "outputs": ["1"], "compare": "token"}, "did you mean 'tokens'"),
+    "numbers for tests": ([1, 2], "texts of Python"),
+    "a number": (3, "got int"),
+    "an object for an expected value": ({"fn_name": "f", "inputs": [[1]], "outputs": [object()]}, "plain data"),
+}
+
+
+@pytest.mark.parametrize(("truth", "why"), WRONG.values(), ids=WRONG.keys())
+def test_a_ground_truth_that_makes_no_sense_says_what_is_wrong(truth, why):
+    with pytest.raises(InvalidTrajectory, match=why):
+        read_suite(truth)

@@ -1,0 +1,171 @@
+"""A sandbox as a pool: threads, closed sandboxes, lost servers, forks of the owner."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from plaudit.errors import SandboxError
+from plaudit.sandbox import Ending, Sandbox, Tier, canaries
+
+
+def answer(sandbox, number=1):
+    with sandbox.open() as program:
+        program.load("def f(x): return x + 1")
+        return program.call("f", [number]).value
+
+
+def children():
+    return {int(pid) for task in Path("/proc/self/task").iterdir() for pid in (task / "children").read_text().split()}
+
+
+def test_many_threads_share_two_workers():
+    with Sandbox(workers=2) as sandbox, ThreadPoolExecutor(6) as pool:
+        assert list(pool.map(lambda n: answer(sandbox, n), range(40))) == list(range(1, 41))
+
+
+def test_a_server_is_replaced_after_so_many_programs(monkeypatch):
+    monkeypatch.setattr("plaudit.sandbox.sandbox.PROGRAMS_PER_SERVER", 5)
+    with Sandbox() as sandbox:
+        answer(sandbox)
+        (first,) = sandbox._idle
+        assert [answer(sandbox, n) for n in range(6)] == [1, 2, 3, 4, 5, 6]
+        assert first not in sandbox._idle
+
+
+def test_work_on_many_items_is_shared_and_tried_again_when_its_program_is_lost():
+    lost = []
+
+    def work(program, item):
+        if item == 3 and not lost:
+            lost.append(program._server._process.kill())
+        program.load("def f(x): return x * 2")
+        return program.call("f", [item]).value
+
+    with Sandbox(workers=2) as sandbox:
+        assert sandbox.run_many(work, range(8)) == [item * 2 for item in range(8)]
+    assert lost
+
+
+def test_closing_leaves_no_process_and_no_descriptor():
+    before, descriptors = children(), len(os.listdir("/proc/self/fd"))
+    with Sandbox(workers=2) as sandbox:
+        answer(sandbox)
+        assert len(children()) > len(before)
+    assert children() == before
+    assert len(os.listdir("/proc/self/fd")) == descriptors
+
+
+def test_a_lost_server_is_replaced():
+    with Sandbox() as sandbox:
+        answer(sandbox)
+        (server,) = sandbox._idle
+        server._process.kill()
+        server._process.wait()
+        assert answer(sandbox, 2) == 3
+
+
+def test_a_server_lost_under_a_program_is_no_outcome_of_the_program():
+    with Sandbox() as sandbox:
+        with sandbox.open() as program:
+            program.load("import time\ndef f(): time.sleep(100)")
+            killer = threading.Timer(0.2, program._server._process.kill)
+            killer.start()
+            with pytest.raises(SandboxError, match="lost"):
+                program.call("f")
+            killer.join()
+        assert answer(sandbox) == 2
+
+
+def test_a_thread_that_holds_all_workers_is_told_instead_of_waiting_for_itself():
+    with Sandbox() as sandbox, sandbox.open(), pytest.raises(SandboxError, match="this thread"):
+        sandbox.open()
+
+
+OWNER = """
+import sys, threading
+from plaudit.sandbox import Sandbox
+sandbox = Sandbox(at_most={tier})
+program = sandbox.open()
+program.load("def f():\\n    while True: pass")
+threading.Timer(0.3, lambda: print(program._server._process.pid, flush=True)).start()
+program.call("f")
+"""
+
+
+@pytest.mark.parametrize("tier", [Tier.LANDLOCK, Tier.NAMESPACES])
+def test_when_the_owner_is_killed_servers_and_programs_go_with_it(tier):
+    command = [sys.executable, "-c", OWNER.format(tier=int(tier))]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as owner:
+        session = int(owner.stdout.readline())
+        assert in_session(session)
+        owner.kill()
+    deadline = time.monotonic() + 20
+    while in_session(session) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert in_session(session) == []
+
+
+def in_session(session):
+    """The processes that descend from a server, which starts a session, and from its children, which start theirs."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if session in (int(fields[1]), int(fields[3])) or int(stat.parent.name) == session:
+            found.append(int(stat.parent.name))
+    return found
+
+
+def test_a_closed_sandbox_says_so():
+    sandbox = Sandbox()
+    sandbox.close()
+    with pytest.raises(SandboxError, match="closed"):
+        sandbox.open()
+
+
+@pytest.mark.filterwarnings("ignore:This process")
+def test_a_forked_process_starts_servers_of_its_own():
+    with Sandbox() as sandbox:
+        answer(sandbox)
+        pid = os.fork()
+        if pid == 0:
+            value = answer(sandbox, 5)
+            sandbox.close()
+            os._exit(0 if value == 6 else 1)
+        _, status = os.waitpid(pid, 0)
+        assert status == 0
+        assert answer(sandbox) == 2
+
+
+def test_without_any_wall_it_refuses_unless_told_otherwise():
+    with Sandbox(at_most=Tier.NONE) as sandbox, pytest.raises(SandboxError, match="allow_unsafe"):
+        sandbox.open()
+    with Sandbox(at_most=Tier.NONE, allow_unsafe=True) as sandbox:
+        assert answer(sandbox) == 2
+
+
+@pytest.mark.parametrize("name", ["right", "wrong", "cheating", "leaving"])
+def test_a_misjudged_canary_keeps_the_sandbox_from_starting(name, monkeypatch):
+    monkeypatch.setitem(canaries.EXPECTED, name, lambda outcome: outcome.ending is Ending.CRASHED)
+    with Sandbox() as sandbox, pytest.raises(SandboxError, match=f"{name}.*must not be used"):
+        sandbox.open()
+
+
+def test_an_unknown_flavour_is_named():
+    with Sandbox("numpi") as sandbox, pytest.raises(SandboxError, match="did you mean 'numpy'"):
+        sandbox.open()
+
+
+def test_servers_are_in_a_session_of_their_own_so_that_ctrl_c_does_not_reach_them():
+    with Sandbox() as sandbox:
+        answer(sandbox)
+        (server,) = sandbox._idle
+        assert os.getsid(server._process.pid) != os.getsid(0)

@@ -1,0 +1,96 @@
+"""The filter, run by a small interpreter of its own, does for each call what the lists say, on both architectures."""
+
+import errno
+
+import pytest
+
+from plaudit.sandbox.inside.seccomp import OWN_PID, build_filter
+from plaudit.sandbox.inside.syscalls import ALLOWED, AUDIT_ARCH, HIDDEN, MISSING, NUMBERS
+
+ALLOW, KILL = 0x7FFF0000, 0x80000000
+MACHINES = list(AUDIT_ARCH)
+
+
+def run(machine, number, *arguments, arch=None):
+    words = {0: number & 0xFFFFFFFF, 4: arch or AUDIT_ARCH[machine]}
+    for place, argument in enumerate((*arguments, *(0,) * (6 - len(arguments)))):
+        words[16 + 8 * place], words[20 + 8 * place] = argument & 0xFFFFFFFF, (argument >> 32) & 0xFFFFFFFF
+    code, place, register = build_filter(machine).code, 0, 0
+    while True:
+        operation, if_true, if_false, operand = code[place]
+        place += 1
+        if operation == 0x06:
+            return operand
+        if operation == 0x20:
+            register = words[operand]
+        elif operation == 0x54:
+            register &= operand
+        else:
+            holds = {0x15: register == operand, 0x35: register >= operand, 0x45: bool(register & operand)}[operation]
+            place += if_true if holds else if_false
+
+
+def refused(number=errno.EPERM):
+    return 0x00050000 | number
+
+
+def number_of(name, machine):
+    return NUMBERS[name][MACHINES.index(machine)]
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_every_call_that_is_not_listed_is_refused(machine):
+    conditional = {"clone", "kill", "tgkill", "prlimit64", "newfstatat", "fcntl", "ioctl", "socketpair", "sendto"}
+    expected = {number_of(name, machine): ALLOW for name in ALLOWED}
+    expected |= {number_of(name, machine): refused(code) for name, code in (HIDDEN | MISSING).items()}
+    depends = {number_of(name, machine) for name in conditional}
+    for number in range(1100):
+        if number not in depends:
+            assert run(machine, number) == expected.get(number, refused()), number
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize(
+    ("name", "arguments", "verdict"),
+    [
+        ("clone", [0x3D0F00], ALLOW),  # what glibc asks for a thread
+        ("clone", [17], refused()),
+        ("clone", [0x100 | 0x4000 | 17], refused()),
+        ("clone", [0x3D0F00 | 0x10000000], refused()),
+        ("clone", [0x10000], refused()),
+        ("kill", [OWN_PID, 9], ALLOW),
+        ("kill", [0, 9], refused()),
+        ("kill", [-1, 9], refused()),
+        ("tgkill", [OWN_PID, 5, 9], ALLOW),
+        ("tgkill", [OWN_PID + 1, 5, 9], refused()),
+        ("prlimit64", [0, 7], ALLOW),
+        ("prlimit64", [1, 7], refused()),
+        ("newfstatat", [1, 0, 0, 0x1000], ALLOW),
+        ("newfstatat", [1, 0, 0, 0], refused(errno.ENOENT)),
+        ("fcntl", [1, 1030], ALLOW),
+        ("fcntl", [1, 8, 1], refused()),
+        ("fcntl", [1, 1033], refused()),
+        ("ioctl", [1, 0x5401], ALLOW),
+        ("ioctl", [1, 0x5412], refused(errno.ENOTTY)),
+        ("socketpair", [1, 1 | 0o2000000], ALLOW),
+        ("socketpair", [1, 2], refused()),
+        ("socketpair", [2, 1], refused()),
+        ("sendto", [4, 0, 0, 0, 0], ALLOW),
+        ("sendto", [4, 0, 0, 0, 1 << 40], refused()),
+        ("sendto", [4, 0, 0, 0, 8], refused()),
+    ],
+)
+def test_some_calls_depend_on_their_arguments(machine, name, arguments, verdict):
+    assert run(machine, number_of(name, machine), *arguments) == verdict
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_calls_of_other_architectures_kill(machine):
+    assert run(machine, 1, arch=0x40000003) == KILL
+    assert run(machine, 0x40000000) == KILL
+    assert run(machine, 0xFFFFFFFF) == KILL
+
+
+def test_no_call_is_in_two_lists():
+    assert not set(ALLOWED) & (set(HIDDEN) | set(MISSING))
+    assert len(set(ALLOWED)) == len(ALLOWED)
