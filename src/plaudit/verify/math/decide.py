@@ -6,6 +6,7 @@ Cheap ways come first: the same text, then two plain numbers; only the rest is r
 import re
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Literal
 
 from plaudit.verify.math.budget import OverBudget, Unreadable
@@ -27,6 +28,7 @@ _PLAIN = re.compile(
 )
 MAX_PLAIN = 400  # digits of a number that is read without further ado
 MAX_TEXT = 100_000
+MAX_REMEMBERED = 200  # characters of an expression that is kept as a tree
 _DECIMAL_COMMA = re.compile(r"(-?\d+),(\d+)")
 _AROUND = " \n"  # not tabs: one may be the rest of an eaten \text
 
@@ -102,10 +104,19 @@ def _plain(text: str) -> Fraction | None:
 
 
 def _tree(text: str) -> Node | Unreadable:
+    return _remembered_tree(text) if len(text) <= MAX_REMEMBERED else _read(text)
+
+
+@lru_cache(maxsize=4096)  # the samples of a group share their truth, and often their answer
+def _remembered_tree(text: str) -> Node | Unreadable:
+    return _read(text)
+
+
+def _read(text: str) -> Node | Unreadable:
     try:
         return read(text)
     except Unreadable as reason:
-        return reason
+        return reason.with_traceback(None)
     except RecursionError:
         return OverBudget("too deep")
 
