@@ -26,7 +26,7 @@ def gsm8k_rollouts() -> list[dict[str, Any]]:
 
 
 def math_answers(part: str) -> list[tuple[str, Any, bool]]:
-    """(response, ground truth, correct) of the rows of a part of the math data that nobody disputes, else of the excerpt."""
+    """(response, ground truth, correct) of the rows of a part that nobody disputes, else of the excerpt."""
     path = shared(f"math/{part}.jsonl")
     if path is None:
         return [(row["response"], row["ground_truth"], row["metadata"]["labelled_correct"]) for row in rows(EXCERPT)]

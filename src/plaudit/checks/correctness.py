@@ -36,7 +36,7 @@ class NumberCheck(TypedDict):
 def check_answer(response: str, ground_truth: Any) -> float:
     """1.0 for the right final answer, 0.5 within 10 % of a numeric truth other than zero, else 0.0.
 
-    Hedged, denied, retracted and contradicting answers are 0.0. An answer left to be worked out is wrong: "2+2" is not 4.
+    Hedged, denied, retracted and contradicting answers are 0.0. Answers left to work out are wrong: "2+2" is not 4.
 
     >>> check_answer("2 + 2 = 4. The answer is 4.", "4")
     1.0
