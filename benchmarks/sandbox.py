@@ -161,7 +161,7 @@ def throughput(programs: list[Row]) -> float:
         return len(programs) / (time.perf_counter() - began)
 
 
-# How to run programs elsewhere, every how many-th program is run so in a round, and how many times cheaper ours must be.
+# How to run programs elsewhere, every how many-th is run so in a round, and how many times cheaper ours must be.
 PEERS: dict[str, tuple[Callable[[list[Row]], object], int, float]] = {
     "pytest in a temp file": (with_pytest, 20, 60),
     "python file.py": (as_file, 4, 4.5),
