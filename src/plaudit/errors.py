@@ -9,6 +9,7 @@ PlauditError
 ├── RolloutsError     (ValueError)    a rollouts file that cannot be read or written
 ├── CasesError        (ValueError)    a case table that cannot be run
 ├── CacheError        (ValueError)    a cache of scores that cannot be opened
+├── InvalidAdvantage  (ValueError)    rewards that cannot be turned into advantages, or an impossible loss
 ├── TransientError    (RuntimeError)  an endpoint failed in a way that may pass
 └── MissingPackage    (ImportError)   an optional package is not installed
 """
@@ -21,6 +22,7 @@ from types import ModuleType
 __all__ = [
     "CacheError",
     "CasesError",
+    "InvalidAdvantage",
     "InvalidOutput",
     "InvalidReward",
     "InvalidTrajectory",
@@ -69,6 +71,10 @@ class CasesError(PlauditError, ValueError):
 
 class CacheError(PlauditError, ValueError):
     """A cache of scores cannot be opened."""
+
+
+class InvalidAdvantage(PlauditError, ValueError):
+    """Rewards that cannot be turned into advantages or into a loss as given."""
 
 
 class TransientError(PlauditError, RuntimeError):

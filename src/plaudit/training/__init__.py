@@ -1,0 +1,1 @@
+"""Train a policy with a reward: sampler → reward → advantage → update."""
