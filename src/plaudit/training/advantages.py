@@ -8,7 +8,7 @@ import math
 import statistics
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from plaudit.errors import InvalidAdvantage, did_you_mean
@@ -190,7 +190,7 @@ class GDPOAdvantage(Advantage):
     """
 
     weights: Mapping[str, float] | None = None
-    each: GRPOAdvantage = field(default_factory=GRPOAdvantage)
+    gamma: float = 1.0
 
     def __call__(
         self,
@@ -213,8 +213,9 @@ class GDPOAdvantage(Advantage):
 
     def estimate(self, earnings: Earnings) -> Estimates:
         weights = self._checked_weights(earnings)
+        each = GRPOAdvantage(gamma=self.gamma)
         parts = [
-            (weight, self.each.estimate(Earnings(earnings.components[name], earnings.groups)))
+            (weight, each.estimate(Earnings(earnings.components[name], earnings.groups)))
             for name, weight in weights.items()
         ]
         summed: Estimates = []
@@ -254,7 +255,7 @@ class GAEAdvantage(Advantage):
         return whiten(estimates, earnings.credits) if self.whitening else estimates
 
 
-ADVANTAGES: dict[str, Callable[[], Advantage]] = {
+ADVANTAGES: dict[str, type[_Baselined | GDPOAdvantage | GAEAdvantage]] = {
     "reinforce": ReinforceAdvantage,
     "reinforce++": ReinforceAdvantage,
     "reinforce_baseline": ReinforceBaselineAdvantage,
@@ -269,12 +270,12 @@ ADVANTAGES: dict[str, Callable[[], Advantage]] = {
 }
 
 
-def advantage(name: str) -> Advantage:
-    """The estimator of that name, with its defaults."""
+def advantage(name: str, *, gamma: float = 1.0) -> Advantage:
+    """The estimator of that name; `gamma` discounts what is earned later, per token."""
     if name not in ADVANTAGES:
         known = ", ".join(ADVANTAGES)
         raise InvalidAdvantage(f"no advantage named {name!r}{did_you_mean(name, ADVANTAGES)} (there is {known})")
-    return ADVANTAGES[name]()
+    return ADVANTAGES[name](gamma=gamma)
 
 
 def whiten(estimates: Estimates, credits: Sequence[Credit | None], *, epsilon: float = 1e-8) -> Estimates:
