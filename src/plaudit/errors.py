@@ -9,6 +9,8 @@ PlauditError
 ├── RolloutsError     (ValueError)    a rollouts file that cannot be read or written
 ├── CasesError        (ValueError)    a case table that cannot be run
 ├── CacheError        (ValueError)    a cache of scores that cannot be opened
+├── ConfigError       (ValueError)    a training config that makes no sense
+├── TrainingError     (RuntimeError)  a training run that cannot start, go on or be resumed
 ├── TransientError    (RuntimeError)  an endpoint failed in a way that may pass
 └── MissingPackage    (ImportError)   an optional package is not installed
 """
@@ -21,6 +23,7 @@ from types import ModuleType
 __all__ = [
     "CacheError",
     "CasesError",
+    "ConfigError",
     "InvalidOutput",
     "InvalidReward",
     "InvalidTrajectory",
@@ -29,6 +32,7 @@ __all__ = [
     "RewardNotLoaded",
     "RolloutsError",
     "ScoringFailed",
+    "TrainingError",
     "TransientError",
     "did_you_mean",
     "require",
@@ -69,6 +73,14 @@ class CasesError(PlauditError, ValueError):
 
 class CacheError(PlauditError, ValueError):
     """A cache of scores cannot be opened."""
+
+
+class ConfigError(PlauditError, ValueError):
+    """A training config makes no sense."""
+
+
+class TrainingError(PlauditError, RuntimeError):
+    """A training run cannot start, go on or be resumed."""
 
 
 class TransientError(PlauditError, RuntimeError):

@@ -1,0 +1,1 @@
+"""Train a language model with a reward: sampler → reward → advantage → policy update."""
