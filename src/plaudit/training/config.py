@@ -25,10 +25,11 @@ __all__ = [
     "flat",
 ]
 
+LARGEST = 1e30  # infinity is no setting
 Count: TypeAlias = Annotated[int, Meta(ge=1)]
 CountOrNone: TypeAlias = Annotated[int, Meta(ge=0)]
-Positive: TypeAlias = Annotated[float, Meta(gt=0, lt=float("inf"))]
-NotNegative: TypeAlias = Annotated[float, Meta(ge=0, lt=float("inf"))]
+Positive: TypeAlias = Annotated[float, Meta(gt=0, le=LARGEST)]
+NotNegative: TypeAlias = Annotated[float, Meta(ge=0, le=LARGEST)]
 Share: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
 
 
