@@ -98,15 +98,18 @@ class SamplingConfig(_Section, frozen=True):
 class LossConfig(_Section, frozen=True):
     """The policy loss; null takes the preset's value."""
 
-    name: Annotated[str, Meta(description="The preset: grpo, dapo, dr_grpo, gspo, cispo, reinforce")] = "grpo"
+    name: Annotated[str, Meta(description="The preset: grpo, dapo, dr_grpo, gspo, cispo, ppo, reinforce")] = "grpo"
     clip_low: Annotated[NotNegative | None, Meta(description="The ratio is clipped below 1 - clip_low")] = None
     clip_high: Annotated[NotNegative | None, Meta(description="The ratio is clipped above 1 + clip_high")] = None
-    kl_coefficient: Annotated[NotNegative, Meta(description="Weight of the KL to the reference; 0 needs no copy")] = 0.0
+    average: Annotated[Literal["token", "sequence", "constant"] | None, Meta(description="How tokens are averaged")] = (
+        None
+    )
+    kl_beta: Annotated[NotNegative, Meta(description="Weight of the KL to the model at the start; 0: none")] = 0.0
     kl_estimator: Annotated[Literal["k1", "k2", "k3"], Meta(description="How the KL is estimated")] = "k3"
     kl_in: Annotated[Literal["loss", "reward"], Meta(description="Where the KL counts")] = "loss"
-    importance_cap: Annotated[
-        Positive | None, Meta(description="Truncate importance weights of stale samples here; null does not weight")
-    ] = None
+    max_importance: Annotated[
+        Positive, Meta(description="Where the weights that correct for stale samples or another sampler are cut")
+    ] = 2.0
 
 
 class OptimizerConfig(_Section, frozen=True):
@@ -139,8 +142,11 @@ class TrainingConfig(_Section, frozen=True):
     save_reward_analysis: Annotated[
         bool, Meta(description="Write reward_analysis.json and .txt: what scores high and low, and what fails")
     ] = False
-    gamma: Annotated[Share, Meta(description="Discount of per-token and per-step rewards")] = 1.0
-    gae_lambda: Annotated[Share, Meta(description="λ of advantage=gae")] = 1.0
+    credit: Annotated[
+        Literal["tokens", "steps", "outcome"],
+        Meta(description="Where rewards are earned: at tokens, where the reward says so; at steps; by the whole"),
+    ] = "tokens"
+    gamma: Annotated[Share, Meta(description="Discount per token of what is earned later")] = 1.0
     updates_per_batch: Annotated[Count, Meta(description="Passes over a batch")] = 1
     minibatches: Annotated[Count, Meta(description="Optimizer steps in one pass")] = 1
     gradient_accumulation: Annotated[
