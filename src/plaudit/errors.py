@@ -9,6 +9,10 @@ PlauditError
 ├── RolloutsError     (ValueError)    a rollouts file that cannot be read or written
 ├── CasesError        (ValueError)    a case table that cannot be run
 ├── CacheError        (ValueError)    a cache of scores that cannot be opened
+├── DataError         (ValueError)    prompts that cannot be trained on
+├── InvalidSampling   (ValueError)    sampling settings that make no sense
+├── SamplingFailed    (RuntimeError)  a sampler got no response
+├── PolicyError       (ValueError)    a model that cannot be loaded, saved or trained as asked
 ├── TransientError    (RuntimeError)  an endpoint failed in a way that may pass
 └── MissingPackage    (ImportError)   an optional package is not installed
 """
@@ -21,13 +25,17 @@ from types import ModuleType
 __all__ = [
     "CacheError",
     "CasesError",
+    "DataError",
     "InvalidOutput",
     "InvalidReward",
+    "InvalidSampling",
     "InvalidTrajectory",
     "MissingPackage",
     "PlauditError",
+    "PolicyError",
     "RewardNotLoaded",
     "RolloutsError",
+    "SamplingFailed",
     "ScoringFailed",
     "TransientError",
     "did_you_mean",
@@ -69,6 +77,22 @@ class CasesError(PlauditError, ValueError):
 
 class CacheError(PlauditError, ValueError):
     """A cache of scores cannot be opened."""
+
+
+class DataError(PlauditError, ValueError):
+    """Prompts cannot be trained on: none at all, without text, or longer than the model's context."""
+
+
+class InvalidSampling(PlauditError, ValueError):
+    """Sampling settings make no sense."""
+
+
+class SamplingFailed(PlauditError, RuntimeError):
+    """A sampler got no response."""
+
+
+class PolicyError(PlauditError, ValueError):
+    """A model cannot be loaded, saved or trained as asked."""
 
 
 class TransientError(PlauditError, RuntimeError):
