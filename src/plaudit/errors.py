@@ -11,6 +11,10 @@ PlauditError
 ├── CacheError        (ValueError)    a cache of scores that cannot be opened
 ├── ConfigError       (ValueError)    a training config that makes no sense
 ├── TrainingError     (RuntimeError)  a training run that cannot start, go on or be resumed
+├── DataError         (ValueError)    prompts that cannot be trained on
+├── InvalidSampling   (ValueError)    sampling settings that make no sense
+├── SamplingFailed    (RuntimeError)  a sampler got no response
+├── PolicyError       (ValueError)    a model that cannot be loaded, saved or trained as asked
 ├── TransientError    (RuntimeError)  an endpoint failed in a way that may pass
 └── MissingPackage    (ImportError)   an optional package is not installed
 """
@@ -24,13 +28,17 @@ __all__ = [
     "CacheError",
     "CasesError",
     "ConfigError",
+    "DataError",
     "InvalidOutput",
     "InvalidReward",
+    "InvalidSampling",
     "InvalidTrajectory",
     "MissingPackage",
     "PlauditError",
+    "PolicyError",
     "RewardNotLoaded",
     "RolloutsError",
+    "SamplingFailed",
     "ScoringFailed",
     "TrainingError",
     "TransientError",
@@ -81,6 +89,22 @@ class ConfigError(PlauditError, ValueError):
 
 class TrainingError(PlauditError, RuntimeError):
     """A training run cannot start, go on or be resumed."""
+
+
+class DataError(PlauditError, ValueError):
+    """Prompts cannot be trained on: none at all, without text, or longer than the model's context."""
+
+
+class InvalidSampling(PlauditError, ValueError):
+    """Sampling settings make no sense."""
+
+
+class SamplingFailed(PlauditError, RuntimeError):
+    """A sampler got no response."""
+
+
+class PolicyError(PlauditError, ValueError):
+    """A model cannot be loaded, saved or trained as asked."""
 
 
 class TransientError(PlauditError, RuntimeError):
