@@ -15,6 +15,7 @@ PlauditError
 ├── InvalidSampling   (ValueError)    sampling settings that make no sense
 ├── SamplingFailed    (RuntimeError)  a sampler got no response
 ├── PolicyError       (ValueError)    a model that cannot be loaded, saved or trained as asked
+├── InvalidAdvantage  (ValueError)    rewards that cannot be turned into advantages, or an impossible loss
 ├── TransientError    (RuntimeError)  an endpoint failed in a way that may pass
 └── MissingPackage    (ImportError)   an optional package is not installed
 """
@@ -29,6 +30,7 @@ __all__ = [
     "CasesError",
     "ConfigError",
     "DataError",
+    "InvalidAdvantage",
     "InvalidOutput",
     "InvalidReward",
     "InvalidSampling",
@@ -105,6 +107,10 @@ class SamplingFailed(PlauditError, RuntimeError):
 
 class PolicyError(PlauditError, ValueError):
     """A model cannot be loaded, saved or trained as asked."""
+
+
+class InvalidAdvantage(PlauditError, ValueError):
+    """Rewards that cannot be turned into advantages or into a loss as given."""
 
 
 class TransientError(PlauditError, RuntimeError):
