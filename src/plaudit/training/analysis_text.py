@@ -46,7 +46,7 @@ def analysis_text(analysis: RewardAnalysis) -> str:
     title = f"Common failure patterns ({analysis.failing:,} of {summary.ok:,} scored samples fail)"
     lines += _section(title, [line for pattern in analysis.failures for line in _pattern(pattern)])
     lines += _section("Not scored", _unscored(analysis))
-    return "\n".join(lines) + "\n"
+    return "".join(f"{_cut(line, WIDTH)}\n" for line in lines)
 
 
 def _section(title: str, lines: Sequence[str]) -> list[str]:
@@ -135,4 +135,8 @@ def _remarks(analysis: RewardAnalysis) -> list[str]:
 
 def _shown(text: str, width: int) -> str:
     printable = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
-    return printable if len(printable) <= width else f"{printable[: width - 1]}…"
+    return _cut(printable, width)
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"

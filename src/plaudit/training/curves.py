@@ -29,19 +29,20 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """A part of the picture; `stacked` lines add up, `share` is told in percent."""
+    """A part of the picture; `stacked` lines add up, `share` is told in percent, `zeros` shows what is always 0 too."""
 
     title: str
     lines: tuple[Line, ...]
     stacked: bool = False
     share: bool = False
+    zeros: bool = False
 
     def told(self, metrics: Sequence[Mapping[str, Any]]) -> list[Line]:
-        """The lines there is something to see of: a number that is not 0, and not what another line shows."""
+        """The lines there is something to see of, each once where two are the same."""
         found: dict[tuple[float, ...], Line] = {}
         for line in self.lines:
             values = tuple(_series(line.metric, metrics)[1])
-            if any(values):
+            if any(values) or (values and self.zeros):
                 found.setdefault(values, line)
         return list(found.values())
 
@@ -54,6 +55,7 @@ MAIN = Panel(
         Line("eval/score", "held-out score", GREEN, points=True),
         Line("eval/greedy", "held-out score, greedy", ORANGE, points=True),
     ),
+    zeros=True,
 )
 PANELS = (
     Panel("Response length (tokens)", (Line("length", "mean", PURPLE),)),
@@ -115,7 +117,7 @@ def _draw(axes: Any, panel: Panel, metrics: Sequence[Mapping[str, Any]], *, larg
     _limit(axes, panel, large)
     if large:
         _tell_ends(axes, [line for line in lines if line.points], metrics)
-    named = large or len(lines) > 1
+    named = len(lines) > 1 or (large and bool(lines))
     axes.set_title(panel.title, loc="left", color=INK, fontsize=12 if large else 10, pad=24)
     if named:  # above the lines, where it cannot hide one
         axes.legend(
