@@ -73,7 +73,8 @@ SCRIPT = """
 import json, sys
 from pathlib import Path
 from plaudit.training.logs import RunName, open_logs
-writers = open_logs([sys.argv[1]], RunName(Path(sys.argv[2]), project="checked", config={"seed": 1, "model": {"a": None}}))
+run = RunName(Path(sys.argv[2]), project="checked", config={"seed": 1, "model": {"a": None}})
+writers = open_logs([sys.argv[1]], run)
 for metrics in json.loads(sys.argv[3]):
     writers[0].log(metrics["step"], metrics)
 writers[0].close()

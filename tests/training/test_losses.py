@@ -92,7 +92,7 @@ def test_every_published_loss_is_checked_by_hand_or_is_ppo():
 
 
 def test_dual_clip_bounds_what_a_bad_sample_can_cost(batch):
-    now, old, _, mask = batch
+    _, old, _, mask = batch
     far = old + 3.0
     cost = policy_loss(far, old, -torch.ones_like(old), mask, settings=LOSSES["ppo"]).value.item()
     assert cost == pytest.approx(3.0)
@@ -225,7 +225,7 @@ def test_truncated_importance_sampling_corrects_a_sampler_that_differs():
 
 
 def test_stats_tell_how_far_the_policy_moved(batch):
-    now, old, advantages, mask = batch
+    _, old, advantages, mask = batch
     still = policy_loss(old, old, advantages, mask).stats
     assert still["ratio/mean"] == 1.0
     assert still["kl_old"] == still["clip/high"] == still["clip/low"] == 0.0
