@@ -52,7 +52,9 @@ class ModelConfig(_Section, frozen=True):
     lora_targets: Annotated[
         tuple[str, ...], Meta(description="Which layers get an adapter; empty takes the model family's usual ones")
     ] = ()
-    warm_start_steps: Annotated[CountOrNone, Meta(description="Supervised steps before RL, embedded model only")] = 60
+    warm_start_steps: Annotated[
+        CountOrNone | None, Meta(description="Supervised steps before RL, embedded model only; null: the task's")
+    ] = None
     warm_start_batch: Annotated[Count, Meta(description="Examples in such a step")] = 64
     warm_start_lr: Annotated[Positive, Meta(description="Its learning rate")] = 3e-3
 
