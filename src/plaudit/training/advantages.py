@@ -7,13 +7,13 @@ is never a 0. Group statistics are those of what was scored.
 import math
 import statistics
 from abc import ABC, abstractmethod
-from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from plaudit.errors import InvalidAdvantage, did_you_mean
-from plaudit.training.credit import Credit, Earnings, gae, returns
+from plaudit.training.credit import Credit, gae, returns
+from plaudit.training.earnings import Earnings
 
 __all__ = [
     "ADVANTAGES", "Advantage", "DrGRPOAdvantage", "GAEAdvantage", "GDPOAdvantage", "GRPOAdvantage", "OPOAdvantage",
@@ -41,18 +41,12 @@ class Advantage(ABC):
     ) -> list[float | None]:
         """One advantage per reward. Rewards of one prompt stand together, `num_generations` of them, unless `groups`
         says which belong together; `lengths` in tokens matter to estimators that average over tokens."""
-        numbers = as_rewards(rewards)
-        return self._per_sample(numbers, _groups(len(numbers), num_generations, groups), _lengths(numbers, lengths))
+        estimates = self.estimate(Earnings.of_rewards(rewards, num_generations, groups, lengths))
+        return [None if estimate is None else estimate[0] for estimate in estimates]
 
     @abstractmethod
     def estimate(self, earnings: Earnings) -> Estimates:
         """One advantage per token of every sample; None for samples that were not scored."""
-
-    def _per_sample(
-        self, rewards: list[float | None], groups: Sequence[Hashable], lengths: Sequence[int]
-    ) -> list[float | None]:
-        estimates = self.estimate(Earnings(_whole(rewards, lengths), groups))
-        return [None if estimate is None else estimate[0] for estimate in estimates]
 
 
 @dataclass(frozen=True)
@@ -74,7 +68,7 @@ class _Baselined(Advantage):
             _check_comparable(type(self).__name__, earnings)
         estimates: Estimates = [None] * len(earnings.credits)
         scales = self._scales(earnings)
-        for places in _members(earnings).values():
+        for places in earnings.members.values():
             credits = [credit for place in places if (credit := earnings.credits[place]) is not None]
             for place, centred in zip(places, self._centred(credits), strict=True):
                 estimates[place] = [value * scales[place] for value in centred]
@@ -196,7 +190,7 @@ class GDPOAdvantage(Advantage):
     """
 
     weights: Mapping[str, float] | None = None
-    each: GRPOAdvantage = field(default_factory=GRPOAdvantage)
+    gamma: float = 1.0
 
     def __call__(
         self,
@@ -209,18 +203,19 @@ class GDPOAdvantage(Advantage):
         """One advantage per sample; `rewards` maps the name of each component to its rewards."""
         if not isinstance(rewards, Mapping):
             raise InvalidAdvantage(f"gdpo takes rewards by component, as a mapping; got {type(rewards).__name__}")
-        by_name = {name: as_rewards(values) for name, values in rewards.items()}
-        count = max(map(len, by_name.values()), default=0)
-        sizes = _lengths([None] * count, lengths)
-        components = {name: _whole(values, sizes) for name, values in by_name.items()}
-        anything = _whole([0.0] * count, sizes)  # which samples count is told by the components alone
-        earnings = Earnings(anything, _groups(count, num_generations, groups), components)
+        parts = {
+            name: Earnings.of_rewards(values, num_generations, groups, lengths) for name, values in rewards.items()
+        }
+        count = max((len(part.credits) for part in parts.values()), default=0)
+        whole = Earnings.of_rewards([0.0] * count, num_generations, groups, lengths)  # which count, the parts tell
+        earnings = replace(whole, components={name: part.credits for name, part in parts.items()})
         return [None if estimate is None else estimate[0] for estimate in self.estimate(earnings)]
 
     def estimate(self, earnings: Earnings) -> Estimates:
         weights = self._checked_weights(earnings)
+        each = GRPOAdvantage(gamma=self.gamma)
         parts = [
-            (weight, self.each.estimate(Earnings(earnings.components[name], earnings.groups)))
+            (weight, each.estimate(Earnings(earnings.components[name], earnings.groups)))
             for name, weight in weights.items()
         ]
         summed: Estimates = []
@@ -260,7 +255,7 @@ class GAEAdvantage(Advantage):
         return whiten(estimates, earnings.credits) if self.whitening else estimates
 
 
-ADVANTAGES: dict[str, Callable[[], Advantage]] = {
+ADVANTAGES: dict[str, type[_Baselined | GDPOAdvantage | GAEAdvantage]] = {
     "reinforce": ReinforceAdvantage,
     "reinforce++": ReinforceAdvantage,
     "reinforce_baseline": ReinforceBaselineAdvantage,
@@ -275,12 +270,12 @@ ADVANTAGES: dict[str, Callable[[], Advantage]] = {
 }
 
 
-def advantage(name: str) -> Advantage:
-    """The estimator of that name, with its defaults."""
+def advantage(name: str, *, gamma: float = 1.0) -> Advantage:
+    """The estimator of that name; `gamma` discounts what is earned later, per token."""
     if name not in ADVANTAGES:
         known = ", ".join(ADVANTAGES)
         raise InvalidAdvantage(f"no advantage named {name!r}{did_you_mean(name, ADVANTAGES)} (there is {known})")
-    return ADVANTAGES[name]()
+    return ADVANTAGES[name](gamma=gamma)
 
 
 def whiten(estimates: Estimates, credits: Sequence[Credit | None], *, epsilon: float = 1e-8) -> Estimates:
@@ -300,58 +295,6 @@ def whiten(estimates: Estimates, credits: Sequence[Credit | None], *, epsilon: f
     return [None if estimate is None else [(value - mean) * slope for value in estimate] for estimate in estimates]
 
 
-def as_rewards(rewards: Iterable[Any]) -> list[float | None]:
-    """Numbers of any kind (lists, arrays, tensors) as floats; None and NaN both mean not scored."""
-    tolist = getattr(rewards, "tolist", None)  # arrays and tensors: their items are not plain numbers
-    listed = tolist() if tolist else list(rewards)
-    return [_as_reward(place, value) for place, value in enumerate(listed)]
-
-
-def _as_reward(place: int, value: Any) -> float | None:
-    if value is None:
-        return None
-    try:
-        number = float(value)
-    except (TypeError, ValueError, RuntimeError) as error:  # RuntimeError: tensors of several elements
-        raise InvalidAdvantage(f"rewards[{place}] must be one number or None, got {value!r:.60}") from error
-    if math.isinf(number):
-        raise InvalidAdvantage(f"rewards[{place}] is {number}; a reward is a finite number, or None where not scored")
-    return None if math.isnan(number) else number
-
-
-def _groups(count: int, num_generations: int, groups: Sequence[Hashable] | None) -> Sequence[Hashable]:
-    if groups is not None:
-        return groups
-    if num_generations < 1:
-        raise InvalidAdvantage(f"num_generations must be at least 1, got {num_generations}")
-    if count % num_generations:
-        raise InvalidAdvantage(
-            f"{count} rewards do not divide into groups of num_generations={num_generations}; "
-            "give as many rewards per prompt, or say with `groups` which belong together"
-        )
-    return [place // num_generations for place in range(count)]
-
-
-def _lengths(rewards: Sequence[float | None], lengths: Sequence[int] | None) -> Sequence[int]:
-    if lengths is not None and len(lengths) != len(rewards):
-        raise InvalidAdvantage(f"{len(lengths)} lengths for {len(rewards)} rewards; give one each")
-    return [1] * len(rewards) if lengths is None else lengths
-
-
-def _whole(rewards: Sequence[float | None], lengths: Sequence[int]) -> list[Credit | None]:
-    pairs = zip(rewards, lengths, strict=True)
-    return [None if reward is None else Credit.whole(reward, max(1, length)) for reward, length in pairs]
-
-
-def _members(earnings: Earnings) -> dict[Hashable, list[int]]:
-    """The places of the scored samples of each group."""
-    members: dict[Hashable, list[int]] = defaultdict(list)
-    for place, (group, credit) in enumerate(zip(earnings.groups, earnings.credits, strict=True)):
-        if credit is not None:
-            members[group].append(place)
-    return members
-
-
 def _check_comparable(name: str, earnings: Earnings) -> None:
     count = len(earnings.groups)
     if count > 1 and len(set(earnings.groups)) == count:
@@ -363,16 +306,15 @@ def _check_comparable(name: str, earnings: Earnings) -> None:
 
 def _group_spreads(earnings: Earnings) -> list[float]:
     spreads = [0.0] * len(earnings.credits)
-    for places in _members(earnings).values():
-        spread = _deviation([credit.total for place in places if (credit := earnings.credits[place]) is not None])
+    for places in earnings.members.values():
+        spread = _deviation(earnings.totals(places))
         for place in places:
             spreads[place] = spread
     return spreads
 
 
 def _batch_spreads(earnings: Earnings) -> list[float]:
-    totals = [credit.total for credit in earnings.credits if credit is not None]
-    return [_deviation(totals)] * len(earnings.credits)
+    return [_deviation(earnings.totals())] * len(earnings.credits)
 
 
 def _no_spreads(earnings: Earnings) -> list[float]:

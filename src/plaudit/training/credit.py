@@ -5,8 +5,8 @@ reward that gives token rewards is not counted twice, and nothing is lost.
 """
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from plaudit.contract.alignment import token_rewards_of
@@ -14,7 +14,7 @@ from plaudit.contract.output import RewardOutput
 from plaudit.errors import InvalidAdvantage, did_you_mean
 from plaudit.trajectory import Trajectory
 
-__all__ = ["CREDITS", "Credit", "CreditBy", "Earnings", "credit_of", "gae", "returns"]
+__all__ = ["CREDITS", "Credit", "CreditBy", "credit_of", "gae", "returns"]
 
 CreditBy: TypeAlias = Literal["outcome", "tokens", "steps"]
 
@@ -65,45 +65,6 @@ class Credit:
         return replace(self, tokens=paid)
 
 
-@dataclass(frozen=True, slots=True)
-class Earnings:
-    """What a batch earned: a credit per sample (None: not scored) and the group each sample belongs to.
-
-    `components` holds the same per component of the reward, for estimators that look at each; `values` are a critic's,
-    one per token.
-    """
-
-    credits: Sequence[Credit | None]
-    groups: Sequence[Hashable]
-    components: Mapping[str, Sequence[Credit | None]] = field(default_factory=dict)
-    values: Sequence[Sequence[float]] | None = None
-
-    def __post_init__(self) -> None:
-        expected = len(self.credits)
-        counts = {"groups": self.groups, "values": self.values, **self.components}
-        for name, given in counts.items():
-            if given is not None and len(given) != expected:
-                raise InvalidAdvantage(f"{len(given)} {name} for {expected} samples; give one each")
-
-    @classmethod
-    def of(cls, scored: Iterable[tuple[Trajectory, RewardOutput]], by: CreditBy = "tokens") -> "Earnings":
-        """The earnings of scored trajectories, grouped as the trajectories say."""
-        pairs = list(scored)
-        names = dict.fromkeys(name for _, output in pairs for name in output.components)
-        return cls(
-            credits=[credit_of(trajectory, output, by) for trajectory, output in pairs],
-            groups=[trajectory.group_key for trajectory, _ in pairs],
-            components={name: [_component(*pair, name, by) for pair in pairs] for name in names},
-        )
-
-    def less(self, penalties: Sequence[Sequence[float]]) -> "Earnings":
-        """The earnings after a penalty per token of every sample; components keep theirs."""
-        if len(penalties) != len(self.credits):
-            raise InvalidAdvantage(f"penalties of {len(penalties)} samples for {len(self.credits)} samples")
-        pairs = zip(self.credits, penalties, strict=True)
-        return replace(self, credits=[None if credit is None else credit.less(paid) for credit, paid in pairs])
-
-
 def credit_of(trajectory: Trajectory, output: RewardOutput, by: CreditBy = "tokens") -> Credit | None:
     """Where the sample's reward was earned; None when it was not scored.
 
@@ -152,11 +113,6 @@ def gae(credit: Credit, values: Sequence[float], *, gamma: float = 1.0, lam: flo
             advantages[place] = next_advantage = delta + gamma * lam * next_advantage
             earned, next_value = 0.0, values[place]
     return advantages
-
-
-def _component(trajectory: Trajectory, output: RewardOutput, name: str, by: CreditBy) -> Credit | None:
-    component = output.components.get(name)
-    return None if component is None or not output.ok else credit_of(trajectory, component, by)
 
 
 def _no_rewards(trajectory: Trajectory, output: RewardOutput, chosen: Sequence[int]) -> None:

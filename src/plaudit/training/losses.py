@@ -13,15 +13,15 @@ import torch
 from torch import Tensor
 
 from plaudit.errors import InvalidAdvantage, did_you_mean
+from plaudit.training.divergence import KL_ESTIMATORS, KLEstimator, kl_divergence
 
 __all__ = [
-    "KL_ESTIMATORS", "LOSSES", "Anchors", "Loss", "LossSettings", "importance_weights", "kl_divergence",
+    "LOSSES", "Anchors", "Loss", "LossSettings", "importance_weights",
     "loss_settings", "pad_advantages", "policy_loss", "token_weights", "value_loss",
 ]  # fmt: skip
 
 Average: TypeAlias = Literal["token", "sequence", "constant"]
 Surrogate: TypeAlias = Literal["clipped", "weighted", "plain"]
-KLEstimator: TypeAlias = Literal["k1", "k2", "k3"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,8 @@ class LossSettings:
     """Which loss: `LOSSES` has the published ones by name.
 
     `surrogate`: "clipped" is PPO's minimum of clipped and unclipped ratio, "weighted" multiplies log-probs by the
-    clipped ratio as a constant (CISPO), "plain" has no ratio. `ratio` is taken per token or per sequence (GSPO). Ratios are clipped to [1 − clip_low, 1 + clip_high]; `dual_clip` bounds the ratio where the advantage is negative.
+    clipped ratio as a constant (CISPO), "plain" has no ratio. `ratio` is taken per token or per sequence (GSPO).
+    Ratios are clipped to [1 − clip_low, 1 + clip_high]; `dual_clip` bounds the ratio where the advantage is negative.
     `average`: over all tokens alike, over each sequence first, or by the constant B × `max_tokens`, where None stands
     for the width of the batch. `kl_beta` weighs the KL to the reference in the loss.
     `max_importance` truncates the weights that correct for a sampler which differs from the policy.
@@ -127,16 +128,6 @@ def token_weights(mask: Tensor, settings: LossSettings | None = None) -> Tensor:
     return _AVERAGES[settings.average](mask.float(), settings)
 
 
-def kl_divergence(logprobs: Tensor, reference: Tensor, estimator: KLEstimator = "k3") -> Tensor:
-    """KL(policy ‖ reference) per token, estimated from the tokens drawn (joschu.net/blog/kl-approx.html).
-
-    With d = log π − log π_ref: k1 = d, unbiased; k2 = d²/2, whose gradient is the right one in a loss; k3 = e^(−d) − 1
-    + d, unbiased and never negative.
-    """
-    _one_of("kl_estimator", estimator, KL_ESTIMATORS)
-    return KL_ESTIMATORS[estimator](logprobs - reference)
-
-
 def importance_weights(logprobs: Tensor, sampler_logprobs: Tensor, *, cap: float = 2.0) -> Tensor:
     """π / π_sampler per token, truncated at `cap`, as a constant (Ionides 2008, doi:10.1198/106186008X320456).
 
@@ -227,18 +218,6 @@ def _average_constant(mask: Tensor, settings: LossSettings) -> Tensor:
     return mask / (samples * (settings.max_tokens or mask.shape[1]))
 
 
-def _k1(d: Tensor) -> Tensor:
-    return d
-
-
-def _k2(d: Tensor) -> Tensor:
-    return d.square() / 2
-
-
-def _k3(d: Tensor) -> Tensor:
-    return torch.expm1(-d) + d
-
-
 _SURROGATES: dict[str, Callable[[Tensor, Tensor, Tensor, LossSettings], Tensor]] = {
     "clipped": _clipped,
     "weighted": _weighted,
@@ -250,18 +229,6 @@ _AVERAGES: dict[str, Callable[[Tensor, LossSettings], Tensor]] = {
     "sequence": _average_sequences,
     "constant": _average_constant,
 }
-KL_ESTIMATORS: dict[str, Callable[[Tensor], Tensor]] = {"k1": _k1, "k2": _k2, "k3": _k3}
-
-LOSSES: dict[str, LossSettings] = {
-    "grpo": LossSettings(average="sequence"),
-    "dapo": LossSettings(average="token", clip_high=0.28),
-    "dr_grpo": LossSettings(average="constant"),
-    "gspo": LossSettings(ratio="sequence", average="sequence", clip_low=3e-4, clip_high=4e-4),
-    "cispo": LossSettings(surrogate="weighted", average="token", clip_low=1.0, clip_high=4.0),
-    "ppo": LossSettings(average="token", dual_clip=3.0),
-    "reinforce": LossSettings(surrogate="plain", average="token"),
-}
-"""The losses by the names of their papers, with the papers' clips (CISPO's from ScaleRL, arXiv:2510.13786)."""
 
 
 def _ratio_stats(
@@ -276,7 +243,7 @@ def _ratio_stats(
         "ratio/max": _most(ratio, counts),
         "clip/low": _mean(low.float(), counts),
         "clip/high": _mean(high.float(), counts),
-        "kl_old": _mean(_k3(log_ratio), counts),
+        "kl_old": _mean(kl_divergence(log_ratio, torch.zeros_like(log_ratio)), counts),
         "tokens": float(counts.sum()),
     }
 
@@ -304,3 +271,15 @@ def _check_shapes(logprobs: Tensor, **others: Tensor | None) -> None:
 def _one_of(what: str, name: str, table: Mapping[str, object]) -> None:
     if name not in table:
         raise InvalidAdvantage(f"no {what} {name!r}{did_you_mean(str(name), table)} (there is {', '.join(table)})")
+
+
+LOSSES: dict[str, LossSettings] = {
+    "grpo": LossSettings(average="sequence"),
+    "dapo": LossSettings(average="token", clip_high=0.28),
+    "dr_grpo": LossSettings(average="constant"),
+    "gspo": LossSettings(ratio="sequence", average="sequence", clip_low=3e-4, clip_high=4e-4),
+    "cispo": LossSettings(surrogate="weighted", average="token", clip_low=1.0, clip_high=4.0),
+    "ppo": LossSettings(average="token", dual_clip=3.0),
+    "reinforce": LossSettings(surrogate="plain", average="token"),
+}
+"""The losses by the names of their papers, with the papers' clips (CISPO's from ScaleRL, arXiv:2510.13786)."""
