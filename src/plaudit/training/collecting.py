@@ -6,23 +6,21 @@ a resumed run draws what an uninterrupted one would have drawn.
 
 import hashlib
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
 import msgspec
 
 from plaudit.contract.output import RewardOutput
 from plaudit.engine import Scored, Scorer
 from plaudit.training.config import RunConfig
+from plaudit.training.filtering import GroupFilter
 from plaudit.training.prompt_stream import PromptStream
 from plaudit.training.prompts import Prompts
 from plaudit.training.sampling.sampler import Sampled, Sampler, SamplingSettings
 
-__all__ = ["Batch", "Collector", "Keeps", "seed_of"]
-
-Keeps: TypeAlias = Callable[[Sequence[RewardOutput]], bool]
-"""Whether a group with these outputs is worth training on."""
+__all__ = ["Batch", "Collector", "seed_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +31,8 @@ class Batch:
     sampled: Sampled
     outputs: list[RewardOutput]
     left_out: list[Scored]
+    reasons: dict[str, int]
+    """Why how many groups were left out."""
     position: int
     """How many prompts had been taken from the stream when it was complete."""
     staleness: int
@@ -49,19 +49,19 @@ class Batch:
 class Collector:
     """Fills batches from a stream of prompts."""
 
-    def __init__(
-        self, stream: PromptStream, scorer: Scorer, config: RunConfig, *, settings: SamplingSettings, keeps: Keeps | None
-    ) -> None:
-        self.stream, self.scorer, self.config = stream, scorer, config
-        self.settings, self.keeps = settings, keeps
+    def __init__(self, stream: PromptStream, scorer: Scorer, config: RunConfig, *, settings: SamplingSettings) -> None:
+        self.stream, self.scorer, self.config, self.settings = stream, scorer, config, settings
+        told = config.filter
+        self.filter = GroupFilter(told.by, told.low, told.high, told.min_spread)
 
     def collect(self, step: int, sampler: Sampler, *, staleness: int = 0) -> Batch:
         """The batch of a step; where filtering leaves too few groups after all refills, it is smaller."""
         wanted = self.config.sampling.prompts_per_step
         kept: list[_Group] = []
         left_out: list[_Group] = []
+        reasons: Counter[str] = Counter()
         sample_s = reward_s = 0.0
-        for turn in range(1 + (self.config.filter.max_refills if self.keeps else 0)):
+        for turn in range(1 + self.config.filter.max_refills):
             rows = self._rows(step, len(kept) + len(left_out), wanted - len(kept))
             began = time.perf_counter()
             sampled = self._sampled(sampler, rows, step, turn)
@@ -69,7 +69,9 @@ class Collector:
             outputs = self.scorer.score(sampled.trajectories)
             sample_s, reward_s = sample_s + drawn - began, reward_s + time.perf_counter() - drawn
             for group in _groups(sampled, outputs, self.config.sampling.samples_per_prompt):
-                (kept if self.keeps is None or self.keeps(group.outputs) else left_out).append(group)
+                judged = self.filter(group.scored)
+                (kept if judged.kept else left_out).append(group)
+                reasons.update(judged.dropped)
             if len(kept) == wanted:
                 break
         return Batch(
@@ -77,6 +79,7 @@ class Collector:
             sampled=_together([group.sampled for group in kept]),
             outputs=[output for group in kept for output in group.outputs],
             left_out=[scored for group in left_out for scored in group.scored],
+            reasons=dict(reasons),
             position=self.stream.position,
             staleness=staleness,
             sample_s=sample_s,

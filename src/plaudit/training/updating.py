@@ -73,7 +73,9 @@ class Updater:
         old = self._frozen(self.policy, tokens) if needs_old else None
         if self._kl_in_reward and old is not None and reference is not None:
             kl = kl_divergence(old, reference, self.config.loss.kl_estimator) * self.config.loss.kl_beta
-            earnings = earnings.less([row[:length] for row, length in zip(kl.tolist(), tokens.lengths_B.tolist(), strict=True)])
+            earnings = earnings.less(
+                [row[:length] for row, length in zip(kl.tolist(), tokens.lengths_B.tolist(), strict=True)]
+            )
             reference = None
         advantages, mask = pad_advantages(self.advantage.estimate(earnings), tokens.mask_B_T)
         sampler = _sampled_logprobs(batch, tokens) if self.off_policy else None
