@@ -1,37 +1,32 @@
-"""The numbers of a step: rewards, scores, lengths, statuses, components, and where the time went.
+"""The numbers of a step: what was drawn, what it earned, and where the time went.
 
 Entropy is estimated from the log-probs of the tokens drawn, over all of them; it costs no further pass.
 """
 
-import math
 import statistics
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from plaudit.contract.output import RewardOutput
 from plaudit.engine import Scored
 from plaudit.training.collecting import Batch
+from plaudit.training.metrics import reward_metrics
 from plaudit.trajectory import Trajectory
 
 __all__ = ["batch_metrics", "time_metrics"]
 
 
 def batch_metrics(batch: Batch) -> dict[str, float]:
-    """What was drawn and what it earned; groups that were left out count too, except in the rewards trained on."""
+    """What was drawn in a step and what it earned, with the groups that filtering left out."""
     everything = [*batch.scored, *batch.left_out]
     groups = _by_group(everything)
     trajectories = [scored.trajectory for scored in everything]
-    dropped = sum(batch.reasons.values())
     return {
-        **_spread("reward", [output.reward for _, output in everything if output.reward is not None]),
-        **_means({"score": [output.score for _, output in everything if output.score is not None]}),
-        **_means(_components(everything)),
-        **_means(_logs(everything)),
+        **reward_metrics(output for _, output in everything),
         **_lengths(trajectories),
-        **_statuses([output for _, output in everything]),
         "entropy": _entropy(trajectories),
         "groups/alike": _share(_alike(group) for group in groups),
-        "filter/share": dropped / len(groups) if groups else 0.0,
+        "filter/share": sum(batch.reasons.values()) / len(groups) if groups else 0.0,
         **{f"filter/{reason.replace(' ', '_')}": float(count) for reason, count in batch.reasons.items()},
         "staleness": float(batch.staleness),
     }
@@ -49,52 +44,12 @@ def time_metrics(batch: Batch, *, update_s: float, step_s: float) -> dict[str, f
     }
 
 
-def _spread(name: str, values: Sequence[float]) -> dict[str, float]:
-    if not values:
-        return {}
-    return {
-        f"{name}/mean": statistics.fmean(values),
-        f"{name}/std": statistics.pstdev(values),
-        f"{name}/min": min(values),
-        f"{name}/max": max(values),
-    }
-
-
-def _means(columns: dict[str, list[float]]) -> dict[str, float]:
-    return {f"{name}/mean": statistics.fmean(values) for name, values in columns.items() if values}
-
-
-def _components(scored: Iterable[Scored]) -> dict[str, list[float]]:
-    found: dict[str, list[float]] = defaultdict(list)
-    for _, output in scored:
-        for name, component in output.flat_components().items() if output.components else ():
-            if component.reward is not None:
-                found[f"component/{name}"].append(component.reward)
-    return found
-
-
-def _logs(scored: Iterable[Scored]) -> dict[str, list[float]]:
-    """The numbers that a reward put into its metadata: its extra logs."""
-    found: dict[str, list[float]] = defaultdict(list)
-    for _, output in scored:
-        for name, value in output.metadata.items():
-            if isinstance(value, int | float) and math.isfinite(value):
-                found[f"log/{name}"].append(float(value))
-    return found
-
-
 def _lengths(trajectories: Sequence[Trajectory]) -> dict[str, float]:
     lengths = [float(len(trajectory.tokens)) for trajectory in trajectories if trajectory.tokens is not None]
     if not lengths:
         return {}
     ended = _share(trajectory.metadata.get("finish_reason") == "stop" for trajectory in trajectories)
-    return {"length/mean": statistics.fmean(lengths), "length/max": max(lengths), "length/ended": ended}
-
-
-def _statuses(outputs: Sequence[RewardOutput]) -> dict[str, float]:
-    counts = Counter(output.status.value for output in outputs)
-    unscored = _share(not output.ok for output in outputs)
-    return {"unscored": unscored, **{f"status/{status}": float(count) for status, count in counts.items()}}
+    return {"length": statistics.fmean(lengths), "length/max": max(lengths), "length/ended": ended}
 
 
 def _entropy(trajectories: Iterable[Trajectory]) -> float:
