@@ -32,7 +32,8 @@ def generate_with_transformers(
 ) -> list[Generated]:
     """`num_samples` responses for each prompt, prompt-major."""
     transformers = require("transformers", extra="train", purpose="sampling from a model")
-    ids, mask = _left_padded(prompt_ids, model.device)
+    repeated = [ids for ids in prompt_ids for _ in range(num_samples)]  # generate repeats none when it is greedy
+    ids, mask = _left_padded(repeated, model.device)
     watch = _Watch(ids.shape[1], settings)
     was_training = model.training
     model.eval()
@@ -41,7 +42,7 @@ def generate_with_transformers(
             sequences = model.generate(
                 input_ids=ids,
                 attention_mask=mask,
-                generation_config=transformers.GenerationConfig(**_options(settings, ending, num_samples)),
+                generation_config=transformers.GenerationConfig(**_options(settings, ending)),
                 logits_processor=[watch],
                 tokenizer=tokenizer,
             )
@@ -78,10 +79,9 @@ def _left_padded(prompt_ids: list[list[int]], device: torch.device) -> tuple[Ten
     return ids, mask
 
 
-def _options(settings: SamplingSettings, ending: Ending, num_samples: int) -> dict[str, Any]:
+def _options(settings: SamplingSettings, ending: Ending) -> dict[str, Any]:
     options: dict[str, Any] = {
         "max_new_tokens": settings.max_new_tokens,
-        "num_return_sequences": num_samples,
         "eos_token_id": list(ending.ids) or None,
         "pad_token_id": 0,
         "do_sample": settings.temperature > 0,
