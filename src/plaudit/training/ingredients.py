@@ -15,7 +15,7 @@ from plaudit.errors import ConfigError, DataError
 from plaudit.training.collecting import seed_of
 from plaudit.training.config import RunConfig
 from plaudit.training.data import fitting, read_prompts
-from plaudit.training.models import load_policy
+#LOAD
 from plaudit.training.policy import Policy
 from plaudit.training.prompts import Prompts
 from plaudit.training.sampling.sampler import SamplingSettings
@@ -73,7 +73,7 @@ class Ingredients:
 def gathered(config: RunConfig, reward: Rewarding | None = None) -> Ingredients:
     """The ingredients of a run; `reward` takes the place of the config's."""
     questions = questions_of(config, reward)
-    policy = tiny_policy(config.seed) if config.model.path is None else load_policy(config.model)
+    policy = tiny_policy(config.seed) if config.model.path is None else None
     if config.model.lora_rank:
         policy = policy.with_lora(config.model.lora_rank, config.model.lora_alpha, config.model.lora_targets)
     questions = _fitted(questions, policy, config)

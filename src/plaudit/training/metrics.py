@@ -3,6 +3,7 @@
 Means are over what was scored; how much was not stands beside them under `status/`.
 """
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -39,7 +40,7 @@ class _Means:
     sums: dict[str, tuple[float, int]]
 
     def add(self, name: str, value: object) -> None:
-        if isinstance(value, bool | int | float):
+        if isinstance(value, bool | int | float) and math.isfinite(value):
             total, count = self.sums.get(name, (0.0, 0))
             self.sums[name] = (total + value, count + 1)
 

@@ -119,9 +119,8 @@ class Updater:
             return {}
         self.optimizer.zero_grad()
         stats = [
-            self._backward(part.picked(piece), weights)
-            for piece in rows.chunk(min(len(rows), self.config.training.gradient_accumulation))
-            for weights in [weights[piece]]
+            self._backward(part.picked(piece), weights[piece])
+            for piece in rows.chunk(self.config.training.gradient_accumulation)
         ]
         norm = torch.nn.utils.clip_grad_norm_(list(self.policy.parameters()), self.config.optimizer.max_grad_norm)
         if not math.isfinite(float(norm)):  # one bad batch must not spoil the weights
