@@ -222,6 +222,9 @@ class LoggingConfig(_Section, frozen=True):
     project: Annotated[str, Meta(description="The project's name there")] = "plaudit"
     name: Annotated[str | None, Meta(description="The run's name there; null: the run folder's")] = None
     rollouts_every: Annotated[CountOrNone, Meta(description="Steps between batches in rollouts.jsonl; 0: none")] = 1
+    tokens: Annotated[bool, Meta(description="Keep token ids and log-probs in rollouts.jsonl; it grows threefold")] = (
+        False
+    )
     samples: Annotated[CountOrNone, Meta(description="Held-out prompts in samples.md, before and after")] = 5
 
 

@@ -26,7 +26,12 @@ def write_report(
 
 def write_samples(path: Path, prompts: Prompts, before: Sequence[str], after: Sequence[str]) -> None:
     """The likeliest responses to held-out prompts before and after training, as a table."""
-    lines = ["# Held-out prompts, before and after", "", "| prompt | before | after | ground truth |", "|---|---|---|---|"]
+    lines = [
+        "# Held-out prompts, before and after",
+        "",
+        "| prompt | before | after | ground truth |",
+        "|---|---|---|---|",
+    ]
     for row, first, last in zip(prompts, before, after, strict=False):
         cells = (row.prompt_text, first, last, "" if row.ground_truth is None else str(row.ground_truth))
         lines.append(f"| {' | '.join(map(_cell, cells))} |")

@@ -15,7 +15,8 @@ from plaudit.errors import ConfigError, DataError
 from plaudit.training.collecting import seed_of
 from plaudit.training.config import RunConfig
 from plaudit.training.data import fitting, read_prompts
-#LOAD
+
+# LOAD
 from plaudit.training.policy import Policy
 from plaudit.training.prompts import Prompts
 from plaudit.training.sampling.sampler import SamplingSettings
@@ -161,7 +162,8 @@ def _fitted(questions: Questions, policy: Policy, config: RunConfig) -> Question
         return questions
     if longest < 1:
         raise ConfigError(
-            f"sampling.max_new_tokens={questions.max_new_tokens} leaves no room for a prompt in the context of {context}"
+            f"sampling.max_new_tokens={questions.max_new_tokens} leaves no room for a prompt in the model's context "
+            f"of {context}; lower it"
         )
 
     def fit(prompts: Prompts) -> Prompts:

@@ -6,7 +6,6 @@ curves as one that was not.
 
 import time
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,25 +23,15 @@ from plaudit.training.finishing import write_report
 from plaudit.training.held_out import HeldOut
 from plaudit.training.ingredients import Ingredients, gathered
 from plaudit.training.measuring import batch_metrics, time_metrics
+from plaudit.training.outcome import Outcome
 from plaudit.training.prompt_stream import PromptStream
 from plaudit.training.run_folder import RunFolder, RunLog
 from plaudit.training.stopping import Stop
 from plaudit.training.updating import Updater
 from plaudit.training.watching import Silence, Watch
+from plaudit.trajectory import Trajectory
 
-__all__ = ["Outcome", "train"]
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """How a run ended: the last step, and the evaluations before the first and after the last one."""
-
-    folder: RunFolder
-    step: int
-    before: dict[str, float]
-    after: dict[str, float]
-    stopped_by: str | None = None
-    """The signal that ended it early; it can be resumed."""
+__all__ = ["train"]
 
 
 def train(
@@ -128,11 +117,15 @@ class _Loop:
         self.log.step(metrics)
         if self._due(step, self.config.logging.rollouts_every):
             for trajectory, output in batch.scored:
-                self.log.rollout(Rollout(trajectory, output))
+                self.log.rollout(Rollout(self._kept(trajectory), output))
             for trajectory, output in batch.left_out:
-                columns = {**trajectory.columns, "left_out": True}
-                self.log.rollout(Rollout(msgspec.structs.replace(trajectory, columns=columns), output))
+                self.log.rollout(Rollout(self._kept(trajectory, left_out=True), output))
         self.watch.step(step, metrics)
+
+    def _kept(self, trajectory: Trajectory, **columns: bool) -> Trajectory:
+        """What rollouts.jsonl keeps of a trajectory."""
+        tokens = trajectory.tokens if self.config.logging.tokens else None
+        return msgspec.structs.replace(trajectory, tokens=tokens, columns={**trajectory.columns, **columns})
 
     def _begin(self) -> None:
         """Evaluate the policy before it learns anything."""
@@ -191,4 +184,6 @@ class _Loop:
     def _finish(self) -> None:
         """Save the model and what a reader wants to see of the run."""
         self.policy.save(self.folder.model)
-        write_report(self.folder, self.config, self.held_out.prompts, self.shown_before, self.held_out.shown(self.sampler))
+        write_report(
+            self.folder, self.config, self.held_out.prompts, self.shown_before, self.held_out.shown(self.sampler)
+        )
