@@ -182,7 +182,7 @@ class RewardAnalyzer:
             if not count:
                 continue
             share, elsewhere = count / total, (len(members) - count) / others if others else 0.0
-            if share - elsewhere >= CLEAR * _standard_error(len(members), total, others):
+            if share > elsewhere and share - elsewhere >= CLEAR * _standard_error(len(members), total, others):
                 example = self._examples[what][1]
                 patterns.append(FailurePattern(what.removeprefix(REASON), count, share, elsewhere, example))
         patterns.sort(key=lambda pattern: pattern.share_of_failures - pattern.share_of_others, reverse=True)
