@@ -32,7 +32,18 @@ __all__ = [
 ]
 
 _LATER = {"load": "plaudit.loading", "score": "plaudit.engine"}
-_PACKAGES = {"checks", "compose", "engine", "loading", "report", "rewards", "rollouts", "shaping", "testing"}
+_PACKAGES = {
+    "checks",
+    "compose",
+    "engine",
+    "loading",
+    "report",
+    "rewards",
+    "rollouts",
+    "shaping",
+    "testing",
+    "training",
+}
 
 
 def __getattr__(name: str) -> Any:

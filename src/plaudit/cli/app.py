@@ -9,7 +9,7 @@ import sys
 import typer
 from typer.exceptions import TyperException
 
-from plaudit.cli import check, explain, rewards, score, test, version
+from plaudit.cli import check, explain, rewards, score, test, train, version
 from plaudit.cli.console import say
 from plaudit.errors import PlauditError
 
@@ -29,6 +29,7 @@ app.command("score")(score.score)
 app.command("explain")(explain.explain)
 app.command("test")(test.test_command)
 app.command("check")(check.check)
+app.command("train")(train.train)
 app.add_typer(rewards.app, name="rewards")
 app.command("version")(version.version)
 

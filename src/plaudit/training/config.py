@@ -52,7 +52,9 @@ class ModelConfig(_Section, frozen=True):
     lora_targets: Annotated[
         tuple[str, ...], Meta(description="Which layers get an adapter; empty takes the model family's usual ones")
     ] = ()
-    warm_start_steps: Annotated[CountOrNone, Meta(description="Supervised steps before RL, embedded model only")] = 60
+    warm_start_steps: Annotated[
+        CountOrNone | None, Meta(description="Supervised steps before RL, embedded model only; null: the task's")
+    ] = None
     warm_start_batch: Annotated[Count, Meta(description="Examples in such a step")] = 64
     warm_start_lr: Annotated[Positive, Meta(description="Its learning rate")] = 3e-3
 
@@ -65,10 +67,15 @@ class DataConfig(_Section, frozen=True):
     ] = None
     eval_path: Annotated[str | None, Meta(description="Held-out prompts; null sets eval_share of `path` aside")] = None
     eval_share: Annotated[Share, Meta(description="The share set aside for evaluation, never trained on")] = 0.1
-    prompt_key: Annotated[str, Meta(description="The column with the prompt: text or chat messages")] = "prompt"
+    prompt_key: Annotated[
+        str | None,
+        Meta(description="The column with the prompt, text or chat messages; null: found by its usual names"),
+    ] = None
     ground_truth_key: Annotated[
-        str | None, Meta(description="The column with what is right, also called label or answer; null: there is none")
-    ] = "ground_truth"
+        str | None, Meta(description="The column with what is right (label, answer, …); null: found by its usual names")
+    ] = None
+    split: Annotated[str, Meta(description="Which split of a Hugging Face dataset folder")] = "train"
+    limit: Annotated[Count | None, Meta(description="Read no more rows than this")] = None
     prompt_template: Annotated[
         str | None, Meta(description="Makes the prompt of the columns, e.g. 'Question: {question}\\nAnswer:'")
     ] = None
@@ -77,6 +84,7 @@ class DataConfig(_Section, frozen=True):
     max_prompt_tokens: Annotated[
         Count | None, Meta(description="A longer prompt is an error that names it; null: what the context leaves")
     ] = None
+    drop_long: Annotated[bool, Meta(description="Leave too long prompts out instead")] = False
     shuffle: Annotated[bool, Meta(description="Draw prompts in a new order every epoch")] = True
 
 
@@ -186,6 +194,9 @@ class EvalConfig(_Section, frozen=True):
     pass_at: Annotated[tuple[Count, ...], Meta(description="The k of pass@k; each at most samples_per_prompt")] = (1, 4)
     temperature: Annotated[Positive, Meta(description="Of sampling")] = 1.0
     greedy: Annotated[bool, Meta(description="Also tell the score of the most likely response")] = True
+    reward_function: Annotated[
+        str | None, Meta(description="What judges held-out responses; null: the task's reward, else the training's")
+    ] = None
 
     def __post_init__(self) -> None:
         if max(self.pass_at, default=1) > self.samples_per_prompt:
@@ -211,6 +222,9 @@ class LoggingConfig(_Section, frozen=True):
     project: Annotated[str, Meta(description="The project's name there")] = "plaudit"
     name: Annotated[str | None, Meta(description="The run's name there; null: the run folder's")] = None
     rollouts_every: Annotated[CountOrNone, Meta(description="Steps between batches in rollouts.jsonl; 0: none")] = 1
+    tokens: Annotated[bool, Meta(description="Keep token ids and log-probs in rollouts.jsonl; it grows threefold")] = (
+        False
+    )
     samples: Annotated[CountOrNone, Meta(description="Held-out prompts in samples.md, before and after")] = 5
 
 

@@ -1,7 +1,7 @@
 """What a sampler is: prompts in, trajectories out, with the tokens as they were drawn.
 
 Samples of one prompt stand next to each other and share a group, so `trajectories` is prompt-major. Log-probabilities
-are those of the model at the sampling temperature, before top-k and top-p cut anything: what a policy update divides by.
+are the model's at the sampling temperature, before top-k and top-p cut anything: what a policy update divides by.
 """
 
 from collections.abc import Iterable

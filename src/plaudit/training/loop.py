@@ -1,0 +1,189 @@
+"""The training loop: sample, score, estimate advantages, update; and again.
+
+Every step's random numbers follow from the seed and the step, so a run that was killed and resumed leaves the same
+curves as one that was not.
+"""
+
+import time
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import torch
+
+from plaudit.contract.function import Rewarding
+from plaudit.errors import ConfigError, TrainingError
+from plaudit.rollouts import Rollout
+from plaudit.training.ahead import Ahead, InTurn
+from plaudit.training.checkpoint import Checkpoints
+from plaudit.training.collecting import Batch, Collector, seed_of
+from plaudit.training.config import RunConfig
+from plaudit.training.finishing import write_report
+from plaudit.training.held_out import HeldOut
+from plaudit.training.ingredients import Ingredients, gathered
+from plaudit.training.measuring import batch_metrics, time_metrics
+from plaudit.training.outcome import Outcome
+from plaudit.training.prompt_stream import PromptStream
+from plaudit.training.run_folder import RunFolder, RunLog
+from plaudit.training.stopping import Stop
+from plaudit.training.updating import Updater
+from plaudit.training.watching import Silence, Watch
+from plaudit.trajectory import Trajectory
+
+__all__ = ["train"]
+
+
+def train(
+    config: RunConfig,
+    *,
+    reward: Rewarding | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+    watch: Watch | None = None,
+) -> Outcome:
+    """Train a policy as the config says and leave everything about it in `config.output_dir`.
+
+    `reward` takes the place of the config's reward. `resume` goes on from the newest checkpoint, or begins where there
+    is none.
+    """
+    if config.training.agent_file is not None:
+        raise ConfigError("training.agent_file is not supported by the local engine yet; train on single responses")
+    folder = RunFolder(Path(config.output_dir))
+    torch.set_num_threads(config.model.threads)
+    with closing(gathered(config, reward)) as parts:
+        going_on = resume and folder.holds_run
+        if going_on:
+            folder.continued(config)
+        else:
+            folder.begin(config, overwrite=overwrite)
+        return _Loop(config, folder, parts, watch or Silence()).run()
+
+
+class _Loop:
+    def __init__(self, config: RunConfig, folder: RunFolder, parts: Ingredients, watch: Watch) -> None:
+        self.config, self.folder, self.watch, self.parts = config, folder, watch, parts
+        self.policy = parts.policy
+        self.checkpoints = Checkpoints(folder.checkpoints, config.checkpoint.keep)
+        self.stream = PromptStream(parts.questions.prompts, seed=config.seed, shuffle=config.data.shuffle)
+        self.sampler = self.policy.sampler(parts.settings)
+        self.held_out = HeldOut(parts.questions.held_out, parts.judge, config, settings=parts.settings)
+        self.shown_before: list[str] = []
+        self.before: dict[str, float] = {}
+        self.after: dict[str, float] = {}
+
+    def run(self) -> Outcome:
+        """Train to the end, or until a signal asks to stop."""
+        newest = self.checkpoints.newest()
+        if newest is None or self.config.loss.kl_beta:  # the reference is the policy at the start
+            self._warm_start()
+        self.updater = Updater(self.policy, self.config, max_new_tokens=self.parts.settings.max_new_tokens)
+        step = 0 if newest is None else self._restore(newest.load())
+        self.folder.cut_back({} if newest is None else newest.load()["sizes"])
+        with ExitStack() as stack:
+            self.log = stack.enter_context(RunLog(self.folder))
+            stop = stack.enter_context(Stop())
+            batches = stack.enter_context(closing(self._batches()))
+            if newest is None:
+                self._begin()
+            while step < self.config.steps and stop.asked is None:
+                step += 1
+                self._step(step, batches)
+                if step == self.config.steps or self._due(step, self.config.checkpoint.every) or stop.asked:
+                    self._save(step, must=step == self.config.steps or stop.asked is not None)
+        if stop.asked is None:
+            self._finish()
+        return Outcome(self.folder, step, self.before, self.after, stop.asked)
+
+    def _step(self, step: int, batches: InTurn | Ahead) -> None:
+        """One turn of the loop: a batch, an update, and what is told of both."""
+        began = time.perf_counter()
+        batch = batches.next(step)
+        drawn = time.perf_counter()
+        torch.manual_seed(seed_of(self.config.seed, "update", step))  # for models with dropout
+        learnt = self.updater.update(batch) if batch.outputs else {}
+        ended = time.perf_counter()
+        metrics: dict[str, Any] = {"step": step, "epoch": batch.position / len(self.stream.prompts)}
+        metrics |= {**batch_metrics(batch), **learnt}
+        metrics |= time_metrics(batch, update_s=ended - drawn, step_s=ended - began)
+        if step == self.config.steps or self._due(step, self.config.eval.every):
+            self.after = self.held_out.evaluate(self.sampler, step)
+            metrics |= self.after
+        self._tell(metrics, batch)
+        self.position = batch.position
+
+    def _tell(self, metrics: dict[str, Any], batch: Batch) -> None:
+        step = metrics["step"]
+        self.log.step(metrics)
+        if self._due(step, self.config.logging.rollouts_every):
+            for trajectory, output in batch.scored:
+                self.log.rollout(Rollout(self._kept(trajectory), output))
+            for trajectory, output in batch.left_out:
+                self.log.rollout(Rollout(self._kept(trajectory, left_out=True), output))
+        self.watch.step(step, metrics)
+
+    def _kept(self, trajectory: Trajectory, **columns: bool) -> Trajectory:
+        """What rollouts.jsonl keeps of a trajectory."""
+        tokens = trajectory.tokens if self.config.logging.tokens else None
+        return msgspec.structs.replace(trajectory, tokens=tokens, columns={**trajectory.columns, **columns})
+
+    def _begin(self) -> None:
+        """Evaluate the policy before it learns anything."""
+        self.position = 0
+        self.before = self.after = self.held_out.evaluate(self.sampler, 0)
+        self.shown_before = self.held_out.shown(self.sampler)
+        self.log.step({"step": 0, **self.before})
+        self.watch.step(0, self.before)
+
+    def _warm_start(self) -> None:
+        told = self.config.model.warm_start_steps
+        steps = self.parts.questions.warm_start_steps if told is None else told
+        self.parts.warm_start(self.config, lambda step, loss: self.watch.warm_start(step + 1, steps, loss))
+
+    def _batches(self) -> InTurn | Ahead:
+        collector = Collector(self.stream, self.parts.scorer, self.config, settings=self.parts.settings)
+        if not self.config.training.async_train:
+            return InTurn(collector, self.sampler)
+        return Ahead(collector, self.policy, max_staleness=self.config.training.max_staleness, last=self._last_before)
+
+    def _last_before(self, step: int) -> int:
+        """The last step that may be drawn ahead at `step`: no further than the next checkpoint."""
+        every = self.config.checkpoint.every
+        return min(self.config.steps, -(-step // every) * every if every else self.config.steps)
+
+    @staticmethod
+    def _due(step: int, every: int) -> bool:
+        return bool(every) and step % every == 0
+
+    def _save(self, step: int, *, must: bool) -> None:
+        """Keep what is needed to go on; where that fails, the run goes on without, unless it ends here."""
+        self.log.flush()
+        state = {
+            **self.updater.state(),
+            "step": step,
+            "position": self.position,
+            "sizes": self.folder.sizes(),
+            "before": self.before,
+            "after": self.after,
+            "shown_before": self.shown_before,
+        }
+        try:
+            self.checkpoints.save(step, state)
+        except TrainingError as error:
+            if must:
+                raise
+            self.watch.note(f"{error}; training goes on")
+
+    def _restore(self, state: dict[str, Any]) -> int:
+        self.updater.restore(state)
+        self.position = self.stream.position = state["position"]
+        self.before, self.after, self.shown_before = state["before"], state["after"], state["shown_before"]
+        self.watch.note(f"going on after step {state['step']}")
+        return int(state["step"])
+
+    def _finish(self) -> None:
+        """Save the model and what a reader wants to see of the run."""
+        self.policy.save(self.folder.model)
+        write_report(
+            self.folder, self.config, self.held_out.prompts, self.shown_before, self.held_out.shown(self.sampler)
+        )

@@ -1,0 +1,42 @@
+"""Sort digits: "3142=" is answered "1234".
+
+Compared as text, not as a number: "123" is not "0123" sorted.
+"""
+
+import random
+
+from plaudit.contract.function import reward
+from plaudit.contract.output import RewardOutput
+from plaudit.training.tasks.task import Task, split
+from plaudit.trajectory import Trajectory
+
+__all__ = ["sort_digits", "sorted_exactly"]
+
+
+@reward(bounds=(0.0, 1.0))
+def sorted_exactly(response: str, ground_truth: str) -> RewardOutput:
+    """1.0 when the response is the sorted digits and nothing else, else 0.0."""
+    right = response.strip() == ground_truth
+    return RewardOutput(
+        float(right), score=float(right), reason=f"{response.strip()!r:.40}, sorted is {ground_truth!r}"
+    )
+
+
+def sort_digits(*, digits: int = 4, held_out: int = 256, seed: int = 0, size: int = 10_000) -> Task:
+    """Sort `digits` digits; a prompt that is held out never occurs in training, not even by chance."""
+    chance = random.Random(seed)
+    count = min(size, 10**digits)
+    rows = [_row(f"{number:0{digits}d}") for number in sorted(chance.sample(range(10**digits), count))]
+    prompts, unseen = split(rows, held_out, seed)
+    return Task(
+        name="sort_digits",
+        prompts=prompts,
+        held_out=unseen,
+        reward="plaudit.training.tasks.sort_digits:sorted_exactly",
+        max_new_tokens=digits + 2,
+        respond=lambda row: str(row.ground_truth),
+    )
+
+
+def _row(digits: str) -> Trajectory:
+    return Trajectory(prompt=f"{digits}=", response="", ground_truth="".join(sorted(digits)), id=digits)
