@@ -28,15 +28,11 @@ class LoraSettings:
 
     rank: int = 8
     alpha: float = 16.0
-    dropout: float = 0.0
     targets: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.rank < 1 or not self.alpha > 0 or not 0 <= self.dropout < 1:
-            raise PolicyError(
-                "need rank of at least 1, alpha above 0 and dropout from 0 to below 1, "
-                f"got rank={self.rank}, alpha={self.alpha:g}, dropout={self.dropout:g}"
-            )
+        if self.rank < 1 or not self.alpha > 0:
+            raise PolicyError(f"need rank >= 1 and alpha > 0, got rank={self.rank}, alpha={self.alpha:g}")
 
 
 def load_policy(
@@ -66,7 +62,6 @@ def with_lora(policy: Policy, settings: LoraSettings | None = None, *, seed: int
         task_type="CAUSAL_LM",
         r=settings.rank,
         lora_alpha=settings.alpha,
-        lora_dropout=settings.dropout,
         target_modules=list(settings.targets) or "all-linear",
     )
     with torch.random.fork_rng(devices=[]):
@@ -129,7 +124,7 @@ def _from_gguf(path: Path, dtype: torch.dtype) -> Policy:
     model = AutoModelForCausalLM.from_config(config, dtype=dtype)
     model.load_state_dict(unpacked.state_dict())
     model.generation_config = unpacked.generation_config
-    return Policy(model.eval(), tokenizer)
+    return Policy(model, tokenizer)
 
 
 def _from_adapter(folder: Path, seed: int, dtype: torch.dtype) -> Policy:

@@ -71,7 +71,6 @@ def warm_start(
         raise DataError("there are no demonstrations to learn from; give some, or set warm-start steps to 0")
     chance = torch.Generator().manual_seed(settings.seed)
     optimizer = torch.optim.AdamW(policy.parameters(), lr=settings.learning_rate)
-    policy.model.train()
     loss = float("nan")
     for step in range(settings.steps):
         picked = torch.randint(len(demonstrations), (settings.batch_size,), generator=chance).tolist()

@@ -7,7 +7,8 @@ import random
 
 from plaudit.contract.function import reward
 from plaudit.contract.output import RewardOutput
-from plaudit.training.tasks.task import Task, split
+from plaudit.training.prompts import Prompts
+from plaudit.training.tasks.task import Task
 from plaudit.trajectory import Trajectory
 
 __all__ = ["sort_digits", "sorted_digits"]
@@ -26,7 +27,7 @@ def sort_digits(*, digits: int = 4, held_out: int = 256, seed: int = 0, size: in
     chance = random.Random(seed)
     count = min(size, 10**digits)
     rows = [_row(f"{number:0{digits}d}") for number in sorted(chance.sample(range(10**digits), count))]
-    prompts, unseen = split(rows, held_out, seed)
+    prompts, unseen = Prompts(tuple(rows)).split(held_out, seed)
     return Task(
         name="sort_digits",
         prompts=prompts,
