@@ -262,9 +262,14 @@ class RunConfig(_Section, frozen=True):
         """Responses in a batch."""
         return self.sampling.prompts_per_step * self.sampling.samples_per_prompt
 
+    @property
+    def subject(self) -> str:
+        """What is trained on, in a word: the built-in task or the data."""
+        return str(self.task) if self.data.path is None else self.data.path
+
     def to_dict(self) -> dict[str, object]:
         """Plain data, as it is saved with the run."""
-        plain: dict[str, object] = msgspec.to_builtins(self)
+        plain: dict[str, object] = msgspec.json.decode(msgspec.json.encode(self))
         return plain
 
 

@@ -6,9 +6,12 @@ Everything is made of the run's own files, so a resumed run tells of all its ste
 from collections.abc import Sequence
 from pathlib import Path
 
+from plaudit import jsonline
 from plaudit.rollouts import read_rollouts
 from plaudit.training.analysis import analyze
+from plaudit.training.analysis_text import analysis_text
 from plaudit.training.config import RunConfig
+from plaudit.training.curves import draw_curves
 from plaudit.training.prompts import Prompts
 from plaudit.training.run_folder import RunFolder
 
@@ -19,6 +22,8 @@ def write_report(
     folder: RunFolder, config: RunConfig, prompts: Prompts, before: Sequence[str], after: Sequence[str]
 ) -> None:
     """Write everything that is made at the end of a run."""
+    metrics = [jsonline.decode(line) for line in folder.metrics.read_bytes().splitlines()]
+    draw_curves(metrics, folder.curves, title=f"{folder.path.name}: {config.subject}, {config.advantage}")
     write_samples(folder.samples, prompts, before, after)
     if config.training.save_reward_analysis:
         write_analysis(folder)
@@ -43,6 +48,7 @@ def write_analysis(folder: RunFolder) -> None:
     scored = ((line.trajectory, line.output) for line in read_rollouts(folder.rollouts) if line.output is not None)
     analysis = analyze(scored)
     analysis.save(folder.path / "reward_analysis.json")
+    (folder.path / "reward_analysis.txt").write_text(analysis_text(analysis), encoding="utf-8")
 
 
 def _cell(text: str) -> str:

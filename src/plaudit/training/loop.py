@@ -9,15 +9,13 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import torch
 
 from plaudit.contract.function import Rewarding
 from plaudit.errors import ConfigError, TrainingError
-from plaudit.rollouts import Rollout
 from plaudit.training.ahead import Ahead, InTurn
 from plaudit.training.checkpoint import Checkpoints
-from plaudit.training.collecting import Batch, Collector, seed_of
+from plaudit.training.collecting import Collector, seed_of
 from plaudit.training.config import RunConfig
 from plaudit.training.finishing import write_report
 from plaudit.training.held_out import HeldOut
@@ -25,11 +23,11 @@ from plaudit.training.ingredients import Ingredients, gathered
 from plaudit.training.measuring import batch_metrics, time_metrics
 from plaudit.training.outcome import Outcome
 from plaudit.training.prompt_stream import PromptStream
-from plaudit.training.run_folder import RunFolder, RunLog
+from plaudit.training.recording import Recorder
+from plaudit.training.run_folder import RunFolder
 from plaudit.training.stopping import Stop
 from plaudit.training.updating import Updater
 from plaudit.training.watching import Silence, Watch
-from plaudit.trajectory import Trajectory
 
 __all__ = ["train"]
 
@@ -75,25 +73,28 @@ class _Loop:
     def run(self) -> Outcome:
         """Train to the end, or until a signal asks to stop."""
         newest = self.checkpoints.newest()
-        if newest is None or self.config.loss.kl_beta:  # the reference is the policy at the start
+        state = None if newest is None else newest.load()
+        if state is None or self.config.loss.kl_beta:  # the reference is the policy at the start
             self._warm_start()
         self.updater = Updater(self.policy, self.config, max_new_tokens=self.parts.settings.max_new_tokens)
-        step = 0 if newest is None else self._restore(newest.load())
-        self.folder.cut_back({} if newest is None else newest.load()["sizes"])
+        step = 0 if state is None else self._restore(state)
+        self.folder.cut_back({} if state is None else state["sizes"])
         with ExitStack() as stack:
-            self.log = stack.enter_context(RunLog(self.folder))
+            self.record = stack.enter_context(Recorder(self.config, self.folder, self.watch, first_step=step))
             stop = stack.enter_context(Stop())
             batches = stack.enter_context(closing(self._batches()))
-            if newest is None:
+            if state is None:
                 self._begin()
             while step < self.config.steps and stop.asked is None:
                 step += 1
                 self._step(step, batches)
-                if step == self.config.steps or self._due(step, self.config.checkpoint.every) or stop.asked:
-                    self._save(step, must=step == self.config.steps or stop.asked is not None)
-        if stop.asked is None:
-            self._finish()
-        return Outcome(self.folder, step, self.before, self.after, stop.asked)
+                ends = step == self.config.steps or stop.asked is not None
+                if ends or self._due(step, self.config.checkpoint.every):
+                    self._save(step, must=ends)
+        if step < self.config.steps:
+            return Outcome(self.folder, step, self.before, self.after, stop.asked)
+        self._finish()
+        return Outcome(self.folder, step, self.before, self.after)
 
     def _step(self, step: int, batches: InTurn | Ahead) -> None:
         """One turn of the loop: a batch, an update, and what is told of both."""
@@ -109,31 +110,15 @@ class _Loop:
         if step == self.config.steps or self._due(step, self.config.eval.every):
             self.after = self.held_out.evaluate(self.sampler, step)
             metrics |= self.after
-        self._tell(metrics, batch)
+        self.record.step(metrics, batch)
         self.position = batch.position
-
-    def _tell(self, metrics: dict[str, Any], batch: Batch) -> None:
-        step = metrics["step"]
-        self.log.step(metrics)
-        if self._due(step, self.config.logging.rollouts_every):
-            for trajectory, output in batch.scored:
-                self.log.rollout(Rollout(self._kept(trajectory), output))
-            for trajectory, output in batch.left_out:
-                self.log.rollout(Rollout(self._kept(trajectory, left_out=True), output))
-        self.watch.step(step, metrics)
-
-    def _kept(self, trajectory: Trajectory, **columns: bool) -> Trajectory:
-        """What rollouts.jsonl keeps of a trajectory."""
-        tokens = trajectory.tokens if self.config.logging.tokens else None
-        return msgspec.structs.replace(trajectory, tokens=tokens, columns={**trajectory.columns, **columns})
 
     def _begin(self) -> None:
         """Evaluate the policy before it learns anything."""
         self.position = 0
         self.before = self.after = self.held_out.evaluate(self.sampler, 0)
         self.shown_before = self.held_out.shown(self.sampler)
-        self.log.step({"step": 0, **self.before})
-        self.watch.step(0, self.before)
+        self.record.step({"step": 0, **self.before})
 
     def _warm_start(self) -> None:
         told = self.config.model.warm_start_steps
@@ -157,7 +142,7 @@ class _Loop:
 
     def _save(self, step: int, *, must: bool) -> None:
         """Keep what is needed to go on; where that fails, the run goes on without, unless it ends here."""
-        self.log.flush()
+        self.record.flush()
         state = {
             **self.updater.state(),
             "step": step,

@@ -10,16 +10,17 @@ from plaudit.contract.output import RewardOutput
 from plaudit.training.tasks.task import Task, split
 from plaudit.trajectory import Trajectory
 
-__all__ = ["sort_digits", "sorted_exactly"]
+__all__ = ["sort_digits", "sorted_digits"]
 
 
 @reward(bounds=(0.0, 1.0))
-def sorted_exactly(response: str, ground_truth: str) -> RewardOutput:
-    """1.0 when the response is the sorted digits and nothing else, else 0.0."""
-    right = response.strip() == ground_truth
-    return RewardOutput(
-        float(right), score=float(right), reason=f"{response.strip()!r:.40}, sorted is {ground_truth!r}"
-    )
+def sorted_digits(response: str, ground_truth: str) -> RewardOutput:
+    """The share of digits in their place, 0.0 for another number of them; the score is 1.0 only when all are right."""
+    said = response.strip()
+    right = said == ground_truth
+    in_place = sum(own == wanted for own, wanted in zip(said, ground_truth, strict=False))
+    share = in_place / len(ground_truth) if len(said) == len(ground_truth) else 0.0
+    return RewardOutput(share, score=float(right), reason=f"{said!r:.40}, sorted is {ground_truth!r}")
 
 
 def sort_digits(*, digits: int = 4, held_out: int = 256, seed: int = 0, size: int = 10_000) -> Task:
@@ -32,7 +33,7 @@ def sort_digits(*, digits: int = 4, held_out: int = 256, seed: int = 0, size: in
         name="sort_digits",
         prompts=prompts,
         held_out=unseen,
-        reward="plaudit.training.tasks.sort_digits:sorted_exactly",
+        reward="plaudit.training.tasks.sort_digits:sorted_digits",
         max_new_tokens=digits + 2,
         respond=lambda row: str(row.ground_truth),
     )
