@@ -2,13 +2,16 @@
 
 import pytest
 import torch
+from runs import metrics, small
 
 from plaudit import RewardOutput, Status, Tokens, Trajectory
 from plaudit.errors import PolicyError
+from plaudit.training import train
 from plaudit.training.advantages import GAEAdvantage
 from plaudit.training.critic import Critic, CriticSettings
 from plaudit.training.earnings import Earnings
 from plaudit.training.tiny import tiny_policy
+from plaudit.training.watching import Silence
 
 REWARDS = {"1=": 1.0, "2=": -0.5}
 
@@ -83,3 +86,28 @@ def test_learning_needs_the_critics_own_values(policy):
     batch = policy.batch([trajectory for trajectory, _ in scored])
     with pytest.raises(PolicyError, match="call `judged` first"):
         Critic(policy).learn(batch, Earnings.of(scored), GAEAdvantage())
+
+
+def test_a_run_with_gae_trains_its_critic_and_resumes_to_the_same_numbers(tmp_path):
+    def told(folder):
+        return [{name: row[name] for name in ("reward", "value/loss")} for row in metrics(folder)[1:]]
+
+    options = ("advantage=gae", "loss.name=ppo", "checkpoint.every=2", "eval.every=0")
+    train(small(tmp_path / "whole", "steps=4", *options))
+    assert len(told(tmp_path / "whole")) == 4
+    half = small(tmp_path / "halves", "steps=4", *options)
+    with pytest.raises(KeyboardInterrupt):
+        train(half, watch=_StopsAfter(3))
+    train(half, resume=True)
+    assert told(tmp_path / "halves") == told(tmp_path / "whole")
+
+
+class _StopsAfter(Silence):
+    """Interrupts a run in the middle."""
+
+    def __init__(self, last):
+        self.last = last
+
+    def step(self, step, metrics):
+        if step == self.last:
+            raise KeyboardInterrupt
