@@ -187,9 +187,7 @@ def test_a_folder_with_a_run_is_not_replaced_unless_asked(trained, tmp_path):
     ],
     ids=["advantage", "loss", "task", "nothing", "reward", "context", "agent", "gamma"],
 )
-def test_a_config_that_cannot_work_fails_before_the_first_sample_and_leaves_no_folder(
-    tmp_path, options, error, message
-):
+def test_a_config_that_cannot_work_fails_before_the_first_sample_and_leaves_no_folder(tmp_path, options, error, message):
     with pytest.raises(error, match=message):
         train(small(tmp_path / "run", *options))
     assert not (tmp_path / "run").exists()
