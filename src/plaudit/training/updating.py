@@ -36,7 +36,7 @@ class Updater:
         self.advantage = estimator(config)
         self.loss = loss_of(config, max_new_tokens)
         self.reference = policy.reference() if config.loss.kl_beta else None
-        self.off_policy = config.training.async_train or config.sampling.sampler != "transformers"
+        self.off_policy = config.training.async_train
         settings = config.optimizer
         self.optimizer = torch.optim.AdamW(
             list(policy.parameters()),
