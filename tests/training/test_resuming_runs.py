@@ -73,6 +73,6 @@ def test_resuming_a_run_that_has_ended_changes_nothing(tmp_path):
 
 def test_resuming_with_another_config_is_refused_and_says_what_differs(tmp_path):
     train(small(tmp_path / "run", "steps=1"))
-    with pytest.raises(TrainingError, match=r"not the config .* optimizer.lr: 0.001 → 0.5"):
+    with pytest.raises(TrainingError, match=r"not the config .*optimizer.lr: 0.001 → 0.5"):
         train(small(tmp_path / "run", "steps=1", "optimizer.lr=0.5"), resume=True)
     train(small(tmp_path / "run", "steps=1", "checkpoint.keep=5"), resume=True)
