@@ -175,8 +175,10 @@ class Policy:
 
     def save(self, folder: str | Path) -> None:
         """Write model (safetensors) and tokenizer as a folder that transformers loads; LoRA writes its adapter."""
+        # Adapters never resize the vocabulary; without saying so, peft would ask the Hugging Face hub about it.
+        options = {"save_embedding_layers": False} if self.is_lora else {}
         with _without_bars():
-            self.model.save_pretrained(str(folder), safe_serialization=True)
+            self.model.save_pretrained(str(folder), safe_serialization=True, **options)
             self.tokenizer.save_pretrained(str(folder))
 
     def merged(self) -> "Policy":
