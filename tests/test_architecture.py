@@ -27,6 +27,7 @@ LAYERS: list[set[str]] = [
     {"engine"},
     {"report"},
     {"testing"},
+    {"training"},
     {"cli"},
     {"__main__"},
     {"__init__"},

@@ -32,7 +32,19 @@ __all__ = [
 ]
 
 _LATER = {"load": "plaudit.loading", "score": "plaudit.engine"}
-_PACKAGES = {"checks", "compose", "engine", "loading", "report", "rewards", "rollouts", "sandbox", "shaping", "testing"}
+_PACKAGES = {
+    "checks",
+    "compose",
+    "engine",
+    "loading",
+    "report",
+    "rewards",
+    "rollouts",
+    "sandbox",
+    "shaping",
+    "testing",
+    "training",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -9,6 +9,13 @@ PlauditError
 ├── RolloutsError     (ValueError)    a rollouts file that cannot be read or written
 ├── CasesError        (ValueError)    a case table that cannot be run
 ├── CacheError        (ValueError)    a cache of scores that cannot be opened
+├── ConfigError       (ValueError)    a training config that makes no sense
+├── TrainingError     (RuntimeError)  a training run that cannot start, go on or be resumed
+├── DataError         (ValueError)    prompts that cannot be trained on
+├── InvalidSampling   (ValueError)    sampling settings that make no sense
+├── SamplingFailed    (RuntimeError)  a sampler got no response
+├── PolicyError       (ValueError)    a model that cannot be loaded, saved or trained as asked
+├── InvalidAdvantage  (ValueError)    rewards that cannot be turned into advantages, or an impossible loss
 ├── TransientError    (RuntimeError)  an endpoint failed in a way that may pass
 ├── InvalidLimits     (ValueError)    limits for a program that make no sense
 ├── SandboxError      (RuntimeError)  programs cannot be run, or not safely; says nothing about the program
@@ -23,16 +30,23 @@ from types import ModuleType
 __all__ = [
     "CacheError",
     "CasesError",
+    "ConfigError",
+    "DataError",
+    "InvalidAdvantage",
     "InvalidLimits",
     "InvalidOutput",
     "InvalidReward",
+    "InvalidSampling",
     "InvalidTrajectory",
     "MissingPackage",
     "PlauditError",
+    "PolicyError",
     "RewardNotLoaded",
     "RolloutsError",
+    "SamplingFailed",
     "SandboxError",
     "ScoringFailed",
+    "TrainingError",
     "TransientError",
     "did_you_mean",
     "require",
@@ -73,6 +87,34 @@ class CasesError(PlauditError, ValueError):
 
 class CacheError(PlauditError, ValueError):
     """A cache of scores cannot be opened."""
+
+
+class ConfigError(PlauditError, ValueError):
+    """A training config makes no sense."""
+
+
+class TrainingError(PlauditError, RuntimeError):
+    """A training run cannot start, go on or be resumed."""
+
+
+class DataError(PlauditError, ValueError):
+    """Prompts cannot be trained on: none at all, without text, or longer than the model's context."""
+
+
+class InvalidSampling(PlauditError, ValueError):
+    """Sampling settings make no sense."""
+
+
+class SamplingFailed(PlauditError, RuntimeError):
+    """A sampler got no response."""
+
+
+class PolicyError(PlauditError, ValueError):
+    """A model cannot be loaded, saved or trained as asked."""
+
+
+class InvalidAdvantage(PlauditError, ValueError):
+    """Rewards that cannot be turned into advantages or into a loss as given."""
 
 
 class TransientError(PlauditError, RuntimeError):

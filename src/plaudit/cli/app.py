@@ -9,7 +9,7 @@ import sys
 import typer
 from typer.exceptions import TyperException
 
-from plaudit.cli import check, doctor, explain, rewards, run_code, score, test, verify, version
+from plaudit.cli import check, doctor, explain, rewards, run_code, score, test, train, verify, version
 from plaudit.cli.console import say
 from plaudit.errors import PlauditError
 
@@ -29,6 +29,7 @@ app.command("score")(score.score)
 app.command("explain")(explain.explain)
 app.command("test")(test.test_command)
 app.command("check")(check.check)
+app.command("train")(train.train)
 app.command("verify")(verify.verify)
 app.command("run-code")(run_code.run_code)
 app.command("doctor")(doctor.doctor)

@@ -14,7 +14,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import msgspec
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, wait_random_exponential
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
 
 from plaudit.contract.boundary import Style, as_output
 from plaudit.contract.function import RewardFunction, Rewarding, as_reward
@@ -23,6 +23,7 @@ from plaudit.engine.endpoint.breaker import Breaker, Verdict
 from plaudit.engine.endpoint.pace import Pace
 from plaudit.engine.endpoint.policy import EndpointPolicy
 from plaudit.engine.endpoint.transient import fault_of, is_transient, status_of
+from plaudit.engine.endpoint.waits import waits_of
 from plaudit.errors import InvalidReward
 from plaudit.trajectory import Trajectory
 
@@ -67,7 +68,7 @@ class _GuardedReward(RewardFunction):
         retrying = AsyncRetrying(
             sleep=self._sleep,
             stop=stop_after_attempt(self.policy.tries),
-            wait=self._wait_s,
+            wait=waits_of(self.policy),
             retry=retry_if_exception(is_transient),
             retry_error_callback=partial(self._given_up, call),
         )
@@ -111,11 +112,6 @@ class _GuardedReward(RewardFunction):
             if not limit.expired():
                 raise
             raise TimeoutError(f"no answer within {self.policy.attempt_s:g} s") from error
-
-    def _wait_s(self, state: RetryCallState) -> float:
-        fault = fault_of(state.outcome.exception()) if state.outcome else None
-        backoff = wait_random_exponential(multiplier=self.policy.first_wait_s, max=self.policy.longest_wait_s)
-        return min(self.policy.longest_wait_s, (fault.retry_after_s if fault else 0.0) + backoff(state))
 
     def _given_up(self, call: "_Call", state: RetryCallState) -> RewardOutput:
         fault = fault_of(state.outcome.exception()) if state.outcome else None

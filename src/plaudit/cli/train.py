@@ -1,0 +1,76 @@
+"""`plaudit train`: train a policy with a reward, as a config says."""
+
+import signal
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from plaudit import training
+from plaudit.cli.console import say, show, show_json
+from plaudit.cli.options import JsonOption, QuietOption
+from plaudit.cli.training_watch import TrainingWatch, outcome_table
+from plaudit.errors import ConfigError, did_you_mean
+from plaudit.training.config import RunConfig
+from plaudit.training.run_folder import RunFolder
+from plaudit.training.settings import KEYS, documented, load_config, read_yaml
+
+__all__ = ["train"]
+
+STOPPED = 128
+
+
+def train(
+    given: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[CONFIG.yaml] [KEY=VALUE]...",
+            help="A config file, then keys that take its place, such as optimizer.lr=1e-4 or "
+            "+training.reward_function=my.py:name.",
+        ),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from the newest checkpoint in output_dir, if there is one.")
+    ] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run in output_dir.")] = False,
+    print_config: Annotated[
+        bool, typer.Option("--print-config", help="Print the config with the meaning of every key, and stop.")
+    ] = False,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> int:
+    """Train a policy with a reward; without arguments, a small model that learns to sort digits on this machine.
+
+    The run folder gets config.yaml, metrics.jsonl, rollouts.jsonl, checkpoints, curves.png, samples.md and the model.
+    """
+    config = _config(given or [], resume=resume)
+    if print_config:
+        typer.echo(documented(config), nl=False)
+        return 0
+    with TrainingWatch(config, quiet=quiet) as watch:
+        outcome = training.train(config, resume=resume, overwrite=overwrite, watch=watch)
+    if json:
+        show_json(outcome.to_dict())
+    elif not quiet:
+        show(outcome_table(outcome))
+    if outcome.stopped_by is not None:
+        say(f"stopped by {outcome.stopped_by} after step {outcome.step}; --resume goes on from there")
+        return STOPPED + signal.Signals[outcome.stopped_by]
+    return 0
+
+
+def _config(given: list[str], *, resume: bool) -> RunConfig:
+    """The config of the command line; a run that is resumed without a file goes on with its own."""
+    files = [each for each in given if "=" not in each]
+    overrides = [each for each in given if "=" in each]
+    if len(files) > 1:
+        raise ConfigError(f"one config file at most, got {' and '.join(files)}; overrides are key=value")
+    if files and not Path(files[0]).exists():
+        hint = did_you_mean(files[0], KEYS) if not files[0].endswith((".yaml", ".yml")) else ""
+        raise ConfigError(f"no config file {files[0]!r}{hint} (overrides are written key=value)")
+    config = load_config(files[0] if files else None, overrides)
+    folder = RunFolder(Path(config.output_dir))
+    if resume and not files and folder.holds_run:
+        saved: dict[str, Any] = read_yaml(folder.config)
+        return load_config(None, overrides, base=saved)
+    return config

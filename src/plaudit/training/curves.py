@@ -1,0 +1,204 @@
+"""A run's metrics as one picture: reward and held-out score, length, entropy and KL, what was not scored, time.
+
+Drawn without pyplot, so that it needs no display and leaves no figure behind. Panels without numbers are left out.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from plaudit.errors import TrainingError, require
+
+__all__ = ["PANELS", "Line", "Panel", "draw_curves"]
+
+INK, FAINT, GRID = "#1f2933", "#7b8794", "#e4e7eb"
+BLUE, GREEN, ORANGE, RED, PURPLE, TEAL = "#2f6fde", "#1f9d61", "#e8833a", "#d64545", "#7c5cd6", "#17a2b8"
+SMOOTHING = 0.04  # of the steps
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A metric: its name in metrics.jsonl, how the picture calls it, its colour; `points` are few and get marks."""
+
+    metric: str
+    label: str
+    color: str
+    points: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A part of the picture; `stacked` lines add up, `share` is told in percent, `zeros` shows what is always 0 too."""
+
+    title: str
+    lines: tuple[Line, ...]
+    stacked: bool = False
+    share: bool = False
+    zeros: bool = False
+
+    def told(self, metrics: Sequence[Mapping[str, Any]]) -> list[Line]:
+        """The lines there is something to see of, each once where two are the same."""
+        found: dict[tuple[float, ...], Line] = {}
+        for line in self.lines:
+            values = tuple(_series(line.metric, metrics)[1])
+            if any(values) or (values and self.zeros):
+                found.setdefault(values, line)
+        return list(found.values())
+
+
+MAIN = Panel(
+    "Reward in training, score on held-out prompts",
+    (
+        Line("reward", "reward, training", BLUE),
+        Line("score", "score, training", TEAL),
+        Line("eval/score", "held-out score", GREEN, points=True),
+        Line("eval/greedy", "held-out score, greedy", ORANGE, points=True),
+    ),
+    zeros=True,
+)
+PANELS = (
+    Panel("Response length (tokens)", (Line("length", "mean", PURPLE),)),
+    Panel("Entropy", (Line("entropy", "per token", TEAL),)),
+    Panel(
+        "KL",
+        (Line("kl", "to the start", RED), Line("kl_old", "to the sampler", ORANGE)),
+    ),
+    Panel(
+        "Teaches nothing",
+        (
+            Line("status/unparsed", "unparsed", FAINT),
+            Line("status/skipped", "skipped", GREEN),
+            Line("status/error", "error", RED),
+            Line("status/timeout", "timeout", ORANGE),
+            Line("status/memory", "memory", PURPLE),
+            Line("filter/share", "groups filtered", BLUE),
+            Line("groups/alike", "groups alike", TEAL),
+        ),
+        share=True,
+    ),
+    Panel(
+        "Seconds per step",
+        (
+            Line("time/sample", "sample", BLUE),
+            Line("time/reward", "reward", ORANGE),
+            Line("time/update", "update", GREEN),
+        ),
+        stacked=True,
+    ),
+)
+
+
+def draw_curves(metrics: Sequence[Mapping[str, Any]], path: str | Path, *, title: str = "") -> None:
+    """Draw the metrics of a run (the objects of metrics.jsonl, each with its `step`) as a PNG."""
+    if not metrics:
+        raise TrainingError("no metrics to draw; train at least one step")
+    matplotlib = require("matplotlib.figure", extra="train", purpose="drawing the curves of a run")
+    require("matplotlib.backends.backend_agg", extra="train", purpose="drawing the curves of a run")
+    panels = [panel for panel in PANELS if panel.told(metrics)]
+    figure = matplotlib.Figure(figsize=(12, 7.2), dpi=120, layout="constrained", facecolor="white")
+    columns = max(1, len(panels))
+    grid = figure.add_gridspec(2, columns, height_ratios=(1.9, 1))
+    _draw(figure.add_subplot(grid[0, :]), MAIN, metrics, large=True)
+    for column, panel in enumerate(panels):
+        _draw(figure.add_subplot(grid[1, column]), panel, metrics)
+    if title:
+        figure.suptitle(title, x=0.01, ha="left", color=INK, fontsize=15, fontweight="bold")
+    figure.savefig(str(path), format="png")
+
+
+def _draw(axes: Any, panel: Panel, metrics: Sequence[Mapping[str, Any]], *, large: bool = False) -> None:
+    lines = panel.told(metrics)
+    if panel.stacked:
+        _stack(axes, lines, metrics)
+    for line in () if panel.stacked else lines:
+        _plot(axes, line, metrics, large)
+    _dress(axes, large)
+    _limit(axes, panel, large)
+    if large:
+        _tell_ends(axes, [line for line in lines if line.points], metrics)
+    named = len(lines) > 1 or (bool(lines) and (large or panel.share))
+    axes.set_title(panel.title, loc="left", color=INK, fontsize=12 if large else 10, pad=24)
+    if named:  # above the lines, where it cannot hide one
+        axes.legend(
+            loc="lower left", bbox_to_anchor=(-0.01, 0.99), ncols=4 if large else 3, frameon=False, borderpad=0.2,
+            fontsize=10 if large else 7.5, labelcolor=INK, handlelength=1.2, columnspacing=1.0, handletextpad=0.5,
+        )  # fmt: skip
+
+
+def _limit(axes: Any, panel: Panel, large: bool) -> None:
+    """Whole scales where there are such: a curve should not look steep because its axis is short."""
+    low, high = axes.get_ylim()
+    if panel.share:
+        axes.set_ylim(0, max(0.1, min(1.0, high)))
+        axes.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
+    elif large and low >= -0.1 and high <= 1.1:
+        axes.set_ylim(0, 1.03)
+    elif not large:
+        axes.set_ylim(bottom=min(0, low) if low <= high / 2 else None)
+
+
+def _tell_ends(axes: Any, lines: Sequence[Line], metrics: Sequence[Mapping[str, Any]]) -> None:
+    """The last value of every line, moved apart where they would meet."""
+    low, high = axes.get_ylim()
+    told = [(values[-1], steps[-1], line) for line in lines for steps, values in [_series(line.metric, metrics)]]
+    ends = sorted(told, key=lambda end: end[0])
+    free = low
+    for value, step, line in ends:
+        height = max(value, free)
+        free = height + 0.055 * (high - low)
+        axes.annotate(
+            f"{value:.2f}", (step, height), xytext=(9, 0), textcoords="offset points", color=line.color, fontsize=12,
+            fontweight="bold", va="center", annotation_clip=False,
+        )  # fmt: skip
+
+
+def _plot(axes: Any, line: Line, metrics: Sequence[Mapping[str, Any]], large: bool) -> None:
+    steps, values = _series(line.metric, metrics)
+    if line.points:
+        axes.plot(steps, values, color=line.color, marker="o", markersize=6, linewidth=2.2, label=line.label, zorder=5)
+        return
+    axes.plot(steps, values, color=line.color, alpha=0.25, linewidth=0.8)
+    axes.plot(steps, _smoothed(values), color=line.color, linewidth=2.0 if large else 1.6, label=line.label)
+
+
+def _stack(axes: Any, lines: Sequence[Line], metrics: Sequence[Mapping[str, Any]]) -> None:
+    rows = [row for row in metrics if any(_number(row, line.metric) is not None for line in lines)]
+    steps = [row["step"] for row in rows]
+    layers = [_smoothed([_number(row, line.metric) or 0.0 for row in rows]) for line in lines]
+    axes.stackplot(
+        steps, layers, colors=[line.color for line in lines], labels=[line.label for line in lines], alpha=0.8
+    )
+
+
+def _dress(axes: Any, large: bool) -> None:
+    """Few lines, pale ones, and none that is not needed."""
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    for side in ("left", "bottom"):
+        axes.spines[side].set_color(GRID)
+    axes.grid(visible=True, axis="y", color=GRID, linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.tick_params(colors=FAINT, labelsize=10 if large else 8, length=0)
+    axes.set_xlabel("step", color=FAINT, fontsize=10 if large else 8)
+    axes.margins(x=0.02)
+
+
+def _series(metric: str, metrics: Sequence[Mapping[str, Any]]) -> tuple[list[int], list[float]]:
+    pairs = [(row["step"], value) for row in metrics if (value := _number(row, metric)) is not None]
+    return [step for step, _ in pairs], [value for _, value in pairs]
+
+
+def _number(row: Mapping[str, Any], metric: str) -> float | None:
+    value = row.get(metric)
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _smoothed(values: Sequence[float]) -> list[float]:
+    """A moving average over a small share of the steps, centred."""
+    half = int(len(values) * SMOOTHING / 2)
+    return [
+        sum(part) / len(part)
+        for place in range(len(values))
+        if (part := values[max(0, place - half) : place + half + 1])
+    ]

@@ -1,0 +1,92 @@
+"""Text to token ids and back, for any Hugging Face tokenizer.
+
+Sampled ids are never re-encoded: the text is decoded from them, and offsets only say where each of them stands in it.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from plaudit.errors import DataError
+from plaudit.trajectory import Prompt, message_text
+
+__all__ = ["decoded", "encoded_prompts", "end_ids", "offsets_of", "refuse_too_long"]
+
+
+def encoded_prompts(tokenizer: Any, prompts: Sequence[Prompt]) -> list[list[int]]:
+    """The ids of each prompt; chat messages go through the tokenizer's chat template, if it has one."""
+    texts = [(place, prompt) for place, prompt in enumerate(prompts) if isinstance(prompt, str)]
+    ids: list[list[int]] = [[] for _ in prompts]
+    if texts:
+        for (place, _), found in zip(texts, tokenizer([text for _, text in texts])["input_ids"], strict=True):
+            ids[place] = list(found)
+    for place, prompt in enumerate(prompts):
+        if not isinstance(prompt, str):
+            ids[place] = _chat_ids(tokenizer, prompt)
+    for place, prompt in enumerate(prompts):
+        if not ids[place]:
+            raise DataError(f"prompt {place} has no tokens: {prompt!r:.60}; give it some text")
+    return ids
+
+
+def refuse_too_long(prompt_ids: Sequence[Sequence[int]], max_new_tokens: int, context: int | None) -> None:
+    """Raise DataError when a prompt and the response to it would not fit into the model's context."""
+    for place, ids in enumerate(prompt_ids):
+        if context is not None and len(ids) + max_new_tokens > context:
+            raise DataError(
+                f"prompt {place} is too long: {len(ids)} tokens and {max_new_tokens} new ones make "
+                f"{len(ids) + max_new_tokens}, but the model's context is {context}; shorten the prompt, "
+                "lower max_new_tokens, or leave such prompts out"
+            )
+
+
+def end_ids(model: Any, tokenizer: Any) -> list[int]:
+    """The tokens that end a response: the tokenizer's, and those the model's generation config names."""
+    configured = getattr(getattr(model, "generation_config", None), "eos_token_id", None)
+    named = configured if isinstance(configured, list) else [configured]
+    return sorted({token for token in [*named, tokenizer.eos_token_id] if token is not None})
+
+
+def decoded(tokenizer: Any, ids: Sequence[Sequence[int]]) -> list[str]:
+    """The text of each response, without special tokens."""
+    return list(tokenizer.batch_decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False))
+
+
+def offsets_of(tokenizer: Any, ids: Sequence[Sequence[int]], texts: Sequence[str]) -> list[list[tuple[int, int]]]:
+    """The character span of every token in the text decoded from them; special tokens have an empty one.
+
+    Encoding the text again tells the spans of nearly all responses at once. Where it gives other ids (a model may
+    spell a word in parts that the tokenizer would join), the spans come from decoding beginnings of the response.
+    """
+    if not ids:
+        return []
+    again = tokenizer(list(texts), add_special_tokens=False, return_offsets_mapping=True)
+    special = set(tokenizer.all_special_ids)
+    return [
+        _matched(list(own), found, spans, special) or _by_beginnings(tokenizer, own, text)
+        for own, text, found, spans in zip(ids, texts, again["input_ids"], again["offset_mapping"], strict=True)
+    ]
+
+
+def _matched(
+    own: list[int], found: list[int], spans: list[tuple[int, int]], special: set[int]
+) -> list[tuple[int, int]] | None:
+    rest = own[len(found) :]
+    if own[: len(found)] != list(found) or not special.issuperset(rest):
+        return None
+    end = spans[-1][1] if spans else 0
+    return [*((begin, stop) for begin, stop in spans), *((end, end) for _ in rest)]
+
+
+def _by_beginnings(tokenizer: Any, ids: Sequence[int], text: str) -> list[tuple[int, int]]:
+    beginnings = decoded(tokenizer, [ids[: place + 1] for place in range(len(ids))])
+    ends: list[int] = []
+    for beginning in beginnings:  # half a character decodes to a replacement sign, which may be too long
+        ends.append(max(ends[-1] if ends else 0, min(len(beginning), len(text))))
+    return list(zip([0, *ends[:-1]], ends, strict=True))
+
+
+def _chat_ids(tokenizer: Any, messages: Any) -> list[int]:
+    if tokenizer.chat_template:
+        ids = tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=True, return_dict=True)
+        return list(ids["input_ids"])
+    return list(tokenizer("\n\n".join(message_text(message) for message in messages))["input_ids"])

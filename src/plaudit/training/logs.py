@@ -1,0 +1,123 @@
+"""Send a run's metrics to TensorBoard, Weights & Biases or trackio: one small protocol, one class each.
+
+metrics.jsonl is always written and needs none of these. A writer is given all numbers of a step at once, under the
+names that metrics.jsonl has.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from plaudit.errors import TrainingError, did_you_mean, require
+
+__all__ = ["LOG_WRITERS", "LogWriter", "RunName", "TensorBoardWriter", "TrackioWriter", "WandbWriter", "open_logs"]
+
+
+class LogWriter(Protocol):
+    """Takes the numbers of a run, step by step."""
+
+    def log(self, step: int, metrics: Mapping[str, Any]) -> None:
+        """Take the numbers of one step; what is no number is left out."""
+
+    def close(self) -> None:
+        """Write what is left and let go of everything."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunName:
+    """What a run is called in the logs, where its folder is, and the config to show with it.
+
+    `first_step` is the step a resumed run goes on at: what was logged from there on before is replaced where the log
+    can do that (TensorBoard); W&B gets another run in the same group.
+    """
+
+    folder: Path
+    project: str = "plaudit"
+    name: str | None = None
+    config: Mapping[str, Any] = field(default_factory=dict)
+    first_step: int = 0
+
+    @property
+    def shown(self) -> str:
+        return self.name or self.folder.name
+
+
+class TensorBoardWriter:
+    """Event files in `<folder>/tensorboard`: `tensorboard --logdir <folder>`."""
+
+    def __init__(self, run: RunName) -> None:
+        require("tensorboard", extra="logs", purpose="logging to TensorBoard")
+        board = require("torch.utils.tensorboard", extra="train", purpose="logging to TensorBoard")
+        self._writer = board.SummaryWriter(str(run.folder / "tensorboard"), purge_step=run.first_step or None)
+
+    def log(self, step: int, metrics: Mapping[str, Any]) -> None:
+        for name, value in _numbers(metrics).items():
+            self._writer.add_scalar(name, value, step)
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+class WandbWriter:
+    """A run at Weights & Biases, or in `<folder>/wandb` where WANDB_MODE is offline."""
+
+    def __init__(self, run: RunName) -> None:
+        wandb = require("wandb", extra="logs", purpose="logging to Weights & Biases")
+        run.folder.mkdir(parents=True, exist_ok=True)
+        self._run = wandb.init(
+            project=run.project,
+            name=run.shown,
+            group=run.shown,
+            dir=str(run.folder),
+            config=dict(run.config),
+            reinit="create_new",  # whatever else logs in this process keeps its own run
+        )
+
+    def log(self, step: int, metrics: Mapping[str, Any]) -> None:
+        self._run.log(_numbers(metrics), step=step)
+
+    def close(self) -> None:
+        self._run.finish()
+
+
+class TrackioWriter:
+    """A run in trackio's local dashboard: `trackio show --project <project>`."""
+
+    def __init__(self, run: RunName) -> None:
+        trackio = require("trackio", extra="logs", purpose="logging to trackio")
+        self._run = trackio.init(
+            project=run.project,
+            name=run.shown,
+            config=dict(run.config),
+            resume="allow" if run.first_step else "never",
+            embed=False,  # no page is opened in a notebook
+            auto_log_cpu=False,
+        )
+
+    def log(self, step: int, metrics: Mapping[str, Any]) -> None:
+        self._run.log(_numbers(metrics), step=step)
+
+    def close(self) -> None:
+        self._run.finish()
+
+
+LOG_WRITERS: dict[str, type[TensorBoardWriter | WandbWriter | TrackioWriter]] = {
+    "tensorboard": TensorBoardWriter,
+    "wandb": WandbWriter,
+    "trackio": TrackioWriter,
+}
+
+
+def open_logs(names: Sequence[str], run: RunName) -> list[LogWriter]:
+    """The writers of those names, ready to be written to; a missing package is told before anything is opened."""
+    for name in names:
+        if name not in LOG_WRITERS:
+            known = ", ".join(LOG_WRITERS)
+            raise TrainingError(f"no log writer named {name!r}{did_you_mean(name, LOG_WRITERS)} (there is {known})")
+    return [LOG_WRITERS[name](run) for name in names]
+
+
+def _numbers(metrics: Mapping[str, Any]) -> dict[str, float]:
+    """What can be drawn; the step is given apart."""
+    return {name: float(value) for name, value in metrics.items() if isinstance(value, int | float) and name != "step"}

@@ -1,0 +1,78 @@
+"""The prompts of a task or a data set, in order, with what is needed to judge the responses to them.
+
+A row is a `Trajectory` whose response is still empty; the sampler fills it in and keeps everything else.
+"""
+
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, overload
+
+from plaudit.errors import DataError
+from plaudit.trajectory import Prompt, Trajectory
+
+__all__ = ["PromptLike", "Prompts"]
+
+PromptLike: TypeAlias = Prompt | Trajectory
+"""What a sampler takes for a prompt: text, chat messages, or a row that carries ground truth and columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompts(Sequence[Trajectory]):
+    """Rows to sample responses for; a slice of it is one too."""
+
+    rows: tuple[Trajectory, ...]
+
+    @classmethod
+    def of(cls, batch: "PromptLike | Iterable[PromptLike]") -> "Prompts":
+        """The prompts as rows, in their order; a bare text is one prompt, not its characters."""
+        if isinstance(batch, Prompts):
+            return batch
+        if isinstance(batch, str | Trajectory):
+            batch = [batch]
+        return cls(tuple(_row(prompt, place) for place, prompt in enumerate(batch)))
+
+    @property
+    def prompts(self) -> list[Prompt]:
+        return [row.prompt for row in self.rows]
+
+    @property
+    def ground_truths(self) -> list[Any]:
+        return [row.ground_truth for row in self.rows]
+
+    def picked(self, places: Iterable[int]) -> "Prompts":
+        """The rows at these places, in this order."""
+        return Prompts(tuple(self.rows[place] for place in places))
+
+    def split(self, held_out: int, seed: int) -> "tuple[Prompts, Prompts]":
+        """The rows in a random order, `held_out` of them apart, as (the others, those held out)."""
+        if not 0 <= held_out < len(self.rows):
+            raise DataError(f"cannot hold out {held_out} of {len(self.rows)} prompts; some must be left to train on")
+        shuffled = list(self.rows)
+        random.Random(seed).shuffle(shuffled)
+        left = len(shuffled) - held_out
+        return Prompts(tuple(shuffled[:left])), Prompts(tuple(shuffled[left:]))
+
+    @overload
+    def __getitem__(self, place: int) -> Trajectory: ...
+    @overload
+    def __getitem__(self, place: slice) -> "Prompts": ...
+    def __getitem__(self, place: int | slice) -> "Trajectory | Prompts":
+        return Prompts(self.rows[place]) if isinstance(place, slice) else self.rows[place]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Trajectory]:
+        return iter(self.rows)
+
+
+def _row(prompt: Any, place: int) -> Trajectory:
+    if isinstance(prompt, Trajectory):
+        return prompt
+    if not isinstance(prompt, str | list):
+        raise DataError(
+            f"prompt {place} is {type(prompt).__name__} {prompt!r:.60}; "
+            "give text, a list of chat messages, or a Trajectory with an empty response"
+        )
+    return Trajectory(prompt=prompt, response="")

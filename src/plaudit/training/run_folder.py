@@ -1,0 +1,148 @@
+"""The folder of a run: what is in it, and how a new run, a resumed one and an old one are told apart.
+
+A resumed run cuts metrics.jsonl and rollouts.jsonl back to what they were at its checkpoint, so that every step stands
+in them once.
+"""
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from plaudit import jsonline
+from plaudit.errors import TrainingError
+from plaudit.rollouts import Rollout, RolloutsWriter
+from plaudit.training.config import RunConfig, flat
+from plaudit.training.settings import documented, read_yaml
+
+__all__ = ["RunFolder", "RunLog"]
+
+OURS = (
+    "config.yaml", "metrics.jsonl", "rollouts.jsonl", "checkpoints", "model", "curves.png", "samples.md",
+    "reward_analysis.json", "reward_analysis.txt", "tensorboard", "wandb",
+)  # fmt: skip
+FREE = ("output_dir", "checkpoint.", "logging.", "training.log_rewards", "training.save_reward_analysis")
+"""What may differ between a run and its continuation: nothing of it changes what is learnt."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """Where a run leaves its config, metrics, rollouts, checkpoints, curves and samples."""
+
+    path: Path
+
+    @property
+    def config(self) -> Path:
+        return self.path / "config.yaml"
+
+    @property
+    def metrics(self) -> Path:
+        return self.path / "metrics.jsonl"
+
+    @property
+    def rollouts(self) -> Path:
+        return self.path / "rollouts.jsonl"
+
+    @property
+    def checkpoints(self) -> Path:
+        return self.path / "checkpoints"
+
+    @property
+    def model(self) -> Path:
+        return self.path / "model"
+
+    @property
+    def curves(self) -> Path:
+        return self.path / "curves.png"
+
+    @property
+    def samples(self) -> Path:
+        return self.path / "samples.md"
+
+    @property
+    def holds_run(self) -> bool:
+        """True when a run was begun here."""
+        return self.config.is_file()
+
+    def begin(self, config: RunConfig, *, overwrite: bool = False) -> None:
+        """Make the folder and save the config; a folder with a run in it is replaced only with `overwrite`."""
+        if self.holds_run and not overwrite:
+            raise TrainingError(
+                f"{self.path} holds a run already; --resume goes on with it, --overwrite replaces it, "
+                "output_dir=FOLDER takes another folder"
+            )
+        if self.path.exists() and not self.path.is_dir():
+            raise TrainingError(f"output_dir={self.path} is a file; name a folder")
+        for name in OURS if self.holds_run else ():
+            old = self.path / name
+            shutil.rmtree(old) if old.is_dir() else old.unlink(missing_ok=True)
+        self.path.mkdir(parents=True, exist_ok=True)
+        self.save_config(config)
+
+    def continued(self, config: RunConfig) -> None:
+        """Check that a config continues the run in this folder, and save it."""
+        before = flat(read_yaml(self.config))
+        changed = [
+            f"{name}: {before.get(name)!r} → {value!r}"
+            for name, value in flat(config.to_dict()).items()
+            if before.get(name) != value and not name.startswith(FREE)
+        ]
+        if changed:
+            raise TrainingError(
+                f"this is not the config that {self.path} was begun with ({'; '.join(changed)}): "
+                "resume with the same one, or begin another run with output_dir=FOLDER"
+            )
+        self.save_config(config)
+
+    def save_config(self, config: RunConfig) -> None:
+        """Write config.yaml, every key with its meaning, whole or not at all."""
+        partial = self.config.with_name("config.yaml.partial")
+        partial.write_text(documented(config), encoding="utf-8")
+        os.replace(partial, self.config)
+
+    def sizes(self) -> dict[str, int]:
+        """How long the files that grow are now, for a checkpoint."""
+        return {path.name: path.stat().st_size if path.exists() else 0 for path in (self.metrics, self.rollouts)}
+
+    def cut_back(self, sizes: dict[str, int]) -> None:
+        """Make the files that grow as long as they were at a checkpoint."""
+        for path in (self.metrics, self.rollouts):
+            if path.exists():
+                os.truncate(path, min(sizes.get(path.name, 0), path.stat().st_size))
+
+
+class RunLog:
+    """Appends to metrics.jsonl and rollouts.jsonl; use it as a context manager."""
+
+    def __init__(self, folder: RunFolder) -> None:
+        self._metrics = open(folder.metrics, "ab", buffering=0)  # noqa: SIM115  # closed in close()
+        self._rollouts = RolloutsWriter(folder.rollouts, mode="resume")
+
+    def step(self, metrics: dict[str, Any]) -> None:
+        """One object of metrics.jsonl; it is with the operating system when this returns."""
+        line = jsonline.encode(metrics) + b"\n"
+        if self._metrics.write(line) != len(line):
+            raise OSError(f"{self._metrics.name}: no room for the metrics of step {metrics.get('step')}")
+
+    def rollout(self, rollout: Rollout) -> None:
+        """One line of rollouts.jsonl."""
+        self._rollouts.write(rollout)
+
+    def flush(self) -> None:
+        """Hand everything to the operating system."""
+        self._rollouts.flush()
+
+    def close(self) -> None:
+        """Finish both files."""
+        try:
+            self._rollouts.close()
+        finally:
+            self._metrics.close()
+
+    def __enter__(self) -> "RunLog":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        self.close()

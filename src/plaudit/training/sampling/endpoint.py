@@ -1,0 +1,201 @@
+"""Sample from any server that speaks the OpenAI protocol: texts by `/completions`, chat by `/chat/completions`.
+
+Most servers tell no token ids, and then the trajectories carry none. vLLM and SGLang tell them when asked, which
+`token_ids=True` does; log-probabilities are kept at temperature 1 only, since servers report those of the plain model.
+"""
+
+import json
+import time
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlsplit
+from urllib.request import OpenerDirector, ProxyHandler, Request, build_opener
+
+from tenacity import Retrying, retry_if_exception, stop_after_attempt
+
+from plaudit.engine.endpoint.pace import Pace
+from plaudit.engine.endpoint.policy import EndpointPolicy
+from plaudit.engine.endpoint.transient import fault_of, is_transient
+from plaudit.engine.endpoint.waits import waits_of
+from plaudit.errors import InvalidSampling, SamplingFailed
+from plaudit.training.prompts import PromptLike, Prompts
+from plaudit.training.sampling.sampler import Response, Sampled, SamplingSettings, gather, refuse_no_samples
+from plaudit.trajectory import Prompt, Tokens, Trajectory
+
+__all__ = ["EndpointSampler"]
+
+MAX_WORDS = 300
+
+
+@dataclass(frozen=True)
+class EndpointSampler:
+    """Draws responses from a server: `EndpointSampler("http://127.0.0.1:8000/v1", "my-model")`.
+
+    Calls are bounded, paced and tried again as `policy` says. A prompt that gets no response after that raises
+    SamplingFailed: there is nothing to train on, and a made-up response would be scored.
+    """
+
+    url: str
+    model: str
+    settings: SamplingSettings = field(default_factory=SamplingSettings)
+    _: KW_ONLY
+    policy: EndpointPolicy = field(default_factory=EndpointPolicy)
+    api_key: str | None = field(default=None, repr=False)
+    chat: bool = False
+    """Send texts as a user's chat message too; chat messages always go to the chat endpoint."""
+    token_ids: bool = False
+    """Ask for token ids and log-probabilities, as vLLM and SGLang give them."""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    """More fields for every request."""
+    _pace: Pace = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        parts = urlsplit(self.url)
+        if parts.scheme not in ("http", "https") or not parts.netloc:
+            raise InvalidSampling(f"the url must be like 'http://127.0.0.1:8000/v1', got {self.url!r}")
+        object.__setattr__(self, "_pace", Pace(self.policy.per_second, time.monotonic))
+
+    def sample(
+        self,
+        batch: PromptLike | Iterable[PromptLike],
+        num_samples: int = 1,
+        *,
+        settings: SamplingSettings | None = None,
+    ) -> Sampled:
+        """`num_samples` responses for each prompt; prompts are asked for side by side."""
+        refuse_no_samples(num_samples)
+        prompts, settings = Prompts.of(batch), settings or self.settings
+        if not prompts:
+            return Sampled([])
+        pool = ThreadPoolExecutor(min(self.policy.concurrency, len(prompts)))
+        try:
+            waiting = [
+                pool.submit(self._answers, place, row, num_samples, settings) for place, row in enumerate(prompts)
+            ]
+            answers = [each.result() for each in waiting]
+        finally:
+            pool.shutdown(cancel_futures=True)
+        prompt_ids = [each.prompt_ids for each in answers]
+        known = [ids for ids in prompt_ids if ids is not None]
+        return gather(prompts, [each.responses for each in answers], known if len(known) == len(prompt_ids) else None)
+
+    def _answers(self, place: int, row: Trajectory, num_samples: int, settings: SamplingSettings) -> "_Answers":
+        """All samples of one prompt; a server that gives fewer than it was asked for is asked again."""
+        answers = _Answers([], None)
+        while missing := num_samples - len(answers.responses):
+            body = self._body(row.prompt, missing, settings, drawn=len(answers.responses))
+            more = _read(self._sent(row.named(place), row.prompt, body), settings)
+            if not more.responses:
+                raise SamplingFailed(f"{self.url} gave no response to {row.named(place)}")
+            answers = _Answers([*answers.responses, *more.responses[:missing]], more.prompt_ids)
+        return answers
+
+    def _body(self, prompt: Prompt, count: int, settings: SamplingSettings, *, drawn: int) -> dict[str, Any]:
+        body: dict[str, Any] = {
+            "model": self.model,
+            "n": count,
+            "max_tokens": settings.max_new_tokens,
+            "temperature": settings.temperature,
+            "top_p": settings.top_p,
+        }
+        if settings.top_k:
+            body["top_k"] = settings.top_k  # not of OpenAI, but of every server for open models
+        if settings.stop:
+            body["stop"] = list(settings.stop)
+        if settings.seed is not None:
+            body["seed"] = settings.seed + drawn
+        is_chat = self._is_chat(prompt)
+        if self.token_ids:
+            body |= {"return_token_ids": True, "logprobs": True if is_chat else 1}
+        asked = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
+        return {**body, **({"messages": asked} if is_chat else {"prompt": prompt}), **self.extra}
+
+    def _is_chat(self, prompt: Prompt) -> bool:
+        return self.chat or not isinstance(prompt, str)
+
+    def _sent(self, name: str, prompt: Prompt, body: dict[str, Any]) -> dict[str, Any]:
+        path = "/chat/completions" if self._is_chat(prompt) else "/completions"
+        retrying = Retrying(
+            stop=stop_after_attempt(self.policy.tries),
+            wait=waits_of(self.policy),
+            retry=retry_if_exception(is_transient),
+            reraise=True,
+        )
+        try:
+            answer: dict[str, Any] = retrying(self._attempt, self.url.rstrip("/") + path, body)
+        except (_Refused, OSError, ValueError) as error:
+            fault = fault_of(error)
+            tried = f" after {self.policy.tries} tries" if fault else ""
+            words = fault.words if fault else f"{type(error).__name__.lstrip('_')}: {error}"
+            raise SamplingFailed(f"no response to {name} from {self.url}{tried}: {words}") from error
+        return answer
+
+    def _attempt(self, url: str, body: dict[str, Any]) -> dict[str, Any]:
+        if wait_s := self._pace.reserve():
+            time.sleep(wait_s)
+        headers = {"Content-Type": "application/json"}
+        if self.api_key is not None:
+            headers["Authorization"] = f"Bearer {self.api_key}"
+        request = Request(url, json.dumps(body).encode(), headers)
+        try:
+            with _OPENER.open(request, timeout=self.policy.attempt_s) as answer:
+                told = json.load(answer)
+        except HTTPError as error:
+            with error:  # it holds the connection open
+                raise _Refused(error) from None
+        except URLError as error:  # a wrapper that hides whether trying again may help
+            raise error.reason if isinstance(error.reason, OSError) else error from error
+        if not isinstance(told, dict) or not isinstance(told.get("choices"), list):
+            raise ValueError(f"the answer holds no 'choices': {str(told)[:MAX_WORDS]}")
+        return told
+
+
+_OPENER: OpenerDirector = build_opener(ProxyHandler({}))  # the environment is not ours to read
+
+
+class _Refused(Exception):
+    """An answer with an error status; it carries what tells whether trying again may help."""
+
+    def __init__(self, error: HTTPError) -> None:
+        said = error.read(MAX_WORDS).decode(errors="replace")
+        super().__init__(f"HTTP {error.code} {error.reason}: {said}")
+        self.status, self.headers = error.code, dict(error.headers)
+
+
+@dataclass(frozen=True, slots=True)
+class _Answers:
+    """The responses to one prompt, and its token ids where the server told them."""
+
+    responses: list[Response]
+    prompt_ids: list[int] | None
+
+
+def _read(told: dict[str, Any], settings: SamplingSettings) -> _Answers:
+    responses = [_response(choice, settings) for choice in told["choices"]]
+    first: Any = told["choices"][0] if told["choices"] else {}
+    return _Answers(responses, first.get("prompt_token_ids") or told.get("prompt_token_ids"))
+
+
+def _response(choice: dict[str, Any], settings: SamplingSettings) -> Response:
+    message = choice.get("message")
+    text = choice.get("text") if message is None else message.get("content")
+    ids = choice.get("token_ids")
+    logprobs = _logprobs(choice.get("logprobs"), settings)
+    if ids is None:
+        tokens = None
+    else:
+        fitting = logprobs if logprobs is not None and len(logprobs) == len(ids) else None
+        tokens = Tokens(ids=list(ids), logprobs=fitting, mask=[1] * len(ids))
+    return Response(text or "", tokens, "length" if choice.get("finish_reason") == "length" else "stop")
+
+
+def _logprobs(told: Any, settings: SamplingSettings) -> list[float] | None:
+    """Log-probabilities in the words of either protocol, where they are those of the temperature sampled at."""
+    if not told or settings.temperature != 1.0:
+        return None
+    if told.get("content") is not None:
+        return [float(token["logprob"]) for token in told["content"]]
+    return [float(value) for value in told["token_logprobs"]] if told.get("token_logprobs") else None

@@ -1,0 +1,105 @@
+"""Sample from a model in this process: with our own cached decoder where we know the family, else with `generate`.
+
+Both use the same random numbers in the same order, so which of the two runs shows in the speed, not in the samples.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any
+
+import torch
+
+from plaudit.training.encoding import decoded, encoded_prompts, end_ids, offsets_of, refuse_too_long
+from plaudit.training.prompts import PromptLike, Prompts
+from plaudit.training.sampling.drawing import generator_for
+from plaudit.training.sampling.fallback import generate_with_transformers
+from plaudit.training.sampling.generating import Ending, Generated, generate
+from plaudit.training.sampling.sampler import Response, Sampled, SamplingSettings, gather, refuse_no_samples
+from plaudit.training.sampling.weights import DecoderWeights, unsupported
+from plaudit.trajectory import Tokens
+
+__all__ = ["TransformersSampler"]
+
+
+class TransformersSampler:
+    """Draws responses from a Hugging Face model and tokenizer.
+
+    `generator` is the stream of random numbers that the sampler goes on with from call to call; its state is all that
+    must be kept to continue where it stopped.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        tokenizer: Any,
+        settings: SamplingSettings | None = None,
+        *,
+        generator: torch.Generator | None = None,
+        own_decoder: bool = True,
+    ) -> None:
+        self.model, self.tokenizer = model, tokenizer
+        self.settings = settings or SamplingSettings()
+        self.generator = generator or generator_for(model.device, torch.seed())
+        self.slow_because = unsupported(model) if own_decoder else "the own decoder was switched off"
+        """Why Hugging Face `generate` is used instead of our own decoder; None when it is not."""
+
+    def sample(
+        self,
+        batch: PromptLike | Iterable[PromptLike],
+        num_samples: int = 1,
+        *,
+        settings: SamplingSettings | None = None,
+    ) -> Sampled:
+        """`num_samples` responses for each prompt, with token ids, log-probabilities and offsets."""
+        refuse_no_samples(num_samples)
+        prompts, settings = Prompts.of(batch), settings or self.settings
+        if not prompts:
+            return Sampled([], [])
+        prompt_ids = encoded_prompts(self.tokenizer, prompts.prompts)
+        refuse_too_long(prompt_ids, settings.max_new_tokens, self.context)
+        drawn = self._generated(prompt_ids, num_samples, settings)
+        responses = self._responses(drawn)
+        grouped = [responses[start : start + num_samples] for start in range(0, len(responses), num_samples)]
+        return gather(prompts, grouped, prompt_ids)
+
+    @property
+    def context(self) -> int | None:
+        """How many tokens the model can see, where it says so."""
+        return getattr(self.model.config, "max_position_embeddings", None)
+
+    def _generated(self, prompt_ids: list[list[int]], num_samples: int, settings: SamplingSettings) -> list[Generated]:
+        generator = self.generator if settings.seed is None else generator_for(self.model.device, settings.seed)
+        ending = Ending(end_ids(self.model, self.tokenizer), _stop_check(self.tokenizer, settings.stop))
+        if self.slow_because is not None:
+            run: Callable[..., list[Generated]] = partial(generate_with_transformers, self.model, self.tokenizer)
+        else:
+            length = max(map(len, prompt_ids)) + settings.max_new_tokens
+            with torch.no_grad():
+                run = partial(generate, DecoderWeights.of(self.model, length))
+        return run(prompt_ids, num_samples, settings=settings, ending=ending, generator=generator)
+
+    def _responses(self, drawn: Sequence[Generated]) -> list[Response]:
+        ids = [each.ids for each in drawn]
+        texts = decoded(self.tokenizer, ids)
+        offsets = offsets_of(self.tokenizer, ids, texts)
+        return [
+            Response(
+                text,
+                Tokens(ids=each.ids, offsets=spans, logprobs=each.logprobs, mask=[1] * len(each.ids)),
+                "stop" if each.ended else "length",
+            )
+            for each, text, spans in zip(drawn, texts, offsets, strict=True)
+        ]
+
+
+def _stop_check(tokenizer: Any, stop: tuple[str, ...]) -> Callable[[list[int]], bool] | None:
+    """Whether a response has come to a stop text; only its end is decoded, as far back as the text can reach."""
+    if not stop:
+        return None
+    reach = 4 * max(map(len, stop))  # a character is at most four bytes, and a token at least one
+
+    def says_so(ids: list[int]) -> bool:
+        end = decoded(tokenizer, [ids[-reach:]])[0]
+        return any(text in end for text in stop)
+
+    return says_so

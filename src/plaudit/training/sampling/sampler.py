@@ -1,0 +1,127 @@
+"""What a sampler is: prompts in, trajectories out, with the tokens as they were drawn.
+
+Samples of one prompt stand next to each other and share a group, so `trajectories` is prompt-major. Log-probabilities
+are the model's at the sampling temperature, before top-k and top-p cut anything: what a policy update divides by.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import msgspec
+
+from plaudit.errors import InvalidSampling
+from plaudit.training.prompts import PromptLike, Prompts
+from plaudit.trajectory import Tokens, Trajectory
+
+__all__ = ["Response", "Sampled", "Sampler", "SamplingSettings", "gather", "refuse_no_samples"]
+
+
+@dataclass(frozen=True, slots=True)
+class SamplingSettings:
+    """How responses are drawn. A temperature of 0 takes the likeliest token; `top_k` of 0 cuts nothing."""
+
+    max_new_tokens: int = 64
+    temperature: float = 1.0
+    top_p: float = 1.0
+    top_k: int = 0
+    stop: tuple[str, ...] = ()
+    """Texts after which a response ends. Samplers that see the tokens keep the text, since it is trained on."""
+    seed: int | None = None
+    """Makes one call repeatable; without it, a sampler goes on with its own random numbers."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "stop", (self.stop,) if isinstance(self.stop, str) else tuple(self.stop))
+        wrong = {
+            "max_new_tokens": ("at least 1", self.max_new_tokens < 1),
+            "temperature": ("at least 0", not self.temperature >= 0),
+            "top_p": ("above 0 and at most 1", not 0 < self.top_p <= 1),
+            "top_k": ("at least 0", self.top_k < 0),
+            "stop": ("texts that are not empty", not all(self.stop)),
+        }
+        for name, (expected, is_wrong) in wrong.items():
+            if is_wrong:
+                raise InvalidSampling(f"{name} must be {expected}, got {getattr(self, name)!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """One sampled response: its text, its tokens where the sampler knows them, and why it ended."""
+
+    text: str
+    tokens: Tokens | None
+    finish_reason: str
+    """"stop" when the model or a stop text ended it, "length" when the limit did."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """What a sampler gave: one trajectory per prompt and sample, the samples of a prompt side by side."""
+
+    trajectories: list[Trajectory]
+    prompt_ids: list[list[int]] | None = field(default=None, repr=False)
+    """The prompt of each trajectory as the model saw it; None when the sampler does not know."""
+
+    @property
+    def texts(self) -> list[str]:
+        return [trajectory.response for trajectory in self.trajectories]
+
+    @property
+    def ground_truths(self) -> list[Any]:
+        """One for each trajectory, so that `reward(sampled.trajectories, sampled.ground_truths)` works."""
+        return [trajectory.ground_truth for trajectory in self.trajectories]
+
+    @property
+    def token_count(self) -> int:
+        """How many tokens were sampled, as far as they are known."""
+        return sum(len(trajectory.tokens) for trajectory in self.trajectories if trajectory.tokens is not None)
+
+    def __len__(self) -> int:
+        return len(self.trajectories)
+
+
+class Sampler(Protocol):
+    """Draws responses from a model."""
+
+    def sample(
+        self,
+        batch: PromptLike | Iterable[PromptLike],
+        num_samples: int = 1,
+        *,
+        settings: SamplingSettings | None = None,
+    ) -> Sampled:
+        """`num_samples` responses for each prompt; `settings` take the place of the sampler's own for this call."""
+        ...
+
+
+def refuse_no_samples(num_samples: int) -> None:
+    """Raise InvalidSampling when fewer than one sample for each prompt is asked for."""
+    if num_samples < 1:
+        raise InvalidSampling(f"num_samples must be at least 1, got {num_samples}")
+
+
+def gather(prompts: Prompts, responses: list[list[Response]], prompt_ids: list[list[int]] | None = None) -> Sampled:
+    """The responses of each prompt as trajectories that keep what the prompt's row carries.
+
+    The group is the row's own, else its id, else its place in the batch.
+    """
+    trajectories = [
+        _filled(row, response, place)
+        for place, (row, drawn) in enumerate(zip(prompts, responses, strict=True))
+        for response in drawn
+    ]
+    if prompt_ids is None:
+        return Sampled(trajectories)
+    return Sampled(trajectories, [ids for ids, drawn in zip(prompt_ids, responses, strict=True) for _ in drawn])
+
+
+def _filled(row: Trajectory, response: Response, place: int) -> Trajectory:
+    named = row.group if row.group is not None else row.id
+    return msgspec.structs.replace(
+        row,
+        response=response.text,
+        tokens=response.tokens,
+        group=place if named is None else named,
+        id=None,  # it names the prompt, and several samples share it
+        metadata={**row.metadata, "finish_reason": response.finish_reason},
+    )

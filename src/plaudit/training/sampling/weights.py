@@ -1,0 +1,170 @@
+"""The weights of a Llama-style decoder, laid out for speed: one matrix for q, k and v, one for gate and up.
+
+They are taken from the Hugging Face model anew for each use, so an update of the model is never missed. Gradients flow
+back to the model's own parameters.
+"""
+
+# ruff: noqa: N815 - tensor names carry shapes
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+__all__ = ["DecoderWeights", "LayerWeights", "Linear", "unsupported"]
+
+FAMILIES = ("llama", "qwen2", "qwen3")
+ROPES = ("default", "linear", "llama3")
+JOINED_BELOW = 50_000_000
+"""Models with more parameters keep their matrices apart: a copy costs memory, and larger products gain nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """A matrix product with an optional bias."""
+
+    weight: Tensor
+    bias: Tensor | None = None
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return torch.nn.functional.linear(x, self.weight, self.bias)
+
+
+@dataclass(frozen=True, slots=True)
+class LayerWeights:
+    """One block; `qkv` and `gate_up` hold one joined product or the separate ones."""
+
+    attention_norm: Tensor
+    qkv: tuple[Linear, ...]
+    q_norm: Tensor | None
+    k_norm: Tensor | None
+    attention_out: Linear
+    mlp_norm: Tensor
+    gate_up: tuple[Linear, ...]
+    down: Linear
+
+
+@dataclass(frozen=True, slots=True)
+class DecoderWeights:
+    """Everything a forward pass needs."""
+
+    embedding: Tensor
+    layers: tuple[LayerWeights, ...]
+    norm: Tensor
+    head: Linear
+    cos_L_D: Tensor
+    sin_L_D: Tensor
+    heads: int
+    kv_heads: int
+    epsilon: float
+
+    @classmethod
+    def of(cls, model: Any, length: int) -> "DecoderWeights":
+        """The weights of a supported model, with rotary tables for `length` positions."""
+        causal = _causal(model)
+        inner, config = causal.model, causal.config
+        join = sum(parameter.numel() for parameter in causal.parameters()) < JOINED_BELOW
+        cos, sin = _rotary_tables(inner, length)
+        return cls(
+            embedding=inner.embed_tokens.weight,
+            layers=tuple(_layer(layer, join) for layer in inner.layers),
+            norm=inner.norm.weight,
+            head=_linear(causal.lm_head),
+            cos_L_D=cos,
+            sin_L_D=sin,
+            heads=config.num_attention_heads,
+            kv_heads=config.num_key_value_heads,
+            epsilon=config.rms_norm_eps,
+        )
+
+
+def unsupported(model: Any) -> str | None:
+    """Why the model cannot be run by our own decoder; None when it can."""
+    causal = _causal(model)
+    config = getattr(causal, "config", None)
+    family = getattr(config, "model_type", None)
+    if family not in FAMILIES or not hasattr(causal, "lm_head"):
+        return f"model type {family!r} is not one of {', '.join(FAMILIES)}"
+    assert config is not None
+    if config.hidden_act != "silu":
+        return f"activation {config.hidden_act!r} is not 'silu'"
+    if set(getattr(config, "layer_types", None) or ["full_attention"]) != {"full_attention"}:
+        return "it has sliding-window attention"
+    rope = getattr(causal.model.rotary_emb, "rope_type", "default")
+    if rope not in ROPES:
+        return f"rotary embedding {rope!r} is not one of {', '.join(ROPES)}"
+    foreign = {type(module).__name__ for module in _projections(causal)} - {"Linear"}
+    return f"its projections are {', '.join(sorted(foreign))}, not plain matrices" if foreign else None
+
+
+def _causal(model: Any) -> Any:
+    """The causal language model itself, out of a peft wrapper."""
+    return model.get_base_model() if hasattr(model, "get_base_model") else model
+
+
+def _projections(causal: Any) -> list[Any]:
+    return [_own(module) for layer in causal.model.layers for module in (*_attention_parts(layer), *_mlp_parts(layer))]
+
+
+def _attention_parts(layer: Any) -> tuple[Any, ...]:
+    attention = layer.self_attn
+    return attention.q_proj, attention.k_proj, attention.v_proj, attention.o_proj
+
+
+def _mlp_parts(layer: Any) -> tuple[Any, ...]:
+    return layer.mlp.gate_proj, layer.mlp.up_proj, layer.mlp.down_proj
+
+
+def _layer(layer: Any, join: bool) -> LayerWeights:
+    *qkv, out = map(_linear, _attention_parts(layer))
+    *gate_up, down = map(_linear, _mlp_parts(layer))
+    return LayerWeights(
+        attention_norm=layer.input_layernorm.weight,
+        qkv=_joined(qkv) if join else tuple(qkv),
+        q_norm=_norm(layer.self_attn, "q_norm"),
+        k_norm=_norm(layer.self_attn, "k_norm"),
+        attention_out=out,
+        mlp_norm=layer.post_attention_layernorm.weight,
+        gate_up=_joined(gate_up) if join else tuple(gate_up),
+        down=down,
+    )
+
+
+def _norm(attention: Any, name: str) -> Tensor | None:
+    norm = getattr(attention, name, None)
+    return None if norm is None else norm.weight
+
+
+def _joined(parts: list[Linear]) -> tuple[Linear, ...]:
+    biases = [part.bias for part in parts if part.bias is not None]
+    if biases and len(biases) != len(parts):
+        return tuple(parts)
+    return (Linear(torch.cat([part.weight for part in parts]), torch.cat(biases) if biases else None),)
+
+
+def _own(module: Any) -> Any:
+    """The plain module inside a LoRA layer."""
+    return module.get_base_layer() if hasattr(module, "get_base_layer") else module
+
+
+def _linear(module: Any) -> Linear:
+    """The product of a module; of a LoRA layer, with its adapters added in."""
+    own = _own(module)
+    if own is module:
+        return Linear(own.weight, own.bias)
+    weight = own.weight
+    if not module.disable_adapters and not module.merged:
+        for adapter in module.active_adapters:
+            if adapter in module.lora_A:
+                weight = weight + module.get_delta_weight(adapter)
+    return Linear(weight, own.bias)
+
+
+def _rotary_tables(inner: Any, length: int) -> tuple[Tensor, Tensor]:
+    """Cosines, and sines that carry the sign of the rotation, so that half of a head is only rolled, not negated."""
+    positions = torch.arange(length, device=inner.embed_tokens.weight.device)[None]
+    with torch.no_grad():
+        cos, sin = inner.rotary_emb(inner.embed_tokens.weight, positions)
+    half = sin.shape[-1] // 2
+    return cos[0], torch.cat((-sin[0, :, :half], sin[0, :, half:]), dim=-1)

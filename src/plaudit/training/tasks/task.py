@@ -1,0 +1,34 @@
+"""A built-in task: prompts to train on, others that are held out, how they are scored, and correct responses."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import msgspec
+
+from plaudit.training.prompts import Prompts
+from plaudit.trajectory import Trajectory
+
+__all__ = ["Task"]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Prompts and what scores the responses to them."""
+
+    name: str
+    prompts: Prompts
+    """The prompts to train on."""
+    held_out: Prompts
+    """Prompts that training never sees, for evaluation."""
+    reward: str
+    """The spec of the reward, as `plaudit.load` takes it."""
+    max_new_tokens: int
+    respond: Callable[[Trajectory], str]
+    """A correct response to a prompt, which a warm start shows the model."""
+    warm_steps: int = 60
+    """How many supervised steps the embedded model needs to get a right response now and then."""
+
+    @property
+    def demonstrations(self) -> list[Trajectory]:
+        """The prompts to train on with correct responses; held-out prompts are never shown."""
+        return [msgspec.structs.replace(row, response=self.respond(row)) for row in self.prompts]
