@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from plaudit.checks.reasoning import has_hallucination, has_reasoning_steps
 from plaudit.trajectory import Trajectory
-from plaudit.verify.marks import marks_in
+from plaudit.verify.math.extract import marks_in
 from plaudit.verify.text import bare_words, ngrams
 
 __all__ = ["KINDS", "NEAR_KINDS", "kinds_of"]
