@@ -11,13 +11,13 @@ import statistics
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from plaudit import reward
+from plaudit import RewardFunction, Trajectory
 from plaudit.errors import require
 from plaudit.training import load_config, train
 from plaudit.training.config import RunConfig
@@ -25,7 +25,7 @@ from plaudit.training.held_out import HeldOut
 from plaudit.training.ingredients import Ingredients, gathered
 
 PROMPTS, SAMPLES = 16, 8
-WAIT_S = 0.0003
+WAIT_S = 0.1
 SKIPPED = 3
 """The first steps warm caches up on either side."""
 
@@ -152,11 +152,12 @@ def compare_seeds(seeds: int) -> None:
         print(f"seed {seed}: {before:.3f} → {after:.3f} in {time.process_time() - began:.0f} CPU seconds", flush=True)
 
 
-@reward
-def slow(response: str, ground_truth: str) -> float:
-    """A reward that waits, as one that asks a server does."""
-    time.sleep(WAIT_S)
-    return float(response == ground_truth)
+class ServerReward(RewardFunction):
+    """Right or wrong, after a wait for the whole batch, as for a server's answer."""
+
+    def compute_rewards(self, trajectories: Sequence[Trajectory]) -> list[float]:
+        time.sleep(WAIT_S)
+        return [float(trajectory.response == trajectory.ground_truth) for trajectory in trajectories]
 
 
 def compare_async(rounds: int, steps: int) -> None:
@@ -166,9 +167,9 @@ def compare_async(rounds: int, steps: int) -> None:
         for ahead, found in times.items():
             with tempfile.TemporaryDirectory() as folder:
                 watch = Stopwatch()
-                told = [f"training.async_train={ahead}", "training.reward_backend=inline", "eval.prompts=8", "eval.every=0",
-                        f"steps={steps}", "checkpoint.every=0", f"output_dir={folder}/run"]  # fmt: skip
-                train(load_config(None, told), reward=slow, watch=watch)
+                told = [f"training.async_train={ahead}", "training.reward_backend=inline", f"steps={steps}",
+                        "eval.prompts=8", "eval.every=0", "checkpoint.every=0", f"output_dir={folder}/run"]  # fmt: skip
+                train(load_config(None, told), reward=ServerReward(), watch=watch)
             found.append(watch.seconds_per_step)
             print(f"async_train={ahead:5}  {watch.seconds_per_step:.4f} s/step", flush=True)
     ratio = statistics.median(times["false"]) / statistics.median(times["true"])
