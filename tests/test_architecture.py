@@ -20,7 +20,7 @@ LAYERS: list[set[str]] = [
     {"verify"},
     {"checks"},
     {"compose", "shaping"},
-    {"rewards"},
+    {"rewards", "agents"},
     {"dialects"},
     {"loading"},
     {"rollouts"},
