@@ -53,7 +53,7 @@ def test_an_error_of_the_model_is_raised_even_where_an_episode_swallows_it():
         try:
             await rounds.generate([1], SamplingParams())
         except MemoryError:
-            return None
+            return
 
     async def play():
         return await rounds.play([swallows, swallows])

@@ -118,7 +118,7 @@ class Player:
         await self._guarded("reset", self._opened(record, instance, {"observation": prompt, "label": label}))
         while not self._is_over(record):
             params = with_room(sampling_params, self._room(record))
-            record.act(action_of(await self.engine.generate(record.context, params)))
+            record.act(await self._drawn(record.context, params))
             states = {**record.states, "label": label, "sampling_params": copy.deepcopy(sampling_params)}
             result: StepResult = await self._guarded("step", _stepped(instance, states))
             record.react(result)
@@ -127,6 +127,12 @@ class Player:
             if result.sampling_params is not None:
                 sampling_params = result.sampling_params
         return "length"
+
+    async def _drawn(self, context: list[int], params: Any) -> Action:
+        given = await attempted("the engine", lambda: self.engine.generate(context, params))
+        if isinstance(given, RewardOutput):
+            raise _Failed(given)
+        return action_of(given)
 
     async def _guarded(self, method: str, call: Coroutine[Any, Any, Any]) -> Any:
         """What a method of the environment gives; whatever goes wrong in it ends this episode and no other."""
@@ -207,12 +213,10 @@ class _Record:
         metadata = {"tokens": [end - len(action.ids), end], "feedback": result.feedback, "logs": result.logs}
         self.steps.append(Step(self._news, action.text, result.reward, {key: v for key, v in metadata.items() if v}))
         self.score, self.logs = result.score, result.logs
-        if result.done or not result.feedback:
-            self._news = ""
-        else:
-            ids = list(self.tokenizer(result.feedback, add_special_tokens=False)["input_ids"])
+        ids = [] if result.done else list(self.tokenizer(result.feedback, add_special_tokens=False)["input_ids"])
+        if ids:
             self.pieces.append(Piece(ids, result.feedback, False))
-            self._news = result.feedback
+        self._news = result.feedback
         self._seen += action.text + result.feedback
 
     def episode(self, finish_reason: str, failure: RewardOutput | None = None) -> Episode:

@@ -35,10 +35,15 @@ class _Waiting(NamedTuple):
 
 
 class Rounds:
-    """An engine for the episodes that `play` runs; `draw` gives an action for each request of a round."""
+    """An engine for the episodes that `play` runs; `draw` gives an action for each request of a round.
 
-    def __init__(self, draw: Callable[[list[Request]], list[Action]]) -> None:
-        self._draw = draw
+    `read` makes of an episode's sampling params what `draw` is to get; what it raises is that episode's own affair.
+    """
+
+    def __init__(
+        self, draw: Callable[[list[Request]], list[Action]], read: Callable[[Any], Any] = lambda params: params
+    ) -> None:
+        self._draw, self._read = draw, read
         self._playing: set[int] = set()
         self._waiting: list[_Waiting] = []
         self._broken: BaseException | None = None
@@ -60,8 +65,9 @@ class Rounds:
 
     async def generate(self, token_ids: list[int], sampling_params: Any, *_: Any, **__: Any) -> Generation:
         """The next action of the episode that asks, drawn with those of all others."""
+        request = Request(list(token_ids), self._read(sampling_params))
         future: asyncio.Future[Generation] = asyncio.get_running_loop().create_future()
-        self._waiting.append(_Waiting(_seat.get(), Request(list(token_ids), sampling_params), future))
+        self._waiting.append(_Waiting(_seat.get(), request, future))
         self._go_on()
         return await future
 
