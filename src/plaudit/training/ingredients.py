@@ -4,7 +4,8 @@ Evaluation is judged by the task's own reward where there is a task, whatever re
 teaches nonsense must not also be the judge of it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import msgspec
@@ -23,7 +24,6 @@ from plaudit.training.policy import Policy
 from plaudit.training.prompts import Prompts
 from plaudit.training.sampling.sampler import Sampler, SamplingSettings
 from plaudit.training.tasks import find_task
-from plaudit.training.tasks.task import split
 from plaudit.training.templates import PromptTemplate
 from plaudit.training.tiny import WarmStart, warm_start
 from plaudit.trajectory import Trajectory
@@ -86,7 +86,8 @@ class Ingredients:
         steps = self.questions.warm_start_steps if told.warm_start_steps is None else told.warm_start_steps
         if (told.path or EMBEDDED) == EMBEDDED and steps:
             settings = WarmStart(steps, told.warm_start_batch, told.warm_start_lr, seed_of(config.seed, "warm start"))
-            warm_start(self.policy, self.questions.demonstrations(), settings, on_step=on_step)
+            with _own_weights(self.policy):
+                warm_start(self.policy, self.questions.demonstrations(), settings, on_step=on_step)
 
 
 def gathered(config: RunConfig, reward: Rewarding | None = None) -> Ingredients:
@@ -124,6 +125,19 @@ def _limits(config: RunConfig, policy: Policy) -> EpisodeLimits:
         max_length=min(lengths, default=None),
         deadline_s=config.training.reward_deadline_s or None,
     )
+
+
+@contextmanager
+def _own_weights(policy: Policy) -> Iterator[None]:
+    """While entered, a LoRA policy trains the model's own weights: adapters could not teach an empty model to speak."""
+    flags = [(parameter, parameter.requires_grad) for parameter in policy.model.parameters()]
+    try:
+        for parameter, trained in flags:
+            parameter.requires_grad_(not trained if policy.is_lora else trained)
+        yield
+    finally:
+        for parameter, trained in flags:
+            parameter.requires_grad_(trained)
 
 
 def _policy(config: RunConfig) -> Policy:
@@ -180,7 +194,7 @@ def _split(config: RunConfig) -> tuple[Prompts, Prompts]:
     apart = round(len(prompts) * told.eval_share)
     if apart == len(prompts):
         raise DataError(f"data.eval_share={told.eval_share:g} leaves none of {len(prompts)} prompts to train on")
-    return split(prompts.rows, apart, config.seed) if apart else (prompts, Prompts(()))
+    return prompts.split(apart, config.seed) if apart else (prompts, Prompts(()))
 
 
 def _read(config: RunConfig, path: str | None) -> Prompts:

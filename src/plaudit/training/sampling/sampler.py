@@ -15,7 +15,7 @@ from plaudit.errors import InvalidSampling
 from plaudit.training.prompts import PromptLike, Prompts
 from plaudit.trajectory import Tokens, Trajectory
 
-__all__ = ["Response", "Sampled", "Sampler", "SamplingSettings", "TokenSampler", "gather"]
+__all__ = ["Response", "Sampled", "Sampler", "SamplingSettings", "TokenSampler", "gather", "refuse_no_samples"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +104,12 @@ class TokenSampler(Sampler, Protocol):
     def continued(self, contexts: list[list[int]], settings: SamplingSettings | None = None) -> list[Action]:
         """One continuation of each context, as it was drawn."""
         ...
+
+
+def refuse_no_samples(num_samples: int) -> None:
+    """Raise InvalidSampling when fewer than one sample for each prompt is asked for."""
+    if num_samples < 1:
+        raise InvalidSampling(f"num_samples must be at least 1, got {num_samples}")
 
 
 def gather(prompts: Prompts, responses: list[list[Response]], prompt_ids: list[list[int]] | None = None) -> Sampled:
