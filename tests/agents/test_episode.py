@@ -1,49 +1,15 @@
 """Episodes: tokens stay as they were drawn, limits hold, failures end one episode and no other."""
 
 import asyncio
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from toys import ToyModel, ToyTokenizer
+from toys import ToyModel, ToyTokenizer, played, says
 
 from plaudit import Status
-from plaudit.agents import AgentInstance, Episode, EpisodeLimits, Player, Rounds, SamplingParams
+from plaudit.agents import AgentInstance, EpisodeLimits
 from plaudit.errors import AgentError
-
-
-def played(
-    environment: type, prompts: list[str], limits: EpisodeLimits, model: ToyModel | None = None, **params: Any
-) -> list[Episode]:
-    """Episodes of these prompts, all at once; the label is the prompt's place."""
-    model = model or ToyModel()
-    rounds = Rounds(model.draw)
-    player = Player(environment, rounds, model.tokenizer, limits)
-
-    async def play() -> list[Episode]:
-        return await rounds.play(
-            [
-                lambda at=at, text=text: player.play(text, at, SamplingParams(**params))
-                for at, text in enumerate(prompts)
-            ]
-        )
-
-    return asyncio.run(play())
-
-
-def says(*feedbacks: str, **more: Any) -> type:
-    """An environment that gives these feedbacks, one after the other, and is done after the last."""
-
-    class Says(AgentInstance):
-        def __init__(self) -> None:
-            self.left = list(feedbacks)
-
-        async def step(self, states: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
-            return {"environment_feedback": self.left.pop(0), "done": not self.left, **more}
-
-    return Says
-
 
 TEXTS = st.text("ab ?", max_size=6)
 

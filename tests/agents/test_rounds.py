@@ -4,8 +4,7 @@ import asyncio
 import random
 
 import pytest
-from test_episode import played, says
-from toys import ToyModel
+from toys import ToyModel, played, says
 
 from plaudit.agents import AgentInstance, EpisodeLimits, Rounds, SamplingParams
 

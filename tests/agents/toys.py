@@ -1,9 +1,19 @@
-"""A tokenizer whose texts can be encoded in several ways, and an engine that plays back given actions."""
+"""A tokenizer whose texts can be encoded in several ways, a model of random actions, and episodes played with them."""
 
+import asyncio
 import random
 from typing import Any
 
-from plaudit.agents import Action, Request
+from plaudit.agents import (
+    Action,
+    AgentInstance,
+    Episode,
+    EpisodeLimits,
+    Player,
+    Request,
+    Rounds,
+    SamplingParams,
+)
 
 VOCABULARY = ["a", "b", "ab", "ba", "aba", " ", "?", "<end>"]
 END = VOCABULARY.index("<end>")
@@ -45,3 +55,35 @@ class ToyModel:
         length = self.chance.randint(1, min(self.most, params.max_tokens))
         ids = [self.chance.randrange(len(VOCABULARY)) for _ in range(length)]
         return Action(ids, self.tokenizer.decode(ids), [-float(self.chance.random()) for _ in ids], "stop")
+
+
+def played(
+    environment: type, prompts: list[str], limits: EpisodeLimits, model: ToyModel | None = None, **params: Any
+) -> list[Episode]:
+    """Episodes of these prompts, all at once; the label is the prompt's place."""
+    model = model or ToyModel()
+    rounds = Rounds(model.draw)
+    player = Player(environment, rounds, model.tokenizer, limits)
+
+    async def play() -> list[Episode]:
+        return await rounds.play(
+            [
+                lambda at=at, text=text: player.play(text, at, SamplingParams(**params))
+                for at, text in enumerate(prompts)
+            ]
+        )
+
+    return asyncio.run(play())
+
+
+def says(*feedbacks: str, **more: Any) -> type:
+    """An environment that gives these feedbacks, one after the other, and is done after the last."""
+
+    class Says(AgentInstance):
+        def __init__(self) -> None:
+            self.left = list(feedbacks)
+
+        async def step(self, states: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
+            return {"environment_feedback": self.left.pop(0), "done": not self.left, **more}
+
+    return Says
