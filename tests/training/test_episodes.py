@@ -117,7 +117,9 @@ def test_a_two_turn_environment_is_learnt(written, tmp_path):
     [first, *_] = rollouts(tmp_path / "run")
     assert len(first["steps"]) == 2
     assert first["reward_output"]["reward"] == sum(step["reward"] for step in first["steps"])
-    assert metrics(tmp_path / "run")[-1]["extra/turns"] == 2.0
+    last = metrics(tmp_path / "run")[-1]
+    assert last["extra/turns"] == 2.0
+    assert last["length/max"] <= 4.0  # two turns of two tokens: feedback does not count
 
 
 def test_a_resumed_run_of_episodes_leaves_the_same_curves(written, tmp_path):

@@ -22,7 +22,14 @@ from plaudit.contract.waiting import complete
 from plaudit.training.collecting import Scoring, seed_of
 from plaudit.training.encoding import encoded_prompts, offsets_of, prompt_text
 from plaudit.training.prompts import PromptLike, Prompts
-from plaudit.training.sampling.sampler import Response, Sampled, SamplingSettings, TokenSampler, gather
+from plaudit.training.sampling.sampler import (
+    Response,
+    Sampled,
+    SamplingSettings,
+    TokenSampler,
+    gather,
+    refuse_no_samples,
+)
 from plaudit.trajectory import Tokens, Trajectory
 
 __all__ = ["EpisodeSampler", "EpisodeScorer"]
@@ -44,6 +51,7 @@ class EpisodeSampler:
         settings: SamplingSettings | None = None,
     ) -> Sampled:
         """`num_samples` episodes for each prompt; `max_new_tokens` of the settings is for one action."""
+        refuse_no_samples(num_samples)
         prompts = Prompts.of(batch)
         rows = [row for row in prompts for _ in range(num_samples)]
         episodes = complete(self._played(rows, settings or self.sampler.settings))
