@@ -1,7 +1,7 @@
 """Executors run one episode from a prompt: OpenRLHF's interface, in the form it documents and in the newer one.
 
 The documented form gives engine, tokenizer and limits to `__init__`, the newer one to `execute`; both work here, and
-what is given to `execute` counts. An environment or engine that fails raises nothing: the `status` of the result says so.
+what is given to `execute` counts. An environment or engine that fails raises nothing: the result's `status` says so.
 """
 
 import inspect
