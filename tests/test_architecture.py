@@ -20,7 +20,7 @@ LAYERS: list[set[str]] = [
     {"verify", "sandbox"},
     {"checks"},
     {"compose", "shaping"},
-    {"rewards"},
+    {"rewards", "agents"},
     {"dialects"},
     {"loading"},
     {"rollouts"},

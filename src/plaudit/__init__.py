@@ -33,6 +33,7 @@ __all__ = [
 
 _LATER = {"load": "plaudit.loading", "score": "plaudit.engine"}
 _PACKAGES = {
+    "agents",
     "checks",
     "compose",
     "engine",

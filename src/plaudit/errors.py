@@ -16,6 +16,7 @@ PlauditError
 ├── SamplingFailed    (RuntimeError)  a sampler got no response
 ├── PolicyError       (ValueError)    a model that cannot be loaded, saved or trained as asked
 ├── InvalidAdvantage  (ValueError)    rewards that cannot be turned into advantages, or an impossible loss
+├── AgentError        (ValueError)    an agent file without an agent, or an environment that answers wrongly
 ├── TransientError    (RuntimeError)  an endpoint failed in a way that may pass
 ├── InvalidLimits     (ValueError)    limits for a program that make no sense
 ├── SandboxError      (RuntimeError)  programs cannot be run, or not safely; says nothing about the program
@@ -28,6 +29,7 @@ from difflib import get_close_matches
 from types import ModuleType
 
 __all__ = [
+    "AgentError",
     "CacheError",
     "CasesError",
     "ConfigError",
@@ -115,6 +117,10 @@ class PolicyError(PlauditError, ValueError):
 
 class InvalidAdvantage(PlauditError, ValueError):
     """Rewards that cannot be turned into advantages or into a loss as given."""
+
+
+class AgentError(PlauditError, ValueError):
+    """An agent file holds no agent that can be run, or an environment answers with something else than it should."""
 
 
 class TransientError(PlauditError, RuntimeError):

@@ -39,6 +39,11 @@ class Tokens(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fie
     def __len__(self) -> int:
         return len(self.ids)
 
+    @property
+    def chosen(self) -> int:
+        """How many of the tokens the model chose; the others are an environment's feedback."""
+        return len(self.ids) if self.mask is None else sum(map(bool, self.mask))
+
 
 class Step(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """One turn of a multi-turn episode: what the model saw, what it said, what that earned."""

@@ -182,7 +182,7 @@ def test_a_folder_with_a_run_is_not_replaced_unless_asked(trained, tmp_path):
         (["task=null"], ConfigError, "nothing to train on"),
         (["training.reward_function=chek_answer"], Exception, "did you mean 'check_answer'"),
         (["sampling.max_new_tokens=300"], ConfigError, "leaves no room for a prompt"),
-        (["training.agent_file=agent.py"], ConfigError, "agent_file"),
+        (["training.agent_file=agent.py"], Exception, "no file .*agent.py"),
         (["sampling.sampler=vllm"], ConfigError, "would not follow its updates"),
         (["model.path=no/such/model"], Exception, "no model 'no/such/model'"),
     ],

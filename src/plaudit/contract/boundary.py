@@ -9,7 +9,7 @@ import enum
 import inspect
 import time
 import traceback
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import PurePath
 from typing import Any, Protocol
@@ -23,7 +23,7 @@ from plaudit.errors import InvalidOutput, PlauditError
 from plaudit.normalize import Scope
 from plaudit.trajectory import Trajectory
 
-__all__ = ["Evaluable", "Style", "as_output", "evaluate", "evaluate_async", "evaluate_one"]
+__all__ = ["Evaluable", "Style", "as_output", "attempted", "evaluate", "evaluate_async", "evaluate_one"]
 
 MAX_REASON = 500
 
@@ -72,6 +72,16 @@ async def evaluate_async(
     """`evaluate` for callers that already run an event loop."""
     settled = await gathered(_begin(reward, trajectories), reward.concurrency)
     return _in_order(reward, settled, trajectories, first)
+
+
+async def attempted(name: str, call: Callable[[], Any]) -> Any:
+    """What a call gives, awaited where it must be; where it raises, an output with a status and the reason."""
+    began = time.perf_counter()
+    try:
+        given = call()
+        return await given if inspect.isawaitable(given) else given
+    except (Exception, SystemExit) as error:
+        return _failed(name, error, time.perf_counter() - began)
 
 
 def as_output(value: Any, trajectory: Trajectory, seconds: float) -> RewardOutput:
@@ -130,7 +140,7 @@ def _sample(reward: Evaluable, trajectory: Trajectory) -> RewardOutput | Begun:
             return Begun(value, partial(_awaited_sample, reward, value, trajectory))
         return as_output(value, trajectory, time.perf_counter() - began)
     except (Exception, SystemExit) as error:
-        return _failed(reward, error, time.perf_counter() - began)
+        return _failed(reward.name, error, time.perf_counter() - began)
 
 
 async def _awaited_sample(reward: Evaluable, value: Awaitable[Any], trajectory: Trajectory) -> RewardOutput:
@@ -139,7 +149,7 @@ async def _awaited_sample(reward: Evaluable, value: Awaitable[Any], trajectory: 
         settled = await value
         return as_output(settled, trajectory, time.perf_counter() - began)
     except (Exception, SystemExit) as error:
-        return _failed(reward, error, time.perf_counter() - began)
+        return _failed(reward.name, error, time.perf_counter() - began)
 
 
 def _batch(reward: Evaluable, batch: Sequence[Trajectory]) -> list[RewardOutput] | Begun:
@@ -151,7 +161,7 @@ def _batch(reward: Evaluable, batch: Sequence[Trajectory]) -> list[RewardOutput]
     except (Exception, SystemExit) as error:
         if len(batch) > 1 and reward.scope == "sample":
             return _one_by_one(reward, batch)
-        return [_failed(reward, error, time.perf_counter() - began)] * len(batch)
+        return [_failed(reward.name, error, time.perf_counter() - began)] * len(batch)
     return _spread(reward, values, batch, time.perf_counter() - began)
 
 
@@ -171,7 +181,7 @@ async def _awaited_batch(reward: Evaluable, values: Awaitable[Any], batch: Seque
         if len(batch) > 1 and reward.scope == "sample":
             singly = [_batch(reward, [trajectory]) for trajectory in batch]
             return [output for outputs in await gathered(singly, reward.concurrency) for output in outputs]
-        return [_failed(reward, error, time.perf_counter() - began)] * len(batch)
+        return [_failed(reward.name, error, time.perf_counter() - began)] * len(batch)
     return _spread(reward, settled, batch, time.perf_counter() - began)
 
 
@@ -188,23 +198,23 @@ def _spread(reward: Evaluable, values: Any, batch: Sequence[Trajectory], elapsed
         if len(listed) != len(batch):
             raise InvalidOutput(f"it returned {len(listed)} values for {len(batch)} samples; give one per sample")
     except Exception as error:
-        return [_failed(reward, error, elapsed)] * len(batch)
+        return [_failed(reward.name, error, elapsed)] * len(batch)
     seconds = elapsed / len(batch)
     outputs = []
     for value, trajectory in zip(listed, batch, strict=True):
         try:
             outputs.append(as_output(value, trajectory, seconds))
         except InvalidOutput as error:
-            outputs.append(_failed(reward, error, seconds))
+            outputs.append(_failed(reward.name, error, seconds))
     return outputs
 
 
-def _failed(reward: Evaluable, error: BaseException, seconds: float) -> RewardOutput:
+def _failed(name: str, error: BaseException, seconds: float) -> RewardOutput:
     where = ""
     if isinstance(error, PlauditError):  # says already what is wrong and what to do
-        reason = f"{reward.name}: {error}"
+        reason = f"{name}: {error}"
     else:
-        reason = f"{reward.name} raised {type(error).__name__}: {_words(error)}"
+        reason = f"{name} raised {type(error).__name__}: {_words(error)}"
         if frames := traceback.extract_tb(error.__traceback__):
             where = f" (at {PurePath(frames[-1].filename).name}:{frames[-1].lineno})"
     reason = reason[: MAX_REASON - len(where)] + where

@@ -21,7 +21,7 @@ DIALECTS: tuple[Dialect, ...] = (
     flux.FLUX_CLASS,
 )
 
-STAND_INS: Answers = {**flux.STAND_INS, **twinkle.STAND_INS, **agent_tunix.STAND_INS}
+STAND_INS: Answers = {**flux.STAND_INS, **twinkle.STAND_INS, **agent_tunix.STAND_INS, **openrlhf.STAND_INS}
 
 
 def recognise(candidate: Any) -> Dialect | None:

@@ -10,13 +10,14 @@ import math
 from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any
 
+from plaudit.agents import AgentExecutor, AgentInstance
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput, Status, as_number
 from plaudit.dialects.dialect import Dialect, made_by, name_of, parameters, required
 from plaudit.errors import InvalidOutput, InvalidTrajectory, did_you_mean
 from plaudit.trajectory import Trajectory
 
-__all__ = ["OPENRLHF_FILE", "OpenRLHFReward", "response_of"]
+__all__ = ["OPENRLHF_FILE", "STAND_INS", "OpenRLHFReward", "response_of"]
 
 _ASKED = {"queries", "prompts", "labels"}
 
@@ -133,3 +134,11 @@ def _recognises(candidate: Any) -> bool:
 
 
 OPENRLHF_FILE = Dialect("OpenRLHF reward file", _recognises, OpenRLHFReward, made_by(OpenRLHFReward))
+
+STAND_INS: dict[str, dict[str, object]] = {
+    "openrlhf.utils.agent": {
+        "AgentExecutorBase": AgentExecutor,
+        "AgentInstanceBase": AgentInstance,
+        "MultiTurnAgentExecutor": AgentExecutor,
+    },
+}

@@ -38,12 +38,13 @@ class Ahead:
         collector: Collector,
         policy: Policy,
         *,
+        sampler_of: Callable[[Policy], Sampler],
         max_staleness: int,
         last: Callable[[int], int],
     ) -> None:
         self._collector, self._policy = collector, policy
         self._copy = Policy(copy.deepcopy(policy.model), copy.deepcopy(policy.tokenizer))
-        self._sampler = self._copy.sampler(collector.settings)
+        self._sampler = sampler_of(self._copy)
         self._max_staleness, self._last = max_staleness, last
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="plaudit-ahead")
         self._coming: deque[Future[Batch]] = deque()

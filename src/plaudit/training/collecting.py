@@ -7,20 +7,22 @@ a resumed run draws what an uninterrupted one would have drawn.
 import hashlib
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import msgspec
 
 from plaudit.contract.output import RewardOutput
-from plaudit.engine import Scored, Scorer
+from plaudit.engine import Scored
 from plaudit.training.config import RunConfig
 from plaudit.training.filtering import GroupFilter
 from plaudit.training.prompt_stream import PromptStream
 from plaudit.training.prompts import Prompts
 from plaudit.training.sampling.sampler import Sampled, Sampler, SamplingSettings
+from plaudit.trajectory import Trajectory
 
-__all__ = ["Batch", "Collector", "seed_of"]
+__all__ = ["Batch", "Collector", "Scoring", "seed_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +48,22 @@ class Batch:
         return [Scored(*pair) for pair in zip(self.sampled.trajectories, self.outputs, strict=True)]
 
 
+class Scoring(Protocol):
+    """What scores the samples of a run."""
+
+    def score(self, trajectories: Iterable[Trajectory]) -> list[RewardOutput]:
+        """One output per trajectory, in order."""
+        ...
+
+    def close(self) -> None:
+        """End all workers."""
+        ...
+
+
 class Collector:
     """Fills batches from a stream of prompts."""
 
-    def __init__(self, stream: PromptStream, scorer: Scorer, config: RunConfig, *, settings: SamplingSettings) -> None:
+    def __init__(self, stream: PromptStream, scorer: Scoring, config: RunConfig, *, settings: SamplingSettings) -> None:
         self.stream, self.scorer, self.config, self.settings = stream, scorer, config, settings
         told = config.filter
         self.filter = GroupFilter(told.by, told.low, told.high, told.min_spread)

@@ -164,8 +164,14 @@ class TrainingConfig(_Section, frozen=True):
         False
     )
     max_staleness: Annotated[Count, Meta(description="How many updates old an asynchronous batch may be")] = 1
-    agent_file: Annotated[str | None, Meta(description="An agent file, my_agent.py, for multi-turn episodes")] = None
+    agent_file: Annotated[
+        str | None,
+        Meta(description="An agent file, my_agent.py, for multi-turn episodes; its rewards count if it gives any"),
+    ] = None
     agent_max_steps: Annotated[Count, Meta(description="Turns of an episode")] = 5
+    agent_max_tokens: Annotated[
+        Count | None, Meta(description="Tokens of an episode with its prompt; null: the model's context")
+    ] = None
 
 
 class FilterConfig(_Section, frozen=True):

@@ -125,7 +125,9 @@ def _token_rewards(trajectory: Trajectory, output: RewardOutput, chosen: Sequenc
 
 def _step_rewards(trajectory: Trajectory, output: RewardOutput, chosen: Sequence[int]) -> list[float]:
     """The rewards of the steps, each on the last of the tokens chosen in it."""
-    ends = [place for place, mask in enumerate(chosen) if mask and not (place + 1 < len(chosen) and chosen[place + 1])]
+    ends = [step.metadata["tokens"][1] - 1 for step in trajectory.steps if "tokens" in step.metadata]  # of episodes
+    if not ends:
+        ends = [at for at, mask in enumerate(chosen) if mask and not (at + 1 < len(chosen) and chosen[at + 1])]
     if len(ends) != len(trajectory.steps):
         raise InvalidAdvantage(
             f"{len(trajectory.steps)} steps but {len(ends)} runs of chosen tokens; "

@@ -9,7 +9,7 @@ from typing import Any
 from plaudit.errors import DataError
 from plaudit.trajectory import Prompt, message_text
 
-__all__ = ["decoded", "encoded_prompts", "end_ids", "offsets_of", "refuse_too_long"]
+__all__ = ["decoded", "encoded_prompts", "end_ids", "offsets_of", "prompt_text", "refuse_too_long"]
 
 
 def encoded_prompts(tokenizer: Any, prompts: Sequence[Prompt]) -> list[list[int]]:
@@ -26,6 +26,15 @@ def encoded_prompts(tokenizer: Any, prompts: Sequence[Prompt]) -> list[list[int]
         if not ids[place]:
             raise DataError(f"prompt {place} has no tokens: {prompt!r:.60}; give it some text")
     return ids
+
+
+def prompt_text(tokenizer: Any, prompt: Prompt) -> str:
+    """A prompt as the text that the model sees: chat messages through the tokenizer's chat template, if it has one."""
+    if isinstance(prompt, str):
+        return prompt
+    if tokenizer.chat_template:
+        return str(tokenizer.apply_chat_template(prompt, add_generation_prompt=True, tokenize=False))
+    return "\n\n".join(message_text(message) for message in prompt)
 
 
 def refuse_too_long(prompt_ids: Sequence[Sequence[int]], max_new_tokens: int, context: int | None) -> None:
@@ -89,4 +98,4 @@ def _chat_ids(tokenizer: Any, messages: Any) -> list[int]:
     if tokenizer.chat_template:
         ids = tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=True, return_dict=True)
         return list(ids["input_ids"])
-    return list(tokenizer("\n\n".join(message_text(message) for message in messages))["input_ids"])
+    return list(tokenizer(prompt_text(tokenizer, messages))["input_ids"])

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 import msgspec
 
-from plaudit.engine import Scored, Scorer
-from plaudit.training.collecting import seed_of
+from plaudit.engine import Scored
+from plaudit.training.collecting import Scoring, seed_of
 from plaudit.training.config import RunConfig
 from plaudit.training.evaluation import evaluate
 from plaudit.training.prompts import Prompts
@@ -22,7 +22,7 @@ __all__ = ["HeldOut"]
 class HeldOut:
     """Asks a sampler the held-out prompts, and scores what it says."""
 
-    def __init__(self, prompts: Prompts, judge: Scorer, config: RunConfig, *, settings: SamplingSettings) -> None:
+    def __init__(self, prompts: Prompts, judge: Scoring, config: RunConfig, *, settings: SamplingSettings) -> None:
         rows = (msgspec.structs.replace(row, group=f"held-out-{place}") for place, row in enumerate(prompts))
         self.prompts = Prompts(tuple(rows))
         self.judge, self.config, self.settings = judge, config, settings

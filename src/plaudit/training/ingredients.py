@@ -10,16 +10,19 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
+from plaudit.agents import Agent, EpisodeLimits
 from plaudit.contract.function import Rewarding
 from plaudit.engine import Scorer
 from plaudit.errors import ConfigError, DataError
-from plaudit.training.collecting import seed_of
+from plaudit.loading import load_agent
+from plaudit.training.collecting import Scoring, seed_of
 from plaudit.training.config import RunConfig
 from plaudit.training.data import fitting, read_prompts
+from plaudit.training.episodes import EpisodeSampler, EpisodeScorer
 from plaudit.training.models import LoraSettings, load_policy
 from plaudit.training.policy import Policy
 from plaudit.training.prompts import Prompts
-from plaudit.training.sampling.sampler import SamplingSettings
+from plaudit.training.sampling.sampler import Sampler, SamplingSettings
 from plaudit.training.tasks import find_task
 from plaudit.training.templates import PromptTemplate
 from plaudit.training.tiny import WarmStart, warm_start
@@ -38,8 +41,9 @@ class Questions:
 
     prompts: Prompts
     held_out: Prompts
-    reward: Rewarding | str
-    judge: Rewarding | str
+    reward: Rewarding | str | None
+    """None where only an agent's environment gives rewards."""
+    judge: Rewarding | str | None
     max_new_tokens: int
     demonstrations: Callable[[], list[Trajectory]]
     warm_start_steps: int
@@ -53,14 +57,28 @@ class Ingredients:
 
     questions: Questions
     policy: Policy
-    scorer: Scorer
-    judge: Scorer
+    scorer: Scoring
+    judge: Scoring
     settings: SamplingSettings
+    agent: Agent | None = None
+    limits: EpisodeLimits | None = None
 
     def close(self) -> None:
         """End all workers."""
         self.scorer.close()
         self.judge.close()
+
+    def sampler_of(self, policy: Policy) -> Sampler:
+        """What draws the samples of a policy: responses, or episodes where there is an agent."""
+        sampler = policy.sampler(self.settings)
+        if self.agent is None or self.limits is None:
+            return sampler
+        return EpisodeSampler(sampler, self.agent, self.limits)
+
+    @property
+    def max_new_tokens(self) -> int:
+        """How many tokens a sample may draw, over all turns."""
+        return self.settings.max_new_tokens * (self.limits.max_steps or 1 if self.limits else 1)
 
     def warm_start(self, config: RunConfig, on_step: Callable[[int, float], None] | None = None) -> None:
         """The supervised beginning of the embedded model; models that were loaded know something already."""
@@ -74,11 +92,12 @@ class Ingredients:
 
 def gathered(config: RunConfig, reward: Rewarding | None = None) -> Ingredients:
     """The ingredients of a run; `reward` takes the place of the config's."""
+    agent = None if config.training.agent_file is None else load_agent(config.training.agent_file)
     questions = questions_of(config, reward)
     policy = _policy(config)
     questions = _fitted(questions, policy, config)
     scorer = _scorer(config, questions)
-    judge = scorer if questions.judge is questions.reward else Scorer(questions.judge, backend="inline")
+    judge = _judge(config, questions, scorer)
     settings = SamplingSettings(
         max_new_tokens=questions.max_new_tokens,
         temperature=config.sampling.temperature,
@@ -86,7 +105,26 @@ def gathered(config: RunConfig, reward: Rewarding | None = None) -> Ingredients:
         top_k=config.sampling.top_k,
         stop=config.sampling.stop,
     )
-    return Ingredients(questions, policy, scorer, judge, settings)
+    limits = None if agent is None else _limits(config, policy)
+    return Ingredients(questions, policy, scorer, judge, settings, agent, limits)
+
+
+def _judge(config: RunConfig, questions: Questions, scorer: Scoring) -> Scoring:
+    """What judges held-out responses; an agent's episodes are judged by their environments, unless another is named."""
+    by_agent = config.training.agent_file is not None and config.eval.reward_function is None
+    if by_agent or questions.judge is questions.reward or questions.judge is None:
+        return scorer
+    return Scorer(questions.judge, backend="inline")
+
+
+def _limits(config: RunConfig, policy: Policy) -> EpisodeLimits:
+    context: int | None = getattr(policy.model.config, "max_position_embeddings", None)
+    lengths = [length for length in (config.training.agent_max_tokens, context) if length is not None]
+    return EpisodeLimits(
+        max_steps=config.training.agent_max_steps,
+        max_length=min(lengths, default=None),
+        deadline_s=config.training.reward_deadline_s or None,
+    )
 
 
 @contextmanager
@@ -129,7 +167,7 @@ def questions_of(config: RunConfig, reward: Rewarding | None = None) -> Question
 
 
 def _from_data(config: RunConfig, reward: Rewarding | str | None) -> Questions:
-    if reward is None:
+    if reward is None and config.training.agent_file is None:
         raise ConfigError(
             f"data.path={config.data.path} says what to ask, but nothing says what is good: "
             "set training.reward_function, e.g. training.reward_function=my.py:name"
@@ -190,8 +228,11 @@ def _fitted(questions: Questions, policy: Policy, config: RunConfig) -> Question
     return replace(questions, prompts=fit(questions.prompts), held_out=fit(questions.held_out))
 
 
-def _scorer(config: RunConfig, questions: Questions) -> Scorer:
+def _scorer(config: RunConfig, questions: Questions) -> Scoring:
     told = config.training
+    if questions.reward is None:
+        return EpisodeScorer()
     backend = ("inline" if questions.trusted else "processes") if told.reward_backend == "auto" else told.reward_backend
     deadline = told.reward_deadline_s if told.reward_deadline_s and backend != "inline" else None
-    return Scorer(questions.reward, backend=backend, workers=told.reward_workers, deadline_s=deadline)
+    scorer = Scorer(questions.reward, backend=backend, workers=told.reward_workers, deadline_s=deadline)
+    return scorer if told.agent_file is None else EpisodeScorer(scorer)

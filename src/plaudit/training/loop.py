@@ -61,8 +61,6 @@ def _refuse_what_it_cannot(config: RunConfig) -> None:
     """Raise for what could only fail later: everything else shows when the ingredients are gathered."""
     estimator(config)
     loss_of(config, max_new_tokens=1)
-    if config.training.agent_file is not None:
-        raise ConfigError("training.agent_file: this engine trains on single responses, not on episodes; leave it null")
     if config.sampling.sampler != "transformers":
         raise ConfigError(
             f"sampling.sampler={config.sampling.sampler}: this engine samples with transformers, since another sampler "
@@ -76,7 +74,7 @@ class _Loop:
         self.policy = parts.policy
         self.checkpoints = Checkpoints(folder.checkpoints, config.checkpoint.keep)
         self.stream = PromptStream(parts.questions.prompts, seed=config.seed, shuffle=config.data.shuffle)
-        self.sampler = self.policy.sampler(parts.settings)
+        self.sampler = parts.sampler_of(self.policy)
         self.held_out = HeldOut(parts.questions.held_out, parts.judge, config, settings=parts.settings)
         self.shown_before: list[str] = []
         self.before: dict[str, float] = {}
@@ -88,7 +86,7 @@ class _Loop:
         state = None if newest is None else newest.load()
         if state is None or self.config.loss.kl_beta or self.policy.is_lora:  # a reference, or adapters, build on it
             self._warm_start()
-        self.updater = Updater(self.policy, self.config, max_new_tokens=self.parts.settings.max_new_tokens)
+        self.updater = Updater(self.policy, self.config, max_new_tokens=self.parts.max_new_tokens)
         step = 0 if state is None else self._restore(state)
         self.folder.cut_back({} if state is None else state["sizes"])
         with ExitStack() as stack:
@@ -141,7 +139,13 @@ class _Loop:
         collector = Collector(self.stream, self.parts.scorer, self.config, settings=self.parts.settings)
         if not self.config.training.async_train:
             return InTurn(collector, self.sampler)
-        return Ahead(collector, self.policy, max_staleness=self.config.training.max_staleness, last=self._last_before)
+        return Ahead(
+            collector,
+            self.policy,
+            sampler_of=self.parts.sampler_of,
+            max_staleness=self.config.training.max_staleness,
+            last=self._last_before,
+        )
 
     def _last_before(self, step: int) -> int:
         """The last step that may be drawn ahead at `step`: no further than the next checkpoint."""

@@ -34,7 +34,7 @@ def batch_metrics(batch: Batch) -> dict[str, float]:
 
 def time_metrics(batch: Batch, *, update_s: float, step_s: float) -> dict[str, float]:
     """The time split and the rate; asynchronous sampling overlaps with the update, so the parts may exceed the step."""
-    tokens = batch.sampled.token_count + sum(len(t.tokens) for t, _ in batch.left_out if t.tokens is not None)
+    tokens = batch.sampled.token_count + sum(t.tokens.chosen for t, _ in batch.left_out if t.tokens is not None)
     return {
         "time/sample": batch.sample_s,
         "time/reward": batch.reward_s,
@@ -45,7 +45,7 @@ def time_metrics(batch: Batch, *, update_s: float, step_s: float) -> dict[str, f
 
 
 def _lengths(trajectories: Sequence[Trajectory]) -> dict[str, float]:
-    lengths = [float(len(trajectory.tokens)) for trajectory in trajectories if trajectory.tokens is not None]
+    lengths = [float(trajectory.tokens.chosen) for trajectory in trajectories if trajectory.tokens is not None]
     if not lengths:
         return {}
     ended = _share(trajectory.metadata.get("finish_reason") == "stop" for trajectory in trajectories)
@@ -57,8 +57,8 @@ def _entropy(trajectories: Iterable[Trajectory]) -> float:
     for trajectory in trajectories:
         tokens = trajectory.tokens
         if tokens is not None and tokens.logprobs:
-            total -= sum(tokens.logprobs)
-            count += len(tokens.logprobs)
+            total -= sum(tokens.logprobs)  # feedback adds 0
+            count += tokens.chosen
     return total / count if count else 0.0
 
 

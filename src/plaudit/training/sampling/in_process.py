@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from plaudit.agents import Action
 from plaudit.training.encoding import decoded, encoded_prompts, end_ids, offsets_of, refuse_too_long
 from plaudit.training.prompts import PromptLike, Prompts
 from plaudit.training.sampling.drawing import generator_for
@@ -61,6 +62,17 @@ class TransformersSampler:
         responses = self._responses(drawn)
         grouped = [responses[start : start + num_samples] for start in range(0, len(responses), num_samples)]
         return gather(prompts, grouped, prompt_ids)
+
+    def continued(self, contexts: list[list[int]], settings: SamplingSettings | None = None) -> list[Action]:
+        """One continuation of each context of token ids; neither is ever encoded from text."""
+        settings = settings or self.settings
+        refuse_too_long(contexts, settings.max_new_tokens, self.context)
+        drawn = self._generated(contexts, 1, settings)
+        texts = decoded(self.tokenizer, [each.ids for each in drawn])
+        return [
+            Action(each.ids, text, each.logprobs, "stop" if each.ended else "length")
+            for each, text in zip(drawn, texts, strict=True)
+        ]
 
     @property
     def context(self) -> int | None:

@@ -10,11 +10,12 @@ from typing import Any, Protocol
 
 import msgspec
 
+from plaudit.agents import Action
 from plaudit.errors import InvalidSampling
 from plaudit.training.prompts import PromptLike, Prompts
 from plaudit.trajectory import Tokens, Trajectory
 
-__all__ = ["Response", "Sampled", "Sampler", "SamplingSettings", "gather", "refuse_no_samples"]
+__all__ = ["Response", "Sampled", "Sampler", "SamplingSettings", "TokenSampler", "gather", "refuse_no_samples"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ class Sampled:
     @property
     def token_count(self) -> int:
         """How many tokens were sampled, as far as they are known."""
-        return sum(len(trajectory.tokens) for trajectory in self.trajectories if trajectory.tokens is not None)
+        return sum(trajectory.tokens.chosen for trajectory in self.trajectories if trajectory.tokens is not None)
 
     def __len__(self) -> int:
         return len(self.trajectories)
@@ -91,6 +92,17 @@ class Sampler(Protocol):
         settings: SamplingSettings | None = None,
     ) -> Sampled:
         """`num_samples` responses for each prompt; `settings` take the place of the sampler's own for this call."""
+        ...
+
+
+class TokenSampler(Sampler, Protocol):
+    """A sampler that also goes on from token ids, as the turns of an episode need it."""
+
+    tokenizer: Any
+    settings: SamplingSettings
+
+    def continued(self, contexts: list[list[int]], settings: SamplingSettings | None = None) -> list[Action]:
+        """One continuation of each context, as it was drawn."""
         ...
 
 
