@@ -4,25 +4,34 @@ The random numbers of an evaluation follow from the seed and the step, so evalua
 else.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import Protocol
 
 import msgspec
 
-from plaudit.engine import Scored, Scorer
+from plaudit.contract.output import RewardOutput
+from plaudit.engine import Scored
 from plaudit.training.collecting import seed_of
 from plaudit.training.config import RunConfig
 from plaudit.training.evaluation import evaluate
 from plaudit.training.prompts import Prompts
 from plaudit.training.sampling.sampler import Sampler, SamplingSettings
+from plaudit.trajectory import Trajectory
 
-__all__ = ["HeldOut"]
+__all__ = ["HeldOut", "Judge"]
+
+
+class Judge(Protocol):
+    """What scores held-out responses: a `Scorer`, or several processes that share the work."""
+
+    def score(self, trajectories: Iterable[Trajectory]) -> list[RewardOutput]: ...
 
 
 class HeldOut:
     """Asks a sampler the held-out prompts, and scores what it says."""
 
-    def __init__(self, prompts: Prompts, judge: Scorer, config: RunConfig, *, settings: SamplingSettings) -> None:
+    def __init__(self, prompts: Prompts, judge: Judge, config: RunConfig, *, settings: SamplingSettings) -> None:
         rows = (msgspec.structs.replace(row, group=f"held-out-{place}") for place, row in enumerate(prompts))
         self.prompts = Prompts(tuple(rows))
         self.judge, self.config, self.settings = judge, config, settings
