@@ -157,6 +157,12 @@ def test_samples_that_were_not_scored_change_nothing(batch):
         assert whole.item() == pytest.approx(without.item())
 
 
+def test_one_advantage_stands_for_all_tokens_of_its_sample():
+    advantages, mask = pad_advantages([0.5, None, [1.0, 2.0]], torch.ones(3, 3))
+    assert advantages.tolist() == [[0.5] * 3, [0.0] * 3, [1.0, 2.0, 0.0]]
+    assert mask.tolist() == [[1.0] * 3, [0.0] * 3, [1.0] * 3]
+
+
 @pytest.mark.parametrize("name", LOSSES)
 def test_parts_with_the_weights_of_the_whole_sum_to_the_whole(name, batch):
     now, old, advantages, mask = batch

@@ -5,6 +5,7 @@ full disk therefore costs the new checkpoint, never an old one.
 """
 
 import os
+import pickle
 import re
 import shutil
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ __all__ = ["Checkpoint", "Checkpoints"]
 
 _NAME = re.compile(r"step-(\d{6,})")
 STATE = "state.pt"
+_UNREADABLE = (OSError, RuntimeError, EOFError, ValueError, LookupError, pickle.UnpicklingError)
+"""What torch raises for a file that is not what it wrote, or not all of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,7 @@ class Checkpoint:
         """The state that was saved; tensors and plain data only, so reading it runs no code."""
         try:
             state: dict[str, Any] = torch.load(self.path / STATE, map_location="cpu", weights_only=True)
-        except (OSError, RuntimeError, EOFError, ValueError) as error:
+        except _UNREADABLE as error:
             raise TrainingError(
                 f"the checkpoint {self.path} cannot be read ({error}); remove that folder to resume from the one before"
             ) from error

@@ -269,7 +269,7 @@ class RunConfig(_Section, frozen=True):
 
     def to_dict(self) -> dict[str, object]:
         """Plain data, as it is saved with the run."""
-        plain: dict[str, object] = msgspec.to_builtins(self)
+        plain: dict[str, object] = msgspec.json.decode(msgspec.json.encode(self))
         return plain
 
 

@@ -141,7 +141,8 @@ def _limit(axes: Any, panel: Panel, large: bool) -> None:
 def _tell_ends(axes: Any, lines: Sequence[Line], metrics: Sequence[Mapping[str, Any]]) -> None:
     """The last value of every line, moved apart where they would meet."""
     low, high = axes.get_ylim()
-    ends = sorted((values[-1], steps[-1], line) for line in lines for steps, values in [_series(line.metric, metrics)])
+    told = [(values[-1], steps[-1], line) for line in lines for steps, values in [_series(line.metric, metrics)]]
+    ends = sorted(told, key=lambda end: end[0])
     free = low
     for value, step, line in ends:
         height = max(value, free)

@@ -147,22 +147,27 @@ def value_loss(values: Tensor, old_values: Tensor, returns: Tensor, mask: Tensor
     return Loss(value, {"value/clipped": _mean(clipped, counts), "value/mean": _mean(values, counts)})
 
 
-def pad_advantages(estimates: Sequence[Sequence[float] | None], mask: Tensor) -> tuple[Tensor, Tensor]:
+def pad_advantages(estimates: Sequence[Sequence[float] | float | None], mask: Tensor) -> tuple[Tensor, Tensor]:
     """Advantages and mask as (B, T) tensors: rows of samples that were not scored (None) count nowhere.
 
-    Responses stand at the left of the rows of `mask`; a row may be longer than its response.
+    A number stands for all tokens of its sample. Responses stand at the left of the rows of `mask`; a row may be longer
+    than its response.
     """
     if len(estimates) != len(mask):
         raise InvalidAdvantage(f"advantages of {len(estimates)} samples for a mask of {len(mask)} rows")
-    advantages, kept = torch.zeros_like(mask, dtype=torch.float32), mask.clone()
-    for row, estimate in enumerate(estimates):
-        if estimate is None:
-            kept[row] = 0
-        elif len(estimate) > mask.shape[1]:
-            raise InvalidAdvantage(f"sample {row}: {len(estimate)} advantages for {mask.shape[1]} tokens")
-        else:
-            advantages[row, : len(estimate)] = torch.tensor(estimate)
-    return advantages, kept
+    width = mask.shape[1]
+    rows = [_row(place, estimate, width) for place, estimate in enumerate(estimates)]
+    advantages = torch.tensor(rows, dtype=torch.float32, device=mask.device).reshape(mask.shape)
+    scored = torch.tensor([estimate is not None for estimate in estimates], device=mask.device)
+    return advantages, mask * scored[:, None]
+
+
+def _row(place: int, estimate: Sequence[float] | float | None, width: int) -> Sequence[float]:
+    if estimate is None or isinstance(estimate, int | float):
+        return [estimate or 0.0] * width
+    if len(estimate) > width:
+        raise InvalidAdvantage(f"sample {place}: {len(estimate)} advantages for {width} tokens")
+    return [*estimate, *[0.0] * (width - len(estimate))]
 
 
 def loss_settings(name: str) -> LossSettings:

@@ -87,7 +87,7 @@ class RunFolder:
         changed = [
             f"{name}: {before.get(name)!r} → {value!r}"
             for name, value in flat(config.to_dict()).items()
-            if _plain(before.get(name)) != _plain(value) and not name.startswith(FREE)
+            if before.get(name) != value and not name.startswith(FREE)
         ]
         if changed:
             raise TrainingError(
@@ -147,7 +147,3 @@ class RunLog:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         self.close()
 
-
-def _plain(value: Any) -> Any:
-    """A value as YAML gives it back: tuples are lists there."""
-    return [_plain(each) for each in value] if isinstance(value, list | tuple) else value

@@ -8,7 +8,7 @@ import dataclasses
 import math
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -16,9 +16,10 @@ from torch import Tensor
 
 from plaudit.errors import ConfigError
 from plaudit.schedules import CosineSchedule, LinearSchedule, PiecewiseSchedule, Schedule
-from plaudit.training.advantages import Advantage, advantage
+from plaudit.training.advantages import Advantage, GAEAdvantage, advantage
 from plaudit.training.collecting import Batch
 from plaudit.training.config import RunConfig
+from plaudit.training.critic import Critic, CriticSettings
 from plaudit.training.divergence import kl_divergence
 from plaudit.training.earnings import Earnings
 from plaudit.training.losses import Anchors, LossSettings, loss_settings, pad_advantages, policy_loss, token_weights
@@ -44,6 +45,9 @@ class Updater:
             eps=settings.eps,
             weight_decay=settings.weight_decay,
         )
+        self.critic = None
+        if isinstance(self.advantage, GAEAdvantage):
+            self.critic = Critic(policy, CriticSettings(lr=settings.lr, max_grad_norm=settings.max_grad_norm))
 
     def update(self, batch: Batch) -> dict[str, float]:
         """Improve the policy on a batch; what is worth logging about it."""
@@ -52,16 +56,19 @@ class Updater:
             group["lr"] = rate
         prepared = self._prepared(batch)
         stats = [self._optimize(part) for part in self._parts(prepared, batch.step)]
-        return {"lr": rate, **_merged([each for each in stats if each])}
+        return {"lr": rate, **_merged([each for each in stats if each]), **prepared.critic_stats}
 
     def state(self) -> dict[str, Any]:
         """Weights and optimizer, for a checkpoint."""
-        return {"weights": self.policy.state(), "optimizer": self.optimizer.state_dict()}
+        critic = None if self.critic is None else self.critic.state()
+        return {"weights": self.policy.state(), "optimizer": self.optimizer.state_dict(), "critic": critic}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go on from what `state` gave."""
         self.policy.restore(state["weights"])
         self.optimizer.load_state_dict(state["optimizer"])
+        if self.critic is not None:
+            self.critic.restore(state["critic"])
 
     def _prepared(self, batch: Batch) -> "_Prepared":
         tokens = self.policy.batch(batch.sampled)
@@ -77,9 +84,13 @@ class Updater:
                 [row[:length] for row, length in zip(kl.tolist(), tokens.lengths_B.tolist(), strict=True)]
             )
             reference = None
+        critic_stats: dict[str, float] = {}
+        if self.critic is not None and isinstance(self.advantage, GAEAdvantage):
+            earnings = self.critic.judged(tokens, earnings)
+            critic_stats = self.critic.learn(tokens, earnings, self.advantage)
         advantages, mask = pad_advantages(self.advantage.estimate(earnings), tokens.mask_B_T)
         sampler = _sampled_logprobs(batch, tokens) if self.off_policy else None
-        return _Prepared(tokens, advantages, mask, old, reference, sampler)
+        return _Prepared(tokens, advantages, mask, old, reference, sampler, critic_stats)
 
     @property
     def _kl_in_reward(self) -> bool:
@@ -153,6 +164,7 @@ class _Prepared:
     old: Tensor | None
     reference: Tensor | None
     sampler: Tensor | None
+    critic_stats: dict[str, float] = field(default_factory=dict)
 
     def picked(self, rows: Tensor) -> "_Prepared":
         tokens = self.tokens.picked(rows)

@@ -1,0 +1,221 @@
+"""A run trains, tells of every step, and survives rewards that fail."""
+
+import math
+import random
+
+import pytest
+from runs import curves, metrics, rollouts, small
+
+from plaudit import RewardOutput, reward
+from plaudit.errors import ConfigError, DataError, TrainingError
+from plaudit.training import Policy, train
+from plaudit.training.settings import load_config
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs") / "trained"
+    return train(small(folder, "logging.tensorboard=true", "training.save_reward_analysis=true"))
+
+
+def test_a_run_folder_holds_everything_about_the_run(trained):
+    found = {path.name for path in trained.folder.path.iterdir()}
+    assert found == {
+        "config.yaml", "metrics.jsonl", "rollouts.jsonl", "checkpoints", "model", "curves.png", "samples.md",
+        "tensorboard", "reward_analysis.json", "reward_analysis.txt",
+    }  # fmt: skip
+    assert load_config(trained.folder.config) == small(
+        trained.folder.path, "logging.tensorboard=true", "training.save_reward_analysis=true"
+    )
+
+
+def test_metrics_have_one_object_per_step_and_evaluations_where_they_are_due(trained):
+    rows = metrics(trained.folder.path)
+    assert [row["step"] for row in rows] == list(range(7))
+    assert [row["step"] for row in rows if "eval/score" in row] == [0, 3, 6]
+    assert all("eval/pass@1" in row and "eval/pass@2" in row for row in rows if "eval/score" in row)
+    wanted = {"reward", "score", "entropy", "length", "lr", "filter/share", "tokens_per_s", "time/sample",
+              "time/reward", "time/update"}  # fmt: skip
+    assert all(wanted <= row.keys() for row in rows[1:])
+    assert trained.before == {name: value for name, value in rows[0].items() if name != "step"}
+    assert trained.after["eval/score"] == rows[-1]["eval/score"]
+
+
+def test_rollouts_hold_every_response_with_its_step_and_group(trained):
+    rows = rollouts(trained.folder.path)
+    assert len(rows) == 6 * 16
+    assert [row["training_step"] for row in rows[::16]] == [1, 2, 3, 4, 5, 6]
+    assert len({row["group"] for row in rows}) == 6 * 4
+    assert all(row["reward_output"]["status"] == "ok" for row in rows)
+
+
+def test_the_trained_model_can_be_loaded_and_is_the_last_checkpoint(trained):
+    from transformers import AutoModelForCausalLM
+
+    model = AutoModelForCausalLM.from_pretrained(trained.folder.model)
+    [newest] = [path for path in trained.folder.checkpoints.iterdir() if path.name == "step-000006"]
+    import torch
+
+    weights = torch.load(newest / "state.pt", weights_only=True)["weights"]
+    assert torch.equal(model.get_parameter("lm_head.weight"), weights["lm_head.weight"])
+
+
+def test_the_same_seed_gives_the_same_curves_and_another_gives_others(trained, tmp_path):
+    train(small(tmp_path / "same", "logging.rollouts_every=0"))
+    train(small(tmp_path / "other", "seed=2", "steps=2"))
+    assert curves(tmp_path / "same") == curves(trained.folder.path)
+    assert curves(tmp_path / "other")[1] != curves(trained.folder.path)[1]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["filter.by=mean", "filter.max_refills=2"],
+        ["loss.kl_beta=0.05", "loss.kl_in=loss"],
+        ["loss.kl_beta=0.05", "loss.kl_in=reward", "advantage=rloo"],
+        ["training.updates_per_batch=2", "training.minibatches=2", "loss.name=dapo"],
+        ["advantage=reinforce++", "loss.name=gspo", "optimizer.schedule=cosine", "optimizer.warmup_steps=2"],
+        ["training.async_train=true", "training.max_staleness=2", "advantage=dr_grpo", "loss.name=cispo"],
+        ["model.lora_rank=4", "sampling.temperature=0.7", "training.gamma=0.9"],
+    ],
+    ids=["filter", "kl in loss", "kl in reward", "minibatches", "gspo", "async", "lora"],
+)
+def test_options_of_the_config_train(tmp_path, options):
+    train(small(tmp_path / "run", "steps=3", *options))
+    rows = metrics(tmp_path / "run")[1:]
+    assert len(rows) == 3
+    assert all(math.isfinite(value) for row in rows for value in row.values())
+    assert any(row.get("grad_norm", 0.0) > 0 for row in rows)
+
+
+def test_gradient_accumulation_changes_nothing_but_memory(tmp_path):
+    train(small(tmp_path / "whole", "steps=2"))
+    train(small(tmp_path / "pieces", "steps=2", "training.gradient_accumulation=4"))
+    [whole, pieces] = [metrics(tmp_path / name)[2] for name in ("whole", "pieces")]
+    assert pieces["grad_norm"] == pytest.approx(whole["grad_norm"], rel=1e-4)
+    assert pieces["loss"] == pytest.approx(whole["loss"], abs=1e-6)
+
+
+def test_filtering_leaves_groups_out_and_fills_up(tmp_path):
+    train(small(tmp_path / "run", "steps=3", "filter.by=mean", "filter.max_refills=8"))
+    rows, told = rollouts(tmp_path / "run"), metrics(tmp_path / "run")
+    trained_on = [row for row in rows if not row.get("left_out")]
+    assert any(row.get("left_out") for row in rows)
+    assert any(row["filter/share"] > 0 for row in told[1:])
+    for start in range(0, len(trained_on), 4):
+        scores = {row["reward_output"]["score"] for row in trained_on[start : start + 4]}
+        assert scores == {0.0, 1.0}
+
+
+@reward
+def failing(response: str, ground_truth: str) -> float:
+    """Raises on some samples, gives NaN on others."""
+    first = response[:1]
+    if first in "012":
+        raise RuntimeError("no luck")
+    return float("nan") if first in "34" else float(response == ground_truth)
+
+
+def test_rewards_that_raise_or_give_nan_cost_statuses_not_the_run(tmp_path):
+    train(small(tmp_path / "run", "steps=3", "training.reward_backend=inline"), reward=failing)
+    rows = rollouts(tmp_path / "run")
+    statuses = {row["reward_output"]["status"] for row in rows}
+    assert statuses == {"ok", "error"}
+    assert all(row["reward_output"]["reward"] is None for row in rows if row["reward_output"]["status"] == "error")
+    assert all(0 < row["status/error"] < 1 for row in metrics(tmp_path / "run")[1:])
+
+
+def test_a_hanging_reward_costs_a_status_not_the_run(tmp_path, monkeypatch):
+    (tmp_path / "slow.py").write_text(
+        "import time\n\n"
+        "def slow(response, ground_truth):\n"
+        "    time.sleep(60 if response.startswith('1') else 0)\n"
+        "    return float(response == ground_truth)\n"
+    )
+    options = ["training.reward_deadline_s=0.5", "training.reward_workers=2", "steps=1", "eval.every=0"]
+    train(small(tmp_path / "run", f"training.reward_function={tmp_path}/slow.py:slow", *options))
+    outputs = {row["response"][:1]: row["reward_output"] for row in rollouts(tmp_path / "run")}
+    assert outputs["1"]["status"] == "timeout"
+    assert outputs["0"]["status"] == "ok"
+
+
+@reward(deterministic=False)
+def by_chance(response: str) -> RewardOutput:
+    """Random numbers."""
+    return RewardOutput(random.random())
+
+
+def test_a_random_reward_teaches_nothing_where_the_real_one_does(tmp_path):
+    budget = ["steps=40", "sampling.prompts_per_step=16", "sampling.samples_per_prompt=8", "model.warm_start_steps=40",
+              "model.warm_start_batch=64", "eval.prompts=64", "eval.every=0", "eval.samples_per_prompt=4",
+              "logging.rollouts_every=0"]  # fmt: skip
+    random.seed(1)
+    real = train(small(tmp_path / "real", *budget))
+    chance = train(small(tmp_path / "chance", *budget, "training.reward_backend=inline"), reward=by_chance)
+    assert real.before == chance.before
+    assert real.after["eval/score"] > real.before["eval/score"] + 0.1
+    assert chance.after["eval/score"] < chance.before["eval/score"] + 0.05
+
+
+def test_no_steps_only_evaluate(tmp_path):
+    outcome = train(small(tmp_path / "run", "steps=0"))
+    assert outcome.before == outcome.after
+    assert [row["step"] for row in metrics(tmp_path / "run")] == [0]
+
+
+def test_a_folder_with_a_run_is_not_replaced_unless_asked(trained, tmp_path):
+    config = small(tmp_path / "run", "steps=0", "eval.prompts=1")
+    train(config)
+    with pytest.raises(TrainingError, match="holds a run already; --resume goes on with it, --overwrite replaces it"):
+        train(config)
+    (tmp_path / "run" / "mine.txt").write_text("not plaudit's")
+    train(config, overwrite=True)
+    assert (tmp_path / "run" / "mine.txt").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        (["advantage=grop"], Exception, "no advantage named 'grop'; did you mean 'grpo'"),
+        (["loss.name=grop"], Exception, "no loss 'grop'; did you mean 'grpo'"),
+        (["task=sort_digit"], DataError, "did you mean 'sort_digits'"),
+        (["task=null"], ConfigError, "nothing to train on"),
+        (["training.reward_function=chek_answer"], Exception, "did you mean 'check_answer'"),
+        (["sampling.max_new_tokens=300"], ConfigError, "leaves no room for a prompt"),
+        (["training.agent_file=agent.py"], ConfigError, "agent_file"),
+        (["advantage=gdpo", "training.gamma=0.5"], ConfigError, "knows no discount"),
+    ],
+    ids=["advantage", "loss", "task", "nothing", "reward", "context", "agent", "gamma"],
+)
+def test_a_config_that_cannot_work_fails_before_the_first_sample_and_leaves_no_folder(tmp_path, options, error, message):
+    with pytest.raises(error, match=message):
+        train(small(tmp_path / "run", *options))
+    assert not (tmp_path / "run").exists()
+
+
+def test_an_empty_data_set_and_one_without_a_reward_are_errors(tmp_path):
+    (tmp_path / "empty.jsonl").write_text("")
+    (tmp_path / "one.jsonl").write_text('{"prompt": "1=", "ground_truth": "1"}\n')
+    with pytest.raises(DataError, match="no prompts"):
+        train(small(tmp_path / "run", f"data.path={tmp_path}/empty.jsonl", "training.reward_function=exact_match"))
+    with pytest.raises(ConfigError, match=r"set training.reward_function"):
+        train(small(tmp_path / "run", f"data.path={tmp_path}/one.jsonl"))
+
+
+def test_a_prompt_longer_than_the_context_is_named(tmp_path):
+    (tmp_path / "long.jsonl").write_text('{"prompt": "1=", "ground_truth": "1"}\n{"prompt": "%s"}\n' % ("1" * 300))
+    options = [f"data.path={tmp_path}/long.jsonl", "training.reward_function=exact_match", "data.eval_share=0"]
+    with pytest.raises(DataError, match=r"1 of 2 prompts .* sample 1 with 300"):
+        train(small(tmp_path / "run", *options))
+
+
+def test_a_policy_is_trained_on_data_of_ones_own(tmp_path):
+    lines = [f'{{"question": "{a}+{b}", "answer": "{a + b}"}}\n' for a in range(5) for b in range(5)]
+    (tmp_path / "sums.jsonl").write_text("".join(lines))
+    options = [f"data.path={tmp_path}/sums.jsonl", "data.prompt_template={question}=", "steps=2",
+               "data.ground_truth_key=answer", "training.reward_function=exact_match", "sampling.max_new_tokens=4",
+               "training.reward_backend=inline", "data.eval_share=0.2"]  # fmt: skip
+    train(small(tmp_path / "run", *options))
+    seen = {row["prompt"] for row in rollouts(tmp_path / "run")}
+    assert all(prompt.endswith("=") and "+" in prompt for prompt in seen)
+    assert isinstance(Policy, type)
