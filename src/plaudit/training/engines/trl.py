@@ -16,6 +16,7 @@ import msgspec
 import torch
 from datasets import Dataset
 from transformers import PrinterCallback
+from transformers.utils.logging import disable_progress_bar, enable_progress_bar, is_progress_bar_enabled
 from trl import GRPOConfig, GRPOTrainer
 from trl.models import unwrap_model_for_generation
 
@@ -91,8 +92,10 @@ class _Run:
             stop = stack.enter_context(Stop())
             callback = self._callback(record, stop, progress)
             self.trainer.add_callback(callback)
-            stack.enter_context(_without_samples_in_logs())
+            stack.enter_context(_quiet())
             self._train(callback, checkpoint)
+            if callback.stopped_by is None:
+                self.trainer.save_model(str(self.folder.model))
         if callback.stopped_by is None:
             self._finish(progress)
         return Outcome(self.folder, progress.step, progress.before, progress.after, callback.stopped_by)
@@ -171,7 +174,6 @@ class _Run:
             yield SharedSampler(sampler, self.ranks)
 
     def _finish(self, progress: Progress) -> None:
-        self.trainer.save_model(str(self.folder.model))
         after = self._shown()
         if self.ranks.is_first:
             write_report(self.folder, self.config, self.held_out.prompts, progress.shown_before, after)
@@ -217,12 +219,15 @@ def _asked(prompts: Prompts, policy: Policy) -> list[Any]:
 
 
 @contextmanager
-def _without_samples_in_logs() -> Iterator[None]:
-    """TRL warns of every response that was not scored, with all of its text; metrics.jsonl counts them."""
+def _quiet() -> Iterator[None]:
+    """No bars beside our own; and no samples in logs: TRL warns of every response that was not scored with its text."""
     logger = logging.getLogger("trl.trainer.grpo_trainer")
-    before = logger.level
+    level, bars = logger.level, is_progress_bar_enabled()
     logger.setLevel(logging.ERROR)
+    disable_progress_bar()
     try:
         yield
     finally:
-        logger.setLevel(before)
+        logger.setLevel(level)
+        if bars:
+            enable_progress_bar()

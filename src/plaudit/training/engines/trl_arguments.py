@@ -52,18 +52,13 @@ COMPUTED: dict[str, str] = {
 }
 """Keys that become TRL's arguments after some arithmetic."""
 
-BY_PLAUDIT: frozenset[str] = frozenset(
-    """output_dir engine task model.path model.dtype model.threads model.lora_rank model.lora_alpha model.lora_targets
-    model.warm_start_steps model.warm_start_batch model.warm_start_lr data.path data.eval_path data.eval_share
-    data.prompt_key data.ground_truth_key data.split data.limit data.prompt_template data.chat_template
-    data.system_prompt data.max_prompt_tokens data.drop_long data.shuffle training.reward_function
-    training.reward_backend training.reward_workers training.reward_deadline_s training.log_rewards
-    training.save_reward_analysis training.agent_max_steps training.max_staleness filter.low filter.high
-    filter.min_spread filter.max_refills eval.every eval.prompts eval.samples_per_prompt eval.pass_at eval.temperature
-    eval.greedy eval.reward_function logging.tensorboard logging.wandb logging.trackio logging.project logging.name
-    logging.rollouts_every logging.tokens logging.samples""".split()
-)
-"""Keys that mean the same with either engine, since plaudit does what they say; or that only serve a refused key."""
+BY_PLAUDIT: tuple[str, ...] = (
+    "output_dir", "engine", "task", "model.", "data.", "eval.", "logging.", "training.reward_",
+    "training.log_rewards", "training.save_reward_analysis", "training.max_staleness", "training.agent_max_steps",
+    "filter.",
+)  # fmt: skip
+"""Keys, or how they begin, that mean the same with either engine since plaudit does what they say, or that only serve
+a key which is refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +152,7 @@ FIXED: Mapping[str, Any] = {
     "use_bias_correction_kl": False,  # the KL counts as it does in plaudit's own loop
     "bf16": False,  # the weights have the precision that model.dtype says
     "gradient_checkpointing": False,
+    "ddp_find_unused_parameters": False,  # every trained parameter takes part in every pass
     "shuffle_dataset": False,  # the prompts come in the order of plaudit's own loop
     "logging_steps": 1,
     "logging_nan_inf_filter": False,

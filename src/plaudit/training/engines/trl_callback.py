@@ -126,7 +126,8 @@ class RunCallback(TrainerCallback):  # type: ignore[misc]
         batch = reward.batch
         if batch is None:
             return
-        metrics: dict[str, Any] = {"step": step, **batch_metrics(batch), **self._means()}
+        epoch = batch.position / len(reward.prompts)
+        metrics: dict[str, Any] = {"step": step, "epoch": epoch, **batch_metrics(batch), **self._means()}
         times = time_metrics(batch, update_s=ended - reward.ended, step_s=ended - self._began)
         metrics |= {**times, "time/sample": reward.began - self._began}
         if step == config.steps or (config.eval.every and step % config.eval.every == 0):

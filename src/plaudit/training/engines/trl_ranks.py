@@ -71,9 +71,7 @@ class SharedScorer:
         listed = list(trajectories)
         number = {key: place for place, key in enumerate(dict.fromkeys(each.group_key for each in listed))}
         mine = [
-            place
-            for place, each in enumerate(listed)
-            if number[each.group_key] % self.ranks.count == self.ranks.own
+            place for place, each in enumerate(listed) if number[each.group_key] % self.ranks.count == self.ranks.own
         ]
         outputs = self.scorer.score([listed[place] for place in mine])
         found = dict(self.ranks.together(list(zip(mine, outputs, strict=True))))

@@ -34,6 +34,7 @@ class _Drawn:
     ids: list[int]
     text: str
     ended: bool
+    rank: int
 
 
 class TRLReward:
@@ -45,7 +46,8 @@ class TRLReward:
         self.batch: Batch | None = None
         self.began = self.ended = 0.0
         """When the last batch was given here, and when it was scored, on the clock of `time.perf_counter`."""
-        self._config, self._prompts, self._scorer, self._ranks = config, prompts, scorer, ranks
+        self.prompts = prompts
+        self._config, self._scorer, self._ranks = config, scorer, ranks
         self._tokenizer = policy.tokenizer
         self._ends = set(end_ids(policy.model, policy.tokenizer))
 
@@ -68,7 +70,7 @@ class TRLReward:
         ids = [[int(token) for token in each] for each in completion_ids]
         texts = decoded(self._tokenizer, ids)
         return [
-            _Drawn(int(row), own, text, bool(own) and own[-1] in self._ends)
+            _Drawn(int(row), own, text, bool(own) and own[-1] in self._ends, self._ranks.own)
             for row, own, text in zip(rows, ids, texts, strict=True)
         ]
 
@@ -77,16 +79,20 @@ class TRLReward:
         size = self._config.sampling.samples_per_prompt
         return [
             msgspec.structs.replace(
-                self._prompts[each.row],
+                self.prompts[each.row],
                 response=each.text,
                 tokens=Tokens(ids=each.ids, mask=[1] * len(each.ids)),
                 group=f"{step}-{place // size}",
                 id=None,
                 training_step=step,
-                metadata={**self._prompts[each.row].metadata, "finish_reason": "stop" if each.ended else "length"},
+                metadata=self._metadata(each),
             )
             for place, each in enumerate(drawn)
         ]
+
+    def _metadata(self, drawn: _Drawn) -> dict[str, Any]:
+        told = {**self.prompts[drawn.row].metadata, "finish_reason": "stop" if drawn.ended else "length"}
+        return told if self._ranks.count == 1 else {**told, "rank": drawn.rank}
 
     def _refuse_token_rewards(self, outputs: Sequence[RewardOutput]) -> None:
         if self._config.training.credit == "tokens" and any(output.token_rewards is not None for output in outputs):
