@@ -59,12 +59,16 @@ class TokenLogprobs:
 
 
 class Policy:
-    """A causal language model with its tokenizer."""
+    """A causal language model with its tokenizer.
+
+    The model is kept without dropout, in training too: with it, the log-probabilities that a ratio compares would
+    differ by chance.
+    """
 
     def __init__(self, model: Any, tokenizer: Any) -> None:
         if tokenizer.pad_token_id is None:
             tokenizer.pad_token = tokenizer.eos_token
-        self.model, self.tokenizer = model, tokenizer
+        self.model, self.tokenizer = model.eval(), tokenizer
 
     @property
     def device(self) -> torch.device:

@@ -3,6 +3,7 @@
 A row is a `Trajectory` whose response is still empty; the sampler fills it in and keeps everything else.
 """
 
+import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, overload
@@ -42,6 +43,15 @@ class Prompts(Sequence[Trajectory]):
     def picked(self, places: Iterable[int]) -> "Prompts":
         """The rows at these places, in this order."""
         return Prompts(tuple(self.rows[place] for place in places))
+
+    def split(self, held_out: int, seed: int) -> "tuple[Prompts, Prompts]":
+        """The rows in a random order, `held_out` of them apart, as (the others, those held out)."""
+        if not 0 <= held_out < len(self.rows):
+            raise DataError(f"cannot hold out {held_out} of {len(self.rows)} prompts; some must be left to train on")
+        shuffled = list(self.rows)
+        random.Random(seed).shuffle(shuffled)
+        left = len(shuffled) - held_out
+        return Prompts(tuple(shuffled[:left])), Prompts(tuple(shuffled[left:]))
 
     @overload
     def __getitem__(self, place: int) -> Trajectory: ...

@@ -71,7 +71,6 @@ def warm_start(
         raise DataError("there are no demonstrations to learn from; give some, or set warm-start steps to 0")
     chance = torch.Generator().manual_seed(settings.seed)
     optimizer = torch.optim.AdamW(policy.parameters(), lr=settings.learning_rate)
-    policy.model.train()
     loss = float("nan")
     for step in range(settings.steps):
         picked = torch.randint(len(demonstrations), (settings.batch_size,), generator=chance).tolist()
@@ -96,8 +95,8 @@ def _config(tokenizer: PreTrainedTokenizerFast) -> LlamaConfig:
         hidden_size=64,
         intermediate_size=232,
         num_hidden_layers=2,
-        num_attention_heads=4,
-        num_key_value_heads=4,
+        num_attention_heads=8,
+        num_key_value_heads=8,
         max_position_embeddings=CONTEXT,
         pad_token_id=tokenizer.pad_token_id,
         eos_token_id=tokenizer.eos_token_id,

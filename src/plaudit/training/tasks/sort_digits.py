@@ -7,7 +7,8 @@ import random
 
 from plaudit.contract.function import reward
 from plaudit.contract.output import RewardOutput
-from plaudit.training.tasks.task import Task, split
+from plaudit.training.prompts import Prompts
+from plaudit.training.tasks.task import Task
 from plaudit.trajectory import Trajectory
 
 __all__ = ["sort_digits", "sorted_digits"]
@@ -15,12 +16,10 @@ __all__ = ["sort_digits", "sorted_digits"]
 
 @reward(bounds=(0.0, 1.0))
 def sorted_digits(response: str, ground_truth: str) -> RewardOutput:
-    """The share of digits in their place, 0.0 for another number of them; the score is 1.0 only when all are right."""
+    """1.0 when the response is the sorted digits and nothing else, else 0.0."""
     said = response.strip()
-    right = said == ground_truth
-    in_place = sum(own == wanted for own, wanted in zip(said, ground_truth, strict=False))
-    share = in_place / len(ground_truth) if len(said) == len(ground_truth) else 0.0
-    return RewardOutput(share, score=float(right), reason=f"{said!r:.40}, sorted is {ground_truth!r}")
+    right = float(said == ground_truth)
+    return RewardOutput(right, score=right, reason=f"{said!r:.40}, sorted is {ground_truth!r}")
 
 
 def sort_digits(*, digits: int = 4, held_out: int = 256, seed: int = 0, size: int = 10_000) -> Task:
@@ -28,7 +27,7 @@ def sort_digits(*, digits: int = 4, held_out: int = 256, seed: int = 0, size: in
     chance = random.Random(seed)
     count = min(size, 10**digits)
     rows = [_row(f"{number:0{digits}d}") for number in sorted(chance.sample(range(10**digits), count))]
-    prompts, unseen = split(rows, held_out, seed)
+    prompts, unseen = Prompts(tuple(rows)).split(held_out, seed)
     return Task(
         name="sort_digits",
         prompts=prompts,
@@ -36,6 +35,7 @@ def sort_digits(*, digits: int = 4, held_out: int = 256, seed: int = 0, size: in
         reward="plaudit.training.tasks.sort_digits:sorted_digits",
         max_new_tokens=digits + 2,
         respond=lambda row: str(row.ground_truth),
+        warm_steps=25,
     )
 
 

@@ -1,7 +1,6 @@
 """A built-in task: prompts to train on, others that are held out, how they are scored, and correct responses."""
 
-import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import msgspec
@@ -9,7 +8,7 @@ import msgspec
 from plaudit.training.prompts import Prompts
 from plaudit.trajectory import Trajectory
 
-__all__ = ["Task", "split"]
+__all__ = ["Task"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +32,3 @@ class Task:
     def demonstrations(self) -> list[Trajectory]:
         """The prompts to train on with correct responses; held-out prompts are never shown."""
         return [msgspec.structs.replace(row, response=self.respond(row)) for row in self.prompts]
-
-
-def split(rows: Sequence[Trajectory], held_out: int, seed: int) -> tuple[Prompts, Prompts]:
-    """The rows in a random order, the last `held_out` of them apart."""
-    shuffled = list(rows)
-    random.Random(seed).shuffle(shuffled)
-    return Prompts(tuple(shuffled[:-held_out])), Prompts(tuple(shuffled[-held_out:]))

@@ -1,0 +1,26 @@
+"""The tiny model, warmed up once, for every test that needs one that has learned something."""
+
+import pytest
+import torch
+
+from plaudit.training.policy import Policy
+from plaudit.training.tasks import find_task
+from plaudit.training.tiny import WarmStart, tiny_policy, warm_start
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_thread():
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="session")
+def sort_task():
+    return find_task("sort_digits")
+
+
+@pytest.fixture(scope="session")
+def warm_policy(sort_task) -> Policy:
+    """Do not train this one: it is shared."""
+    policy = tiny_policy(seed=1)
+    warm_start(policy, sort_task.demonstrations[:2000], WarmStart(steps=25, seed=1))
+    return policy
