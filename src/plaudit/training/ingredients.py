@@ -15,15 +15,14 @@ from plaudit.errors import ConfigError, DataError
 from plaudit.training.collecting import seed_of
 from plaudit.training.config import RunConfig
 from plaudit.training.data import fitting, read_prompts
-
-# LOAD
+from plaudit.training.models import LoraSettings, load_policy
 from plaudit.training.policy import Policy
 from plaudit.training.prompts import Prompts
 from plaudit.training.sampling.sampler import SamplingSettings
 from plaudit.training.tasks import find_task
 from plaudit.training.tasks.task import split
 from plaudit.training.templates import PromptTemplate
-from plaudit.training.tiny import WarmStart, tiny_policy, warm_start
+from plaudit.training.tiny import WarmStart, warm_start
 from plaudit.trajectory import Trajectory
 
 __all__ = ["Ingredients", "Questions", "gathered", "questions_of"]
@@ -74,9 +73,7 @@ class Ingredients:
 def gathered(config: RunConfig, reward: Rewarding | None = None) -> Ingredients:
     """The ingredients of a run; `reward` takes the place of the config's."""
     questions = questions_of(config, reward)
-    policy = tiny_policy(config.seed) if config.model.path is None else None
-    if config.model.lora_rank:
-        policy = policy.with_lora(config.model.lora_rank, config.model.lora_alpha, config.model.lora_targets)
+    policy = _policy(config)
     questions = _fitted(questions, policy, config)
     scorer = _scorer(config, questions)
     judge = scorer if questions.judge is questions.reward else Scorer(questions.judge, backend="inline")
@@ -88,6 +85,12 @@ def gathered(config: RunConfig, reward: Rewarding | None = None) -> Ingredients:
         stop=config.sampling.stop,
     )
     return Ingredients(questions, policy, scorer, judge, settings)
+
+
+def _policy(config: RunConfig) -> Policy:
+    told = config.model
+    lora = LoraSettings(told.lora_rank, told.lora_alpha, told.lora_targets) if told.lora_rank else None
+    return load_policy(told.path or "tiny", seed=config.seed, dtype=told.dtype, device=told.device, lora=lora)
 
 
 def questions_of(config: RunConfig, reward: Rewarding | None = None) -> Questions:
