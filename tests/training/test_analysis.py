@@ -8,7 +8,7 @@ import pytest
 from plaudit import RewardOutput, Status, Trajectory
 from plaudit.training.analysis import analyze
 from plaudit.training.analysis_text import WIDTH, analysis_text, batch_line
-from plaudit.training.kinds import kinds_of
+from plaudit.training.kinds import NEAR_KINDS, kinds_of
 from plaudit.training.metrics import reward_metrics
 
 
@@ -151,6 +151,25 @@ KINDS = {
 @pytest.mark.parametrize(("response", "kind"), KINDS.items(), ids=KINDS.values())
 def test_kinds_are_told_from_the_text(response, kind):
     assert kind in kinds_of(Trajectory("?", response))
+
+
+NEAR = {
+    ("3124", "1234"): {"has the ground truth's characters in another order"},
+    ("1235", "1234"): {"is one character away from the ground truth"},
+    ("123", "1234"): {"is one character away from the ground truth", "is shorter than the ground truth"},
+    ("11234", "1234"): {"is one character away from the ground truth", "is longer than the ground truth"},
+    ("2234", "2243"): {"has the ground truth's characters in another order"},
+    ("9876", "1234"): set(),
+    (" 1234 ", "1234"): set(),
+    ("4", "5"): set(),
+    ("It is 1234.", "1234"): {"is longer than the ground truth"},
+}
+
+
+@pytest.mark.parametrize(("texts", "kinds"), NEAR.items(), ids=[f"{a}-{b}" for a, b in NEAR])
+def test_short_responses_are_compared_with_the_ground_truth(texts, kinds):
+    response, truth = texts
+    assert kinds_of(Trajectory("?", response, ground_truth=truth)) & set(NEAR_KINDS) == kinds
 
 
 def test_a_response_that_was_cut_off_is_a_kind_of_its_own():

@@ -46,7 +46,10 @@ def test_only_the_newest_stay(tmp_path):
 def test_a_full_disk_leaves_the_old_checkpoint_intact(tmp_path):
     checkpoints = Checkpoints(tmp_path, keep=1)
     checkpoints.save(1, state(1))
-    with disk_full_after(100_000), pytest.raises(TrainingError, match="step 2 could not be written .* step 1 is intact"):
+    with (
+        disk_full_after(100_000),
+        pytest.raises(TrainingError, match="step 2 could not be written .* step 1 is intact"),
+    ):
         checkpoints.save(2, state(2, size=100_000))
     assert [path.name for path in tmp_path.iterdir()] == ["step-000001"]
     assert checkpoints.newest().load()["step"] == 1

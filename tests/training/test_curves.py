@@ -46,8 +46,9 @@ def test_a_run_becomes_a_picture(tmp_path):
         [{"step": 0, "reward": 0.0}, {"step": 1, "reward": 0.0}],
         [{"step": 0}, {"step": 1, "reward": -7.0, "note": "text", "eval/score": None}],
         [{"step": step, "reward": 1e9 * step, "kl": 1e-9} for step in range(3)],
+        [{"step": step, "eval/score": step / 2, "eval/greedy": 0.5 + step / 4} for step in range(3)],
     ],
-    ids=["only an evaluation", "all zero", "gaps", "odd scales"],
+    ids=["only an evaluation", "all zero", "gaps", "odd scales", "equal ends"],
 )
 def test_odd_runs_are_drawn_too(metrics, tmp_path):
     draw_curves(metrics, tmp_path / "curves.png")

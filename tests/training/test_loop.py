@@ -8,7 +8,7 @@ from runs import curves, metrics, rollouts, small
 
 from plaudit import RewardOutput, reward
 from plaudit.errors import ConfigError, DataError, TrainingError
-from plaudit.training import Policy, train
+from plaudit.training import train
 from plaudit.training.settings import load_config
 
 
@@ -183,11 +183,15 @@ def test_a_folder_with_a_run_is_not_replaced_unless_asked(trained, tmp_path):
         (["training.reward_function=chek_answer"], Exception, "did you mean 'check_answer'"),
         (["sampling.max_new_tokens=300"], ConfigError, "leaves no room for a prompt"),
         (["training.agent_file=agent.py"], ConfigError, "agent_file"),
+        (["sampling.sampler=vllm"], ConfigError, "would not follow its updates"),
+        (["model.path=no/such/model"], Exception, "no model 'no/such/model'"),
         (["advantage=gdpo", "training.gamma=0.5"], ConfigError, "knows no discount"),
     ],
-    ids=["advantage", "loss", "task", "nothing", "reward", "context", "agent", "gamma"],
+    ids=["advantage", "loss", "task", "nothing", "reward", "context", "agent", "vllm", "model", "gamma"],
 )
-def test_a_config_that_cannot_work_fails_before_the_first_sample_and_leaves_no_folder(tmp_path, options, error, message):
+def test_a_config_that_cannot_work_fails_before_the_first_sample_and_leaves_no_folder(
+    tmp_path, options, error, message
+):
     with pytest.raises(error, match=message):
         train(small(tmp_path / "run", *options))
     assert not (tmp_path / "run").exists()
@@ -218,4 +222,3 @@ def test_a_policy_is_trained_on_data_of_ones_own(tmp_path):
     train(small(tmp_path / "run", *options))
     seen = {row["prompt"] for row in rollouts(tmp_path / "run")}
     assert all(prompt.endswith("=") and "+" in prompt for prompt in seen)
-    assert isinstance(Policy, type)

@@ -28,6 +28,7 @@ TOP = 8
 MAX_KINDS = 20_000
 CLEAR = 3.0  # standard errors: with dozens of kinds, two would turn up by chance
 FAILING_SCORE = 0.5
+WORTH_TELLING = 0.005  # share
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +165,7 @@ class RewardAnalyzer:
         total, spread = math.fsum(self._rewards), statistics.pstdev(self._rewards) if self._rewards else 0.0
         for name, members in self._members.items():
             count, others = len(members), len(self._rewards) - len(members)
-            if name.startswith(REASON) or not others or not spread:
+            if name.startswith(REASON) or not others or not spread or count < WORTH_TELLING * len(self._rewards):
                 continue
             earned = math.fsum(self._rewards[place] for place in members)
             difference = earned / count - (total - earned) / others
@@ -179,7 +180,7 @@ class RewardAnalyzer:
         patterns = []
         for what, members in self._members.items():
             count = sum(failing[place] for place in members)
-            if not count:
+            if not count or count < WORTH_TELLING * total:
                 continue
             share, elsewhere = count / total, (len(members) - count) / others if others else 0.0
             if share > elsewhere and share - elsewhere >= CLEAR * _standard_error(len(members), total, others):

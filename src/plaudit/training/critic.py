@@ -79,12 +79,9 @@ class Critic:
         return stats
 
     def state(self) -> dict[str, Any]:
-        """Weights and optimizer, for a checkpoint."""
-        return {
-            "trunk": self._trunk.state_dict(),
-            "head": self._head.state_dict(),
-            "optimizer": self._optimizer.state_dict(),
-        }
+        """A copy of weights and optimizer, for a checkpoint."""
+        parts = {"trunk": self._trunk, "head": self._head, "optimizer": self._optimizer}
+        return {name: copy.deepcopy(part.state_dict()) for name, part in parts.items()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on from what `state` gave."""

@@ -65,15 +65,15 @@ PANELS = (
         (Line("kl", "to the start", RED), Line("kl_old", "to the sampler", ORANGE)),
     ),
     Panel(
-        "Left out",
+        "Teaches nothing",
         (
             Line("status/unparsed", "unparsed", FAINT),
             Line("status/skipped", "skipped", GREEN),
             Line("status/error", "error", RED),
             Line("status/timeout", "timeout", ORANGE),
             Line("status/memory", "memory", PURPLE),
-            Line("filter/share", "filtered", BLUE),
-            Line("groups/alike", "all alike", TEAL),
+            Line("filter/share", "groups filtered", BLUE),
+            Line("groups/alike", "groups alike", TEAL),
         ),
         share=True,
     ),
@@ -117,7 +117,7 @@ def _draw(axes: Any, panel: Panel, metrics: Sequence[Mapping[str, Any]], *, larg
     _limit(axes, panel, large)
     if large:
         _tell_ends(axes, [line for line in lines if line.points], metrics)
-    named = len(lines) > 1 or (large and bool(lines))
+    named = len(lines) > 1 or (bool(lines) and (large or panel.share))
     axes.set_title(panel.title, loc="left", color=INK, fontsize=12 if large else 10, pad=24)
     if named:  # above the lines, where it cannot hide one
         axes.legend(

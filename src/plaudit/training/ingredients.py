@@ -20,13 +20,13 @@ from plaudit.training.policy import Policy
 from plaudit.training.prompts import Prompts
 from plaudit.training.sampling.sampler import SamplingSettings
 from plaudit.training.tasks import find_task
-from plaudit.training.tasks.task import split
 from plaudit.training.templates import PromptTemplate
 from plaudit.training.tiny import WarmStart, warm_start
 from plaudit.trajectory import Trajectory
 
 __all__ = ["Ingredients", "Questions", "gathered", "questions_of"]
 
+EMBEDDED = "tiny"
 MAX_NEW_TOKENS = 64
 WARM_START_STEPS = 60
 
@@ -65,7 +65,7 @@ class Ingredients:
         """The supervised beginning of the embedded model; models that were loaded know something already."""
         told = config.model
         steps = self.questions.warm_start_steps if told.warm_start_steps is None else told.warm_start_steps
-        if told.path is None and steps:
+        if (told.path or EMBEDDED) == EMBEDDED and steps:
             settings = WarmStart(steps, told.warm_start_batch, told.warm_start_lr, seed_of(config.seed, "warm start"))
             warm_start(self.policy, self.questions.demonstrations(), settings, on_step=on_step)
 
@@ -90,7 +90,7 @@ def gathered(config: RunConfig, reward: Rewarding | None = None) -> Ingredients:
 def _policy(config: RunConfig) -> Policy:
     told = config.model
     lora = LoraSettings(told.lora_rank, told.lora_alpha, told.lora_targets) if told.lora_rank else None
-    return load_policy(told.path or "tiny", seed=config.seed, dtype=told.dtype, device=told.device, lora=lora)
+    return load_policy(told.path or EMBEDDED, seed=config.seed, dtype=told.dtype, device=told.device, lora=lora)
 
 
 def questions_of(config: RunConfig, reward: Rewarding | None = None) -> Questions:
@@ -141,7 +141,7 @@ def _split(config: RunConfig) -> tuple[Prompts, Prompts]:
     apart = round(len(prompts) * told.eval_share)
     if apart == len(prompts):
         raise DataError(f"data.eval_share={told.eval_share:g} leaves none of {len(prompts)} prompts to train on")
-    return split(prompts.rows, apart, config.seed) if apart else (prompts, Prompts(()))
+    return prompts.split(apart, config.seed) if apart else (prompts, Prompts(()))
 
 
 def _read(config: RunConfig, path: str | None) -> Prompts:

@@ -1,7 +1,7 @@
-"""What kinds of response there are, told from their text alone, so that rewards can be compared between kinds.
+"""What kinds of response there are, told from the text alone, so that rewards can be compared between kinds.
 
 A response may be of several kinds, or of none. Forms are found in the data (digits become 9, words become a), so that
-kinds nobody thought of show too.
+kinds nobody thought of show too. Short responses are also compared with a short ground truth, character by character.
 """
 
 import re
@@ -13,7 +13,7 @@ from plaudit.trajectory import Trajectory
 from plaudit.verify.marks import marks_in
 from plaudit.verify.text import bare_words, ngrams
 
-__all__ = ["KINDS", "kinds_of"]
+__all__ = ["KINDS", "NEAR_KINDS", "kinds_of"]
 
 SHORT, LONG = 10, 200  # words
 REPEATED_SHARE = 0.5
@@ -26,13 +26,21 @@ _SPACE = re.compile(r"\s+")
 
 def kinds_of(trajectory: Trajectory) -> frozenset[str]:
     """The kinds that a response belongs to."""
-    kinds = _text_kinds(trajectory.response)
+    truth = trajectory.ground_truth
+    kinds = _text_kinds(trajectory.response) | _near_kinds(trajectory.response.strip(), str(truth).strip())
     return kinds | {"cut off at the length limit"} if _is_cut_off(trajectory) else kinds
 
 
 @lru_cache(maxsize=4096)  # a policy that has learnt something says the same again and again
 def _text_kinds(response: str) -> frozenset[str]:
-    return frozenset({name for name, holds in KINDS.items() if holds(response)} | {_form(response)})
+    kinds = {name for name, holds in KINDS.items() if holds(response)}
+    return frozenset(kinds | {_form(response)} if response.strip() else kinds)
+
+
+def _near_kinds(response: str, truth: str) -> set[str]:
+    if not 0 < len(response) <= FORM_CHARACTERS or not 1 < len(truth) <= FORM_CHARACTERS or response == truth:
+        return set()
+    return {name for name, holds in NEAR_KINDS.items() if holds(response, truth)}
 
 
 def _is_cut_off(trajectory: Trajectory) -> bool:
@@ -81,6 +89,39 @@ def _leaves_tag_open(response: str) -> bool:
     return any(response.count(f"</{tag}>") < response.count(f"<{tag}>") for tag in set(opened))
 
 
+def _is_reordered(response: str, truth: str) -> bool:
+    return sorted(response) == sorted(truth)
+
+
+def _is_one_off(response: str, truth: str) -> bool:
+    """Whether one character put in, left out or exchanged makes the one into the other."""
+    if abs(len(response) - len(truth)) > 1:
+        return False
+    start = _shared(response, truth)
+    end = _shared(response[start:][::-1], truth[start:][::-1])
+    return max(len(response), len(truth)) - start - end <= 1
+
+
+def _shared(one: str, other: str) -> int:
+    """How many characters both begin with."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((place for place, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+def _is_longer(response: str, truth: str) -> bool:
+    return len(response) > len(truth)
+
+
+def _is_shorter(response: str, truth: str) -> bool:
+    return len(response) < len(truth)
+
+
+NEAR_KINDS: dict[str, Callable[[str, str], bool]] = {
+    "has the ground truth's characters in another order": _is_reordered,
+    "is one character away from the ground truth": _is_one_off,
+    "is longer than the ground truth": _is_longer,
+    "is shorter than the ground truth": _is_shorter,
+}
 KINDS: dict[str, Callable[[str], bool]] = {
     "empty": _is_empty,
     f"shorter than {SHORT} words": _is_short,

@@ -45,8 +45,7 @@ def train(
     `reward` takes the place of the config's reward. `resume` goes on from the newest checkpoint, or begins where there
     is none.
     """
-    if config.training.agent_file is not None:
-        raise ConfigError("training.agent_file is not supported by the local engine yet; train on single responses")
+    _refuse_what_it_cannot(config)
     folder = RunFolder(Path(config.output_dir))
     torch.set_num_threads(config.model.threads)
     with closing(gathered(config, reward)) as parts:
@@ -56,6 +55,16 @@ def train(
         else:
             folder.begin(config, overwrite=overwrite)
         return _Loop(config, folder, parts, watch or Silence()).run()
+
+
+def _refuse_what_it_cannot(config: RunConfig) -> None:
+    if config.training.agent_file is not None:
+        raise ConfigError("training.agent_file: this engine trains on single responses, not on episodes; leave it null")
+    if config.sampling.sampler != "transformers":
+        raise ConfigError(
+            f"sampling.sampler={config.sampling.sampler}: this engine samples with transformers, since another sampler "
+            "would not follow its updates; with engine=trl, vLLM does"
+        )
 
 
 class _Loop:

@@ -36,7 +36,7 @@ class Updater:
         self.advantage = estimator(config)
         self.loss = loss_of(config, max_new_tokens)
         self.reference = policy.reference() if config.loss.kl_beta else None
-        self.off_policy = config.training.async_train or config.sampling.sampler != "transformers"
+        self.off_policy = config.training.async_train
         settings = config.optimizer
         self.optimizer = torch.optim.AdamW(
             list(policy.parameters()),
@@ -173,8 +173,10 @@ class _Prepared:
         def cut(values: Tensor) -> Tensor:
             return values[rows][:, :width]
 
-        others = (None if each is None else cut(each) for each in (self.old, self.reference, self.sampler))
-        return _Prepared(tokens, cut(self.advantages), cut(self.mask), *others)
+        old, reference, sampler = (
+            None if each is None else cut(each) for each in (self.old, self.reference, self.sampler)
+        )
+        return _Prepared(tokens, cut(self.advantages), cut(self.mask), old, reference, sampler)
 
     def teaching_rows(self) -> Tensor:
         """The samples with a gradient: those with an advantage, or all that count where a KL is in the loss."""

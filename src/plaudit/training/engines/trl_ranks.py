@@ -95,7 +95,7 @@ class SharedSampler:
         """The samples of all processes in the order of the prompts; every process gives the same prompts."""
         rows = Prompts.of(batch)
         places = list(range(self.ranks.own, len(rows), self.ranks.count))
-        if settings is not None and settings.seed is not None:
+        if self.ranks.own and settings is not None and settings.seed is not None:
             settings = replace(settings, seed=seed_of(settings.seed, self.ranks.own))
         # a process without a prompt of its own draws along: sharded weights need every process in every pass
         drawn = self.sampler.sample(rows.picked(places or [0]), num_samples, settings=settings).trajectories
