@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 import torch
+from runs import curves, metrics, rollouts, small
 from safetensors.torch import load_file
-from tests.training.runs import curves, metrics, rollouts, small
 
 from plaudit import RewardOutput, Status, reward
 from plaudit.errors import ConfigError, TrainingError
@@ -81,7 +81,9 @@ def test_all_refusals_are_told_at_once(tmp_path):
 
 
 def test_a_batch_is_shared_by_processes_and_steps_are_counted_in_optimizer_steps(tmp_path):
-    config = small(tmp_path, "training.minibatches=2", "training.updates_per_batch=3", "training.gradient_accumulation=2")
+    config = small(
+        tmp_path, "training.minibatches=2", "training.updates_per_batch=3", "training.gradient_accumulation=2"
+    )
     arguments = trl_arguments(config, Shape(processes=2, max_new_tokens=6))
     assert arguments["per_device_train_batch_size"] * 2 * arguments["steps_per_generation"] == config.batch_size
     assert arguments["max_steps"] == config.steps * 6
@@ -148,7 +150,7 @@ def test_unscored_responses_stay_unscored(run):
     assert len(lines) == 4 * 16
     unscored = [line for line in lines if line["reward_output"]["status"] == "unparsed"]
     assert unscored
-    assert all("reward" not in line["reward_output"] for line in unscored)
+    assert all(line["reward_output"]["reward"] is None for line in unscored)
     shares = [row["status/unparsed"] for row in metrics(run.folder.path)[1:] if "status/unparsed" in row]
     assert sum(shares) * 16 == pytest.approx(len(unscored))
 
@@ -224,7 +226,7 @@ def test_two_processes_share_sampling_scoring_and_updates(tmp_path):
     spec = f"training.reward_function={tmp_path}/ranked.py:ranked"
     config = small(tmp_path / "run", "engine=trl", "steps=2", "checkpoint.every=1", spec)
     (tmp_path / "config.yaml").write_text(json.dumps(config.to_dict()))
-    torchrun = [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node", "2", "--master_port", "0"]
+    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(
         [*torchrun, "-m", "plaudit", "train", str(tmp_path / "config.yaml"), "--json"],
