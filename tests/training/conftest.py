@@ -24,3 +24,9 @@ def warm_policy(sort_task) -> Policy:
     policy = tiny_policy(seed=1)
     warm_start(policy, sort_task.demonstrations[:2000], WarmStart(steps=25, seed=1))
     return policy
+
+
+@pytest.fixture
+def tiny() -> Policy:
+    """A fresh tiny policy that a test may change."""
+    return tiny_policy(seed=1)

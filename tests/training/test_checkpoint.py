@@ -48,7 +48,7 @@ def test_a_full_disk_leaves_the_old_checkpoint_intact(tmp_path):
     checkpoints.save(1, state(1))
     with (
         disk_full_after(100_000),
-        pytest.raises(TrainingError, match="step 2 could not be written .* step 1 is intact"),
+        pytest.raises(TrainingError, match=r"step 2 could not be written .* step 1 is intact"),
     ):
         checkpoints.save(2, state(2, size=100_000))
     assert [path.name for path in tmp_path.iterdir()] == ["step-000001"]
@@ -65,7 +65,7 @@ def test_half_a_checkpoint_is_not_taken_for_one(tmp_path):
 def test_a_spoilt_checkpoint_says_what_to_do(tmp_path):
     saved = Checkpoints(tmp_path).save(1, state(1))
     (saved.path / "state.pt").write_bytes(b"spoilt")
-    with pytest.raises(TrainingError, match="cannot be read .* remove that folder"):
+    with pytest.raises(TrainingError, match=r"cannot be read .* remove that folder"):
         saved.load()
 
 

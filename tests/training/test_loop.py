@@ -125,7 +125,7 @@ def test_rewards_that_raise_or_give_nan_cost_statuses_not_the_run(tmp_path):
     assert all(0 < row["status/error"] < 1 for row in metrics(tmp_path / "run")[1:])
 
 
-def test_a_hanging_reward_costs_a_status_not_the_run(tmp_path, monkeypatch):
+def test_a_hanging_reward_costs_a_status_not_the_run(tmp_path):
     (tmp_path / "slow.py").write_text(
         "import time\n\n"
         "def slow(response, ground_truth):\n"
@@ -134,9 +134,9 @@ def test_a_hanging_reward_costs_a_status_not_the_run(tmp_path, monkeypatch):
     )
     options = ["training.reward_deadline_s=0.5", "training.reward_workers=2", "steps=1", "eval.every=0"]
     train(small(tmp_path / "run", f"training.reward_function={tmp_path}/slow.py:slow", *options))
-    outputs = {row["response"][:1]: row["reward_output"] for row in rollouts(tmp_path / "run")}
-    assert outputs["1"]["status"] == "timeout"
-    assert outputs["0"]["status"] == "ok"
+    statuses = [(row["response"][:1], row["reward_output"]["status"]) for row in rollouts(tmp_path / "run")]
+    assert {status for first, status in statuses if first == "1"} == {"timeout"}
+    assert {status for first, status in statuses if first != "1"} == {"ok"}
 
 
 @reward(deterministic=False)
@@ -185,9 +185,8 @@ def test_a_folder_with_a_run_is_not_replaced_unless_asked(trained, tmp_path):
         (["training.agent_file=agent.py"], ConfigError, "agent_file"),
         (["sampling.sampler=vllm"], ConfigError, "would not follow its updates"),
         (["model.path=no/such/model"], Exception, "no model 'no/such/model'"),
-        (["advantage=gdpo", "training.gamma=0.5"], ConfigError, "knows no discount"),
     ],
-    ids=["advantage", "loss", "task", "nothing", "reward", "context", "agent", "vllm", "model", "gamma"],
+    ids=["advantage", "loss", "task", "nothing", "reward", "context", "agent", "vllm", "model"],
 )
 def test_a_config_that_cannot_work_fails_before_the_first_sample_and_leaves_no_folder(
     tmp_path, options, error, message

@@ -3,7 +3,11 @@
 import pytest
 import torch
 from transformers import (
-    AutoModelForCausalLM, GPT2Config, LlamaConfig, Qwen2Config, Qwen3Config,
+    AutoModelForCausalLM,
+    GPT2Config,
+    LlamaConfig,
+    Qwen2Config,
+    Qwen3Config,
 )  # fmt: skip
 
 from plaudit.errors import DataError, InvalidSampling
@@ -174,7 +178,7 @@ def test_a_response_that_ends_by_itself_keeps_its_end_token(warm_policy):
 @pytest.mark.parametrize("generate", [False, True], ids=["own decoder", "generate"])
 def test_a_prompt_beyond_the_context_is_named(warm_policy, generate):
     sampler = with_generate(warm_policy) if generate else warm_policy.sampler()
-    with pytest.raises(DataError, match="prompt 1 is too long: 250 tokens and 10 new ones make 260.* context is 256"):
+    with pytest.raises(DataError, match=r"prompt 1 is too long: 250 tokens and 10 new ones make 260.* context is 256"):
         sampler.sample(["1=", "1" * 250], settings=SamplingSettings(max_new_tokens=10))
 
 

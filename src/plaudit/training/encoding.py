@@ -74,7 +74,7 @@ def _matched(
     if own[: len(found)] != list(found) or not special.issuperset(rest):
         return None
     end = spans[-1][1] if spans else 0
-    return [*(tuple(span) for span in spans), *((end, end) for _ in rest)]
+    return [*((begin, stop) for begin, stop in spans), *((end, end) for _ in rest)]
 
 
 def _by_beginnings(tokenizer: Any, ids: Sequence[int], text: str) -> list[tuple[int, int]]:

@@ -4,7 +4,8 @@ Evaluation is judged by the task's own reward where there is a task, whatever re
 teaches nonsense must not also be the judge of it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import msgspec
@@ -67,7 +68,8 @@ class Ingredients:
         steps = self.questions.warm_start_steps if told.warm_start_steps is None else told.warm_start_steps
         if (told.path or EMBEDDED) == EMBEDDED and steps:
             settings = WarmStart(steps, told.warm_start_batch, told.warm_start_lr, seed_of(config.seed, "warm start"))
-            warm_start(self.policy, self.questions.demonstrations(), settings, on_step=on_step)
+            with _own_weights(self.policy):
+                warm_start(self.policy, self.questions.demonstrations(), settings, on_step=on_step)
 
 
 def gathered(config: RunConfig, reward: Rewarding | None = None) -> Ingredients:
@@ -85,6 +87,19 @@ def gathered(config: RunConfig, reward: Rewarding | None = None) -> Ingredients:
         stop=config.sampling.stop,
     )
     return Ingredients(questions, policy, scorer, judge, settings)
+
+
+@contextmanager
+def _own_weights(policy: Policy) -> Iterator[None]:
+    """While entered, a LoRA policy trains the model's own weights: adapters could not teach an empty model to speak."""
+    flags = [(parameter, parameter.requires_grad) for parameter in policy.model.parameters()]
+    try:
+        for parameter, trained in flags:
+            parameter.requires_grad_(not trained if policy.is_lora else trained)
+        yield
+    finally:
+        for parameter, trained in flags:
+            parameter.requires_grad_(trained)
 
 
 def _policy(config: RunConfig) -> Policy:

@@ -26,7 +26,7 @@ from plaudit.training.prompt_stream import PromptStream
 from plaudit.training.recording import Recorder
 from plaudit.training.run_folder import RunFolder
 from plaudit.training.stopping import Stop
-from plaudit.training.updating import Updater
+from plaudit.training.updating import Updater, estimator, loss_of
 from plaudit.training.watching import Silence, Watch
 
 __all__ = ["train"]
@@ -58,6 +58,9 @@ def train(
 
 
 def _refuse_what_it_cannot(config: RunConfig) -> None:
+    """Raise for what could only fail later: everything else shows when the ingredients are gathered."""
+    estimator(config)
+    loss_of(config, max_new_tokens=1)
     if config.training.agent_file is not None:
         raise ConfigError("training.agent_file: this engine trains on single responses, not on episodes; leave it null")
     if config.sampling.sampler != "transformers":
@@ -83,7 +86,7 @@ class _Loop:
         """Train to the end, or until a signal asks to stop."""
         newest = self.checkpoints.newest()
         state = None if newest is None else newest.load()
-        if state is None or self.config.loss.kl_beta:  # the reference is the policy at the start
+        if state is None or self.config.loss.kl_beta or self.policy.is_lora:  # a reference, or adapters, build on it
             self._warm_start()
         self.updater = Updater(self.policy, self.config, max_new_tokens=self.parts.settings.max_new_tokens)
         step = 0 if state is None else self._restore(state)
@@ -177,7 +180,8 @@ class _Loop:
 
     def _finish(self) -> None:
         """Save the model and what a reader wants to see of the run."""
-        self.policy.save(self.folder.model)
+        stands_alone = self.config.model.path is not None or not self.policy.is_lora
+        (self.policy if stands_alone else self.policy.merged()).save(self.folder.model)
         write_report(
             self.folder, self.config, self.held_out.prompts, self.shown_before, self.held_out.shown(self.sampler)
         )

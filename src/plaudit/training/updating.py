@@ -186,12 +186,7 @@ class _Prepared:
 
 def estimator(config: RunConfig) -> Advantage:
     """The advantage estimator that the config names."""
-    found = advantage(config.advantage)
-    if config.training.gamma == 1.0:
-        return found
-    if "gamma" not in {field.name for field in dataclasses.fields(found)}:  # type: ignore[arg-type]
-        raise ConfigError(f"advantage={config.advantage} knows no discount; leave training.gamma at 1")
-    return dataclasses.replace(found, gamma=config.training.gamma)  # type: ignore[type-var]
+    return dataclasses.replace(advantage(config.advantage), gamma=config.training.gamma)  # type: ignore[type-var]
 
 
 def loss_of(config: RunConfig, max_new_tokens: int) -> LossSettings:
