@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from plaudit.errors import MissingPackage, PolicyError, did_you_mean, require
 from plaudit.training.policy import Policy
 from plaudit.training.tiny import tiny_policy
 
 __all__ = ["EMBEDDED", "LoraSettings", "load_policy", "with_lora"]
+
+transformers = require("transformers", extra="train", purpose="training")
 
 ADAPTER = "adapter_config.json"
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
@@ -75,7 +76,7 @@ def with_lora(policy: Policy, settings: LoraSettings | None = None, *, seed: int
 
 EMBEDDED: dict[str, Callable[[int, torch.dtype], Policy]] = {
     "tiny": lambda seed, dtype: _converted(tiny_policy(seed), dtype),
-    "smollm2": lambda seed, dtype: _from_gguf(_smollm2_file(), dtype),
+    "smollm2": lambda seed, dtype: _from_gguf(_smollm2_file(), dtype, name="smollm2"),
 }
 """Models that need no path and no download."""
 
@@ -85,7 +86,7 @@ def _found(spec: str, seed: int, dtype: torch.dtype) -> Policy:
     if spec in EMBEDDED and not path.exists():
         return EMBEDDED[spec](seed, dtype)
     if path.suffix.lower() == ".gguf" and path.is_file():
-        return _from_gguf(path, dtype)
+        return _from_gguf(path, dtype, name=str(path.absolute()))
     if (path / ADAPTER).is_file():
         return _from_adapter(path, seed, dtype)
     if path.is_dir() or _is_hub_name(spec):
@@ -104,26 +105,27 @@ def _is_hub_name(spec: str) -> bool:
 
 def _from_pretrained(spec: str, dtype: torch.dtype) -> Policy:
     try:
-        tokenizer = AutoTokenizer.from_pretrained(spec)
-        model = AutoModelForCausalLM.from_pretrained(spec, dtype=dtype)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(spec)
+        model = transformers.AutoModelForCausalLM.from_pretrained(spec, dtype=dtype)
     except (OSError, ValueError) as error:
         raise PolicyError(f"cannot load the model {spec!r}: {_first_line(error)}") from error
     return Policy(model, tokenizer)
 
 
-def _from_gguf(path: Path, dtype: torch.dtype) -> Policy:
+def _from_gguf(path: Path, dtype: torch.dtype, *, name: str) -> Policy:
     require("gguf", extra="smollm2", purpose="loading a GGUF file")
     try:
-        tokenizer = AutoTokenizer.from_pretrained(str(path.parent), gguf_file=path.name)
-        unpacked = AutoModelForCausalLM.from_pretrained(str(path.parent), gguf_file=path.name, dtype=dtype)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(str(path.parent), gguf_file=path.name)
+        unpacked = transformers.AutoModelForCausalLM.from_pretrained(str(path.parent), gguf_file=path.name, dtype=dtype)
     except (OSError, ValueError) as error:
         raise PolicyError(f"cannot load {path}: {_first_line(error)}") from error
     config = unpacked.config
     if getattr(config, "quantization_config", None) is not None:
         del config.quantization_config
-    model = AutoModelForCausalLM.from_config(config, dtype=dtype)
+    model = transformers.AutoModelForCausalLM.from_config(config, dtype=dtype)
     model.load_state_dict(unpacked.state_dict())
     model.generation_config = unpacked.generation_config
+    model.name_or_path = name  # what an adapter says it was trained on
     return Policy(model, tokenizer)
 
 

@@ -7,16 +7,18 @@ and then and reinforcement has something to reinforce.
 import string
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers
-from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-from plaudit.errors import DataError
+from plaudit.errors import DataError, require
 from plaudit.training.policy import Policy, TokenBatch
 from plaudit.trajectory import Trajectory
 
 __all__ = ["WarmStart", "character_tokenizer", "tiny_policy", "warm_start"]
+
+transformers = require("transformers", extra="train", purpose="training")
 
 PAD, END, UNKNOWN = "<pad>", "<end>", "<unknown>"
 CHARACTERS = string.digits + string.ascii_letters + string.punctuation + " \n"
@@ -28,17 +30,17 @@ def tiny_policy(seed: int = 0) -> Policy:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         tokenizer = character_tokenizer()
-        model = LlamaForCausalLM(_config(tokenizer))
+        model = transformers.LlamaForCausalLM(_config(tokenizer))
     return Policy(model, tokenizer)
 
 
-def character_tokenizer() -> PreTrainedTokenizerFast:
+def character_tokenizer() -> Any:
     """One token per printable ASCII character; anything else is unknown."""
     vocabulary = {token: place for place, token in enumerate([PAD, END, UNKNOWN, *CHARACTERS])}
     tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token=UNKNOWN))
     tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(r"[\s\S]"), "isolated")
     tokenizer.decoder = decoders.Fuse()
-    return PreTrainedTokenizerFast(
+    return transformers.PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,
         pad_token=PAD,
         eos_token=END,
@@ -83,14 +85,14 @@ def warm_start(
 def _learn(policy: Policy, batch: TokenBatch, optimizer: torch.optim.Optimizer) -> float:
     optimizer.zero_grad()
     loss = -policy.logprobs(batch).logprobs_B_T.sum() / batch.mask_B_T.sum()
-    loss.backward()
+    torch.autograd.backward(loss)
     torch.nn.utils.clip_grad_norm_(policy.parameters(), 1.0)
     optimizer.step()
     return float(loss.detach())
 
 
-def _config(tokenizer: PreTrainedTokenizerFast) -> LlamaConfig:
-    return LlamaConfig(
+def _config(tokenizer: Any) -> Any:
+    return transformers.LlamaConfig(
         vocab_size=len(tokenizer),
         hidden_size=64,
         intermediate_size=232,

@@ -82,8 +82,8 @@ def _attention(
     layer, heads, kv_heads = weights.layers[place], weights.heads, weights.kv_heads
     rows, new, _ = x.shape
     qkv = _together(layer.qkv, x).view(rows, new, heads + 2 * kv_heads, -1).transpose(1, 2)
-    turned, value = qkv.split((heads + kv_heads, kv_heads), dim=1)
-    query, key = rotate(_head_normed(layer, turned, weights)).split((heads, kv_heads), dim=1)
+    turned, value = qkv.split_with_sizes((heads + kv_heads, kv_heads), dim=1)
+    query, key = rotate(_head_normed(layer, turned, weights)).split_with_sizes((heads, kv_heads), dim=1)
     if cache is not None:
         key, value = cache.extend(place, key, value)
     seen = F.scaled_dot_product_attention(
@@ -96,7 +96,7 @@ def _head_normed(layer: LayerWeights, turned: Tensor, weights: DecoderWeights) -
     """Queries and keys, normed per head where the family does that (Qwen3)."""
     if layer.q_norm is None or layer.k_norm is None:
         return turned
-    query, key = turned.split((weights.heads, weights.kv_heads), dim=1)
+    query, key = turned.split_with_sizes((weights.heads, weights.kv_heads), dim=1)
     normed = (_rms(query, layer.q_norm, weights.epsilon), _rms(key, layer.k_norm, weights.epsilon))
     return torch.cat(normed, dim=1)
 

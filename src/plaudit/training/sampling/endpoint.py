@@ -127,10 +127,10 @@ class EndpointSampler:
         )
         try:
             answer: dict[str, Any] = retrying(self._attempt, self.url.rstrip("/") + path, body)
-        except (OSError, ValueError) as error:
+        except (_Refused, OSError, ValueError) as error:
             fault = fault_of(error)
             tried = f" after {self.policy.tries} tries" if fault else ""
-            words = fault.words if fault else _words(error)
+            words = fault.words if fault else f"{type(error).__name__.lstrip('_')}: {error}"
             raise SamplingFailed(f"no response to {name} from {self.url}{tried}: {words}") from error
         return answer
 
@@ -144,8 +144,9 @@ class EndpointSampler:
         try:
             with _OPENER.open(request, timeout=self.policy.attempt_s) as answer:
                 told = json.load(answer)
-        except HTTPError:
-            raise
+        except HTTPError as error:
+            with error:  # it holds the connection open
+                raise _Refused(error) from None
         except URLError as error:  # a wrapper that hides whether trying again may help
             raise error.reason if isinstance(error.reason, OSError) else error from error
         if not isinstance(told, dict) or not isinstance(told.get("choices"), list):
@@ -154,6 +155,15 @@ class EndpointSampler:
 
 
 _OPENER: OpenerDirector = build_opener(ProxyHandler({}))  # the environment is not ours to read
+
+
+class _Refused(Exception):
+    """An answer with an error status; it carries what tells whether trying again may help."""
+
+    def __init__(self, error: HTTPError) -> None:
+        said = error.read(MAX_WORDS).decode(errors="replace")
+        super().__init__(f"HTTP {error.code} {error.reason}: {said}")
+        self.status, self.headers = error.code, dict(error.headers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,10 +200,3 @@ def _logprobs(told: Any, settings: SamplingSettings) -> list[float] | None:
     if told.get("content") is not None:
         return [float(token["logprob"]) for token in told["content"]]
     return [float(value) for value in told["token_logprobs"]] if told.get("token_logprobs") else None
-
-
-def _words(error: Exception) -> str:
-    if isinstance(error, HTTPError):
-        said = error.read(MAX_WORDS).decode(errors="replace")
-        return f"HTTP {error.code} {error.reason}: {said}"
-    return f"{type(error).__name__}: {error}"

@@ -16,6 +16,8 @@ from plaudit.training.sampling.drawing import global_numbers, tempered
 from plaudit.training.sampling.generating import Ending, Generated
 from plaudit.training.sampling.sampler import SamplingSettings
 
+transformers = require("transformers", extra="train", purpose="sampling from a model")
+
 __all__ = ["generate_with_transformers"]
 
 
@@ -31,7 +33,6 @@ def generate_with_transformers(
     generator: torch.Generator,
 ) -> list[Generated]:
     """`num_samples` responses for each prompt, prompt-major."""
-    transformers = require("transformers", extra="train", purpose="sampling from a model")
     repeated = [ids for ids in prompt_ids for _ in range(num_samples)]  # generate repeats none when it is greedy
     ids, mask = _left_padded(repeated, model.device)
     watch = _Watch(ids.shape[1], settings)
