@@ -174,7 +174,9 @@ class Policy:
 
     def save(self, folder: str | Path) -> None:
         """Write model (safetensors) and tokenizer as a folder that transformers loads; LoRA writes its adapter."""
-        self.model.save_pretrained(str(folder), safe_serialization=True)
+        # peft would ask the hub whether the vocabulary of the model below has grown; adapters leave it as it is
+        extra = {"save_embedding_layers": False} if self.is_lora else {}
+        self.model.save_pretrained(str(folder), safe_serialization=True, **extra)
         self.tokenizer.save_pretrained(str(folder))
 
     def merged(self) -> "Policy":

@@ -7,6 +7,7 @@ accelerate's. Every process runs this whole file.
 import copy
 import logging
 import os
+import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
@@ -226,7 +227,10 @@ def _quiet() -> Iterator[None]:
     logger.setLevel(logging.ERROR)
     disable_progress_bar()
     try:
-        yield
+        with warnings.catch_warnings():
+            # peft asks the hub for the model below an adapter, which may be a file or the wheel's
+            warnings.filterwarnings("ignore", message="Unable to fetch remote file|Could not find a config file")
+            yield
     finally:
         logger.setLevel(level)
         if bars:
