@@ -1,20 +1,23 @@
-"""`make demo`: score real model answers to GSM8K problems with a composite reward, and look at what it did.
+"""`make demo`: train the embedded model to sort digits, and look at what it learnt.
 
-Leaves the scored rollouts in demo/scored.jsonl.
+Needs no GPU and no download. Leaves the run in demo/: curves.png, samples.md, metrics.jsonl, rollouts.jsonl, the model.
 """
 
 from pathlib import Path
 
 from plaudit.cli import main
-from plaudit.examples import gsm8k_rollouts
 
-REWARD = r"0.7 * check_answer + 0.2 * format(required_patterns=['\nA: \S+$']) + 0.1 * length(target=60)"
+FOLDER = Path("demo")
 
 
 def demo() -> None:
-    folder = Path("demo")
-    folder.mkdir(exist_ok=True)
-    main(["score", REWARD, str(gsm8k_rollouts()), "-o", str(folder / "scored.jsonl"), "--overwrite"])
+    """Train as `plaudit train` does without arguments, then show samples."""
+    try:
+        main(["train", f"output_dir={FOLDER}", "training.save_reward_analysis=true", "--overwrite"])
+    finally:
+        if (FOLDER / "samples.md").exists():
+            print((FOLDER / "samples.md").read_text())
+            print(f"The curves are in {FOLDER / 'curves.png'}.")
 
 
 if __name__ == "__main__":

@@ -188,7 +188,7 @@ class FilterConfig(_Section, frozen=True):
 class EvalConfig(_Section, frozen=True):
     """Evaluation on held-out prompts."""
 
-    every: Annotated[CountOrNone, Meta(description="Steps between evaluations; 0: only before and after")] = 50
+    every: Annotated[CountOrNone, Meta(description="Steps between evaluations; 0: only before and after")] = 25
     prompts: Annotated[Count | None, Meta(description="How many held-out prompts; null: all")] = 128
     samples_per_prompt: Annotated[Count, Meta(description="Responses to each")] = 4
     pass_at: Annotated[tuple[Count, ...], Meta(description="The k of pass@k; each at most samples_per_prompt")] = (1, 4)

@@ -8,13 +8,14 @@ Log-probabilities are at the sampling temperature and 0 where there is no token.
 
 import copy
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
+from transformers.utils import logging as hf_logging
 
 from plaudit.errors import PolicyError
 from plaudit.training.encoding import encoded_prompts
@@ -174,10 +175,11 @@ class Policy:
 
     def save(self, folder: str | Path) -> None:
         """Write model (safetensors) and tokenizer as a folder that transformers loads; LoRA writes its adapter."""
-        # peft would ask the hub whether the vocabulary of the model below has grown; adapters leave it as it is
-        extra = {"save_embedding_layers": False} if self.is_lora else {}
-        self.model.save_pretrained(str(folder), safe_serialization=True, **extra)
-        self.tokenizer.save_pretrained(str(folder))
+        # Adapters never resize the vocabulary; without saying so, peft would ask the Hugging Face hub about it.
+        options = {"save_embedding_layers": False} if self.is_lora else {}
+        with _without_bars():
+            self.model.save_pretrained(str(folder), safe_serialization=True, **options)
+            self.tokenizer.save_pretrained(str(folder))
 
     def merged(self) -> "Policy":
         """The policy with its adapters built into the weights, as a model of its own; a copy without LoRA."""
@@ -219,6 +221,18 @@ class _WithoutAdapters(Policy):
 
     def parameters(self) -> Iterator[torch.nn.Parameter]:
         return iter(())
+
+
+@contextmanager
+def _without_bars() -> Iterator[None]:
+    """While entered, transformers draws no progress bars; whoever saves tells of it as they like."""
+    drew = hf_logging.is_progress_bar_enabled()
+    hf_logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if drew:
+            hf_logging.enable_progress_bar()
 
 
 def _padded(rows: Sequence[Sequence[int]], filler: int) -> Tensor:

@@ -22,7 +22,7 @@ from plaudit.engine.endpoint.transient import fault_of, is_transient
 from plaudit.engine.endpoint.waits import waits_of
 from plaudit.errors import InvalidSampling, SamplingFailed
 from plaudit.training.prompts import PromptLike, Prompts
-from plaudit.training.sampling.sampler import Response, Sampled, SamplingSettings, gather
+from plaudit.training.sampling.sampler import Response, Sampled, SamplingSettings, gather, refuse_no_samples
 from plaudit.trajectory import Prompt, Tokens, Trajectory
 
 __all__ = ["EndpointSampler"]
@@ -66,8 +66,7 @@ class EndpointSampler:
         settings: SamplingSettings | None = None,
     ) -> Sampled:
         """`num_samples` responses for each prompt; prompts are asked for side by side."""
-        if num_samples < 1:
-            raise InvalidSampling(f"num_samples must be at least 1, got {num_samples}")
+        refuse_no_samples(num_samples)
         prompts, settings = Prompts.of(batch), settings or self.settings
         if not prompts:
             return Sampled([])

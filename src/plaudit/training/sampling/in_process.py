@@ -9,13 +9,12 @@ from typing import Any
 
 import torch
 
-from plaudit.errors import InvalidSampling
 from plaudit.training.encoding import decoded, encoded_prompts, end_ids, offsets_of, refuse_too_long
 from plaudit.training.prompts import PromptLike, Prompts
 from plaudit.training.sampling.drawing import generator_for
 from plaudit.training.sampling.fallback import generate_with_transformers
 from plaudit.training.sampling.generating import Ending, Generated, generate
-from plaudit.training.sampling.sampler import Response, Sampled, SamplingSettings, gather
+from plaudit.training.sampling.sampler import Response, Sampled, SamplingSettings, gather, refuse_no_samples
 from plaudit.training.sampling.weights import DecoderWeights, unsupported
 from plaudit.trajectory import Tokens
 
@@ -54,8 +53,7 @@ class TransformersSampler:
         settings: SamplingSettings | None = None,
     ) -> Sampled:
         """`num_samples` responses for each prompt, with token ids, log-probabilities and offsets."""
-        if num_samples < 1:
-            raise InvalidSampling(f"num_samples must be at least 1, got {num_samples}")
+        refuse_no_samples(num_samples)
         prompts, settings = Prompts.of(batch), settings or self.settings
         if not prompts:
             return Sampled([], [])

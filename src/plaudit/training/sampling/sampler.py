@@ -14,7 +14,7 @@ from plaudit.errors import InvalidSampling
 from plaudit.training.prompts import PromptLike, Prompts
 from plaudit.trajectory import Tokens, Trajectory
 
-__all__ = ["Response", "Sampled", "Sampler", "SamplingSettings", "gather"]
+__all__ = ["Response", "Sampled", "Sampler", "SamplingSettings", "gather", "refuse_no_samples"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +92,12 @@ class Sampler(Protocol):
     ) -> Sampled:
         """`num_samples` responses for each prompt; `settings` take the place of the sampler's own for this call."""
         ...
+
+
+def refuse_no_samples(num_samples: int) -> None:
+    """Raise InvalidSampling when fewer than one sample for each prompt is asked for."""
+    if num_samples < 1:
+        raise InvalidSampling(f"num_samples must be at least 1, got {num_samples}")
 
 
 def gather(prompts: Prompts, responses: list[list[Response]], prompt_ids: list[list[int]] | None = None) -> Sampled:

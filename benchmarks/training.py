@@ -1,0 +1,167 @@
+"""Training: plaudit's step against TRL's, and the demonstration over seeds.
+
+`step` trains the same model on the same task with the same batches, steps, optimizer and loss in plaudit's loop and in
+TRL's GRPOTrainer, interleaved in one process: seconds per step between the ends of steps, with everything each does in
+a step. `seeds` runs the embedded default with several seeds. On a busy machine only the ratio means something.
+"""
+
+import argparse
+import statistics
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from plaudit.errors import require
+from plaudit.training import load_config, train
+from plaudit.training.config import RunConfig
+from plaudit.training.held_out import HeldOut
+from plaudit.training.ingredients import Ingredients, gathered
+
+PROMPTS, SAMPLES = 16, 8
+SKIPPED = 3
+"""The first steps warm caches up on either side."""
+
+
+class Stopwatch:
+    """Notes when steps end; it watches plaudit's runs."""
+
+    def __init__(self) -> None:
+        self.ends: list[float] = []
+
+    def step(self, step: int, metrics: Mapping[str, float]) -> None:
+        if step:
+            self.ends.append(time.perf_counter())
+
+    def warm_start(self, step: int, steps: int, loss: float) -> None:
+        pass
+
+    def note(self, text: str) -> None:
+        pass
+
+    @property
+    def seconds_per_step(self) -> float:
+        return (self.ends[-1] - self.ends[SKIPPED]) / (len(self.ends) - 1 - SKIPPED)
+
+
+def run_config(folder: str, steps: int, seed: int) -> RunConfig:
+    """The config both sides train with."""
+    overrides = [f"steps={steps}", f"seed={seed}", f"sampling.prompts_per_step={PROMPTS}", "checkpoint.every=0",
+                 f"sampling.samples_per_prompt={SAMPLES}", "eval.every=0", "eval.prompts=null",
+                 f"output_dir={folder}"]  # fmt: skip
+    return load_config(None, overrides)
+
+
+def in_plaudit(config: RunConfig) -> tuple[float, float]:
+    """Seconds per step and the held-out score afterwards, in plaudit's own loop."""
+    watch = Stopwatch()
+    outcome = train(config, watch=watch, overwrite=True)
+    return watch.seconds_per_step, outcome.after["eval/score"]
+
+
+def in_trl(config: RunConfig) -> tuple[float, float]:
+    """The same in TRL's GRPOTrainer, on the same warm-started model."""
+    trl = require("trl", extra="trl", purpose="the comparison with TRL")
+    datasets = require("datasets", extra="trl", purpose="the comparison with TRL")
+    transformers = require("transformers", extra="train", purpose="the comparison with TRL")
+    parts = gathered(config)
+    parts.warm_start(config)
+    watch = Stopwatch()
+
+    class Ends(transformers.TrainerCallback):  # type: ignore[misc, name-defined]
+        def on_step_end(self, *_: Any, **__: Any) -> None:
+            watch.ends.append(time.perf_counter())
+
+    rows = [{"prompt": row.prompt, "ground_truth": row.ground_truth} for row in parts.questions.prompts]
+    trainer = trl.GRPOTrainer(
+        model=parts.policy.model,
+        reward_funcs=trl_reward,
+        args=trl_arguments(trl, config, parts),
+        train_dataset=datasets.Dataset.from_list(rows),
+        processing_class=parts.policy.tokenizer,
+        callbacks=[Ends()],
+    )
+    trainer.train()
+    held_out = HeldOut(parts.questions.held_out, parts.judge, config, settings=parts.settings)
+    score = held_out.evaluate(parts.policy.sampler(parts.settings), config.steps)["eval/score"]
+    parts.close()
+    return watch.seconds_per_step, score
+
+
+def trl_reward(completions: list[str], ground_truth: list[str], **_: Any) -> list[float]:
+    """The reward of sort_digits in TRL's words: right or wrong."""
+    return [float(said.strip() == truth) for said, truth in zip(completions, ground_truth, strict=True)]
+
+
+def trl_arguments(trl: Any, config: RunConfig, parts: Ingredients) -> Any:
+    """TRL's names for what the config says."""
+    return trl.GRPOConfig(
+        output_dir=config.output_dir,
+        max_steps=config.steps,
+        per_device_train_batch_size=PROMPTS * SAMPLES,
+        num_generations=SAMPLES,
+        max_completion_length=parts.settings.max_new_tokens,
+        learning_rate=config.optimizer.lr,
+        lr_scheduler_type=config.optimizer.schedule,
+        adam_beta1=config.optimizer.betas[0],
+        adam_beta2=config.optimizer.betas[1],
+        max_grad_norm=config.optimizer.max_grad_norm,
+        temperature=config.sampling.temperature,
+        loss_type="grpo",
+        beta=0.0,
+        seed=config.seed,
+        use_cpu=True,
+        bf16=False,
+        gradient_checkpointing=False,
+        report_to=[],
+        save_strategy="no",
+        disable_tqdm=True,
+        logging_steps=1,
+        log_level="error",
+    )
+
+
+def compare_steps(rounds: int, steps: int) -> None:
+    """Print seconds per step and scores of both sides, round by round, and the ratio of medians."""
+    sides: dict[str, Callable[[RunConfig], tuple[float, float]]] = {"plaudit": in_plaudit, "TRL": in_trl}
+    times: dict[str, list[float]] = {name: [] for name in sides}
+    for seed in range(1, rounds + 1):
+        for name, side in sides.items():
+            with tempfile.TemporaryDirectory() as folder:
+                seconds, score = side(run_config(str(Path(folder) / "run"), steps, seed))
+            times[name].append(seconds)
+            print(f"seed {seed}  {name:8}  {seconds:.4f} s/step  held-out score {score:.3f}", flush=True)
+    ratio = statistics.median(times["TRL"]) / statistics.median(times["plaudit"])
+    print(f"plaudit's step is {ratio:.2f} times as fast (target: 1.8)")
+
+
+def compare_seeds(seeds: int) -> None:
+    """Print the embedded default's held-out score before and after, per seed."""
+    for seed in range(1, seeds + 1):
+        with tempfile.TemporaryDirectory() as folder:
+            began = time.process_time()
+            outcome = train(load_config(None, [f"seed={seed}", f"output_dir={folder}/run", "eval.prompts=null"]))
+        before, after = outcome.before["eval/score"], outcome.after["eval/score"]
+        print(f"seed {seed}: {before:.3f} → {after:.3f} in {time.process_time() - began:.0f} CPU seconds", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=("step", "seeds"), nargs="?", default="step")
+    parser.add_argument("--rounds", type=int, default=3, help="rounds, or seeds")
+    parser.add_argument("--steps", type=int, default=40)
+    given = parser.parse_args()
+    warnings.filterwarnings("ignore", module="trl|transformers|torch")
+    torch.set_num_threads(1)
+    if given.what == "step":
+        compare_steps(given.rounds, given.steps)
+    else:
+        compare_seeds(given.rounds)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,57 @@
+"""`plaudit train`: what it takes, prints and leaves, and how it fails."""
+
+import json
+
+import pytest
+
+SMALL = (
+    "steps=2", "sampling.prompts_per_step=2", "sampling.samples_per_prompt=2", "model.warm_start_steps=5",
+    "eval.prompts=4", "eval.samples_per_prompt=1", "eval.pass_at=[1]",
+)  # fmt: skip
+
+
+def test_a_run_ends_with_its_evaluation_and_says_where_everything_is(plaudit, tmp_path):
+    ran = plaudit("train", *SMALL, "output_dir=run")
+    assert ran.code == 0, ran.err
+    assert "score" in ran.out
+    assert "2 steps; everything is in run" in ran.out
+    assert "warm start: 5 supervised steps" in ran.err
+    assert "step 2: held out: score" in ran.err
+    assert (tmp_path / "run" / "curves.png").exists()
+    again = plaudit("train", *SMALL, "output_dir=run")
+    assert (again.code, "holds a run already" in again.err) == (2, True)
+    resumed = plaudit("train", "output_dir=run", "--resume", "--json", "--quiet")
+    assert (resumed.code, resumed.err) == (0, "")
+    assert resumed.json["step"] == 2
+    assert resumed.json["after"]["eval/score"] == json.loads(
+        (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()[-1]
+    )["eval/score"]  # fmt: skip
+
+
+def test_the_printed_config_is_a_config(plaudit, tmp_path):
+    printed = plaudit("train", "--print-config", "+optimizer.lr=1e-4")
+    assert (printed.code, printed.err) == (0, "")
+    assert "lr: 0.0001" in printed.out
+    (tmp_path / "mine.yaml").write_text(printed.out)
+    assert plaudit("train", "mine.yaml", "--print-config").out == printed.out
+    assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["optimizer.lrr=1"], "did you mean 'optimizer.lr'?"),
+        (["missing.yaml"], "no config file 'missing.yaml'"),
+        (["a.yaml", "b.yaml"], "one config file at most"),
+        (["task=sorting"], "did you mean 'sort_digits'?"),
+        (["training.reward_function=missing.py:fn"], "missing.py"),
+        (["data.path=missing.jsonl", "training.reward_function=exact_match"], "missing.jsonl"),
+    ],
+    ids=["key", "file", "files", "task", "reward", "data"],
+)
+def test_wrong_input_is_one_line_and_exit_code_2(plaudit, tmp_path, arguments, message):
+    ran = plaudit("train", *arguments)
+    assert ran.code == 2
+    assert message in ran.err
+    assert ran.err.count("\n") == 1
+    assert not (tmp_path / "runs").exists()
