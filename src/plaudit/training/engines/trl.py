@@ -17,9 +17,9 @@ import msgspec
 import torch
 from datasets import Dataset
 from transformers import PrinterCallback
-from transformers.utils.logging import disable_progress_bar, enable_progress_bar, is_progress_bar_enabled
-from trl import GRPOConfig, GRPOTrainer
-from trl.models import unwrap_model_for_generation
+from trl.models.utils import unwrap_model_for_generation
+from trl.trainer.grpo_config import GRPOConfig
+from trl.trainer.grpo_trainer import GRPOTrainer
 
 from plaudit.contract.function import Rewarding
 from plaudit.errors import DataError
@@ -32,7 +32,7 @@ from plaudit.training.finishing import write_report
 from plaudit.training.held_out import HeldOut
 from plaudit.training.ingredients import MAX_NEW_TOKENS, Ingredients, gathered
 from plaudit.training.outcome import Outcome
-from plaudit.training.policy import Policy
+from plaudit.training.policy import Policy, without_bars
 from plaudit.training.prompt_stream import PromptStream
 from plaudit.training.prompts import Prompts
 from plaudit.training.recording import Recorder
@@ -223,15 +223,12 @@ def _asked(prompts: Prompts, policy: Policy) -> list[Any]:
 def _quiet() -> Iterator[None]:
     """No bars beside our own; and no samples in logs: TRL warns of every response that was not scored with its text."""
     logger = logging.getLogger("trl.trainer.grpo_trainer")
-    level, bars = logger.level, is_progress_bar_enabled()
+    level = logger.level
     logger.setLevel(logging.ERROR)
-    disable_progress_bar()
     try:
-        with warnings.catch_warnings():
+        with without_bars(), warnings.catch_warnings():
             # peft asks the hub for the model below an adapter, which may be a file or the wheel's
             warnings.filterwarnings("ignore", message="Unable to fetch remote file|Could not find a config file")
             yield
     finally:
         logger.setLevel(level)
-        if bars:
-            enable_progress_bar()

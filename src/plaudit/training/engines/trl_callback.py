@@ -71,7 +71,7 @@ class Surroundings:
     """Writes the run's files, in the first process."""
 
 
-class RunCallback(TrainerCallback):  # type: ignore[misc]
+class RunCallback(TrainerCallback):
     """Keeps the run folder as plaudit's own loop would."""
 
     def __init__(self, around: Surroundings, progress: Progress) -> None:
