@@ -216,8 +216,8 @@ import os
 from plaudit import RewardOutput
 
 def ranked(response, ground_truth, group):
-    right = float(response == ground_truth)
-    return RewardOutput(right, score=right, metadata={"scored_by": int(os.environ["RANK"])})
+    kinds = len(set(response)) / 10  # differs within any group, so that every step has a gradient
+    return RewardOutput(kinds, score=float(response == ground_truth), metadata={"scored_by": int(os.environ["RANK"])})
 """
 
 
