@@ -2,7 +2,8 @@
 
 `step` trains the same model on the same task with the same batches, steps, optimizer and loss in plaudit's loop and in
 TRL's GRPOTrainer, interleaved in one process: seconds per step between the ends of steps, with everything each does in
-a step. `seeds` runs the embedded default with several seeds. On a busy machine only the ratio means something.
+a step. `seeds` runs the embedded default with several seeds. `async` compares training in turn with asynchronous
+training where the reward takes about as long as the update. On a busy machine only the ratio means something.
 """
 
 import argparse
@@ -10,12 +11,13 @@ import statistics
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from plaudit import RewardFunction, Trajectory
 from plaudit.errors import require
 from plaudit.training import load_config, train
 from plaudit.training.config import RunConfig
@@ -23,6 +25,7 @@ from plaudit.training.held_out import HeldOut
 from plaudit.training.ingredients import Ingredients, gathered
 
 PROMPTS, SAMPLES = 16, 8
+WAIT_S = 0.1
 SKIPPED = 3
 """The first steps warm caches up on either side."""
 
@@ -149,18 +152,44 @@ def compare_seeds(seeds: int) -> None:
         print(f"seed {seed}: {before:.3f} → {after:.3f} in {time.process_time() - began:.0f} CPU seconds", flush=True)
 
 
+class ServerReward(RewardFunction):
+    """Right or wrong, after a wait for the whole batch, as for a server's answer."""
+
+    def compute_rewards(self, trajectories: Sequence[Trajectory]) -> list[float]:
+        time.sleep(WAIT_S)
+        return [float(trajectory.response == trajectory.ground_truth) for trajectory in trajectories]
+
+
+def compare_async(rounds: int, steps: int) -> None:
+    """Print seconds per step in turn and asynchronously, with a slow reward."""
+    times: dict[str, list[float]] = {"false": [], "true": []}
+    for _ in range(rounds):
+        for ahead, found in times.items():
+            with tempfile.TemporaryDirectory() as folder:
+                watch = Stopwatch()
+                told = [f"training.async_train={ahead}", "training.reward_backend=inline", f"steps={steps}",
+                        "eval.prompts=8", "eval.every=0", "checkpoint.every=0", f"output_dir={folder}/run"]  # fmt: skip
+                train(load_config(None, told), reward=ServerReward(), watch=watch)
+            found.append(watch.seconds_per_step)
+            print(f"async_train={ahead:5}  {watch.seconds_per_step:.4f} s/step", flush=True)
+    ratio = statistics.median(times["false"]) / statistics.median(times["true"])
+    print(f"asynchronous training is {ratio:.2f} times as fast with this reward")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("step", "seeds"), nargs="?", default="step")
+    parser.add_argument("what", choices=("step", "seeds", "async"), nargs="?", default="step")
     parser.add_argument("--rounds", type=int, default=3, help="rounds, or seeds")
     parser.add_argument("--steps", type=int, default=40)
     given = parser.parse_args()
     warnings.filterwarnings("ignore", module="trl|transformers|torch")
     torch.set_num_threads(1)
-    if given.what == "step":
-        compare_steps(given.rounds, given.steps)
-    else:
-        compare_seeds(given.rounds)
+    comparisons: dict[str, Callable[[], None]] = {
+        "step": lambda: compare_steps(given.rounds, given.steps),
+        "seeds": lambda: compare_seeds(given.rounds),
+        "async": lambda: compare_async(given.rounds, given.steps),
+    }
+    comparisons[given.what]()
 
 
 if __name__ == "__main__":

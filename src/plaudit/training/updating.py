@@ -150,7 +150,7 @@ class Updater:
             anchors=Anchors(reference=part.reference, sampler=part.sampler),
             weights=weights[:, : logprobs.shape[1]],
         )
-        loss.value.backward()
+        loss.value.backward()  # type: ignore[no-untyped-call]
         return {**loss.stats, "loss": float(loss.value.detach())}
 
 
