@@ -1,5 +1,6 @@
 """`plaudit train`: train a policy with a reward, as a config says."""
 
+import os
 import signal
 from pathlib import Path
 from typing import Annotated, Any
@@ -47,8 +48,11 @@ def train(
     if print_config:
         typer.echo(documented(config), nl=False)
         return 0
-    with TrainingWatch(config, quiet=quiet) as watch:
+    first = os.environ.get("RANK", "0") == "0"  # torchrun starts several of us, and one speaks
+    with TrainingWatch(config, quiet=quiet or not first) as watch:
         outcome = training.train(config, resume=resume, overwrite=overwrite, watch=watch)
+    if not first:
+        return 0
     if json:
         show_json(outcome.to_dict())
     elif not quiet:

@@ -25,7 +25,7 @@ from plaudit.training.sampling.sampler import Sampled, SamplingSettings
 from plaudit.training.sampling.weights import DecoderWeights, unsupported
 from plaudit.trajectory import Trajectory
 
-__all__ = ["Policy", "TokenBatch", "TokenLogprobs"]
+__all__ = ["Policy", "TokenBatch", "TokenLogprobs", "without_bars"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +177,7 @@ class Policy:
         """Write model (safetensors) and tokenizer as a folder that transformers loads; LoRA writes its adapter."""
         # Adapters never resize the vocabulary; without saying so, peft would ask the Hugging Face hub about it.
         options = {"save_embedding_layers": False} if self.is_lora else {}
-        with _without_bars():
+        with without_bars():
             self.model.save_pretrained(str(folder), safe_serialization=True, **options)
             self.tokenizer.save_pretrained(str(folder))
 
@@ -224,7 +224,7 @@ class _WithoutAdapters(Policy):
 
 
 @contextmanager
-def _without_bars() -> Iterator[None]:
+def without_bars() -> Iterator[None]:
     """While entered, transformers draws no progress bars; whoever saves tells of it as they like."""
     drew = hf_logging.is_progress_bar_enabled()
     hf_logging.disable_progress_bar()  # type: ignore[no-untyped-call]

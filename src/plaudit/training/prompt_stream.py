@@ -29,9 +29,13 @@ class PromptStream:
 
     def take(self, count: int) -> Prompts:
         """The next `count` prompts."""
+        return self.prompts.picked(self.places(count))
+
+    def places(self, count: int) -> list[int]:
+        """Where the next `count` prompts stand among all."""
         places = [self._place(position) for position in range(self.position, self.position + count)]
         self.position += count
-        return self.prompts.picked(places)
+        return places
 
     def _place(self, position: int) -> int:
         epoch, within = divmod(position, len(self.prompts))

@@ -40,7 +40,9 @@ class TransformersSampler:
     ) -> None:
         self.model, self.tokenizer = model, tokenizer
         self.settings = settings or SamplingSettings()
-        self.generator = generator or generator_for(model.device, torch.seed())
+        self.generator = generator or generator_for(
+            model.device, torch.Generator().seed()
+        )  # torch.seed() would reseed everyone
         self.slow_because = unsupported(model) if own_decoder else "the own decoder was switched off"
         """Why Hugging Face `generate` is used instead of our own decoder; None when it is not."""
 
