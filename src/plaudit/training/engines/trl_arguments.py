@@ -54,7 +54,7 @@ COMPUTED: dict[str, str] = {
 
 BY_PLAUDIT: tuple[str, ...] = (
     "output_dir", "engine", "task", "model.", "data.", "eval.", "logging.", "training.reward_",
-    "training.log_rewards", "training.save_reward_analysis", "training.max_staleness", "training.agent_max_steps",
+    "training.log_rewards", "training.save_reward_analysis", "training.max_staleness", "training.agent_max_",
     "filter.",
 )  # fmt: skip
 """Keys, or how they begin, that mean the same with either engine since plaudit does what they say, or that only serve
