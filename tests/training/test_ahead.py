@@ -6,12 +6,11 @@ from runs import metrics, small
 
 from plaudit.training import train
 from plaudit.training.ahead import Ahead
+from plaudit.training.policy import Policy
 
 
 class Collector:
     """Tells which weights each batch was drawn with, when it is allowed to."""
-
-    settings = None
 
     def __init__(self):
         self.drawn = {}
@@ -31,7 +30,11 @@ def moved(policy):
 
 def run(policy, collector, steps, *, max_staleness, every):
     ahead = Ahead(
-        collector, policy, max_staleness=max_staleness, last=lambda step: min(steps, -(-step // every) * every)
+        collector,
+        policy,
+        sampler_of=Policy.sampler,
+        max_staleness=max_staleness,
+        last=lambda step: min(steps, -(-step // every) * every),
     )
     first = next(policy.model.parameters()).flatten()[0].item()
     for step in range(1, steps + 1):
@@ -53,7 +56,7 @@ def test_no_batch_is_drawn_across_a_checkpoint(tiny):
 
 def test_the_policy_is_updated_while_the_next_batch_is_drawn(tiny):
     collector = Collector()
-    ahead = Ahead(collector, tiny, max_staleness=1, last=lambda step: 2)
+    ahead = Ahead(collector, tiny, sampler_of=Policy.sampler, max_staleness=1, last=lambda step: 2)
     ahead.next(1)
     collector.go_on.clear()
     moved(tiny)  # the second batch waits meanwhile

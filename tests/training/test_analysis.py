@@ -140,7 +140,7 @@ KINDS = {
     "word " * 201: "longer than 200 words",
     "the same thing " * 9: "repeats itself",
     "The answer is 4.": "states an answer",
-    "\\boxed{3} or \\boxed{4}": "states different answers",
+    "The answer is 3. No, the answer is 4.": "states different answers",
     "2 + 2 = 5": "states false arithmetic",
     "```py\n1\n```": "holds a code block",
     "<answer>4": "leaves a tag open",
