@@ -4,10 +4,9 @@ Cheap ways come first: the same text, then two plain numbers; only the rest is r
 """
 
 import re
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from plaudit.verify.math.budget import OverBudget, Unreadable
 from plaudit.verify.math.forms import Forms, Method
@@ -33,8 +32,7 @@ _DECIMAL_COMMA = re.compile(r"(-?\d+),(\d+)")
 _AROUND = " \n"  # not tabs: one may be the rest of an eaten \text
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """Whether truth and answer are equal, how that was found, and why; `equal` is None where nobody can tell."""
 
     equal: bool | None
