@@ -82,14 +82,19 @@ def _decided(truth: str, answer: str, policy: MathPolicy) -> Decision:
     return _by_words(truth, answer, one, other)
 
 
-def _plain(text: str) -> Fraction | None:
+def _plain(text: str) -> Fraction | int | None:
     """The number that a text plainly is."""
-    found = _PLAIN.fullmatch(text) if len(text) <= MAX_PLAIN else None
+    if len(text) > MAX_PLAIN:
+        return None
+    if text.isdecimal():
+        return int(text)
+    found = _PLAIN.fullmatch(text)
     if found is None:
         return None
+    value: Fraction | int
     if found["number"]:
         written = found["number"].replace(",", "")
-        value = Fraction(int(written)) if written.isdecimal() else Fraction(written)
+        value = int(written) if written.isdecimal() else Fraction(written)
     else:
         above, below = (
             found["above"] or found["one"] or found["over"],
