@@ -78,29 +78,37 @@ class _Lexer:
         self.found: list[Token] = []
 
     def tokens(self) -> list[Token]:
-        place, text = 0, self.text
-        pattern = _REPEATING_PATTERN if "." in text and _REPEATS.search(text) else _PATTERN
-        while match := pattern.match(text, place):
-            kind, place = match.lastgroup, match.end()
-            if kind == "space":
-                self.spaced = True
-                continue
-            found = match[0]
-            if kind == "number" and "," in found and (self.depth or not self.thousands):
-                found = found[: found.index(",")]
-                place = match.start() + len(found)
-            if kind == "text":
-                place = self._take_text(place)
-            else:
-                _TAKERS[kind or "other"](self, found)
+        place, text, length = 0, self.text, len(self.text)
+        matched = (_REPEATING_PATTERN if "." in text and _REPEATS.search(text) else _PATTERN).match
+        while place < length:
+            single = _SINGLES.get(text[place])
+            if single is not None:
+                self.found.append(single[self.spaced])
+                self.depth += single[2]
+                place += 1
+            elif match := matched(text, place):
+                if match.lastgroup == "space":
+                    self.spaced, place = True, match.end()
+                    continue
+                place = self._take(match)
             self.spaced = False
         return self.found
+
+    def _take(self, match: re.Match[str]) -> int:
+        """Add the tokens of a match; returns where they end, which may be before the match does, or behind it."""
+        kind, found = match.lastgroup, match[0]
+        if kind == "text":
+            return self._take_text(match.end())
+        if kind == "number" and "," in found and (self.depth or not self.thousands):
+            found = found[: found.index(",")]
+        _TAKERS[kind or "other"](self, found)
+        return match.start() + len(found)
 
     def _add(self, kind: Kind, text: str) -> None:
         self.found.append(Token(kind, text, self.spaced))
 
     def _take_number(self, text: str) -> None:
-        self._add(Kind.NUMBER, text.replace(",", ""))
+        self.found.append(Token(Kind.NUMBER, text.replace(",", ""), self.spaced))
 
     def _take_sign(self, text: str) -> None:
         self._add(Kind.SIGN, SIGNS.get(text, text))
@@ -128,10 +136,10 @@ class _Lexer:
 
     def _take_letters(self, text: str) -> None:
         if len(text) == 1:
-            return self._add(Kind.NAME, text)
+            self.found.append(Token(Kind.NAME, text, self.spaced))
+            return
         for kind, part in _parts(text):
             self._add(kind, part)
-        return None
 
     def _take_other(self, text: str) -> None:
         if text not in '."`#@?\\':
@@ -160,6 +168,18 @@ _TAKERS = {
     "open": _Lexer._take_open,
     "close": _Lexer._take_close,
     "other": _Lexer._take_other,
+}
+
+
+def _single(kind: Kind, text: str, deeper: int = 0) -> tuple[Token, Token, int]:
+    return Token(kind, text), Token(kind, text, True), deeper
+
+
+# What is a token by itself, whatever follows: without and with a space before it, and how much deeper it leads.
+_SINGLES = {
+    **{sign: _single(Kind.SIGN, sign) for sign in "+^_;,|'%°&:"},
+    **{sign: _single(Kind.OPEN, sign, int(sign != "{")) for sign in "([{"},
+    **{sign: _single(Kind.CLOSE, sign, -int(sign != "}")) for sign in ")]}"},
 }
 
 
@@ -210,6 +230,8 @@ _ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 
 def _merged(tokens: list[Token]) -> list[Token]:
     """Words in a row as one word."""
+    if len([True for token in tokens if token.kind is Kind.WORD]) < 2:
+        return tokens
     merged: list[Token] = []
     for token in tokens:
         if token.kind is Kind.WORD and merged and merged[-1].kind is Kind.WORD:
