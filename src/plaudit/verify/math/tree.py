@@ -77,7 +77,9 @@ class Node(NamedTuple):
 
 def number(value: Fraction | int, written: str = "") -> Node:
     """A number, with the digits it was written in; a whole one is kept as an int, which calculates faster."""
-    return Node(Op.NUMBER, (), written, value.numerator if value.denominator == 1 else value)
+    if type(value) is not int and value.denominator == 1:
+        value = value.numerator
+    return Node(Op.NUMBER, (), written, value)
 
 
 def name(text: str) -> Node:
@@ -116,7 +118,7 @@ def symbols(node: Node) -> set[str]:
 def rewritten(node: Node, change: Callable[[Node], Node]) -> Node:
     """The tree with `change` applied to every node, from the leaves up."""
     if node.args:
-        node = node._replace(args=tuple(rewritten(arg, change) for arg in node.args))
+        node = Node(node.op, tuple([rewritten(arg, change) for arg in node.args]), node.leaf, node.value)
     return change(node)
 
 
