@@ -106,7 +106,7 @@ def _at_whole_numbers(left: Node, right: Node) -> bool | None:
     for place in _whole_places(names):
         one, other = (folded(substituted(side, place)) for side in (left, right))
         if one.value is None or other.value is None:
-            verdict = _at(one, other, {}) if not symbols(one) else None
+            verdict = None if symbols(one) else False if _are_apart(one, other, {}) else _at(one, other, {})
         else:
             verdict = one.value == other.value
         if verdict is False:
@@ -172,12 +172,16 @@ def _are_apart(left: Node, right: Node, values: dict[str, Fraction]) -> bool:
 
 def _places(names: list[str], *, signed: bool = False) -> Iterator[dict[str, Fraction]]:
     for round_, (low, width) in enumerate(((0, 1), (0, 1), (1, 2), (2, 5))):
-        yield {found: low + width * share(f"{found} {round_}") for found in names}
+        yield {found: _coordinate(found, round_, low, width) for found in names}
     if signed:
         yield {found: -2 * share(f"{found} -") for found in names}
 
 
 @lru_cache(maxsize=1024)  # formulas use the same few letters
+def _coordinate(symbol: str, round_: int, low: int, width: int) -> Fraction:
+    return low + width * share(f"{symbol} {round_}")
+
+
 def share(text: str) -> Fraction:
     """A fraction between 0.05 and 0.95 that is the same for the same text."""
     return Fraction(
