@@ -71,7 +71,9 @@ def spoken(response: str, policy: MathPolicy) -> str:
     text = response if response.isascii() else visible(response)
     if "<" not in text:
         return text
-    return without_calculator_marks(_THINK_TAG.sub(" ", text) if policy.read_think else without_thinking(text))
+    if "think" in text.lower():
+        text = _THINK_TAG.sub(" ", text) if policy.read_think else without_thinking(text)
+    return without_calculator_marks(text)
 
 
 _THINK_TAG = re.compile(r"</?think(?:ing)?>", re.IGNORECASE)
