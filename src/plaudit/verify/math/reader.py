@@ -34,10 +34,11 @@ def read(text: str, *, thousands: bool = True) -> Node:
 def _items(cursor: Cursor) -> Node:
     """Relations with commas, "and" or "or" between them."""
     signs = _WITHIN if cursor.depth else _OUTSIDE
-    first = _relation(cursor) if not _parts(cursor, signs) else None
-    if first is not None and not _parts(cursor, signs):
-        return first
-    found = [first] if first is not None else []
+    found = []
+    if not _parts(cursor, signs):
+        found.append(_relation(cursor))
+        if not _parts(cursor, signs):
+            return found[0]
     parting = set()
     while True:
         while _parts(cursor, signs):

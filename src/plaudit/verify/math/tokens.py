@@ -42,8 +42,7 @@ class Token(NamedTuple):
 
 
 _COMMON = (
-    r"(?P<space>\s+)"
-    r"|(?P<number>\d{1,3}(?:,\d{3})+(?![\d])(?:\.\d+)?|(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+(?![\da-zA-Z(]))?)"
+    r"(?P<number>\d{1,3}(?:,\d{3})+(?![\d])(?:\.\d+)?|(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+(?![\da-zA-Z(]))?)"
     r"|(?P<letters>[^\W\d_]+)"
     r"|(?P<text>\\(?:text|mathrm)\s?\{)"
     r"|(?P<command>\\(?:[a-zA-Z]+|.))"
@@ -81,28 +80,30 @@ class _Lexer:
         place, text, length = 0, self.text, len(self.text)
         matched = (_REPEATING_PATTERN if "." in text and _REPEATS.search(text) else _PATTERN).match
         while place < length:
-            single = _SINGLES.get(text[place])
-            if single is not None:
+            sign = text[place]
+            if single := _SINGLES.get(sign):
                 self.found.append(single[self.spaced])
                 self.depth += single[2]
                 place += 1
+            elif sign.isspace():
+                self.spaced = True
+                place += 1
+                continue
             elif match := matched(text, place):
-                if match.lastgroup == "space":
-                    self.spaced, place = True, match.end()
-                    continue
                 place = self._take(match)
             self.spaced = False
         return self.found
 
     def _take(self, match: re.Match[str]) -> int:
         """Add the tokens of a match; returns where they end, which may be before the match does, or behind it."""
-        kind, found = match.lastgroup, match[0]
+        kind, found, end = match.lastgroup, match[0], match.end()
         if kind == "text":
-            return self._take_text(match.end())
+            return self._take_text(end)
         if kind == "number" and "," in found and (self.depth or not self.thousands):
+            end -= len(found) - found.index(",")
             found = found[: found.index(",")]
         _TAKERS[kind or "other"](self, found)
-        return match.start() + len(found)
+        return end
 
     def _add(self, kind: Kind, text: str) -> None:
         self.found.append(Token(kind, text, self.spaced))
