@@ -18,7 +18,7 @@ from plaudit.verify.math.rounding import is_rounded
 from plaudit.verify.math.tree import Node, Op, operations
 from plaudit.verify.math.words import same_words
 
-__all__ = ["Decision", "Method", "decide"]
+__all__ = ["Decision", "Method", "decide", "forget"]
 
 _PLAIN = re.compile(
     r"(?P<sign>[-+]?) ?(?:(?P<number>(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)"
@@ -113,6 +113,11 @@ def _tree(text: str) -> Node | Unreadable:
 @lru_cache(maxsize=4096)  # the samples of a group share their truth, and often their answer
 def _remembered_tree(text: str) -> Node | Unreadable:
     return _read(text)
+
+
+def forget() -> None:
+    """Drop the trees that are kept, for measurements of what reading costs."""
+    _remembered_tree.cache_clear()
 
 
 def _read(text: str) -> Node | Unreadable:
