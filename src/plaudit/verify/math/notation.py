@@ -28,7 +28,9 @@ _NOTHING = re.compile(
 _SPACE = re.compile(
     r"(?:(?<!\\)\\[,;:> \n]|\\q?quad|\\(?:enspace|thinspace|hfill|par|noindent)(?![a-zA-Z])|[~\s\u200b\ufeff\u2060])+"
 )
-_MAYBE_SPACE = re.compile(r"[~\s\u200b\ufeff\u2060\\](?:(?<!\\)|[,;:> \nqethpn])")  # a space, or how one's command begins
+_MAYBE_SPACE = re.compile(
+    r"[~\s\u200b\ufeff\u2060\\](?:(?<!\\)|[,;:> \nqethpn])"
+)  # a space, or how one's command begins
 _MONEY = re.compile(r"(?<!\\)\$(?=\s?-?[\d.])")
 _MATH_MARKS = re.compile(r"\\(?:[()]|(?<!\\\\)[\[\]])|\$(?<!\\\$)")
 _NEW_NAMES = {

@@ -82,8 +82,9 @@ class _Lexer:
         while place < length:
             sign = text[place]
             if single := _SINGLES.get(sign):
-                self.found.append(single[self.spaced])
-                self.depth += single[2]
+                alone, spaced, deeper = single
+                self.found.append(spaced if self.spaced else alone)
+                self.depth += deeper
                 place += 1
             elif sign.isspace():
                 self.spaced = True
