@@ -13,6 +13,10 @@ from plaudit.verify.math.marks import MAX_MARKS, Mark, Source
 __all__ = ["boxes_in"]
 
 _TOKEN = re.compile(r"\\+(?:boxed|fbox)[ \t]?(?:\{|(?P<bare>-?\d[\d.,]*\d|-?\w))|\\.|[{}]", re.DOTALL)
+# One box with braces at most two deep inside it, which is what responses have; anything else is read token by token.
+_ONLY_BOX = re.compile(
+    r"\\++boxed[ \t]?\{((?:[^{}\\]++|\\.|\{(?:[^{}\\]++|\\.|\{(?:[^{}\\]++|\\.)*+\})*+\})*+)\}", re.DOTALL
+)
 _BLANK = re.compile(r"\\+[hv]?phantom\s?\{[^{}]*\}|\\+[a-zA-Z]*space\s?\{[^{}]*\}|\\+(?:q?quad|_|[,;:! ])|[\s_?.…~{}$]")
 _MAYBE_BLANK = re.compile("phantom|space|quad")
 _INK = re.compile(r"[^\W_]|[∞∅√]")
@@ -25,10 +29,14 @@ _LONGEST_JOINT = 80
 
 def boxes_in(text: str, *, closed: bool = True) -> list[Mark]:
     """The boxes of a text, neighbours joined; `closed=False` reads a box that is never closed to the end."""
+    if "box" not in text:
+        return []
     places = [place for place in (text.find("boxed"), text.find("fbox")) if place >= 0]
     if not places:
         return []
     start = max(0, min(places) - 10)  # room for the backslashes; braces before the first box say nothing
+    if text.count("box", start) == 1 and (only := _ONLY_BOX.search(text, start)):
+        return [Mark(only[1], Source.BOXED, *only.span())] if _is_readable(only[1]) else []
     groups: list[list[Mark]] = []
     for box in deque(_innermost(text, start, closed), maxlen=MAX_MARKS):
         if groups and _are_joined(groups[-1][-1], box, text):
@@ -52,19 +60,21 @@ def _innermost(text: str, start: int, closed: bool) -> Iterator[Mark]:
                 box, _ = opened.pop()
                 if box.start() > last:
                     last = box.start()
-                    yield from _readable(text, box, token.start(), token.end())
+                    if _is_readable(content := text[box.end() : token.start()]):
+                        yield Mark(content, Source.BOXED, box.start(), token.end())
         elif token[0].endswith("{") and token[0] != "\\{":
             if token[0] != "{":
                 opened.append((token, depth))
             depth += 1
     if opened and not closed and opened[-1][0].start() > last:
-        yield from _readable(text, opened[-1][0], len(text), len(text))
+        box, _ = opened[-1]
+        if _is_readable(content := text[box.end() :]):
+            yield Mark(content, Source.BOXED, box.start(), len(text))
 
 
-def _readable(text: str, box: re.Match[str], end_of_text: int, end: int) -> Iterator[Mark]:
-    content = text[box.end() : end_of_text]
-    if _INK.search(content) and (not _MAYBE_BLANK.search(content) or _BLANK.sub("", content)):
-        yield Mark(content, Source.BOXED, box.start(), end)
+def _is_readable(content: str) -> bool:
+    """Whether a box holds something to read, and not just the room for it."""
+    return _INK.search(content) is not None and (not _MAYBE_BLANK.search(content) or _BLANK.sub("", content) != "")
 
 
 def _are_joined(box: Mark, following: Mark, text: str) -> bool:

@@ -4,10 +4,9 @@ Cheap ways come first: the same text, then two plain numbers; only the rest is r
 """
 
 import re
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from plaudit.verify.math.budget import OverBudget, Unreadable
 from plaudit.verify.math.forms import Forms, Method
@@ -19,7 +18,7 @@ from plaudit.verify.math.rounding import is_rounded
 from plaudit.verify.math.tree import Node, Op, operations
 from plaudit.verify.math.words import same_words
 
-__all__ = ["Decision", "Method", "decide"]
+__all__ = ["Decision", "Method", "decide", "forget"]
 
 _PLAIN = re.compile(
     r"(?P<sign>[-+]?) ?(?:(?P<number>(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)"
@@ -33,8 +32,7 @@ _DECIMAL_COMMA = re.compile(r"(-?\d+),(\d+)")
 _AROUND = " \n"  # not tabs: one may be the rest of an eaten \text
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """Whether truth and answer are equal, how that was found, and why; `equal` is None where nobody can tell."""
 
     equal: bool | None
@@ -84,14 +82,19 @@ def _decided(truth: str, answer: str, policy: MathPolicy) -> Decision:
     return _by_words(truth, answer, one, other)
 
 
-def _plain(text: str) -> Fraction | None:
+def _plain(text: str) -> Fraction | int | None:
     """The number that a text plainly is."""
-    found = _PLAIN.fullmatch(text) if len(text) <= MAX_PLAIN else None
+    if len(text) > MAX_PLAIN:
+        return None
+    if text.isdecimal():
+        return int(text)
+    found = _PLAIN.fullmatch(text)
     if found is None:
         return None
+    value: Fraction | int
     if found["number"]:
         written = found["number"].replace(",", "")
-        value = Fraction(int(written)) if written.isdecimal() else Fraction(written)
+        value = int(written) if written.isdecimal() else Fraction(written)
     else:
         above, below = (
             found["above"] or found["one"] or found["over"],
@@ -110,6 +113,11 @@ def _tree(text: str) -> Node | Unreadable:
 @lru_cache(maxsize=4096)  # the samples of a group share their truth, and often their answer
 def _remembered_tree(text: str) -> Node | Unreadable:
     return _read(text)
+
+
+def forget() -> None:
+    """Drop the trees that are kept, for measurements of what reading costs."""
+    _remembered_tree.cache_clear()
 
 
 def _read(text: str) -> Node | Unreadable:

@@ -14,6 +14,7 @@ from plaudit.verify.numbers import NUMBER, Number, numbers_in
 __all__ = ["Rejection", "Rival", "denial_of_number", "hedges_of_number", "is_denied", "rivals_after", "taken_back"]
 
 FOLLOWING = 20_000  # characters after an answer in which it may be taken back
+BEFORE = 100  # characters before an answer in which it may be denied
 
 
 class Rejection(StrEnum):
@@ -76,8 +77,10 @@ _DIGIT = re.compile(r"\d")
 
 def is_denied(mark: Mark, text: str) -> bool:
     """Whether the text says that what is marked is not the answer."""
-    if mark.denied or _DENIED_AFTER.match(text, mark.end, mark.end + 60):
+    if mark.denied or (mark.end < len(text) and _DENIED_AFTER.match(text, mark.end, mark.end + 60)):
         return True
+    if not _has(text[max(0, mark.start - BEFORE) : mark.end].lower(), _NOT_CUES):
+        return False
     return _is_denied_before(text, mark.start) or _says_not(mark.text)
 
 
@@ -124,7 +127,7 @@ def hedges_of_number(sentence: str, number: Number, numbers: list[Number]) -> li
 
 def _is_denied_before(text: str, start: int) -> bool:
     """Whether the words right before a place say "not"."""
-    before = text[max(0, start - 100) : start]
+    before = text[max(0, start - BEFORE) : start]
     return _has(before.lower(), _NOT_CUES) and _DENIED_BEFORE.search(_SENTENCE_END.split(before)[-1]) is not None
 
 

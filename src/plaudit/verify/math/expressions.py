@@ -20,19 +20,30 @@ _ORDINALS = {"st", "nd", "rd", "th"}
 _CONDITIONS = ("for", "where", "with", "such that", "as", "in which")
 _APPLIED = "fgh"
 _SETS = (Op.SET, Op.BUILDER, Op.TUPLE)
+_SUM_SIGNS = frozenset("+-±∓")
+_PRODUCT_SIGNS = frozenset({"*", "/", "mod", "∘"})
+_STARTING = (Kind.NUMBER, Kind.NAME, Kind.FUNCTION, Kind.OPEN)
 _MARKED = (Op.PERCENT, Op.DEGREE, Op.UNIT)
 
 
 def total(cursor: Cursor) -> Node:
     """Terms with signs between them."""
-    terms = [_product(cursor)]
-    while cursor.at("+", "-", "±", "∓"):
+    first = _product(cursor)
+    if not _at_sum(cursor):
+        return first
+    terms = [first]
+    while _at_sum(cursor):
         sign = cursor.take().text
         right = _product(cursor)
         if sign == "-" and right.op in _SETS and terms[-1].op in _SETS:
             return Node(Op.DIFFERENCE, (terms[-1], right))
         terms.append(_signed(sign, right))
-    return terms[0] if len(terms) == 1 else Node(Op.ADD, tuple(terms))
+    return Node(Op.ADD, tuple(terms))
+
+
+def _at_sum(cursor: Cursor) -> bool:
+    token = cursor.token
+    return token.kind is Kind.SIGN and token.text in _SUM_SIGNS
 
 
 def _signed(sign: str, term: Node) -> Node:
@@ -44,21 +55,22 @@ def _signed(sign: str, term: Node) -> Node:
 
 
 def _product(cursor: Cursor) -> Node:
-    if cursor.at("+", "-", "±", "∓"):
+    if _at_sum(cursor):
         sign = cursor.take().text
-        if cursor.at("+", "-", "±", "∓"):
+        if _at_sum(cursor):
             raise Unreadable("two signs in a row")
         return _signed(sign, _product(cursor))
     left = factor(cursor)
-    while True:
-        if cursor.at("*", "/", "mod", "∘"):
+    while (token := cursor.token).kind is not Kind.END:
+        if token.kind is Kind.SIGN and token.text in _PRODUCT_SIGNS:
             left = _joined(left, cursor.take().text, _signed_factor(cursor))
         elif _starts_factor(cursor):
             left = _side_by_side(left, cursor)
-        elif cursor.token.kind is Kind.WORD:
+        elif token.kind is Kind.WORD:
             return _measured(left, cursor)
         else:
-            return left
+            break
+    return left
 
 
 def _joined(left: Node, sign: str, right: Node) -> Node:
@@ -77,7 +89,7 @@ def _signed_factor(cursor: Cursor) -> Node:
 
 def _starts_factor(cursor: Cursor) -> bool:
     token = cursor.token
-    if token.kind in (Kind.NUMBER, Kind.NAME, Kind.FUNCTION, Kind.OPEN):
+    if token.kind in _STARTING:
         return True
     if token.kind is Kind.COMMAND:
         return token.text not in ("rfloor", "rceil", "end", "pmod")

@@ -6,7 +6,7 @@ print, the closing formula or number, or the whole of a bare response. What stan
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from plaudit.verify.math.boxes import boxes_in
 from plaudit.verify.math.doubts import (
@@ -31,8 +31,7 @@ from plaudit.verify.text import visible
 __all__ = ["Extraction", "Rejection", "Rival", "Source", "extract", "marks_in", "spoken", "tidied"]
 
 
-@dataclass(frozen=True, slots=True)
-class Extraction:
+class Extraction(NamedTuple):
     """What a response gives as its answer, and from where; `rejected` says why it does not count.
 
     `whole` is the statement that the answer begins. Where a rival differs from the answer, the answer does not count.
@@ -72,7 +71,9 @@ def spoken(response: str, policy: MathPolicy) -> str:
     text = response if response.isascii() else visible(response)
     if "<" not in text:
         return text
-    return without_calculator_marks(_THINK_TAG.sub(" ", text) if policy.read_think else without_thinking(text))
+    if "think" in text.lower():
+        text = _THINK_TAG.sub(" ", text) if policy.read_think else without_thinking(text)
+    return without_calculator_marks(text)
 
 
 _THINK_TAG = re.compile(r"</?think(?:ing)?>", re.IGNORECASE)

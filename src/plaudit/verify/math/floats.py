@@ -41,7 +41,7 @@ class Floats:
 
     def number(self, value: Fraction | int) -> Bounded:
         try:
-            number = float(value)
+            number = value.numerator / value.denominator  # what float() does with a fraction, without its detour
         except OverflowError:
             raise Undefined("too large for a float") from None
         return _bounded(number, 0.0)

@@ -60,9 +60,10 @@ class Forms:
 
     def scalars(self, truth: Node, answer: Node) -> tuple[bool | None, Method]:
         verdict = same_scalar(truth, answer, self.policy)
-        return verdict, next(
-            (method for applies, method in _SINGLE if applies(truth) and applies(answer)), Method.ALGEBRA
-        )
+        for applies, method in _SINGLE:
+            if applies(truth) and applies(answer):
+                return verdict, method
+        return verdict, Method.ALGEBRA
 
     def open_signs(self, truth: Node, answer: Node) -> bool | None:
         """Either sign: the same formula as it stands, or the same values written out."""

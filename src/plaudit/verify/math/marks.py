@@ -5,8 +5,8 @@ Only says where; whether what stands there can be trusted is decided in `doubts`
 
 import re
 from collections import deque
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 __all__ = ["MAX_MARKS", "Mark", "Source", "last_matches"]
 
@@ -27,8 +27,7 @@ class Source(StrEnum):
     WHOLE = "whole response"
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(NamedTuple):
     """A stated answer: its text, how it is marked, and its place; `denied` for "the answer is not …".
 
     `whole` is the statement that the text begins: "4" of "4, since two and two make four".

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from itertools import chain
 
 from plaudit.verify.math.lists import all_of
-from plaudit.verify.math.tree import Node, Op, nodes
+from plaudit.verify.math.tree import Node, Op, nodes, operations
 
 __all__ = ["has_matrix", "same_matrix"]
 
@@ -15,7 +15,7 @@ MAX_CELLS = 2_000
 
 def has_matrix(node: Node) -> bool:
     """Whether a matrix stands anywhere in a tree."""
-    return any(found.op is Op.MATRIX for found in nodes(node))
+    return Op.MATRIX in operations(node)
 
 
 def same_matrix(truth: Node, answer: Node, same: Same) -> bool | None:

@@ -20,15 +20,19 @@ _DOUBLED = re.compile(
     r"\\\\(?=(?:[dtc]?frac|sqrt|boxed|text|left|right|pi|cdot|times|infty|pm|begin|end|binom|circ)\b)"
 )
 _ROW = re.compile(r"\\\\(?:\[-?\d+(?:\.\d+)?(?:pt|em|ex|mm)\])?")
+# Patterns begin with a character where they can, even if that takes a look behind: such a character is found fast.
 _NOTHING = re.compile(
-    r"(?<!\\)\\!|\\(?:left|right|middle|[bB]igg?[lrm]?|displaystyle|textstyle|scriptstyle|limits|nolimits|allowbreak)(?![a-zA-Z])\.?"
-    r"|\\(?:label|tag)\s?\{[^{}]*\}|\\[hv]space\*?\s?\{[^{}]*\}"
+    r"\\(?:(?<!\\\\)!|(?:left|right|middle|[bB]igg?[lrm]?|displaystyle|textstyle|scriptstyle|limits|nolimits|allowbreak)"
+    r"(?![a-zA-Z])\.?|(?:label|tag)\s?\{[^{}]*\}|[hv]space\*?\s?\{[^{}]*\})"
 )
 _SPACE = re.compile(
     r"(?:(?<!\\)\\[,;:> \n]|\\q?quad|\\(?:enspace|thinspace|hfill|par|noindent)(?![a-zA-Z])|[~\s\u200b\ufeff\u2060])+"
 )
+_MAYBE_SPACE = re.compile(
+    r"[~\s\u200b\ufeff\u2060\\](?:(?<!\\)|[,;:> \nqethpn])"
+)  # a space, or how one's command begins
 _MONEY = re.compile(r"(?<!\\)\$(?=\s?-?[\d.])")
-_MATH_MARKS = re.compile(r"\\[()]|(?<!\\)\\[\[\]]|(?<!\\)\$")
+_MATH_MARKS = re.compile(r"\\(?:[()]|(?<!\\\\)[\[\]])|\$(?<!\\\$)")
 _NEW_NAMES = {
     r"\frac": "dfrac tfrac cfrac sfrac", r"\binom": "dbinom tbinom", r"\le": "leq leqslant", r"\ge": "geq geqslant",
     r"\ne": "neq", r"\{": "lbrace", r"\}": "rbrace", "[": "lbrack", "]": "rbrack", "|": "lvert rvert vert",
@@ -49,6 +53,8 @@ _THOUSANDS = re.compile(r"(?<=\d)\s?(?:\{\s?,\s?\}|,\\!)\s?(?=\d{3})")
 _REPEATING = re.compile(r"(\d*\.\d*)(\d)\s?(?:repeating|recurring)|(\d*\.\d*?)(\d)\4+\s?(?:\.\.\.+|\\ldots)")
 _GLUED = re.compile(r"(?<=\d)(or|and)(?=[A-Z\d\\(-])")
 _PUNCTUATION = " \n\t.,;:!*`"
+_AT_END = _PUNCTUATION.replace("!", "")
+_AT_START = _PUNCTUATION.replace(".", "")
 _SPACING = re.compile(r"(?<![a-zA-Z\\])\s+|\s+(?![a-zA-Z])")
 _BRACED_DIGIT = re.compile(r"([\^_])\{(\w)\}")
 
@@ -57,10 +63,14 @@ def unified(text: str) -> str:
     """The text in one notation, ready to be read."""
     if not text.isascii():
         text = without_unicode(text)
-    text = _EATEN.sub(lambda eaten: _EATEN_LETTERS[eaten[0]], text)
+    if not text.isprintable():
+        text = _EATEN.sub(lambda eaten: _EATEN_LETTERS[eaten[0]], text)
     if "\\" in text or "$" in text or "{" in text:
         text = _without_dressing(text)
-    text = _GLUED.sub(r" \1 ", _SPACE.sub(" ", text)).strip()
+    if _MAYBE_SPACE.search(text):
+        text = _SPACE.sub(" ", text).strip()
+    if "or" in text or "and" in text:
+        text = _GLUED.sub(r" \1 ", text)
     if "..." in text or "ldots" in text or "ing" in text:
         text = _REPEATING.sub(_repeating, text)
     if ":" in text:
@@ -72,20 +82,26 @@ def unified(text: str) -> str:
 
 def comparable(text: str) -> str:
     """A unified text without the spaces and braces that say nothing, for comparison with another."""
-    return _BRACED_DIGIT.sub(r"\1\2", _SPACING.sub("", text))
+    if " " in text:
+        text = _SPACING.sub("", text)
+    return _BRACED_DIGIT.sub(r"\1\2", text) if "{" in text else text
 
 
 def _without_dressing(text: str) -> str:
-    text = _THOUSANDS.sub("", text.replace("{,}\\!", "{,}"))
+    if "," in text:
+        text = _THOUSANDS.sub("", text.replace("{,}\\!", "{,}"))
     if "\\\\" in text:
         text = _ROW.sub(r"\\cr ", _DOUBLED.sub(r"\\", text) if r"\begin" not in text else text)
-    if text.count("$") - text.count("\\$") == 1:  # no pair of marks around mathematics
-        text = _MONEY.sub(r"\\$", text)
-    text = text.replace(r"\$", r"\text{dollar}")
-    text = _NOTHING.sub("", text)
+    if "$" in text:
+        if text.count("$") - text.count("\\$") == 1:  # no pair of marks around mathematics
+            text = _MONEY.sub(r"\\$", text)
+        text = text.replace(r"\$", r"\text{dollar}")
+    if "\\" in text:
+        text = _NOTHING.sub("", text)
     text = _MATH_MARKS.sub(" ", text)
-    text = _RENAMED.sub(_renamed, text)
-    return _DEGREES.sub("°", text)
+    if "\\" in text:
+        text = _RENAMED.sub(_renamed, text)
+    return _DEGREES.sub("°", text) if "circ" in text else text
 
 
 def _repeating(found: re.Match[str]) -> str:
@@ -100,12 +116,12 @@ def _renamed(command: re.Match[str]) -> str:
 
 def _without_end(text: str) -> str:
     """Without the full stop or comma that belongs to the sentence; a factorial keeps its sign."""
-    end = text.rstrip(_PUNCTUATION.replace("!", ""))
+    end = text.rstrip(_AT_END)
     if end.endswith("\\"):
         end = end[:-1].rstrip()
     if end[:1] == "{" and end[-1:] == "}":
         end = _without_braces(end)
-    return end.lstrip(_PUNCTUATION.replace(".", "")) if end[:1] in _PUNCTUATION else end
+    return end.lstrip(_AT_START)
 
 
 def _without_braces(text: str) -> str:

@@ -62,7 +62,7 @@ _LONGEST = 400
 def phrases_in(text: str) -> list[Mark]:
     """What follows "the answer is"; lines that begin with "A:" where nobody says so in words after them."""
     stated = _stated(text)
-    labelled = last_matches(_LABEL, text) if "A:" in text or "A :" in text else []
+    labelled = _labelled(text) if "A:" in text or "A :" in text else []
     if labelled and (not stated or stated[-1].start() < labelled[-1].start()):
         stated = labelled
     marks = [_phrase(found, text) for found in stated]
@@ -78,6 +78,12 @@ def _stated(text: str) -> list[re.Match[str]]:
     lowered = text.lower()
     places = [place for noun in _NOUNS if (place := lowered.find(noun)) >= 0]
     return last_matches(_PHRASE, text, max(0, min(places) - len("correct "))) if places else []
+
+
+def _labelled(text: str) -> list[re.Match[str]]:
+    """The labels, looked for from the line of the first that may be one."""
+    first = min(place for label in ("A:", "A :", "A\t:") if (place := text.find(label)) >= 0)
+    return last_matches(_LABEL, text, text.rfind("\n", 0, first) + 1)
 
 
 def _phrase(found: re.Match[str], text: str) -> Mark:

@@ -17,6 +17,7 @@ __all__ = ["read"]
 _WITHIN = frozenset({",", ";", "and", "or"})
 _OUTSIDE = _WITHIN | {"row"}  # within brackets rows belong to a matrix
 _DOUBLE = re.compile(r"[({\[]\s?[({\[]")
+_JOINING = (Kind.SIGN, Kind.COMMAND)  # what may stand between two sides
 _SET_SIGNS = {"∪": Op.UNION, "∩": Op.INTERSECTION, "\\": Op.DIFFERENCE}
 
 
@@ -33,10 +34,11 @@ def read(text: str, *, thousands: bool = True) -> Node:
 def _items(cursor: Cursor) -> Node:
     """Relations with commas, "and" or "or" between them."""
     signs = _WITHIN if cursor.depth else _OUTSIDE
-    first = _relation(cursor) if not _parts(cursor, signs) else None
-    if first is not None and not _parts(cursor, signs):
-        return first
-    found = [first] if first is not None else []
+    found = []
+    if not _parts(cursor, signs):
+        found.append(_relation(cursor))
+        if not _parts(cursor, signs):
+            return found[0]
     parting = set()
     while True:
         while _parts(cursor, signs):
@@ -59,16 +61,20 @@ def _parts(cursor: Cursor, signs: frozenset[str]) -> bool:
 
 def _relation(cursor: Cursor) -> Node:
     """Sides with relation signs between them; a label ("Minimum: 1") or a leading equals sign says nothing."""
-    if cursor.token.kind is Kind.WORD and cursor.following == (Kind.SIGN, ":", cursor.following.spaced):
+    token = cursor.token
+    if token.kind is Kind.WORD and cursor.following.kind is Kind.SIGN and cursor.following.text == ":":
         cursor.take()
         cursor.take()
     cursor.accept("=", "~", "=>")
-    sides, signs = [_combined(cursor)], []
+    first = _combined(cursor)
+    if cursor.token.kind not in _JOINING:
+        return first
+    sides, signs = [first], []
     while cursor.token.kind is Kind.SIGN and cursor.token.text in RELATIONS:
         signs.append(cursor.take().text)
         cursor.accept("=")
         sides.append(_combined(cursor))
-    if cursor.token == (Kind.COMMAND, "pmod", cursor.token.spaced):
+    if cursor.token.kind is Kind.COMMAND and cursor.token.text == "pmod":
         cursor.take()
         signs.append("mod")
         sides.append(cursor.grammar.factor(cursor))
@@ -86,11 +92,13 @@ def _combined(cursor: Cursor) -> Node:
 
 
 def _ratio(cursor: Cursor) -> Node:
-    parts = [total(cursor)]
-    while cursor.at(":"):
-        cursor.take()
+    first = total(cursor)
+    if not cursor.at(":"):
+        return first
+    parts = [first]
+    while cursor.accept(":"):
         parts.append(total(cursor))
-    return parts[0] if len(parts) == 1 else Node(Op.RATIO, tuple(parts))
+    return Node(Op.RATIO, tuple(parts))
 
 
 _GRAMMAR = Grammar(_items, total, factor)

@@ -188,7 +188,7 @@ class _Line:
         if _infinite(node):
             return -1
         end = folded(node)
-        return next(2 * i + 1 for i, group in enumerate(self.groups) if any(found == end for found, _ in group))
+        return next(2 * i + 1 for i, group in enumerate(self.groups) if end in [found for found, _ in group])
 
 
 def _placed(end: Node) -> Ball:

@@ -63,10 +63,10 @@ def _is_finite(value: Fraction | int) -> bool:
     return below == 1
 
 
-def is_rounded(truth: str, value: Fraction, exact: Fraction, min_decimals: int) -> bool:
+def is_rounded(truth: str, value: Fraction | int, exact: Fraction | int, min_decimals: int) -> bool:
     """The same for a truth that is a plain decimal and an answer that is a plain number."""
     decimals = len(truth.partition(".")[2])
-    return decimals >= min_decimals and 2 * abs(exact - value) * 10**decimals <= 1
+    return decimals >= min_decimals and 2 * abs(Fraction(exact) - value) * 10**decimals <= 1
 
 
 def _half_step(truth: Node, min_decimals: int) -> Fraction | None:

@@ -6,7 +6,7 @@ from plaudit.verify.math.folding import folded
 from plaudit.verify.math.lists import all_of
 from plaudit.verify.math.policy import MathPolicy, Percent, Units
 from plaudit.verify.math.rounding import is_computed, rounds_to
-from plaudit.verify.math.tree import Node, Op, name, nodes, number, rewritten, substituted, symbols
+from plaudit.verify.math.tree import Node, Op, name, nodes, number, operations, rewritten, substituted, symbols
 from plaudit.verify.math.units import Unit, power_of, scale_of, unit_of
 from plaudit.verify.math.values import same_value
 from plaudit.verify.math.words import same_words
@@ -19,9 +19,9 @@ _COUNTERS = set("klmnjtpqrs")  # letters that usually count, and may be chosen f
 
 def same_scalar(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
     """Compare two single values under a policy."""
-    for op, compare in _SPECIAL:
-        if op in (truth.op, answer.op):
-            return compare(truth, answer, policy)
+    if truth.op in _SPECIAL or answer.op in _SPECIAL:
+        compare = next(compare for op, compare in _SPECIAL.items() if op in (truth.op, answer.op))
+        return compare(truth, answer, policy)
     if not policy.unevaluated and _is_unevaluated(answer) and not _is_unevaluated(truth):
         return False
     verdict = same_value(truth, answer)
@@ -46,8 +46,7 @@ def _with_counter_renamed(truth: Node, answer: Node) -> bool | None:
 
 def _without_degrees(truth: Node, answer: Node) -> bool | None:
     """ "cos 13" for "cos 13°": the sign may be left out inside a function too."""
-    degrees = [any(found.op is Op.DEGREE for found in nodes(side)) for side in (truth, answer)]
-    if degrees[0] == degrees[1]:
+    if (Op.DEGREE in operations(truth)) == (Op.DEGREE in operations(answer)):
         return None
     bare = [
         rewritten(side, lambda found: found.args[0] if found.op is Op.DEGREE else found) for side in (truth, answer)
@@ -194,11 +193,12 @@ def _is_unevaluated(node: Node) -> bool:
     )  # fmt: skip
 
 
-_SPECIAL: tuple[tuple[Op, Callable[[Node, Node, MathPolicy], bool | None]], ...] = (
-    (Op.RATIO, _ratio),
-    (Op.BASED, _based),
-    (Op.PERCENT, _percent),
-    (Op.DEGREE, _degree),
-    (Op.UNIT, _unit),
-    (Op.WORD, _word),
-)
+# The first that either side is decides.
+_SPECIAL: dict[Op, Callable[[Node, Node, MathPolicy], bool | None]] = {
+    Op.RATIO: _ratio,
+    Op.BASED: _based,
+    Op.PERCENT: _percent,
+    Op.DEGREE: _degree,
+    Op.UNIT: _unit,
+    Op.WORD: _word,
+}

@@ -1,13 +1,13 @@
 """Open signs: `3 ± 2` stands for two values, `(1, ±2)` for two points, `x = ±y` for two equations."""
 
-from plaudit.verify.math.tree import Node, Op, nodes, rewritten
+from plaudit.verify.math.tree import Node, Op, operations, rewritten
 
 __all__ = ["expanded", "has_open_sign"]
 
 
 def has_open_sign(node: Node) -> bool:
     """Whether a plus-minus sign stands anywhere in a tree."""
-    return any(found.op is Op.PLUS_MINUS for found in nodes(node))
+    return Op.PLUS_MINUS in operations(node)
 
 
 def expanded(node: Node) -> Node:

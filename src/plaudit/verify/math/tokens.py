@@ -4,8 +4,7 @@ Letters in a row are a product ("xy") unless they are a known function, constant
 """
 
 import re
-from enum import StrEnum
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from plaudit.verify.math.budget import MAX_LENGTH, OverBudget
 from plaudit.verify.math.units import is_unit
@@ -14,18 +13,24 @@ from plaudit.verify.math.vocabulary import CONSTANT_WORDS, FUNCTIONS, GREEK, SEP
 __all__ = ["Kind", "Token", "tokenized"]
 
 
-class Kind(StrEnum):
-    """What a token is."""
+class Kind(str):
+    """What a token is; no Enum, whose members take four times as long to look up."""
 
-    NUMBER = "number"
-    NAME = "name"
-    FUNCTION = "function"
-    WORD = "word"
-    SIGN = "sign"
-    OPEN = "open"
-    CLOSE = "close"
-    COMMAND = "command"
-    END = "end"
+    __slots__ = ()
+
+    NUMBER: ClassVar["Kind"]
+    NAME: ClassVar["Kind"]
+    FUNCTION: ClassVar["Kind"]
+    WORD: ClassVar["Kind"]
+    SIGN: ClassVar["Kind"]
+    OPEN: ClassVar["Kind"]
+    CLOSE: ClassVar["Kind"]
+    COMMAND: ClassVar["Kind"]
+    END: ClassVar["Kind"]
+
+
+for _kind in Kind.__annotations__:
+    setattr(Kind, _kind, Kind(_kind.lower()))
 
 
 class Token(NamedTuple):
@@ -37,8 +42,7 @@ class Token(NamedTuple):
 
 
 _COMMON = (
-    r"(?P<space>\s+)"
-    r"|(?P<number>\d{1,3}(?:,\d{3})+(?![\d])(?:\.\d+)?|(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+(?![\da-zA-Z(]))?)"
+    r"(?P<number>\d{1,3}(?:,\d{3})+(?![\d])(?:\.\d+)?|(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+(?![\da-zA-Z(]))?)"
     r"|(?P<letters>[^\W\d_]+)"
     r"|(?P<text>\\(?:text|mathrm)\s?\{)"
     r"|(?P<command>\\(?:[a-zA-Z]+|.))"
@@ -73,29 +77,40 @@ class _Lexer:
         self.found: list[Token] = []
 
     def tokens(self) -> list[Token]:
-        place, text = 0, self.text
-        pattern = _REPEATING_PATTERN if "." in text and _REPEATS.search(text) else _PATTERN
-        while match := pattern.match(text, place):
-            kind, place = match.lastgroup, match.end()
-            if kind == "space":
+        place, text, length = 0, self.text, len(self.text)
+        matched = (_REPEATING_PATTERN if "." in text and _REPEATS.search(text) else _PATTERN).match
+        while place < length:
+            sign = text[place]
+            if single := _SINGLES.get(sign):
+                alone, spaced, deeper = single
+                self.found.append(spaced if self.spaced else alone)
+                self.depth += deeper
+                place += 1
+            elif sign.isspace():
                 self.spaced = True
+                place += 1
                 continue
-            found = match[0]
-            if kind == "number" and "," in found and (self.depth or not self.thousands):
-                found = found[: found.index(",")]
-                place = match.start() + len(found)
-            if kind == "text":
-                place = self._take_text(place)
-            else:
-                _TAKERS[kind or "other"](self, found)
+            elif match := matched(text, place):
+                place = self._take(match)
             self.spaced = False
         return self.found
+
+    def _take(self, match: re.Match[str]) -> int:
+        """Add the tokens of a match; returns where they end, which may be before the match does, or behind it."""
+        kind, found, end = match.lastgroup, match[0], match.end()
+        if kind == "text":
+            return self._take_text(end)
+        if kind == "number" and "," in found and (self.depth or not self.thousands):
+            end -= len(found) - found.index(",")
+            found = found[: found.index(",")]
+        _TAKERS[kind or "other"](self, found)
+        return end
 
     def _add(self, kind: Kind, text: str) -> None:
         self.found.append(Token(kind, text, self.spaced))
 
     def _take_number(self, text: str) -> None:
-        self._add(Kind.NUMBER, text.replace(",", ""))
+        self.found.append(Token(Kind.NUMBER, text.replace(",", ""), self.spaced))
 
     def _take_sign(self, text: str) -> None:
         self._add(Kind.SIGN, SIGNS.get(text, text))
@@ -123,10 +138,10 @@ class _Lexer:
 
     def _take_letters(self, text: str) -> None:
         if len(text) == 1:
-            return self._add(Kind.NAME, text)
+            self.found.append(Token(Kind.NAME, text, self.spaced))
+            return
         for kind, part in _parts(text):
             self._add(kind, part)
-        return None
 
     def _take_other(self, text: str) -> None:
         if text not in '."`#@?\\':
@@ -155,6 +170,18 @@ _TAKERS = {
     "open": _Lexer._take_open,
     "close": _Lexer._take_close,
     "other": _Lexer._take_other,
+}
+
+
+def _single(kind: Kind, text: str, deeper: int = 0) -> tuple[Token, Token, int]:
+    return Token(kind, text), Token(kind, text, True), deeper
+
+
+# What is a token by itself, whatever follows: without and with a space before it, and how much deeper it leads.
+_SINGLES = {
+    **{sign: _single(Kind.SIGN, sign) for sign in "+^_;,|'%°&:"},
+    **{sign: _single(Kind.OPEN, sign, int(sign != "{")) for sign in "([{"},
+    **{sign: _single(Kind.CLOSE, sign, -int(sign != "}")) for sign in ")]}"},
 }
 
 
@@ -205,6 +232,8 @@ _ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 
 def _merged(tokens: list[Token]) -> list[Token]:
     """Words in a row as one word."""
+    if len([True for token in tokens if token.kind is Kind.WORD]) < 2:
+        return tokens
     merged: list[Token] = []
     for token in tokens:
         if token.kind is Kind.WORD and merged and merged[-1].kind is Kind.WORD:

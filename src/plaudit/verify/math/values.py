@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from hashlib import blake2b
 
 from plaudit.verify.math.balls import ARITHMETIC_ERRORS, Ball, Balls
@@ -15,7 +16,7 @@ from plaudit.verify.math.evaluation import Undefined, evaluate
 from plaudit.verify.math.floats import Floats
 from plaudit.verify.math.folding import folded
 from plaudit.verify.math.residues import Residues
-from plaudit.verify.math.tree import Node, Op, nodes, number, rewritten, substituted, symbols
+from plaudit.verify.math.tree import Node, Op, nodes, number, operations, rewritten, substituted, symbols
 
 __all__ = ["counts_something", "enclosure", "fingerprint", "same_value", "share", "sign_of"]
 
@@ -25,6 +26,7 @@ MAX_PLACES = 5  # where expressions in whole numbers are compared
 ORDINARY = 5  # powers of ten that values may be from one without being called small or large
 MAX_COST = 400  # nodes of an expression that is evaluated to hundreds of digits
 _SEED = b"plaudit"
+_SEEDS = tuple(blake2b(_SEED + attempt, digest_size=16).digest() for attempt in (b"1", b"2"))
 _MARKED = {Op.UNIT, Op.PERCENT, Op.DEGREE, Op.PLUS_MINUS, Op.WORD, Op.BASED, Op.RATIO, Op.RELATION}
 _WHOLE = {"factorial", "double factorial", "binomial", "floor", "ceil", "mod", "gcd", "lcm"}
 
@@ -48,7 +50,7 @@ def same_value(left: Node, right: Node) -> bool | None:
 
 def fingerprint(node: Node) -> int | None:
     """A number that equal rational functions share, for finding equal items in long lists; None where marks count."""
-    if any(found.op in _MARKED for found in nodes(node)):
+    if not _MARKED.isdisjoint(operations(node)):
         return None
     try:
         return evaluate(folded(node), Residues(_SEED))
@@ -79,8 +81,8 @@ def sign_of(node: Node) -> int | None:
 
 def _by_residues(left: Node, right: Node) -> bool | None:
     """Equal residues prove equality; different ones prove a difference of rational functions."""
-    for attempt in (b"1", b"2"):
-        domain = Residues(blake2b(_SEED + attempt, digest_size=16).digest())
+    for seed in _SEEDS:
+        domain = Residues(seed)
         try:
             one, other = evaluate(left, domain), evaluate(right, domain)
         except Undefined:
@@ -93,11 +95,8 @@ def _by_residues(left: Node, right: Node) -> bool | None:
 
 def counts_something(left: Node, right: Node) -> bool:
     """Whether unknowns count something: they stand in factorials, binomials or roundings."""
-    return any(
-        found.op is Op.CALL and found.leaf in _WHOLE and symbols(found)
-        for side in (left, right)
-        for found in nodes(side)
-    )
+    calls = [found for side in (left, right) for found in nodes(side) if found.op is Op.CALL]
+    return any(found.leaf in _WHOLE and symbols(found) for found in calls)
 
 
 def _at_whole_numbers(left: Node, right: Node) -> bool | None:
@@ -107,7 +106,7 @@ def _at_whole_numbers(left: Node, right: Node) -> bool | None:
     for place in _whole_places(names):
         one, other = (folded(substituted(side, place)) for side in (left, right))
         if one.value is None or other.value is None:
-            verdict = _at(one, other, {}) if not symbols(one) else None
+            verdict = None if symbols(one) else False if _are_apart(one, other, {}) else _at(one, other, {})
         else:
             verdict = one.value == other.value
         if verdict is False:
@@ -173,9 +172,14 @@ def _are_apart(left: Node, right: Node, values: dict[str, Fraction]) -> bool:
 
 def _places(names: list[str], *, signed: bool = False) -> Iterator[dict[str, Fraction]]:
     for round_, (low, width) in enumerate(((0, 1), (0, 1), (1, 2), (2, 5))):
-        yield {found: low + width * share(f"{found} {round_}") for found in names}
+        yield {found: _coordinate(found, round_, low, width) for found in names}
     if signed:
         yield {found: -2 * share(f"{found} -") for found in names}
+
+
+@lru_cache(maxsize=1024)  # formulas use the same few letters
+def _coordinate(symbol: str, round_: int, low: int, width: int) -> Fraction:
+    return low + width * share(f"{symbol} {round_}")
 
 
 def share(text: str) -> Fraction:
@@ -232,7 +236,8 @@ def _has_absolute(left: Node, right: Node) -> bool:
 
 def _has_applications(left: Node, right: Node) -> bool:
     """Whether a letter before a bracket was read as a function, where it may be a factor: "R(r+1)"."""
-    return any(_is_application(found) for side in (left, right) for found in nodes(side))
+    calls = [found for side in (left, right) for found in nodes(side) if found.op is Op.CALL]
+    return any(_is_application(found) for found in calls)
 
 
 def _is_application(node: Node) -> bool:

@@ -5,7 +5,7 @@ even where it says the truth. A ground truth that cannot be read is nobody's wro
 """
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -67,7 +67,7 @@ def verify_math(
         return _unless_rivalled(truth, found, decision, policy)
     if (whole := _whole_decision(truth, response, found, policy)) is not None:
         others = tuple(rival for rival in found.rivals if rival.why is not Rejection.HEDGED)
-        return _unless_rivalled(truth, replace(found, answer=found.whole, rivals=others), whole, policy)
+        return _unless_rivalled(truth, found._replace(answer=found.whole, rivals=others), whole, policy)
     return _not_equal(truth, found, decision)
 
 
@@ -78,7 +78,7 @@ def settled(response: str, policy: MathPolicy = DEFAULT) -> Extraction:
         return found
     for rival in found.rivals:
         if _differs(found.answer, rival.text, policy):
-            return replace(found, rejected=rival.why)
+            return found._replace(rejected=rival.why)
     return found
 
 
@@ -96,9 +96,9 @@ def _decision(truth: str, answer: str, policy: MathPolicy, prompt: str | None) -
     if truth_letter and answer_letter:
         return Decision(truth_letter == answer_letter, Method.CHOICE, f"option {answer_letter} against {truth_letter}")
     if truth_letter and answer_letter is None:
-        return replace(decide(options[truth_letter], answer, policy), method=Method.CHOICE)
+        return decide(options[truth_letter], answer, policy)._replace(method=Method.CHOICE)
     if answer_letter and truth_letter is None:
-        return replace(decide(truth, options[answer_letter], policy), method=Method.CHOICE)
+        return decide(truth, options[answer_letter], policy)._replace(method=Method.CHOICE)
     return decision
 
 
