@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from plaudit.sandbox.inside.kernel import PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, Kernel
-from plaudit.sandbox.inside.scratch import Scratch
+from plaudit.sandbox.inside.scratch import RIGHTS, Scratch
 from plaudit.sandbox.inside.seccomp import Filter, build_filter
 
 __all__ = ["ChildLimits", "Walls"]
@@ -109,6 +109,8 @@ class Walls:
             raise OSError("there is no scratch space")
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a file too long is an error, as a full disk is
         os.fchdir(self.scratch.folder)
+        if self.scratch.path:
+            self._kernel.prctl(PR_SET_DUMPABLE, 1)  # for the janitor; other programs are kept off by Landlock
         self._kernel.landlock(self._scratch_ruleset)
         os.closerange(4, 1 << 16)
         self._kernel.seccomp(self._scratch_filter.for_process(os.getpid()))
@@ -157,7 +159,7 @@ class Walls:
         if missing:
             raise OSError(f"it needs {' and '.join(missing)}, which cannot be had here ({self.report[missing[0]][1]})")
         self._scratch_ruleset = self._kernel.landlock_ruleset()
-        self._kernel.landlock_allow(self._scratch_ruleset, scratch.folder, scratch.rights)
+        self._kernel.landlock_allow(self._scratch_ruleset, scratch.folder, RIGHTS)
         self._scratch_filter, self.scratch = build_filter(scratch=True), scratch
         refused = {"open": errno.EACCES, "fork": errno.EPERM, "socket": errno.EPERM, "signal": errno.EPERM}
         _attempt_in_child(self._enter_scratch, refused | {"write here": 0})

@@ -33,11 +33,10 @@ PATHS = [
 HIDDEN = dict.fromkeys(PATHS, errno.ENOENT)
 MISSING = dict.fromkeys(["clone3", "statx"], errno.ENOSYS)  # glibc then takes the older call
 
-# With scratch space. Links, devices, sockets and pipes by name are not among them; `open` and its kin are looked at.
+# With scratch space. Links, devices, sockets and pipes by name are not among them; `open`, `mkdir`, `mmap` are looked at.
 SCRATCH = [
     "stat", "lstat", "newfstatat", "access", "faccessat", "faccessat2", "readlink", "readlinkat", "getdents64",
-    "mkdir", "mkdirat", "rmdir", "unlink", "unlinkat", "rename", "renameat", "ftruncate", "fdatasync", "chdir",
-    "fchdir",
+    "rmdir", "unlink", "unlinkat", "rename", "renameat", "ftruncate", "fdatasync", "chdir", "fchdir",
 ]  # fmt: skip
 # So that copying a file by `shutil` works. Modes and times are answered as done: they matter to nobody else here.
 PRETENDED = dict.fromkeys(["chmod", "fchmod", "fchmodat", "utimensat"], 0)
