@@ -158,6 +158,7 @@ class Walls:
         missing = [wall for wall in ("Landlock", "seccomp") if not self.report[wall][0]]
         if missing:
             raise OSError(f"it needs {' and '.join(missing)}, which cannot be had here ({self.report[missing[0]][1]})")
+        scratch.try_watching(self._kernel)
         self._scratch_ruleset = self._kernel.landlock_ruleset()
         self._kernel.landlock_allow(self._scratch_ruleset, scratch.folder, RIGHTS)
         self._scratch_filter, self.scratch = build_filter(scratch=True), scratch

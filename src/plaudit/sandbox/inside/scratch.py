@@ -14,7 +14,7 @@ import stat
 import time
 from dataclasses import dataclass
 
-from plaudit.sandbox.inside.kernel import Kernel
+from plaudit.sandbox.inside.kernel import PR_SET_DUMPABLE, Kernel
 
 __all__ = ["MAX_FILES", "MOUNTED", "OVER", "RIGHTS", "Scratch"]
 
@@ -64,6 +64,25 @@ class Scratch:
                 os._exit(2)
         return janitor
 
+    def try_watching(self, kernel: Kernel) -> None:
+        """Raise OSError where a janitor could not see which files a program has open."""
+        if not self.path:
+            return
+        reading, writing = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            kernel.prctl(PR_SET_DUMPABLE, 1)
+            os.write(writing, b"1")
+            signal.pause()
+        try:
+            os.read(reading, 1)
+            os.listdir(f"/proc/{pid}/task/{pid}/fd")
+        finally:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+            os.close(reading)
+            os.close(writing)
+
     def remove(self) -> None:
         """Have nothing left on a disk."""
         if self.path:
@@ -77,7 +96,8 @@ class Scratch:
         while not waiting.poll(LOOK_MS):
             printed = max(os.fstat(OUT).st_size, os.fstat(ERR).st_size)
             if printed >= output_bytes or (self.path and self._is_over(pid)):
-                signal.pidfd_send_signal(PROGRAM, signal.SIGKILL)
+                with contextlib.suppress(ProcessLookupError):
+                    signal.pidfd_send_signal(PROGRAM, signal.SIGKILL)
                 waiting.poll()
                 return True
         return False
@@ -124,9 +144,13 @@ def _sizes_in_folder() -> dict[int, int]:
 
 def _sizes_of_deleted(pid: int) -> dict[int, int]:
     """The size of files that a program holds open and has deleted, which no folder tells of."""
-    place, device = f"/proc/{pid}/fd", os.fstat(FOLDER).st_dev
-    found = [os.stat(f"{place}/{name}") for name in os.listdir(place)]
-    return {seen.st_ino: _size(seen) for seen in found if seen.st_dev == device and seen.st_nlink == 0}
+    sizes, device = {}, os.fstat(FOLDER).st_dev
+    for thread in os.listdir(f"/proc/{pid}/task"):  # each may have files of its own
+        place = f"/proc/{pid}/task/{thread}/fd"
+        with contextlib.suppress(PermissionError):  # it is about to begin, or has ended
+            found = [os.stat(f"{place}/{name}") for name in os.listdir(place)]
+            sizes |= {seen.st_ino: _size(seen) for seen in found if seen.st_dev == device and seen.st_nlink == 0}
+    return sizes
 
 
 def _size(seen: os.stat_result) -> int:
