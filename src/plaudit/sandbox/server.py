@@ -70,7 +70,7 @@ class ForkServer:
             raise SandboxError(f"programs can be run safely on Linux only; this is {sys.platform}")
         self.owner, self.taken = os.getpid(), 0
         self.scratch_mb = scratch_mb
-        self._folder = tempfile.mkdtemp(prefix="plaudit-scratch-") if scratch_mb else ""
+        self._folder = tempfile.mkdtemp(prefix=f"plaudit-scratch-{os.getpid()}-") if scratch_mb else ""
         try:
             self._control, self._process = _start(flavour, at_most, scratch_mb, self._folder)
             self.protections = self._hello()

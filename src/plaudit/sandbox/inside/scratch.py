@@ -144,7 +144,8 @@ def _sizes_in_folder() -> dict[int, int]:
 
 def _sizes_of_deleted(pid: int) -> dict[int, int]:
     """The size of files that a program holds open and has deleted, which no folder tells of."""
-    sizes, device = {}, os.fstat(FOLDER).st_dev
+    sizes: dict[int, int] = {}
+    device = os.fstat(FOLDER).st_dev
     for thread in os.listdir(f"/proc/{pid}/task"):  # each may have files of its own
         place = f"/proc/{pid}/task/{thread}/fd"
         with contextlib.suppress(PermissionError):  # it is about to begin, or has ended

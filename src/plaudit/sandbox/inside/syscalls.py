@@ -33,7 +33,7 @@ PATHS = [
 HIDDEN = dict.fromkeys(PATHS, errno.ENOENT)
 MISSING = dict.fromkeys(["clone3", "statx"], errno.ENOSYS)  # glibc then takes the older call
 
-# With scratch space. Links, devices, sockets and pipes by name are not among them; `open`, `mkdir`, `mmap` are looked at.
+# With scratch space. Links, devices, sockets and pipes are not among them; `open`, `mkdir`, `mmap` are looked at.
 SCRATCH = [
     "stat", "lstat", "newfstatat", "access", "faccessat", "faccessat2", "readlink", "readlinkat", "getdents64",
     "rmdir", "unlink", "unlinkat", "rename", "renameat", "ftruncate", "fdatasync", "chdir", "fchdir",

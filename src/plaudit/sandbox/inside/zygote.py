@@ -1,7 +1,8 @@
 """The server: a small warm interpreter that forks one locked-down child per program.
 
 It never reads a byte that a candidate wrote: it speaks only with the judge, and only about processes; what is left in
-scratch space is another process's to clear away. One child is forked ahead, so that a program need not wait for its process.
+scratch space is another process's to clear away. One child is forked ahead, so that a program need not wait for its
+process.
 """
 
 import contextlib
