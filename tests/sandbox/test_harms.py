@@ -87,8 +87,10 @@ def test_scratch_space_opens_no_way_out_and_is_empty_for_the_next_program(identi
     assert {name: finding["achieved"] for name, finding in seen["findings"].items()} == expected
     assert all(finding["changed"] == "{}" and finding["next clean"] for finding in seen["findings"].values())
     assert set(SCRATCH_HARMS) <= set(seen["endings"])
-    fillings = {ending for name, ending in seen["endings"].items() if name.startswith("fill it")}
-    assert fillings == {"returned" if mounted else "wrote too much"}
+    fillings = {name: ending for name, ending in seen["endings"].items() if name.startswith("fill it")}
+    assert fillings.pop("fill it") == ("returned" if mounted else "wrote too much")
+    out_of_time = "over the limit of processor time"  # on a slow disk, before there is too much on it
+    assert set(fillings.values()) <= ({"returned"} if mounted else {"wrote too much", out_of_time})
     assert (seen["left"]["processes"], seen["left"]["folders"]) == ([], [])
 
 

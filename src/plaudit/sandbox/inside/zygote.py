@@ -52,6 +52,8 @@ def main(flavour: str, at_most: int, control_descriptor: int, scratch_mb: int, f
     walls.measure()
     share_code(kernel)
     if not reason:
+        if folder:
+            os.rmdir(folder)  # not needed, and out of reach from now on
         namespaces.close_files_off(kernel, scratch_mb)
     scratch = _scratch(scratch_mb, folder if reason else "") if scratch_mb else None
     walls.prepare(seccomp=at_most >= 1, landlock=at_most >= 2, scratch=scratch)
