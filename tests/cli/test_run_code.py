@@ -57,3 +57,11 @@ def test_tests_that_cannot_be_split_are_an_error_unless_asked_for(run):
     assert (code, "not plain data" in err) == (2, True)
     code, out, _ = run(program, "tests.py", tests, "--in-process")
     assert (code, "could forge" in out) == (0, True)
+
+
+WRITER = "def f(x):\n    open('kept', 'w').write(str(x))\n    return open('kept').read()\n"
+
+
+@pytest.mark.parametrize(("options", "code"), [([], 1), (["--scratch-mb", "1"], 0)], ids=["without", "with"])
+def test_a_program_that_writes_a_file_needs_scratch_space(run, options, code):
+    assert run(WRITER, "tests.py", "assert f(5) == '5'\n", *options)[0] == code

@@ -1,4 +1,4 @@
-"""Programs that try to do harm, from `harms.txt`: `## name`, then the program.
+"""Programs that try to do harm, from `harms.txt` and `scratch_harms.txt`: `## name`, then the program.
 
 Words in angle brackets (`<victim>`) are filled in with things that must not be touched. Each is run after PRELUDE:
 `attempt` notes a deed that succeeded, and `report()` must give an empty list, unless the program is killed first.
@@ -7,7 +7,7 @@ Words in angle brackets (`<victim>`) are filled in with things that must not be 
 import re
 from pathlib import Path
 
-__all__ = ["HARMS", "PRELUDE"]
+__all__ = ["FILE_HARMS", "HARMS", "PRELUDE", "SCRATCH_HARMS"]
 
 PRELUDE = """
 import os, sys
@@ -31,5 +31,13 @@ def report():
     return done
 """
 
-_PARTS = re.split(r"^## (.*)\n", Path(__file__).with_name("harms.txt").read_text(), flags=re.MULTILINE)[1:]
-HARMS: dict[str, str] = dict(zip(_PARTS[::2], _PARTS[1::2], strict=True))
+
+def _read(file: str) -> dict[str, str]:
+    parts = re.split(r"^## (.*)\n", Path(__file__).with_name(file).read_text(), flags=re.MULTILINE)[1:]
+    return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+HARMS = _read("harms.txt")
+SCRATCH_HARMS = _read("scratch_harms.txt")
+# Those of the first kind that scratch space could help with.
+FILE_HARMS = {name: source for name, source in HARMS.items() if "os." in source or "open(" in source or "flood" in name}

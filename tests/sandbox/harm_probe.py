@@ -1,6 +1,7 @@
 """Run every harm against a sandbox and say what it achieved outside. A script, so that it can run as another user.
 
-`python harm_probe.py FOLDER AT_MOST` prints one JSON object: the tier, the harms by name, what was left at the end.
+`python harm_probe.py FOLDER AT_MOST [SCRATCH_MB]` prints one JSON object: the tier, the harms by name, what was left at
+the end. With scratch space it runs the harms that are about files.
 """
 
 import json
@@ -8,13 +9,15 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from harm_cases import HARMS, PRELUDE
+from harm_cases import FILE_HARMS, HARMS, PRELUDE, SCRATCH_HARMS
 
 from plaudit.sandbox import Ending, Outcome, RunLimits, Sandbox, Tier
 
@@ -92,8 +95,8 @@ class World:
         return True
 
 
-def harm(sandbox: Sandbox, source: str) -> tuple[Outcome, object]:
-    with sandbox.open(LIMITS) as program:
+def harm(sandbox: Sandbox, source: str, scratch_mb: int = 0) -> tuple[Outcome, object]:
+    with sandbox.open(replace(LIMITS, scratch_mb=scratch_mb)) as program:
         loaded = program.load(PRELUDE + source)
         if loaded.ending.is_final:
             return loaded, []
@@ -101,9 +104,9 @@ def harm(sandbox: Sandbox, source: str) -> tuple[Outcome, object]:
         return loaded, reported.value if reported.ending is Ending.RETURNED else []
 
 
-def runs_clean(sandbox: Sandbox) -> bool:
-    with sandbox.open(RunLimits()) as program:
-        program.load(CLEAN)
+def runs_clean(sandbox: Sandbox, scratch_mb: int = 0) -> bool:
+    with sandbox.open(RunLimits(scratch_mb=scratch_mb)) as program:
+        program.load(CLEAN + ("assert os.listdir() == []" if scratch_mb else ""))
         return program.call("f", [4]).value == [4, "ok"]
 
 
@@ -121,20 +124,20 @@ def descendants() -> list[str]:
     return [lines[pid][1] for pid in found - {os.getpid()} if pid in lines]
 
 
-def main(folder: str, at_most: int) -> None:
+def main(folder: str, at_most: int, scratch_mb: int = 0) -> None:
     world = World(Path(folder))
     findings: dict[str, object] = {}
     endings: dict[str, str] = {}
     with Sandbox(at_most=Tier(at_most)) as sandbox:
         tier = sandbox.protections.tier.name
-        for name, source in HARMS.items():
-            outcome, achieved = harm(sandbox, world.fill(source))
+        for name, source in (FILE_HARMS | SCRATCH_HARMS if scratch_mb else HARMS).items():
+            outcome, achieved = harm(sandbox, world.fill(source), scratch_mb)
             endings[name] = outcome.reason
             after = world.state()
             changed = {key: after[key] for key in after if after[key] != world.before[key]}
-            clean = runs_clean(sandbox)
+            clean = runs_clean(sandbox, scratch_mb)
             if achieved or changed or not clean or "secret" in repr(outcome.stdout + outcome.stderr):
-                findings[name] = {"achieved": repr(achieved)[:300], "changed": repr(changed), "next clean": clean}
+                findings[name] = {"achieved": achieved, "changed": repr(changed), "next clean": clean}
     world.victim.kill()
     world.victim.wait()
     time.sleep(0.1)
@@ -142,10 +145,11 @@ def main(folder: str, at_most: int) -> None:
         "processes": descendants(),
         "threads": threading.active_count() - 1,
         "descriptors": len(os.listdir("/proc/self/fd")),
+        "folders": [str(path) for path in Path(tempfile.gettempdir()).glob(f"plaudit-scratch-{os.getpid()}-*")],
     }
     report = {"tier": tier, "uid": os.getuid(), "findings": findings, "endings": endings, "left": left}
     sys.stdout.write(json.dumps(report))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]))
+    main(sys.argv[1], *map(int, sys.argv[2:]))

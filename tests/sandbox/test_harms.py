@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from harm_cases import HARMS, PRELUDE
+from harm_cases import HARMS, PRELUDE, SCRATCH_HARMS
 from harm_probe import CLEAN
 from identities import IDENTITIES, as_identity
 
@@ -28,6 +28,22 @@ COVERED = {
     "floods of output and of replies": "output flood, flood past the limit's signal, channel flood, sparse output",
     "crashes, closed channels, forged replies": "segfault, closed descriptors, deep reply, forged reply",
     "state left for the next program": "poisoned builtins, poisoned modules, trace and profile hooks, exit handlers",
+    "scratch space: its size, how many files, links and ways out of it, what is left in it": "fill it, "
+    "fill it with names, soft link, hard link, dot dot, rename out, device nodes, pipes, sockets, holes, strange names",
+}
+# What a program with scratch space may do and others may not. Modes and times are only said to be changed; a path can
+# be looked up, never read, and only where there are no namespaces does it lead anywhere.
+WITH_SCRATCH = {
+    "look at a file": ["x"],
+    "change modes": ["chmod"],
+    "change times": ["utime"],
+    "dangerous calls": ["ftruncate"],
+}
+WITHOUT_NAMESPACES = {
+    "read without following": ["read"],
+    "look at a file": ["stat", "x"],
+    "change directory": ["chdir"],
+    "reopen its own descriptors": ["fd", "dev"],
 }
 
 
@@ -38,9 +54,9 @@ def folder():
         yield Path(name)
 
 
-def probe(identity: str, at_most: Tier, folder: Path) -> dict:
+def probe(identity: str, at_most: Tier, folder: Path, scratch_mb: int = 0) -> dict:
     folder.chmod(0o777)
-    command = as_identity(identity, PROBE, str(folder), str(int(at_most)))
+    command = as_identity(identity, PROBE, str(folder), str(int(at_most)), str(scratch_mb))
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
@@ -61,6 +77,21 @@ def test_the_filter_alone_stops_every_harm(folder):
     seen = probe(IDENTITIES[0], Tier.SECCOMP, folder)
     assert seen["tier"] == "SECCOMP"
     assert seen["findings"] == {}
+
+
+@pytest.mark.parametrize("identity", IDENTITIES)
+def test_scratch_space_opens_no_way_out_and_is_empty_for_the_next_program(identity, folder):
+    seen = probe(identity, Tier.NAMESPACES, folder, scratch_mb=4)
+    mounted = seen["tier"] == "NAMESPACES"
+    expected = WITH_SCRATCH if mounted else WITH_SCRATCH | WITHOUT_NAMESPACES
+    assert {name: finding["achieved"] for name, finding in seen["findings"].items()} == expected
+    assert all(finding["changed"] == "{}" and finding["next clean"] for finding in seen["findings"].values())
+    assert set(SCRATCH_HARMS) <= set(seen["endings"])
+    fillings = {name: ending for name, ending in seen["endings"].items() if name.startswith("fill it")}
+    assert fillings.pop("fill it") == ("returned" if mounted else "wrote too much")
+    out_of_time = "over the limit of processor time"  # on a slow disk, before there is too much on it
+    assert set(fillings.values()) <= ({"returned"} if mounted else {"wrote too much", out_of_time})
+    assert (seen["left"]["processes"], seen["left"]["folders"]) == ([], [])
 
 
 def test_without_walls_the_same_attempts_succeed():
@@ -86,4 +117,5 @@ def documented(heading: str) -> list[str]:
 
 def test_each_covered_line_of_the_documentation_has_harms_that_show_it():
     assert documented("Covered") == list(COVERED)
-    assert {name for names in COVERED.values() for name in names.split(", ")} <= set(HARMS)
+    shown = {name for names in COVERED.values() for name in names.split(", ")}
+    assert shown <= {part for name in HARMS | SCRATCH_HARMS for part in name.split(", ")}

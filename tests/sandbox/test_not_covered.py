@@ -52,6 +52,26 @@ def files_can_be_asked_about_by_hand(sandbox):
         expected = None if sandbox.protections.tier is Tier.NAMESPACES else int
         assert program.call("size", ["/etc/passwd"]).value is expected or expected is int
 
+    with weaker_with_scratch() as weaker, weaker.open() as program:
+        program.load("import os\ndef size(path): return os.stat(path).st_size")
+        assert program.call("size", ["/etc/passwd"]).value > 0
+
+
+def weaker_with_scratch():
+    return Sandbox(at_most=Tier.LANDLOCK, limits=RunLimits(scratch_mb=1))
+
+
+def more_can_be_written_for_a_moment(_):
+    source = "def f():\n    for name in 'abcd': open(name, 'wb').write(bytes(1 << 20))\n    return True"
+    with weaker_with_scratch() as weaker:
+        assert any(wrote(weaker, source) for _ in range(50))
+
+
+def wrote(sandbox, source):
+    with sandbox.open() as program:
+        program.load(source)
+        return program.call("f").value
+
 
 def some_modules_are_missing(sandbox):
     with sandbox.open() as program:
@@ -63,9 +83,17 @@ DEEDS = [
     it_can_read_the_clock_and_the_name_of_the_machine,
     each_call_has_its_whole_budget,
     files_can_be_asked_about_by_hand,
+    more_can_be_written_for_a_moment,
     some_modules_are_missing,
 ]
-STARTS = ["values", "the clock", "time over many calls", "whether a file exists", "modules with large"]
+STARTS = [
+    "values",
+    "the clock",
+    "time over many calls",
+    "whether a file exists",
+    "more than scratch",
+    "modules with large",
+]
 
 
 def test_the_documentation_lists_what_is_not_covered_and_no_more():

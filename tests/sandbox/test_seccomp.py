@@ -5,17 +5,17 @@ import errno
 import pytest
 
 from plaudit.sandbox.inside.seccomp import OWN_PID, build_filter
-from plaudit.sandbox.inside.syscalls import ALLOWED, AUDIT_ARCH, HIDDEN, MISSING, NUMBERS
+from plaudit.sandbox.inside.syscalls import ALLOWED, AUDIT_ARCH, HIDDEN, MISSING, NUMBERS, PRETENDED, SCRATCH
 
 ALLOW, KILL = 0x7FFF0000, 0x80000000
 MACHINES = list(AUDIT_ARCH)
 
 
-def run(machine, number, *arguments, arch=None):
+def run(machine, number, *arguments, arch=None, scratch=False):
     words = {0: number & 0xFFFFFFFF, 4: arch or AUDIT_ARCH[machine]}
     for place, argument in enumerate((*arguments, *(0,) * (6 - len(arguments)))):
         words[16 + 8 * place], words[20 + 8 * place] = argument & 0xFFFFFFFF, (argument >> 32) & 0xFFFFFFFF
-    code, place, register = build_filter(machine).code, 0, 0
+    code, place, register = build_filter(machine, scratch=scratch).code, 0, 0
     while True:
         operation, if_true, if_false, operand = code[place]
         place += 1
@@ -38,15 +38,53 @@ def number_of(name, machine):
     return NUMBERS[name][MACHINES.index(machine)]
 
 
+CONDITIONAL = {"clone", "kill", "tgkill", "prlimit64", "newfstatat", "fcntl", "ioctl", "socketpair", "sendto"}
+LOOKED_AT = {"open", "openat", "openat2", "mkdir", "mkdirat", "mmap"}
+
+
 @pytest.mark.parametrize("machine", MACHINES)
 def test_every_call_that_is_not_listed_is_refused(machine):
-    conditional = {"clone", "kill", "tgkill", "prlimit64", "newfstatat", "fcntl", "ioctl", "socketpair", "sendto"}
     expected = {number_of(name, machine): ALLOW for name in ALLOWED}
     expected |= {number_of(name, machine): refused(code) for name, code in (HIDDEN | MISSING).items()}
-    depends = {number_of(name, machine) for name in conditional}
+    depends = {number_of(name, machine) for name in CONDITIONAL}
     for number in range(1100):
         if number not in depends:
             assert run(machine, number) == expected.get(number, refused()), number
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_scratch_space_adds_the_calls_that_are_listed_for_it_and_no_others(machine):
+    added = dict.fromkeys(SCRATCH, ALLOW) | {name: refused(code) for name, code in PRETENDED.items()}
+    expected = {number_of(name, machine): verdict for name, verdict in added.items()}
+    depends = {number_of(name, machine) for name in (CONDITIONAL | LOOKED_AT) - set(SCRATCH)}
+    for number in range(1100):
+        if number not in depends:
+            without = run(machine, number)
+            assert run(machine, number, scratch=True) == expected.get(number, without), number
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize(
+    ("name", "arguments", "verdict"),
+    [
+        ("openat", [-100, 0, 0o0, 0o6777], ALLOW),  # no file is made, so the mode is not read
+        ("openat", [-100, 0, 0o101, 0o666], ALLOW),
+        ("openat", [-100, 0, 0o101, 0o4755], refused()),
+        ("openat", [-100, 0, 0o101, 0o2755], refused()),
+        ("openat", [-100, 0, 0o20200002, 0o600], refused(errno.EOPNOTSUPP)),
+        ("openat2", [], refused(errno.ENOSYS)),
+        ("mkdirat", [-100, 0, 0o777], ALLOW),
+        ("mkdirat", [-100, 0, 0o077], refused()),
+        ("mmap", [0, 4096, 3, 0x22, -1], ALLOW),
+        ("mmap", [0, 4096, 3, 0x01, 5], refused(errno.ENODEV)),
+        ("kill", [OWN_PID, 9], ALLOW),
+        ("kill", [OWN_PID, 18], refused()),
+        ("kill", [1, 9], refused()),
+        ("tgkill", [OWN_PID, 5, 18], refused()),
+    ],
+)
+def test_with_scratch_space_these_calls_depend_on_their_arguments(machine, name, arguments, verdict):
+    assert run(machine, number_of(name, machine), *arguments, scratch=True) == verdict
 
 
 @pytest.mark.parametrize("machine", MACHINES)

@@ -1,6 +1,7 @@
 """`plaudit run-code`: one program against its tests, in the sandbox, with every result."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -33,13 +34,14 @@ def run_code(
     ] = None,
     cpu: Annotated[float, typer.Option("--cpu", metavar="SECONDS", help="Processor time per call or run.")] = 2.0,
     memory: Annotated[int, typer.Option("--memory", metavar="MB", help="Address space of the program.")] = 512,
+    scratch: Annotated[int, typer.Option("--scratch-mb", metavar="MB", help="A folder it may write to; 0: none.")] = 0,
     in_process: Annotated[
         bool, typer.Option("--in-process", help="Run the tests beside the program, where it could forge them.")
     ] = False,
     json: JsonOption = False,
 ) -> int:
     """Run a program against its tests and show what each test said; exit code 1 when one does not pass."""
-    limits = CodeReward(cpu_s=cpu, memory_mb=memory).limits
+    limits = replace(CodeReward(cpu_s=cpu, memory_mb=memory).limits, scratch_mb=scratch)
     source = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
     job = Job(source, [read_suite(_truth(tests, entry_point))], limits, stop_early=False, in_process=in_process)
     with JudgePool(workers=1) as pool:

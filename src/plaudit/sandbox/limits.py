@@ -1,7 +1,8 @@
 """How much one program may use.
 
 Processor time is what counts; `wall_s` is only a backstop, since on a busy machine a clock on the wall turns right
-answers into wrong ones. Both hold for each load and each call, not for all of them together.
+answers into wrong ones. Both hold for each load and each call, not for all of them together. Scratch space is off
+unless asked for: with `scratch_mb`, the working directory is an empty folder for so many MiB, in 1,023 files at most.
 """
 
 from dataclasses import dataclass

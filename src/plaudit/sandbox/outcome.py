@@ -24,6 +24,7 @@ class Ending(Enum):
     CPU_LIMIT = "over the limit of processor time"
     WALL_LIMIT = "over the limit of time"
     OUTPUT_LIMIT = "printed too much"
+    SCRATCH_LIMIT = "wrote too much"
     RESULT_LIMIT = "returned too much"
     BAD_REPLY = "broke the channel"
 

@@ -135,7 +135,10 @@ class Program:
             raise SandboxError(f"a child could not be locked down: {said or f'exit code {code}'}")
         if code >= 0:
             return {"ending": Ending.EXITED, "exit_code": code}
-        return {"ending": _SIGNALS.get(-code, Ending.CRASHED), "signal": -code}
+        ending = _SIGNALS.get(-code, Ending.CRASHED)
+        if ending is Ending.OUTPUT_LIMIT and self._limits.scratch_mb:
+            ending = Ending.SCRATCH_LIMIT  # where it was what was printed, that is seen from its size
+        return {"ending": ending, "signal": -code}
 
     def _new_prints(self, descriptor: int) -> bytes:
         start = self._printed[descriptor]

@@ -9,6 +9,8 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
 from types import TracebackType
 from typing import Self, TypeVar
 
@@ -55,10 +57,8 @@ class Sandbox:
     def open(self, limits: RunLimits | None = None) -> "OpenProgram":
         """A process for one program; use it in a `with` statement."""
         limits = limits or self.limits
-        if limits.scratch_mb:
-            raise SandboxError(f"programs can write no files here, so scratch_mb must be 0, got {limits.scratch_mb}")
         for tries_left in reversed(range(TRIES)):
-            server = self._acquire()
+            server = self._acquire(limits)
             try:
                 return OpenProgram(self, server, limits)
             except SandboxError:
@@ -86,7 +86,7 @@ class Sandbox:
     def protections(self) -> Protections:
         """The walls around programs here."""
         if self._protections is None:
-            self._release(self._acquire())
+            self._release(self._acquire(self.limits))
         assert self._protections is not None
         return self._protections
 
@@ -107,7 +107,7 @@ class Sandbox:
     ) -> None:
         self.close()
 
-    def _acquire(self) -> ForkServer:
+    def _acquire(self, limits: RunLimits) -> ForkServer:
         if self._owner != os.getpid():  # a forked process: the servers are its parent's
             self._owner, self._idle, self._holders, self._count = os.getpid(), [], [], 0
             self._changed = threading.Condition()
@@ -123,24 +123,30 @@ class Sandbox:
                 if not self._changed.wait(deadline - time.monotonic()):
                     raise SandboxError(f"all {self._workers} workers of the sandbox are busy; are programs left open?")
             self._holders.append(threading.get_ident())
-            if self._idle:
-                return self._idle.pop()
-            self._count += 1
+            fitting = [server for server in self._idle if server.fits(limits)]
+            if fitting:
+                self._idle.remove(fitting[-1])
+                return fitting[-1]
+            unfit = self._idle.pop() if self._count >= self._workers else None
+            self._count += unfit is None
         try:
-            return self._start()
+            if unfit is not None:
+                unfit.close()
+            return self._start(limits.scratch_mb)
         except BaseException:
             self._forget()
             raise
 
-    def _start(self) -> ForkServer:
-        server = ForkServer(self._flavour, self._at_most)
+    def _start(self, scratch_mb: int) -> ForkServer:
+        server = ForkServer(self._flavour, self._at_most, scratch_mb)
         self._protections = server.protections
         if server.protections.tier is Tier.NONE and not self._allow_unsafe:
             server.close()
             why = "; ".join(f"{wall.name}: {wall.detail}" for wall in server.protections.walls if not wall.active)
             raise SandboxError(f"no protection is available here ({why}); allow_unsafe=True runs programs without any")
         try:
-            sing(lambda: Program(server, server.take(CANARY_LIMITS), CANARY_LIMITS), walled=not self._allow_unsafe)
+            for limits in (CANARY_LIMITS, replace(CANARY_LIMITS, scratch_mb=scratch_mb))[: 1 + bool(scratch_mb)]:
+                sing(partial(_opened, server, limits), walled=not self._allow_unsafe)
         except BaseException:
             server.close()
             raise
@@ -164,6 +170,10 @@ class Sandbox:
             self._count -= 1
             self._holders.remove(holder or threading.get_ident())
             self._changed.notify()
+
+
+def _opened(server: ForkServer, limits: RunLimits) -> Program:
+    return Program(server, server.take(limits), limits)
 
 
 class OpenProgram(Program):

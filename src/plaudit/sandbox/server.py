@@ -9,9 +9,11 @@ import contextlib
 import importlib.util
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,13 +31,13 @@ PACKAGE = Path(__file__).resolve().parents[1]
 # The packages are named without running their __init__: a server needs nothing of plaudit but what is inside.
 BOOT = """
 import sys, types
-package, paths, flavour, at_most, control = sys.argv[1:6]
+package, paths, flavour, at_most, control, scratch_mb, scratch_folder = sys.argv[1:8]
 sys.path.extend(path for path in paths.split(":") if path)
 for name, folder in (("plaudit", package), ("plaudit.sandbox", package + "/sandbox")):
     sys.modules[name] = types.ModuleType(name)
     sys.modules[name].__path__ = [folder]
 from plaudit.sandbox.inside.zygote import main
-main(flavour, int(at_most), int(control))
+main(flavour, int(at_most), int(control), int(scratch_mb), scratch_folder)
 """
 
 
@@ -59,7 +61,7 @@ class Child:
 class ForkServer:
     """One warm server; `close()` leaves no process behind."""
 
-    def __init__(self, flavour: str = "plain", at_most: Tier = Tier.NAMESPACES) -> None:
+    def __init__(self, flavour: str = "plain", at_most: Tier = Tier.NAMESPACES, scratch_mb: int = 0) -> None:
         if flavour not in FLAVOURS:
             raise SandboxError(
                 f"no sandbox flavour {flavour!r}{did_you_mean(flavour, FLAVOURS)}; there are {sorted(FLAVOURS)}"
@@ -67,12 +69,23 @@ class ForkServer:
         if sys.platform != "linux":
             raise SandboxError(f"programs can be run safely on Linux only; this is {sys.platform}")
         self.owner, self.taken = os.getpid(), 0
-        self._control, self._process = _start(flavour, at_most)
-        self.protections = self._hello()
+        self.scratch_mb = scratch_mb
+        self._folder = tempfile.mkdtemp(prefix=f"plaudit-scratch-{os.getpid()}-") if scratch_mb else ""
+        try:
+            self._control, self._process = _start(flavour, at_most, scratch_mb, self._folder)
+            self.protections = self._hello()
+        except BaseException:
+            self._remove_folder()
+            raise
+        if scratch_mb and not self.protections.active("scratch"):
+            why = next((wall.detail for wall in self.protections.walls if wall.name == "scratch"), "")
+            self.close()
+            raise SandboxError(f"programs can have no scratch space here, so scratch_mb must be 0: {why}")
 
     def take(self, limits: RunLimits) -> Child:
         """A child with these limits, alone with its program to be."""
-        packed = LIMITS.pack(limits.memory_mb << 20, 60 + 100 * int(limits.cpu_s + 1), limits.output_bytes + 1)
+        cpu_s = 60 + 100 * int(limits.cpu_s + 1)
+        packed = LIMITS.pack(limits.memory_mb << 20, cpu_s, limits.output_bytes + 1, limits.scratch_mb << 20)
         try:
             self._control.send(TAKE + packed)
             answer, descriptors, *_ = socket.recv_fds(self._control, 256, DESCRIPTORS)
@@ -101,6 +114,10 @@ class ForkServer:
         except (OSError, ValueError) as error:
             raise self._lost(error) from error
 
+    def fits(self, limits: RunLimits) -> bool:
+        """Whether programs with these limits can run here: scratch space is of one size per server."""
+        return limits.scratch_mb in (0, self.scratch_mb)
+
     def close(self) -> None:
         """End the server and what it forked."""
         if self.owner != os.getpid():
@@ -114,6 +131,11 @@ class ForkServer:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        self._remove_folder()
+
+    def _remove_folder(self) -> None:
+        if self._folder:
+            shutil.rmtree(self._folder, ignore_errors=True)
 
     def _hello(self) -> Protections:
         self._control.settimeout(START_S)
@@ -136,10 +158,12 @@ class ForkServer:
         return SandboxError(f"the sandbox server was lost: {why}")
 
 
-def _start(flavour: str, at_most: Tier) -> tuple[socket.socket, "subprocess.Popen[bytes]"]:
+def _start(
+    flavour: str, at_most: Tier, scratch_mb: int, folder: str
+) -> tuple[socket.socket, "subprocess.Popen[bytes]"]:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     paths = ":".join(_folder_of(package) for package in FLAVOURS[flavour])
-    arguments = [str(PACKAGE), paths, flavour, str(int(at_most)), str(theirs.fileno())]
+    arguments = [str(PACKAGE), paths, flavour, str(int(at_most)), str(theirs.fileno()), str(scratch_mb), folder]
     with theirs:
         process = subprocess.Popen(
             [sys.executable, "-s", "-P", "-S", "-B", "-X", "utf8", "-c", BOOT, *arguments],

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from plaudit.sandbox.inside.kernel import PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, Kernel
+from plaudit.sandbox.inside.scratch import RIGHTS, Scratch
 from plaudit.sandbox.inside.seccomp import Filter, build_filter
 
 __all__ = ["ChildLimits", "Walls"]
@@ -32,7 +33,8 @@ class ChildLimits:
 
     memory_bytes: int
     cpu_s: int
-    file_bytes: int
+    output_bytes: int
+    scratch_bytes: int
 
 
 class Walls:
@@ -43,10 +45,14 @@ class Walls:
         self._kernel = kernel
         self._filter: Filter | None = None
         self._ruleset: int | None = None
+        self.scratch: Scratch | None = None  # where it can be confined, with a filter and a ruleset of its own
+        self._scratch_filter: Filter | None = None
+        self._scratch_ruleset = -1
         self._server = 0
         self._processes = UNLIMITED
         self._hard: dict[int, int] = {}  # what this process was given, which only root can go beyond
         self._own_memory = 0
+        self._belongings: list[int] = []  # folders that go with this process when it becomes another user
 
     def note(self, wall: str, reason: str) -> None:
         """Remember whether a wall stands: it does when there is no reason why not."""
@@ -63,9 +69,10 @@ class Walls:
         if os.geteuid() != 0:
             self._processes = _tasks_of(os.geteuid()) + THREADS_AMONG_OTHERS
 
-    def prepare(self, *, seccomp: bool, landlock: bool) -> None:
+    def prepare(self, *, seccomp: bool, landlock: bool, scratch: Scratch | None = None) -> None:
         """Put up, once, what children inherit, and build what they take on."""
         kernel = self._kernel
+        self._belongings = [] if scratch is None else [scratch.folder]
         self._attempt("new user", self._leave_user)
         self._attempt("no capabilities", kernel.drop_capabilities)
         self._attempt("no new privileges", lambda: kernel.prctl(PR_SET_NO_NEW_PRIVS, 1))
@@ -74,6 +81,8 @@ class Walls:
             self._attempt("Landlock", self._try_landlock)
         if seccomp:
             self._attempt("seccomp", self._try_seccomp)
+        if scratch is not None:
+            self._attempt("scratch", lambda: self._try_scratch(scratch))
         self._attempt("limits", _limit_all)
         signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # printing too much kills at once
         self._server = os.getpid()
@@ -85,11 +94,26 @@ class Walls:
             os._exit(0)
         os.setsid()
         self._limit(limits)
+        if limits.scratch_bytes:
+            self._enter_scratch()
+            return
         if self._ruleset is not None:
             self._kernel.landlock(self._ruleset)
         os.closerange(4, 1 << 16)
         if self._filter is not None:
             self._kernel.seccomp(self._filter.for_process(os.getpid()))
+
+    def _enter_scratch(self) -> None:
+        """Go to the scratch folder and nowhere else."""
+        if self.scratch is None or self._scratch_filter is None:
+            raise OSError("there is no scratch space")
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a file too long is an error, as a full disk is
+        os.fchdir(self.scratch.folder)
+        if self.scratch.path:
+            self._kernel.prctl(PR_SET_DUMPABLE, 1)  # for the janitor; other programs are kept off by Landlock
+        self._kernel.landlock(self._scratch_ruleset)
+        os.closerange(4, 1 << 16)
+        self._kernel.seccomp(self._scratch_filter.for_process(os.getpid()))
 
     def _attempt(self, wall: str, build: Callable[[], None]) -> None:
         try:
@@ -106,12 +130,16 @@ class Walls:
         os.setgroups([])
         number = FIRST_UID + int.from_bytes(os.urandom(4), "little") % UIDS
         try:
-            os.setresgid(number, number, number)
-            os.setresuid(number, number, number)
+            self._become(number)
         except OSError:  # a container that has only so many users
-            os.setresgid(NOBODY, NOBODY, NOBODY)
-            os.setresuid(NOBODY, NOBODY, NOBODY)
+            self._become(NOBODY)
         self._processes = THREADS
+
+    def _become(self, number: int) -> None:
+        for folder in self._belongings:
+            os.fchown(folder, number, number)
+        os.setresgid(number, number, number)
+        os.setresuid(number, number, number)
 
     def _try_landlock(self) -> None:
         ruleset = self._kernel.landlock_ruleset()
@@ -126,11 +154,23 @@ class Walls:
         )
         self._filter = code
 
+    def _try_scratch(self, scratch: Scratch) -> None:
+        missing = [wall for wall in ("Landlock", "seccomp") if not self.report[wall][0]]
+        if missing:
+            raise OSError(f"it needs {' and '.join(missing)}, which cannot be had here ({self.report[missing[0]][1]})")
+        scratch.try_watching(self._kernel)
+        self._scratch_ruleset = self._kernel.landlock_ruleset()
+        self._kernel.landlock_allow(self._scratch_ruleset, scratch.folder, RIGHTS)
+        self._scratch_filter, self.scratch = build_filter(scratch=True), scratch
+        refused = {"open": errno.EACCES, "fork": errno.EPERM, "socket": errno.EPERM, "signal": errno.EPERM}
+        _attempt_in_child(self._enter_scratch, refused | {"write here": 0})
+        os.unlink("trial", dir_fd=scratch.folder)
+
     def _limit(self, limits: ChildLimits) -> None:
         for kind, value in (
             (resource.RLIMIT_AS, self._own_memory + limits.memory_bytes),
             (resource.RLIMIT_CPU, limits.cpu_s),
-            (resource.RLIMIT_FSIZE, limits.file_bytes),
+            (resource.RLIMIT_FSIZE, max(limits.output_bytes, limits.scratch_bytes)),
             (resource.RLIMIT_NPROC, self._processes),
         ):
             value = min(value, self._hard[kind])
@@ -142,6 +182,7 @@ _DEEDS: dict[str, Callable[[], object]] = {
     "fork": os.fork,
     "socket": lambda: socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM),
     "signal": lambda: os.kill(os.getppid(), 0),
+    "write here": lambda: os.close(os.open("trial", os.O_CREAT | os.O_WRONLY)),
 }
 
 
@@ -161,11 +202,12 @@ def _attempt_in_child(wall: Callable[[], None], refused: dict[str, int]) -> None
 
 
 def _errno_of(deed: Callable[[], object]) -> int | None:
+    """The number of the error that a deed ends with; 0 when it succeeds."""
     try:
         deed()
     except OSError as error:
         return error.errno
-    return None
+    return 0
 
 
 def _limit_all() -> None:

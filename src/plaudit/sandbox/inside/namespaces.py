@@ -9,6 +9,7 @@ import socket
 from collections.abc import Callable
 
 from plaudit.sandbox.inside.kernel import Kernel
+from plaudit.sandbox.inside.scratch import MAX_FILES, MOUNTED
 
 __all__ = ["become_first_process", "close_files_off", "enter", "trial"]
 
@@ -56,8 +57,8 @@ def become_first_process(kernel: Kernel) -> None:
     os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
 
 
-def close_files_off(kernel: Kernel) -> None:
-    """Make an empty, read-only directory the root."""
+def close_files_off(kernel: Kernel, scratch_mb: int = 0) -> None:
+    """Make an empty, read-only directory the root; scratch space is the one thing in it, where it is asked for."""
     place = next(place for place in PLACES if os.path.isdir(place))
     kernel.mount("none", "/", "none", PRIVATE)
     kernel.mount("plaudit", place, "tmpfs", NOSUID | NODEV | NOEXEC, "size=4k,nr_inodes=8,mode=555")
@@ -68,6 +69,10 @@ def close_files_off(kernel: Kernel) -> None:
     except OSError:  # a root that is the kernel's first file system cannot be put away, but can be left
         os.chroot(".")
     os.chdir("/")
+    if scratch_mb:
+        os.mkdir(MOUNTED)
+        bounds = f"size={scratch_mb}m,nr_inodes={MAX_FILES},mode=700"
+        kernel.mount("plaudit", MOUNTED, "tmpfs", NOSUID | NODEV | NOEXEC, bounds)
     kernel.mount("none", "/", "none", REMOUNT | READ_ONLY | NOSUID | NODEV | NOEXEC)
 
 

@@ -5,4 +5,4 @@ import struct
 __all__ = ["BURY", "LIMITS", "QUIT", "STATUS", "TAKE"]
 
 TAKE, BURY, STATUS, QUIT = b"T", b"B", b"S", b"Q"
-LIMITS = struct.Struct("<QQQ")  # bytes of memory, processor seconds, bytes of a file
+LIMITS = struct.Struct("<QQQQ")  # bytes of memory, processor seconds, bytes printed, bytes of scratch space

@@ -10,7 +10,7 @@ import errno
 import platform
 import struct
 
-from plaudit.sandbox.inside.syscalls import ALLOWED, AUDIT_ARCH, HIDDEN, MISSING, NUMBERS
+from plaudit.sandbox.inside.syscalls import ALLOWED, AUDIT_ARCH, HIDDEN, MISSING, NUMBERS, PRETENDED, SCRATCH
 
 __all__ = ["Filter", "build_filter"]
 
@@ -22,8 +22,10 @@ NUMBER, ARCH = 0, 4  # offsets in struct seccomp_data
 X32 = 0x40000000
 OWN_PID = 0xFEED_FACE  # replaced per child
 
+SIGCONT = 18
 CLONE_THREAD, CLONE_VM, CLONE_NEW = 0x00010000, 0x00000100, 0x7E020080
 AF_UNIX, SOCK_STREAM, AT_EMPTY_PATH = 1, 1, 0x1000
+O_CREAT, NAMELESS, SET_ID, OWNERS, ANONYMOUS = 0o100, 0o20000000, 0o6000, 0o700, 0x20  # the second: O_TMPFILE's bit
 DUPLICATE, GET_SET_FLAGS = (0, 1030), (1, 2, 3, 4)  # F_DUPFD, F_DUPFD_CLOEXEC; F_GETFD … F_SETFL
 TERMINAL_SIZE, IS_TERMINAL, BYTES_WAITING, NON_BLOCKING, INHERIT, NOT_INHERIT = (
     0x5413,
@@ -53,20 +55,28 @@ class Filter:
         return self._address
 
 
-def build_filter(machine: str = platform.machine()) -> Filter:
-    """The filter for this machine; KeyError for an architecture without a table."""
+def build_filter(machine: str = platform.machine(), *, scratch: bool = False) -> Filter:
+    """The filter for this machine; KeyError for an architecture without a table.
+
+    With `scratch` it lets through what names a path: only behind Landlock does that stay within the scratch folder.
+    """
     arch = AUDIT_ARCH[machine]
-    leaves = _leaves(list(AUDIT_ARCH).index(machine))
+    leaves = _leaves(list(AUDIT_ARCH).index(machine), scratch)
     search = _search(leaves)
     head: Code = [(LOAD, 0, 0, ARCH), (EQUAL, 1, 0, arch), (RETURN, 0, 0, KILL), (LOAD, 0, 0, NUMBER)]
     return Filter([*head, (AT_LEAST, 0, 1, X32), (RETURN, 0, 0, KILL), *search])
 
 
-def _leaves(column: int) -> list[tuple[int, Code]]:
+def _leaves(column: int, scratch: bool) -> list[tuple[int, Code]]:
     """(first number, what to do from there on), in order; neighbours that do the same are one."""
     rules: dict[str, Code] = dict.fromkeys(ALLOWED, _answer(ALLOW))
     rules |= {name: _refuse(number) for name, number in (HIDDEN | MISSING).items()}
     rules |= _conditional()
+    if scratch:
+        rules |= dict.fromkeys(SCRATCH, _answer(ALLOW)) | {name: _refuse(n) for name, n in PRETENDED.items()}
+        rules |= {"open": _opening(1), "openat": _opening(2), "openat2": _refuse(errno.ENOSYS)}
+        rules |= {"mkdir": _making(1), "mkdirat": _making(2), "mmap": _mapping()}
+        rules |= {"kill": _signalling(1), "tgkill": _signalling(2)}
     by_number = {NUMBERS[name][column]: rule for name, rule in rules.items() if NUMBERS[name][column] >= 0}
     refused = _refuse(errno.EPERM)
     leaves: list[tuple[int, Code]] = [(0, by_number.get(0, refused))]
@@ -119,6 +129,35 @@ def _conditional() -> dict[str, Code]:
         ],
         "sendto": [_low(4), (EQUAL, 0, 3, 0), _high(4), (EQUAL, 0, 1, 0), *_answer(ALLOW), *_refuse(errno.EPERM)],
     }
+
+
+def _opening(flags: int) -> Code:
+    """Open a file by name, the mode following the flags: no file without a name, and none that lends its owner."""
+    return [
+        _low(flags),
+        (ANY_BIT, 0, 1, NAMELESS),
+        *_refuse(errno.EOPNOTSUPP),
+        (ANY_BIT, 0, 3, O_CREAT),
+        _low(flags + 1),
+        (ANY_BIT, 0, 1, SET_ID),
+        *_refuse(errno.EPERM),
+        *_answer(ALLOW),
+    ]
+
+
+def _making(mode: int) -> Code:
+    """Make a folder, but none that the janitor could not look into."""
+    return [_low(mode), (AND, 0, 0, OWNERS), (EQUAL, 0, 1, OWNERS), *_answer(ALLOW), *_refuse(errno.EPERM)]
+
+
+def _signalling(number: int) -> Code:
+    """Signal oneself, but not to go on: the janitor stops a program while it looks."""
+    return [_low(number), (EQUAL, 0, 1, SIGCONT), *_refuse(errno.EPERM), *_one_of(0, (OWN_PID,))]
+
+
+def _mapping() -> Code:
+    """Map memory, but no file: a mapping keeps a deleted file alive where nobody sees it."""
+    return [_low(3), (ANY_BIT, 0, 1, ANONYMOUS), *_answer(ALLOW), *_refuse(errno.ENODEV)]
 
 
 def _one_of(argument: int, values: tuple[int, ...], otherwise: int = errno.EPERM) -> Code:

@@ -1,12 +1,14 @@
 """Which system calls a candidate's process may make, by name, and their numbers.
 
 This is a list of what is allowed; everything that is not named is refused. Calls that take a path answer "no such
-file", so that programs which look for a file before they read standard input go on.
+file", so that programs which look for a file before they read standard input go on. Programs with scratch space may
+make some of those calls, since Landlock then says which path; what Landlock does not look at (modes, owners, times,
+`truncate` by path) stays closed to them.
 """
 
 import errno
 
-__all__ = ["ALLOWED", "AUDIT_ARCH", "HIDDEN", "MISSING", "NUMBERS"]
+__all__ = ["ALLOWED", "AUDIT_ARCH", "HIDDEN", "MISSING", "NUMBERS", "PRETENDED", "SCRATCH"]
 
 AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
@@ -30,6 +32,15 @@ PATHS = [
 ]  # fmt: skip
 HIDDEN = dict.fromkeys(PATHS, errno.ENOENT)
 MISSING = dict.fromkeys(["clone3", "statx"], errno.ENOSYS)  # glibc then takes the older call
+
+# With scratch space. Links, devices, sockets and pipes are not among them; `open`, `mkdir`, `mmap` are looked at.
+SCRATCH = [
+    "stat", "lstat", "newfstatat", "access", "faccessat", "faccessat2", "readlink", "readlinkat", "getdents64",
+    "rmdir", "unlink", "unlinkat", "rename", "renameat", "ftruncate", "fdatasync", "chdir", "fchdir",
+]  # fmt: skip
+# So that copying a file by `shutil` works. Modes and times are answered as done: they matter to nobody else here.
+PRETENDED = dict.fromkeys(["chmod", "fchmod", "fchmodat", "utimensat"], 0)
+PRETENDED |= dict.fromkeys(["listxattr", "llistxattr", "flistxattr"], errno.EOPNOTSUPP)
 
 # x86_64, aarch64; -1 where the architecture does not have the call.
 NUMBERS: dict[str, tuple[int, int]] = {
@@ -80,9 +91,19 @@ NUMBERS: dict[str, tuple[int, int]] = {
     "uname": (63, 160),
     "fcntl": (72, 25),
     "fsync": (74, 82),
+    "fdatasync": (75, 83),
+    "ftruncate": (77, 46),
     "getcwd": (79, 17),
+    "chdir": (80, 49),
+    "fchdir": (81, 50),
+    "rename": (82, -1),
+    "mkdir": (83, -1),
+    "rmdir": (84, -1),
     "creat": (85, -1),
+    "unlink": (87, -1),
     "readlink": (89, -1),
+    "chmod": (90, -1),
+    "fchmod": (91, 52),
     "gettimeofday": (96, 169),
     "getrlimit": (97, 163),
     "getrusage": (98, 165),
@@ -101,9 +122,13 @@ NUMBERS: dict[str, tuple[int, int]] = {
     "sigaltstack": (131, 132),
     "setrlimit": (160, 164),
     "gettid": (186, 178),
+    "listxattr": (194, 11),
+    "llistxattr": (195, 12),
+    "flistxattr": (196, 13),
     "time": (201, -1),
     "futex": (202, 98),
     "sched_getaffinity": (204, 123),
+    "getdents64": (217, 61),
     "restart_syscall": (219, 128),
     "clock_gettime": (228, 113),
     "clock_getres": (229, 114),
@@ -113,12 +138,17 @@ NUMBERS: dict[str, tuple[int, int]] = {
     "epoll_ctl": (233, 21),
     "tgkill": (234, 131),
     "openat": (257, 56),
+    "mkdirat": (258, 34),
     "newfstatat": (262, 79),
+    "unlinkat": (263, 35),
+    "renameat": (264, 38),
     "readlinkat": (267, 78),
+    "fchmodat": (268, 53),
     "faccessat": (269, 48),
     "pselect6": (270, 72),
     "ppoll": (271, 73),
     "set_robust_list": (273, 99),
+    "utimensat": (280, 88),
     "epoll_pwait": (281, 22),
     "epoll_create1": (291, 20),
     "dup3": (292, 24),

@@ -1,7 +1,8 @@
 """The server: a small warm interpreter that forks one locked-down child per program.
 
-It never reads a byte that a candidate wrote: it speaks only with the judge, and only about processes. One child is
-forked ahead, so that a program need not wait for its process.
+It never reads a byte that a candidate wrote: it speaks only with the judge, and only about processes; what is left in
+scratch space is another process's to clear away. One child is forked ahead, so that a program need not wait for its
+process.
 """
 
 import contextlib
@@ -22,6 +23,7 @@ from plaudit.sandbox.inside.kernel import Kernel
 from plaudit.sandbox.inside.lockdown import ChildLimits, Walls
 from plaudit.sandbox.inside.requests import LIMITS, QUIT, STATUS, TAKE
 from plaudit.sandbox.inside.runtime import Runtime, serve
+from plaudit.sandbox.inside.scratch import MOUNTED, OVER, Scratch
 from plaudit.sandbox.inside.sharing import share_code
 from plaudit.sandbox.inside.warm import ABSENT, FLAVOURS, WARM
 
@@ -30,8 +32,11 @@ __all__ = ["main"]
 CONTROL = 3
 
 
-def main(flavour: str, at_most: int, control_descriptor: int) -> None:
-    """Warm up, put the walls up, say which stand, then fork on request until the judge is gone."""
+def main(flavour: str, at_most: int, control_descriptor: int, scratch_mb: int, folder: str) -> None:
+    """Warm up, put the walls up, say which stand, then fork on request until the judge is gone.
+
+    With `scratch_mb`, scratch space of that size is made ready; in `folder` where it cannot be mounted.
+    """
     kernel = Kernel()
     walls = Walls(kernel)
     os.dup2(control_descriptor, CONTROL, inheritable=False)
@@ -47,8 +52,11 @@ def main(flavour: str, at_most: int, control_descriptor: int) -> None:
     walls.measure()
     share_code(kernel)
     if not reason:
-        namespaces.close_files_off(kernel)
-    walls.prepare(seccomp=at_most >= 1, landlock=at_most >= 2)
+        if folder:
+            os.rmdir(folder)  # not needed, and out of reach from now on
+        namespaces.close_files_off(kernel, scratch_mb)
+    scratch = _scratch(scratch_mb, folder if reason else "") if scratch_mb else None
+    walls.prepare(seccomp=at_most >= 1, landlock=at_most >= 2, scratch=scratch)
     if not reason:
         kernel.die_with_parent()  # again: becoming another user has undone it
     _settle()
@@ -62,6 +70,7 @@ class Zygote:
     def __init__(self, kernel: Kernel, control: socket.socket, walls: Walls) -> None:
         self._kernel, self._control, self._walls = kernel, control, walls
         self._ready: tuple[ChildLimits, int, list[int]] | None = None
+        self._janitors: dict[int, int] = {}  # of programs with scratch space
 
     def run(self) -> None:
         """Serve until the judge is gone; children go with this process."""
@@ -71,6 +80,11 @@ class Zygote:
             else:
                 self._bury(int(message[1:]), answer=message[:1] == STATUS)
         self._discard()
+        for pid in list(self._janitors):
+            os.kill(pid, signal.SIGKILL)
+            self._bury(pid, answer=False)
+        if self._walls.scratch:
+            self._walls.scratch.remove()
         os._exit(0)
 
     def _take(self, limits: ChildLimits) -> None:
@@ -80,6 +94,9 @@ class Zygote:
         assert self._ready is not None
         _, pid, descriptors = self._ready
         self._ready = None
+        if limits.scratch_bytes and (scratch := self._walls.scratch):
+            *_, out, err = descriptors
+            self._janitors[pid] = scratch.start_janitor(self._kernel, pid, out, err, limits.output_bytes)
         socket.send_fds(self._control, [str(pid).encode()], descriptors)
         for descriptor in descriptors:
             os.close(descriptor)
@@ -96,8 +113,15 @@ class Zygote:
     def _bury(self, pid: int, *, answer: bool) -> None:
         """Wait for a child that the judge has killed or seen die, and tell how it ended where that is asked."""
         _, status = os.waitpid(pid, 0)
+        code = os.waitstatus_to_exitcode(status)
+        if pid in self._janitors:
+            _, status = os.waitpid(self._janitors.pop(pid), 0)
+            done = os.waitstatus_to_exitcode(status)
+            if done > OVER or done < 0:
+                os._exit(1)  # the scratch space may not be empty: no other program may have it
+            code = -signal.SIGXFSZ if done == OVER else code
         if answer:
-            self._control.send(str(os.waitstatus_to_exitcode(status)).encode())
+            self._control.send(str(code).encode())
 
     def _fork(self, limits: ChildLimits) -> None:
         ours, theirs = socket.socketpair()
@@ -122,6 +146,11 @@ def _become_child(channel: int, files: list[int], walls: Walls, limits: ChildLim
     gc.enable()
     serve()
     os._exit(0)
+
+
+def _scratch(size_mb: int, path: str) -> Scratch:
+    folder = os.open(path or MOUNTED, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    return Scratch(folder, size_mb << 20, path)
 
 
 def _warm_up(flavour: str) -> None:

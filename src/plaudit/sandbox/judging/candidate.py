@@ -28,6 +28,7 @@ _CONCLUSIONS = {
     Ending.WALL_LIMIT: Conclusion.TIMEOUT,
     Ending.MEMORY: Conclusion.MEMORY,
     Ending.OUTPUT_LIMIT: Conclusion.OUTPUT,
+    Ending.SCRATCH_LIMIT: Conclusion.OUTPUT,
 }
 
 
