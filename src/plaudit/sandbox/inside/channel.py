@@ -10,6 +10,7 @@ from collections.abc import Callable
 __all__ = ["CHANNEL", "READY", "frame", "reading", "writing"]
 
 CHANNEL = 3  # the descriptor of a child's end
+CHUNK = 1 << 14  # larger ones are mapped and unmapped for every read
 READY = b"K"  # a child's first byte, written before it has seen anything of a candidate
 
 _LENGTH = struct.Struct("<I")
@@ -37,7 +38,7 @@ def reading(descriptor: int = CHANNEL) -> Callable[[], str | None]:
                     text = waiting[size:end].decode("utf-8", "surrogatepass")
                     del waiting[:end]
                     return text
-            part = read(descriptor, 1 << 18)
+            part = read(descriptor, CHUNK)
             if not part:
                 return None
             waiting.extend(part)

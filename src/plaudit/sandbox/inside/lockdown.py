@@ -7,6 +7,7 @@ sandbox, and the server says so.
 
 import contextlib
 import errno
+import fcntl
 import os
 import resource
 import signal
@@ -17,12 +18,13 @@ from dataclasses import dataclass
 from plaudit.sandbox.inside.kernel import PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, Kernel
 from plaudit.sandbox.inside.seccomp import Filter, build_filter
 
-__all__ = ["ChildLimits", "Walls"]
+__all__ = ["FIRST_DESCRIPTOR", "ChildLimits", "Walls"]
 
 FIRST_UID, UIDS, NOBODY = 0x3000_0000, 0x0FFF_0000, 65534
 THREADS, THREADS_AMONG_OTHERS = 128, 2048
 STACK_BYTES = 64 << 20
 DESCRIPTORS = 64
+FIRST_DESCRIPTOR = 10  # of the server's own; those below are for a child to have in their places
 UNLIMITED = (1 << 63) - 1
 
 
@@ -42,7 +44,9 @@ class Walls:
         self.report: dict[str, tuple[bool, str]] = dict.fromkeys(("Landlock", "seccomp"), (False, "switched off"))
         self._kernel = kernel
         self._filter: Filter | None = None
-        self._ruleset: int | None = None
+        self._die_with_parent = kernel.death_with_parent()
+        self._landlock: Callable[[], int] | None = None
+        self._seccomp: Callable[[], int] | None = None
         self._server = 0
         self._processes = UNLIMITED
         self._hard: dict[int, int] = {}  # what this process was given, which only root can go beyond
@@ -78,18 +82,34 @@ class Walls:
         signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # printing too much kills at once
         self._server = os.getpid()
 
-    def shut(self, limits: ChildLimits) -> None:
-        """Put up the rest, in a child, for good. Raises OSError when a wall that stood in the trial does not now."""
-        self._kernel.die_with_parent()
+    def limits_of(self, limits: ChildLimits) -> list[tuple[int, tuple[int, int]]]:
+        """What `shut` sets: kinds of limits and their values."""
+        wanted = {
+            resource.RLIMIT_AS: self._own_memory + limits.memory_bytes,
+            resource.RLIMIT_CPU: limits.cpu_s,
+            resource.RLIMIT_FSIZE: limits.file_bytes,
+            resource.RLIMIT_NPROC: self._processes,
+        }
+        values = {kind: min(value, self._hard[kind]) for kind, value in wanted.items()}
+        return [(kind, (value, value)) for kind, value in values.items()]
+
+    def shut(self, limits: list[tuple[int, tuple[int, int]]]) -> None:
+        """Put up the rest, in a child, for good. Raises OSError when a wall that stood in the trial does not now.
+
+        All in one function, with little looked up: every object that a child touches costs it a copy of a page.
+        """
+        _done(self._die_with_parent)
         if os.getppid() != self._server:
             os._exit(0)
         os.setsid()
-        self._limit(limits)
-        if self._ruleset is not None:
-            self._kernel.landlock(self._ruleset)
+        for kind, values in limits:
+            resource.setrlimit(kind, values)
+        if self._landlock is not None:
+            _done(self._landlock)
         os.closerange(4, 1 << 16)
-        if self._filter is not None:
-            self._kernel.seccomp(self._filter.for_process(os.getpid()))
+        if self._filter is not None and self._seccomp is not None:
+            self._filter.fit(os.getpid())
+            _done(self._seccomp)
 
     def _attempt(self, wall: str, build: Callable[[], None]) -> None:
         try:
@@ -114,27 +134,28 @@ class Walls:
         self._processes = THREADS
 
     def _try_landlock(self) -> None:
-        ruleset = self._kernel.landlock_ruleset()
-        _attempt_in_child(lambda: self._kernel.landlock(ruleset), {"open": errno.EACCES})
-        self._ruleset = ruleset
+        ruleset = fcntl.fcntl(self._kernel.landlock_ruleset(), fcntl.F_DUPFD_CLOEXEC, FIRST_DESCRIPTOR)
+        landlock = self._kernel.landlock(ruleset)
+        _attempt_in_child(lambda: _done(landlock), {"open": errno.EACCES})
+        self._landlock = landlock
 
     def _try_seccomp(self) -> None:
         code = build_filter()
-        _attempt_in_child(
-            lambda: self._kernel.seccomp(code.for_process(os.getpid())),
-            {"open": errno.ENOENT, "fork": errno.EPERM, "socket": errno.EPERM, "signal": errno.EPERM},
-        )
-        self._filter = code
+        seccomp = self._kernel.seccomp(code.address)
 
-    def _limit(self, limits: ChildLimits) -> None:
-        for kind, value in (
-            (resource.RLIMIT_AS, self._own_memory + limits.memory_bytes),
-            (resource.RLIMIT_CPU, limits.cpu_s),
-            (resource.RLIMIT_FSIZE, limits.file_bytes),
-            (resource.RLIMIT_NPROC, self._processes),
-        ):
-            value = min(value, self._hard[kind])
-            resource.setrlimit(kind, (value, value))
+        def take_on() -> None:
+            code.fit(os.getpid())
+            _done(seccomp)
+
+        _attempt_in_child(
+            take_on, {"open": errno.ENOENT, "fork": errno.EPERM, "socket": errno.EPERM, "signal": errno.EPERM}
+        )
+        self._filter, self._seccomp = code, seccomp
+
+
+def _done(call: Callable[[], int]) -> None:
+    if call() < 0:
+        raise OSError("the kernel refuses a wall")
 
 
 _DEEDS: dict[str, Callable[[], object]] = {

@@ -4,6 +4,7 @@ It never reads a byte that a candidate wrote: it speaks only with the judge, and
 forked ahead, so that a program need not wait for its process.
 """
 
+import _socket
 import contextlib
 import gc
 import importlib
@@ -13,21 +14,25 @@ import random
 import signal
 import site
 import socket
+import struct
 import sys
 
 from plaudit.sandbox.inside import namespaces
 from plaudit.sandbox.inside.archive import Archive
 from plaudit.sandbox.inside.channel import CHANNEL, READY
 from plaudit.sandbox.inside.kernel import Kernel
-from plaudit.sandbox.inside.lockdown import ChildLimits, Walls
+from plaudit.sandbox.inside.lockdown import FIRST_DESCRIPTOR, ChildLimits, Walls
 from plaudit.sandbox.inside.requests import LIMITS, QUIT, STATUS, TAKE
-from plaudit.sandbox.inside.runtime import Runtime, serve
+from plaudit.sandbox.inside.runtime import Runtime, serving
 from plaudit.sandbox.inside.sharing import share_code
 from plaudit.sandbox.inside.warm import ABSENT, FLAVOURS, WARM
 
 __all__ = ["main"]
 
-CONTROL = 3
+CONTROL = FIRST_DESCRIPTOR
+FILES, OURS, PROCESS = [0, 1, 2], CHANNEL + 1, CHANNEL + 2
+# A new child's descriptors in the server, which keeps these numbers free, so that the child finds them in place.
+HANDED = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack("=5i", OURS, PROCESS, *FILES))]
 
 
 def main(flavour: str, at_most: int, control_descriptor: int) -> None:
@@ -45,7 +50,7 @@ def main(flavour: str, at_most: int, control_descriptor: int) -> None:
         namespaces.become_first_process(kernel)
     _warm_up(flavour)
     walls.measure()
-    share_code(kernel)
+    share_code(kernel, _rehearse)
     if not reason:
         namespaces.close_files_off(kernel)
     walls.prepare(seccomp=at_most >= 1, landlock=at_most >= 2)
@@ -60,38 +65,42 @@ class Zygote:
     """Forks children, hands them over, and buries them."""
 
     def __init__(self, kernel: Kernel, control: socket.socket, walls: Walls) -> None:
-        self._kernel, self._control, self._walls = kernel, control, walls
-        self._ready: tuple[ChildLimits, int, list[int]] | None = None
+        self._fork, self._control, self._walls = kernel.fork(), control, walls
+        self._serve = serving()
+        self._pid = 0  # of the child that waits
+        self._asked = b""
+        self._limits: list[tuple[int, tuple[int, int]]] = []
 
     def run(self) -> None:
         """Serve until the judge is gone; children go with this process."""
+        os.closerange(0, FIRST_DESCRIPTOR)
         while (message := self._control.recv(256)) not in (b"", QUIT):
             if message[:1] == TAKE:
-                self._take(ChildLimits(*LIMITS.unpack(message[1:])))
+                self._take(message[1:])
             else:
                 self._bury(int(message[1:]), answer=message[:1] == STATUS)
         self._discard()
         os._exit(0)
 
-    def _take(self, limits: ChildLimits) -> None:
-        if self._ready is None or self._ready[0] != limits:
+    def _take(self, limits: bytes) -> None:
+        if limits != self._asked:
             self._discard()
-            self._fork(limits)
-        assert self._ready is not None
-        _, pid, descriptors = self._ready
-        self._ready = None
-        socket.send_fds(self._control, [str(pid).encode()], descriptors)
-        for descriptor in descriptors:
-            os.close(descriptor)
-        self._fork(limits)
+            self._asked, self._limits = limits, self._walls.limits_of(ChildLimits(*LIMITS.unpack(limits)))
+        if not self._pid:
+            self._new_child()
+        self._control.sendmsg([b"%d" % self._pid], HANDED)
+        self._forget()
+        self._new_child()
 
     def _discard(self) -> None:
-        if self._ready is not None:
-            _, pid, descriptors = self._ready
-            os.kill(pid, signal.SIGKILL)
-            os.waitpid(pid, 0)
-            for descriptor in descriptors:
-                os.close(descriptor)
+        if self._pid:
+            os.kill(self._pid, signal.SIGKILL)
+            os.waitpid(self._pid, 0)
+            self._forget()
+
+    def _forget(self) -> None:
+        self._pid = 0
+        os.closerange(0, PROCESS + 1)
 
     def _bury(self, pid: int, *, answer: bool) -> None:
         """Wait for a child that the judge has killed or seen die, and tell how it ended where that is asked."""
@@ -99,29 +108,26 @@ class Zygote:
         if answer:
             self._control.send(str(os.waitstatus_to_exitcode(status)).encode())
 
-    def _fork(self, limits: ChildLimits) -> None:
-        ours, theirs = socket.socketpair()
-        files = [os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING) for name in ("in", "out", "err")]
-        pid = self._kernel.fork()
+    def _new_child(self) -> None:
+        for name in ("in", "out", "err"):
+            os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+        theirs, ours = _socket.socketpair()
+        pid = self._fork()
         if pid == 0:
             try:
-                _become_child(theirs.fileno(), files, self._walls, limits)
+                self._walls.shut(self._limits)
+                os.write(CHANNEL, READY)
+                gc.enable()
+                self._serve()
+                os._exit(0)
             except BaseException as error:  # noqa: BLE001 - nothing may go on as the server
                 os.write(2, repr(error).encode())
             finally:
                 os._exit(70)
-        theirs.close()
-        self._ready = (limits, pid, [ours.detach(), os.pidfd_open(pid), *files])
-
-
-def _become_child(channel: int, files: list[int], walls: Walls, limits: ChildLimits) -> None:
-    for number, descriptor in enumerate((*files, channel)):
-        os.dup2(descriptor, number, inheritable=False)
-    walls.shut(limits)
-    os.write(CHANNEL, READY)
-    gc.enable()
-    serve()
-    os._exit(0)
+        if pid < 0 or (theirs.detach(), ours.detach(), os.pidfd_open(pid)) != (CHANNEL, OURS, PROCESS):
+            os._exit(71)  # the judge sees that the server is gone, and starts another
+        os.close(CHANNEL)
+        self._pid = pid
 
 
 def _warm_up(flavour: str) -> None:
@@ -135,7 +141,6 @@ def _warm_up(flavour: str) -> None:
     site.setcopyright()
     site.sethelper()
     sys.meta_path.append(Archive())
-    _rehearse()
 
 
 def _rehearse() -> None:
