@@ -14,6 +14,7 @@ import signal
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from plaudit.sandbox.inside.kernel import PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, Kernel
 from plaudit.sandbox.inside.seccomp import Filter, build_filter
@@ -82,8 +83,32 @@ class Walls:
         signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # printing too much kills at once
         self._server = os.getpid()
 
-    def limits_of(self, limits: ChildLimits) -> list[tuple[int, tuple[int, int]]]:
-        """What `shut` sets: kinds of limits and their values."""
+    def shutting(self, limits: ChildLimits) -> Callable[[], None]:
+        """A function that puts up the rest, in a child, for good; OSError when a wall that stood in the trial does not.
+
+        Everything is looked up beforehand: each object that a child touches costs it the copy of a page.
+        """
+        getpid, getppid, server, landlock = os.getpid, os.getppid, self._server, self._landlock
+        first = [self._die_with_parent, os.setsid, *self._limiting(limits), *([landlock] if landlock else [])]
+        first.append(partial(os.closerange, 4, 1 << 16))
+        words, places = (self._filter.words, self._filter.own_pid) if self._filter else (None, [])
+        last = [self._seccomp] if self._seccomp else []
+
+        def shut() -> None:
+            for step in first:
+                if step():
+                    raise OSError("the kernel refuses a wall")
+            if getppid() != server:
+                os._exit(0)
+            for place in places:
+                words[place] = getpid()  # type: ignore[index]  # there are words where there are places
+            for step in last:
+                if step():
+                    raise OSError("the kernel refuses the filter")
+
+        return shut
+
+    def _limiting(self, limits: ChildLimits) -> list[Callable[[], object]]:
         wanted = {
             resource.RLIMIT_AS: self._own_memory + limits.memory_bytes,
             resource.RLIMIT_CPU: limits.cpu_s,
@@ -91,25 +116,7 @@ class Walls:
             resource.RLIMIT_NPROC: self._processes,
         }
         values = {kind: min(value, self._hard[kind]) for kind, value in wanted.items()}
-        return [(kind, (value, value)) for kind, value in values.items()]
-
-    def shut(self, limits: list[tuple[int, tuple[int, int]]]) -> None:
-        """Put up the rest, in a child, for good. Raises OSError when a wall that stood in the trial does not now.
-
-        All in one function, with little looked up: every object that a child touches costs it a copy of a page.
-        """
-        _done(self._die_with_parent)
-        if os.getppid() != self._server:
-            os._exit(0)
-        os.setsid()
-        for kind, values in limits:
-            resource.setrlimit(kind, values)
-        if self._landlock is not None:
-            _done(self._landlock)
-        os.closerange(4, 1 << 16)
-        if self._filter is not None and self._seccomp is not None:
-            self._filter.fit(os.getpid())
-            _done(self._seccomp)
+        return [partial(resource.setrlimit, kind, (value, value)) for kind, value in values.items()]
 
     def _attempt(self, wall: str, build: Callable[[], None]) -> None:
         try:
@@ -144,7 +151,8 @@ class Walls:
         seccomp = self._kernel.seccomp(code.address)
 
         def take_on() -> None:
-            code.fit(os.getpid())
+            for place in code.own_pid:
+                code.words[place] = os.getpid()
             _done(seccomp)
 
         _attempt_in_child(
@@ -154,7 +162,7 @@ class Walls:
 
 
 def _done(call: Callable[[], int]) -> None:
-    if call() < 0:
+    if call():
         raise OSError("the kernel refuses a wall")
 
 

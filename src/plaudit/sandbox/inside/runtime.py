@@ -13,7 +13,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from plaudit.sandbox.inside.channel import reading, writing
+from plaudit.sandbox.inside.channel import CHANNEL, reading, writing
 from plaudit.sandbox.values import Handle, NotPlain, from_text, to_text
 
 __all__ = ["Runtime", "serving"]
@@ -22,9 +22,9 @@ MESSAGE_CHARACTERS = 2000
 FILE = "<candidate>"
 
 
-def serving() -> Callable[[], None]:
+def serving(channel: int = CHANNEL) -> Callable[[], None]:
     """A function that answers the judge until it is gone; made in the server, as what is made there costs no child."""
-    next_text, put = reading(), writing()
+    next_text, put = reading(channel), writing(channel)
     answer = Runtime().answer
 
     def serve() -> None:

@@ -21,7 +21,6 @@ ALLOW, KILL = 0x7FFF0000, 0x80000000
 NUMBER, ARCH = 0, 4  # offsets in struct seccomp_data
 X32 = 0x40000000
 OWN_PID = 0xFEED_FACE  # replaced per child
-_PID = struct.Struct("=I")
 
 CLONE_THREAD, CLONE_VM, CLONE_NEW = 0x00010000, 0x00000100, 0x7E020080
 AF_UNIX, SOCK_STREAM, AT_EMPTY_PATH = 1, 1, 0x1000
@@ -45,12 +44,9 @@ class Filter:
         self._code = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *line) for line in code))
         self._program = ctypes.create_string_buffer(struct.pack("=HxxxxxxQ", len(code), ctypes.addressof(self._code)))
         self.address = ctypes.addressof(self._program)
-        self._places = [8 * place + 4 for place, (*_, operand) in enumerate(code) if operand == OWN_PID]
-
-    def fit(self, pid: int) -> None:
-        """Make it the filter in which only `pid` may be sent signals."""
-        for place in self._places:
-            _PID.pack_into(self._code, place, pid)
+        # The operands, and which of them are the number of the only process that may be sent signals.
+        self.words = memoryview(self._code).cast("B")[: 8 * len(code)].cast("I")
+        self.own_pid = [2 * place + 1 for place, (*_, operand) in enumerate(code) if operand == OWN_PID]
 
 
 def build_filter(machine: str = platform.machine()) -> Filter:

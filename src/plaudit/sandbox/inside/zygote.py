@@ -16,14 +16,16 @@ import site
 import socket
 import struct
 import sys
+from collections.abc import Callable
 
 from plaudit.sandbox.inside import namespaces
 from plaudit.sandbox.inside.archive import Archive
 from plaudit.sandbox.inside.channel import CHANNEL, READY
 from plaudit.sandbox.inside.kernel import Kernel
 from plaudit.sandbox.inside.lockdown import FIRST_DESCRIPTOR, ChildLimits, Walls
+from plaudit.sandbox.inside.rehearsal import fill_gaps, rehearse
 from plaudit.sandbox.inside.requests import LIMITS, QUIT, STATUS, TAKE
-from plaudit.sandbox.inside.runtime import Runtime, serving
+from plaudit.sandbox.inside.runtime import serving
 from plaudit.sandbox.inside.sharing import share_code
 from plaudit.sandbox.inside.warm import ABSENT, FLAVOURS, WARM
 
@@ -50,15 +52,17 @@ def main(flavour: str, at_most: int, control_descriptor: int) -> None:
         namespaces.become_first_process(kernel)
     _warm_up(flavour)
     walls.measure()
-    share_code(kernel, _rehearse)
+    share_code(kernel, rehearse)
     if not reason:
         namespaces.close_files_off(kernel)
     walls.prepare(seccomp=at_most >= 1, landlock=at_most >= 2)
     if not reason:
         kernel.die_with_parent()  # again: becoming another user has undone it
-    _settle()
+    zygote = Zygote(kernel, control, walls)
     control.send(json.dumps(walls.report).encode())
-    Zygote(kernel, control, walls).run()
+    filling = _settle()
+    zygote.run()
+    del filling  # kept until the end
 
 
 class Zygote:
@@ -69,7 +73,7 @@ class Zygote:
         self._serve = serving()
         self._pid = 0  # of the child that waits
         self._asked = b""
-        self._limits: list[tuple[int, tuple[int, int]]] = []
+        self._shut: Callable[[], None] = lambda: None
 
     def run(self) -> None:
         """Serve until the judge is gone; children go with this process."""
@@ -85,7 +89,7 @@ class Zygote:
     def _take(self, limits: bytes) -> None:
         if limits != self._asked:
             self._discard()
-            self._asked, self._limits = limits, self._walls.limits_of(ChildLimits(*LIMITS.unpack(limits)))
+            self._asked, self._shut = limits, self._walls.shutting(ChildLimits(*LIMITS.unpack(limits)))
         if not self._pid:
             self._new_child()
         self._control.sendmsg([b"%d" % self._pid], HANDED)
@@ -112,20 +116,21 @@ class Zygote:
         for name in ("in", "out", "err"):
             os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         theirs, ours = _socket.socketpair()
+        shut, serve, write, leave = self._shut, self._serve, os.write, os._exit
         pid = self._fork()
         if pid == 0:
             try:
-                self._walls.shut(self._limits)
-                os.write(CHANNEL, READY)
+                shut()
+                write(CHANNEL, READY)
                 gc.enable()
-                self._serve()
-                os._exit(0)
+                serve()
+                leave(0)
             except BaseException as error:  # noqa: BLE001 - nothing may go on as the server
-                os.write(2, repr(error).encode())
+                write(2, repr(error).encode())
             finally:
-                os._exit(70)
+                leave(70)
         if pid < 0 or (theirs.detach(), ours.detach(), os.pidfd_open(pid)) != (CHANNEL, OURS, PROCESS):
-            os._exit(71)  # the judge sees that the server is gone, and starts another
+            leave(71)  # the judge sees that the server is gone, and starts another
         os.close(CHANNEL)
         self._pid = pid
 
@@ -143,24 +148,17 @@ def _warm_up(flavour: str) -> None:
     sys.meta_path.append(Archive())
 
 
-def _rehearse() -> None:
-    """Run a program once, so that what its first run allocates is shared by all children."""
-    runtime = Runtime()
-    runtime.answer('["load","def f(x):\\n    return [x]\\n",false]')
-    runtime.answer('["call","f",[[1,"a",2.5]],{"d":[]}]')
-    runtime.answer('["call","g",[{"t":[1]}],{"d":[]}]')
-    sys.modules.pop("candidate", None)
-
-
-def _settle() -> None:
+def _settle() -> list[bytes]:
     """Forget where things came from, and let garbage collection never touch what children share."""
     sys.path.clear()
     sys.path_importer_cache.clear()
     for name in [name for name in sys.modules if name.partition(".")[0] == "plaudit"]:
         del sys.modules[name]
     os.environ.clear()
+    rehearse()
     random.seed(0)  # a program without a seed of its own does the same every time
     sys.argv, sys.orig_argv = [""], [""]
     gc.collect()
     gc.disable()
     gc.freeze()
+    return fill_gaps()
