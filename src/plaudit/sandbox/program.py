@@ -58,9 +58,9 @@ class Program:
             _fill(self._child.stdin, stdin)
         return next(self._ask([self._first(source, as_script=stdin is not None)]))
 
-    def load_and_call(self, source: str, calls: list[Call]) -> Iterator[Outcome]:
-        """Load a source and make calls, sent at once: the outcome of loading it, then those of the calls."""
-        return self._ask([self._first(source), *(call.text() for call in calls)])
+    def load_and_call(self, source: str, calls: bytes, count: int) -> Iterator[Outcome]:
+        """Load a source and make calls, given as frames: the outcome of loading it, then those of the calls."""
+        return self._sent(frame(self._first(source)) + calls, 1 + count)
 
     def call(self, path: str, args: list[Any] | None = None, kwargs: dict[str, Any] | None = None) -> Outcome:
         """Call one function with plain values; what it returned, or how it failed."""
@@ -96,6 +96,9 @@ class Program:
         return to_text(["load", source, as_script])
 
     def _ask(self, requests: list[str]) -> Iterator[Outcome]:
+        return self._sent(b"".join(map(frame, requests)), len(requests))
+
+    def _sent(self, requests: bytes, count: int) -> Iterator[Outcome]:
         if self._closed:
             raise SandboxError("this program is closed")
         while self._unread and self._end is None:  # calls whose outcomes nobody waited for
@@ -103,8 +106,8 @@ class Program:
         if self._end is not None:
             yield self._end
             return
-        self._exchange.send(b"".join(frame(request) for request in requests))
-        self._unread = len(requests)
+        self._exchange.send(requests)
+        self._unread = count
         while self._unread and self._end is None:
             yield self._next_outcome()
 

@@ -38,7 +38,7 @@ class Bench:
         """The program, loaded after the data set's own import lines and asked all of a plan; raises NotLoaded."""
         prefix = bare_imports("\n".join(imports)) if imports else ""
         source = prefixed(prefix, self.source)
-        candidate = Candidate(lambda calls: self._loaded(source, calls), self.on_first_value, plan)
+        candidate = Candidate(lambda asked: self._loaded(source, asked), self.on_first_value, plan)
         candidate.made = self.made
         return candidate
 
@@ -50,9 +50,9 @@ class Bench:
             self.plans[key] = CallPlan()
         return self.plans[key]
 
-    def _loaded(self, source: str, calls: list[Call]) -> Started:
+    def _loaded(self, source: str, plan: CallPlan) -> Started:
         program = self.sandbox.open(self.limits)
-        outcomes = program.load_and_call(source, calls)
+        outcomes = program.load_and_call(source, plan.frames, len(plan.keys))
         outcome = next(outcomes)
         if outcome.ending is Ending.RETURNED:
             return Started(program, outcome, outcomes)

@@ -24,6 +24,7 @@ MAX_LOSSES = 3
 ODD = frozenset({"nan", "inf"})
 SHOWN = 100
 TAIL = 2000
+NO_CALLS = CallPlan()
 _CONCLUSIONS = {
     Ending.CPU_LIMIT: Conclusion.TIMEOUT,
     Ending.WALL_LIMIT: Conclusion.TIMEOUT,
@@ -63,7 +64,7 @@ class Candidate:
 
     def __init__(
         self,
-        started: Callable[[list[Call]], Started],
+        started: Callable[[CallPlan], Started],
         on_first_value: Callable[[], None],
         plan: CallPlan | None = None,
     ) -> None:
@@ -130,7 +131,7 @@ class Candidate:
         return self._settled(path, outcome, args, keywords)
 
     def _start(self, plan: CallPlan | None = None) -> Program:
-        started = self._started(plan.calls if plan else [])
+        started = self._started(plan or NO_CALLS)
         self._replay = Replay(plan, started.outcomes) if plan else None
         self._keep_prints(started.loaded)
         return started.program

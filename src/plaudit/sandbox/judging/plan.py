@@ -8,6 +8,7 @@ import marshal
 from collections.abc import Iterator
 from typing import Any
 
+from plaudit.sandbox.inside.channel import frame
 from plaudit.sandbox.outcome import Outcome
 from plaudit.sandbox.program import Call
 from plaudit.sandbox.values import from_text
@@ -24,22 +25,13 @@ class PlanBroken(BaseException):
     """This program's run makes other calls than the plan: start anew, without it."""
 
 
-class NotedCall(Call):
-    """A call whose request is known as text already."""
-
-    def __init__(self, noted: str) -> None:
-        super().__init__(noted)
-
-    def text(self) -> str:
-        return self.path
-
-
 class CallPlan:
     """The calls of one run, in order; `usable` once that run is complete and the calls are few and small enough."""
 
     def __init__(self) -> None:
         self.keys: list[str] = []
         self.images: list[bytes | None] = []
+        self.frames = b""  # all of them, as they are sent
         self.usable = self.given_up = False
         self._characters = 0
 
@@ -50,15 +42,13 @@ class CallPlan:
         self.keys.append(key)
         self.images.append(None if any(tag in key for tag in _ALIKE) else _image(path, args, keywords))
 
-    @property
-    def calls(self) -> list[Call]:
-        """The calls, as a program is asked them."""
-        return [NotedCall(key) for key in self.keys]
-
     def complete(self) -> None:
         """The run is over and made all its calls."""
+        if self.usable:
+            return
         small = 1 < len(self.keys) <= MAX_CALLS and self._characters <= MAX_CHARACTERS
         self.usable = small and not self.given_up
+        self.frames = b"".join(map(frame, self.keys))
 
     def forget(self) -> None:
         """The run was cut short: the next one may note its calls again."""
