@@ -1,7 +1,9 @@
 """What running one HumanEval program costs: processor milliseconds of all processes, here and elsewhere.
 
 Each round runs every way of running programs once, in turn, on programs of the data set; the figures are medians over
-rounds of user + system time of this process and all its descendants. `python benchmarks/sandbox.py [ROUNDS]`
+rounds of user + system time of this process and all its descendants. Ours is the pool that `CodeReward` uses, with
+tests that it has seen before, as in a group of responses to one prompt; what the first of a group costs is told apart.
+`python -P benchmarks/sandbox.py [ROUNDS]`
 """
 
 import gzip
@@ -15,17 +17,21 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from plaudit.sandbox import Ending, Program, Sandbox
+from plaudit.sandbox import RunLimits
+from plaudit.sandbox.judging import AssertSuite, Job, JudgePool, Verdict
 
 ROUNDS = 5
 DATA = [Path(__file__).resolve().parents[depth] / "shared/data/code/HumanEval.jsonl.gz" for depth in (2, 3)]
 TICK = os.sysconf("SC_CLK_TCK")
 TIMEOUT_S = 10.0
 BALLAST = 1 << 30
+LEAST = 160  # programs, for a cost that is told apart
+LIMITS = RunLimits(cpu_s=2.0, wall_s=20.0)  # those of a CodeReward
+NO_PLUGINS = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 
 Row = dict[str, Any]
 
@@ -39,30 +45,22 @@ def whole_program(row: Row) -> str:
     return f"{row['prompt']}{row['canonical_solution']}\n{row['test']}\ncheck({row['entry_point']})\n"
 
 
-def split(program: Program, row: Row) -> bool:
-    """Tests here, the candidate there: each call of the tests crosses the wall."""
-    if program.load(row["prompt"] + row["canonical_solution"]).ending is not Ending.RETURNED:
-        return False
-
-    def candidate(*arguments: Any) -> Any:
-        return program.call(row["entry_point"], list(arguments)).value
-
-    scope: dict[str, Any] = {}
-    exec(row["prompt"] + "    pass\n" + row["test"], scope)
-    scope[row["entry_point"]] = candidate
-    try:
-        scope["check"](candidate)
-    except AssertionError:
-        return False
-    return True
+def jobs(programs: list[Row], note: str = "") -> list[Job]:
+    """The programs as jobs; a new `note` makes their tests ones that no judge has seen."""
+    return [
+        Job(
+            row["prompt"] + row["canonical_solution"],
+            [AssertSuite([row["test"] + note], row["entry_point"], [], row["prompt"])],
+            LIMITS,
+        )
+        for row in programs
+    ]
 
 
-def sandboxed(sandbox: Sandbox, programs: list[Row]) -> int:
-    passed = 0
-    for row in programs:
-        with sandbox.open() as program:
-            passed += split(program, row)
-    return passed
+def judged(pool: JudgePool, programs: list[Row], note: str = "") -> int:
+    """How many programs pass."""
+    verdicts = pool.judge_all(jobs(programs, note))
+    return sum(isinstance(verdict, Verdict) and verdict.passed for verdict in verdicts)
 
 
 def with_pytest(programs: list[Row]) -> None:
@@ -70,7 +68,8 @@ def with_pytest(programs: list[Row]) -> None:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "test_it.py"
             path.write_text(whole_program(row).replace("\ncheck(", "\ndef test_it():\n    check("))
-            _run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(path)])
+            # Without the plug-ins that happen to be installed here, which would only make it dearer.
+            _run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(path)], **NO_PLUGINS)
 
 
 def as_file(programs: list[Row]) -> None:
@@ -81,8 +80,8 @@ def as_file(programs: list[Row]) -> None:
             _run([sys.executable, file.name])
 
 
-def _run(command: list[str]) -> None:
-    subprocess.run(command, capture_output=True, timeout=60, check=True)
+def _run(command: list[str], **environment: str) -> None:
+    subprocess.run(command, capture_output=True, timeout=60, check=True, env={**os.environ, **environment})
 
 
 def managed(programs: list[Row]) -> None:
@@ -105,7 +104,7 @@ def _execute(source: str, results: Any) -> None:
 
 def managed_from_large_parent(programs: list[Row]) -> None:
     """The same from a process of 1 GiB, less what such a process costs without any program."""
-    _run([sys.executable, __file__, "--large", json.dumps([row["task_id"] for row in programs])])
+    _run([sys.executable, "-P", __file__, "--large", json.dumps([row["task_id"] for row in programs])])
 
 
 def bare(programs: list[Row]) -> None:
@@ -153,11 +152,12 @@ def cost_ms(run: Callable[[list[Row]], object], programs: list[Row]) -> float:
 
 
 def throughput(programs: list[Row]) -> float:
-    with Sandbox(workers=2) as sandbox, ThreadPoolExecutor(2) as pool:
-        halves = [programs[::2], programs[1::2]]
-        list(pool.map(lambda half: sandboxed(sandbox, half[:5]), halves))
+    """Programs per second with two workers, each of which has seen the tests."""
+    with JudgePool(workers=2) as pool:
+        for turn in range(3):
+            judged(pool, programs[turn % 2 :])
         began = time.perf_counter()
-        list(pool.map(lambda half: sandboxed(sandbox, half), halves))
+        judged(pool, programs)
         return len(programs) / (time.perf_counter() - began)
 
 
@@ -175,14 +175,17 @@ def main(rounds: int) -> None:
     programs = rows()
     costs: dict[str, list[float]] = {name: [] for name in PEERS}
     ours: dict[str, list[float]] = {name: [] for name in PEERS}
-    with Sandbox() as sandbox:
-        passed = sandboxed(sandbox, programs)
-        print(f"{passed} of {len(programs)} canonical solutions pass; tier: {sandbox.protections.tier.label}")
+    first: list[float] = []
+    with JudgePool(workers=1) as pool:
+        print(f"{judged(pool, programs)} of {len(programs)} canonical solutions pass")
         for turn in range(rounds):
             for name, (run, stride, _) in PEERS.items():
                 some = programs[turn % stride :: stride]  # the same programs for both, since some take long anywhere
                 costs[name].append(cost_ms(run, some) - _unrelated_ms(run, len(some)))
-                ours[name].append(cost_ms(lambda some: sandboxed(sandbox, some), some))
+                again = -(-LEAST // len(some))  # the kernel tells in steps of 10 ms per process
+                ours[name].append(cost_ms(partial(_repeated, pool, again), some) / again)
+            some = programs[turn % 4 :: 4]
+            first.append(cost_ms(partial(judged, pool, note=f"\n# {turn}\n"), some))
     for name, (_, _, target) in PEERS.items():
         ratio = statistics.median(theirs / own for theirs, own in zip(costs[name], ours[name], strict=True))
         theirs, own = statistics.median(costs[name]), statistics.median(ours[name])
@@ -190,12 +193,18 @@ def main(rounds: int) -> None:
         print(
             f"{name:26} {theirs:8.2f} ms of processor, ours {own:5.2f}: {ratio:6.2f} × (target ≥ {target:.2g}: {met})"
         )
-    print(f"programs per second with 2 workers: {throughput(programs * 2):.0f}")
+    print(f"the first of a group, whose tests are new to the judge: {statistics.median(first):.2f} ms")
+    print(f"programs per second with 2 workers: {throughput(programs):.0f}")
+
+
+def _repeated(pool: JudgePool, times: int, programs: list[Row]) -> None:
+    for _ in range(times):
+        judged(pool, programs)
 
 
 def _unrelated_ms(run: Callable[[list[Row]], object], count: int) -> float:
-    """What making a process of 1 GiB costs, which is no part of running programs from it."""
-    return cost_ms(lambda _: run([]), [{}]) / count if run is managed_from_large_parent else 0.0
+    """What starting the process that runs programs costs, which is no part of running programs from it."""
+    return cost_ms(lambda _: run([]), [{}]) / count if run in (managed_from_large_parent, bare) else 0.0
 
 
 def large(names: list[str]) -> None:

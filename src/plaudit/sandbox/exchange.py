@@ -18,7 +18,7 @@ from plaudit.sandbox.server import Child
 __all__ = ["Exchange", "Stopped"]
 
 LOOK_S = 0.25  # a program with threads uses its time faster than the clock on the wall runs
-CHUNK = 1 << 18
+CHUNK = 1 << 16
 _LENGTH = struct.Struct("<I")
 
 
@@ -52,17 +52,27 @@ class Exchange:
         self._restart()
 
     def receive(self) -> tuple[str, float]:
-        """The next reply and the processor seconds it took; Stopped when there will be none."""
-        patience_s = min(self._limits.cpu_s, LOOK_S)  # the clock has just been started
+        """The next reply and the processor seconds it took; Stopped when there will be none.
+
+        Replies that have come together took what the first of them is said to have taken.
+        """
         reply = self._whole_reply()
+        if reply is not None:
+            return reply, 0.0
+        patience_s = min(self._limits.cpu_s, LOOK_S)  # the clock has just been started
         while reply is None:
             self._wait(patience_s)
             reply = self._whole_reply()
             if reply is None:
                 patience_s = self._patience_s()
-        used = self._cpu_s()
+        before = self._started_s
         self._restart()
-        return reply, used
+        return reply, self._started_s - before
+
+    @property
+    def has_more(self) -> bool:
+        """Whether more bytes of the child's are here already."""
+        return len(self._incoming) > _LENGTH.size
 
     def _restart(self) -> None:
         self._started_s, self._began = self._processor_s(), time.monotonic()

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+import msgspec
+
 from plaudit.sandbox.tiers import Tier
 
 __all__ = ["Ending", "Outcome", "Raised"]
@@ -34,7 +36,7 @@ class Ending(Enum):
         return self not in _LIVING
 
 
-_LIVING = {Ending.RETURNED, Ending.RAISED, Ending.MEMORY, Ending.OPAQUE}
+_LIVING = (Ending.RETURNED, Ending.RAISED, Ending.MEMORY, Ending.OPAQUE)  # found by identity, the first most often
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +53,7 @@ class Raised:
         return f"{self.name}: {self.message}{place}" if self.message else f"{self.name}{place}"
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(msgspec.Struct, frozen=True):
     """One load or call: how it ended, and what came back."""
 
     ending: Ending

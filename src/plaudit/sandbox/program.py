@@ -19,7 +19,6 @@ from plaudit.sandbox.inside.channel import frame
 from plaudit.sandbox.limits import RunLimits
 from plaudit.sandbox.outcome import Ending, Outcome, Raised
 from plaudit.sandbox.server import Child, ForkServer
-from plaudit.sandbox.tiers import Tier
 from plaudit.sandbox.values import NotPlain, from_text, to_text
 
 __all__ = ["Call", "Program"]
@@ -38,7 +37,7 @@ class Call:
 
     def text(self) -> str:
         """The call as the request that is sent; NotPlain when an argument cannot travel."""
-        return to_text(["call", self.path, self.args, self.kwargs])
+        return to_text(["call", self.path, self.args, self.kwargs] if self.kwargs else ["call", self.path, self.args])
 
 
 class Program:
@@ -51,15 +50,17 @@ class Program:
         self._end: Outcome | None = None
         self._unread = 0
         self._loaded = self._closed = self._buried = False
+        self.tier = server.protections.tier  # how strong the walls around this program are
 
     def load(self, source: str, stdin: bytes | None = None) -> Outcome:
         """Run a source as a module; with `stdin`, as a script (`__name__ == "__main__"`) to its end."""
-        if self._loaded:
-            raise SandboxError("a program is loaded once; open another for another source")
-        self._loaded = True
         if stdin is not None:
             _fill(self._child.stdin, stdin)
-        return next(self._ask([to_text(["load", source, stdin is not None])]))
+        return next(self._ask([self._first(source, as_script=stdin is not None)]))
+
+    def load_and_call(self, source: str, calls: bytes, count: int) -> Iterator[Outcome]:
+        """Load a source and make calls, given as frames: the outcome of loading it, then those of the calls."""
+        return self._sent(frame(self._first(source)) + calls, 1 + count)
 
     def call(self, path: str, args: list[Any] | None = None, kwargs: dict[str, Any] | None = None) -> Outcome:
         """Call one function with plain values; what it returned, or how it failed."""
@@ -88,12 +89,16 @@ class Program:
     ) -> None:
         self.close()
 
-    @property
-    def tier(self) -> Tier:
-        """How strong the walls around this program are."""
-        return self._server.protections.tier
+    def _first(self, source: str, *, as_script: bool = False) -> str:
+        if self._loaded:
+            raise SandboxError("a program is loaded once; open another for another source")
+        self._loaded = True
+        return to_text(["load", source, as_script])
 
     def _ask(self, requests: list[str]) -> Iterator[Outcome]:
+        return self._sent(b"".join(map(frame, requests)), len(requests))
+
+    def _sent(self, requests: bytes, count: int) -> Iterator[Outcome]:
         if self._closed:
             raise SandboxError("this program is closed")
         while self._unread and self._end is None:  # calls whose outcomes nobody waited for
@@ -101,8 +106,8 @@ class Program:
         if self._end is not None:
             yield self._end
             return
-        self._exchange.send(b"".join(frame(request) for request in requests))
-        self._unread = len(requests)
+        self._exchange.send(requests)
+        self._unread = count
         while self._unread and self._end is None:
             yield self._next_outcome()
 
@@ -114,9 +119,11 @@ class Program:
             found, cpu_s = self._stopped(stopped), stopped.cpu_s
         else:
             found = _read(reply)
-        out, err = self._new_prints(self._child.stdout), self._new_prints(self._child.stderr)
-        if max(self._printed.values()) > self._limits.output_bytes:
-            found = {"ending": Ending.OUTPUT_LIMIT}
+        out = err = b""
+        if not (self._unread and self._exchange.has_more):  # else the next outcome has the prints of both
+            out, err = self._new_prints(self._child.stdout), self._new_prints(self._child.stderr)
+            if max(self._printed.values()) > self._limits.output_bytes:
+                found = {"ending": Ending.OUTPUT_LIMIT}
         outcome = Outcome(**found, stdout=out, stderr=err, cpu_s=cpu_s, tier=self.tier)
         if outcome.ending.is_final:
             if not self._buried:

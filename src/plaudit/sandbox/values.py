@@ -19,10 +19,11 @@ __all__ = ["Handle", "NotPlain", "decode", "encode", "from_text", "to_text"]
 DEPTH = 200
 SMALL = 1 << 53
 FRACTION_BITS = 20_000  # making a fraction looks for common factors, which grows with the square of the size
+_INTEGERS, _TEXTS = {int}, {str}
 SAME_HASHES = 64  # keys of one set or dict that may share a hash: forged collisions make building it quadratic
 
-_dumps = json.JSONEncoder(ensure_ascii=True, check_circular=False, allow_nan=False, separators=(",", ":")).encode
-_loads = json.JSONDecoder().decode
+_encoder = json.JSONEncoder(ensure_ascii=True, check_circular=False, allow_nan=False, separators=(",", ":"))
+_scan = json.JSONDecoder().scan_once  # type: ignore[attr-defined]  # what its `decode` calls
 
 
 class NotPlain(ValueError):
@@ -52,10 +53,37 @@ def to_text(value: Any) -> str:
     return _dumps(encode(value))
 
 
+def _encoding() -> Callable[[Any], str]:
+    """What `_encoder.encode` does, with the part in C made once instead of for every value."""
+    make = json.encoder.c_make_encoder  # type: ignore[attr-defined]
+    if make is None:  # a Python without that part
+        return _encoder.encode
+    text_of = json.encoder.encode_basestring_ascii
+    iterate = make(None, _encoder.default, text_of, None, ":", ",", False, False, False)
+    return lambda value: "".join(iterate(value, 0))
+
+
+_dumps = _encoding()
+
+
+def _loads(text: str) -> Any:
+    """What a JSON text says, which must be all of it."""
+    try:
+        coded, end = _scan(text, 0)
+    except StopIteration:
+        raise NotPlain("not a value: no JSON") from None
+    if end != len(text):
+        raise NotPlain("not a value: text behind it")
+    return coded
+
+
 def from_text(text: str) -> Any:
     """The value of a JSON text that `to_text` wrote, or that somebody forged; NotPlain when it is no value."""
     try:
-        return decode(_loads(text), DEPTH + 3)  # a reply is a list around values
+        coded = _loads(text)
+        if "{" not in text and text.count("[") <= DEPTH:
+            return coded  # nothing in it is tagged
+        return decode(coded, DEPTH + 3)  # a reply is a list around values
     except NotPlain:
         raise
     except (ValueError, RecursionError) as error:
@@ -80,12 +108,20 @@ def encode(value: Any, depth: int = DEPTH) -> Any:
     if depth <= 0:
         raise NotPlain("nested too deeply")
     if kind is list:
-        return [encode(item, depth - 1) for item in value]
+        return value if _says_itself(value) else [encode(item, depth - 1) for item in value]
     writer = _WRITERS.get(kind)
     if writer is None:
         raise NotPlain(f"{kind.__name__} is not plain data")
     tag, write = writer
     return {tag: write(value, depth - 1)}
+
+
+def _says_itself(items: list[Any]) -> bool:
+    """Whether a list is its own coding, as most are: small integers only, or plain words only."""
+    kinds = set(map(type, items))
+    if kinds == _INTEGERS:
+        return bool(min(items) > -SMALL and max(items) < SMALL)
+    return kinds == _TEXTS and all(map(str.isascii, items))
 
 
 def decode(coded: Any, depth: int = DEPTH) -> Any:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 __all__ = ["CHANNEL", "READY", "frame", "reading", "writing"]
 
 CHANNEL = 3  # the descriptor of a child's end
+CHUNK = 1 << 16
 READY = b"K"  # a child's first byte, written before it has seen anything of a candidate
 
 _LENGTH = struct.Struct("<I")
@@ -26,8 +27,9 @@ def reading(descriptor: int = CHANNEL) -> Callable[[], str | None]:
 
     What it needs is bound here, so that a program which replaces `os.read` by accident is still answered.
     """
-    read, unpack, size = os.read, _LENGTH.unpack_from, _LENGTH.size
-    waiting = bytearray()
+    read, unpack, size = os.readv, _LENGTH.unpack_from, _LENGTH.size
+    waiting, room = bytearray(), bytearray(CHUNK)  # made once: memory is what a child pays for
+    rooms, view = (room,), memoryview(room)
 
     def next_text() -> str | None:
         while True:
@@ -37,10 +39,10 @@ def reading(descriptor: int = CHANNEL) -> Callable[[], str | None]:
                     text = waiting[size:end].decode("utf-8", "surrogatepass")
                     del waiting[:end]
                     return text
-            part = read(descriptor, 1 << 18)
-            if not part:
+            count = read(descriptor, rooms)
+            if not count:
                 return None
-            waiting.extend(part)
+            waiting.extend(view[:count])
 
     return next_text
 

@@ -7,13 +7,15 @@ import ctypes
 import os
 import platform
 import struct
+from collections.abc import Callable
+from functools import partial
 
 __all__ = ["Kernel"]
 
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 1, 4, 22, 24, 38
 PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 47, 4
 SECCOMP_MODE_FILTER = 2
-MADV_POPULATE_READ, PROT_WRITE = 22, 2
+MADV_DONTNEED, PROT_WRITE = 4, 2
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF, PIVOT_ROOT, CAPSET = (
     444,
     445,
@@ -33,7 +35,7 @@ class Kernel:
 
     def __init__(self) -> None:
         self._c = ctypes.CDLL(None, use_errno=True)
-        self._fork = ctypes.PyDLL(None, use_errno=True).fork  # keeps the interpreter's lock
+        self._bare = ctypes.PyDLL(None)  # keeps the interpreter's lock and looks at no error number
         self._c.syscall.restype = ctypes.c_long
         self._c.syscall.argtypes = [ctypes.c_long] * 6
         self._c.prctl.argtypes = [ctypes.c_int, ctypes.c_ulong, ctypes.c_ulong, ctypes.c_ulong, ctypes.c_ulong]
@@ -45,32 +47,49 @@ class Kernel:
         """Change something about this process."""
         self._check(self._c.prctl(option, *arguments, *(0,) * (4 - len(arguments))), "prctl")
 
-    def fork(self) -> int:
-        """Fork without Python's own preparations: they are for threads, of which a server has none.
+    def ready(self, name: str, *arguments: int) -> Callable[[], int]:
+        """A call of the C library that is made already, but for calling it: all that a child can afford."""
+        return partial(getattr(self._bare, name), *map(ctypes.c_ulong, arguments))
+
+    def fork(self) -> Callable[[], int]:
+        """A fork without Python's own preparations: they are for threads, of which a server has none.
 
         They cost a child some 200 page faults, and would give each program another random seed.
         """
-        pid: int = self._fork()
-        self._check(pid, "fork")
-        return pid
+        return self.ready("fork")
+
+    def protect(self, start: int, length: int, protection: int) -> None:
+        """Change what may be done with mapped memory."""
+        self._check(self._c.mprotect(start, length, protection), "mprotect")
+
+    def forget_pages(self, start: int, length: int) -> None:
+        """Drop the pages of a mapped file from this process; they come back when they are used."""
+        self._check(self._c.madvise(start, length, MADV_DONTNEED), "madvise")
 
     def copy_page_table_at_fork(self, start: int, length: int, protection: int) -> None:
         """Have forks copy the page table of a mapped file, as they do for memory, instead of faulting it in again.
 
         The kernel does so for a private mapping of which a page was ever written: one byte is, with itself.
         """
-        self._check(self._c.madvise(start, length, MADV_POPULATE_READ), "madvise")
-        self._check(self._c.mprotect(start, length, protection | PROT_WRITE), "mprotect")
+        self.protect(start, length, protection | PROT_WRITE)
         ctypes.memmove(start, start, 1)
-        self._check(self._c.mprotect(start, length, protection), "mprotect")
+        self.protect(start, length, protection)
 
     def die_with_parent(self) -> None:
         """Be killed when the process that forked this one is gone."""
         self.prctl(PR_SET_PDEATHSIG, 9)
 
-    def seccomp(self, program: int) -> None:
-        """Take the filter at an address on, for good."""
-        self.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, program)
+    def death_with_parent(self) -> Callable[[], int]:
+        """The same, to be called later."""
+        return self.ready("prctl", PR_SET_PDEATHSIG, 9, 0, 0, 0)
+
+    def seccomp(self, program: int) -> Callable[[], int]:
+        """What takes the filter at an address on, for good."""
+        return self.ready("prctl", PR_SET_SECCOMP, SECCOMP_MODE_FILTER, program, 0, 0)
+
+    def landlock(self, ruleset: int) -> Callable[[], int]:
+        """What takes a ruleset on, for good."""
+        return self.ready("syscall", RESTRICT_SELF, ruleset, 0)
 
     def landlock_ruleset(self) -> int:
         """A descriptor of a ruleset that denies every file, TCP, and signals and sockets beyond the own process."""
@@ -87,10 +106,6 @@ class Kernel:
         files = FILES[max(known for known in FILES if known <= version)]
         rule = ctypes.create_string_buffer(struct.pack("=Qi", rights & files, folder))
         self._syscall(ADD_RULE, ruleset, PATH_BENEATH, ctypes.addressof(rule), 0)
-
-    def landlock(self, ruleset: int) -> None:
-        """Take a ruleset on, for good."""
-        self._syscall(RESTRICT_SELF, ruleset, 0)
 
     def unshare(self, flags: int) -> None:
         """Leave the namespaces of the parent."""

@@ -7,23 +7,26 @@ sandbox, and the server says so.
 
 import contextlib
 import errno
+import fcntl
 import os
 import resource
 import signal
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from plaudit.sandbox.inside.kernel import PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, Kernel
 from plaudit.sandbox.inside.scratch import RIGHTS, Scratch
 from plaudit.sandbox.inside.seccomp import Filter, build_filter
 
-__all__ = ["ChildLimits", "Walls"]
+__all__ = ["FIRST_DESCRIPTOR", "ChildLimits", "Walls", "out_of_the_way"]
 
 FIRST_UID, UIDS, NOBODY = 0x3000_0000, 0x0FFF_0000, 65534
 THREADS, THREADS_AMONG_OTHERS = 128, 2048
 STACK_BYTES = 64 << 20
 DESCRIPTORS = 64
+FIRST_DESCRIPTOR = 10  # of the server's own; those below are for a child to have in their places
 UNLIMITED = (1 << 63) - 1
 
 
@@ -44,10 +47,11 @@ class Walls:
         self.report: dict[str, tuple[bool, str]] = dict.fromkeys(("Landlock", "seccomp"), (False, "switched off"))
         self._kernel = kernel
         self._filter: Filter | None = None
-        self._ruleset: int | None = None
+        self._die_with_parent = kernel.death_with_parent()
+        self._landlock: Callable[[], int] | None = None
+        self._seccomp: Callable[[], int] | None = None
         self.scratch: Scratch | None = None  # where it can be confined, with a filter and a ruleset of its own
-        self._scratch_filter: Filter | None = None
-        self._scratch_ruleset = -1
+        self._enter_scratch: Callable[[], None] | None = None
         self._server = 0
         self._processes = UNLIMITED
         self._hard: dict[int, int] = {}  # what this process was given, which only root can go beyond
@@ -87,33 +91,74 @@ class Walls:
         signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # printing too much kills at once
         self._server = os.getpid()
 
-    def shut(self, limits: ChildLimits) -> None:
-        """Put up the rest, in a child, for good. Raises OSError when a wall that stood in the trial does not now."""
-        self._kernel.die_with_parent()
-        if os.getppid() != self._server:
-            os._exit(0)
-        os.setsid()
-        self._limit(limits)
-        if limits.scratch_bytes:
-            self._enter_scratch()
-            return
-        if self._ruleset is not None:
-            self._kernel.landlock(self._ruleset)
-        os.closerange(4, 1 << 16)
-        if self._filter is not None:
-            self._kernel.seccomp(self._filter.for_process(os.getpid()))
+    def shutting(self, limits: ChildLimits) -> Callable[[], None]:
+        """A function that puts up the rest, in a child, for good; OSError when a wall that stood in the trial does not.
 
-    def _enter_scratch(self) -> None:
-        """Go to the scratch folder and nowhere else."""
-        if self.scratch is None or self._scratch_filter is None:
-            raise OSError("there is no scratch space")
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a file too long is an error, as a full disk is
-        os.fchdir(self.scratch.folder)
-        if self.scratch.path:
-            self._kernel.prctl(PR_SET_DUMPABLE, 1)  # for the janitor; other programs are kept off by Landlock
-        self._kernel.landlock(self._scratch_ruleset)
-        os.closerange(4, 1 << 16)
-        self._kernel.seccomp(self._scratch_filter.for_process(os.getpid()))
+        Everything is looked up beforehand: each object that a child touches costs it the copy of a page.
+        """
+        if limits.scratch_bytes:
+            return self._shutting_with_scratch(limits)
+        getpid, getppid, server, landlock = os.getpid, os.getppid, self._server, self._landlock
+        first = [self._die_with_parent, os.setsid, *self._limiting(limits), *([landlock] if landlock else [])]
+        first.append(partial(os.closerange, 4, 1 << 16))
+        words, places = (self._filter.words, self._filter.own_pid) if self._filter else (None, [])
+        last = [self._seccomp] if self._seccomp else []
+
+        def shut() -> None:
+            for step in first:
+                if step():
+                    raise OSError("the kernel refuses a wall")
+            if getppid() != server:
+                os._exit(0)
+            for place in places:
+                words[place] = getpid()  # type: ignore[index]  # there are words where there are places
+            for step in last:
+                if step():
+                    raise OSError("the kernel refuses the filter")
+
+        return shut
+
+    def _limiting(self, limits: ChildLimits) -> list[Callable[[], object]]:
+        wanted = {
+            resource.RLIMIT_AS: self._own_memory + limits.memory_bytes,
+            resource.RLIMIT_CPU: limits.cpu_s,
+            resource.RLIMIT_FSIZE: max(limits.output_bytes, limits.scratch_bytes),
+            resource.RLIMIT_NPROC: self._processes,
+        }
+        values = {kind: min(value, self._hard[kind]) for kind, value in wanted.items()}
+        return [partial(resource.setrlimit, kind, (value, value)) for kind, value in values.items()]
+
+    def _shutting_with_scratch(self, limits: ChildLimits) -> Callable[[], None]:
+        """The same for a program that has scratch space; that they are rarer may cost a few pages."""
+        first, enter = [self._die_with_parent, os.setsid, *self._limiting(limits)], self._enter_scratch
+
+        def shut() -> None:
+            if enter is None:
+                raise OSError("there is no scratch space")
+            for step in first:
+                _done(step)
+            if os.getppid() != self._server:
+                os._exit(0)
+            enter()
+
+        return shut
+
+    def _entering(self, scratch: Scratch, ruleset: int, code: Filter) -> Callable[[], None]:
+        """A function that goes to the scratch folder and nowhere else."""
+        landlock, seccomp = self._kernel.landlock(ruleset), self._kernel.seccomp(code.address)
+
+        def enter() -> None:
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a file too long is an error, as a full disk is
+            os.fchdir(scratch.folder)
+            if scratch.path:
+                self._kernel.prctl(PR_SET_DUMPABLE, 1)  # for the janitor; other programs are kept off by Landlock
+            _done(landlock)
+            os.closerange(4, 1 << 16)
+            for place in code.own_pid:
+                code.words[place] = os.getpid()
+            _done(seccomp)
+
+        return enter
 
     def _attempt(self, wall: str, build: Callable[[], None]) -> None:
         try:
@@ -142,39 +187,49 @@ class Walls:
         os.setresuid(number, number, number)
 
     def _try_landlock(self) -> None:
-        ruleset = self._kernel.landlock_ruleset()
-        _attempt_in_child(lambda: self._kernel.landlock(ruleset), {"open": errno.EACCES})
-        self._ruleset = ruleset
+        ruleset = out_of_the_way(self._kernel.landlock_ruleset())
+        landlock = self._kernel.landlock(ruleset)
+        _attempt_in_child(lambda: _done(landlock), {"open": errno.EACCES})
+        self._landlock = landlock
 
     def _try_seccomp(self) -> None:
         code = build_filter()
+        seccomp = self._kernel.seccomp(code.address)
+
+        def take_on() -> None:
+            for place in code.own_pid:
+                code.words[place] = os.getpid()
+            _done(seccomp)
+
         _attempt_in_child(
-            lambda: self._kernel.seccomp(code.for_process(os.getpid())),
-            {"open": errno.ENOENT, "fork": errno.EPERM, "socket": errno.EPERM, "signal": errno.EPERM},
+            take_on, {"open": errno.ENOENT, "fork": errno.EPERM, "socket": errno.EPERM, "signal": errno.EPERM}
         )
-        self._filter = code
+        self._filter, self._seccomp = code, seccomp
 
     def _try_scratch(self, scratch: Scratch) -> None:
         missing = [wall for wall in ("Landlock", "seccomp") if not self.report[wall][0]]
         if missing:
             raise OSError(f"it needs {' and '.join(missing)}, which cannot be had here ({self.report[missing[0]][1]})")
         scratch.try_watching(self._kernel)
-        self._scratch_ruleset = self._kernel.landlock_ruleset()
-        self._kernel.landlock_allow(self._scratch_ruleset, scratch.folder, RIGHTS)
-        self._scratch_filter, self.scratch = build_filter(scratch=True), scratch
+        ruleset = out_of_the_way(self._kernel.landlock_ruleset())
+        self._kernel.landlock_allow(ruleset, scratch.folder, RIGHTS)
+        enter = self._entering(scratch, ruleset, build_filter(scratch=True))
         refused = {"open": errno.EACCES, "fork": errno.EPERM, "socket": errno.EPERM, "signal": errno.EPERM}
-        _attempt_in_child(self._enter_scratch, refused | {"write here": 0})
+        _attempt_in_child(enter, refused | {"write here": 0})
         os.unlink("trial", dir_fd=scratch.folder)
+        self._enter_scratch, self.scratch = enter, scratch
 
-    def _limit(self, limits: ChildLimits) -> None:
-        for kind, value in (
-            (resource.RLIMIT_AS, self._own_memory + limits.memory_bytes),
-            (resource.RLIMIT_CPU, limits.cpu_s),
-            (resource.RLIMIT_FSIZE, max(limits.output_bytes, limits.scratch_bytes)),
-            (resource.RLIMIT_NPROC, self._processes),
-        ):
-            value = min(value, self._hard[kind])
-            resource.setrlimit(kind, (value, value))
+
+def out_of_the_way(descriptor: int) -> int:
+    """A descriptor under a number that no child will have in its place; the old one is closed."""
+    moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, FIRST_DESCRIPTOR)
+    os.close(descriptor)
+    return moved
+
+
+def _done(call: Callable[[], object]) -> None:
+    if call():
+        raise OSError("the kernel refuses a wall")
 
 
 _DEEDS: dict[str, Callable[[], object]] = {

@@ -6,27 +6,32 @@ program: what comes out is compared elsewhere, by a process that holds the expec
 
 import atexit
 import builtins
+import marshal
 import sys
 import threading
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from plaudit.sandbox.inside.channel import reading, writing
+from plaudit.sandbox.inside.channel import CHANNEL, reading, writing
 from plaudit.sandbox.values import Handle, NotPlain, from_text, to_text
 
-__all__ = ["Runtime", "serve"]
+__all__ = ["Runtime", "serving"]
 
 MESSAGE_CHARACTERS = 2000
 FILE = "<candidate>"
 
 
-def serve() -> None:
-    """Answer the judge until it is gone."""
-    next_text, put = reading(), writing()
-    runtime = Runtime()
-    while (text := next_text()) is not None:
-        put(runtime.answer(text))
+def serving(channel: int = CHANNEL) -> Callable[[], None]:
+    """A function that answers the judge until it is gone; made in the server, as what is made there costs no child."""
+    next_text, put = reading(channel), writing(channel)
+    answer = Runtime().answer
+
+    def serve() -> None:
+        while (text := next_text()) is not None:
+            put(answer(text))
+
+    return serve
 
 
 class Runtime:
@@ -37,7 +42,7 @@ class Runtime:
         self._kept: list[Any] = []
         self._work: dict[str, Callable[..., str]] = {"load": self._load, "call": self._call}
         self._flush = _flushing()
-        self._text, self._parse = to_text, from_text
+        self._text, self._parse, self._image = to_text, from_text, marshal.dumps
 
     def answer(self, text: str) -> str:
         """Do what a frame asks; the answer as text."""
@@ -65,24 +70,32 @@ class Runtime:
                 atexit._run_exitfuncs()
         return '["returned",null]'
 
-    def _call(self, path: str, arguments: list[Any], keywords: dict[str, Any]) -> str:
-        arguments, keywords = self._brought_list(arguments), self._brought_dict(keywords)
+    def _call(self, path: str, arguments: list[Any], keywords: dict[str, Any] | None = None) -> str:
+        arguments = self._brought(arguments)
+        keywords = dict(zip(keywords, self._brought(list(keywords.values())), strict=True)) if keywords else {}
         before = self._state(arguments, keywords)
         value = self._resolve(path)(*arguments, **keywords)
-        after = self._state(arguments, keywords)
-        changed = "" if after == before or not after else f",{after}"
+        same = before is None or self._state(arguments, keywords) == before
+        changed = "" if same else self._after(arguments, keywords)
         try:
             return f'["returned",{self._text(value)}{changed}]'
         except (NotPlain, RecursionError):
             self._kept.append(value)
             return f'["opaque",{self._text([len(self._kept) - 1, _type_name(value)])}{changed}]'
 
-    def _state(self, arguments: list[Any], keywords: dict[str, Any]) -> str:
-        """The arguments as text, to see whether a call changed them; empty where they cannot change or travel."""
-        if all(type(value) in _FIXED for value in (*arguments, *keywords.values())):
-            return ""
+    def _state(self, arguments: list[Any], keywords: dict[str, Any]) -> bytes | str | None:
+        """An image of the arguments, to see whether a call changed them; None where they cannot change or travel."""
+        if _FIXED.issuperset(map(type, arguments)) and not keywords:
+            return None
         try:
-            return self._text([arguments, keywords])
+            return self._image([arguments, keywords], 2)  # a version without references, which depend on who else looks
+        except ValueError:  # plain data that this image does not know, such as a deque
+            return self._after(arguments, keywords) or None
+
+    def _after(self, arguments: list[Any], keywords: dict[str, Any]) -> str:
+        """The arguments as the part of a reply that tells them; empty where they cannot travel."""
+        try:
+            return f",{self._text([arguments, keywords])}"
         except (NotPlain, RecursionError):
             return ""
 
@@ -107,12 +120,9 @@ class Runtime:
             return getattr(builtins, name.removeprefix("builtins:"))
         raise NameError(f"name {name!r} is not defined")
 
-    def _brought_list(self, values: list[Any]) -> list[Any]:
+    def _brought(self, values: list[Any]) -> list[Any]:
         """Arguments with handles replaced by what they stand for."""
         return [self._kept[value.number] if type(value) is Handle else value for value in values]
-
-    def _brought_dict(self, values: dict[str, Any]) -> dict[str, Any]:
-        return dict(zip(values, self._brought_list(list(values.values())), strict=True))
 
 
 _FIXED = {int, str, float, bool, type(None), bytes, complex}
@@ -155,7 +165,8 @@ def _flushing() -> Callable[[], None]:
     first = (sys.stdout, sys.stderr)
 
     def flush() -> None:
-        for stream in {id(stream): stream for stream in (sys.stdout, sys.stderr, *first)}.values():
+        untouched = sys.stdout is first[0] and sys.stderr is first[1]
+        for stream in first if untouched else (sys.stdout, sys.stderr, *first):
             try:
                 stream.flush()
             except BaseException:  # noqa: BLE001 - the program may have closed or replaced it

@@ -45,16 +45,17 @@ class Scratch:
         if found := os.listdir(self.folder):
             raise FileExistsError(f"a scratch folder must be new, and {self.path or MOUNTED} has {found[0]!r} in it")
 
-    def start_janitor(self, kernel: Kernel, pid: int, out: int, err: int, output_bytes: int) -> int:
+    def start_janitor(self, kernel: Kernel, pid: int, descriptors: tuple[int, int, int], output_bytes: int) -> int:
         """A process that watches a program and, when it is dead, empties the folder; its number.
 
+        The descriptors are what the program prints to and its process, which may be gone before the janitor looks.
         Names of files are a candidate's words, so it is not the server that reads them.
         """
-        janitor = kernel.fork()
+        janitor = kernel.fork()()
         if janitor == 0:
             try:
                 kernel.die_with_parent()
-                for number, descriptor in enumerate((out, err, os.pidfd_open(pid), self.folder)):
+                for number, descriptor in enumerate((*descriptors, self.folder)):
                     os.dup2(descriptor, number)
                 os.closerange(FOLDER + 1, 1 << 16)
                 went_over = self._watch(pid, output_bytes)

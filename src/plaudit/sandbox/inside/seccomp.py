@@ -45,14 +45,10 @@ class Filter:
         # Made here, in the server: a child that makes ctypes objects pays for more pages than the filter costs.
         self._code = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *line) for line in code))
         self._program = ctypes.create_string_buffer(struct.pack("=HxxxxxxQ", len(code), ctypes.addressof(self._code)))
-        self._address = ctypes.addressof(self._program)
-        self._places = [8 * place + 4 for place, (*_, operand) in enumerate(code) if operand == OWN_PID]
-
-    def for_process(self, pid: int) -> int:
-        """The address of the filter in which only `pid` may be sent signals."""
-        for place in self._places:
-            struct.pack_into("=I", self._code, place, pid)
-        return self._address
+        self.address = ctypes.addressof(self._program)
+        # The operands, and which of them are the number of the only process that may be sent signals.
+        self.words = memoryview(self._code).cast("B")[: 8 * len(code)].cast("I")
+        self.own_pid = [2 * place + 1 for place, (*_, operand) in enumerate(code) if operand == OWN_PID]
 
 
 def build_filter(machine: str = platform.machine(), *, scratch: bool = False) -> Filter:

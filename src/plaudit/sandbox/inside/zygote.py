@@ -5,6 +5,7 @@ scratch space is another process's to clear away. One child is forked ahead, so 
 process.
 """
 
+import _socket
 import contextlib
 import gc
 import importlib
@@ -14,22 +15,28 @@ import random
 import signal
 import site
 import socket
+import struct
 import sys
+from collections.abc import Callable
 
 from plaudit.sandbox.inside import namespaces
 from plaudit.sandbox.inside.archive import Archive
 from plaudit.sandbox.inside.channel import CHANNEL, READY
 from plaudit.sandbox.inside.kernel import Kernel
-from plaudit.sandbox.inside.lockdown import ChildLimits, Walls
+from plaudit.sandbox.inside.lockdown import FIRST_DESCRIPTOR, ChildLimits, Walls, out_of_the_way
+from plaudit.sandbox.inside.rehearsal import fill_gaps, rehearse
 from plaudit.sandbox.inside.requests import LIMITS, QUIT, STATUS, TAKE
-from plaudit.sandbox.inside.runtime import Runtime, serve
+from plaudit.sandbox.inside.runtime import serving
 from plaudit.sandbox.inside.scratch import MOUNTED, OVER, Scratch
 from plaudit.sandbox.inside.sharing import share_code
 from plaudit.sandbox.inside.warm import ABSENT, FLAVOURS, WARM
 
 __all__ = ["main"]
 
-CONTROL = 3
+CONTROL = FIRST_DESCRIPTOR
+FILES, OURS, PROCESS = [0, 1, 2], CHANNEL + 1, CHANNEL + 2
+# A new child's descriptors in the server, which keeps these numbers free, so that the child finds them in place.
+HANDED = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack("=5i", OURS, PROCESS, *FILES))]
 
 
 def main(flavour: str, at_most: int, control_descriptor: int, scratch_mb: int, folder: str) -> None:
@@ -50,7 +57,7 @@ def main(flavour: str, at_most: int, control_descriptor: int, scratch_mb: int, f
         namespaces.become_first_process(kernel)
     _warm_up(flavour)
     walls.measure()
-    share_code(kernel)
+    share_code(kernel, rehearse)
     if not reason:
         if folder:
             os.rmdir(folder)  # not needed, and out of reach from now on
@@ -59,9 +66,11 @@ def main(flavour: str, at_most: int, control_descriptor: int, scratch_mb: int, f
     walls.prepare(seccomp=at_most >= 1, landlock=at_most >= 2, scratch=scratch)
     if not reason:
         kernel.die_with_parent()  # again: becoming another user has undone it
-    _settle()
+    zygote = Zygote(kernel, control, walls)
     control.send(json.dumps(walls.report).encode())
-    Zygote(kernel, control, walls).run()
+    filling = _settle()
+    zygote.run()
+    del filling  # kept until the end
 
 
 class Zygote:
@@ -69,14 +78,20 @@ class Zygote:
 
     def __init__(self, kernel: Kernel, control: socket.socket, walls: Walls) -> None:
         self._kernel, self._control, self._walls = kernel, control, walls
-        self._ready: tuple[ChildLimits, int, list[int]] | None = None
+        self._fork = kernel.fork()
         self._janitors: dict[int, int] = {}  # of programs with scratch space
+        self._serve = serving()
+        self._pid = 0  # of the child that waits
+        self._asked = b""
+        self._limits = ChildLimits(0, 0, 0, 0)
+        self._shut: Callable[[], None] = lambda: None
 
     def run(self) -> None:
         """Serve until the judge is gone; children go with this process."""
+        os.closerange(0, FIRST_DESCRIPTOR)
         while (message := self._control.recv(256)) not in (b"", QUIT):
             if message[:1] == TAKE:
-                self._take(ChildLimits(*LIMITS.unpack(message[1:])))
+                self._take(message[1:])
             else:
                 self._bury(int(message[1:]), answer=message[:1] == STATUS)
         self._discard()
@@ -87,28 +102,31 @@ class Zygote:
             self._walls.scratch.remove()
         os._exit(0)
 
-    def _take(self, limits: ChildLimits) -> None:
-        if self._ready is None or self._ready[0] != limits:
+    def _take(self, limits: bytes) -> None:
+        if limits != self._asked:
             self._discard()
-            self._fork(limits)
-        assert self._ready is not None
-        _, pid, descriptors = self._ready
-        self._ready = None
-        if limits.scratch_bytes and (scratch := self._walls.scratch):
-            *_, out, err = descriptors
-            self._janitors[pid] = scratch.start_janitor(self._kernel, pid, out, err, limits.output_bytes)
-        socket.send_fds(self._control, [str(pid).encode()], descriptors)
-        for descriptor in descriptors:
-            os.close(descriptor)
-        self._fork(limits)
+            self._asked, self._limits = limits, ChildLimits(*LIMITS.unpack(limits))
+            self._shut = self._walls.shutting(self._limits)
+        if not self._pid:
+            self._new_child()
+        if self._limits.scratch_bytes and (scratch := self._walls.scratch):
+            watched = (FILES[1], FILES[2], PROCESS)
+            self._janitors[self._pid] = scratch.start_janitor(
+                self._kernel, self._pid, watched, self._limits.output_bytes
+            )
+        self._control.sendmsg([b"%d" % self._pid], HANDED)
+        self._forget()
+        self._new_child()
 
     def _discard(self) -> None:
-        if self._ready is not None:
-            _, pid, descriptors = self._ready
-            os.kill(pid, signal.SIGKILL)
-            os.waitpid(pid, 0)
-            for descriptor in descriptors:
-                os.close(descriptor)
+        if self._pid:
+            os.kill(self._pid, signal.SIGKILL)
+            os.waitpid(self._pid, 0)
+            self._forget()
+
+    def _forget(self) -> None:
+        self._pid = 0
+        os.closerange(0, PROCESS + 1)
 
     def _bury(self, pid: int, *, answer: bool) -> None:
         """Wait for a child that the judge has killed or seen die, and tell how it ended where that is asked."""
@@ -123,33 +141,31 @@ class Zygote:
         if answer:
             self._control.send(str(code).encode())
 
-    def _fork(self, limits: ChildLimits) -> None:
-        ours, theirs = socket.socketpair()
-        files = [os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING) for name in ("in", "out", "err")]
-        pid = self._kernel.fork()
+    def _new_child(self) -> None:
+        for name in ("in", "out", "err"):
+            os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+        theirs, ours = _socket.socketpair()
+        shut, serve, write, leave = self._shut, self._serve, os.write, os._exit
+        pid = self._fork()
         if pid == 0:
             try:
-                _become_child(theirs.fileno(), files, self._walls, limits)
+                shut()
+                write(CHANNEL, READY)
+                gc.enable()
+                serve()
+                leave(0)
             except BaseException as error:  # noqa: BLE001 - nothing may go on as the server
-                os.write(2, repr(error).encode())
+                write(2, repr(error).encode())
             finally:
-                os._exit(70)
-        theirs.close()
-        self._ready = (limits, pid, [ours.detach(), os.pidfd_open(pid), *files])
-
-
-def _become_child(channel: int, files: list[int], walls: Walls, limits: ChildLimits) -> None:
-    for number, descriptor in enumerate((*files, channel)):
-        os.dup2(descriptor, number, inheritable=False)
-    walls.shut(limits)
-    os.write(CHANNEL, READY)
-    gc.enable()
-    serve()
-    os._exit(0)
+                leave(70)
+        if pid < 0 or (theirs.detach(), ours.detach(), os.pidfd_open(pid)) != (CHANNEL, OURS, PROCESS):
+            leave(71)  # the judge sees that the server is gone, and starts another
+        os.close(CHANNEL)
+        self._pid = pid
 
 
 def _scratch(size_mb: int, path: str) -> Scratch:
-    folder = os.open(path or MOUNTED, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    folder = out_of_the_way(os.open(path or MOUNTED, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
     return Scratch(folder, size_mb << 20, path)
 
 
@@ -164,27 +180,19 @@ def _warm_up(flavour: str) -> None:
     site.setcopyright()
     site.sethelper()
     sys.meta_path.append(Archive())
-    _rehearse()
 
 
-def _rehearse() -> None:
-    """Run a program once, so that what its first run allocates is shared by all children."""
-    runtime = Runtime()
-    runtime.answer('["load","def f(x):\\n    return [x]\\n",false]')
-    runtime.answer('["call","f",[[1,"a",2.5]],{"d":[]}]')
-    runtime.answer('["call","g",[{"t":[1]}],{"d":[]}]')
-    sys.modules.pop("candidate", None)
-
-
-def _settle() -> None:
+def _settle() -> list[bytes]:
     """Forget where things came from, and let garbage collection never touch what children share."""
     sys.path.clear()
     sys.path_importer_cache.clear()
     for name in [name for name in sys.modules if name.partition(".")[0] == "plaudit"]:
         del sys.modules[name]
     os.environ.clear()
+    rehearse()
     random.seed(0)  # a program without a seed of its own does the same every time
     sys.argv, sys.orig_argv = [""], [""]
     gc.collect()
     gc.disable()
     gc.freeze()
+    return fill_gaps()

@@ -81,14 +81,12 @@ def _checked(has_check: bool, entry_point: str | None, names: OpenNames) -> str 
 
 def _run(bench: Bench, suite: AssertSuite, prepared: Prepared, plan: CallPlan) -> Verdict:
     try:
-        candidate = bench.candidate(suite.imports)
+        candidate = bench.candidate(suite.imports, plan if plan.usable else None)
     except NotLoaded as missing:
         return unloaded(list(prepared.points), missing.outcome)
     try:
         candidate.carries_over, candidate.odd_numbers = prepared.looks_at_arguments, prepared.odd_numbers
-        if plan.usable:
-            candidate.replay(plan)
-        elif not plan.keys:
+        if not plan.usable and not plan.keys:
             candidate.record(plan)
         recorder = Recorder(prepared.points, candidate, stop_early=bench.stop_early)
         error = _run_tests(prepared, candidate, recorder)

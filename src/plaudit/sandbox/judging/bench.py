@@ -3,13 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from plaudit.sandbox.judging.candidate import Candidate, NotLoaded, conclusion_of, tail
+from plaudit.sandbox.judging.candidate import Candidate, NotLoaded, Started, conclusion_of, tail
 from plaudit.sandbox.judging.names import bare_imports, prefixed
 from plaudit.sandbox.judging.plan import CallPlan
 from plaudit.sandbox.judging.verdict import Conclusion, TestResult, Verdict
 from plaudit.sandbox.limits import RunLimits
 from plaudit.sandbox.outcome import Ending, Outcome
-from plaudit.sandbox.program import Call, Program
+from plaudit.sandbox.program import Call
 from plaudit.sandbox.sandbox import Sandbox
 
 __all__ = ["Bench", "unloaded"]
@@ -34,11 +34,11 @@ class Bench:
         """The same bench with another program on it, such as the reference; no plans, and nobody is told."""
         return replace(self, source=source, made=made, plans={}, on_first_value=lambda: None)
 
-    def candidate(self, imports: list[str]) -> Candidate:
-        """The program, loaded after the data set's own import lines; raises NotLoaded."""
+    def candidate(self, imports: list[str], plan: CallPlan | None = None) -> Candidate:
+        """The program, loaded after the data set's own import lines and asked all of a plan; raises NotLoaded."""
         prefix = bare_imports("\n".join(imports)) if imports else ""
         source = prefixed(prefix, self.source)
-        candidate = Candidate(lambda: self._loaded(source), self.on_first_value)
+        candidate = Candidate(lambda asked: self._loaded(source, asked), self.on_first_value, plan)
         candidate.made = self.made
         return candidate
 
@@ -50,11 +50,12 @@ class Bench:
             self.plans[key] = CallPlan()
         return self.plans[key]
 
-    def _loaded(self, source: str) -> tuple[Program, Outcome]:
+    def _loaded(self, source: str, plan: CallPlan) -> Started:
         program = self.sandbox.open(self.limits)
-        outcome = program.load(source)
+        outcomes = program.load_and_call(source, plan.frames, len(plan.keys))
+        outcome = next(outcomes)
         if outcome.ending is Ending.RETURNED:
-            return program, outcome
+            return Started(program, outcome, outcomes)
         program.close()
         raise NotLoaded(outcome)
 

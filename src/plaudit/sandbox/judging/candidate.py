@@ -5,7 +5,8 @@ Everything that comes back was decoded by the judge and is of exactly a plain ty
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from plaudit.sandbox.judging.copying import carry_over
@@ -17,12 +18,13 @@ from plaudit.sandbox.outcome import Ending, Outcome
 from plaudit.sandbox.program import Call, Program
 from plaudit.sandbox.values import Handle, NotPlain
 
-__all__ = ["Candidate", "NotLoaded", "conclusion_of", "odd_numbers_in", "shown", "tail"]
+__all__ = ["Candidate", "NotLoaded", "Started", "conclusion_of", "odd_numbers_in", "shown", "tail"]
 
 MAX_LOSSES = 3
 ODD = frozenset({"nan", "inf"})
 SHOWN = 100
 TAIL = 2000
+NO_CALLS = CallPlan()
 _CONCLUSIONS = {
     Ending.CPU_LIMIT: Conclusion.TIMEOUT,
     Ending.WALL_LIMIT: Conclusion.TIMEOUT,
@@ -45,17 +47,34 @@ class NotLoaded(Exception):
         self.outcome = outcome
 
 
-class Candidate:
-    """One program, loaded, for one run of tests; `calls` counts what it answered."""
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A program that was loaded, how that went, and the outcomes of the calls it was asked at once."""
 
-    def __init__(self, started: Callable[[], tuple[Program, Outcome]], on_first_value: Callable[[], None]) -> None:
+    program: Program
+    loaded: Outcome
+    outcomes: Iterator[Outcome]
+
+
+class Candidate:
+    """One program, loaded, for one run of tests; `calls` counts what it answered.
+
+    With a `plan`, everything in it is asked at once, and the tests are answered from that.
+    """
+
+    def __init__(
+        self,
+        started: Callable[[CallPlan], Started],
+        on_first_value: Callable[[], None],
+        plan: CallPlan | None = None,
+    ) -> None:
         self._started, self._on_first_value = started, on_first_value
         self.stdout = self.stderr = b""
-        self.program = self._start()
+        self._replay: Replay | None = None
+        self.program = self._start(plan)
         self._lost: Outcome | None = None
         self._losses = 0
         self._obstacle = ""
-        self._replay: Replay | None = None
         self._recorded: CallPlan | None = None
         self.made: list[Call] | None = None  # where every call is to be noted
         self.errors = RemoteErrors()
@@ -70,7 +89,7 @@ class Candidate:
         """Be ready for the next test; a lost program is started again."""
         if self._lost is not None and self._losses < MAX_LOSSES:
             self.program = self._start()
-            self._lost, self._replay = None, None
+            self._lost = None
 
     @property
     def trouble(self) -> str:
@@ -99,10 +118,6 @@ class Candidate:
         """Note every call in `plan`, so that the next program can be asked all at once."""
         self._recorded = plan
 
-    def replay(self, plan: CallPlan) -> None:
-        """Ask everything in `plan` now; the tests are then answered from it."""
-        self._replay = Replay(plan, self.program)
-
     def check_plan(self) -> None:
         """Raise PlanBroken again where a test has swallowed it."""
         if self._replay is not None and self._replay.broken:
@@ -115,10 +130,11 @@ class Candidate:
         outcome = self._asked(path, list(args), keywords)
         return self._settled(path, outcome, args, keywords)
 
-    def _start(self) -> Program:
-        program, outcome = self._started()
-        self._keep_prints(outcome)
-        return program
+    def _start(self, plan: CallPlan | None = None) -> Program:
+        started = self._started(plan or NO_CALLS)
+        self._replay = Replay(plan, started.outcomes) if plan else None
+        self._keep_prints(started.loaded)
+        return started.program
 
     def _keep_prints(self, outcome: Outcome) -> None:
         if outcome.stdout or outcome.stderr:
