@@ -8,17 +8,17 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from plaudit.verify.math.budget import OverBudget, Unreadable
-from plaudit.verify.math.forms import Forms, Method
-from plaudit.verify.math.letters import same_choice
-from plaudit.verify.math.notation import comparable, unified
+from plaudit.verify.math.exact.rounding import is_rounded
+from plaudit.verify.math.forms.comparing import Forms, Method
+from plaudit.verify.math.forms.letters import same_choice
+from plaudit.verify.math.forms.words import same_words
 from plaudit.verify.math.policy import MathPolicy
-from plaudit.verify.math.reader import read
-from plaudit.verify.math.rounding import is_rounded
-from plaudit.verify.math.tree import Node, Op, operations
-from plaudit.verify.math.words import same_words
+from plaudit.verify.math.reading.budget import OverBudget, Unreadable
+from plaudit.verify.math.reading.notation import comparable, unified
+from plaudit.verify.math.reading.reader import read
+from plaudit.verify.math.reading.tree import Node, Op, operations
 
-__all__ = ["Decision", "Method", "decide", "forget"]
+__all__ = ["Decision", "Method", "decide", "forget", "quoted"]
 
 _PLAIN = re.compile(
     r"(?P<sign>[-+]?) ?(?:(?P<number>(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)"
@@ -51,7 +51,7 @@ def decide(ground_truth: str, answer: str, policy: MathPolicy) -> Decision:
     one, other = _plain(truth), _plain(answer)
     if one is not None and other is not None and (one == other or "." not in answer):
         equal = one == other or (policy.rounding and is_rounded(truth, one, other, policy.min_decimals))
-        return Decision(equal, Method.NUMBER, f"{_short(answer)} is {'' if equal else 'not '}{_short(truth)}")
+        return Decision(equal, Method.NUMBER, f"{quoted(answer)} is {'' if equal else 'not '}{quoted(truth)}")
     if truth and truth == answer:
         return Decision(True, Method.TEXT, "the same text")
     if len(truth) > MAX_TEXT or len(answer) > MAX_TEXT:
@@ -141,8 +141,8 @@ def _by_form(one: Node, other: Node, truth: str, answer: str, policy: MathPolicy
     if verdict is not True and Op.WORD in operations(one, other) and same_words(truth, answer):
         return Decision(True, Method.TEXT, "the same words")
     if verdict is None:
-        return Decision(None, method, f"neither proven equal nor different: {_short(answer)} and {_short(truth)}")
-    return Decision(verdict, method, f"{_short(answer)} is {'' if verdict else 'not '}{_short(truth)}")
+        return Decision(None, method, f"neither proven equal nor different: {quoted(answer)} and {quoted(truth)}")
+    return Decision(verdict, method, f"{quoted(answer)} is {'' if verdict else 'not '}{quoted(truth)}")
 
 
 def _with_commas_otherwise(one: Node, other: Node, truth: str, answer: str) -> tuple[Node, Node] | None:
@@ -164,8 +164,10 @@ def _by_words(truth: str, answer: str, one: Node | Unreadable, other: Node | Unr
             return Decision(
                 None, Method.TEXT, f"the {which} is over the budget: {side}", "truth" if which == "truth" else "answer"
             )
-    return Decision(False, Method.TEXT, f"{_short(answer)} is not {_short(truth)}")
+    return Decision(False, Method.TEXT, f"{quoted(answer)} is not {quoted(truth)}")
 
 
-def _short(text: str) -> str:
-    return repr(text if len(text) <= 60 else f"{text[:59]}…")
+def quoted(text: str) -> str:
+    """A text in quotes for a message, shortened; backslashes stay single, as LaTeX has them."""
+    text = " ".join(text[:200].split())
+    return repr(text if len(text) <= 60 else f"{text[:59]}…").replace("\\\\", "\\")

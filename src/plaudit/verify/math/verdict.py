@@ -10,11 +10,11 @@ from enum import StrEnum
 from typing import Any
 
 from plaudit.verify.math.choices import letter_of, options_in
-from plaudit.verify.math.decide import Decision, Method, decide
+from plaudit.verify.math.decide import Decision, Method, decide, quoted
 from plaudit.verify.math.extract import Extraction, Rejection, Source, extract, spoken
+from plaudit.verify.math.finding.unmarked import is_bare
 from plaudit.verify.math.policy import MathPolicy
 from plaudit.verify.math.truth import read_truth
-from plaudit.verify.math.unmarked import is_bare
 from plaudit.verify.text import normalized
 
 __all__ = ["MathVerdict", "VerdictStatus", "settled", "verify_math"]
@@ -134,7 +134,7 @@ def _differs(answer: str, rival: str, policy: MathPolicy) -> bool:
 
 
 def _rejected(truth: str, found: Extraction, why: Rejection) -> MathVerdict:
-    reason = f"{why.value}: {_short(found.answer)}"
+    reason = f"{why.value}: {quoted(found.answer or '')}"
     return MathVerdict(False, VerdictStatus.OK, reason, truth, found.answer, found.source, rejected=why)
 
 
@@ -143,7 +143,7 @@ def _not_equal(truth: str, found: Extraction, decision: Decision) -> MathVerdict
     if decision.unparsed == "truth":
         status, reason = VerdictStatus.UNPARSED_TRUTH, f"the ground truth cannot be read: {reason}"
     elif decision.equal is None:
-        status, reason = VerdictStatus.UNPARSED_ANSWER, f"{_short(found.answer)} is undecided: {reason}"
+        status, reason = VerdictStatus.UNPARSED_ANSWER, f"{quoted(found.answer or '')} is undecided: {reason}"
     elif _is_chatter(truth, found):
         return MathVerdict(False, VerdictStatus.NO_ANSWER, Rejection.NONE_FOUND.value, truth)
     return MathVerdict(False, status, reason, truth, found.answer, found.source, decision.method)
@@ -153,8 +153,3 @@ def _is_chatter(truth: str, found: Extraction) -> bool:
     """Whether mere words were given where the truth is a number: "I do not know" for 42."""
     is_words = found.source is Source.WHOLE and not _MATHEMATICAL.search(found.answer or "")
     return is_words and _DIGIT.search(truth) is not None
-
-
-def _short(text: str | None) -> str:
-    text = " ".join((text or "")[:200].split())
-    return repr(text if len(text) <= 60 else f"{text[:59]}…")

@@ -11,12 +11,12 @@ from fractions import Fraction
 from functools import lru_cache
 from hashlib import blake2b
 
-from plaudit.verify.math.balls import ARITHMETIC_ERRORS, Ball, Balls
-from plaudit.verify.math.evaluation import Undefined, evaluate
-from plaudit.verify.math.floats import Floats
-from plaudit.verify.math.folding import folded
-from plaudit.verify.math.residues import Residues
-from plaudit.verify.math.tree import Node, Op, nodes, number, operations, rewritten, substituted, symbols
+from plaudit.verify.math.exact.balls import ARITHMETIC_ERRORS, Ball, Balls
+from plaudit.verify.math.exact.evaluation import Undefined, evaluate
+from plaudit.verify.math.exact.floats import Floats
+from plaudit.verify.math.exact.folding import folded
+from plaudit.verify.math.exact.residues import Residues
+from plaudit.verify.math.reading.tree import Node, Op, nodes, number, operations, rewritten, substituted, symbols
 
 __all__ = ["counts_something", "enclosure", "fingerprint", "same_value", "share", "sign_of"]
 

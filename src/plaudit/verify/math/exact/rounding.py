@@ -7,9 +7,9 @@ many digits are a machine's way to write it; where a finite decimal exists, only
 from decimal import Context, Decimal
 from fractions import Fraction
 
-from plaudit.verify.math.folding import folded
-from plaudit.verify.math.tree import Node, Op
-from plaudit.verify.math.values import enclosure
+from plaudit.verify.math.exact.folding import folded
+from plaudit.verify.math.exact.values import enclosure
+from plaudit.verify.math.reading.tree import Node, Op
 
 __all__ = ["is_computed", "is_rounded", "rounds_to"]
 

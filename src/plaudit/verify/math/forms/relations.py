@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 
-from plaudit.verify.math.evaluation import Undefined, evaluate
-from plaudit.verify.math.folding import folded
-from plaudit.verify.math.lists import all_of
-from plaudit.verify.math.residues import PRIME, Residues
-from plaudit.verify.math.tree import Node, Op, number, substituted, symbols
-from plaudit.verify.math.values import counts_something, same_value, share
+from plaudit.verify.math.exact.evaluation import Undefined, evaluate
+from plaudit.verify.math.exact.folding import folded
+from plaudit.verify.math.exact.residues import PRIME, Residues
+from plaudit.verify.math.exact.values import counts_something, same_value, share
+from plaudit.verify.math.forms.lists import all_of
+from plaudit.verify.math.reading.tree import Node, Op, number, substituted, symbols
 
 __all__ = ["is_definition", "same_relation", "value_of"]
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from plaudit.verify.math.evaluation import Undefined
+from plaudit.verify.math.exact.evaluation import Undefined
 
 __all__ = ["Bounded", "Floats"]
 

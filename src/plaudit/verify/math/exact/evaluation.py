@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, Protocol, TypeVar
 
-from plaudit.verify.math.tree import Node, Op, call, name, number, substituted
+from plaudit.verify.math.reading.tree import Node, Op, call, name, number, substituted
 
 __all__ = ["Domain", "Undefined", "evaluate"]
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from itertools import chain
 
-from plaudit.verify.math.lists import all_of
-from plaudit.verify.math.tree import Node, Op, nodes, operations
+from plaudit.verify.math.forms.lists import all_of
+from plaudit.verify.math.reading.tree import Node, Op, nodes, operations
 
 __all__ = ["has_matrix", "same_matrix"]
 

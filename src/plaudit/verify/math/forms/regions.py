@@ -7,12 +7,12 @@ parameters (`kπ`): their order is taken at one place, their equality is exact.
 from collections.abc import Callable
 from fractions import Fraction
 
-from plaudit.verify.math.balls import ARITHMETIC_ERRORS, Ball, Balls
-from plaudit.verify.math.budget import Unreadable
-from plaudit.verify.math.evaluation import evaluate
-from plaudit.verify.math.folding import folded
-from plaudit.verify.math.tree import Node, Op, name, nodes, number, substituted, symbols
-from plaudit.verify.math.values import same_value, sign_of
+from plaudit.verify.math.exact.balls import ARITHMETIC_ERRORS, Ball, Balls
+from plaudit.verify.math.exact.evaluation import evaluate
+from plaudit.verify.math.exact.folding import folded
+from plaudit.verify.math.exact.values import same_value, sign_of
+from plaudit.verify.math.reading.budget import Unreadable
+from plaudit.verify.math.reading.tree import Node, Op, name, nodes, number, substituted, symbols
 
 __all__ = ["is_region", "same_region"]
 

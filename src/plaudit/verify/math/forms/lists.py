@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from plaudit.verify.math.tree import Node, Op, nodes
-from plaudit.verify.math.values import fingerprint
+from plaudit.verify.math.exact.values import fingerprint
+from plaudit.verify.math.reading.tree import Node, Op, nodes
 
 __all__ = ["all_of", "same_items", "same_list"]
 

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable
 
-from plaudit.verify.math.folding import folded
-from plaudit.verify.math.lists import all_of
+from plaudit.verify.math.exact.folding import folded
+from plaudit.verify.math.exact.rounding import is_computed, rounds_to
+from plaudit.verify.math.exact.values import same_value
+from plaudit.verify.math.forms.lists import all_of
+from plaudit.verify.math.forms.words import same_words
 from plaudit.verify.math.policy import MathPolicy, Percent, Units
-from plaudit.verify.math.rounding import is_computed, rounds_to
-from plaudit.verify.math.tree import Node, Op, name, nodes, number, operations, rewritten, substituted, symbols
-from plaudit.verify.math.units import Unit, power_of, scale_of, unit_of
-from plaudit.verify.math.values import same_value
-from plaudit.verify.math.words import same_words
+from plaudit.verify.math.reading.tree import Node, Op, name, nodes, number, operations, rewritten, substituted, symbols
+from plaudit.verify.math.reading.units import Unit, power_of, scale_of, unit_of
 
 __all__ = ["is_time", "same_scalar"]
 

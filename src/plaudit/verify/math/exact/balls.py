@@ -8,8 +8,8 @@ from decimal import ROUND_FLOOR, ROUND_UP, Context, Decimal, DecimalException
 from fractions import Fraction
 from typing import NamedTuple
 
-from plaudit.verify.math.elementary import arctangent, context_of, pi, sine_cosine
-from plaudit.verify.math.evaluation import Undefined
+from plaudit.verify.math.exact.elementary import arctangent, context_of, pi, sine_cosine
+from plaudit.verify.math.exact.evaluation import Undefined
 
 __all__ = ["Ball", "Balls"]
 

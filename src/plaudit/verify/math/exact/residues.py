@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from hashlib import blake2b
 
-from plaudit.verify.math.evaluation import Undefined
+from plaudit.verify.math.exact.evaluation import Undefined
 
 __all__ = ["Residues"]
 

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from plaudit.verify.math.marks import Mark
+from plaudit.verify.math.finding.marks import Mark
 from plaudit.verify.numbers import NUMBER, Number, numbers_in
 
 __all__ = ["Rejection", "Rival", "denial_of_number", "hedges_of_number", "is_denied", "rivals_after", "taken_back"]

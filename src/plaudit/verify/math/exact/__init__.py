@@ -1,0 +1,1 @@
+"""Numbers and functions compared exactly: fractions, residues modulo a prime, floats and discs with proven error."""

@@ -1,0 +1,1 @@
+"""Where a response states its answer, and what speaks against it."""

@@ -1,0 +1,1 @@
+"""What is compared with what: single values, lists, matrices, sets of numbers, relations."""

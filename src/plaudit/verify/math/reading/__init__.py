@@ -1,0 +1,1 @@
+"""Text to tree: one notation, tokens, and a reader with a budget."""
