@@ -27,7 +27,7 @@ demo: $(VENV)/train.stamp
 	$(BIN)/python examples/demo.py
 
 test: $(VENV)/dev.stamp
-	$(BIN)/python -m pytest -n auto --dist loadfile
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 check: $(VENV)/dev.stamp
 	$(BIN)/ruff format --check .
