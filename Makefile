@@ -1,8 +1,9 @@
 # Two commands do everything: `make demo` and `make test`. Both set up .venv first and may be run again at any time.
 PYTHON ?= python3
+unexport PYTHONDONTWRITEBYTECODE # or every process would compile torch and Ray anew
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 SOURCES := pyproject.toml constraints.txt
 SAME_TORCH := $(BIN)/python -c "import importlib.metadata as m; v = m.version('torch'); assert v.startswith('2.13.0'), v"
 

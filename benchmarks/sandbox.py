@@ -3,7 +3,7 @@
 Each round runs every way of running programs once, in turn, on programs of the data set; the figures are medians over
 rounds of user + system time of this process and all its descendants. Ours is the pool that `CodeReward` uses, with
 tests that it has seen before, as in a group of responses to one prompt; what the first of a group costs is told apart.
-`python -P benchmarks/sandbox.py [ROUNDS]`
+`python benchmarks/sandbox.py [ROUNDS]`
 """
 
 import gzip
