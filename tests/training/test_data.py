@@ -38,7 +38,6 @@ def write_dataset(path):
 
 
 def write_dataset_dict(path):
-    datasets = pytest.importorskip("datasets")
     datasets.DatasetDict(
         train=datasets.Dataset.from_list(ROWS), test=datasets.Dataset.from_list(ROWS[:1])
     ).save_to_disk(str(path))
