@@ -38,11 +38,19 @@ def test_every_answered_name_can_be_imported(module):
 
 
 @pytest.mark.parametrize(
-    "statement", ["import flux.rewards", "from flux import rewards", "import flux.core.trajectory as t", "import flux"]
+    ("statement", "expression", "module"),
+    [
+        ("import flux.rewards", "flux.rewards", "flux.rewards"),
+        ("from flux import rewards", "rewards", "flux.rewards"),
+        ("import flux.core.trajectory as t", "t", "flux.core.trajectory"),
+        ("import flux", "flux", "flux"),
+    ],
 )
-def test_packages_can_be_imported_in_every_usual_way(statement):
+def test_packages_can_be_imported_in_every_usual_way(statement, expression, module):
+    scope: dict[str, object] = {}
     with stand_ins():
-        exec(statement, {})
+        exec(statement, scope)
+        assert eval(expression, scope) is sys.modules[module]
 
 
 def test_nothing_is_left_in_sys_modules_afterwards():
@@ -119,8 +127,12 @@ def test_what_is_not_answered_for_is_an_import_error_that_lists_what_is(tmp_path
 
 
 def test_a_module_is_added_by_one_table_entry():
-    with StandIns({**STAND_INS, "openrlhf.utils.agent": {"AgentInstanceBase": object}}):
-        exec("from openrlhf.utils.agent import AgentInstanceBase", {})
+    class AgentInstance: ...
+
+    scope: dict[str, object] = {}
+    with StandIns({**STAND_INS, "openrlhf.utils.agent": {"AgentInstanceBase": AgentInstance}}):
+        exec("from openrlhf.utils.agent import AgentInstanceBase", scope)
+    assert scope["AgentInstanceBase"] is AgentInstance
 
 
 def test_many_threads_can_load_foreign_files_at_once(tmp_path):

@@ -47,6 +47,7 @@ def test_every_case_is_a_test_under_its_own_name(project):
 def test_a_failed_case_shows_its_explanation_and_no_traceback(project):
     project.path.joinpath("sums.cases.yaml").write_text(TABLE)
     result = project.runpytest(*PLUGIN)
+    result.assert_outcomes(passed=2, failed=1)
     result.stdout.fnmatch_lines(
         ["*two is one*", "expected 1, got 2", "reward:*number", "response: *'2'", "ground truth: '1'"]
     )
@@ -69,7 +70,9 @@ def test_the_components_of_a_failed_case_are_shown(project):
     project.path.joinpath("a.cases.yaml").write_text(
         "reward: sum_rewards.py:total\ncases:\n- {response: x, expected: 1}\n"
     )
-    project.runpytest(*PLUGIN).stdout.fnmatch_lines(["expected 1, got 0.75*", "component: *half = 0.5"])
+    result = project.runpytest(*PLUGIN)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["expected 1, got 0.75*", "component: *half = 0.5"])
 
 
 def test_one_case_can_be_chosen_by_its_node_id(project):
