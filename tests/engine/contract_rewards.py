@@ -1,4 +1,4 @@
-"""Rewards for the contract suite, in a module of their own so that every backend can reach them."""
+"""Rewards for the tests of scorers, backends and datasets, in a module of their own that every backend can reach."""
 
 import asyncio
 import ctypes
@@ -20,15 +20,25 @@ async def length_async(response):
     return len(response) / 10
 
 
+@reward
+def length_or_hang(response):
+    while response == "hang":
+        pass
+    return len(response) / 10
+
+
 class Detailed(RewardFunction):
     """Everything an output can carry."""
+
+    def __init__(self, value: float = 0.5) -> None:
+        self.value = value
 
     def compute_reward(self, trajectory: Trajectory) -> RewardOutput:
         if trajectory.response == "unparsed":
             return RewardOutput.unscored(Status.UNPARSED, "cannot read it")
         words = trajectory.response.split()
         return RewardOutput(
-            0.5,
+            self.value,
             [0.1] * len(words),
             {"pair": (1, 2), "none": None},
             score=1.0,
@@ -39,13 +49,16 @@ class Detailed(RewardFunction):
 
 class Batch(RewardFunction):
     def compute_rewards(self, trajectories):
-        if any(trajectory.response == "raise" for trajectory in trajectories):
+        responses = [trajectory.response for trajectory in trajectories]
+        if "raise" in responses:
             raise ValueError("a batch cannot hold this")
-        return [len(trajectory.response) / 10 for trajectory in trajectories]
+        if "exit" in responses:
+            os._exit(3)
+        return [len(response) / 10 for response in responses]
 
 
 class Rank(RewardFunction):
-    """The place of a response in its group, by length; needs whole groups."""
+    """The place of a response among those of its group; needs whole groups."""
 
     scope = "group"
 

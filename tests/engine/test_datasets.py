@@ -5,29 +5,14 @@ import json
 from pathlib import Path
 
 import pytest
+from contract_rewards import Rank, length_or_hang
 
-from plaudit import RewardFunction, Status, reward
+from plaudit import Status
 from plaudit.engine.backends.ray_session import RaySession
 from plaudit.engine.datasets import score_dataset
 from plaudit.errors import InvalidReward, RolloutsError
 from plaudit.rollouts import Rollout, RolloutsWriter, read_rollouts
 from plaudit.trajectory import Trajectory
-
-
-@reward
-def length(response):
-    if response == "hang":
-        while True:
-            pass
-    return len(response) / 10
-
-
-class Rank(RewardFunction):
-    scope = "group"
-
-    def compute_rewards(self, trajectories):
-        order = sorted(trajectory.response for trajectory in trajectories)
-        return [order.index(trajectory.response) / len(order) for trajectory in trajectories]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -56,7 +41,7 @@ def test_every_file_of_a_folder_is_scored_into_one_of_the_same_name(tmp_path):
     write(source / "deep" / "c.jsonl.gz", *["abcd"] * 1000)
     (source / "_SUCCESS").touch()
     (source / "notes.txt").write_text("not a rollouts file")
-    summary = score_dataset(length, source, scored)
+    summary = score_dataset(length_or_hang, source, scored)
     assert sorted(summary.scored) == [source / "a.jsonl", source / "b.parquet", source / "deep" / "c.jsonl.gz"]
     assert (summary.samples, summary.statuses, summary.failed) == (1004, {Status.OK: 1004}, {})
     assert sorted(path for path in scored.rglob("*") if path.is_file()) == [
@@ -75,18 +60,18 @@ def test_finished_files_are_skipped_and_half_ones_are_done_again(tmp_path):
     source, scored = tmp_path / "in", tmp_path / "out"
     for name in ("a.jsonl", "b.jsonl", "c.parquet"):
         write(source / name, "ab", "abc")
-    score_dataset(length, [source / "a.jsonl"], scored)
+    score_dataset(length_or_hang, [source / "a.jsonl"], scored)
     finished = (scored / "a.jsonl").stat()
     half = scored / ".unfinished" / "attempt"
     half.mkdir(parents=True)
     (half / "b.jsonl").write_bytes((scored / "a.jsonl").read_bytes()[:40])
-    summary = score_dataset(length, source, scored)
+    summary = score_dataset(length_or_hang, source, scored)
     assert summary.skipped == [source / "a.jsonl"]
     assert sorted(summary.scored) == [source / "b.jsonl", source / "c.parquet"]
     assert (scored / "a.jsonl").stat().st_mtime_ns == finished.st_mtime_ns
     assert rewards(scored / "b.jsonl") == rewards(scored / "c.parquet") == [0.2, 0.3]
     assert sorted(path.name for path in scored.iterdir()) == ["a.jsonl", "b.jsonl", "c.parquet"]
-    assert score_dataset(length, source, scored).samples == 0
+    assert score_dataset(length_or_hang, source, scored).samples == 0
 
 
 def test_a_bad_file_is_reported_and_the_others_go_on(tmp_path):
@@ -94,7 +79,7 @@ def test_a_bad_file_is_reported_and_the_others_go_on(tmp_path):
     write(source / "good.jsonl", "ab")
     (source / "broken.jsonl").write_text('{"prompt": "p", "response": "r"}\n{"prompt": 1,\n{}\n')
     (source / "other.parquet").write_bytes(b"not Parquet at all")
-    summary = score_dataset(length, source, scored, concurrency=1)
+    summary = score_dataset(length_or_hang, source, scored, concurrency=1)
     assert summary.scored == [source / "good.jsonl"]
     assert set(summary.failed) == {source / "broken.jsonl", source / "other.parquet"}
     assert "broken.jsonl:2: broken JSON" in summary.failed[source / "broken.jsonl"]
@@ -155,5 +140,5 @@ def test_a_mistake_is_an_error_before_anything_is_scored(wrong, error, words, tm
     (tmp_path / "empty").mkdir()
     arguments = {"source": tmp_path / "in", "destination": tmp_path / "out"} | wrong(tmp_path)
     with pytest.raises(error, match=words):
-        score_dataset(length, **arguments)
+        score_dataset(length_or_hang, **arguments)
     assert not (tmp_path / "out").exists()

@@ -1,6 +1,5 @@
 """The Ray backend gives what the other backends give, whatever dies on the way."""
 
-import ctypes
 import os
 import signal
 import subprocess
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from contract_rewards import Batch, Detailed, Rank, faulty, length
 
 from plaudit import RewardFunction, RewardOutput, Status, Trajectory, reward
 from plaudit.contract.boundary import evaluate
@@ -25,60 +25,6 @@ from plaudit.errors import InvalidReward, ScoringFailed
 from plaudit.loading import load
 
 DEADLINE_S = 0.5
-
-
-@reward
-def length(response):
-    return len(response) / 10
-
-
-class Detailed(RewardFunction):
-    """Everything an output can carry."""
-
-    def __init__(self, weight: float) -> None:
-        self.weight = weight
-
-    def compute_reward(self, trajectory: Trajectory) -> RewardOutput:
-        words = trajectory.response.split()
-        return RewardOutput(self.weight, [0.1] * len(words), {"words": len(words)}, score=1.0, reason="because")
-
-
-class Rank(RewardFunction):
-    """The place of a response in its group."""
-
-    scope = "group"
-
-    def compute_rewards(self, trajectories):
-        order = sorted(trajectory.response for trajectory in trajectories)
-        return [order.index(trajectory.response) / len(order) for trajectory in trajectories]
-
-
-class Batch(RewardFunction):
-    def compute_rewards(self, trajectories):
-        if any(trajectory.response == "exit" for trajectory in trajectories):
-            os._exit(3)
-        return [len(trajectory.response) / 10 for trajectory in trajectories]
-
-
-@reward
-def faulty(response):
-    """Misbehaves on demand."""
-    match response:
-        case "raise":
-            raise ValueError("no good")
-        case "nan":
-            return float("nan")
-        case "none":
-            return None
-        case "hang":
-            time.sleep(60)
-        case "exit":
-            os._exit(3)
-        case "segfault":
-            ctypes.string_at(0)
-        case "memory":
-            return float(len(bytearray(8 << 30)))
-    return 1.0
 
 
 class Located(RewardFunction):
@@ -172,7 +118,7 @@ STATUSES = {
     "raise": Status.ERROR,
     "nan": Status.ERROR,
     "none": Status.SKIPPED,
-    "hang": Status.TIMEOUT,
+    "sleep": Status.TIMEOUT,
     "exit": Status.ERROR,
     "segfault": Status.ERROR,
     "memory": Status.MEMORY,
@@ -180,7 +126,7 @@ STATUSES = {
 
 
 def test_every_fault_has_the_status_and_the_words_of_the_processes_backend(opened):
-    faults = ["fine", *STATUSES, "fine", "hang", "exit", "fine"]
+    faults = ["fine", *STATUSES, "fine", "sleep", "exit", "fine"]
     limits = {"deadline_s": DEADLINE_S, "memory_mb": 1024}
     on_ray = collected(opened(faulty, **limits), samples(*faults))
     on_processes = collected(opened(faulty, ProcessBackend, **limits), samples(*faults))

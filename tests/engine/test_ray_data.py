@@ -3,26 +3,11 @@
 import json
 
 import pytest
+from contract_rewards import Rank, length_or_hang
 
-from plaudit import RewardFunction, reward
 from plaudit.engine.backends.ray_session import RaySession
 from plaudit.engine.ray_data import score_ray_dataset
 from plaudit.errors import InvalidReward
-
-
-@reward
-def length(response):
-    if response == "hang":
-        while True:
-            pass
-    return len(response) / 10
-
-
-class Rank(RewardFunction):
-    scope = "group"
-
-    def compute_rewards(self, trajectories):
-        return [0.0 for _ in trajectories]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -39,7 +24,7 @@ def test_a_folder_of_files_comes_back_with_rewards_beside_its_columns(ray_data, 
     for number in range(3):
         lines = [{"question": "p", "completion": "x" * size, "row": [number, size]} for size in range(4)]
         (tmp_path / f"{number}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    scored = score_ray_dataset(length, ray_data.read_json(str(tmp_path)), workers=1)
+    scored = score_ray_dataset(length_or_hang, ray_data.read_json(str(tmp_path)), workers=1)
     scored.write_parquet(str(tmp_path / "scored"))
     rows = ray_data.read_parquet(str(tmp_path / "scored")).take_all()
     assert {tuple(row["row"]): row["reward"] for row in rows} == {
@@ -51,7 +36,7 @@ def test_a_folder_of_files_comes_back_with_rewards_beside_its_columns(ray_data, 
 
 def test_a_sample_that_hangs_or_holds_no_response_costs_itself_alone(ray_data):
     rows = [{"prompt": "p", "response": response} for response in ("a", "hang", None, "abc")]
-    dataset = score_ray_dataset(length, ray_data.from_items(rows), workers=1, deadline_s=0.5)
+    dataset = score_ray_dataset(length_or_hang, ray_data.from_items(rows), workers=1, deadline_s=0.5)
     taken = {row["response"]: row for row in dataset.take_all()}
     assert [taken[response]["status"] for response in ("a", "hang", None, "abc")] == ["ok", "timeout", "error", "ok"]
     assert [taken[response]["reward"] for response in ("a", "hang", None, "abc")] == [0.1, None, None, 0.3]
@@ -65,4 +50,4 @@ def test_rewards_that_need_whole_groups_are_refused_with_the_remedy(ray_data):
 
 def test_a_column_that_would_be_overwritten_is_named(ray_data):
     with pytest.raises(InvalidReward, match="column 'reward' already"):
-        score_ray_dataset(length, ray_data.from_items([{"prompt": "p", "response": "r", "reward": 1.0}]))
+        score_ray_dataset(length_or_hang, ray_data.from_items([{"prompt": "p", "response": "r", "reward": 1.0}]))
