@@ -5,6 +5,7 @@ Expects a folded tree, so that rational exponents are numbers by the time they a
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import reduce
 from typing import Any, Protocol, TypeVar
 
 from plaudit.verify.math.reading.tree import Node, Op, call, name, number, substituted
@@ -48,10 +49,7 @@ def _word(node: Node, domain: Domain[V]) -> V:
 
 
 def _add(node: Node, domain: Domain[V]) -> V:
-    result = evaluate(node.args[0], domain)
-    for arg in node.args[1:]:
-        result = domain.add(result, evaluate(arg, domain))
-    return result
+    return reduce(domain.add, (evaluate(arg, domain) for arg in node.args))
 
 
 def _negate(node: Node, domain: Domain[V]) -> V:
@@ -59,10 +57,7 @@ def _negate(node: Node, domain: Domain[V]) -> V:
 
 
 def _multiply(node: Node, domain: Domain[V]) -> V:
-    result = evaluate(node.args[0], domain)
-    for arg in node.args[1:]:
-        result = domain.multiply(result, evaluate(arg, domain))
-    return result
+    return reduce(domain.multiply, (evaluate(arg, domain) for arg in node.args))
 
 
 def _divide(node: Node, domain: Domain[V]) -> V:

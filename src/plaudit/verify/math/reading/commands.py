@@ -31,16 +31,20 @@ def function(cursor: Cursor) -> Node:
     named = cursor.take().text
     if cursor.token.kind in (Kind.CLOSE, Kind.END):
         return name(named)
-    power = base = None
-    while cursor.at("^", "_"):
-        if cursor.take().text == "^":
-            power = group(cursor)
-        else:
-            base = group(cursor)
+    base, power = _scripts(cursor)
     if power is not None and power.value == -1 and named in _INVERSES:
         named, power = _INVERSES[named], None
     applied = _applied(named, _arguments(cursor), base)
     return applied if power is None else Node(Op.POWER, (applied, power))
+
+
+def _scripts(cursor: Cursor) -> tuple[Node | None, Node | None]:
+    """What stands below and above the line, in whatever order it is written."""
+    found: dict[str, Node] = {}
+    while cursor.at("_", "^"):
+        sign = cursor.take().text
+        found[sign] = group(cursor)
+    return found.get("_"), found.get("^")
 
 
 def _applied(named: str, arguments: tuple[Node, ...], base: Node | None) -> Node:
@@ -144,12 +148,7 @@ def _body(cursor: Cursor) -> Node:
 
 def _series(kind: str) -> Callable[[Cursor], Node]:
     def read(cursor: Cursor) -> Node:
-        low = high = None
-        while cursor.at("_", "^"):
-            if cursor.take().text == "_":
-                low = group(cursor)
-            else:
-                high = group(cursor)
+        low, high = _scripts(cursor)
         body = _body(cursor)
         if low is None or high is None or low.op is not Op.RELATION or low.leaf != "=" or low.args[0].op is not Op.NAME:
             return call(kind, *(part for part in (low, high, body) if part is not None))
