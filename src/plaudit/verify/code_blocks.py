@@ -9,10 +9,11 @@ import re
 from collections.abc import Collection
 from functools import lru_cache
 
+from plaudit.verify.fences import Fenced, fences_in
+
 __all__ = ["defined_names", "find_program", "python_of"]
 
 PYTHON = frozenset({"", "python", "py", "python3", "python2", "ipython", "pycon"})
-FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[ \t]*([\w+#.-]*)[^\n`]*$", re.MULTILINE)
 THOUGHT, THOUGHT_END = re.compile(r"<think(?:ing)?>"), re.compile(r"</think(?:ing)?>")
 STARTS = ("def ", "class ", "import ", "from ", "@", "async def ")
 
@@ -60,18 +61,13 @@ def _without_thoughts(text: str) -> str:
 
 def _blocks(text: str) -> tuple[list[str], str | None]:
     """The closed Python blocks of a text, and what follows a fence that is never closed."""
-    found: list[str] = []
-    opened: re.Match[str] | None = None
-    for fence in FENCE.finditer(text):
-        if opened is None:
-            opened = fence
-        elif fence[1].startswith(opened[1]) and not fence[2]:
-            if opened[2].lower() in PYTHON:
-                found.append(_dedented(text[opened.end() : fence.start()]))
-            opened = None
-    if opened is not None and opened[2].lower() in PYTHON:
-        return found, _dedented(text[opened.end() :])
-    return found, None
+    closed, unclosed = fences_in(text)
+    programs = [_dedented(block.text) for block in closed if _is_python(block)]
+    return programs, _dedented(unclosed.text) if unclosed and _is_python(unclosed) else None
+
+
+def _is_python(block: Fenced) -> bool:
+    return block.language.lower() in PYTHON
 
 
 def _dedented(block: str) -> str:

@@ -17,12 +17,12 @@ from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
 from plaudit.errors import InvalidReward
+from plaudit.verify.fences import fences_in
 from plaudit.verify.tags import without_thinking
 from plaudit.verify.text import words
 
 __all__ = ["Finding", "check_code", "check_json", "check_markdown", "check_schema", "check_xml"]
 
-_FENCE = re.compile(r"^[ \t]*+(```+|~~~+)[ \t]*([\w+#.-]*)[^\n`]*$", re.MULTILINE)
 _HEADING = re.compile(r"^#{1,6}[ \t]+(\S.*)$", re.MULTILINE)
 _LIST_ITEM = re.compile(r"^[ \t]*+(?:[-*+]|\d{1,3}[.)])[ \t]+(\S.*)$", re.MULTILINE)
 _TABLE_RULE = re.compile(r"^[ \t]*+\|?[ \t]*+:?-{3,}+[-:| \t]*+$", re.MULTILINE)
@@ -34,14 +34,6 @@ class Finding:
 
     ok: bool
     reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Fenced:
-    language: str
-    text: str
-    start: int
-    end: int
 
 
 def check_json(response: str, schema: Mapping[str, Any] | None = None) -> Finding:
@@ -93,7 +85,7 @@ def check_markdown(response: str, required_headings: Sequence[str] = ()) -> Find
         "heading": any(words(text) for text in _sections(said).values()),
         "list": len({item for item in _LIST_ITEM.findall(said) if words(item)}) >= 2,
         "table": _TABLE_RULE.search(said) is not None and "|" in said,
-        "code block": any(words(block.text) for block in _fenced(said)),
+        "code block": any(words(block.text) for block in fences_in(said).closed),
     }
     used = [kind for kind, there in kinds.items() if there]
     return Finding(True, f"markdown with {', '.join(used)}") if used else Finding(False, "no markdown structure")
@@ -101,7 +93,7 @@ def check_markdown(response: str, required_headings: Sequence[str] = ()) -> Find
 
 def check_code(response: str, language: str | None = None) -> Finding:
     """Whether a response holds a closed, filled code block, of the language if one is asked for."""
-    blocks = [block for block in _fenced(without_thinking(response)) if words(block.text)]
+    blocks = [block for block in fences_in(without_thinking(response)).closed if words(block.text)]
     if not blocks:
         return Finding(False, "no closed code block with anything in it")
     if language and all(block.language.casefold() != language.casefold() for block in blocks):
@@ -112,20 +104,9 @@ def check_code(response: str, language: str | None = None) -> Finding:
 def _payload(response: str, language: str) -> str:
     """The response, or what stands in its one fenced block if there is nothing else."""
     said = without_thinking(response).strip()
-    blocks = _fenced(said)
+    blocks = fences_in(said).closed
     whole = len(blocks) == 1 and (blocks[0].start, blocks[0].end) == (0, len(said))
     return blocks[0].text if whole and blocks[0].language.casefold() in ("", language) else said
-
-
-def _fenced(text: str) -> list[_Fenced]:
-    blocks, opened = [], None
-    for fence in _FENCE.finditer(text):
-        if opened is None:
-            opened = fence
-        elif fence[1].startswith(opened[1]) and not fence[2]:
-            blocks.append(_Fenced(opened[2], text[opened.end() : fence.start()], opened.start(), fence.end()))
-            opened = None
-    return blocks
 
 
 def _sections(text: str) -> dict[str, str]:
