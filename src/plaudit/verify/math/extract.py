@@ -28,7 +28,7 @@ from plaudit.verify.numbers import NUMBER, numbers_in, without_calculator_marks
 from plaudit.verify.tags import blocks_in, without_thinking
 from plaudit.verify.text import visible
 
-__all__ = ["Extraction", "Rejection", "Rival", "Source", "extract", "marks_in", "spoken", "tidied"]
+__all__ = ["FINDERS", "Extraction", "Rejection", "Rival", "Source", "extract", "marks_in", "spoken", "tidied"]
 
 
 class Extraction(NamedTuple):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from plaudit.verify.math.exact.elementary import arctangent, context_of, pi, sine_cosine
 from plaudit.verify.math.exact.evaluation import Undefined
 
-__all__ = ["Ball", "Balls"]
+__all__ = ["ARITHMETIC_ERRORS", "Ball", "Balls"]
 
 _WIDE = Context(prec=2000, Emin=-(10**7), Emax=10**7)
 ZERO, ONE, TWO = Decimal(0), Decimal(1), Decimal(2)

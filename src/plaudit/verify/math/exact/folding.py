@@ -119,18 +119,16 @@ def _call(node: Node, args: tuple[Node, ...]) -> Node:
     return number(value) if value is not None else _with_args(node, args)
 
 
-def _factorial(values: Sequence[Fraction | int]) -> Fraction | int | None:
-    (value,) = values
-    if value.denominator != 1 or not 0 <= value <= MAX_FACTORIAL:
-        return None
-    return Fraction(math.factorial(int(value)))
+def _counted(function: Callable[[int], int]) -> Callable[[Sequence[Fraction | int]], Fraction | int | None]:
+    """A function of one whole number that grows as fast as a factorial."""
 
+    def apply(values: Sequence[Fraction | int]) -> Fraction | int | None:
+        (value,) = values
+        if value.denominator != 1 or not 0 <= value <= MAX_FACTORIAL:
+            return None
+        return Fraction(function(int(value)))
 
-def _double_factorial(values: Sequence[Fraction | int]) -> Fraction | int | None:
-    (value,) = values
-    if value.denominator != 1 or not 0 <= value <= MAX_FACTORIAL:
-        return None
-    return Fraction(math.prod(range(int(value), 0, -2)))
+    return apply
 
 
 def _binomial(values: Sequence[Fraction | int]) -> Fraction | int | None:
@@ -162,8 +160,8 @@ def _one(
 
 
 _FUNCTIONS: dict[str, Callable[[Sequence[Fraction | int]], Fraction | int | None]] = {
-    "factorial": _factorial,
-    "double factorial": _double_factorial,
+    "factorial": _counted(math.factorial),
+    "double factorial": _counted(lambda count: math.prod(range(count, 0, -2))),
     "binomial": _binomial,
     "mod": _modulo,
     "floor": _one(math.floor),

@@ -10,7 +10,7 @@ from hashlib import blake2b
 
 from plaudit.verify.math.exact.evaluation import Undefined
 
-__all__ = ["Residues"]
+__all__ = ["PRIME", "Residues"]
 
 PRIME = 2**127 - 1
 

@@ -4,7 +4,7 @@ Rational numbers are compared as fractions, rational functions modulo a prime, t
 prove a difference; agreement to `AGREEMENT` digits everywhere, absolute and relative, counts as equal.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -106,7 +106,7 @@ def _at_whole_numbers(left: Node, right: Node) -> bool | None:
     for place in _whole_places(names):
         one, other = (folded(substituted(side, place)) for side in (left, right))
         if one.value is None or other.value is None:
-            verdict = None if symbols(one) else False if _are_apart(one, other, {}) else _at(one, other, {})
+            verdict = None if symbols(one) else False if _are_apart(one, other, {}) else _as_constants(one, other)
         else:
             verdict = one.value == other.value
         if verdict is False:
@@ -141,12 +141,12 @@ def _by_balls(left: Node, right: Node) -> bool | None:
         return None
     names = _names(left, right)
     if not names:
-        return _at(left, right, {})
+        return _as_constants(left, right)
     found = []
     for values in _places(names, signed=_has_absolute(left, right)):
         if _are_apart(left, right, values):
             return False
-        place = _place(left, right, values)
+        place = _place(left, right, values, DIGITS[:2])
         if place.agrees is False and place.is_real:
             return False
         found.append(place)
@@ -189,32 +189,23 @@ def share(text: str) -> Fraction:
     )
 
 
-def _place(left: Node, right: Node, values: dict[str, Fraction]) -> _Place:
+def _as_constants(left: Node, right: Node) -> bool | None:
+    return _place(left, right, {}, DIGITS).agrees
+
+
+def _place(left: Node, right: Node, values: dict[str, Fraction], precisions: Sequence[int]) -> _Place:
+    """Compare with more and more digits until the balls part or agree closely."""
     agrees, is_real = None, False
-    for digits in DIGITS[:2]:
+    for digits in precisions:
         try:
             balls = Balls(digits, values)
             one, other = evaluate(left, balls), evaluate(right, balls)
+            agrees, is_real = _agree(one, other, balls.spread), one.is_real and other.is_real
         except ARITHMETIC_ERRORS:
             break
-        agrees, is_real = _agree(one, other, balls.spread), one.is_real and other.is_real
         if agrees is not None:
             break
     return _Place(agrees, is_real)
-
-
-def _at(left: Node, right: Node, values: dict[str, Fraction]) -> bool | None:
-    """Compare with more and more digits until the balls part or agree closely."""
-    for digits in DIGITS:
-        try:
-            balls = Balls(digits, values)
-            one, other = evaluate(left, balls), evaluate(right, balls)
-            verdict = _agree(one, other, balls.spread)
-        except ARITHMETIC_ERRORS:
-            return None
-        if verdict is not None:
-            return verdict
-    return None
 
 
 def _agree(left: Ball, right: Ball, spread: int) -> bool | None:

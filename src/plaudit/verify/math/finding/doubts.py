@@ -11,7 +11,16 @@ from enum import StrEnum
 from plaudit.verify.math.finding.marks import Mark
 from plaudit.verify.numbers import NUMBER, Number, numbers_in
 
-__all__ = ["Rejection", "Rival", "denial_of_number", "hedges_of_number", "is_denied", "rivals_after", "taken_back"]
+__all__ = [
+    "Rejection",
+    "Rival",
+    "denial_of_number",
+    "hedges_of_number",
+    "is_corrected",
+    "is_denied",
+    "rivals_after",
+    "taken_back",
+]
 
 FOLLOWING = 20_000  # characters after an answer in which it may be taken back
 BEFORE = 100  # characters before an answer in which it may be denied

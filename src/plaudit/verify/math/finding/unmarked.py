@@ -11,7 +11,7 @@ from plaudit.verify.math.finding.marks import Mark, Source, last_matches
 from plaudit.verify.math.policy import MathPolicy
 from plaudit.verify.numbers import NUMBER, Number, numbers_in
 
-__all__ = ["equated_numbers", "unmarked_answer"]
+__all__ = ["MAX_EQUATIONS", "equated_numbers", "is_bare", "unmarked_answer"]
 
 CLOSING = 20_000  # characters at the end of a response in which an unmarked answer is looked for
 MAX_EQUATIONS = 1000  # counted from the end of a text

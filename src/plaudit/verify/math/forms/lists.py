@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from plaudit.verify.math.exact.values import fingerprint
 from plaudit.verify.math.reading.tree import Node, Op, nodes
 
-__all__ = ["all_of", "same_items", "same_list"]
+__all__ = ["Same", "all_of", "same_items", "same_list"]
 
 Same = Callable[[Node, Node], bool | None]
 MAX_PAIRS = 400  # comparisons of items that have no fingerprint in common

@@ -3,12 +3,11 @@
 from collections.abc import Callable
 from itertools import chain
 
-from plaudit.verify.math.forms.lists import all_of
+from plaudit.verify.math.forms.lists import Same, all_of
 from plaudit.verify.math.reading.tree import Node, Op, nodes, operations
 
 __all__ = ["has_matrix", "same_matrix"]
 
-Same = Callable[[Node, Node], bool | None]
 Rows = list[list[Node]]
 MAX_CELLS = 2_000
 

@@ -13,11 +13,11 @@ from plaudit.verify.math.exact.folding import folded
 from plaudit.verify.math.exact.values import same_value, sign_of
 from plaudit.verify.math.reading.budget import Unreadable
 from plaudit.verify.math.reading.tree import Node, Op, name, nodes, number, substituted, symbols
+from plaudit.verify.math.reading.vocabulary import FLIPPED
 
 __all__ = ["is_region", "same_region"]
 
 _ORDER = {"<", ">", "<=", ">="}
-_FLIPPED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "=", "!=": "!="}
 _HOLDS: dict[str, Callable[[int, int], bool]] = {
     "<": lambda place, end: place < end,
     ">": lambda place, end: place > end,
@@ -130,7 +130,7 @@ def _solved_pair(left: Node, sign: str, right: Node) -> Node:
     if left.op is Op.NAME and left.leaf not in symbols(right):
         return Node(Op.RELATION, (left, right), sign)
     if right.op is Op.NAME and right.leaf not in symbols(left):
-        return Node(Op.RELATION, (right, left), _FLIPPED[sign])
+        return Node(Op.RELATION, (right, left), FLIPPED[sign])
     unknowns = symbols(left) | symbols(right)
     if len(unknowns) != 1:
         raise Unreadable("several unknowns")
@@ -151,7 +151,7 @@ def _solved_linear(difference: Node, sign: str, unknown: str) -> Node:
     if not direction or not same_value(slope, later):
         raise Unreadable("not linear")
     end = Node(Op.NEGATE, (Node(Op.DIVIDE, (at[0], slope)),))
-    return Node(Op.RELATION, (name(unknown), end), sign if direction > 0 else _FLIPPED[sign])
+    return Node(Op.RELATION, (name(unknown), end), sign if direction > 0 else FLIPPED[sign])
 
 
 def _ends(node: Node) -> list[Node]:

@@ -1,18 +1,14 @@
 """Equations and other relations: `x = 5` names its value, `2x+4y = 6` is `x+2y = 3`, and `a < b` is `b > a`."""
 
-from collections.abc import Callable
-
 from plaudit.verify.math.exact.evaluation import Undefined, evaluate
 from plaudit.verify.math.exact.folding import folded
 from plaudit.verify.math.exact.residues import PRIME, Residues
 from plaudit.verify.math.exact.values import counts_something, same_value, share
-from plaudit.verify.math.forms.lists import all_of
+from plaudit.verify.math.forms.lists import Same, all_of
 from plaudit.verify.math.reading.tree import Node, Op, number, substituted, symbols
+from plaudit.verify.math.reading.vocabulary import FLIPPED
 
 __all__ = ["is_definition", "same_relation", "value_of"]
-
-Same = Callable[[Node, Node], bool | None]
-_FLIPPED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 
 def is_definition(node: Node) -> bool:
@@ -166,7 +162,7 @@ def _side_by_side(truth: Node, answer: Node, same: Same) -> bool | None:
         verdict = all_of(same(one, other) for one, other in zip(truth.args, answer.args, strict=True))
         if verdict is not False:
             return verdict
-    if [_FLIPPED.get(sign, sign) for sign in reversed(others)] == signs:
+    if [FLIPPED.get(sign, sign) for sign in reversed(others)] == signs:
         backwards = answer.args[::-1]
         return all_of(same(one, other) for one, other in zip(truth.args, backwards, strict=True))
     return False

@@ -13,7 +13,6 @@ from plaudit.verify.math.reading.units import Unit, power_of, scale_of, unit_of
 
 __all__ = ["is_time", "same_scalar"]
 
-Same = Callable[[Node, Node], bool | None]
 _COUNTERS = set("klmnjtpqrs")  # letters that usually count, and may be chosen freely
 
 

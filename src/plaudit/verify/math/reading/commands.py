@@ -118,10 +118,6 @@ def _decorated(decoration: str) -> Callable[[Cursor], Node]:
     return read
 
 
-def _plain(cursor: Cursor) -> Node:
-    return group(cursor)
-
-
 def _blackboard(cursor: Cursor) -> Node:
     return name("set " + group(cursor).leaf)
 
@@ -248,8 +244,8 @@ _COMMANDS: dict[str, Callable[[Cursor], Node]] = {
     "checkmark": lambda _: Node(Op.WORD, (), "yes"),
     "not": lambda cursor: call("not", cursor.grammar.factor(cursor)),
 } | {
-    "boxed": _plain, "mathbf": _plain, "boldsymbol": _plain, "bm": _plain, "mathcal": _plain, "mathit": _plain,
-    "mathsf": _plain, "mathfrak": _plain, "underline": _plain, "phantom": _plain, "ensuremath": _plain,
+    "boxed": group, "mathbf": group, "boldsymbol": group, "bm": group, "mathcal": group, "mathit": group,
+    "mathsf": group, "mathfrak": group, "underline": group, "phantom": group, "ensuremath": group,
 } | {
     decoration: _decorated(decoration)
     for decoration in ("overline", "bar", "vec", "hat", "tilde", "dot", "ddot", "widehat", "overrightarrow")

@@ -1,6 +1,6 @@
 """The words and signs of mathematics: functions, Greek letters, relation signs, and the words that part items."""
 
-__all__ = ["CONSTANT_WORDS", "FUNCTIONS", "GREEK", "RELATIONS", "SCALES", "SEPARATORS", "SIGNS"]
+__all__ = ["CONSTANT_WORDS", "FLIPPED", "FUNCTIONS", "GREEK", "RELATIONS", "SCALES", "SEPARATORS", "SIGNS"]
 
 _SAME_NAME = (
     "sin cos tan cot sec csc arcsin arccos arctan arccot arcsec arccsc sinh cosh tanh coth exp ln log lg max min gcd "
@@ -31,6 +31,8 @@ SIGNS = {
 """Signs as written, and the one sign for each."""
 
 RELATIONS = {"=", "<", ">", "<=", ">=", "!=", "~", "in", "notin", "≡", "->", "=>", "⊂", "∝", "∼", "⊥", "∥"}
+FLIPPED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "=", "!=": "!="}
+"""The signs of comparisons, and what they are when read backwards."""
 
 SEPARATORS = {
     "and": "and", "or": "or", "und": "and", "oder": "or", "et": "and", "ou": "or", "y": "and", "o": "or", "和": "and",
