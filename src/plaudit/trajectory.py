@@ -12,7 +12,7 @@ import msgspec
 from plaudit import jsonline
 from plaudit.errors import InvalidTrajectory, did_you_mean
 
-__all__ = ["Message", "Prompt", "Step", "Tokens", "Trajectory"]
+__all__ = ["Message", "Prompt", "Step", "Tokens", "Trajectory", "message_text"]
 
 Message: TypeAlias = dict[str, Any]
 """A chat message: `role`, `content` and whatever else the chat template reads."""

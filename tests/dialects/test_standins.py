@@ -127,12 +127,12 @@ def test_what_is_not_answered_for_is_an_import_error_that_lists_what_is(tmp_path
 
 
 def test_a_module_is_added_by_one_table_entry():
-    class AgentInstance: ...
+    class Judge: ...
 
     scope: dict[str, object] = {}
-    with StandIns({**STAND_INS, "openrlhf.utils.agent": {"AgentInstanceBase": AgentInstance}}):
-        exec("from openrlhf.utils.agent import AgentInstanceBase", scope)
-    assert scope["AgentInstanceBase"] is AgentInstance
+    with StandIns({**STAND_INS, "flux.judges": {"Judge": Judge}}):
+        exec("from flux.judges import Judge", scope)
+    assert scope["Judge"] is Judge
 
 
 def test_many_threads_can_load_foreign_files_at_once(tmp_path):

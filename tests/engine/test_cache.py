@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from plaudit import RewardOutput, Status
-from plaudit.engine.cache import Cache, CacheStats, cache_path
+from plaudit.engine.cache import Cache, CacheStats
 from plaudit.errors import CacheError, PlauditError
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": ":".join(filter(None, sys.path))}
@@ -337,7 +337,6 @@ def test_nothing_stays_open_after_a_cache_is_closed(path):
 
 
 def test_the_folder_of_a_cache_is_made(tmp_path):
-    path = cache_path(tmp_path / "caches")
+    path = tmp_path / "caches" / "plaudit" / "scores.sqlite"
     Cache(path).close()
-    assert path == tmp_path / "caches" / "plaudit" / "scores.sqlite"
     assert path.exists()

@@ -16,8 +16,8 @@ from plaudit.verify.math.verdict import settled
 from plaudit.verify.numbers import plain
 
 __all__ = [
-    "NumberCheck", "check_answer", "check_correctness", "check_numbers", "close_match", "evaluate_correctness",
-    "exact_match", "extract_number", "is_correct", "is_partially_correct",
+    "PARTIAL_TOLERANCE", "POLICY", "NumberCheck", "check_answer", "check_correctness", "check_numbers", "close_match",
+    "evaluate_correctness", "exact_match", "extract_number", "is_correct", "is_partially_correct",
 ]  # fmt: skip
 
 PARTIAL_TOLERANCE = Fraction(1, 10)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from plaudit.contract.boundary import evaluate
 from plaudit.contract.function import RewardFunction, Rewarding, as_reward
+from plaudit.contract.merging import widest_scope
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import InvalidReward, did_you_mean
 from plaudit.trajectory import Trajectory
@@ -23,7 +24,7 @@ class TaskReward(RewardFunction):
         self.rewards = {task: as_reward(reward) for task, reward in rewards.items()}
         self.default = None if default is None else as_reward(default)
         every = [*self.rewards.values(), *([self.default] if self.default else [])]
-        self.scope = next(scope for scope in ("batch", "group", "sample") if any(r.scope == scope for r in every))
+        self.scope = widest_scope(reward.scope for reward in every)
         self.deterministic = all(reward.deterministic for reward in every)
 
     def compute_rewards(self, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:

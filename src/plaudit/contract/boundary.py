@@ -23,7 +23,7 @@ from plaudit.errors import InvalidOutput, PlauditError
 from plaudit.normalize import Scope
 from plaudit.trajectory import Trajectory
 
-__all__ = ["Evaluable", "Style", "as_output", "attempted", "evaluate", "evaluate_async", "evaluate_one"]
+__all__ = ["Evaluable", "Style", "as_output", "attempted", "evaluate", "evaluate_async", "evaluate_one", "named"]
 
 MAX_REASON = 500
 
@@ -96,6 +96,13 @@ def as_output(value: Any, trajectory: Trajectory, seconds: float) -> RewardOutpu
     return RewardOutput(as_number("reward", value), latency_s=seconds)
 
 
+def named(output: RewardOutput, trajectory: Trajectory, place: int) -> RewardOutput:
+    """The output, its reason beginning with the sample where it was not scored."""
+    if output.status is Status.OK:
+        return output
+    return msgspec.structs.replace(output, reason=f"{trajectory.named(place)}: {output.reason}")
+
+
 def _begin(reward: Evaluable, trajectories: Sequence[Trajectory]) -> list[Any]:
     """Call the reward: an output per sample, or a list of outputs per batch; a call begun where it is async."""
     if reward.style is Style.SAMPLE:
@@ -124,12 +131,7 @@ def _in_order(
         outputs = [by_place[place] for place in range(len(trajectories))]
     if first is None:
         return outputs
-    return [
-        output
-        if output.status is Status.OK
-        else msgspec.structs.replace(output, reason=f"{trajectories[place].named(first + place)}: {output.reason}")
-        for place, output in enumerate(outputs)
-    ]
+    return [named(output, trajectories[place], first + place) for place, output in enumerate(outputs)]
 
 
 def _sample(reward: Evaluable, trajectory: Trajectory) -> RewardOutput | Begun:

@@ -16,7 +16,7 @@ from plaudit.contract import rules
 from plaudit.contract.binding import Binding
 from plaudit.contract.boundary import Style, evaluate
 from plaudit.contract.calling import only, raised, settled
-from plaudit.contract.merging import combined_score, combined_tokens, stretched, unique_names
+from plaudit.contract.merging import combined_score, combined_tokens, stretched, unique_names, widest_scope
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.contract.printing import told_arguments
 from plaudit.contract.rules import Bounds, Rule, Weight, WeightedSum
@@ -291,8 +291,7 @@ class Combination(RewardFunction):
         self.parts = [as_reward(part) for part in parts]
         self.rule = rule
         self.component_names = unique_names([part.name for part in self.parts])
-        scopes: tuple[Scope, ...] = ("batch", "group", "sample")
-        self.scope = next(scope for scope in scopes if any(part.scope == scope for part in self.parts))
+        self.scope = widest_scope(part.scope for part in self.parts)
         self.deterministic = all(part.deterministic for part in self.parts)
         part_bounds = [part.bounds for part in self.parts if part.bounds is not None]
         self.bounds = rule.bounds(part_bounds) if len(part_bounds) == len(self.parts) else None

@@ -1,12 +1,15 @@
-"""Bring the outputs of several parts together: names made unique, scores by share, token rewards by slope."""
+"""Bring several parts together: names made unique, the widest scope, scores by share, token rewards by slope."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from plaudit.contract.alignment import token_rewards_of
 from plaudit.contract.output import RewardOutput, TokenUnit
+from plaudit.normalize import Scope
 from plaudit.trajectory import Trajectory
 
-__all__ = ["combined_score", "combined_tokens", "stretched", "unique_names"]
+__all__ = ["combined_score", "combined_tokens", "stretched", "unique_names", "widest_scope"]
+
+_WIDEST_FIRST: tuple[Scope, ...] = ("batch", "group", "sample")
 
 
 def combined_score(outputs: Sequence[RewardOutput], shares: Sequence[float]) -> float | None:
@@ -50,3 +53,8 @@ def unique_names(names: Sequence[str]) -> list[str]:
         taken.add(candidate)
         unique.append(candidate)
     return unique
+
+
+def widest_scope(scopes: Iterable[Scope]) -> Scope:
+    """What must be given at once so that every part gets as much as it looks at."""
+    return min(scopes, key=_WIDEST_FIRST.index)

@@ -308,7 +308,7 @@ class Clip(_Transform):
 
 @dataclass(frozen=True)
 class Affine(_Transform):
-    """The input range [from_low, from_high] stretched to [low, high]."""
+    """The range `source` stretched to the range `target`."""
 
     source: Bounds
     target: Bounds = (0.0, 1.0)

@@ -21,7 +21,7 @@ from plaudit.engine.cache_file import connected, is_unfit, size_of
 from plaudit.engine.packing import packed, unpacked
 from plaudit.errors import CacheError
 
-__all__ = ["Cache", "CacheStats", "cache_path"]
+__all__ = ["Cache", "CacheStats"]
 
 CHUNK = 512
 MEGABYTE = 1 << 20
@@ -30,11 +30,6 @@ ROW_OVERHEAD = 96
 
 Row: TypeAlias = tuple[bytes, bytes]
 T = TypeVar("T")
-
-
-def cache_path(base: Path) -> Path:
-    """Where the cache lies in a user's folder for caches."""
-    return base / "plaudit" / "scores.sqlite"
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,11 +153,10 @@ def _score_file(job: _Job, file: Path, target: Path) -> "_Result":
 
 
 def _scored(job: _Job, shipment: Shipment, file: Path, part: Path) -> Counter[Status]:
-    reward = shipment.opened() if shipment.spec is None else shipment.spec
     statuses: Counter[Status] = Counter()
     trajectories = (rollout.trajectory for rollout in read_rollouts(file, columns=job.columns))
     with (
-        Scorer(reward, workers=1, deadline_s=job.deadline_s, batch_size=job.batch_size) as scorer,
+        Scorer(shipment.as_given(), workers=1, deadline_s=job.deadline_s, batch_size=job.batch_size) as scorer,
         RolloutsWriter(part) as writer,
     ):
         for scored in scorer.score_stream(trajectories):

@@ -37,7 +37,7 @@ import msgspec
 from plaudit.contract.function import RewardFunction
 from plaudit.engine.origins import Home, Origin, origin_of
 
-__all__ = ["Fingerprint", "NotIdentified", "fingerprint", "identity"]
+__all__ = ["DIGEST_SIZE", "Fingerprint", "NotIdentified", "fingerprint", "identity"]
 
 DIGEST_SIZE = 16
 _LEADS_TO_ID = frozenset({"id", "named", "to_dict", "to_json", "to_builtins", "asdict", "astuple", "__struct_fields__"})

@@ -78,8 +78,7 @@ class _BatchScorer:
 
     def __init__(self, job: _Job) -> None:
         self._mapping = job.mapping
-        shipment = settled(job.shipment, job.folder)
-        reward = shipment.opened() if shipment.spec is None else shipment.spec
+        reward = settled(job.shipment, job.folder).as_given()
         self._scorer = Scorer(reward, workers=1, deadline_s=job.deadline_s, memory_mb=job.memory_mb)
 
     def __call__(self, table: Any) -> Any:

@@ -1,13 +1,11 @@
-"""A sample with its result, and how a result is told of a sample."""
+"""A sample with its result."""
 
 from typing import NamedTuple
 
-import msgspec
-
-from plaudit.contract.output import RewardOutput, Status
+from plaudit.contract.output import RewardOutput
 from plaudit.trajectory import Trajectory
 
-__all__ = ["Scored", "named"]
+__all__ = ["Scored"]
 
 
 class Scored(NamedTuple):
@@ -15,10 +13,3 @@ class Scored(NamedTuple):
 
     trajectory: Trajectory
     output: RewardOutput
-
-
-def named(output: RewardOutput, trajectory: Trajectory, place: int) -> RewardOutput:
-    """The output, its reason beginning with the sample where it was not scored."""
-    if output.status is Status.OK:
-        return output
-    return msgspec.structs.replace(output, reason=f"{trajectory.named(place)}: {output.reason}")

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol
 
-from plaudit.contract.boundary import Style
+from plaudit.contract.boundary import Style, named
 from plaudit.contract.function import Rewarding
 from plaudit.contract.output import RewardOutput
 from plaudit.engine.backends.inline import InlineBackend
@@ -21,7 +21,7 @@ from plaudit.engine.backends.processes import ProcessBackend
 from plaudit.engine.backends.ray import RayBackend
 from plaudit.engine.cache import Cache
 from plaudit.engine.remembered import PORTION, Remembered
-from plaudit.engine.scored import Scored, named
+from plaudit.engine.scored import Scored
 from plaudit.engine.shipping import Shipment
 from plaudit.engine.stats import ScorerStats
 from plaudit.engine.supply import Supply

@@ -45,6 +45,10 @@ class Shipment:
             for module in by_value:
                 cloudpickle.unregister_pickle_by_value(module)
 
+    def as_given(self) -> RewardFunction | str:
+        """The reward as it was given, for a scorer of this process to send on: its spec, or else the reward."""
+        return self.opened() if self.spec is None else self.spec
+
     def opened(self) -> RewardFunction:
         """The reward, ready to score."""
         sys.path[:] = self.search_path or sys.path

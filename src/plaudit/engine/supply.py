@@ -13,7 +13,7 @@ from plaudit.engine.unit import Done, Unit
 from plaudit.normalize import Scope
 from plaudit.trajectory import Trajectory
 
-__all__ = ["Supply"]
+__all__ = ["WINDOW", "Supply"]
 
 UNIT_S = 0.01
 FIRST_SIZE, MAX_SIZE = 4, 2048

@@ -82,7 +82,11 @@ class CodeReward(RewardFunction):
         source = _program(trajectory.response, str(getattr(suites[0], "prompt", "") or prompt), wanted)
         if source is None:
             return self._failed("no program in the response", CRASH)
-        job = Job(
+        if not _is_text(source):
+            return self._failed("the program holds lone surrogates, which no Python source can", CRASH)
+        if not all(_is_text(text) for suite in suites for text in _texts(suite)):
+            return RewardOutput.unscored(Status.UNPARSED, "the tests hold lone surrogates, which are not text")
+        return Job(
             source,
             suites,
             self.limits,
@@ -92,11 +96,6 @@ class CodeReward(RewardFunction):
             fuzz=self.fuzz,
             judge_cpu_s=JUDGE_FACTOR * self.limits.cpu_s,
         )
-        if not _is_text(source):
-            return self._failed("the program holds lone surrogates, which no Python source can", CRASH)
-        if not all(_is_text(text) for suite in suites for text in _texts(suite)):
-            return RewardOutput.unscored(Status.UNPARSED, "the tests hold lone surrogates, which are not text")
-        return job
 
     def _output(self, verdict: Verdict | SandboxError) -> RewardOutput:
         if isinstance(verdict, SandboxError):
@@ -130,11 +129,12 @@ def _texts(suite: Suite) -> list[str]:
 
 
 def _share(verdict: Verdict) -> float:
-    return 1.0 if verdict.passed else min(verdict.share, 1.0 - 1e-9) if verdict.share == 1.0 else verdict.share
+    """The share of tests passed; 1.0 only for a verdict of passed, as a program may fail beside its tests too."""
+    return 1.0 if verdict.passed else min(verdict.share, 1.0 - 1e-9)
 
 
 def _openrlhf(verdict: Verdict) -> float:
-    """The scale of document 004: how the program ended comes before how many tests it passed."""
+    """OpenRLHF's scale: how the program ended comes before how many tests it passed."""
     if verdict.passed:
         return 1.0
     if verdict.conclusion is Conclusion.TIMEOUT:

@@ -1,6 +1,7 @@
-"""A bonus for reasoning in steps and a price on unsupported claims, as far as plain text shows either.
+"""A bonus for reasoning in steps and a price on made-up content, as far as a response alone shows either.
 
-Both rest on heuristics (`plaudit.checks`) that read form, not truth: keep the amounts small.
+Both rest on heuristics (`plaudit.checks`): steps are known by their form, made-up content by false arithmetic alone.
+Keep the amounts small.
 """
 
 from dataclasses import dataclass
@@ -28,7 +29,7 @@ class ReasoningBonus(RewardFunction):
 
 @dataclass(frozen=True, repr=False)
 class HallucinationPenalty(RewardFunction):
-    """−`amount` when the response shows signs of made-up content, else 0."""
+    """−`amount` when the response shows signs of made-up content, which is false arithmetic, else 0."""
 
     amount: float = 0.2
 

@@ -116,14 +116,11 @@ class RayBackend:
 
     def _start(self) -> None:
         assert self._session is not None
-        options: dict[str, Any] = {
-            "num_cpus": 0
-            if self._session.is_ours
-            else 1,  # scorers that share our own Ray must not wait for each other
-            "runtime_env": self._session.runtime_env,
-            "scheduling_strategy": "SPREAD",
-        }
-        remote = self._ray.remote(ScoringActor).options(**options)
+        remote = self._ray.remote(ScoringActor).options(
+            num_cpus=0 if self._session.is_ours else 1,  # scorers that share our own Ray must not wait for each other
+            runtime_env=self._session.runtime_env,
+            scheduling_strategy="SPREAD",
+        )
         actor = _Actor(remote.remote(self._shipment, self._limits, self._by_sample, os.getcwd()))
         self._actors.append(actor)
         self._call(actor, [])
