@@ -15,13 +15,14 @@ from plaudit.sandbox.tiers import Tier
 
 __all__ = ["doctor"]
 
+UNHEALTHY = 1
 STATES = {True: ("active", "green"), False: ("absent", "red"), None: ("untested", "yellow")}
 AtMost = Annotated[
     str, typer.Option("--at-most", metavar="TIER", help="Leave stronger walls down: none, seccomp, landlock.")
 ]
 
 
-def doctor(json: JsonOption = False, at_most: AtMost = "namespaces") -> None:
+def doctor(json: JsonOption = False, at_most: AtMost = "namespaces") -> int:
     """Try which walls can be put around programs here, and whether a program gets past them."""
     tiers = {tier.name.lower(): tier for tier in Tier}
     if at_most not in tiers:
@@ -31,8 +32,7 @@ def doctor(json: JsonOption = False, at_most: AtMost = "namespaces") -> None:
         show_json({**asdict(diagnosis), "tier": diagnosis.tier.name.lower(), "healthy": diagnosis.healthy})
     else:
         show(*_tables(diagnosis))
-    if not diagnosis.healthy:
-        raise typer.Exit(1)
+    return 0 if diagnosis.healthy else UNHEALTHY
 
 
 def _tables(diagnosis: Diagnosis) -> list[RenderableType]:

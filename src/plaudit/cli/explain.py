@@ -19,7 +19,7 @@ from plaudit.cli.options import (
 )
 from plaudit.errors import RolloutsError
 from plaudit.report.breakdown import breakdown
-from plaudit.report.samples import Pick, pick_samples
+from plaudit.report.samples import TELLING, Pick, pick_samples
 from plaudit.rollouts import Rollout
 
 __all__ = ["explain"]
@@ -46,7 +46,7 @@ def explain(
     reader = opened(rollouts, columns, skip_bad=skip_bad)
     with EngineOptions(backend).scorer(reward) as scorer:
         scored = scorer.score_stream((rollout.trajectory for rollout in reader), interleaved=True)
-        samples = pick_samples(scored, count, pick or (Pick.FAILED, Pick.LOWEST, Pick.HIGHEST), sample or ())
+        samples = pick_samples(scored, count, pick or TELLING, sample or ())
     tell_about_input(reader)
     if not samples:
         raise RolloutsError(f"no such sample in {reader.name}: {', '.join(sample or [p.value for p in pick or ()])}")

@@ -41,7 +41,6 @@ SkipBadOption: TypeAlias = Annotated[
 JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 QuietOption: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, notes or tables.")]
 
-
 BackendOption: TypeAlias = Annotated[
     str, typer.Option("--backend", help="Where to score: processes (with deadlines), inline, or ray.")
 ]

@@ -4,12 +4,12 @@ from dataclasses import asdict
 from typing import Annotated
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from plaudit.cli.console import show, show_json
 from plaudit.cli.options import JsonOption
 from plaudit.loading import available, listing_of
+from plaudit.report.terminal import bare_table
 
 __all__ = ["app"]
 
@@ -25,7 +25,7 @@ def listed(context: typer.Context, json: JsonOption = False) -> None:
     if json:
         show_json([asdict(listing) for listing in listings])
         return
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    table = bare_table()
     table.add_column("name", style="bold")
     table.add_column("what it gives")
     table.add_column("from", no_wrap=True)

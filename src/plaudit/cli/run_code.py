@@ -7,11 +7,11 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from plaudit.cli.console import show, show_json
 from plaudit.cli.options import JsonOption
+from plaudit.cli.results import ResultLine, results_table
 from plaudit.errors import InvalidTrajectory
 from plaudit.rewards.code import CodeReward
 from plaudit.sandbox.judging import Job, JudgePool, Verdict, read_suite
@@ -69,13 +69,7 @@ def _plain(verdict: Verdict) -> dict[str, Any]:
 
 
 def _told(verdict: Verdict) -> list[RenderableType]:
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    table.add_column("")
-    table.add_column("test", overflow="fold")
-    table.add_column("what came of it", overflow="fold")
-    for one in verdict.results:
-        said = Text("passed", style="green") if one.passed else Text("FAILED", style="red")
-        table.add_row(said, Text(one.name), Text(one.reason))
+    table = results_table("test", (ResultLine(one.passed, one.name, one.reason) for one in verdict.results))
     how = "split" if verdict.split else "in-process, where the program could forge this"
     facts = f"{verdict.conclusion.value}; judged {how}; behind {verdict.tier}; {verdict.cpu_s * 1000:.1f} ms of CPU"
     printed = [Text(f"{name}:\n{text}") for name in ("stdout", "stderr") if (text := getattr(verdict, name))]

@@ -4,11 +4,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
 from plaudit.cli.console import show, show_json
 from plaudit.cli.options import JsonOption, QuietOption, RewardArgument
+from plaudit.cli.results import ResultLine, results_table
 from plaudit.testing import CaseResult, load_cases, run_cases
 
 __all__ = ["test_command"]
@@ -31,19 +30,12 @@ def test_command(
     if json:
         show_json([_plain(result) for result in results])
     elif not quiet:
-        show(_table(results), f"{len(results) - len(failed)} of {len(results)} cases passed")
+        show(results_table("case", map(_line, results)), f"{len(results) - len(failed)} of {len(results)} cases passed")
     return SOME_FAILED if failed else 0
 
 
-def _table(results: list[CaseResult]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    table.add_column("")
-    table.add_column("case")
-    table.add_column("what came of it", overflow="fold")
-    for result in results:
-        verdict = Text("passed", style="green") if result.passed else Text("FAILED", style="red")
-        table.add_row(verdict, Text(result.case.name), Text(result.explanation))
-    return table
+def _line(result: CaseResult) -> ResultLine:
+    return ResultLine(result.passed, result.case.name, result.explanation)
 
 
 def _plain(result: CaseResult) -> dict[str, object]:

@@ -16,6 +16,7 @@ from plaudit.verify.math.switches import policy_of, read_switches
 
 __all__ = ["verify"]
 
+WRONG = 1
 SHOWN = 300  # characters of a text
 
 
@@ -30,7 +31,7 @@ def verify(
         str | None, typer.Option("--prompt", help="The prompt, for the options of multiple choice.")
     ] = None,
     json: JsonOption = False,
-) -> None:
+) -> int:
     """Show which answer a response gives, how it is read, and whether it is the ground truth."""
     said = sys.stdin.read() if response == "-" else response
     chosen = policy_of(read_switches(policy or []))
@@ -40,7 +41,7 @@ def verify(
         show_json({**dataclasses.asdict(verdict), "forms": forms})
     else:
         show(_table(verdict, forms))
-    raise typer.Exit(0 if verdict.correct else 1)
+    return 0 if verdict.correct else WRONG
 
 
 def _table(verdict: MathVerdict, forms: dict[str, str]) -> Table:

@@ -1,0 +1,1 @@
+"""What a run looked like: its statistics, telling samples, and both on a terminal."""

@@ -3,15 +3,16 @@
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.rule import Rule
-from rich.table import Table
 from rich.text import Text
 
 from plaudit.contract.output import RewardOutput
 from plaudit.report.samples import Sample
+from plaudit.report.terminal import bare_table, printable
 
 __all__ = ["breakdown"]
 
 MAX_TEXT = 1_500
+LAYOUT = "\n\t"
 
 
 def breakdown(sample: Sample) -> RenderableType:
@@ -31,12 +32,11 @@ def breakdown(sample: Sample) -> RenderableType:
 
 def _labelled(label: str, text: str) -> RenderableType:
     shown = text if len(text) <= MAX_TEXT else f"{text[: MAX_TEXT // 2]} … {text[-MAX_TEXT // 2 :]}"
-    return Group(Text(label, style="bold"), Padding(Text(_printable(shown)), (0, 0, 0, 2)))
+    return Group(Text(label, style="bold"), Padding(Text(printable(shown, keep=LAYOUT)), (0, 0, 0, 2)))
 
 
 def _components(output: RewardOutput) -> RenderableType:
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    table.add_column("part")
+    table = bare_table("part")
     table.add_column("reward", justify="right")
     table.add_column("score", justify="right")
     table.add_column("why", overflow="fold")
@@ -45,7 +45,7 @@ def _components(output: RewardOutput) -> RenderableType:
         why = part.reason if name != "total" or not part.ok else ""
         why = "; ".join(filter(None, [why, *(f"{key}={value!r:.60}" for key, value in part.metadata.items())]))
         score = "" if part.score is None else f"{part.score:g}"
-        table.add_row("  " * depth + name.rpartition("/")[2], _value(part), score, Text(_printable(why)))
+        table.add_row("  " * depth + name.rpartition("/")[2], _value(part), score, Text(printable(why, keep=LAYOUT)))
     return table
 
 
@@ -59,8 +59,3 @@ def _token_rewards(response: str, output: RewardOutput) -> str:
         return " ".join(f"{value:g}" for value in values)
     words = zip(response.split(), values, strict=True)
     return " ".join(f"{word}[{value:g}]" if value else word for word, value in words)
-
-
-def _printable(text: str) -> str:
-    """Control characters and lone surrogates shown, not sent to the terminal."""
-    return "".join(char if char.isprintable() or char in "\n\t" else ascii(char)[1:-1] for char in text)

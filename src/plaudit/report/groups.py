@@ -75,9 +75,7 @@ class GroupSums:
         self._spread_both += reward_off * (length - self._lengths[place])
         self._lows[place] = min(self._lows[place], reward)
         self._highs[place] = max(self._highs[place], reward)
-        known = (
-            math.nan if score is None else score
-        )  # a sample without a score leaves its group neither right nor wrong
+        known = math.nan if score is None else score  # without a score, its group is neither right nor wrong
         self._low_scores[place] = _low(self._low_scores[place], known)
         self._high_scores[place] = _high(self._high_scores[place], known)
 

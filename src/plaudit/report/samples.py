@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from plaudit.contract.output import RewardOutput
 from plaudit.trajectory import Trajectory
 
-__all__ = ["Pick", "Sample", "pick_samples"]
+__all__ = ["TELLING", "Pick", "Sample", "pick_samples"]
 
 
 class Pick(enum.StrEnum):
@@ -21,6 +21,10 @@ class Pick(enum.StrEnum):
     LOWEST = "lowest"
     HIGHEST = "highest"
     FIRST = "first"
+
+
+TELLING = (Pick.FAILED, Pick.LOWEST, Pick.HIGHEST)
+"""What to look at where nobody says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +40,7 @@ class Sample:
 def pick_samples(
     scored: Iterable[tuple[Trajectory, RewardOutput]],
     count: int,
-    picks: Sequence[Pick] = (Pick.FAILED, Pick.LOWEST, Pick.HIGHEST),
+    picks: Sequence[Pick] = TELLING,
     chosen: Sequence[str] = (),
 ) -> list[Sample]:
     """`count` samples, in turn from each of `picks`; or every sample whose id or place is in `chosen`."""

@@ -18,7 +18,7 @@ from plaudit.engine import ScorerStats
 from plaudit.report.distribution import Bin, Distribution, bins_of
 from plaudit.report.statistics import Latency, Summary
 
-__all__ = ["duration", "engine_line", "figure", "histogram", "summary_table"]
+__all__ = ["bare_table", "duration", "engine_line", "figure", "histogram", "printable", "summary_table"]
 
 BLOCKS = " ▏▎▍▌▋▊▉█"
 MAX_BAR = 50
@@ -77,6 +77,16 @@ def duration(seconds: float) -> str:
     if seconds < 1:
         return f"{seconds * 1000:.3g} ms"
     return f"{seconds:.3g} s" if seconds < 100 else f"{seconds / 60:.1f} min"
+
+
+def printable(text: str, *, keep: str = "") -> str:
+    """Control characters and lone surrogates shown, not sent to the terminal, except for those to `keep`."""
+    return "".join(char if char.isprintable() or char in keep else ascii(char)[1:-1] for char in text)
+
+
+def bare_table(*headers: str) -> Table:
+    """A table without lines around its cells."""
+    return Table(*headers, box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,8 +213,8 @@ def _failures(summary: Summary, ascii_only: bool) -> Table:
 
 
 def _shown(text: str, ascii_only: bool) -> Text:
-    printable = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
-    return Text(printable.encode("ascii", "backslashreplace").decode() if ascii_only else printable)
+    shown = printable(text)
+    return Text(shown.encode("ascii", "backslashreplace").decode() if ascii_only else shown)
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,14 +81,14 @@ class CaseItem(pytest.Item):
         self.case = case
 
     @property
-    def table(self) -> CaseFile:
+    def file(self) -> CaseFile:
         assert isinstance(self.parent, CaseFile)
         return self.parent
 
     def runtest(self) -> None:
-        result = self.table.result(self.name)
+        result = self.file.result(self.name)
         if not result.passed:
-            raise CaseFailed(_explained(self.table.reward, result))
+            raise CaseFailed(_explained(self.file.reward, result))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """The explanation alone: a traceback of plaudit would say nothing about the reward."""

@@ -22,7 +22,7 @@ _UNPICKLABLE = (pickle.PicklingError, TypeError, AttributeError, ValueError, Run
 def held_by(reward: RewardFunction) -> dict[str, bytes]:
     """A fingerprint of everything the reward can remember with, by name."""
     if isinstance(reward, Combination):
-        return {f"{part.name}: {name}": print_ for part in reward.parts for name, print_ in held_by(part).items()}
+        return {f"{part.name}: {name}": mark for part in reward.parts for name, mark in held_by(part).items()}
     held = dict(_attributes(reward))
     for function in _functions(reward):
         held.update(_variables(function))
@@ -31,7 +31,7 @@ def held_by(reward: RewardFunction) -> dict[str, bytes]:
 
 def changed_names(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> list[str]:
     """The names that are new or hold something else."""
-    return sorted(name for name, print_ in after.items() if before.get(name) != print_)
+    return sorted(name for name, mark in after.items() if before.get(name) != mark)
 
 
 def _attributes(reward: RewardFunction) -> Iterator[tuple[str, Any]]:
