@@ -71,10 +71,7 @@ def score(
     engine = EngineOptions(backend, workers, deadline, cache, address)
     if Path(rollouts).is_dir():
         return score_folder(reward, Path(rollouts), out, engine, columns)
-    if resume and out in (None, "-"):
-        raise RolloutsError("--resume needs the file to go on with: -o OUT")
-    if out and Path(out).exists() and Path(rollouts).exists() and Path(out).samefile(rollouts):
-        raise RolloutsError(f"{out} is the input as well; write to another file")
+    _check_destination(out, rollouts, resume=resume)
     loaded = resolved(reward, quiet=quiet)
     reader = opened(rollouts, columns, skip_bad=skip_bad)
     builder = SummaryBuilder()
@@ -116,6 +113,13 @@ def _resumed(
     if scorer.reward.scope == "sample":
         return _scored(scorer, rest, first=done.count)
     return islice(_scored(scorer, iter(reader)), done.count, None)  # it looks across samples: it needs them all
+
+
+def _check_destination(out: str | None, rollouts: str, *, resume: bool) -> None:
+    if resume and out in (None, "-"):
+        raise RolloutsError("--resume needs the file to go on with: -o OUT")
+    if out and Path(out).exists() and Path(rollouts).exists() and Path(out).samefile(rollouts):
+        raise RolloutsError(f"{out} is the input as well; write to another file")
 
 
 @contextmanager
