@@ -159,7 +159,7 @@ class Program:
         self._buried = True
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._child.process, signal.SIGKILL)
-        self._server.bury(self._child)
+        self._server.bury(self._child, self._limits)
 
 
 def _read(reply: str) -> dict[str, Any]:
