@@ -25,9 +25,9 @@ class JudgeLost(Exception):
 
 
 class JudgeProcess:
-    """A judge process, started by exec and ready when built."""
+    """A judge process, started by exec and ready when built; on a core of its own where `settled`."""
 
-    def __init__(self, flavour: str, *, allow_unsafe: bool = False) -> None:
+    def __init__(self, flavour: str, *, allow_unsafe: bool = False, settled: bool = False) -> None:
         incoming, self._writing = os.pipe()
         self._reading, outgoing = os.pipe()
         self._answered, answered = os.pipe()  # holds a byte when the program at hand has answered
@@ -35,9 +35,9 @@ class JudgeProcess:
         theirs = (incoming, outgoing, answered)
         try:
             command = [sys.executable, "-P", "-s", "-c", CODE.format(path=_search_path())]
-            arguments = [*map(str, theirs), flavour, "unsafe" if allow_unsafe else "safe"]
+            ways = ["unsafe" if allow_unsafe else "safe", "one core" if settled else "any core"]
             self._process = subprocess.Popen(
-                command + arguments,
+                [*command, *map(str, theirs), flavour, *ways],
                 pass_fds=theirs,
                 stdin=subprocess.DEVNULL,
                 env={"PYTHONHASHSEED": "0"},  # the same verdict in every process

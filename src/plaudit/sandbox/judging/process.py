@@ -14,10 +14,13 @@ import resource
 import select
 import signal
 import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 import msgspec
 
 from plaudit.errors import PlauditError
+from plaudit.sandbox.cores import settle_on_core
 from plaudit.sandbox.judging.canaries import check_canaries
 from plaudit.sandbox.judging.job import Job, read_frame, write_frame
 from plaudit.sandbox.judging.judge import Judge
@@ -81,6 +84,12 @@ def _has_more(incoming: int, parent: int) -> bool:
 
 def start(arguments: list[str]) -> None:
     """Run as `python -c`, with the search path of whoever started us."""
-    incoming, outgoing, answered, flavour, unsafe = arguments
-    with contextlib.suppress(EOFError, BrokenPipeError, KeyboardInterrupt):
+    incoming, outgoing, answered, flavour, unsafe, place = arguments
+    with contextlib.suppress(EOFError, BrokenPipeError, KeyboardInterrupt), _PLACES[place]():
         main(int(incoming), int(outgoing), int(answered), flavour, unsafe == "unsafe")
+
+
+_PLACES: dict[str, Callable[[], AbstractContextManager[object]]] = {
+    "one core": settle_on_core,
+    "any core": contextlib.nullcontext,
+}
