@@ -9,16 +9,19 @@ what the first of a group costs is told apart.
 """
 
 import gzip
+import io
 import json
 import multiprocessing
 import os
 import resource
+import signal
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -88,7 +91,7 @@ def _run(command: list[str], **environment: str) -> None:
 
 
 def managed(programs: list[Row]) -> None:
-    """A manager and a forked process for each program, as harnesses of this kind do."""
+    """A manager and a forked process for each program, with a folder, a timer and no output of its own."""
     context = multiprocessing.get_context("fork")
     for row in programs:
         with context.Manager() as manager:
@@ -100,9 +103,15 @@ def managed(programs: list[Row]) -> None:
 
 
 def _execute(source: str, results: Any) -> None:
-    with tempfile.TemporaryDirectory():
+    signal.signal(signal.SIGALRM, lambda *_: results.append("timed out"))
+    nowhere = io.StringIO()
+    with tempfile.TemporaryDirectory() as folder, redirect_stdout(nowhere), redirect_stderr(nowhere):
+        os.chdir(folder)
+        signal.setitimer(signal.ITIMER_REAL, TIMEOUT_S)
         exec(source, {})
+        signal.setitimer(signal.ITIMER_REAL, 0)
         results.append("passed")
+        os.chdir("/")
 
 
 def managed_from_large_parent(programs: list[Row]) -> None:

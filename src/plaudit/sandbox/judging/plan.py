@@ -31,7 +31,7 @@ class CallPlan:
     def __init__(self) -> None:
         self.keys: list[str] = []
         self.images: list[bytes | None] = []
-        self.frames = b""  # all of them, as they are sent, and that this is all: the program ends by itself
+        self.frames = b""  # all of them, as they are sent
         self.usable = self.given_up = False
         self._characters = 0
 
@@ -48,7 +48,7 @@ class CallPlan:
             return
         small = 1 < len(self.keys) <= MAX_CALLS and self._characters <= MAX_CHARACTERS
         self.usable = small and not self.given_up
-        self.frames = b"".join(map(frame, [*self.keys, ""]))
+        self.frames = b"".join(map(frame, self.keys))
 
     def forget(self) -> None:
         """The run was cut short: the next one may note its calls again."""
