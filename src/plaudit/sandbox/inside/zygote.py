@@ -98,9 +98,8 @@ class Zygote:
                 self._bury(int(rest[LIMITS.size :]), answer=False)
             else:
                 self._bury(int(rest), answer=kind == STATUS)
-        for pid in [*self._given, *self._janitors.values()]:
-            os.kill(pid, signal.SIGKILL)
         for pid in list(self._given):
+            os.kill(pid, signal.SIGKILL)
             self._bury(pid, answer=False)
         if self._walls.scratch:
             self._walls.scratch.remove()

@@ -16,6 +16,7 @@ import signal
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from functools import partial
 
 import msgspec
 
@@ -39,7 +40,7 @@ def main(incoming: int, outgoing: int, answered: int, flavour: str, allow_unsafe
     sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115  # tests may print; nobody reads it
     try:
         sandbox = Sandbox(flavour=flavour, workers=1, allow_unsafe=allow_unsafe)
-        judge = Judge(sandbox, on_first_value=lambda: os.write(answered, b"a"))
+        judge = Judge(sandbox, on_first_value=partial(os.write, answered, b"a"))
         check_canaries(Judge(sandbox))
     except (PlauditError, OSError) as error:
         write_frame(outgoing, str(error).encode(errors="backslashreplace"))
