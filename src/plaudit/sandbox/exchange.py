@@ -18,6 +18,7 @@ from plaudit.sandbox.server import Child
 __all__ = ["Exchange", "Stopped"]
 
 LOOK_S = 0.25  # a program with threads uses its time faster than the clock on the wall runs
+LEAVES_WITHIN_S = 0.02  # most programs answer all and are gone by then
 CHUNK = 1 << 16
 _LENGTH = struct.Struct("<I")
 
@@ -50,6 +51,12 @@ class Exchange:
         self._outgoing += data
         self._write()
         self._restart()
+
+    def wait_for_end(self) -> None:
+        """Wait a little for a process that will end by itself: who waits is then woken once, not by every reply."""
+        ending = select.poll()
+        ending.register(self._process, select.POLLIN)
+        ending.poll(min(self._limits.cpu_s, LEAVES_WITHIN_S) * 1000)
 
     def receive(self) -> tuple[str, float]:
         """The next reply and the processor seconds it took; Stopped when there will be none.

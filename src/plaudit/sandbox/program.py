@@ -24,6 +24,7 @@ from plaudit.sandbox.values import NotPlain, from_text, to_text
 __all__ = ["Call", "Program"]
 
 T = TypeVar("T")
+LEAVE = frame("")
 ADD_SEALS, SEALS = 1033, 0b1111  # no writing, growing, shrinking or further sealing; Python names these on Linux only
 
 
@@ -59,8 +60,11 @@ class Program:
         return next(self._ask([self._first(source, as_script=stdin is not None)]))
 
     def load_and_call(self, source: str, calls: bytes, count: int) -> Iterator[Outcome]:
-        """Load a source and make calls, given as frames: the outcome of loading it, then those of the calls."""
-        return self._sent(frame(self._first(source)) + calls, 1 + count)
+        """Load a source and make calls, given as frames: the outcome of loading it, then those of the calls.
+
+        Where there are calls, the program ends by itself after the last.
+        """
+        return self._sent(frame(self._first(source)) + calls + (LEAVE if count else b""), 1 + count, leaves=count > 0)
 
     def call(self, path: str, args: list[Any] | None = None, kwargs: dict[str, Any] | None = None) -> Outcome:
         """Call one function with plain values; what it returned, or how it failed."""
@@ -98,7 +102,7 @@ class Program:
     def _ask(self, requests: list[str]) -> Iterator[Outcome]:
         return self._sent(b"".join(map(frame, requests)), len(requests))
 
-    def _sent(self, requests: bytes, count: int) -> Iterator[Outcome]:
+    def _sent(self, requests: bytes, count: int, *, leaves: bool = False) -> Iterator[Outcome]:
         if self._closed:
             raise SandboxError("this program is closed")
         while self._unread and self._end is None:  # calls whose outcomes nobody waited for
@@ -107,6 +111,8 @@ class Program:
             yield self._end
             return
         self._exchange.send(requests)
+        if leaves:
+            self._exchange.wait_for_end()
         self._unread = count
         while self._unread and self._end is None:
             yield self._next_outcome()
@@ -159,7 +165,7 @@ class Program:
         self._buried = True
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._child.process, signal.SIGKILL)
-        self._server.bury(self._child)
+        self._server.bury(self._child, self._limits)
 
 
 def _read(reply: str) -> dict[str, Any]:

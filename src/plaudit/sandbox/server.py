@@ -2,7 +2,7 @@
 
 Servers are started by exec, so the size of the process that starts them does not matter, with an environment of one
 constant: a fixed hash seed, so that a program that prints a set prints it the same way every time. A server has one
-running child at a time.
+running child at a time, and one that waits: it was asked for when the one before it was done with.
 """
 
 import contextlib
@@ -10,6 +10,7 @@ import importlib.util
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from plaudit.errors import MissingPackage, SandboxError, did_you_mean
-from plaudit.sandbox.inside.requests import BURY, LIMITS, QUIT, STATUS, TAKE
+from plaudit.sandbox.inside.requests import BURY, LIMITS, NEXT, QUIT, STATUS, TAKE
 from plaudit.sandbox.inside.warm import FLAVOURS
 from plaudit.sandbox.limits import RunLimits
 from plaudit.sandbox.tiers import Protection, Protections, Tier
@@ -70,6 +71,7 @@ class ForkServer:
             raise SandboxError(f"programs can be run safely on Linux only; this is {sys.platform}")
         self.owner, self.taken = os.getpid(), 0
         self.scratch_mb = scratch_mb
+        self._promised = b""  # the limits of the child that was asked for and not taken yet
         self._folder = tempfile.mkdtemp(prefix=f"plaudit-scratch-{os.getpid()}-") if scratch_mb else ""
         try:
             self._control, self._process = _start(flavour, at_most, scratch_mb, self._folder)
@@ -84,25 +86,30 @@ class ForkServer:
 
     def take(self, limits: RunLimits) -> Child:
         """A child with these limits, alone with its program to be."""
-        cpu_s = 60 + 100 * int(limits.cpu_s + 1)
-        packed = LIMITS.pack(limits.memory_mb << 20, cpu_s, limits.output_bytes + 1, limits.scratch_mb << 20)
+        wanted = _packed(limits)
         try:
-            self._control.send(TAKE + packed)
-            answer, descriptors, *_ = socket.recv_fds(self._control, 256, DESCRIPTORS)
+            if self._promised and self._promised != wanted:
+                self._decline()
+            if not self._promised:
+                self._control.send(TAKE + wanted)
+            child = self._received()
         except OSError as error:
             raise self._lost(error) from error
-        if len(descriptors) != DESCRIPTORS:
-            for descriptor in descriptors:
-                os.close(descriptor)
-            raise self._lost(answer.decode(errors="replace") or "it closed the connection")
         self.taken += 1
-        channel, process, stdin, stdout, stderr = descriptors
-        return Child(channel, process, stdin, stdout, stderr, server_pid=int(answer))
+        return child
 
-    def bury(self, child: Child) -> None:
-        """Have a child that was killed buried; it is, before the server gives the next one."""
+    def bury(self, child: Child, limits: RunLimits) -> None:
+        """Have a child that was killed buried, and ask for the next, as most often it has the same limits.
+
+        Scratch space is for one program at a time, so then the next is not asked for before the last is gone.
+        """
+        number, wanted = str(child.server_pid).encode(), _packed(limits)
         try:
-            self._control.send(BURY + str(child.server_pid).encode())
+            if limits.scratch_mb:
+                self._control.send(BURY + number)
+            else:
+                self._control.send(NEXT + wanted + number)
+                self._promised = wanted
         except OSError as error:
             raise self._lost(error) from error
 
@@ -133,6 +140,25 @@ class ForkServer:
             self._process.wait()
         self._remove_folder()
 
+    def _received(self) -> Child:
+        """The child that was asked for."""
+        self._promised = b""
+        answer, descriptors, *_ = socket.recv_fds(self._control, 256, DESCRIPTORS)
+        if len(descriptors) != DESCRIPTORS:
+            for descriptor in descriptors:
+                os.close(descriptor)
+            raise self._lost(answer.decode(errors="replace") or "it closed the connection")
+        channel, process, stdin, stdout, stderr = descriptors
+        return Child(channel, process, stdin, stdout, stderr, server_pid=int(answer))
+
+    def _decline(self) -> None:
+        """Do without the child that was asked for."""
+        child = self._received()
+        signal.pidfd_send_signal(child.process, signal.SIGKILL)
+        for descriptor in child.descriptors:
+            os.close(descriptor)
+        self._control.send(BURY + str(child.server_pid).encode())
+
     def _remove_folder(self) -> None:
         if self._folder:
             shutil.rmtree(self._folder, ignore_errors=True)
@@ -156,6 +182,11 @@ class ForkServer:
 
     def _lost(self, why: object) -> SandboxError:
         return SandboxError(f"the sandbox server was lost: {why}")
+
+
+def _packed(limits: RunLimits) -> bytes:
+    cpu_s = 60 + 100 * int(limits.cpu_s + 1)
+    return LIMITS.pack(limits.memory_mb << 20, cpu_s, limits.output_bytes + 1, limits.scratch_mb << 20)
 
 
 def _start(

@@ -23,12 +23,15 @@ FILE = "<candidate>"
 
 
 def serving(channel: int = CHANNEL) -> Callable[[], None]:
-    """A function that answers the judge until it is gone; made in the server, as what is made there costs no child."""
+    """A function that answers the judge until it is gone, or an empty frame says that this is all.
+
+    Made in the server, as what is made there costs no child.
+    """
     next_text, put = reading(channel), writing(channel)
     answer = Runtime().answer
 
     def serve() -> None:
-        while (text := next_text()) is not None:
+        while text := next_text():
             put(answer(text))
 
     return serve

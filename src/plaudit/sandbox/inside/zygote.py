@@ -1,8 +1,8 @@
 """The server: a small warm interpreter that forks one locked-down child per program.
 
 It never reads a byte that a candidate wrote: it speaks only with the judge, and only about processes; what is left in
-scratch space is another process's to clear away. One child is forked ahead, so that a program need not wait for its
-process.
+scratch space is another process's to clear away. A child is forked when the one before it is done with, so that no
+program waits for its process.
 """
 
 import _socket
@@ -25,7 +25,7 @@ from plaudit.sandbox.inside.channel import CHANNEL, READY
 from plaudit.sandbox.inside.kernel import Kernel
 from plaudit.sandbox.inside.lockdown import FIRST_DESCRIPTOR, ChildLimits, Walls, out_of_the_way
 from plaudit.sandbox.inside.rehearsal import fill_gaps, rehearse
-from plaudit.sandbox.inside.requests import LIMITS, QUIT, STATUS, TAKE
+from plaudit.sandbox.inside.requests import LIMITS, NEXT, QUIT, STATUS, TAKE
 from plaudit.sandbox.inside.runtime import serving
 from plaudit.sandbox.inside.scratch import MOUNTED, OVER, Scratch
 from plaudit.sandbox.inside.sharing import share_code
@@ -81,7 +81,7 @@ class Zygote:
         self._fork = kernel.fork()
         self._janitors: dict[int, int] = {}  # of programs with scratch space
         self._serve = serving()
-        self._pid = 0  # of the child that waits
+        self._given: set[int] = set()  # children that are not buried yet
         self._asked = b""
         self._limits = ChildLimits(0, 0, 0, 0)
         self._shut: Callable[[], None] = lambda: None
@@ -90,47 +90,38 @@ class Zygote:
         """Serve until the judge is gone; children go with this process."""
         os.closerange(0, FIRST_DESCRIPTOR)
         while (message := self._control.recv(256)) not in (b"", QUIT):
-            if message[:1] == TAKE:
-                self._take(message[1:])
+            kind, rest = message[:1], message[1:]
+            if kind == TAKE:
+                self._give(rest)
+            elif kind == NEXT:  # the new one first: meanwhile the old one dies, and nobody waits for that
+                self._give(rest[: LIMITS.size])
+                self._bury(int(rest[LIMITS.size :]), answer=False)
             else:
-                self._bury(int(message[1:]), answer=message[:1] == STATUS)
-        self._discard()
-        for pid in list(self._janitors):
+                self._bury(int(rest), answer=kind == STATUS)
+        for pid in list(self._given):
             os.kill(pid, signal.SIGKILL)
             self._bury(pid, answer=False)
         if self._walls.scratch:
             self._walls.scratch.remove()
         os._exit(0)
 
-    def _take(self, limits: bytes) -> None:
+    def _give(self, limits: bytes) -> None:
+        """Fork a child and hand it over."""
         if limits != self._asked:
-            self._discard()
             self._asked, self._limits = limits, ChildLimits(*LIMITS.unpack(limits))
             self._shut = self._walls.shutting(self._limits)
-        if not self._pid:
-            self._new_child()
+        pid = self._new_child()
         if self._limits.scratch_bytes and (scratch := self._walls.scratch):
             watched = (FILES[1], FILES[2], PROCESS)
-            self._janitors[self._pid] = scratch.start_janitor(
-                self._kernel, self._pid, watched, self._limits.output_bytes
-            )
-        self._control.sendmsg([b"%d" % self._pid], HANDED)
-        self._forget()
-        self._new_child()
-
-    def _discard(self) -> None:
-        if self._pid:
-            os.kill(self._pid, signal.SIGKILL)
-            os.waitpid(self._pid, 0)
-            self._forget()
-
-    def _forget(self) -> None:
-        self._pid = 0
+            self._janitors[pid] = scratch.start_janitor(self._kernel, pid, watched, self._limits.output_bytes)
+        self._control.sendmsg([b"%d" % pid], HANDED)
+        self._given.add(pid)
         os.closerange(0, PROCESS + 1)
 
     def _bury(self, pid: int, *, answer: bool) -> None:
         """Wait for a child that the judge has killed or seen die, and tell how it ended where that is asked."""
         _, status = os.waitpid(pid, 0)
+        self._given.discard(pid)
         code = os.waitstatus_to_exitcode(status)
         if pid in self._janitors:
             _, status = os.waitpid(self._janitors.pop(pid), 0)
@@ -141,7 +132,7 @@ class Zygote:
         if answer:
             self._control.send(str(code).encode())
 
-    def _new_child(self) -> None:
+    def _new_child(self) -> int:
         for name in ("in", "out", "err"):
             os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         theirs, ours = _socket.socketpair()
@@ -161,7 +152,7 @@ class Zygote:
         if pid < 0 or (theirs.detach(), ours.detach(), os.pidfd_open(pid)) != (CHANNEL, OURS, PROCESS):
             leave(71)  # the judge sees that the server is gone, and starts another
         os.close(CHANNEL)
-        self._pid = pid
+        return pid
 
 
 def _scratch(size_mb: int, path: str) -> Scratch:

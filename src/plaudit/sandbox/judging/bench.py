@@ -26,7 +26,7 @@ class Bench:
     source: str
     limits: RunLimits
     stop_early: bool = True
-    on_first_value: Callable[[], None] = lambda: None
+    on_first_value: Callable[[], object] = lambda: None
     plans: dict[str, CallPlan] = field(default_factory=dict)
     made: list[Call] | None = None  # where the calls of the tests are to be noted
 

@@ -65,7 +65,7 @@ class Candidate:
     def __init__(
         self,
         started: Callable[[CallPlan], Started],
-        on_first_value: Callable[[], None],
+        on_first_value: Callable[[], object],
         plan: CallPlan | None = None,
     ) -> None:
         self._started, self._on_first_value = started, on_first_value

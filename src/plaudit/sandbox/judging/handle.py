@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from plaudit.errors import SandboxError
-from plaudit.sandbox.judging.job import ANSWER, FIRST_VALUE, Job, read_frame, write_frame
+from plaudit.sandbox.judging.job import Job, read_frame, write_frame
 from plaudit.sandbox.judging.verdict import Conclusion, Verdict
 
 __all__ = ["JudgeLost", "JudgeProcess"]
@@ -25,49 +25,54 @@ class JudgeLost(Exception):
 
 
 class JudgeProcess:
-    """A judge process, started by exec and ready when built."""
+    """A judge process, started by exec and ready when built; on a core of its own where `settled`."""
 
-    def __init__(self, flavour: str, *, allow_unsafe: bool = False) -> None:
+    def __init__(self, flavour: str, *, allow_unsafe: bool = False, settled: bool = False) -> None:
         incoming, self._writing = os.pipe()
         self._reading, outgoing = os.pipe()
+        self._answered, answered = os.pipe()  # holds a byte when the program at hand has answered
+        os.set_blocking(self._answered, False)
+        theirs = (incoming, outgoing, answered)
         try:
             command = [sys.executable, "-P", "-s", "-c", CODE.format(path=_search_path())]
-            arguments = [str(incoming), str(outgoing), flavour, "unsafe" if allow_unsafe else "safe"]
+            ways = ["unsafe" if allow_unsafe else "safe", "one core" if settled else "any core"]
             self._process = subprocess.Popen(
-                command + arguments,
-                pass_fds=(incoming, outgoing),
+                [*command, *map(str, theirs), flavour, *ways],
+                pass_fds=theirs,
                 stdin=subprocess.DEVNULL,
                 env={"PYTHONHASHSEED": "0"},  # the same verdict in every process
             )
         finally:
-            os.close(incoming)
-            os.close(outgoing)
+            for fd in theirs:
+                os.close(fd)
         self._greeted()
 
     def judge(self, job: Job) -> Verdict:
         """The verdict; raises JudgeLost when the judge died of something else than the program's values."""
-        answered = False
+        self._has_answered()  # what is said of the one before is read away
         deadline = time.monotonic() + WALL_S + _runs(job) * job.limits.wall_s
         try:
-            write_frame(self._writing, b"j", msgspec.msgpack.encode(job))
-            while True:
-                kind, payload = read_frame(self._reading, deadline)
-                if kind == ANSWER:
-                    return msgspec.msgpack.decode(payload, type=Verdict)
-                answered |= kind == FIRST_VALUE
+            write_frame(self._writing, msgspec.msgpack.encode(job))
+            return msgspec.msgpack.decode(read_frame(self._reading, deadline), type=Verdict)
         except (EOFError, BrokenPipeError, TimeoutError) as error:
-            return self._overrun(job, error, answered=answered)
+            return self._overrun(job, error)
 
-    def _overrun(self, job: Job, error: Exception, *, answered: bool) -> Verdict:
+    def _overrun(self, job: Job, error: Exception) -> Verdict:
         if isinstance(error, TimeoutError):
             self._process.kill()
         code = self._process.wait()
         if code != -signal.SIGPROF and not isinstance(error, TimeoutError):
             raise JudgeLost(f"exit code {code}")
-        if answered:
+        if self._has_answered():
             reason = f"the tests did not end within {job.judge_cpu_s:g} s on what the program returned"
             return Verdict(conclusion=Conclusion.TIMEOUT, reason=reason, calls=1)
         return Verdict(refusal=f"the tests ran for {job.judge_cpu_s:g} s without an answer of the program")
+
+    def _has_answered(self) -> bool:
+        try:
+            return bool(os.read(self._answered, 1 << 16))
+        except BlockingIOError:
+            return False
 
     @property
     def alive(self) -> bool:
@@ -75,14 +80,14 @@ class JudgeProcess:
 
     def close(self) -> None:
         """End it; it has nothing that would need saving."""
-        for fd in (self._writing, self._reading):
+        for fd in (self._writing, self._reading, self._answered):
             os.close(fd)
         self._process.kill()
         self._process.wait()
 
     def _greeted(self) -> None:
         try:
-            refusal = read_frame(self._reading, time.monotonic() + START_S)[1].decode()
+            refusal = read_frame(self._reading, time.monotonic() + START_S).decode()
         except (EOFError, TimeoutError) as error:
             self.close()
             raise SandboxError(f"the judge process did not start: {error}") from None

@@ -13,10 +13,9 @@ import msgspec
 from plaudit.sandbox.judging.suites import Suite
 from plaudit.sandbox.limits import RunLimits
 
-__all__ = ["ANSWER", "FIRST_VALUE", "GREETING", "Job", "read_frame", "write_frame"]
+__all__ = ["Job", "read_frame", "write_frame"]
 
-GREETING, FIRST_VALUE, ANSWER = b"g", b"v", b"r"
-_HEAD = struct.Struct("!cI")
+_LENGTH = struct.Struct("!I")
 
 
 class Job(msgspec.Struct, frozen=True):
@@ -36,17 +35,17 @@ class Job(msgspec.Struct, frozen=True):
     judge_cpu_s: float = 10.0
 
 
-def write_frame(fd: int, kind: bytes, payload: bytes = b"") -> None:
+def write_frame(fd: int, payload: bytes = b"") -> None:
     """Write one frame, whole."""
-    view = memoryview(_HEAD.pack(kind, len(payload)) + payload)
+    view = memoryview(_LENGTH.pack(len(payload)) + payload)
     while view:
         view = view[os.write(fd, view) :]
 
 
-def read_frame(fd: int, deadline: float | None = None) -> tuple[bytes, bytes]:
+def read_frame(fd: int, deadline: float | None = None) -> bytes:
     """The next frame; EOFError when the other side is gone, TimeoutError past the deadline (of `time.monotonic`)."""
-    kind, length = _HEAD.unpack(_read(fd, _HEAD.size, deadline))
-    return kind, _read(fd, length, deadline)
+    (length,) = _LENGTH.unpack(_read(fd, _LENGTH.size, deadline))
+    return _read(fd, length, deadline)
 
 
 def _read(fd: int, count: int, deadline: float | None) -> bytes:

@@ -32,7 +32,7 @@ _STYLES: dict[type, Callable[[Bench, Any], Verdict]] = {
 class Judge:
     """Judges programs with a sandbox; keeps the call plans of the tests it has seen."""
 
-    def __init__(self, sandbox: Sandbox, on_first_value: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, sandbox: Sandbox, on_first_value: Callable[[], object] = lambda: None) -> None:
         self._sandbox, self._on_first_value = sandbox, on_first_value
         self._plans: dict[str, CallPlan] = {}
 

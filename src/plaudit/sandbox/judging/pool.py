@@ -88,7 +88,8 @@ class JudgePool:
                 self._idle, self._owner = [], os.getpid()
             if self._idle:
                 return self._idle.pop()
-        return JudgeProcess(self.flavour, allow_unsafe=self.allow_unsafe)
+        settled = self.workers >= cores()  # else there is a core to spare for what can be done at the same time
+        return JudgeProcess(self.flavour, allow_unsafe=self.allow_unsafe, settled=settled)
 
     def _give_back(self, judge: JudgeProcess) -> None:
         with self._lock:

@@ -2,7 +2,8 @@
 
 Started by exec with an environment of its own, so it is small whatever started it. Comparing values that a program made
 up to be slow may take for ever, so the kernel ends this process after the job's CPU time (SIGPROF); the other end then
-knows by `FIRST_VALUE` whether the program had answered before. It ends itself when nobody is left to ask.
+looks into a pipe of its own for whether the program had answered before, which wakes nobody when it had. It ends itself
+when nobody is left to ask.
 """
 
 import contextlib
@@ -13,12 +14,16 @@ import resource
 import select
 import signal
 import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from functools import partial
 
 import msgspec
 
 from plaudit.errors import PlauditError
+from plaudit.sandbox.cores import settle_on_core
 from plaudit.sandbox.judging.canaries import check_canaries
-from plaudit.sandbox.judging.job import ANSWER, FIRST_VALUE, GREETING, Job, read_frame, write_frame
+from plaudit.sandbox.judging.job import Job, read_frame, write_frame
 from plaudit.sandbox.judging.judge import Judge
 from plaudit.sandbox.judging.verdict import Verdict
 from plaudit.sandbox.sandbox import Sandbox
@@ -29,26 +34,26 @@ MEMORY = 2 << 30
 PARENT_CHECK_S = 5.0
 
 
-def main(incoming: int, outgoing: int, flavour: str, allow_unsafe: bool) -> None:
+def main(incoming: int, outgoing: int, answered: int, flavour: str, allow_unsafe: bool) -> None:
     """Serve until the other end is closed."""
     parent = os.getppid()
     sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115  # tests may print; nobody reads it
     try:
         sandbox = Sandbox(flavour=flavour, workers=1, allow_unsafe=allow_unsafe)
-        judge = Judge(sandbox, on_first_value=lambda: write_frame(outgoing, FIRST_VALUE))
+        judge = Judge(sandbox, on_first_value=partial(os.write, answered, b"a"))
         check_canaries(Judge(sandbox))
     except (PlauditError, OSError) as error:
-        write_frame(outgoing, GREETING, str(error).encode(errors="backslashreplace"))
+        write_frame(outgoing, str(error).encode(errors="backslashreplace"))
         return
     with contextlib.suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     gc.freeze()
-    write_frame(outgoing, GREETING)
+    write_frame(outgoing)
     decoder = msgspec.msgpack.Decoder(Job)
     with sandbox:
         while _has_more(incoming, parent):
-            job = decoder.decode(read_frame(incoming)[1])
-            write_frame(outgoing, ANSWER, _packed(_judged(judge, job)))
+            job = decoder.decode(read_frame(incoming))
+            write_frame(outgoing, _packed(_judged(judge, job)))
 
 
 def _judged(judge: Judge, job: Job) -> Verdict:
@@ -70,16 +75,22 @@ def _packed(verdict: Verdict) -> bytes:
 
 def _has_more(incoming: int, parent: int) -> bool:
     """Wait for a job; False when the other end is closed, or dead while a relative of it keeps the pipe open."""
-    while not select.select([incoming], [], [], PARENT_CHECK_S)[0]:
-        if os.getppid() != parent:
-            return False
     poll = select.poll()
     poll.register(incoming, select.POLLIN)
-    return bool(poll.poll(0)[0][1] & select.POLLIN)
+    while not (events := poll.poll(PARENT_CHECK_S * 1000)):
+        if os.getppid() != parent:
+            return False
+    return bool(events[0][1] & select.POLLIN)
 
 
 def start(arguments: list[str]) -> None:
     """Run as `python -c`, with the search path of whoever started us."""
-    incoming, outgoing, flavour, unsafe = arguments
-    with contextlib.suppress(EOFError, BrokenPipeError, KeyboardInterrupt):
-        main(int(incoming), int(outgoing), flavour, unsafe == "unsafe")
+    incoming, outgoing, answered, flavour, unsafe, place = arguments
+    with contextlib.suppress(EOFError, BrokenPipeError, KeyboardInterrupt), _PLACES[place]():
+        main(int(incoming), int(outgoing), int(answered), flavour, unsafe == "unsafe")
+
+
+_PLACES: dict[str, Callable[[], AbstractContextManager[object]]] = {
+    "one core": settle_on_core,
+    "any core": contextlib.nullcontext,
+}
