@@ -1,18 +1,20 @@
 """Training: plaudit's step against TRL's, and the demonstration over seeds.
 
 `step` trains the same model on the same task with the same batches, steps, optimizer and loss in plaudit's loop and in
-TRL's GRPOTrainer, interleaved in one process: seconds per step between the ends of steps, with everything each does in
-a step. `seeds` runs the embedded default with several seeds. `async` compares training in turn with asynchronous
+TRL's GRPOTrainer, in one process: they take steps in turn, so that both meet the same machine, and the ratio is the
+median over pairs of steps, with everything each does in a step (evaluation, which either does at the end, is no part of
+one). `seeds` runs the embedded default with several seeds. `async` compares training in turn with asynchronous
 training where the reward takes about as long as the update. On a busy machine only the ratio means something.
 """
 
 import argparse
 import statistics
 import tempfile
+import threading
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import torch
@@ -30,15 +32,47 @@ SKIPPED = 3
 """The first steps warm caches up on either side."""
 
 
-class Stopwatch:
-    """Notes when steps end; it watches plaudit's runs."""
+class Turns:
+    """Lets two threads go on in turn; one that has left is waited for no more."""
 
     def __init__(self) -> None:
-        self.ends: list[float] = []
+        self._changed = threading.Condition()
+        self._whose = 0
+        self._gone: set[int] = set()
+
+    def wait(self, side: int) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._whose == side or 1 - side in self._gone)
+
+    def pass_on(self, side: int) -> None:
+        with self._changed:
+            self._whose = 1 - side
+            self._changed.notify_all()
+        self.wait(side)
+
+    def leave(self, side: int) -> None:
+        with self._changed:
+            self._gone.add(side)
+            self._changed.notify_all()
+
+
+class Stopwatch:
+    """Notes what steps take; it watches plaudit's runs. With `turns`, another run has its step in between."""
+
+    def __init__(self, turns: Turns | None = None, side: int = 0) -> None:
+        self.steps: list[float] = []
+        self._turns, self._side = turns, side
+        self._began = 0.0
+
+    def end_step(self) -> None:
+        self.steps.append(time.perf_counter() - self._began)
+        if self._turns:
+            self._turns.pass_on(self._side)
+        self._began = time.perf_counter()
 
     def step(self, step: int, metrics: Mapping[str, float]) -> None:
         if step:
-            self.ends.append(time.perf_counter())
+            self.end_step()
 
     def warm_start(self, step: int, steps: int, loss: float) -> None:
         pass
@@ -48,7 +82,7 @@ class Stopwatch:
 
     @property
     def seconds_per_step(self) -> float:
-        return (self.ends[-1] - self.ends[SKIPPED]) / (len(self.ends) - 1 - SKIPPED)
+        return statistics.median(self.steps[SKIPPED:])
 
 
 def run_config(folder: str, steps: int, seed: int) -> RunConfig:
@@ -59,25 +93,22 @@ def run_config(folder: str, steps: int, seed: int) -> RunConfig:
     return load_config(None, overrides)
 
 
-def in_plaudit(config: RunConfig) -> tuple[float, float]:
-    """Seconds per step and the held-out score afterwards, in plaudit's own loop."""
-    watch = Stopwatch()
-    outcome = train(config, watch=watch, overwrite=True)
-    return watch.seconds_per_step, outcome.after["eval/score"]
+def in_plaudit(config: RunConfig, watch: Stopwatch) -> float:
+    """The held-out score after training in plaudit's own loop."""
+    return train(config, watch=watch, overwrite=True).after["eval/score"]
 
 
-def in_trl(config: RunConfig) -> tuple[float, float]:
+def in_trl(config: RunConfig, watch: Stopwatch) -> float:
     """The same in TRL's GRPOTrainer, on the same warm-started model."""
     trl = require("trl", extra="trl", purpose="the comparison with TRL")
     datasets = require("datasets", extra="trl", purpose="the comparison with TRL")
     transformers = require("transformers", extra="train", purpose="the comparison with TRL")
     parts = gathered(config)
     parts.warm_start(config)
-    watch = Stopwatch()
 
     class Ends(transformers.TrainerCallback):  # type: ignore[misc, name-defined]
         def on_step_end(self, *_: Any, **__: Any) -> None:
-            watch.ends.append(time.perf_counter())
+            watch.end_step()
 
     rows = [{"prompt": row.prompt, "ground_truth": row.ground_truth} for row in parts.questions.prompts]
     trainer = trl.GRPOTrainer(
@@ -88,11 +119,12 @@ def in_trl(config: RunConfig) -> tuple[float, float]:
         processing_class=parts.policy.tokenizer,
         callbacks=[Ends()],
     )
+    trainer.remove_callback(transformers.PrinterCallback)
     trainer.train()
     held_out = HeldOut(parts.questions.held_out, parts.judge, config, settings=parts.settings)
     score = held_out.evaluate(parts.policy.sampler(parts.settings), config.steps)["eval/score"]
     parts.close()
-    return watch.seconds_per_step, score
+    return score
 
 
 def trl_reward(completions: list[str], ground_truth: list[str], **_: Any) -> list[float]:
@@ -129,17 +161,30 @@ def trl_arguments(trl: Any, config: RunConfig, parts: Ingredients) -> Any:
 
 
 def compare_steps(rounds: int, steps: int) -> None:
-    """Print seconds per step and scores of both sides, round by round, and the ratio of medians."""
-    sides: dict[str, Callable[[RunConfig], tuple[float, float]]] = {"plaudit": in_plaudit, "TRL": in_trl}
-    times: dict[str, list[float]] = {name: [] for name in sides}
+    """Print seconds per step and scores of both sides, round by round, and the ratio over all pairs of steps."""
+    ratios: list[float] = []
     for seed in range(1, rounds + 1):
-        for name, side in sides.items():
-            with tempfile.TemporaryDirectory() as folder:
-                seconds, score = side(run_config(str(Path(folder) / "run"), steps, seed))
-            times[name].append(seconds)
-            print(f"seed {seed}  {name:8}  {seconds:.4f} s/step  held-out score {score:.3f}", flush=True)
-    ratio = statistics.median(times["TRL"]) / statistics.median(times["plaudit"])
-    print(f"plaudit's step is {ratio:.2f} times as fast (target: 1.8)")
+        turns = Turns()
+        ours, theirs = Stopwatch(turns, 0), Stopwatch(turns, 1)
+        with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(1) as other:
+            trl = other.submit(_in_turn, turns, 1, in_trl, run_config(f"{folder}/trl", steps, seed), theirs)
+            score = _in_turn(turns, 0, in_plaudit, run_config(f"{folder}/plaudit", steps, seed), ours)
+            scores = {"plaudit": score, "TRL": trl.result()}
+        for (name, score), watch in zip(scores.items(), (ours, theirs), strict=True):
+            print(f"seed {seed}  {name:8}  {watch.seconds_per_step:.4f} s/step  held-out score {score:.3f}", flush=True)
+        ratios += [one / two for one, two in zip(theirs.steps[SKIPPED:], ours.steps[SKIPPED:], strict=True)]
+    low, middle, high = statistics.quantiles(ratios, n=4)
+    print(f"plaudit's step is {middle:.2f} times as fast (quartiles {low:.2f} and {high:.2f}; target: 1.8)")
+
+
+def _in_turn(
+    turns: Turns, side: int, run: Callable[[RunConfig, Stopwatch], float], config: RunConfig, watch: Stopwatch
+) -> float:
+    turns.wait(side)
+    try:
+        return run(config, watch)
+    finally:
+        turns.leave(side)
 
 
 def compare_seeds(seeds: int) -> None:

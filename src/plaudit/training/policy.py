@@ -19,10 +19,10 @@ from transformers.utils import logging as hf_logging
 
 from plaudit.errors import PolicyError
 from plaudit.training.encoding import encoded_prompts
-from plaudit.training.sampling.decoder import hidden_states
 from plaudit.training.sampling.in_process import TransformersSampler
 from plaudit.training.sampling.sampler import Sampled, SamplingSettings
 from plaudit.training.sampling.weights import DecoderWeights, unsupported
+from plaudit.training.shared_prompts import response_states
 from plaudit.trajectory import Trajectory
 
 __all__ = ["Policy", "TokenBatch", "TokenLogprobs", "without_bars"]
@@ -131,7 +131,7 @@ class Policy:
         places_B_T = torch.arange(width, device=batch.ids_B_L.device)[None]
         rows, columns = (places_B_T < batch.lengths_B[:, None]).nonzero(as_tuple=True)
         at = batch.starts_B[rows] + columns
-        logits_N_V = self._logits(batch, rows, at - 1)
+        logits_N_V = self._logits(batch, rows, columns)
         if temperature not in (0.0, 1.0):
             logits_N_V = logits_N_V / temperature
         every_N_V = torch.log_softmax(logits_N_V, dim=-1)
@@ -186,19 +186,17 @@ class Policy:
         model = copy.deepcopy(self.model)
         return Policy(model.merge_and_unload() if self.is_lora else model, self.tokenizer)
 
-    def _logits(self, batch: TokenBatch, rows: Tensor, places: Tensor) -> Tensor:
-        """Logits at some places of the sequences, in float32."""
+    def _logits(self, batch: TokenBatch, rows: Tensor, columns: Tensor) -> Tensor:
+        """Logits of some tokens of the responses, in float32."""
         with self._as_meant():
             if unsupported(self.model) is None and not self.is_lora:
-                length = batch.ids_B_L.shape[1]
-                weights = DecoderWeights.of(self.model, length)
-                positions = torch.arange(length, device=batch.ids_B_L.device)
-                hidden = hidden_states(weights, batch.ids_B_L, positions)
-                return weights.head(hidden[rows, places]).float()
+                weights = DecoderWeights.of(self.model, batch.ids_B_L.shape[1])
+                states = response_states(weights, batch.ids_B_L, batch.starts_B, batch.mask_B_T.shape[1])
+                return weights.head(states[rows, columns]).float()
             real = torch.arange(batch.ids_B_L.shape[1], device=batch.ids_B_L.device)
             mask = (real < (batch.starts_B + batch.lengths_B)[:, None]).long()
             logits: Tensor = self.model(input_ids=batch.ids_B_L, attention_mask=mask, use_cache=False).logits
-            return logits[rows, places].float()
+            return logits[rows, batch.starts_B[rows] + columns - 1].float()
 
     def _as_meant(self) -> AbstractContextManager[Any]:
         return nullcontext()

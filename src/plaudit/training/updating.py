@@ -28,6 +28,10 @@ from plaudit.training.policy import Policy, TokenBatch
 __all__ = ["Updater", "estimator", "learning_rate", "loss_of"]
 
 
+FUSED = ("cpu", "cuda", "mps")
+"""Where torch has AdamW as one kernel."""
+
+
 class Updater:
     """Updates a policy as the config says; `state` and `restore` keep what must survive a restart."""
 
@@ -44,6 +48,7 @@ class Updater:
             betas=settings.betas,
             eps=settings.eps,
             weight_decay=settings.weight_decay,
+            fused=policy.device.type in FUSED,
         )
         self.critic = None
         if isinstance(self.advantage, GAEAdvantage):

@@ -7,6 +7,7 @@ left out: the models it runs have none by default, and sampling must not have an
 # ruff: noqa: N803 - tensor names carry shapes
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -14,7 +15,17 @@ from torch.nn import functional as F  # noqa: N812 - the name everybody knows it
 
 from plaudit.training.sampling.weights import DecoderWeights, LayerWeights, Linear
 
-__all__ = ["Cache", "hidden_states"]
+__all__ = ["Cache", "KeyValues", "hidden_states"]
+
+
+class KeyValues(Protocol):
+    """Keys and values of tokens read before, which new tokens look back at."""
+
+    filled: int
+
+    def extend(self, layer: int, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+        """Add new tokens of one layer; what they see: the keys and values so far."""
+        ...
 
 
 class Cache:
@@ -59,7 +70,7 @@ def hidden_states(
     positions: Tensor,
     *,
     mask: Tensor | None = None,
-    cache: Cache | None = None,
+    cache: KeyValues | None = None,
 ) -> Tensor:
     """The normed hidden states (B, S, d) that the head turns into logits.
 
@@ -77,7 +88,7 @@ def hidden_states(
 
 
 def _attention(
-    weights: DecoderWeights, place: int, x: Tensor, rotate: _Rotation, mask: Tensor | None, cache: Cache | None
+    weights: DecoderWeights, place: int, x: Tensor, rotate: _Rotation, mask: Tensor | None, cache: KeyValues | None
 ) -> Tensor:
     layer, heads, kv_heads = weights.layers[place], weights.heads, weights.kv_heads
     rows, new, _ = x.shape
