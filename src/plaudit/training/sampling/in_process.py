@@ -93,17 +93,16 @@ class TransformersSampler:
         return run(prompt_ids, num_samples, settings=settings, ending=ending, generator=generator)
 
     def _responses(self, drawn: Sequence[Generated]) -> list[Response]:
-        ids = [each.ids for each in drawn]
-        texts = decoded(self.tokenizer, ids)
-        offsets = offsets_of(self.tokenizer, ids, texts)
-        return [
-            Response(
-                text,
-                Tokens(ids=each.ids, offsets=spans, logprobs=each.logprobs, mask=[1] * len(each.ids)),
-                "stop" if each.ended else "length",
-            )
-            for each, text, spans in zip(drawn, texts, offsets, strict=True)
-        ]
+        different = list(dict.fromkeys(tuple(each.ids) for each in drawn))  # samples of a group are often the same
+        texts = decoded(self.tokenizer, different)
+        offsets = offsets_of(self.tokenizer, different, texts)
+        told = dict(zip(different, zip(texts, offsets, strict=True), strict=True))
+        return [_response(each, *told[tuple(each.ids)]) for each in drawn]
+
+
+def _response(drawn: Generated, text: str, offsets: list[tuple[int, int]]) -> Response:
+    tokens = Tokens(ids=drawn.ids, offsets=[*offsets], logprobs=drawn.logprobs, mask=[1] * len(drawn.ids))
+    return Response(text, tokens, "stop" if drawn.ended else "length")
 
 
 def _stop_check(tokenizer: Any, stop: tuple[str, ...]) -> Callable[[list[int]], bool] | None:
