@@ -6,7 +6,14 @@ from pathlib import Path
 
 
 def descendants() -> set[int]:
-    """All processes below this one, as /proc tells."""
+    """All processes below this one, once none is being started: servers fork when nobody waits for it."""
+    seen: set[int] | None = None
+    while seen != (seen := _below()):
+        time.sleep(0.2)
+    return seen
+
+
+def _below() -> set[int]:
     parents = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():

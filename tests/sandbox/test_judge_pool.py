@@ -8,7 +8,6 @@ import pytest
 from process_watch import descendants, gone
 
 from plaudit.errors import SandboxError
-from plaudit.sandbox.cores import cores
 from plaudit.sandbox.judging import Conclusion, Job, JudgePool, read_suite
 from plaudit.sandbox.judging import canaries as canary_module
 from plaudit.sandbox.judging.canaries import check_canaries
@@ -136,7 +135,3 @@ def test_a_judge_that_misjudges_a_canary_refuses_to_score(name):
     check_canaries(Misjudging())
     with pytest.raises(SandboxError, match=f"known to be {name} was misjudged"):
         check_canaries(Misjudging(**{name: passes}))
-
-
-def test_there_is_at_least_one_core_to_judge_on():
-    assert cores() >= 1

@@ -162,6 +162,39 @@ def test_a_plan_that_does_not_fit_is_given_up_and_the_verdict_is_the_same(judge)
     assert [passed(judge, source, tests) for source in (one, one, other, one)] == [True] * 4
 
 
+ENDINGS = {
+    "hangs": "while True: pass",
+    "exits": "import os; os._exit(0)",
+    "is killed": "import os, signal; os.kill(os.getpid(), signal.SIGKILL)",
+    "closes its channel": "import os; os.close(3)",
+}
+
+
+@pytest.mark.parametrize("ending", ENDINGS.values(), ids=ENDINGS)
+def test_what_a_program_answered_before_its_end_counts_when_it_was_asked_all_at_once(judge, ending):
+    tests = [f"assert f({number}) == {number}" for number in range(4)]
+    assert passed(judge, "def f(x):\n    return x\n", tests), "this run makes the plan"
+    source = f"def f(x):\n    if x == 2:\n        {ending}\n    return x\n"
+    found = verdict(judge, source, tests)
+    assert [result.passed for result in found.results] == [True, True, False, True]
+    assert found.conclusion is not Conclusion.COMPLETED
+
+
+def test_prints_of_a_program_that_was_asked_all_at_once_are_kept(judge):
+    tests = ["assert f(1) == 1", "assert f(2) == 2"]
+    assert passed(judge, "def f(x):\n    return x\n", tests)
+    found = verdict(judge, "print('hello')\ndef f(x):\n    print('called', x)\n    return x\n", tests)
+    assert found.passed
+    assert found.stdout == "hello\ncalled 1\ncalled 2\n"
+    assert found.cpu_s > 0
+
+
+def test_answers_longer_than_what_a_socket_holds_come_through_when_asked_all_at_once(judge):
+    tests = [f"assert len(f({number})) == 900_000" for number in range(3)]
+    source = "def f(x):\n    return 'x' * 900_000\n"
+    assert [passed(judge, source, tests) for _ in range(2)] == [True, True]
+
+
 def test_a_failure_says_what_the_program_answered(judge):
     found = verdict(judge, "def f(x):\n    return x\n", ["assert f(41) == 42", "assert f(1) == 1"])
     assert "returned 41" in found.reason

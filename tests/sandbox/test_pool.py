@@ -9,9 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from process_watch import descendants, gone
 
 from plaudit.errors import SandboxError
-from plaudit.sandbox import Ending, Sandbox, Tier, canaries
+from plaudit.sandbox import Ending, RunLimits, Sandbox, Tier, canaries
 
 
 def answer(sandbox, number=1):
@@ -36,6 +37,22 @@ def test_a_server_is_replaced_after_so_many_programs(monkeypatch):
         (first,) = sandbox._idle
         assert [answer(sandbox, n) for n in range(6)] == [1, 2, 3, 4, 5, 6]
         assert first not in sandbox._idle
+
+
+def test_a_program_has_its_own_limits_whatever_those_of_the_one_before():
+    said = "import sys; sys.stdout.write('x' * 5_000)"
+    tight, wide = RunLimits(output_bytes=1_000), RunLimits(output_bytes=10_000)
+    endings = []
+    with Sandbox() as sandbox:
+        for limits in (wide, wide, tight, tight, wide, tight):
+            with sandbox.open(limits) as program:
+                endings.append(program.load(said, b"").ending)
+        servers = children()
+    assert endings == [
+        Ending.OUTPUT_LIMIT if limits is tight else Ending.RETURNED
+        for limits in (wide, wide, tight, tight, wide, tight)
+    ]
+    assert servers.isdisjoint(children())
 
 
 def test_work_on_many_items_is_shared_and_tried_again_when_its_program_is_lost():
@@ -65,8 +82,10 @@ def test_a_lost_server_is_replaced():
     with Sandbox() as sandbox:
         answer(sandbox)
         (server,) = sandbox._idle
+        below = descendants()
         server._process.kill()
         server._process.wait()
+        assert gone(below)
         assert answer(sandbox, 2) == 3
 
 

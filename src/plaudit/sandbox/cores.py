@@ -30,10 +30,10 @@ def cores() -> int:
 
 
 @contextlib.contextmanager
-def settle_on_core() -> Iterator[int | None]:
-    """Stay on a core that no other judge of this machine has settled on, if there is one; which it is.
+def settle_on_core(claims: str = "plaudit-judge") -> Iterator[int | None]:
+    """Stay on a core that nobody else with such `claims` has settled on, if there is one; which it is.
 
-    The claim is a name that the kernel keeps for as long as this process lives.
+    A claim is a name that the kernel keeps for as long as this process lives.
     """
     if not hasattr(os, "sched_setaffinity"):
         yield None
@@ -41,12 +41,12 @@ def settle_on_core() -> Iterator[int | None]:
     free = sorted(os.sched_getaffinity(0))
     random.shuffle(free)  # machines within a machine do not see each other's claims
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as claim:
-        yield next((core for core in free if _settled(claim, core)), None)
+        yield next((core for core in free if _settled(claim, f"\0{claims}-{core}", core)), None)
 
 
-def _settled(claim: socket.socket, core: int) -> bool:
+def _settled(claim: socket.socket, name: str, core: int) -> bool:
     try:
-        claim.bind(f"\0plaudit-judge-on-core-{core}")
+        claim.bind(name)
         os.sched_setaffinity(0, {core})
     except OSError:
         return False

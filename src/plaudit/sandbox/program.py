@@ -82,8 +82,7 @@ class Program:
                 if not self._buried:
                     self._kill()
             finally:
-                for descriptor in self._child.descriptors:
-                    os.close(descriptor)
+                self._child.close()
 
     def __enter__(self) -> Self:
         return self

@@ -9,6 +9,7 @@ import contextlib
 import importlib.util
 import json
 import os
+import select
 import shutil
 import signal
 import socket
@@ -53,10 +54,10 @@ class Child:
     stderr: int
     server_pid: int
 
-    @property
-    def descriptors(self) -> tuple[int, ...]:
-        """All that has to be closed."""
-        return (self.channel, self.process, self.stdin, self.stdout, self.stderr)
+    def close(self) -> None:
+        """Close the descriptors."""
+        for descriptor in (self.channel, self.process, self.stdin, self.stdout, self.stderr):
+            os.close(descriptor)
 
 
 class ForkServer:
@@ -75,6 +76,8 @@ class ForkServer:
         self._folder = tempfile.mkdtemp(prefix=f"plaudit-scratch-{os.getpid()}-") if scratch_mb else ""
         try:
             self._control, self._process = _start(flavour, at_most, scratch_mb, self._folder)
+            self._hung_up = select.poll()
+            self._hung_up.register(self._control, 0)  # that the other end is closed is told in any case
             self.protections = self._hello()
         except BaseException:
             self._remove_folder()
@@ -149,14 +152,17 @@ class ForkServer:
                 os.close(descriptor)
             raise self._lost(answer.decode(errors="replace") or "it closed the connection")
         channel, process, stdin, stdout, stderr = descriptors
-        return Child(channel, process, stdin, stdout, stderr, server_pid=int(answer))
+        child = Child(channel, process, stdin, stdout, stderr, server_pid=int(answer))
+        if self._hung_up.poll(0):  # it was asked for a while ago
+            child.close()
+            raise self._lost("it closed the connection")
+        return child
 
     def _decline(self) -> None:
         """Do without the child that was asked for."""
         child = self._received()
         signal.pidfd_send_signal(child.process, signal.SIGKILL)
-        for descriptor in child.descriptors:
-            os.close(descriptor)
+        child.close()
         self._control.send(BURY + str(child.server_pid).encode())
 
     def _remove_folder(self) -> None:

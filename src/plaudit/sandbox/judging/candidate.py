@@ -70,6 +70,7 @@ class Candidate:
     ) -> None:
         self._started, self._on_first_value = started, on_first_value
         self.stdout = self.stderr = b""
+        self.cpu_s = 0.0
         self._replay: Replay | None = None
         self.program = self._start(plan)
         self._lost: Outcome | None = None
@@ -83,7 +84,6 @@ class Candidate:
         self.calls = 0
         self.first_loss: Outcome | None = None
         self.last: Outcome | None = None
-        self.cpu_s = 0.0
 
     def begin_test(self) -> None:
         """Be ready for the next test; a lost program is started again."""
@@ -133,10 +133,12 @@ class Candidate:
     def _start(self, plan: CallPlan | None = None) -> Program:
         started = self._started(plan or NO_CALLS)
         self._replay = Replay(plan, started.outcomes) if plan else None
-        self._keep_prints(started.loaded)
+        self._keep_account(started.loaded)
         return started.program
 
-    def _keep_prints(self, outcome: Outcome) -> None:
+    def _keep_account(self, outcome: Outcome) -> None:
+        """What it printed, and the time it took."""
+        self.cpu_s += outcome.cpu_s
         if outcome.stdout or outcome.stderr:
             self.stdout = (self.stdout + outcome.stdout)[-TAIL:]
             self.stderr = (self.stderr + outcome.stderr)[-TAIL:]
@@ -182,8 +184,7 @@ class Candidate:
             self._on_first_value()
         self.calls += 1
         self.last = outcome
-        self._keep_prints(outcome)
-        self.cpu_s += outcome.cpu_s
+        self._keep_account(outcome)
 
 
 def _crossing(value: Any) -> Any:
