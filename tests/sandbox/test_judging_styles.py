@@ -261,3 +261,54 @@ WRONG = {
 def test_a_ground_truth_that_makes_no_sense_says_what_is_wrong(truth, why):
     with pytest.raises(InvalidTrajectory, match=why):
         read_suite(truth)
+
+
+NUMPY = {
+    "a number": ("def f(n):\n    return np.arange(n).sum()\n", ["assert f(10) == 45", "assert f(3) == 3"], True),
+    "an array by its items": ("def f(n):\n    return np.arange(n)\n", ["assert list(f(3)) == [0, 1, 2]"], True),
+    "an array by numpy": ("def f(n):\n    return np.arange(n)\n", "assert np.array_equal(f(3), [0, 1, 2])\n", True),
+    "an array by comparison": ("def f(n):\n    return np.arange(n)\n", ["assert (f(3) == [0, 1, 2]).all()"], True),
+    "a shape": ("def f(n):\n    return np.zeros((0, n))\n", ["assert f(2).shape == (0, 2)"], True),
+    "an expected list": (
+        "def f(n):\n    return np.eye(n)\n",
+        {"fn_name": "f", "inputs": [[1], [2]], "outputs": [[[1.0]], [[1, 0], [0, 1]]]},
+        True,
+    ),
+    "a wrong array": ("def f(n):\n    return np.arange(n) + 1\n", "assert np.allclose(f(3), [0, 1, 2])\n", False),
+    "an array that lies": (
+        "class ndarray:\n    shape = (3,)\n    dtype = np.dtype(int)\n    def tolist(self):\n        return [9, 9, 9]\n"
+        "    def __eq__(self, other):\n        return True\ndef f(n):\n    return ndarray()\n",
+        {"fn_name": "f", "inputs": [[3], [3]], "outputs": [[0, 1, 2], [0, 1, 2]]},
+        False,
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def numpy_judge():
+    with Sandbox("numpy") as sandbox:
+        yield Judge(sandbox)
+
+
+@pytest.mark.parametrize(("source", "truth", "right"), NUMPY.values(), ids=NUMPY)
+def test_arrays_are_compared_as_arrays(numpy_judge, source, truth, right):
+    for _ in range(2):  # the second time by the plan of the first
+        found = numpy_judge.judge(Job("import numpy as np\n" + source, [read_suite(truth)]))
+        assert not found.refusal
+        assert found.passed is right
+
+
+def test_calls_are_judged_alike_asked_all_at_once_and_one_by_one(judge, monkeypatch):
+    truth = {"fn_name": "f", "inputs": [[0], [1], [2]], "outputs": [0, 1, 4]}
+    programs = ["return x * x", "return x", "return [][x]", "return x if x else exit()", "return iter([x * x])"]
+    sources = [f"def f(x):\n    {program}\n" for program in programs]
+
+    def results():
+        jobs = [Job(source, [read_suite(truth)], stop_early=False) for source in sources]
+        return [[result.passed for result in judge.judge(job).results] for job in jobs]
+
+    at_once = results()
+    assert at_once[:3] == [[True, True, True], [True, True, False], [False, False, False]]
+    monkeypatch.setattr("plaudit.sandbox.judging.plan.MAX_CALLS", 0)
+    judge._plans.clear()
+    assert results() == at_once

@@ -9,6 +9,8 @@ class, answers for itself, since then its methods are what is tested.
 from collections.abc import Iterator
 from typing import Any, Protocol
 
+from plaudit.sandbox.judging.arrays import array_of
+
 __all__ = ["Asking", "Remote", "RemoteObject", "plain_or_remote"]
 
 MAX_ITEMS = 100_000
@@ -57,6 +59,9 @@ def plain_or_remote(asking: Asking, path: str, number: int, type_name: str) -> A
         return asking.call(f"@{number}.item", (), {})
     if type_name == "dict_keys":
         return dict.fromkeys(asking.call("builtins:list", (thing,), {})).keys()
+    if type_name == "ndarray":
+        array = array_of(thing.__getattr__, lambda: asking.call(f"@{number}.tolist", (), {}))
+        return thing if array is None else array
     return thing
 
 

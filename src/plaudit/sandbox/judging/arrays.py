@@ -1,0 +1,27 @@
+"""Arrays of numpy that a program returned, made anew here from plain data, where numpy is installed.
+
+Nothing of the program's own array is kept: its shape, the name of its type and its items were decoded like any value.
+"""
+
+import importlib.util
+import re
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["array_of"]
+
+TYPE_NAME = re.compile(r"[<>|=]?([?biufc]\d{0,2}|[US]\d{1,6})")
+
+
+def array_of(attribute: Callable[[str], Any], items: Callable[[], Any]) -> Any | None:
+    """The array whose `attribute(name)` and `items()` the program tells; None where it makes no sense as one."""
+    if importlib.util.find_spec("numpy") is None:
+        return None
+    shape, kind, listed = attribute("shape"), attribute("dtype").str, items()
+    if type(shape) is not tuple or type(kind) is not str or not TYPE_NAME.fullmatch(kind):
+        return None
+    numpy = importlib.import_module("numpy")
+    try:
+        return numpy.array(listed, dtype=kind).reshape(shape)
+    except (ValueError, TypeError, OverflowError):
+        return None
