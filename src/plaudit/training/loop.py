@@ -24,6 +24,7 @@ from plaudit.training.measuring import batch_metrics, time_metrics
 from plaudit.training.outcome import Outcome
 from plaudit.training.prompt_stream import PromptStream
 from plaudit.training.recording import Recorder
+from plaudit.training.room import how_to_go_on, room_in
 from plaudit.training.run_folder import RunFolder
 from plaudit.training.stopping import Stop
 from plaudit.training.updating import Updater, estimator, loss_of
@@ -48,7 +49,7 @@ def train(
     _refuse_what_it_cannot(config)
     folder = RunFolder(Path(config.output_dir))
     torch.set_num_threads(config.model.threads)
-    with closing(gathered(config, reward)) as parts:
+    with closing(gathered(config, reward)) as parts, room_in(folder):
         going_on = resume and folder.holds_run
         if going_on:
             folder.continued(config)
@@ -172,7 +173,7 @@ class _Loop:
             self.checkpoints.save(step, state)
         except TrainingError as error:
             if must:
-                raise
+                raise TrainingError(f"{error}; {how_to_go_on(self.checkpoints)}") from error
             self.watch.note(f"{error}; training goes on")
 
     def _restore(self, state: dict[str, Any]) -> int:
