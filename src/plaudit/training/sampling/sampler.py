@@ -4,9 +4,9 @@ Samples of one prompt stand next to each other and share a group, so `trajectori
 are the model's at the sampling temperature, before top-k and top-p cut anything: what a policy update divides by.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import msgspec
 
@@ -15,7 +15,16 @@ from plaudit.errors import InvalidSampling
 from plaudit.training.prompts import PromptLike, Prompts
 from plaudit.trajectory import Tokens, Trajectory
 
-__all__ = ["Response", "Sampled", "Sampler", "SamplingSettings", "TokenSampler", "gather", "refuse_no_samples"]
+__all__ = [
+    "Response",
+    "Sampled",
+    "Sampler",
+    "SamplingSettings",
+    "TokenSampler",
+    "drawn_by",
+    "gather",
+    "refuse_no_samples",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +113,18 @@ class TokenSampler(Sampler, Protocol):
     def continued(self, contexts: list[list[int]], settings: SamplingSettings | None = None) -> list[Action]:
         """One continuation of each context, as it was drawn."""
         ...
+
+
+Draw: TypeAlias = Callable[[Prompts, int, SamplingSettings], Sampled]
+
+
+def drawn_by(
+    draw: Draw, batch: PromptLike | Iterable[PromptLike], num_samples: int, settings: SamplingSettings
+) -> Sampled:
+    """What `draw` gives for a batch as anyone may hand it in; it is only asked when there is something to draw."""
+    refuse_no_samples(num_samples)
+    prompts = Prompts.of(batch)
+    return draw(prompts, num_samples, settings) if prompts else Sampled([], [])
 
 
 def refuse_no_samples(num_samples: int) -> None:
