@@ -11,7 +11,6 @@ from typing import Any
 
 import torch
 
-from plaudit.contract.function import Rewarding
 from plaudit.errors import ConfigError, TrainingError
 from plaudit.training.ahead import Ahead, InTurn
 from plaudit.training.checkpoint import Checkpoints
@@ -26,36 +25,26 @@ from plaudit.training.prompt_stream import PromptStream
 from plaudit.training.recording import Recorder
 from plaudit.training.room import how_to_go_on, room_in
 from plaudit.training.run_folder import RunFolder
+from plaudit.training.start import Start
 from plaudit.training.stopping import Stop
 from plaudit.training.updating import Updater, estimator, loss_of
-from plaudit.training.watching import Silence, Watch
+from plaudit.training.watching import Watch
 
 __all__ = ["train"]
 
 
-def train(
-    config: RunConfig,
-    *,
-    reward: Rewarding | None = None,
-    resume: bool = False,
-    overwrite: bool = False,
-    watch: Watch | None = None,
-) -> Outcome:
-    """Train a policy as the config says and leave everything about it in `config.output_dir`.
-
-    `reward` takes the place of the config's reward. `resume` goes on from the newest checkpoint, or begins where there
-    is none.
-    """
+def train(config: RunConfig, start: Start) -> Outcome:
+    """Train a policy as the config says and leave everything about it in `config.output_dir`."""
     _refuse_what_it_cannot(config)
     folder = RunFolder(Path(config.output_dir))
     torch.set_num_threads(config.model.threads)
-    with closing(gathered(config, reward)) as parts, room_in(folder):
-        going_on = resume and folder.holds_run
+    with closing(gathered(config, start.reward)) as parts, room_in(folder):
+        going_on = start.resume and folder.holds_run
         if going_on:
             folder.continued(config)
         else:
-            folder.begin(config, overwrite=overwrite)
-        return _Loop(config, folder, parts, watch or Silence()).run()
+            folder.begin(config, overwrite=start.overwrite)
+        return _Loop(config, folder, parts, start.watch).run()
 
 
 def _refuse_what_it_cannot(config: RunConfig) -> None:

@@ -15,16 +15,7 @@ from plaudit.errors import InvalidSampling
 from plaudit.training.prompts import PromptLike, Prompts
 from plaudit.trajectory import Tokens, Trajectory
 
-__all__ = [
-    "Response",
-    "Sampled",
-    "Sampler",
-    "SamplingSettings",
-    "TokenSampler",
-    "drawn_by",
-    "gather",
-    "refuse_no_samples",
-]
+__all__ = ["Response", "Sampled", "Sampler", "SamplingSettings", "TokenSampler", "drawn_by", "gather"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,15 +113,10 @@ def drawn_by(
     draw: Draw, batch: PromptLike | Iterable[PromptLike], num_samples: int, settings: SamplingSettings
 ) -> Sampled:
     """What `draw` gives for a batch as anyone may hand it in; it is only asked when there is something to draw."""
-    refuse_no_samples(num_samples)
-    prompts = Prompts.of(batch)
-    return draw(prompts, num_samples, settings) if prompts else Sampled([], [])
-
-
-def refuse_no_samples(num_samples: int) -> None:
-    """Raise InvalidSampling when fewer than one sample for each prompt is asked for."""
     if num_samples < 1:
         raise InvalidSampling(f"num_samples must be at least 1, got {num_samples}")
+    prompts = Prompts.of(batch)
+    return draw(prompts, num_samples, settings) if prompts else Sampled([], [])
 
 
 def gather(prompts: Prompts, responses: list[list[Response]], prompt_ids: list[list[int]] | None = None) -> Sampled:
