@@ -161,9 +161,12 @@ class _Loop:
         try:
             self.checkpoints.save(step, state)
         except TrainingError as error:
-            if must:
-                raise TrainingError(f"{error}; {how_to_go_on(self.checkpoints)}") from error
-            self.watch.note(f"{error}; training goes on")
+            if not must:
+                self.watch.note(f"{error}; training goes on")
+                return
+            if step == self.config.steps:
+                self._save_model()  # a third of a checkpoint in size, and what the run was for
+            raise TrainingError(f"{error}; {how_to_go_on(self.checkpoints)}") from error
 
     def _restore(self, state: dict[str, Any]) -> int:
         self.updater.restore(state)
@@ -174,8 +177,11 @@ class _Loop:
 
     def _finish(self) -> None:
         """Save the model and what a reader wants to see of the run."""
-        stands_alone = self.config.model.path is not None or not self.policy.is_lora
-        (self.policy if stands_alone else self.policy.merged()).save(self.folder.model)
+        self._save_model()
         write_report(
             self.folder, self.config, self.held_out.prompts, self.shown_before, self.held_out.shown(self.sampler)
         )
+
+    def _save_model(self) -> None:
+        stands_alone = self.config.model.path is not None or not self.policy.is_lora
+        (self.policy if stands_alone else self.policy.merged()).save(self.folder.model)
