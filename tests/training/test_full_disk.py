@@ -4,6 +4,7 @@ The disk is a limit on the size of any file that the run writes (RLIMIT_FSIZE), 
 too. It is set by the reward, which runs in the process of the run, as soon as the first checkpoint is there.
 """
 
+import errno
 import os
 import subprocess
 import sys
@@ -15,6 +16,8 @@ from runs import SMALL, curves, metrics, rollouts, small
 from plaudit.errors import TrainingError
 from plaudit.training import train
 from plaudit.training.checkpoint import Checkpoints
+from plaudit.training.room import room_in
+from plaudit.training.run_folder import RunFolder
 
 REWARD = """
 import os
@@ -85,7 +88,7 @@ def test_a_full_disk_costs_no_checkpoint_and_the_run_is_resumed_to_equal_curves(
 
 
 def test_a_model_that_finds_no_room_at_the_end_is_written_when_there_is(tmp_path):
-    config = small(tmp_path / "run", "steps=2")
+    config = small(tmp_path / "run", "steps=2", "model.warm_start_steps=1", "eval.prompts=2")
     train(config)
     model = tmp_path / "run" / "model" / "model.safetensors"
     model.unlink()
@@ -100,9 +103,10 @@ def test_a_model_that_finds_no_room_at_the_end_is_written_when_there_is(tmp_path
 
 
 def test_another_error_of_the_operating_system_is_not_taken_for_a_full_disk(tmp_path):
-    config = small(tmp_path / "run", "steps=1")
-    train(config)
-    (tmp_path / "run" / "curves.png").unlink()
-    (tmp_path / "run" / "curves.png").mkdir()
-    with pytest.raises(IsADirectoryError):
-        train(config, resume=True)
+    with pytest.raises(PermissionError), room_in(RunFolder(tmp_path)):
+        raise PermissionError(errno.EACCES, "not yours")
+
+
+def test_a_disk_without_room_for_a_first_checkpoint_says_that_the_run_begins_anew(tmp_path):
+    with pytest.raises(TrainingError, match="--resume, which begins anew"), room_in(RunFolder(tmp_path)):
+        raise OSError(errno.ENOSPC, "no space left")
