@@ -3,11 +3,13 @@
 `step` trains the same model on the same task with the same batches, steps, optimizer and loss in plaudit's loop and in
 TRL's GRPOTrainer, in one process: they take steps in turn, so that both meet the same machine, and the ratio is the
 median over pairs of steps, with everything each does in a step (evaluation, which either does at the end, is no part of
-one). `seeds` runs the embedded default with several seeds. `async` compares training in turn with asynchronous
-training where the reward takes about as long as the update. On a busy machine only the ratio means something.
+one). `seeds` runs the embedded default with several seeds. `tasks` trains the other built-in tasks as their examples
+say. `async` compares training in turn with asynchronous training where the reward takes about as long as the update. On
+a busy machine only the ratio means something.
 """
 
 import argparse
+import itertools
 import statistics
 import tempfile
 import threading
@@ -15,6 +17,7 @@ import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -26,6 +29,8 @@ from plaudit.training.config import RunConfig
 from plaudit.training.held_out import HeldOut
 from plaudit.training.ingredients import Ingredients, gathered
 
+EXAMPLES = Path(__file__).parent.parent / "examples"
+TASKS = ("addition", "follow_format", "length_control")
 PROMPTS, SAMPLES = 16, 8
 WAIT_S = 0.1
 SKIPPED = 3
@@ -197,6 +202,17 @@ def compare_seeds(seeds: int) -> None:
         print(f"seed {seed}: {before:.3f} → {after:.3f} in {time.process_time() - began:.0f} CPU seconds", flush=True)
 
 
+def compare_tasks(seeds: int) -> None:
+    """Print the held-out scores of the built-in tasks before and after, trained as their files in examples/ say."""
+    for name, seed in itertools.product(TASKS, range(1, seeds + 1)):
+        with tempfile.TemporaryDirectory() as folder:
+            told = [f"seed={seed}", f"output_dir={folder}/run", "eval.prompts=null", "eval.every=0"]
+            config = load_config(EXAMPLES / f"{name}.yaml", told)
+            outcome = train(config)
+        before, after = outcome.before["eval/score"], outcome.after["eval/score"]
+        print(f"{name:16} seed {seed}: {before:.3f} → {after:.3f} in {config.steps} steps", flush=True)
+
+
 class ServerReward(RewardFunction):
     """Right or wrong, after a wait for the whole batch, as for a server's answer."""
 
@@ -223,7 +239,7 @@ def compare_async(rounds: int, steps: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("step", "seeds", "async"), nargs="?", default="step")
+    parser.add_argument("what", choices=("step", "seeds", "tasks", "async"), nargs="?", default="step")
     parser.add_argument("--rounds", type=int, default=3, help="rounds, or seeds")
     parser.add_argument("--steps", type=int, default=40)
     given = parser.parse_args()
@@ -232,6 +248,7 @@ def main() -> None:
     comparisons: dict[str, Callable[[], None]] = {
         "step": lambda: compare_steps(given.rounds, given.steps),
         "seeds": lambda: compare_seeds(given.rounds),
+        "tasks": lambda: compare_tasks(given.rounds),
         "async": lambda: compare_async(given.rounds, given.steps),
     }
     comparisons[given.what]()

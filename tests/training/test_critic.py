@@ -4,7 +4,7 @@ import pytest
 import torch
 from runs import metrics, small
 
-from plaudit import RewardOutput, Status, Tokens, Trajectory
+from plaudit import RewardOutput, Status, Tokens, Trajectory, reward
 from plaudit.errors import PolicyError
 from plaudit.training import train
 from plaudit.training.advantages import GAEAdvantage
@@ -86,6 +86,30 @@ def test_learning_needs_the_critics_own_values(policy):
     batch = policy.batch([trajectory for trajectory, _ in scored])
     with pytest.raises(PolicyError, match="call `judged` first"):
         Critic(policy).learn(batch, Earnings.of(scored), GAEAdvantage())
+
+
+@reward
+def praise(response):
+    return 1.0
+
+
+def test_a_critic_learns_at_the_rate_it_is_told(policy):
+    critic = Critic(policy, CriticSettings(lr=1.0))
+    scored = samples(policy)
+    batch = policy.batch([trajectory for trajectory, _ in scored])
+    critic.learn(batch, critic.judged(batch, Earnings.of(scored)), GAEAdvantage(), lr=0.0)
+    assert not critic.values(batch).any()
+    critic.learn(batch, critic.judged(batch, Earnings.of(scored)), GAEAdvantage(), lr=1e-3)
+    assert critic.values(batch).all()
+
+
+def test_the_critic_of_a_run_follows_the_schedule_of_the_policy(tmp_path):
+    options = ("steps=3", "advantage=gae", "eval.every=0", "checkpoint.every=0")
+    never_warm = "optimizer.warmup_steps=1000000000"
+    train(small(tmp_path / "cold", *options, never_warm), reward=praise)
+    train(small(tmp_path / "warm", *options), reward=praise)
+    moved = {name: max(abs(row["value/mean"]) for row in metrics(tmp_path / name)[1:]) for name in ("cold", "warm")}
+    assert moved["cold"] < 1e-6 < 1e-3 < moved["warm"]
 
 
 def test_a_run_with_gae_trains_its_critic_and_resumes_to_the_same_numbers(tmp_path):

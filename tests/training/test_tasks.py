@@ -1,9 +1,12 @@
 """Built-in tasks: their truths are true, and what is held out is not trained on."""
 
+from pathlib import Path
+
 import pytest
 
 from plaudit import load, score
 from plaudit.errors import DataError
+from plaudit.training import load_config, train
 from plaudit.training.tasks import TASKS, find_task, sort_digits
 from plaudit.training.tiny import character_tokenizer
 from plaudit.trajectory import Trajectory
@@ -60,6 +63,22 @@ def test_more_digits_can_be_sorted():
     assert (len(task.prompts), len(task.held_out)) == (400, 100)
     row = task.prompts[0]
     assert row.ground_truth == "".join(sorted(row.prompt[:6]))
+
+
+def example(name, *overrides):
+    return load_config(Path(__file__).parents[2] / "examples" / f"{name}.yaml", overrides)
+
+
+@pytest.mark.parametrize("name", ["addition", "follow_format", "length_control"])
+def test_the_example_of_a_task_trains_it_after_its_own_warm_start(name):
+    assert (example(name).task, example(name).model.warm_start_steps) == (name, find_task(name).warm_steps)
+
+
+@pytest.mark.parametrize("name", ["follow_format", "length_control"])
+def test_a_warm_start_leaves_something_to_learn_and_something_to_learn_from(tmp_path, name):
+    """A policy that is never right gets no reward to learn from; one that is nearly always right, none to gain."""
+    untrained = train(example(name, "steps=0", f"output_dir={tmp_path}/run", "eval.prompts=64"))
+    assert 0.05 < untrained.before["eval/score"] < 0.85
 
 
 def test_an_unknown_task_is_named():

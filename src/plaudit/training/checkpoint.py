@@ -64,7 +64,9 @@ class Checkpoints:
             shutil.rmtree(partial, ignore_errors=True)
             left = self.newest()
             kept = f"the one of step {left.step} is intact" if left else "there is none before it"
-            raise TrainingError(f"the checkpoint of step {step} could not be written ({error}); {kept}") from error
+            raise TrainingError(
+                f"the checkpoint of step {step} could not be written ({_why(error)}); {kept}"
+            ) from error
         self._prune()
         return Checkpoint(place, step)
 
@@ -87,6 +89,11 @@ def _write(path: Path, state: dict[str, Any]) -> None:
         torch.save(state, file)
         file.flush()
         os.fsync(file.fileno())
+
+
+def _why(error: Exception) -> BaseException:
+    """What the operating system said, where torch only says what came of it."""
+    return error.__context__ if isinstance(error.__context__, OSError) else error
 
 
 def _to_disk(folder: Path) -> None:

@@ -121,7 +121,7 @@ class LossConfig(_Section, frozen=True):
 
 
 class OptimizerConfig(_Section, frozen=True):
-    """AdamW and its learning rate over the run."""
+    """AdamW and its learning rate over the run, of the policy and of a critic (`gae`) alike."""
 
     lr: Annotated[Positive, Meta(description="Learning rate")] = 1e-3
     schedule: Annotated[Literal["linear", "cosine", "constant"], Meta(description="How it falls to 0")] = "linear"

@@ -63,8 +63,15 @@ class Critic:
         lengths = batch.lengths_B.tolist()
         return replace(earnings, values=[row[:length] for row, length in zip(rows, lengths, strict=True)])
 
-    def learn(self, batch: TokenBatch, earnings: Earnings, advantage: GAEAdvantage) -> dict[str, float]:
-        """Move the values towards what was earned; `earnings` are those that `judged` gave for the batch."""
+    def learn(
+        self, batch: TokenBatch, earnings: Earnings, advantage: GAEAdvantage, *, lr: float | None = None
+    ) -> dict[str, float]:
+        """Move the values towards what was earned; `earnings` are those that `judged` gave for the batch.
+
+        `lr` is the learning rate from here on, that of the settings at first.
+        """
+        for group in self._optimizer.param_groups:
+            group["lr"] = group["lr"] if lr is None else lr
         targets_B_T, old_B_T, mask_B_T = self._targets(batch, earnings, advantage)
         if not mask_B_T.any():
             return {}

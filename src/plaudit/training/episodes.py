@@ -27,8 +27,8 @@ from plaudit.training.sampling.sampler import (
     Sampled,
     SamplingSettings,
     TokenSampler,
+    drawn_by,
     gather,
-    refuse_no_samples,
 )
 from plaudit.trajectory import Tokens, Trajectory
 
@@ -51,10 +51,11 @@ class EpisodeSampler:
         settings: SamplingSettings | None = None,
     ) -> Sampled:
         """`num_samples` episodes for each prompt; `max_new_tokens` of the settings is for one action."""
-        refuse_no_samples(num_samples)
-        prompts = Prompts.of(batch)
+        return drawn_by(self._sampled, batch, num_samples, settings or self.sampler.settings)
+
+    def _sampled(self, prompts: Prompts, num_samples: int, settings: SamplingSettings) -> Sampled:
         rows = [row for row in prompts for _ in range(num_samples)]
-        episodes = complete(self._played(rows, settings or self.sampler.settings))
+        episodes = complete(self._played(rows, settings))
         responses = self._responses(episodes)
         grouped = [responses[start : start + num_samples] for start in range(0, len(rows), num_samples)]
         sampled = gather(prompts, grouped)

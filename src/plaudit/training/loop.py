@@ -11,7 +11,6 @@ from typing import Any
 
 import torch
 
-from plaudit.contract.function import Rewarding
 from plaudit.errors import ConfigError, TrainingError
 from plaudit.training.ahead import Ahead, InTurn
 from plaudit.training.checkpoint import Checkpoints
@@ -24,37 +23,28 @@ from plaudit.training.measuring import batch_metrics, time_metrics
 from plaudit.training.outcome import Outcome
 from plaudit.training.prompt_stream import PromptStream
 from plaudit.training.recording import Recorder
+from plaudit.training.room import how_to_go_on, room_in
 from plaudit.training.run_folder import RunFolder
+from plaudit.training.start import Start
 from plaudit.training.stopping import Stop
 from plaudit.training.updating import Updater, estimator, loss_of
-from plaudit.training.watching import Silence, Watch
+from plaudit.training.watching import Watch
 
 __all__ = ["train"]
 
 
-def train(
-    config: RunConfig,
-    *,
-    reward: Rewarding | None = None,
-    resume: bool = False,
-    overwrite: bool = False,
-    watch: Watch | None = None,
-) -> Outcome:
-    """Train a policy as the config says and leave everything about it in `config.output_dir`.
-
-    `reward` takes the place of the config's reward. `resume` goes on from the newest checkpoint, or begins where there
-    is none.
-    """
+def train(config: RunConfig, start: Start) -> Outcome:
+    """Train a policy as the config says and leave everything about it in `config.output_dir`."""
     _refuse_what_it_cannot(config)
     folder = RunFolder(Path(config.output_dir))
     torch.set_num_threads(config.model.threads)
-    with closing(gathered(config, reward)) as parts:
-        going_on = resume and folder.holds_run
+    with closing(gathered(config, start.reward)) as parts, room_in(folder):
+        going_on = start.resume and folder.holds_run
         if going_on:
             folder.continued(config)
         else:
-            folder.begin(config, overwrite=overwrite)
-        return _Loop(config, folder, parts, watch or Silence()).run()
+            folder.begin(config, overwrite=start.overwrite)
+        return _Loop(config, folder, parts, start.watch).run()
 
 
 def _refuse_what_it_cannot(config: RunConfig) -> None:
@@ -171,9 +161,12 @@ class _Loop:
         try:
             self.checkpoints.save(step, state)
         except TrainingError as error:
-            if must:
-                raise
-            self.watch.note(f"{error}; training goes on")
+            if not must:
+                self.watch.note(f"{error}; training goes on")
+                return
+            if step == self.config.steps:
+                self._save_model()  # a third of a checkpoint in size, and what the run was for
+            raise TrainingError(f"{error}; {how_to_go_on(self.checkpoints)}") from error
 
     def _restore(self, state: dict[str, Any]) -> int:
         self.updater.restore(state)
@@ -184,8 +177,11 @@ class _Loop:
 
     def _finish(self) -> None:
         """Save the model and what a reader wants to see of the run."""
-        stands_alone = self.config.model.path is not None or not self.policy.is_lora
-        (self.policy if stands_alone else self.policy.merged()).save(self.folder.model)
+        self._save_model()
         write_report(
             self.folder, self.config, self.held_out.prompts, self.shown_before, self.held_out.shown(self.sampler)
         )
+
+    def _save_model(self) -> None:
+        stands_alone = self.config.model.path is not None or not self.policy.is_lora
+        (self.policy if stands_alone else self.policy.merged()).save(self.folder.model)

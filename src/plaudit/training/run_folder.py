@@ -4,6 +4,7 @@ A resumed run cuts metrics.jsonl and rollouts.jsonl back to what they were at it
 in them once.
 """
 
+import errno
 import os
 import shutil
 from dataclasses import dataclass
@@ -124,7 +125,7 @@ class RunLog:
         """One object of metrics.jsonl; it is with the operating system when this returns."""
         line = jsonline.encode(metrics) + b"\n"
         if self._metrics.write(line) != len(line):
-            raise OSError(f"{self._metrics.name}: no room for the metrics of step {metrics.get('step')}")
+            raise OSError(errno.ENOSPC, f"no room for the metrics of step {metrics.get('step')}", self._metrics.name)
 
     def rollout(self, rollout: Rollout) -> None:
         """One line of rollouts.jsonl."""

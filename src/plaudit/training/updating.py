@@ -92,7 +92,8 @@ class Updater:
         critic_stats: dict[str, float] = {}
         if self.critic is not None and isinstance(self.advantage, GAEAdvantage):
             earnings = self.critic.judged(tokens, earnings)
-            critic_stats = self.critic.learn(tokens, earnings, self.advantage)
+            rate = learning_rate(self.config, batch.step)
+            critic_stats = self.critic.learn(tokens, earnings, self.advantage, lr=rate)
         advantages, mask = pad_advantages(self.advantage.estimate(earnings), tokens.mask_B_T)
         sampler = _sampled_logprobs(batch, tokens) if self.off_policy else None
         return _Prepared(tokens, advantages, mask, old, reference, sampler, critic_stats)

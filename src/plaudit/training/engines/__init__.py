@@ -1,17 +1,19 @@
 """Where a config trains: in plaudit's own loop, or in TRL's.
 
-An engine is a module with a function `train` of the signature below; it is imported when it is used, since each needs
-packages that the others do not.
+An engine is a module with a function `train(config, start)`; it is imported when it is used, since each needs packages
+that the others do not.
 """
 
 import importlib
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 from plaudit.contract.function import Rewarding
 from plaudit.errors import require
 from plaudit.training.config import RunConfig
 from plaudit.training.outcome import Outcome
-from plaudit.training.watching import Watch
+from plaudit.training.start import Start
+from plaudit.training.watching import Silence, Watch
 
 __all__ = ["ENGINES", "train"]
 
@@ -44,6 +46,5 @@ def train(
     engine = ENGINES[config.engine]
     for package in engine.packages:
         require(package, extra=engine.extra, purpose=f"training (engine: {config.engine})")
-    module: Any = importlib.import_module(engine.module)
-    outcome: Outcome = module.train(config, reward=reward, resume=resume, overwrite=overwrite, watch=watch)
-    return outcome
+    begin: Callable[[RunConfig, Start], Outcome] = importlib.import_module(engine.module).train
+    return begin(config, Start(reward, resume, overwrite, watch or Silence()))

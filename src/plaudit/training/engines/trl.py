@@ -21,7 +21,6 @@ from trl.models.utils import unwrap_model_for_generation
 from trl.trainer.grpo_config import GRPOConfig
 from trl.trainer.grpo_trainer import GRPOTrainer
 
-from plaudit.contract.function import Rewarding
 from plaudit.errors import DataError
 from plaudit.training.config import RunConfig
 from plaudit.training.engines.trl_arguments import Shape, refuse_what_trl_cannot, trl_arguments
@@ -38,6 +37,7 @@ from plaudit.training.prompts import Prompts
 from plaudit.training.recording import Recorder
 from plaudit.training.run_folder import RunFolder
 from plaudit.training.sampling.in_process import TransformersSampler
+from plaudit.training.start import Start
 from plaudit.training.stopping import Stop
 from plaudit.training.watching import Silence, Watch
 
@@ -47,25 +47,18 @@ WHOLE_WEIGHTS = ("NO", "MULTI_CPU", "MULTI_GPU")
 """How accelerate calls it when every process has all weights, so that they can be read directly."""
 
 
-def train(
-    config: RunConfig,
-    *,
-    reward: Rewarding | None = None,
-    resume: bool = False,
-    overwrite: bool = False,
-    watch: Watch | None = None,
-) -> Outcome:
+def train(config: RunConfig, start: Start) -> Outcome:
     """Train a policy as the config says with TRL; options that TRL cannot express are errors before that."""
     refuse_what_trl_cannot(config, Shape(1, config.sampling.max_new_tokens or MAX_NEW_TOKENS))
     ranks = Ranks.started(cpu=config.model.device == "cpu")
     torch.set_num_threads(config.model.threads)
     folder = RunFolder(Path(config.output_dir))
-    with closing(gathered(_for_one_of(ranks, config), reward)) as parts:
+    with closing(gathered(_for_one_of(ranks, config), start.reward)) as parts:
         refuse_what_trl_cannot(config, Shape(ranks.count, parts.settings.max_new_tokens))
         if ranks.is_first:
-            _open(folder, config, resume=resume, overwrite=overwrite)
+            _open(folder, config, resume=start.resume, overwrite=start.overwrite)
         ranks.wait()
-        run = _Run(config, folder, parts, ranks, watch or Silence() if ranks.is_first else Silence())
+        run = _Run(config, folder, parts, ranks, start.watch if ranks.is_first else Silence())
         outcome = run.run()
     ranks.leave()
     return outcome

@@ -22,7 +22,7 @@ from plaudit.engine.endpoint.transient import fault_of, is_transient
 from plaudit.engine.endpoint.waits import waits_of
 from plaudit.errors import InvalidSampling, SamplingFailed
 from plaudit.training.prompts import PromptLike, Prompts
-from plaudit.training.sampling.sampler import Response, Sampled, SamplingSettings, gather, refuse_no_samples
+from plaudit.training.sampling.sampler import Response, Sampled, SamplingSettings, drawn_by, gather
 from plaudit.trajectory import Prompt, Tokens, Trajectory
 
 __all__ = ["EndpointSampler"]
@@ -66,10 +66,9 @@ class EndpointSampler:
         settings: SamplingSettings | None = None,
     ) -> Sampled:
         """`num_samples` responses for each prompt; prompts are asked for side by side."""
-        refuse_no_samples(num_samples)
-        prompts, settings = Prompts.of(batch), settings or self.settings
-        if not prompts:
-            return Sampled([])
+        return drawn_by(self._drawn, batch, num_samples, settings or self.settings)
+
+    def _drawn(self, prompts: Prompts, num_samples: int, settings: SamplingSettings) -> Sampled:
         pool = ThreadPoolExecutor(min(self.policy.concurrency, len(prompts)))
         try:
             waiting = [

@@ -15,7 +15,7 @@ from plaudit.training.prompts import PromptLike, Prompts
 from plaudit.training.sampling.drawing import generator_for
 from plaudit.training.sampling.fallback import generate_with_transformers
 from plaudit.training.sampling.generating import Ending, Generated, generate
-from plaudit.training.sampling.sampler import Response, Sampled, SamplingSettings, gather, refuse_no_samples
+from plaudit.training.sampling.sampler import Response, Sampled, SamplingSettings, drawn_by, gather
 from plaudit.training.sampling.weights import DecoderWeights, unsupported
 from plaudit.trajectory import Tokens
 
@@ -54,10 +54,9 @@ class TransformersSampler:
         settings: SamplingSettings | None = None,
     ) -> Sampled:
         """`num_samples` responses for each prompt, with token ids, log-probabilities and offsets."""
-        refuse_no_samples(num_samples)
-        prompts, settings = Prompts.of(batch), settings or self.settings
-        if not prompts:
-            return Sampled([], [])
+        return drawn_by(self._drawn, batch, num_samples, settings or self.settings)
+
+    def _drawn(self, prompts: Prompts, num_samples: int, settings: SamplingSettings) -> Sampled:
         prompt_ids = encoded_prompts(self.tokenizer, prompts.prompts)
         refuse_too_long(prompt_ids, settings.max_new_tokens, self.context)
         drawn = self._generated(prompt_ids, num_samples, settings)

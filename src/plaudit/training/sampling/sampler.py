@@ -4,9 +4,9 @@ Samples of one prompt stand next to each other and share a group, so `trajectori
 are the model's at the sampling temperature, before top-k and top-p cut anything: what a policy update divides by.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import msgspec
 
@@ -15,7 +15,7 @@ from plaudit.errors import InvalidSampling
 from plaudit.training.prompts import PromptLike, Prompts
 from plaudit.trajectory import Tokens, Trajectory
 
-__all__ = ["Response", "Sampled", "Sampler", "SamplingSettings", "TokenSampler", "gather", "refuse_no_samples"]
+__all__ = ["Response", "Sampled", "Sampler", "SamplingSettings", "TokenSampler", "drawn_by", "gather"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +106,17 @@ class TokenSampler(Sampler, Protocol):
         ...
 
 
-def refuse_no_samples(num_samples: int) -> None:
-    """Raise InvalidSampling when fewer than one sample for each prompt is asked for."""
+Draw: TypeAlias = Callable[[Prompts, int, SamplingSettings], Sampled]
+
+
+def drawn_by(
+    draw: Draw, batch: PromptLike | Iterable[PromptLike], num_samples: int, settings: SamplingSettings
+) -> Sampled:
+    """What `draw` gives for a batch as anyone may hand it in; it is only asked when there is something to draw."""
     if num_samples < 1:
         raise InvalidSampling(f"num_samples must be at least 1, got {num_samples}")
+    prompts = Prompts.of(batch)
+    return draw(prompts, num_samples, settings) if prompts else Sampled([], [])
 
 
 def gather(prompts: Prompts, responses: list[list[Response]], prompt_ids: list[list[int]] | None = None) -> Sampled:

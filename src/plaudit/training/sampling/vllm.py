@@ -10,7 +10,7 @@ from typing import Any
 from plaudit.errors import InvalidSampling, require
 from plaudit.training.encoding import encoded_prompts, offsets_of
 from plaudit.training.prompts import PromptLike, Prompts
-from plaudit.training.sampling.sampler import Response, Sampled, SamplingSettings, gather, refuse_no_samples
+from plaudit.training.sampling.sampler import Response, Sampled, SamplingSettings, drawn_by, gather
 from plaudit.trajectory import Tokens
 
 __all__ = ["VLLMSampler"]
@@ -49,10 +49,9 @@ class VLLMSampler:
         settings: SamplingSettings | None = None,
     ) -> Sampled:
         """`num_samples` responses for each prompt, with token ids and log-probabilities."""
-        refuse_no_samples(num_samples)
-        prompts, settings = Prompts.of(batch), settings or self.settings
-        if not prompts:
-            return Sampled([], [])
+        return drawn_by(self._drawn, batch, num_samples, settings or self.settings)
+
+    def _drawn(self, prompts: Prompts, num_samples: int, settings: SamplingSettings) -> Sampled:
         prompt_ids = encoded_prompts(self.tokenizer, prompts.prompts)
         answers = self.engine.generate(
             [{"prompt_token_ids": ids} for ids in prompt_ids],

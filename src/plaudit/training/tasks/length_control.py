@@ -40,7 +40,7 @@ def length_control(*, longest: int = 8, held_out: int = 64, seed: int = 0) -> Ta
         reward="plaudit.training.tasks.length_control:of_length",
         max_new_tokens=3 * (longest + 2),
         respond=_words,
-        warm_steps=60,
+        warm_steps=20,
     )
 
 
