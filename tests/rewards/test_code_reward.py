@@ -144,6 +144,11 @@ def test_it_loads_by_name_and_prints_as_the_call_that_made_it():
     assert repr(load("code(credit='fraction', cpu_s=1.0)")) == "CodeReward(credit='fraction', cpu_s=1.0)"
 
 
+def test_a_program_may_write_files_only_where_scratch_space_was_asked_for():
+    writes = "def f(x):\n    open('n', 'w').write(str(x))\n    return 2 * int(open('n').read())\n"
+    assert [scored(fenced(writes), scratch_mb=size).reward for size in (0, 1, 0)] == [0.0, 1.0, 0.0]
+
+
 def test_the_engine_scores_it_on_workers_which_leave_nothing_behind():
     samples = [
         Trajectory(prompt="?", response=fenced(source), ground_truth=TESTS) for source in (RIGHT, WRONG, LOOPS, RIGHT)

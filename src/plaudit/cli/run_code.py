@@ -1,7 +1,6 @@
 """`plaudit run-code`: one program against its tests, in the sandbox, with every result."""
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -41,7 +40,7 @@ def run_code(
     json: JsonOption = False,
 ) -> int:
     """Run a program against its tests and show what each test said; exit code 1 when one does not pass."""
-    limits = replace(CodeReward(cpu_s=cpu, memory_mb=memory).limits, scratch_mb=scratch)
+    limits = CodeReward(cpu_s=cpu, memory_mb=memory, scratch_mb=scratch).limits
     source = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
     job = Job(source, [read_suite(_truth(tests, entry_point))], limits, stop_early=False, in_process=in_process)
     with JudgePool(workers=1) as pool:

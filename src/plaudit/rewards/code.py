@@ -36,13 +36,15 @@ class CodeReward(RewardFunction):
     """1.0 for a program that passes every test, else 0.0; or by `credit` another number.
 
     "fraction" gives the share of tests passed; "openrlhf" gives 1.0 for all, 0.3 for some, 0.0 for none, −0.5 for a
-    timeout, −1.0 for a crash or no program. `cpu_s` is per call or per run; `fuzz` inputs are made up and compared with
-    the ground truth's `reference`; `in_process` runs the tests beside the program, where they can be forged.
+    timeout, −1.0 for a crash or no program. `cpu_s` is per call or per run; with `scratch_mb` a program may write so
+    much to its working directory; `fuzz` inputs are made up and compared with the ground truth's `reference`;
+    `in_process` runs the tests beside the program, where they can be forged.
     """
 
     credit: str = "all"
     cpu_s: float = 2.0
     memory_mb: int = 512
+    scratch_mb: int = 0
     flavour: str = "plain"
     fuzz: int = 0
     in_process: bool = False
@@ -54,12 +56,14 @@ class CodeReward(RewardFunction):
         check_choice("credit", self.credit, CREDITS)
         check_number("cpu_s", self.cpu_s, above=0)
         check_number("memory_mb", self.memory_mb, above=0)
+        check_number("scratch_mb", self.scratch_mb, least=0)
         check_number("fuzz", self.fuzz, least=0)
         if self.fuzz and self.in_process:
             raise InvalidReward("made-up inputs need split judging: leave out fuzz or in_process")
         set_field(self, "bounds", CREDITS[self.credit])
         wall_s = max(WALL_LEAST_S, WALL_FACTOR * self.cpu_s)
-        set_field(self, "limits", RunLimits(cpu_s=float(self.cpu_s), wall_s=wall_s, memory_mb=int(self.memory_mb)))
+        limits = RunLimits(float(self.cpu_s), wall_s, int(self.memory_mb), scratch_mb=int(self.scratch_mb))
+        set_field(self, "limits", limits)
 
     def compute_rewards(self, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
         prepared = [self._prepared(trajectory) for trajectory in trajectories]
