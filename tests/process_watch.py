@@ -5,15 +5,15 @@ import time
 from pathlib import Path
 
 
-def descendants() -> set[int]:
-    """All processes below this one, once none is being started: servers fork when nobody waits for it."""
+def descendants(root: int | None = None) -> set[int]:
+    """All processes below `root` or this one, once none is being started: servers fork when nobody waits for it."""
     seen: set[int] | None = None
-    while seen != (seen := _below()):
+    while seen != (seen := _below(root or os.getpid())):
         time.sleep(0.2)
     return seen
 
 
-def _below() -> set[int]:
+def _below(root: int) -> set[int]:
     parents = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -22,7 +22,7 @@ def _below() -> set[int]:
             except OSError:
                 continue
     found: set[int] = set()
-    wanted = {os.getpid()}
+    wanted = {root}
     while wanted:
         wanted = {child for child, parent in parents.items() if parent in wanted} - found
         found |= wanted

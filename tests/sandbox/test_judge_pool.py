@@ -35,7 +35,7 @@ def test_verdicts_come_in_the_order_of_the_jobs(pool):
 def test_identical_jobs_are_judged_once(monkeypatch):
     with JudgePool(workers=1) as pool:
         judged = []
-        monkeypatch.setattr(pool, "judge", lambda one: judged.append(one) or Verdict(reason=one.source))
+        monkeypatch.setattr(pool, "judge", lambda one, _: judged.append(one) or Verdict(reason=one.source))
         verdicts = pool.judge_all([job(), job("x = 1"), job(), job()])
     assert len(judged) == 2
     assert [verdict.reason for verdict in verdicts] == [RIGHT, "x = 1", RIGHT, RIGHT]

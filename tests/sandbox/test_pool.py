@@ -47,12 +47,13 @@ def test_a_program_has_its_own_limits_whatever_those_of_the_one_before():
         for limits in (wide, wide, tight, tight, wide, tight):
             with sandbox.open(limits) as program:
                 endings.append(program.load(said, b"").ending)
-        servers = children()
+        (server,) = sandbox._idle
+        below = descendants(server._process.pid)
     assert endings == [
         Ending.OUTPUT_LIMIT if limits is tight else Ending.RETURNED
         for limits in (wide, wide, tight, tight, wide, tight)
     ]
-    assert servers.isdisjoint(children())
+    assert gone(below), "also those with limits that nobody wanted"
 
 
 def test_work_on_many_items_is_shared_and_tried_again_when_its_program_is_lost():
@@ -82,7 +83,8 @@ def test_a_lost_server_is_replaced():
     with Sandbox() as sandbox:
         answer(sandbox)
         (server,) = sandbox._idle
-        below = descendants()
+        below = descendants(server._process.pid)
+        assert below
         server._process.kill()
         server._process.wait()
         assert gone(below)

@@ -51,13 +51,14 @@ class Program:
         self._end: Outcome | None = None
         self._unread = 0
         self._loaded = self._closed = self._buried = False
-        self.tier = server.protections.tier  # how strong the walls around this program are
+        self.tier = server.tier  # how strong the walls around this program are
 
     def load(self, source: str, stdin: bytes | None = None) -> Outcome:
-        """Run a source as a module; with `stdin`, as a script (`__name__ == "__main__"`) to its end."""
-        if stdin is not None:
-            _fill(self._child.stdin, stdin)
-        return next(self._ask([self._first(source, as_script=stdin is not None)]))
+        """Run a source as a module; with `stdin`, as a script (`__name__ == "__main__"`), which then is over."""
+        if stdin is None:
+            return next(self._ask([self._first(source)]))
+        _fill(self._child.stdin, stdin)
+        return next(self._sent(frame(self._first(source, as_script=True)) + LEAVE, 1, leaves=True))
 
     def load_and_call(self, source: str, calls: bytes, count: int) -> Iterator[Outcome]:
         """Load a source and make calls, given as frames: the outcome of loading it, then those of the calls.

@@ -79,6 +79,7 @@ class ForkServer:
             self._hung_up = select.poll()
             self._hung_up.register(self._control, 0)  # that the other end is closed is told in any case
             self.protections = self._hello()
+            self.tier = self.protections.tier
         except BaseException:
             self._remove_folder()
             raise

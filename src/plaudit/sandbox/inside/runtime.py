@@ -104,6 +104,9 @@ class Runtime:
 
     def _resolve(self, path: str) -> Any:
         """What a path names: `f`, `Solution().f`, `@3.method` of the value kept as number 3."""
+        scope = self._module.__dict__
+        if path in scope:
+            return scope[path]
         first, *rest = path.split(".")
         if first.startswith("@"):
             value = self._kept[int(first[1:])]

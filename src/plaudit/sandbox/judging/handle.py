@@ -47,12 +47,15 @@ class JudgeProcess:
                 os.close(fd)
         self._greeted()
 
-    def judge(self, job: Job) -> Verdict:
-        """The verdict; raises JudgeLost when the judge died of something else than the program's values."""
+    def judge(self, job: Job, packed: bytes) -> Verdict:
+        """The verdict on a job, given as it is and as it travels.
+
+        Raises JudgeLost when the judge died of something else than the program's values.
+        """
         self._has_answered()  # what is said of the one before is read away
         deadline = time.monotonic() + WALL_S + _runs(job) * job.limits.wall_s
         try:
-            write_frame(self._writing, msgspec.msgpack.encode(job))
+            write_frame(self._writing, packed)
             return msgspec.msgpack.decode(read_frame(self._reading, deadline), type=Verdict)
         except (EOFError, BrokenPipeError, TimeoutError) as error:
             return self._overrun(job, error)

@@ -15,6 +15,7 @@ from plaudit.sandbox.limits import RunLimits
 
 __all__ = ["Job", "read_frame", "write_frame"]
 
+CHUNK = 1 << 16
 _LENGTH = struct.Struct("!I")
 
 
@@ -43,19 +44,16 @@ def write_frame(fd: int, payload: bytes = b"") -> None:
 
 
 def read_frame(fd: int, deadline: float | None = None) -> bytes:
-    """The next frame; EOFError when the other side is gone, TimeoutError past the deadline (of `time.monotonic`)."""
-    (length,) = _LENGTH.unpack(_read(fd, _LENGTH.size, deadline))
-    return _read(fd, length, deadline)
+    """The next frame; EOFError when the other side is gone, TimeoutError past the deadline (of `time.monotonic`).
 
-
-def _read(fd: int, count: int, deadline: float | None) -> bytes:
-    parts = []
-    while count:
+    Frames are never sent ahead of an answer, so what is there is this one.
+    """
+    received = bytearray()
+    while len(received) < _LENGTH.size or len(received) < _LENGTH.size + _LENGTH.unpack_from(received)[0]:
         if deadline is not None and not select.select([fd], [], [], max(0.0, deadline - time.monotonic()))[0]:
             raise TimeoutError("no frame within the deadline")
-        part = os.read(fd, min(count, 1 << 20))
+        part = os.read(fd, CHUNK)
         if not part:
             raise EOFError("the other side is gone")
-        parts.append(part)
-        count -= len(part)
-    return b"".join(parts)
+        received += part
+    return bytes(memoryview(received)[_LENGTH.size :])

@@ -7,6 +7,7 @@ error, never a verdict. Safe from many threads, and after a fork: the child star
 import atexit
 import os
 import threading
+from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
@@ -32,12 +33,13 @@ class JudgePool:
         self._lock = threading.Lock()
         self._owner = os.getpid()
 
-    def judge(self, job: Job) -> Verdict:
-        """The verdict on one job."""
+    def judge(self, job: Job, packed: bytes | None = None) -> Verdict:
+        """The verdict on one job; `packed` is the job as it travels, where that is known."""
+        packed = packed or msgspec.msgpack.encode(job)
         for attempt in range(TRIES):
             judge = self._taken()
             try:
-                verdict = judge.judge(job)
+                verdict = judge.judge(job, packed)
             except JudgeLost as error:
                 judge.close()
                 if attempt == TRIES - 1:
@@ -52,20 +54,30 @@ class JudgePool:
 
     def judge_all(self, jobs: Sequence[Job]) -> list[Verdict | SandboxError]:
         """The verdicts on many jobs, in order; identical ones are judged once. Failures are told one by one."""
-        keys = [msgspec.msgpack.encode(job) for job in jobs]
-        different = dict(zip(keys, jobs, strict=True))
-        count = min(self.workers, len(different))
+        packed = [msgspec.msgpack.encode(job) for job in jobs]
+        waiting = deque(dict(zip(packed, jobs, strict=True)).items())
+        verdicts: dict[bytes, Verdict | SandboxError] = {}
+        count = min(self.workers, len(waiting))
         if count <= 1:
-            found = [self._settled(job) for job in different.values()]
+            self._judge_waiting(waiting, verdicts)
         else:
             with ThreadPoolExecutor(count, "plaudit-judge") as threads:
-                found = list(threads.map(self._settled, different.values()))
-        verdicts = dict(zip(different, found, strict=True))
-        return [verdicts[key] for key in keys]
+                for work in [threads.submit(self._judge_waiting, waiting, verdicts) for _ in range(count)]:
+                    work.result()
+        return [verdicts[each] for each in packed]
 
-    def _settled(self, job: Job) -> Verdict | SandboxError:
+    def _judge_waiting(self, waiting: deque[tuple[bytes, Job]], verdicts: dict[bytes, Verdict | SandboxError]) -> None:
+        """Judge what nobody has taken yet, until nothing is left."""
+        while True:
+            try:
+                packed, job = waiting.popleft()
+            except IndexError:
+                return
+            verdicts[packed] = self._settled(job, packed)
+
+    def _settled(self, job: Job, packed: bytes) -> Verdict | SandboxError:
         try:
-            return self.judge(job)
+            return self.judge(job, packed)
         except SandboxError as error:
             return error
 
