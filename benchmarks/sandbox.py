@@ -6,6 +6,9 @@ compute for 20 to 200 ms wherever they run: they weigh in the mean over all roun
 Ours is the pool that `CodeReward` uses, with tests that it has seen before, as in a group of responses to one prompt;
 what the first of a group costs is told apart.
 `python benchmarks/sandbox.py [ROUNDS]`
+
+`python benchmarks/sandbox.py busy [RUNS]` runs right programs on a machine that has twice as many busy loops as cores:
+none may be taken for one that hangs.
 """
 
 import gzip
@@ -35,6 +38,7 @@ TICK = os.sysconf("SC_CLK_TCK")
 TIMEOUT_S = 10.0
 BALLAST = 1 << 30
 LEAST = 160  # programs, for a cost that is told apart
+RUNS = 2_000
 FAMILIAR = 8  # runs after which every judge of the pool has seen nearly all tests
 LIMITS = RunLimits(cpu_s=2.0, wall_s=20.0)  # those of a CodeReward
 NO_PLUGINS = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
@@ -219,6 +223,22 @@ def _unrelated_ms(run: Callable[[list[Row]], object], count: int) -> float:
     return cost_ms(lambda _: run([]), [{}]) / count if run in (managed_from_large_parent, bare) else 0.0
 
 
+def busy(runs: int) -> None:
+    """Print how many of so many right programs do not pass beside busy loops."""
+    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2 * (os.cpu_count() or 1))]
+    programs = rows()
+    wanted = [programs[turn % len(programs)] for turn in range(runs)]
+    began = time.monotonic()
+    try:
+        with JudgePool() as pool:
+            passed = sum(judged(pool, wanted[start : start + len(programs)]) for start in range(0, runs, len(programs)))
+    finally:
+        for loop in loops:
+            loop.kill()
+    seconds = time.monotonic() - began
+    print(f"{runs - passed} of {runs} right programs did not pass beside {len(loops)} busy loops, in {seconds:.0f} s")
+
+
 def large(names: list[str]) -> None:
     ballast = bytearray(BALLAST)
     ballast[:: resource.getpagesize()] = b"x" * len(ballast[:: resource.getpagesize()])
@@ -228,5 +248,7 @@ def large(names: list[str]) -> None:
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--large"]:
         large(json.loads(sys.argv[2]))
+    elif sys.argv[1:2] == ["busy"]:
+        busy(int(sys.argv[2]) if len(sys.argv) > 2 else RUNS)
     else:
         main(int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS)
