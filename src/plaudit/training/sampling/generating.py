@@ -37,7 +37,7 @@ class Ending:
     says_so: Callable[[list[int]], bool] | None = None
 
 
-@torch.no_grad()
+@torch.inference_mode()
 def generate(
     weights: DecoderWeights,
     prompt_ids: list[list[int]],
