@@ -3,7 +3,8 @@ PYTHON ?= python3
 unexport PYTHONDONTWRITEBYTECODE # or every process would compile torch and Ray anew
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
+COMPILE := $(BIN)/python -W ignore -m compileall -qq -j 0 $(VENV)/lib # on all cores, which pip does on one
 SOURCES := pyproject.toml constraints.txt
 SAME_TORCH := $(BIN)/python -c "import importlib.metadata as m; v = m.version('torch'); assert v.startswith('2.13.0'), v"
 
@@ -17,11 +18,13 @@ $(VENV)/train.stamp: $(BIN)/python $(SOURCES)
 	$(PIP) torch==2.13.0
 	$(PIP) --editable '.[train]'
 	@$(SAME_TORCH)
+	@$(COMPILE) || true
 	@touch $@
 
 $(VENV)/dev.stamp: $(VENV)/train.stamp
 	$(PIP) --editable '.[dev]'
 	@$(SAME_TORCH)
+	@$(COMPILE) || true
 	@touch $@
 
 demo: $(VENV)/train.stamp
