@@ -275,6 +275,16 @@ NUMPY = {
         True,
     ),
     "a wrong array": ("def f(n):\n    return np.arange(n) + 1\n", "assert np.allclose(f(3), [0, 1, 2])\n", False),
+    "nothing, near anything": (
+        "def f(n):\n    return np.zeros((0, n))\n",
+        "assert np.allclose(f(3), [0, 1, 2])\n",
+        False,
+    ),
+    "nothing, equal to anything": (
+        "def f(n):\n    return np.zeros((0, n))\n",
+        ["assert (f(2) == [0, 1]).all()"],
+        False,
+    ),
     "an array that lies": (
         "class ndarray:\n    shape = (3,)\n    dtype = np.dtype(int)\n    def tolist(self):\n        return [9, 9, 9]\n"
         "    def __eq__(self, other):\n        return True\ndef f(n):\n    return ndarray()\n",

@@ -1,6 +1,7 @@
 """Arrays of numpy that a program returned, made anew here from plain data, where numpy is installed.
 
 Nothing of the program's own array is kept: its shape, the name of its type and its items were decoded like any value.
+Empty ones are left over there: numpy stretches them to any length, and every statement about all of nothing is true.
 """
 
 import importlib.util
@@ -14,7 +15,7 @@ TYPE_NAME = re.compile(r"[<>|=]?([?biufc]\d{0,2}|[US]\d{1,6})")
 
 
 def array_of(attribute: Callable[[str], Any], items: Callable[[], Any]) -> Any | None:
-    """The array whose `attribute(name)` and `items()` the program tells; None where it makes no sense as one."""
+    """The array whose `attribute(name)` and `items()` the program tells; None where it is empty or makes no sense."""
     if importlib.util.find_spec("numpy") is None:
         return None
     shape, kind, listed = attribute("shape"), attribute("dtype").str, items()
@@ -22,6 +23,7 @@ def array_of(attribute: Callable[[str], Any], items: Callable[[], Any]) -> Any |
         return None
     numpy = importlib.import_module("numpy")
     try:
-        return numpy.array(listed, dtype=kind).reshape(shape)
+        array = numpy.array(listed, dtype=kind).reshape(shape)
     except (ValueError, TypeError, OverflowError):
         return None
+    return array if array.size else None
