@@ -274,6 +274,11 @@ NUMPY = {
         {"fn_name": "f", "inputs": [[1], [2]], "outputs": [[[1.0]], [[1, 0], [0, 1]]]},
         True,
     ),
+    "an expected empty list": (
+        "def f(n):\n    return np.arange(n)\n",
+        {"fn_name": "f", "inputs": [[0], [1]], "outputs": [[], [0]]},
+        True,
+    ),
     "a wrong array": ("def f(n):\n    return np.arange(n) + 1\n", "assert np.allclose(f(3), [0, 1, 2])\n", False),
     "nothing, near anything": (
         "def f(n):\n    return np.zeros((0, n))\n",

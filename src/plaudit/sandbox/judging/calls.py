@@ -6,6 +6,7 @@ A function may stand alone or be a method of `class Solution`; which of the two 
 from contextlib import suppress
 from typing import Any, TypeAlias
 
+from plaudit.sandbox.judging.arrays import listed
 from plaudit.sandbox.judging.asserts import concluded
 from plaudit.sandbox.judging.bench import Bench, unloaded
 from plaudit.sandbox.judging.candidate import Candidate, NotLoaded, shown
@@ -69,5 +70,5 @@ def _check(candidate: Candidate, path: str, args: list[Any], expected: Any, suit
     result = candidate.call(path, tuple(args), {})
     if suite.in_place:
         result = args[0]
-    if not same_value(result, expected, suite.tolerance):
+    if not same_value(listed(result), expected, suite.tolerance):
         raise AssertionError(f"returned {shown(result)}, expected {shown(expected)}")

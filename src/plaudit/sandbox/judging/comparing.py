@@ -11,8 +11,7 @@ __all__ = ["TEXT_COMPARISONS", "same_text", "same_value"]
 
 
 def same_value(result: Any, expected: Any, tolerance: float | None = None) -> bool:
-    """Whether a returned value is the expected one; data that came through JSON has lists for tuples and arrays."""
-    result = result.tolist() if type(result).__name__ == "ndarray" else result
+    """Whether a returned value is the expected one; data that came through JSON has lists for tuples."""
     if tolerance is not None:
         return _close(_listed(result), _listed(expected), tolerance)
     if result == expected or _listed(result) == _listed(expected):

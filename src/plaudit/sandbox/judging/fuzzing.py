@@ -9,6 +9,7 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
+from plaudit.sandbox.judging.arrays import listed
 from plaudit.sandbox.judging.asserts import concluded
 from plaudit.sandbox.judging.bench import Bench, unloaded
 from plaudit.sandbox.judging.candidate import NotLoaded
@@ -42,7 +43,7 @@ def judge_made_up(bench: Bench, reference: str, calls: list[Call], count: int, i
         with Caught() as caught:
             for place, (call, expected) in enumerate(cases):
                 with recorder.point(place):
-                    result = candidate.call(call.path, tuple(call.args), call.kwargs)
+                    result = listed(candidate.call(call.path, tuple(call.args), call.kwargs))
                     if not same_value(result, expected) and not same_value(result, expected, TOLERANCE):
                         raise AssertionError("differs from the reference")
         return concluded(candidate, recorder, caught.error)
