@@ -123,15 +123,3 @@ def test_packages_within_plaudit_are_there_without_importing_each():
     code = "import plaudit; print(plaudit.checks.check_answer('The answer is 4.', '4'), plaudit.rewards.MathReward())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "1.0 MathReward()\n"
-
-
-def test_the_public_names_are_the_ones_promised():
-    promised = {
-        "Trajectory", "RewardOutput", "Status", "RewardFunction", "reward", "CompositeReward", "FunctionReward",
-        "load", "score",
-    }  # fmt: skip
-    assert promised <= set(plaudit.__all__)
-    for name in plaudit.__all__:
-        assert getattr(plaudit, name) is not None
-    with pytest.raises(AttributeError, match="no attribute 'lod'"):
-        plaudit.lod  # noqa: B018

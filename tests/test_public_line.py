@@ -1,0 +1,101 @@
+"""What is public: the names that `plaudit` and its first-level packages list, and no others."""
+
+import importlib
+import subprocess
+import sys
+import venv
+import zipfile
+from pathlib import Path
+
+import msgspec
+import pytest
+
+import plaudit
+
+ROOT = Path(__file__).parent.parent
+
+PUBLIC: dict[str, set[str]] = {
+    "plaudit": {
+        "CompositeReward", "FunctionReward", "RewardFunction", "RewardOutput", "Status", "Step", "Tokens", "Trajectory",
+        "__version__", "agents", "checks", "compose", "engine", "errors", "examples", "load", "loading", "normalize",
+        "report", "reward", "rewards", "rollouts", "sandbox", "schedules", "score", "shaping", "testing", "training",
+        "verify",
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("package", PUBLIC)
+def test_a_package_lists_exactly_what_is_promised(package):
+    listed = importlib.import_module(package).__all__
+    assert set(listed) == PUBLIC[package]
+    assert len(listed) == len(set(listed))
+
+
+@pytest.mark.parametrize("package", PUBLIC)
+def test_every_name_that_is_listed_is_there(package):
+    module = importlib.import_module(package)
+    assert set(module.__all__) <= set(dir(module))
+    assert all(getattr(module, name) is not None for name in module.__all__)
+
+
+def test_a_misspelt_name_is_an_error():
+    with pytest.raises(AttributeError, match="lod"):
+        plaudit.lod  # noqa: B018
+    with pytest.raises(ImportError, match="lod"):
+        exec("from plaudit import lod")
+
+
+@pytest.fixture(scope="module")
+def user(tmp_path_factory) -> Path:
+    """A user's folder with an environment that has the built wheel and the one package that its types rest on."""
+    folder = tmp_path_factory.mktemp("user")
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    venv.create(folder / "venv", with_pip=False)
+    [packages] = (folder / "venv").glob("lib/python*/site-packages")
+    [wheel] = folder.glob("*.whl")
+    zipfile.ZipFile(wheel).extractall(packages)
+    (packages / "msgspec").symlink_to(Path(msgspec.__file__).parent)
+    return folder
+
+
+def type_errors(user: Path, script: str) -> str:
+    (user / "script.py").write_text(script)
+    command = [sys.executable, "-m", "mypy", "--strict", "--python-executable", "venv/bin/python", "script.py"]
+    return subprocess.run(command, cwd=user, capture_output=True, text=True).stdout
+
+
+USERS_SCRIPT = """
+import plaudit
+from plaudit import RewardOutput, Trajectory, load, reward, score
+from plaudit.rewards import LengthReward, MathReward
+
+
+@reward
+def brief(response: str) -> float:
+    return 1.0 if len(response.split()) < 50 else 0.0
+
+
+combined = 0.8 * MathReward() + 0.2 * LengthReward(target=60)
+samples = [Trajectory(prompt="What is 2 + 2?", response="4", ground_truth="4")]
+outputs: list[RewardOutput] = score(combined, samples)
+value: float | None = outputs[0].reward
+also: list[RewardOutput] = plaudit.score(load("math"), samples)
+"""
+
+
+def test_a_users_script_passes_strict_type_checks_against_the_wheel(user):
+    assert type_errors(user, USERS_SCRIPT) == "Success: no issues found in 1 source file\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("from plaudit import lod", 'Module "plaudit" has no attribute "lod"'),
+        ("import plaudit\nplaudit.scor", 'Module has no attribute "scor"'),
+        ("from plaudit import Trajectory\nTrajectory(prompt='', response='').respons", '"respons"'),
+        ("from plaudit import RewardOutput\nRewardOutput('a lot')", "incompatible type"),
+    ],
+)
+def test_a_mistake_in_a_users_script_is_a_type_error(user, line, complaint):
+    assert complaint in type_errors(user, line)
