@@ -4,7 +4,7 @@ import random
 import pytest
 
 from plaudit import RewardOutput, Status, Trajectory
-from plaudit.report.statistics import summarize
+from plaudit.report.summary import summarize
 
 
 def groups_of(*samples):

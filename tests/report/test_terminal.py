@@ -6,7 +6,7 @@ from rich.console import Console
 
 from plaudit import RewardOutput, Status, Trajectory
 from plaudit.report.distribution import Bin
-from plaudit.report.statistics import summarize
+from plaudit.report.summary import summarize
 from plaudit.report.terminal import histogram, summary_table
 
 WIDTHS = (60, 80, 120)

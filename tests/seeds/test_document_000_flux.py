@@ -3,7 +3,7 @@
 import pytest
 
 from plaudit import CompositeReward, RewardFunction, RewardOutput, Trajectory, score
-from plaudit.report.statistics import SummaryBuilder
+from plaudit.report.summary import SummaryBuilder
 from plaudit.rewards import FormatReward, LengthReward, WordReward
 
 

@@ -154,7 +154,7 @@ def test_a_reward_that_raises_fails_the_case_with_its_reason(project):
 
 
 def test_the_plug_in_reads_no_yaml_before_a_table_is_met():
-    modules = "{'yaml', 'plaudit.testing.cases', 'plaudit.testing.contract_check'}"
+    modules = "{'yaml', 'plaudit.testing.cases', 'plaudit.testing.checking.check'}"
     code = f"import sys, plaudit.testing.pytest_plugin; sys.exit({modules} & set(sys.modules) or 0)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")

@@ -9,8 +9,11 @@ import sys
 import typer
 from typer.exceptions import TyperException
 
-from plaudit.cli import check, doctor, explain, rewards, run_code, score, test, train, verify, version
 from plaudit.cli.console import say
+from plaudit.cli.rewards import catalogue, check, test
+from plaudit.cli.scoring import explain, score
+from plaudit.cli.system import doctor, run_code, verify, version
+from plaudit.cli.training import train
 from plaudit.errors import PlauditError
 
 __all__ = ["app", "main"]
@@ -33,7 +36,7 @@ app.command("train")(train.train)
 app.command("verify")(verify.verify)
 app.command("run-code")(run_code.run_code)
 app.command("doctor")(doctor.doctor)
-app.add_typer(rewards.app, name="rewards")
+app.add_typer(catalogue.app, name="rewards")
 app.command("version")(version.version)
 
 

@@ -16,7 +16,7 @@ from rich.text import Text
 from plaudit.contract.output import Status
 from plaudit.engine import ScorerStats
 from plaudit.report.distribution import Bin, Distribution, bins_of
-from plaudit.report.statistics import Latency, Summary
+from plaudit.report.summary import Latency, Summary
 
 __all__ = ["bare_table", "duration", "engine_line", "figure", "histogram", "printable", "summary_table"]
 

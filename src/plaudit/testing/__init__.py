@@ -7,10 +7,10 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from plaudit.testing.cases import Case, CaseTable, load_cases
-    from plaudit.testing.contract_check import check_reward
-    from plaudit.testing.findings import Finding, Rule, Severity
-    from plaudit.testing.running import CaseResult, assert_cases, run_cases
+    from plaudit.testing.cases.running import CaseResult, assert_cases, run_cases
+    from plaudit.testing.cases.table import Case, CaseTable, load_cases
+    from plaudit.testing.checking.check import check_reward
+    from plaudit.testing.checking.findings import Finding, Rule, Severity
 
 __all__ = [
     "Case",
@@ -26,16 +26,16 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Case": "cases",
-    "CaseTable": "cases",
-    "load_cases": "cases",
-    "check_reward": "contract_check",
-    "Finding": "findings",
-    "Rule": "findings",
-    "Severity": "findings",
-    "CaseResult": "running",
-    "assert_cases": "running",
-    "run_cases": "running",
+    "Case": "cases.table",
+    "CaseTable": "cases.table",
+    "load_cases": "cases.table",
+    "check_reward": "checking.check",
+    "Finding": "checking.findings",
+    "Rule": "checking.findings",
+    "Severity": "checking.findings",
+    "CaseResult": "cases.running",
+    "assert_cases": "cases.running",
+    "run_cases": "cases.running",
 }
 
 

@@ -14,8 +14,8 @@ import pytest
 
 if TYPE_CHECKING:
     from plaudit.contract.function import RewardFunction
-    from plaudit.testing.cases import Case, CaseTable
-    from plaudit.testing.running import CaseResult
+    from plaudit.testing.cases.running import CaseResult
+    from plaudit.testing.cases.table import Case, CaseTable
 
 __all__ = ["CaseFailed", "CaseFile", "CaseItem"]
 
@@ -50,8 +50,8 @@ class CaseFile(pytest.File):
 
     def collect(self) -> Iterator[CaseItem]:
         from plaudit.errors import PlauditError  # noqa: PLC0415 - see above
-        from plaudit.testing.cases import load_cases  # noqa: PLC0415
-        from plaudit.testing.running import reward_for  # noqa: PLC0415
+        from plaudit.testing.cases.running import reward_for  # noqa: PLC0415
+        from plaudit.testing.cases.table import load_cases  # noqa: PLC0415
 
         try:
             self.table = load_cases(self.path)
@@ -66,7 +66,7 @@ class CaseFile(pytest.File):
 
     def result(self, name: str) -> CaseResult:
         """What came of a case."""
-        from plaudit.testing.running import run_cases  # noqa: PLC0415 - see above
+        from plaudit.testing.cases.running import run_cases  # noqa: PLC0415 - see above
 
         if self._results is None:
             self._results = {result.case.name: result for result in run_cases(self.reward, self.table)}
@@ -99,7 +99,7 @@ class CaseItem(pytest.Item):
 
 
 def _explained(reward: RewardFunction, result: CaseResult) -> str:
-    from plaudit.testing.findings import shortened  # noqa: PLC0415 - see above
+    from plaudit.testing.checking.findings import shortened  # noqa: PLC0415 - see above
 
     trajectory = result.case.trajectory
     lines = [result.explanation, f"reward:       {reward!r}", f"response:     {shortened(trajectory.response)}"]

@@ -17,7 +17,7 @@ from typing import Any
 
 from plaudit.contract.output import RewardOutput
 from plaudit.report.distribution import Distribution
-from plaudit.report.statistics import Summary, SummaryBuilder
+from plaudit.report.summary import Summary, SummaryBuilder
 from plaudit.training.kinds import kinds_of
 from plaudit.trajectory import Trajectory
 

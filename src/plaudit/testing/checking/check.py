@@ -9,10 +9,10 @@ from itertools import islice
 
 from plaudit.contract.function import RewardFunction, Rewarding
 from plaudit.loading import load
-from plaudit.testing import comparisons, faults
-from plaudit.testing.findings import Finding
-from plaudit.testing.probes import nasty_responses, ordinary_samples, with_response, without_truth
-from plaudit.testing.witness import Scoring, observe
+from plaudit.testing.checking import repetition, single_samples
+from plaudit.testing.checking.findings import Finding
+from plaudit.testing.checking.observation import Scoring, observe
+from plaudit.testing.checking.probes import nasty_responses, ordinary_samples, with_response, without_truth
 from plaudit.trajectory import Trajectory
 
 __all__ = ["check_reward"]
@@ -41,7 +41,7 @@ def check_reward(
         nasty.append(observe(subject, [without_truth(samples[0])]))
     findings = [*_on_single_samples(subject, first, nasty)]
     if given:
-        findings += faults.no_difference(first.observations)
+        findings += single_samples.no_difference(first.observations)
     spec = reward if isinstance(reward, str) else None
     return [*findings, *islice(_on_repetition(subject, first, nasty, spec, seed), 1)]
 
@@ -54,24 +54,24 @@ def _nasty_samples(samples: Sequence[Trajectory], seed: int) -> list[Trajectory]
 def _on_single_samples(reward: RewardFunction, first: Scoring, nasty: Sequence[Scoring]) -> Iterator[Finding]:
     strained = [observation for scoring in nasty for observation in scoring.observations]
     observations = [*first.observations, *strained]
-    if failed := list(faults.everything_failed(observations)):
+    if failed := list(single_samples.everything_failed(observations)):
         yield from failed
         return
-    yield from faults.nothing_scored(first.observations)
-    yield from faults.failures(reward, observations)
-    yield from faults.out_of_range(reward, observations)
-    yield from faults.garbage_taken_for_right(first.observations, strained)
+    yield from single_samples.nothing_scored(first.observations)
+    yield from single_samples.failures(reward, observations)
+    yield from single_samples.out_of_range(reward, observations)
+    yield from single_samples.garbage_taken_for_right(first.observations, strained)
 
 
 def _on_repetition(
     reward: RewardFunction, first: Scoring, nasty: Sequence[Scoring], spec: str | None, seed: int
 ) -> Iterator[Finding]:
     """Lazily, most basic rule first: the caller takes the first finding."""
-    yield from comparisons.inputs_changed([first, *nasty])
+    yield from repetition.inputs_changed([first, *nasty])
     if not reward.deterministic:
         return
-    yield from comparisons.again(reward, first)
+    yield from repetition.again(reward, first)
     if spec is not None:
-        yield from comparisons.in_a_fresh_process(spec, first)
-    yield from comparisons.permuted(reward, first, seed)
-    yield from comparisons.alone(reward, first)
+        yield from repetition.in_a_fresh_process(spec, first)
+    yield from repetition.permuted(reward, first, seed)
+    yield from repetition.alone(reward, first)

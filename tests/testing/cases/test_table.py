@@ -8,7 +8,7 @@ import pytest
 from plaudit import Status
 from plaudit.errors import CasesError
 from plaudit.testing import load_cases
-from plaudit.testing.expectations import Compared, Near, Ordered, Within, expectation
+from plaudit.testing.cases.expectations import Compared, Near, Ordered, Within, expectation
 
 ROWS = [
     {"name": "right", "response": "4, yes", "ground_truth": "4", "expected": "1", "unit": "kg"},

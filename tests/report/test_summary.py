@@ -6,7 +6,7 @@ import tracemalloc
 import pytest
 
 from plaudit import RewardOutput, Status, Trajectory, jsonline
-from plaudit.report.statistics import Failure, SlowSample, SummaryBuilder, summarize
+from plaudit.report.summary import Failure, SlowSample, SummaryBuilder, summarize
 
 
 def sample(reward, *, score=None, group=None, response="r", name=None, **more):
@@ -97,7 +97,7 @@ def test_a_reason_that_only_mentions_a_sample_is_kept_whole():
 
 
 def test_reasons_without_end_are_counted_in_bounded_memory(monkeypatch):
-    monkeypatch.setattr("plaudit.report.statistics.MAX_REASONS", 3)
+    monkeypatch.setattr("plaudit.report.summary.MAX_REASONS", 3)
     failures = summarize(failed(Status.ERROR, f"cause {number}") for number in range(10)).failures
     assert (failures[0].reason, failures[0].count) == ("(further reasons)", 7)
 

@@ -23,7 +23,7 @@ __all__ = ["answer", "score_afresh"]
 PATIENCE_S = 300.0
 _START = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
-    "from plaudit.testing.fresh_process import answer; answer(*sys.argv[2:])"
+    "from plaudit.testing.checking.fresh_process import answer; answer(*sys.argv[2:])"
 )
 
 

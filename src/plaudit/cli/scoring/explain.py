@@ -18,7 +18,7 @@ from plaudit.cli.options import (
     tell_about_input,
 )
 from plaudit.errors import RolloutsError
-from plaudit.report.breakdown import breakdown
+from plaudit.report.sample_view import breakdown
 from plaudit.report.samples import TELLING, Pick, pick_samples
 from plaudit.rollouts import Rollout
 

@@ -16,7 +16,7 @@ from plaudit.contract.boundary import evaluate
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import InvalidOutput
-from plaudit.testing.findings import Rule
+from plaudit.testing.checking.findings import Rule
 from plaudit.trajectory import Trajectory
 
 __all__ = ["Observation", "Scoring", "observe"]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from plaudit.testing import assert_cases, check_reward, load_cases, run_cases
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+EXAMPLES = Path(__file__).parents[3] / "examples"
 TABLE = EXAMPLES / "arithmetic.cases.yaml"
 
 

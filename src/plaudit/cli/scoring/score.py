@@ -11,7 +11,6 @@ import typer
 from rich.markup import escape
 
 from plaudit.cli.console import say, show, show_json, tell
-from plaudit.cli.folders import score_folder
 from plaudit.cli.options import (
     DEFAULT_DEADLINE_S,
     AddressOption,
@@ -31,10 +30,11 @@ from plaudit.cli.options import (
     tell_about_input,
 )
 from plaudit.cli.progress import count_lines, watching
+from plaudit.cli.scoring.folders import score_folder
 from plaudit.contract.function import RewardFunction
 from plaudit.engine import Scored, Scorer, ScorerStats
 from plaudit.errors import RolloutsError
-from plaudit.report.statistics import Summary, SummaryBuilder
+from plaudit.report.summary import Summary, SummaryBuilder
 from plaudit.report.terminal import engine_line, histogram, summary_table
 from plaudit.rollouts import Rollout, RolloutsReader, RolloutsWriter, completed, read_rollouts, rest_of
 

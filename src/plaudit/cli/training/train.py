@@ -10,7 +10,7 @@ import typer
 from plaudit import training
 from plaudit.cli.console import say, show, show_json
 from plaudit.cli.options import JsonOption, QuietOption
-from plaudit.cli.training_watch import TrainingWatch, outcome_table
+from plaudit.cli.training.training_watch import TrainingWatch, outcome_table
 from plaudit.errors import ConfigError, did_you_mean
 from plaudit.training.config import RunConfig
 from plaudit.training.run_folder import RunFolder

@@ -12,8 +12,8 @@ from typing import Any
 from plaudit.columns import foreign_names_of
 from plaudit.contract.output import Status
 from plaudit.errors import CasesError, did_you_mean
-from plaudit.testing.case_files import Row, read_sheet
-from plaudit.testing.expectations import Expectation, Ordered, expectation
+from plaudit.testing.cases.expectations import Expectation, Ordered, expectation
+from plaudit.testing.cases.files import Row, read_sheet
 from plaudit.trajectory import Trajectory
 
 __all__ = ["Case", "CaseTable", "load_cases"]

@@ -14,11 +14,11 @@ from plaudit.contract.boundary import Style
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput
 from plaudit.errors import InvalidTrajectory, ScoringFailed
-from plaudit.testing.findings import Finding, Rule, Severity
-from plaudit.testing.fresh_process import score_afresh
-from plaudit.testing.probes import with_response
-from plaudit.testing.remembered import changed_names, held_by
-from plaudit.testing.witness import Observation, Scoring, observe
+from plaudit.testing.checking.findings import Finding, Rule, Severity
+from plaudit.testing.checking.fresh_process import score_afresh
+from plaudit.testing.checking.observation import Observation, Scoring, observe
+from plaudit.testing.checking.probes import with_response
+from plaudit.testing.checking.reward_state import changed_names, held_by
 from plaudit.trajectory import Trajectory
 
 __all__ = ["again", "agree", "alone", "in_a_fresh_process", "inputs_changed", "permuted"]

@@ -10,9 +10,9 @@ import msgspec
 
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import Status
-from plaudit.testing.findings import Finding, Rule, Severity
-from plaudit.testing.probes import CONTENTLESS
-from plaudit.testing.witness import Observation, observe
+from plaudit.testing.checking.findings import Finding, Rule, Severity
+from plaudit.testing.checking.observation import Observation, observe
+from plaudit.testing.checking.probes import CONTENTLESS
 from plaudit.trajectory import Trajectory
 
 __all__ = [

@@ -14,8 +14,8 @@ from plaudit.contract.function import RewardFunction, Rewarding
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import CasesError
 from plaudit.loading import load
-from plaudit.testing.cases import Case, CaseTable, load_cases
-from plaudit.testing.expectations import Expectation
+from plaudit.testing.cases.expectations import Expectation
+from plaudit.testing.cases.table import Case, CaseTable, load_cases
 
 __all__ = ["CaseResult", "assert_cases", "reward_for", "run_cases"]
 

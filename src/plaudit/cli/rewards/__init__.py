@@ -1,0 +1,1 @@
+"""Commands for those who write rewards: list, test, check."""

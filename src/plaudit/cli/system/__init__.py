@@ -1,0 +1,1 @@
+"""Commands that look at one answer, one program, or this machine."""

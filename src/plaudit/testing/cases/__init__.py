@@ -1,0 +1,1 @@
+"""Tables of cases: read, run, and collected by pytest."""
