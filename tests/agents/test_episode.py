@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from toys import ToyModel, ToyTokenizer, played, says
+from toy_episodes import ToyModel, ToyTokenizer, played, says
 
 from plaudit import Status
 from plaudit.agents import AgentInstance, EpisodeLimits

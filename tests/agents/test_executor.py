@@ -6,7 +6,7 @@ import textwrap
 from types import SimpleNamespace
 
 import pytest
-from toys import ToyTokenizer
+from toy_episodes import ToyTokenizer
 
 from plaudit.agents import AgentExecutor, AgentInstance, SamplingParams
 from plaudit.errors import AgentError

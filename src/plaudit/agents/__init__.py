@@ -4,11 +4,11 @@ Nothing here needs torch or a model: an engine that continues token ids is all t
 """
 
 from plaudit.agents.agent import Agent
-from plaudit.agents.engine import Action, Engine, SamplingParams
 from plaudit.agents.environment import AgentInstance
 from plaudit.agents.episode import Episode, EpisodeLimits, Player
 from plaudit.agents.executor import AgentExecutor
-from plaudit.agents.rounds import Request, Rounds
+from plaudit.agents.generation import Action, Engine, SamplingParams
+from plaudit.agents.lockstep import Request, Rounds
 
 __all__ = [
     "Action",

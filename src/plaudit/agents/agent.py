@@ -5,9 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from plaudit.agents.engine import Engine
 from plaudit.agents.episode import Episode, EpisodeLimits
 from plaudit.agents.executor import AgentExecutor, episode_of
+from plaudit.agents.generation import Engine
 from plaudit.errors import AgentError
 
 __all__ = ["Agent", "executed"]

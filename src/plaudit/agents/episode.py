@@ -12,8 +12,8 @@ from collections.abc import Coroutine
 from dataclasses import dataclass, field
 from typing import Any
 
-from plaudit.agents.engine import Action, Engine, action_of, with_room
 from plaudit.agents.environment import StepResult, made, observation_of
+from plaudit.agents.generation import Action, Engine, action_of, with_room
 from plaudit.contract.boundary import attempted
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import AgentError

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from plaudit.agents.engine import Engine
 from plaudit.agents.environment import number_of
 from plaudit.agents.episode import Episode, EpisodeLimits, Piece, Player
+from plaudit.agents.generation import Engine
 from plaudit.contract.output import Status
 from plaudit.errors import AgentError
 from plaudit.jsonline import as_plain

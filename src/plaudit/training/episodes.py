@@ -15,7 +15,7 @@ import msgspec
 
 from plaudit.agents import Action, Agent, AgentExecutor, Episode, EpisodeLimits, Request, Rounds, SamplingParams
 from plaudit.agents.agent import executed
-from plaudit.agents.engine import told
+from plaudit.agents.generation import told
 from plaudit.contract.boundary import attempted
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.contract.waiting import complete

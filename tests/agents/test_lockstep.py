@@ -4,7 +4,7 @@ import asyncio
 import random
 
 import pytest
-from toys import ToyModel, played, says
+from toy_episodes import ToyModel, played, says
 
 from plaudit.agents import AgentInstance, EpisodeLimits, Rounds, SamplingParams
 

@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
-from plaudit.agents.engine import Action, Drawn, Generation
+from plaudit.agents.generation import Action, Drawn, Generation
 from plaudit.errors import AgentError
 
 __all__ = ["Request", "Rounds"]
