@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from toy_episodes import ToyModel, ToyTokenizer, played, says
+from toy_episodes import ToyModel, ToyTokenizer, answers_with, play_episodes
 
 from plaudit import Status
 from plaudit.agents import AgentInstance, EpisodeLimits
@@ -19,11 +19,11 @@ TEXTS = st.text("ab ?", max_size=6)
 def test_the_tokens_of_an_episode_are_the_ones_that_were_drawn(feedbacks, prompt, seed, max_length):
     model = ToyModel(seed)
     limits = EpisodeLimits(max_steps=len(feedbacks), max_length=max_length + len(prompt))
-    [episode] = played(says(*feedbacks), [prompt], limits, model)
+    [episode] = play_episodes(answers_with(*feedbacks), [prompt], limits, model)
     drawn = [actions[0] for actions in model.drawn]
     whole = [*episode.prompt_ids, *episode.ids]
 
-    assert [piece.ids for piece in episode.pieces if piece.chosen] == [action.ids for action in drawn]
+    assert [segment.ids for segment in episode.segments if segment.is_action] == [action.ids for action in drawn]
     assert [token for token, chosen in zip(episode.ids, episode.mask, strict=True) if chosen] == [
         token for action in drawn for token in action.ids
     ]
@@ -34,19 +34,21 @@ def test_the_tokens_of_an_episode_are_the_ones_that_were_drawn(feedbacks, prompt
         end = len(request.token_ids)
         assert whole[:end] == request.token_ids
         assert whole[end : end + len(action.ids)] == action.ids
-    given_ids = [piece.ids for piece in episode.pieces if not piece.chosen]
+    given_ids = [segment.ids for segment in episode.segments if not segment.is_action]
     answered = [text for text in feedbacks[: len(drawn) - 1] if text]
     assert given_ids == [ToyTokenizer()(text)["input_ids"] for text in answered]
     assert len(whole) <= limits.max_length
 
 
 def test_the_property_would_notice_text_that_is_encoded_again():
-    [episode] = played(says("?", "?", "?"), ["a"], EpisodeLimits(), ToyModel(3, most=6))
+    [episode] = play_episodes(answers_with("?", "?", "?"), ["a"], EpisodeLimits(), ToyModel(3, most=6))
     assert ToyTokenizer()(episode.response)["input_ids"] != episode.ids
 
 
 def test_an_episode_keeps_its_turns_and_the_sum_of_their_rewards():
-    [episode] = played(says("?", "b", rewards=0.5, scores=[0.25], extra_logs={"hit": True}), ["a"], EpisodeLimits())
+    [episode] = play_episodes(
+        answers_with("?", "b", rewards=0.5, scores=[0.25], extra_logs={"hit": True}), ["a"], EpisodeLimits()
+    )
     assert (episode.reward, episode.score, episode.logs) == (1.0, 0.25, {"hit": True})
     assert [(step.observation, step.reward, step.metadata["feedback"]) for step in episode.steps] == [
         ("a", 0.5, "?"),
@@ -66,7 +68,7 @@ def test_an_environment_sees_the_whole_text_so_far_and_the_action_by_itself():
             seen.append(states)
             return {"environment_feedback": "?", "done": len(seen) == 2}
 
-    [episode] = played(Looks, ["a"], EpisodeLimits())
+    [episode] = play_episodes(Looks, ["a"], EpisodeLimits())
     first, second = seen
     assert first["observation_text"] == "a"
     assert second["observation_text"] == "a" + first["action_text"] + "?"
@@ -75,7 +77,7 @@ def test_an_environment_sees_the_whole_text_so_far_and_the_action_by_itself():
 
 
 def test_no_rewards_at_all_is_none_and_not_zero():
-    assert played(says("?"), ["a"], EpisodeLimits())[0].reward is None
+    assert play_episodes(answers_with("?"), ["a"], EpisodeLimits())[0].reward is None
 
 
 @pytest.mark.parametrize(
@@ -84,12 +86,12 @@ def test_no_rewards_at_all_is_none_and_not_zero():
     ids=["steps", "tokens"],
 )
 def test_a_limit_ends_an_episode(limits, steps):
-    [episode] = played(says(*[""] * 9), ["a"], limits, ToyModel(most=1))
+    [episode] = play_episodes(answers_with(*[""] * 9), ["a"], limits, ToyModel(most=1))
     assert (len(episode.steps), episode.finish_reason, episode.status) == (steps, "length", Status.OK)
 
 
-def test_a_first_observation_that_leaves_no_room_is_told_and_not_cut():
-    [episode] = played(says("?"), ["a a a"], EpisodeLimits(max_length=3))
+def test_a_first_observation_that_leaves_no_room_is_an_error_and_not_cut():
+    [episode] = play_episodes(answers_with("?"), ["a a a"], EpisodeLimits(max_length=3))
     assert episode.status is Status.ERROR
     assert "5 tokens, which leaves no room" in episode.reason
 
@@ -125,7 +127,7 @@ class Fragile(AgentInstance):
 
 
 def test_an_episode_that_fails_is_recorded_and_the_others_go_on():
-    episodes = played(Fragile, ["a"] * 7, EpisodeLimits(deadline_s=0.2))
+    episodes = play_episodes(Fragile, ["a"] * 7, EpisodeLimits(deadline_s=0.2))
     assert [episode.status.value for episode in episodes] == ["ok", "error", "error", "timeout", "error", "error", "ok"]
     assert [episode.reward for episode in episodes] == [2.0, None, None, None, None, None, 2.0]
     reasons = [episode.reason for episode in episodes]
@@ -136,7 +138,7 @@ def test_an_episode_that_fails_is_recorded_and_the_others_go_on():
     assert "no 'done'" in reasons[4]
     assert "rewards is nan" in reasons[5]
     assert len(episodes[2].steps) == 1  # what was played until then is kept
-    assert len([piece for piece in episodes[2].pieces if piece.chosen]) == 2
+    assert len([segment for segment in episodes[2].segments if segment.is_action]) == 2
 
 
 def test_sampling_params_of_one_episode_never_reach_another():
@@ -147,14 +149,14 @@ def test_sampling_params_of_one_episode_never_reach_another():
             return {"environment_feedback": "?", "done": False, "sampling_params": params}
 
     model = ToyModel()
-    played(Changes, ["a", "a"], EpisodeLimits(max_steps=2), model, temperature=9.0)
-    told = [[request.sampling_params.temperature for request in requests] for requests in model.asked]
-    assert told == [[9.0, 9.0], [0.0, 1.0]]
+    play_episodes(Changes, ["a", "a"], EpisodeLimits(max_steps=2), model, temperature=9.0)
+    temperatures = [[request.sampling_params.temperature for request in requests] for requests in model.asked]
+    assert temperatures == [[9.0, 9.0], [0.0, 1.0]]
 
 
 def test_an_abstract_environment_is_an_error_on_its_sample():
     class Nothing(AgentInstance):
         pass
 
-    [episode] = played(Nothing, ["a"], EpisodeLimits())
+    [episode] = play_episodes(Nothing, ["a"], EpisodeLimits())
     assert "abstract" in episode.reason

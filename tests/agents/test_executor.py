@@ -72,8 +72,8 @@ class Characters:
         return "".join(map(chr, ids))
 
 
-class Says:
-    """An engine as vLLM has it, with given answers."""
+class ScriptedSampler:
+    """Answers in the shape of vLLM, one given text after the other."""
 
     def __init__(self, *texts):
         self.texts, self.params = list(texts), []
@@ -95,7 +95,7 @@ def math_agent(tmp_path):
     return load_agent(path)
 
 
-def executed(executor, *more, **named):
+def execute(executor, *more, **named):
     return asyncio.run(executor.execute("6 x 7? ", "42", SamplingParams(max_tokens=50), *more, **named))
 
 
@@ -109,17 +109,17 @@ def executed(executor, *more, **named):
     ],
     ids=["at once", "second", "wrong", "nothing"],
 )
-def test_the_math_agent_of_document_004_earns_what_it_says(math_agent, answers, reward, scores, logs):
-    engine = Says(*answers)
-    result = executed(math_agent.executor(3, 500, engine, Characters(), None))
+def test_the_math_agent_of_document_004_returns_the_documented_rewards(math_agent, answers, reward, scores, logs):
+    sampler = ScriptedSampler(*answers)
+    result = execute(math_agent.executor(3, 500, sampler, Characters(), None))
     assert result["reward"] == pytest.approx(reward)
     assert result["scores"] == pytest.approx(scores)
     assert result["extra_logs"] == logs
-    assert (result["status"], result["truncated"], engine.texts) == ("ok", False, [])
+    assert (result["status"], result["truncated"], sampler.texts) == ("ok", False, [])
 
 
 def test_action_ranges_cut_the_actions_out_of_the_tokens(math_agent):
-    result = executed(math_agent.executor(3, 500, Says("it = 41", "= 42"), Characters(), None))
+    result = execute(math_agent.executor(3, 500, ScriptedSampler("it = 41", "= 42"), Characters(), None))
     tokens = result["observation_tokens"]
     said = [Characters().decode(tokens[start:end]) for start, end in result["action_ranges"]]
     assert said == ["it = 41", "= 42"]
@@ -131,16 +131,16 @@ def test_action_ranges_cut_the_actions_out_of_the_tokens(math_agent):
 
 
 def test_the_newer_arguments_are_given_to_execute(math_agent):
-    engine = Says("it = 41", "= 42")
-    result = executed(AgentExecutor(math_agent.environment, max_steps=3), 500, Characters(), engine, images=None)
+    sampler = ScriptedSampler("it = 41", "= 42")
+    result = execute(AgentExecutor(math_agent.environment, max_steps=3), 500, Characters(), sampler, images=None)
     assert result["reward"] == 1.0
-    assert engine.params[1].max_tokens == 50
+    assert sampler.params[1].max_tokens == 50
 
 
 def test_an_action_gets_no_more_tokens_than_the_episode_has_left(math_agent):
-    engine = Says("it = 41")
-    result = executed(math_agent.executor(3, 20, engine, Characters(), None))
-    assert engine.params[0].max_tokens == 20 - len("6 x 7? ")
+    sampler = ScriptedSampler("it = 41")
+    result = execute(math_agent.executor(3, 20, sampler, Characters(), None))
+    assert sampler.params[0].max_tokens == 20 - len("6 x 7? ")
     assert (result["truncated"], result["reward"]) == (True, 0.0)
     assert len(result["observation_tokens"]) <= 20
 
@@ -148,7 +148,7 @@ def test_an_action_gets_no_more_tokens_than_the_episode_has_left(math_agent):
 def test_the_result_is_put_on_the_queue(math_agent):
     async def run():
         queue = asyncio.Queue()
-        executor = math_agent.executor(3, 500, Says("= 42"), Characters(), queue)
+        executor = math_agent.executor(3, 500, ScriptedSampler("= 42"), Characters(), queue)
         returned = await executor.execute("6 x 7? ", "42", SamplingParams(max_tokens=50))
         return returned, await queue.get()
 
@@ -156,20 +156,20 @@ def test_the_result_is_put_on_the_queue(math_agent):
     assert returned is queued
 
 
-def test_an_engine_that_fails_is_told_in_the_result(math_agent):
-    result = executed(math_agent.executor(3, 500, Says(), Characters(), None))
+def test_a_sampler_that_fails_is_reported_in_the_result(math_agent):
+    result = execute(math_agent.executor(3, 500, ScriptedSampler(), Characters(), None))
     assert (result["status"], result["reward"]) == ("error", None)
-    assert "the engine raised IndexError" in result["reason"]
+    assert "the sampler raised IndexError" in result["reason"]
 
 
 @pytest.mark.parametrize(
     ("named", "message"),
     [({}, "needs llm_engine and hf_tokenizer"), ({"images": ["cat.png"]}, "images are not supported")],
-    ids=["engine", "images"],
+    ids=["sampler", "images"],
 )
 def test_what_an_executor_cannot_do_is_an_error(named, message):
     with pytest.raises(AgentError, match=message):
-        executed(AgentExecutor(AgentInstance, 3), **named)
+        execute(AgentExecutor(AgentInstance, 3), **named)
 
 
 def test_an_installed_openrlhf_is_never_shadowed(tmp_path, monkeypatch):
@@ -203,7 +203,7 @@ def test_a_start_token_is_not_put_twice():
             return {"done": True}
 
     async def first_tokens(prompt):
-        executor = AgentExecutor(Once, 1, 50, Says("?"), Starts())
+        executor = AgentExecutor(Once, 1, 50, ScriptedSampler("?"), Starts())
         return (await executor.execute(prompt, None, SamplingParams()))["episode"].prompt_ids
 
     assert asyncio.run(first_tokens("a")) == [1, 0]

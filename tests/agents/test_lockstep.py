@@ -1,12 +1,12 @@
-"""Rounds: hundreds of episodes share their batches, in an order that no environment changes."""
+"""Lockstep: hundreds of episodes share their batches, in an order that no environment changes."""
 
 import asyncio
 import random
 
 import pytest
-from toy_episodes import ToyModel, played, says
+from toy_episodes import ToyModel, answers_with, play_episodes
 
-from plaudit.agents import AgentInstance, EpisodeLimits, Rounds, SamplingParams
+from plaudit.agents import AgentInstance, EpisodeLimits, LockstepSampler, SamplingParams
 
 
 class Dawdles(AgentInstance):
@@ -23,13 +23,13 @@ class Dawdles(AgentInstance):
 
 def test_hundreds_of_episodes_take_as_many_draws_as_the_longest_has_turns():
     model = ToyModel()
-    episodes = played(Dawdles, ["a"] * 300, EpisodeLimits(), model)
+    episodes = play_episodes(Dawdles, ["a"] * 300, EpisodeLimits(), model)
     assert [len(requests) for requests in model.asked] == [300, 225, 150, 75]
     assert [episode.reward for episode in episodes] == [1.0, 2.0, 3.0, 4.0] * 75
 
 
 def test_which_environment_answers_first_changes_nothing():
-    first, second = (played(Dawdles, ["a"] * 20, EpisodeLimits(), ToyModel(7)) for _ in range(2))
+    first, second = (play_episodes(Dawdles, ["a"] * 20, EpisodeLimits(), ToyModel(7)) for _ in range(2))
     assert first == second
 
 
@@ -39,23 +39,23 @@ def test_a_model_that_cannot_draw_is_an_error_of_the_run_and_not_of_the_episodes
             raise MemoryError("no memory left")
 
     with pytest.raises(MemoryError, match="no memory left"):
-        played(says("?"), ["a"] * 3, EpisodeLimits(), Broken())
+        play_episodes(answers_with("?"), ["a"] * 3, EpisodeLimits(), Broken())
 
 
 def test_an_error_of_the_model_is_raised_even_where_an_episode_swallows_it():
     def draw(requests):
         raise MemoryError("no memory left")
 
-    rounds = Rounds(draw)
+    lockstep = LockstepSampler(draw)
 
     async def swallows():
         try:
-            await rounds.generate([1], SamplingParams())
+            await lockstep.generate([1], SamplingParams())
         except MemoryError:
             return
 
     async def play():
-        return await rounds.play([swallows, swallows])
+        return await lockstep.play([swallows, swallows])
 
     with pytest.raises(MemoryError):
         asyncio.run(play())
@@ -63,13 +63,13 @@ def test_an_error_of_the_model_is_raised_even_where_an_episode_swallows_it():
 
 def test_an_episode_may_ask_for_several_actions_at_once():
     model = ToyModel()
-    rounds = Rounds(model.draw)
+    lockstep = LockstepSampler(model.draw)
 
     async def asks():
-        return await asyncio.gather(*[rounds.generate([place], SamplingParams()) for place in range(3)])
+        return await asyncio.gather(*[lockstep.generate([place], SamplingParams()) for place in range(3)])
 
     async def play():
-        return await rounds.play([asks])
+        return await lockstep.play([asks])
 
     [drawn] = asyncio.run(play())
     assert len(drawn) == 3

@@ -6,12 +6,12 @@ from typing import Any
 
 from plaudit.agents import (
     Action,
+    ActionRequest,
     AgentInstance,
     Episode,
     EpisodeLimits,
+    LockstepSampler,
     Player,
-    Request,
-    Rounds,
     SamplingParams,
 )
 
@@ -43,10 +43,10 @@ class ToyModel:
     def __init__(self, seed: int = 0, most: int = 4) -> None:
         self.chance, self.most = random.Random(seed), most
         self.tokenizer = ToyTokenizer()
-        self.asked: list[list[Request]] = []
+        self.asked: list[list[ActionRequest]] = []
         self.drawn: list[list[Action]] = []
 
-    def draw(self, requests: list[Request]) -> list[Action]:
+    def draw(self, requests: list[ActionRequest]) -> list[Action]:
         self.asked.append(requests)
         self.drawn.append([self._action(request.sampling_params) for request in requests])
         return self.drawn[-1]
@@ -57,16 +57,16 @@ class ToyModel:
         return Action(ids, self.tokenizer.decode(ids), [-float(self.chance.random()) for _ in ids], "stop")
 
 
-def played(
+def play_episodes(
     environment: type, prompts: list[str], limits: EpisodeLimits, model: ToyModel | None = None, **params: Any
 ) -> list[Episode]:
     """Episodes of these prompts, all at once; the label is the prompt's place."""
     model = model or ToyModel()
-    rounds = Rounds(model.draw)
-    player = Player(environment, rounds, model.tokenizer, limits)
+    lockstep = LockstepSampler(model.draw)
+    player = Player(environment, lockstep, model.tokenizer, limits)
 
     async def play() -> list[Episode]:
-        return await rounds.play(
+        return await lockstep.play(
             [
                 lambda at=at, text=text: player.play(text, at, SamplingParams(**params))
                 for at, text in enumerate(prompts)
@@ -76,7 +76,7 @@ def played(
     return asyncio.run(play())
 
 
-def says(*feedbacks: str, **more: Any) -> type:
+def answers_with(*feedbacks: str, **more: Any) -> type:
     """An environment that gives these feedbacks, one after the other, and is done after the last."""
 
     class Says(AgentInstance):

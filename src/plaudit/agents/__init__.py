@@ -1,25 +1,28 @@
 """Agents: multi-turn episodes in environments, token-in-token-out.
 
-Nothing here needs torch or a model: an engine that continues token ids is all that an episode asks for.
+Nothing here needs torch or a model: an episode only needs a sampler that continues token ids.
 """
 
-from plaudit.agents.agent import Agent
+from plaudit.agents.agent import Agent, run_executor
 from plaudit.agents.environment import AgentInstance
-from plaudit.agents.episode import Episode, EpisodeLimits, Player
+from plaudit.agents.episode import Episode, EpisodeLimits, Player, Segment
 from plaudit.agents.executor import AgentExecutor
-from plaudit.agents.generation import Action, Engine, SamplingParams
-from plaudit.agents.lockstep import Request, Rounds
+from plaudit.agents.generation import Action, ActionSampler, SamplingParams, get_param
+from plaudit.agents.lockstep import ActionRequest, LockstepSampler
 
 __all__ = [
     "Action",
+    "ActionRequest",
+    "ActionSampler",
     "Agent",
     "AgentExecutor",
     "AgentInstance",
-    "Engine",
     "Episode",
     "EpisodeLimits",
+    "LockstepSampler",
     "Player",
-    "Request",
-    "Rounds",
     "SamplingParams",
+    "Segment",
+    "get_param",
+    "run_executor",
 ]

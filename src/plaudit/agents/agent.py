@@ -1,4 +1,4 @@
-"""What an agent file offers: the class of its environments, and the class of its executors where it has one."""
+"""An agent file's content: the class of its environments, and the class of its executors where it has one."""
 
 import inspect
 from collections.abc import Callable
@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from plaudit.agents.episode import Episode, EpisodeLimits
-from plaudit.agents.executor import AgentExecutor, episode_of
-from plaudit.agents.generation import Engine
+from plaudit.agents.executor import AgentExecutor, read_episode
+from plaudit.agents.generation import ActionSampler
 from plaudit.errors import AgentError
 
-__all__ = ["Agent", "executed"]
+__all__ = ["Agent", "run_executor"]
 
-GIVEN_TO_INIT = ("max_steps", "max_length", "llm_engine", "hf_tokenizer", "result_queue")
-GIVEN_TO_EXECUTE = ("max_length", "hf_tokenizer", "llm_engine")
+INIT_ARGUMENTS = ("max_steps", "max_length", "llm_engine", "hf_tokenizer", "result_queue")
+EXECUTE_ARGUMENTS = ("max_length", "hf_tokenizer", "llm_engine")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,15 +25,17 @@ class Agent:
 
     def __post_init__(self) -> None:
         if self.executor is not None:
-            _check(f"{self.executor.__name__}.__init__", inspect.signature(self.executor), GIVEN_TO_INIT)
-            _check(f"{self.executor.__name__}.execute", inspect.signature(self.executor.execute), GIVEN_TO_EXECUTE, 4)
+            _check_arguments(f"{self.executor.__name__}.__init__", inspect.signature(self.executor), INIT_ARGUMENTS)
+            _check_arguments(
+                f"{self.executor.__name__}.execute", inspect.signature(self.executor.execute), EXECUTE_ARGUMENTS, 4
+            )
 
-    def executor_for(self, engine: Engine, tokenizer: Any, limits: EpisodeLimits) -> AgentExecutor:
-        """An executor with everything it needs; what its own `__init__` sets is left as it is."""
+    def build_executor(self, sampler: ActionSampler, tokenizer: Any, limits: EpisodeLimits) -> AgentExecutor:
+        """An executor with sampler, tokenizer and limits; attributes that its own `__init__` sets are kept."""
         given: dict[str, Any] = {
             "max_steps": limits.max_steps,
             "max_length": limits.max_length,
-            "llm_engine": engine,
+            "llm_engine": sampler,
             "hf_tokenizer": tokenizer,
         }
         if self.executor is None:
@@ -41,24 +43,24 @@ class Agent:
         else:
             asked = inspect.signature(self.executor).parameters
             build: Callable[..., AgentExecutor] = self.executor
-            executor = build(**{name: given.get(name) for name in GIVEN_TO_INIT if name in asked})
+            executor = build(**{name: given.get(name) for name in INIT_ARGUMENTS if name in asked})
         for name, value in {**given, "deadline_s": limits.deadline_s}.items():
             if getattr(executor, name, None) is None:
                 setattr(executor, name, value)
         return executor
 
 
-async def executed(executor: AgentExecutor, prompt: str, label: Any, sampling_params: Any) -> Episode:
-    """One episode, by the executor's own `execute` with the arguments that it asks for."""
+async def run_executor(executor: AgentExecutor, prompt: str, label: Any, sampling_params: Any) -> Episode:
+    """One episode, played by the executor's own `execute` with the arguments in its signature."""
     asked = inspect.signature(executor.execute).parameters
-    more = {name: getattr(executor, name) for name in GIVEN_TO_EXECUTE if name in asked}
-    result = await executor.execute(prompt, label, sampling_params, **more)
-    return episode_of(result, executor.hf_tokenizer)
+    arguments = {name: getattr(executor, name) for name in EXECUTE_ARGUMENTS if name in asked}
+    result = await executor.execute(prompt, label, sampling_params, **arguments)
+    return read_episode(result, executor.hf_tokenizer)
 
 
-def _check(method: str, signature: inspect.Signature, given: tuple[str, ...], first: int = 0) -> None:
-    """Raise AgentError where a method must be given something that nobody has, from its `first` parameter on."""
+def _check_arguments(method: str, signature: inspect.Signature, available: tuple[str, ...], first: int = 0) -> None:
+    """Raise AgentError where a method requires an argument that is not available, from its `first` parameter on."""
     for name, parameter in list(signature.parameters.items())[first:]:
         variadic = parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
-        if parameter.default is parameter.empty and not variadic and name not in given:
-            raise AgentError(f"{method} asks for {name!r}; it is given {', '.join(given)}")
+        if parameter.default is parameter.empty and not variadic and name not in available:
+            raise AgentError(f"{method} asks for {name!r}; available are {', '.join(available)}")

@@ -1,7 +1,7 @@
-"""What an agent talks to: an environment that is reset once and then answers every action.
+"""The environment of an episode: it is reset once and then answers every action.
 
-States and results are dicts with the keys of OpenRLHF's agents, so that its agent files run as they are; what comes
-back is checked here. An environment gives no reward by leaving `rewards` out: then a reward function judges.
+States and results are dicts with the keys of OpenRLHF's agents, so that its agent files run unchanged; what they
+return is checked here. An environment that leaves `rewards` out gives no reward: then a reward function scores.
 """
 
 import inspect
@@ -14,7 +14,7 @@ from plaudit.contract.output import as_number
 from plaudit.errors import AgentError, did_you_mean
 from plaudit.jsonline import as_plain
 
-__all__ = ["AgentInstance", "StepResult", "made", "number_of", "observation_of"]
+__all__ = ["AgentInstance", "StepResult", "create_environment", "read_number", "read_observation"]
 
 KEYS = ("rewards", "scores", "environment_feedback", "done", "sampling_params", "extra_logs")
 
@@ -35,7 +35,7 @@ class AgentInstance(ABC):
         """
 
 
-async def made(environment: Any) -> Any:
+async def create_environment(environment: Any) -> Any:
     """An instance of the class, even where its `__init__` is async, which Python itself does not allow."""
     instance = environment.__new__(environment)
     returned = instance.__init__()
@@ -44,7 +44,7 @@ async def made(environment: Any) -> Any:
     return instance
 
 
-def observation_of(returned: Any) -> str:
+def read_observation(returned: Any) -> str:
     """The observation in what `reset` returned."""
     if not isinstance(returned, Mapping) or not isinstance(returned.get("observation"), str):
         raise AgentError(f"reset must return {{'observation': text}}, got {returned!r:.80}")
@@ -53,7 +53,7 @@ def observation_of(returned: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """What a step gave, checked: `reward` is None where the environment leaves judging to a reward function."""
+    """What a step returned, checked: `reward` is None where the environment leaves scoring to a reward function."""
 
     feedback: str
     done: bool
@@ -77,21 +77,21 @@ class StepResult:
         return cls(
             feedback=feedback,
             done=done,
-            reward=number_of("rewards", returned.get("rewards")),
-            score=number_of("scores", returned.get("scores")),
+            reward=read_number("rewards", returned.get("rewards")),
+            score=read_number("scores", returned.get("scores")),
             sampling_params=returned.get("sampling_params"),
-            logs={str(name): as_plain(_alone(value)) for name, value in (returned.get("extra_logs") or {}).items()},
+            logs={str(name): as_plain(_unwrap(value)) for name, value in (returned.get("extra_logs") or {}).items()},
         )
 
 
-def number_of(what: str, value: Any) -> float | None:
+def read_number(what: str, value: Any) -> float | None:
     """A finite number or None; it may come as a tensor or list with one element."""
-    value = _alone(value)
+    value = _unwrap(value)
     return None if value is None else as_number(what, value)
 
 
-def _alone(value: Any) -> Any:
-    """Tensors as numbers or lists; what holds one element only as that element."""
+def _unwrap(value: Any) -> Any:
+    """Tensors as numbers or lists; a list of one element as that element."""
     plain = value.tolist() if hasattr(value, "tolist") else value
     while isinstance(plain, list | tuple) and len(plain) == 1:
         plain = plain[0]

@@ -1,7 +1,7 @@
-"""Executors run one episode from a prompt: OpenRLHF's interface, in the form it documents and in the newer one.
+"""Executors play one episode from a prompt: OpenRLHF's interface, in the form it documents and in the newer one.
 
-The documented form gives engine, tokenizer and limits to `__init__`, the newer one to `execute`; both work here, and
-what is given to `execute` counts. An environment or engine that fails raises nothing: the result's `status` says so.
+The documented form passes sampler (`llm_engine`), tokenizer and limits to `__init__`, the newer one to `execute`; both
+work, and what is passed to `execute` wins. A failing environment or sampler raises nothing: the result has a `status`.
 """
 
 import inspect
@@ -9,26 +9,26 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from plaudit.agents.environment import number_of
-from plaudit.agents.episode import Episode, EpisodeLimits, Piece, Player
-from plaudit.agents.generation import Engine
+from plaudit.agents.environment import read_number
+from plaudit.agents.episode import Episode, EpisodeLimits, Player, Segment
+from plaudit.agents.generation import ActionSampler
 from plaudit.contract.output import Status
 from plaudit.errors import AgentError
 from plaudit.jsonline import as_plain
 from plaudit.trajectory import Step
 
-__all__ = ["AgentExecutor", "episode_of", "result_of"]
+__all__ = ["AgentExecutor", "build_result", "read_episode"]
 
 
 class AgentExecutor:
-    """Plays episodes in environments of one class; subclass it to change what `execute` does around that."""
+    """Plays episodes in environments of one class; override `execute` in a subclass to do more."""
 
     def __init__(
         self,
         agent_instance_cls: type,
         max_steps: int | None = None,
         max_length: int | None = None,
-        llm_engine: Engine | None = None,
+        llm_engine: ActionSampler | None = None,
         hf_tokenizer: Any = None,
         result_queue: Any = None,
     ) -> None:
@@ -44,7 +44,7 @@ class AgentExecutor:
         sampling_params: Any,
         max_length: int | None = None,
         hf_tokenizer: Any = None,
-        llm_engine: Engine | None = None,
+        llm_engine: ActionSampler | None = None,
         images: Any = None,
     ) -> dict[str, Any]:
         """Play one episode; the result is returned, and put on the queue where there is one.
@@ -54,12 +54,12 @@ class AgentExecutor:
         """
         if images is not None:
             raise AgentError("episodes with images are not supported; leave images out")
-        engine, tokenizer = llm_engine or self.llm_engine, hf_tokenizer or self.hf_tokenizer
-        if engine is None or tokenizer is None:
+        sampler, tokenizer = llm_engine or self.llm_engine, hf_tokenizer or self.hf_tokenizer
+        if sampler is None or tokenizer is None:
             raise AgentError("an executor needs llm_engine and hf_tokenizer; give them to __init__ or to execute")
         limits = EpisodeLimits(self.max_steps, max_length or self.max_length, self.deadline_s)
-        episode = await Player(self.agent_instance_cls, engine, tokenizer, limits).play(prompt, label, sampling_params)
-        result = result_of(episode, prompt, label)
+        episode = await Player(self.agent_instance_cls, sampler, tokenizer, limits).play(prompt, label, sampling_params)
+        result = build_result(episode, prompt, label)
         if self.result_queue is not None:
             put = self.result_queue.put(result)
             if inspect.isawaitable(put):
@@ -67,13 +67,13 @@ class AgentExecutor:
         return result
 
 
-def result_of(episode: Episode, prompt: str, label: Any) -> dict[str, Any]:
+def build_result(episode: Episode, prompt: str, label: Any) -> dict[str, Any]:
     """An episode as the dict that executors return."""
     start, ranges = len(episode.prompt_ids), []
-    for piece in episode.pieces:
-        if piece.chosen:
-            ranges.append((start, start + len(piece.ids)))
-        start += len(piece.ids)
+    for segment in episode.segments:
+        if segment.is_action:
+            ranges.append((start, start + len(segment.ids)))
+        start += len(segment.ids)
     logprobs = episode.logprobs
     return {
         "prompt": prompt,
@@ -91,30 +91,32 @@ def result_of(episode: Episode, prompt: str, label: Any) -> dict[str, Any]:
     }
 
 
-def episode_of(result: Mapping[str, Any], tokenizer: Any) -> Episode:
+def read_episode(result: Mapping[str, Any], tokenizer: Any) -> Episode:
     """The episode in what an executor returned, also one that played it in its own way; the result's reward counts."""
     if not isinstance(result, Mapping):
         raise AgentError(f"execute must return a dict such as AgentExecutor.execute gives, got {result!r:.60}")
-    episode = result.get("episode") or _from_ranges(result, tokenizer)
+    episode = result.get("episode") or _read_ranges(result, tokenizer)
     if episode.status is not Status.OK:
         return episode
-    reward, score = (number_of(name, result.get(name)) for name in ("reward", "scores"))
+    reward, score = (read_number(name, result.get(name)) for name in ("reward", "scores"))
     return replace(episode, reward=reward, score=score, logs=as_plain(dict(result.get("extra_logs") or {})))
 
 
-def _from_ranges(result: Mapping[str, Any], tokenizer: Any) -> Episode:
+def _read_ranges(result: Mapping[str, Any], tokenizer: Any) -> Episode:
     missing = [name for name in ("observation_tokens", "action_ranges") if not result.get(name)]
     if missing:
         raise AgentError(f"execute returned no {' and no '.join(missing)}, so there is nothing to train on")
     tokens = [int(token) for token in result["observation_tokens"]]
-    numbers, begin = result.get("rollout_log_probs"), int(result["action_ranges"][0][0])
-    pieces, steps, at = [], [], begin
+    logprobs, begin = result.get("rollout_log_probs"), int(result["action_ranges"][0][0])
+    segments, steps, at = [], [], begin
     for start, end in result["action_ranges"]:
         feedback, action = tokens[at:start], tokens[start:end]
-        news = tokenizer.decode(feedback, skip_special_tokens=True)
-        pieces += [Piece(feedback, news, chosen=False)] if feedback else []
+        observation = tokenizer.decode(feedback, skip_special_tokens=True)
+        segments += [Segment(feedback, observation, is_action=False)] if feedback else []
         text = tokenizer.decode(action, skip_special_tokens=True)
-        pieces.append(Piece(action, text, True, None if numbers is None else [float(n) for n in numbers[start:end]]))
-        steps.append(Step(news, text, metadata={"tokens": [start - begin, end - begin]}))
+        segments.append(
+            Segment(action, text, True, None if logprobs is None else [float(number) for number in logprobs[start:end]])
+        )
+        steps.append(Step(observation, text, metadata={"tokens": [start - begin, end - begin]}))
         at = end
-    return Episode(tokens[:begin], pieces, steps, "length" if result.get("truncated") else "stop")
+    return Episode(tokens[:begin], segments, steps, "length" if result.get("truncated") else "stop")

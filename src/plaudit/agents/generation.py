@@ -1,6 +1,6 @@
-"""What draws actions: token ids in, token ids out, in the shape that vLLM's engines give them.
+"""What draws actions: token ids in, token ids out, in the shape of vLLM's outputs.
 
-`sampling_params` belong to one episode: they are copied before an engine or an environment sees them, since both may
+`sampling_params` belong to one episode: they are copied before a sampler or an environment sees them, since both may
 change them.
 """
 
@@ -11,12 +11,22 @@ from typing import Any, Protocol
 
 from plaudit.errors import AgentError
 
-__all__ = ["Action", "Drawn", "Engine", "Generation", "Logprob", "SamplingParams", "action_of", "told", "with_room"]
+__all__ = [
+    "Action",
+    "ActionSampler",
+    "Generation",
+    "GenerationOutput",
+    "Logprob",
+    "SamplingParams",
+    "get_param",
+    "limit_tokens",
+    "read_action",
+]
 
 
 @dataclass(slots=True)
 class SamplingParams:
-    """How the next action is drawn; an environment may change it or give another object with such attributes."""
+    """How the next action is drawn; an environment may change it or return another object with such attributes."""
 
     max_tokens: int = 64
     temperature: float = 1.0
@@ -28,7 +38,7 @@ class SamplingParams:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """What the model said in one turn, token by token."""
+    """What the model wrote in one turn, token by token."""
 
     ids: list[int]
     text: str
@@ -44,8 +54,8 @@ class Logprob:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
-    """An action as engines give it: `logprobs` has a table of tokens for each place."""
+class GenerationOutput:
+    """An action in vLLM's shape: `logprobs` has a table of tokens for each position."""
 
     token_ids: list[int]
     text: str
@@ -53,7 +63,7 @@ class Drawn:
     finish_reason: str
 
     @classmethod
-    def of(cls, action: Action) -> "Drawn":
+    def of(cls, action: Action) -> "GenerationOutput":
         """The action in this shape."""
         tables = None
         if action.logprobs is not None:
@@ -63,50 +73,50 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """The answer of an engine; the first of `outputs` is the action."""
+    """What a sampler returns; the first of `outputs` is the action."""
 
-    outputs: list[Drawn]
+    outputs: list[GenerationOutput]
 
 
-class Engine(Protocol):
-    """Draws one action after the tokens of an episode so far."""
+class ActionSampler(Protocol):
+    """Draws one action after the tokens of an episode so far; vLLM's asynchronous engines have this method."""
 
     async def generate(self, token_ids: list[int], sampling_params: Any) -> Any:
         """A `Generation`, or an object of that shape."""
         ...
 
 
-def action_of(generation: Any) -> Action:
-    """The action in an engine's answer."""
-    drawn = generation.outputs[0]
-    ids = [int(token) for token in drawn.token_ids]
+def read_action(generation: Any) -> Action:
+    """The action in what a sampler returned."""
+    output = generation.outputs[0]
+    ids = [int(token) for token in output.token_ids]
     if not ids:
-        raise AgentError("the engine drew an action without tokens; ask for at least one")
+        raise AgentError("the sampler drew an action without tokens; ask for at least one")
     logprobs = None
-    if drawn.logprobs is not None:
-        logprobs = [_number(token, place) for token, place in zip(ids, drawn.logprobs, strict=True)]
-    return Action(ids, drawn.text, logprobs, drawn.finish_reason or "stop")
+    if output.logprobs is not None:
+        logprobs = [_read_logprob(token, position) for token, position in zip(ids, output.logprobs, strict=True)]
+    return Action(ids, output.text, logprobs, output.finish_reason or "stop")
 
 
-def told(sampling_params: Any, name: str, otherwise: Any) -> Any:
-    """One of the params, from an object or a dict; `otherwise` where they do not say."""
-    found = sampling_params if isinstance(sampling_params, Mapping) else {name: getattr(sampling_params, name, None)}
-    value = found.get(name)
-    return otherwise if value is None else value
+def get_param(sampling_params: Any, name: str, default: Any) -> Any:
+    """One of the params, from an object or a dict; `default` where they do not have it."""
+    is_mapping = isinstance(sampling_params, Mapping)
+    value = sampling_params.get(name) if is_mapping else getattr(sampling_params, name, None)
+    return default if value is None else value
 
 
-def with_room(sampling_params: Any, room: int | None) -> Any:
-    """A copy of the params that draws at most `room` tokens."""
+def limit_tokens(sampling_params: Any, limit: int | None) -> Any:
+    """A copy of the params that draws at most `limit` tokens; None is no limit."""
     own = copy.deepcopy(sampling_params)
-    if room is None:
+    if limit is None:
         return own
-    most = min(int(told(own, "max_tokens", room)), room)
+    max_tokens = min(int(get_param(own, "max_tokens", limit)), limit)
     if isinstance(own, Mapping):
-        return {**own, "max_tokens": most}
-    own.max_tokens = most
+        return {**own, "max_tokens": max_tokens}
+    own.max_tokens = max_tokens
     return own
 
 
-def _number(token: int, place: Any) -> float:
-    found: Any = place[token] if isinstance(place, Mapping) else place
+def _read_logprob(token: int, position: Any) -> float:
+    found: Any = position[token] if isinstance(position, Mapping) else position
     return float(found.logprob if hasattr(found, "logprob") else found)

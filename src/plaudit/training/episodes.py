@@ -13,9 +13,18 @@ from typing import Any
 
 import msgspec
 
-from plaudit.agents import Action, Agent, AgentExecutor, Episode, EpisodeLimits, Request, Rounds, SamplingParams
-from plaudit.agents.agent import executed
-from plaudit.agents.generation import told
+from plaudit.agents import (
+    Action,
+    ActionRequest,
+    Agent,
+    AgentExecutor,
+    Episode,
+    EpisodeLimits,
+    LockstepSampler,
+    SamplingParams,
+    get_param,
+    run_executor,
+)
 from plaudit.contract.boundary import attempted
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.contract.waiting import complete
@@ -65,9 +74,9 @@ class EpisodeSampler:
         )
 
     async def _played(self, rows: Sequence[Trajectory], settings: SamplingSettings) -> list[Episode]:
-        rounds = Rounds(partial(self._drawn, settings.seed, count()), partial(_asked, settings))
-        executor = self.agent.executor_for(rounds, self.sampler.tokenizer, self.limits)
-        return await rounds.play([partial(self._episode, executor, row, settings) for row in rows])
+        lockstep = LockstepSampler(partial(self._drawn, settings.seed, count()), partial(_asked, settings))
+        executor = self.agent.build_executor(lockstep, self.sampler.tokenizer, self.limits)
+        return await lockstep.play([partial(self._episode, executor, row, settings) for row in rows])
 
     async def _episode(self, executor: AgentExecutor, row: Trajectory, settings: SamplingSettings) -> Episode:
         text = prompt_text(self.sampler.tokenizer, row.prompt)
@@ -75,7 +84,7 @@ class EpisodeSampler:
             settings.max_new_tokens, settings.temperature, settings.top_p, settings.top_k, list(settings.stop)
         )
         name = f"{type(executor).__name__}.execute"
-        given = await attempted(name, lambda: executed(executor, text, row.ground_truth, params))
+        given = await attempted(name, lambda: run_executor(executor, text, row.ground_truth, params))
         episode: Episode = given
         if isinstance(given, RewardOutput):  # an executor's own code failed
             episode = Episode([], [], [], "error", given.status, given.reason)
@@ -83,8 +92,8 @@ class EpisodeSampler:
             episode = replace(episode, prompt_ids=encoded_prompts(self.sampler.tokenizer, [row.prompt])[0])
         return episode
 
-    def _drawn(self, seed: int | None, draws: Iterator[int], requests: list[Request]) -> list[Action]:
-        """The actions of a round: those that are drawn in the same way are drawn together."""
+    def _drawn(self, seed: int | None, draws: Iterator[int], requests: list[ActionRequest]) -> list[Action]:
+        """The actions of a turn: those that are drawn in the same way are drawn together."""
         alike: dict[SamplingSettings, list[int]] = defaultdict(list)
         for place, request in enumerate(requests):
             alike[request.sampling_params].append(place)
@@ -96,9 +105,9 @@ class EpisodeSampler:
         return [actions[place] for place in range(len(requests))]
 
     def _responses(self, episodes: Sequence[Episode]) -> list[Response]:
-        pieces = [piece for episode in episodes for piece in episode.pieces]
-        found = iter(offsets_of(self.sampler.tokenizer, [p.ids for p in pieces], [p.text for p in pieces]))
-        return [_response(episode, [next(found) for _ in episode.pieces]) for episode in episodes]
+        segments = [segment for episode in episodes for segment in episode.segments]
+        found = iter(offsets_of(self.sampler.tokenizer, [s.ids for s in segments], [s.text for s in segments]))
+        return [_response(episode, [next(found) for _ in episode.segments]) for episode in episodes]
 
 
 class EpisodeScorer:
@@ -127,21 +136,21 @@ class EpisodeScorer:
 
 def _asked(settings: SamplingSettings, sampling_params: Any) -> SamplingSettings:
     """The settings with what an episode's params say of them."""
-    stop = told(sampling_params, "stop", ())
+    stop = get_param(sampling_params, "stop", ())
     return SamplingSettings(
-        max_new_tokens=int(told(sampling_params, "max_tokens", settings.max_new_tokens)),
-        temperature=float(told(sampling_params, "temperature", settings.temperature)),
-        top_p=float(told(sampling_params, "top_p", settings.top_p)),
-        top_k=max(0, int(told(sampling_params, "top_k", settings.top_k))),  # vLLM says -1 for none
+        max_new_tokens=int(get_param(sampling_params, "max_tokens", settings.max_new_tokens)),
+        temperature=float(get_param(sampling_params, "temperature", settings.temperature)),
+        top_p=float(get_param(sampling_params, "top_p", settings.top_p)),
+        top_k=max(0, int(get_param(sampling_params, "top_k", settings.top_k))),  # vLLM says -1 for none
         stop=(stop,) if isinstance(stop, str) else tuple(stop),
     )
 
 
 def _response(episode: Episode, spans: Sequence[Sequence[tuple[int, int]]]) -> Response:
     offsets, at = [], 0
-    for piece, own in zip(episode.pieces, spans, strict=True):
+    for segment, own in zip(episode.segments, spans, strict=True):
         offsets += [(at + start, at + end) for start, end in own]
-        at += len(piece.text)
+        at += len(segment.text)
     tokens = Tokens(episode.ids, offsets, episode.logprobs, episode.mask)
     return Response(episode.response, tokens, episode.finish_reason)
 
