@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from plaudit import RewardOutput, Status
-from plaudit.engine.cache import Cache, CacheStats
+from plaudit.engine.caching.cache import Cache, CacheStats
 from plaudit.errors import CacheError, PlauditError
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": ":".join(filter(None, sys.path))}
@@ -116,7 +116,7 @@ def test_clear_forgets_everything_and_gives_the_space_back(path):
 WRITER = """
 import sys
 from plaudit import RewardOutput
-from plaudit.engine.cache import Cache
+from plaudit.engine.caching.cache import Cache
 path, first = sys.argv[1], int(sys.argv[2])
 seen = 0
 with Cache(path) as cache:
@@ -170,7 +170,7 @@ def test_many_may_make_the_same_new_cache_at_the_same_moment(tmp_path):
 ENDLESS = """
 import itertools, sys
 from plaudit import RewardOutput
-from plaudit.engine.cache import Cache
+from plaudit.engine.caching.cache import Cache
 cache = Cache(sys.argv[1])
 for start in itertools.count(step=200):
     numbers = range(start, start + 200)
@@ -195,7 +195,7 @@ def test_a_kill_while_writing_leaves_a_cache_that_has_what_was_written(path):
 FORKING = """
 import os, sys
 from plaudit import RewardOutput
-from plaudit.engine.cache import Cache
+from plaudit.engine.caching.cache import Cache
 with Cache(sys.argv[1]) as cache:
     cache.put_many({b"a" * 16: RewardOutput(1.0)})
     child = os.fork()
@@ -288,7 +288,7 @@ def test_a_cache_that_is_locked_when_opened_steps_aside(path):
 FULL = """
 import resource, sys
 from plaudit import RewardOutput
-from plaudit.engine.cache import Cache
+from plaudit.engine.caching.cache import Cache
 resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
 with Cache(sys.argv[1]) as cache:
     for n in range(2000):

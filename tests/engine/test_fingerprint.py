@@ -19,7 +19,7 @@ import pytest
 from plaudit import CompositeReward, FunctionReward, RewardFunction, load, reward
 from plaudit.compose import TaskReward
 from plaudit.dialects.openrlhf import OpenRLHFReward
-from plaudit.engine.fingerprint import NotIdentified, fingerprint, identity
+from plaudit.engine.caching.fingerprint import NotIdentified, fingerprint, identity
 from plaudit.schedules import LinearSchedule
 from plaudit.shaping import CosineLength, LengthPenalty
 
@@ -345,7 +345,7 @@ def test_code_that_may_read_the_id_is_noticed(function, reads):
 FRESH = """
 import sys
 from plaudit import load
-from plaudit.engine.fingerprint import fingerprint
+from plaudit.engine.caching.fingerprint import fingerprint
 print(fingerprint(load(sys.argv[1])).digest.hex())
 """
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plaudit import FunctionReward, RewardFunction, Step, Tokens, Trajectory, reward
-from plaudit.engine.keys import SampleKeys
+from plaudit.engine.caching.keys import SampleKeys
 from plaudit.shaping import LengthPenalty
 
 SAMPLE = Trajectory(prompt="2 + 2?", response="4", ground_truth="4", id=1, group=7, metadata={"level": 1})

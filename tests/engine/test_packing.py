@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plaudit import RewardOutput, Status
-from plaudit.engine.packing import packed, unpacked
+from plaudit.engine.caching.packing import packed, unpacked
 
 numbers = st.floats(allow_nan=False, allow_infinity=False)
 words = st.text(st.characters(codec="utf-8"), max_size=8)

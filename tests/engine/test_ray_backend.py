@@ -19,7 +19,7 @@ from plaudit.engine.backends.processes import ProcessBackend
 from plaudit.engine.backends.ray import RayBackend
 from plaudit.engine.backends.ray_session import RaySession
 from plaudit.engine.shipping import Shipment
-from plaudit.engine.supply import Supply
+from plaudit.engine.stream import Supply
 from plaudit.engine.unit import Limits
 from plaudit.errors import InvalidReward, ScoringFailed
 from plaudit.loading import load
@@ -230,7 +230,7 @@ def test_a_ray_of_our_own_says_nothing_and_leaves_nothing_behind(tmp_path):
         from plaudit.engine.backends.ray import RayBackend
         from plaudit.engine.backends.ray_session import RaySession
         from plaudit.engine.shipping import Shipment
-        from plaudit.engine.supply import Supply
+        from plaudit.engine.stream import Supply
         from plaudit.engine.unit import Limits
 
         def descendants(pid):

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from test_line import OUTPUTS, TRAJECTORIES
+from test_rollout import OUTPUTS, TRAJECTORIES
 
 from plaudit import RewardOutput, Trajectory
 from plaudit.errors import MissingPackage, RolloutsError

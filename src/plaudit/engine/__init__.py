@@ -1,6 +1,6 @@
 """Score many trajectories."""
 
-from plaudit.engine.cache import Cache
+from plaudit.engine.caching.cache import Cache
 from plaudit.engine.endpoint import EndpointPolicy, guarded
 from plaudit.engine.scored import Scored
 from plaudit.engine.scorer import Scorer, score

@@ -19,12 +19,12 @@ from plaudit.contract.output import RewardOutput
 from plaudit.engine.backends.inline import InlineBackend
 from plaudit.engine.backends.processes import ProcessBackend
 from plaudit.engine.backends.ray import RayBackend
-from plaudit.engine.cache import Cache
-from plaudit.engine.remembered import PORTION, Remembered
+from plaudit.engine.caching.cache import Cache
+from plaudit.engine.caching.cached_scores import PORTION, Remembered
 from plaudit.engine.scored import Scored
 from plaudit.engine.shipping import Shipment
 from plaudit.engine.stats import ScorerStats
-from plaudit.engine.supply import Supply
+from plaudit.engine.stream import Supply
 from plaudit.engine.unit import Done, Limits
 from plaudit.errors import InvalidReward, InvalidTrajectory, did_you_mean
 from plaudit.loading import load

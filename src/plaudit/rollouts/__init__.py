@@ -1,8 +1,8 @@
 """The rollouts file: write, read, resume, never lose a line."""
 
-from plaudit.rollouts.line import Rollout
 from plaudit.rollouts.reading import BadLine, RolloutsReader, read_rollouts
 from plaudit.rollouts.resuming import Completed, check_resumable, completed, rest_of
+from plaudit.rollouts.rollout import Rollout
 from plaudit.rollouts.writing import Mode, RolloutsWriter
 
 __all__ = [

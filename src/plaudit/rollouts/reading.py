@@ -10,8 +10,8 @@ from typing import Any, BinaryIO
 
 from plaudit.errors import InvalidOutput, InvalidTrajectory, RolloutsError
 from plaudit.jsonline import InvalidJSON
-from plaudit.rollouts.line import Rollout
 from plaudit.rollouts.mapping import ColumnMapping
+from plaudit.rollouts.rollout import Rollout
 from plaudit.rollouts.sources import Source, source_of
 
 __all__ = ["BadLine", "RolloutsReader", "read_rollouts", "rollout_of"]

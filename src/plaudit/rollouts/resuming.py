@@ -12,9 +12,9 @@ from pathlib import Path
 
 from plaudit.errors import PlauditError, RolloutsError
 from plaudit.jsonline import InvalidJSON
-from plaudit.rollouts.line import Rollout
 from plaudit.rollouts.mapping import ColumnMapping
 from plaudit.rollouts.reading import rollout_of
+from plaudit.rollouts.rollout import Rollout
 from plaudit.rollouts.sources import LineSource, by_suffix
 
 __all__ = ["Completed", "check_resumable", "completed", "rest_of"]

@@ -14,9 +14,9 @@ from typing import Any, BinaryIO, Literal, Protocol, TypeAlias
 
 from plaudit import jsonline
 from plaudit.errors import RolloutsError, did_you_mean, require
-from plaudit.rollouts.line import Rollout
 from plaudit.rollouts.parquet import write_parquet
 from plaudit.rollouts.repairing import repair_gzip, repair_lines
+from plaudit.rollouts.rollout import Rollout
 from plaudit.rollouts.sources import LineSource, by_suffix
 
 __all__ = ["Mode", "RolloutsWriter"]

@@ -12,8 +12,8 @@ from typing import Any
 from plaudit.columns import FOREIGN_NAMES
 from plaudit.errors import DataError, PlauditError, RolloutsError, did_you_mean, require
 from plaudit.jsonline import InvalidJSON
-from plaudit.rollouts.line import OUTPUT_KEY
 from plaudit.rollouts.mapping import ColumnMapping
+from plaudit.rollouts.rollout import OUTPUT_KEY
 from plaudit.rollouts.sources import source_of
 from plaudit.training.encoding import encoded_prompts
 from plaudit.training.prompts import Prompts

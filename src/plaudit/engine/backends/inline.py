@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from plaudit.contract.boundary import evaluate
 from plaudit.contract.function import RewardFunction
-from plaudit.engine.supply import Supply
+from plaudit.engine.stream import Supply
 from plaudit.engine.unit import Done
 
 __all__ = ["InlineBackend"]

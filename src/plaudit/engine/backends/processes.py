@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 from plaudit.contract.output import RewardOutput, Status
-from plaudit.engine.backends.workers import Worker
+from plaudit.engine.backends.worker_handle import Worker
 from plaudit.engine.shipping import Shipment
 from plaudit.engine.stats import ScorerStats
-from plaudit.engine.supply import Supply
+from plaudit.engine.stream import Supply
 from plaudit.engine.unit import Done, Limits, Unit
 from plaudit.errors import InvalidReward, ScoringFailed
 

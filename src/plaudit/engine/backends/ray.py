@@ -20,7 +20,7 @@ from plaudit.contract.output import RewardOutput, Status
 from plaudit.engine.backends.ray_actor import Answer, ScoringActor, packed_units, unpacked_answer
 from plaudit.engine.backends.ray_session import RaySession
 from plaudit.engine.shipping import Shipment
-from plaudit.engine.supply import WINDOW, Supply
+from plaudit.engine.stream import WINDOW, Supply
 from plaudit.engine.unit import Done, Limits, Unit
 from plaudit.errors import ScoringFailed, require
 

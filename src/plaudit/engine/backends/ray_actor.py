@@ -17,7 +17,7 @@ from plaudit.contract.output import RewardOutput
 from plaudit.engine.backends.processes import ProcessBackend
 from plaudit.engine.backends.wire import Frames, packed_output
 from plaudit.engine.shipping import Shipment
-from plaudit.engine.supply import Supply
+from plaudit.engine.stream import Supply
 from plaudit.engine.unit import Limits, Unit
 from plaudit.errors import PlauditError
 

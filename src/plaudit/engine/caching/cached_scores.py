@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Iterator
 
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput
-from plaudit.engine.cache import Cache
-from plaudit.engine.keys import SampleKeys
+from plaudit.engine.caching.cache import Cache
+from plaudit.engine.caching.keys import SampleKeys
 from plaudit.engine.scored import Scored
 from plaudit.engine.stats import ScorerStats
-from plaudit.engine.supply import Supply
+from plaudit.engine.stream import Supply
 from plaudit.engine.unit import Done, Unit
 from plaudit.trajectory import Trajectory
 

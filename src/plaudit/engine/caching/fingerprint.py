@@ -35,7 +35,7 @@ from typing import Any
 import msgspec
 
 from plaudit.contract.function import RewardFunction
-from plaudit.engine.origins import Home, Origin, origin_of
+from plaudit.engine.caching.origins import Home, Origin, origin_of
 
 __all__ = ["DIGEST_SIZE", "Fingerprint", "NotIdentified", "fingerprint", "identity"]
 

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from plaudit.contract.function import FunctionReward, RewardFunction
-from plaudit.engine.fingerprint import DIGEST_SIZE, NotIdentified, fingerprint, identity
+from plaudit.engine.caching.fingerprint import DIGEST_SIZE, NotIdentified, fingerprint, identity
 from plaudit.errors import InvalidTrajectory
 from plaudit.trajectory import Step, Tokens, Trajectory
 

@@ -17,8 +17,8 @@ from types import TracebackType
 from typing import TypeAlias, TypeVar
 
 from plaudit.contract.output import RewardOutput
-from plaudit.engine.cache_file import connected, is_unfit, size_of
-from plaudit.engine.packing import packed, unpacked
+from plaudit.engine.caching.file import connected, is_unfit, size_of
+from plaudit.engine.caching.packing import packed, unpacked
 from plaudit.errors import CacheError
 
 __all__ = ["Cache", "CacheStats"]

@@ -7,7 +7,7 @@ outputs are not packed, and neither are failures, which may not happen again.
 import msgspec
 
 from plaudit.contract.output import RewardOutput, Status
-from plaudit.engine.keys import is_plain
+from plaudit.engine.caching.keys import is_plain
 
 __all__ = ["packed", "unpacked"]
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 __all__ = ["Home", "Origin", "origin_of"]
 
-_FOLDER = Path(__file__).parents[1]
+_FOLDER = Path(__file__).parents[2]
 _INSTALLED = frozenset({"site-packages", "dist-packages"})
 _STANDARD = Path(sysconfig.get_paths()["stdlib"])
 

@@ -1,0 +1,1 @@
+"""Scores kept on disk, found again by the content of reward and sample."""
