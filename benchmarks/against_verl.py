@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from plaudit.training.advantages import (
+from plaudit.training.learning.advantages import (
     Advantage,
     DrGRPOAdvantage,
     GAEAdvantage,
@@ -30,10 +30,10 @@ from plaudit.training.advantages import (
     ReinforceBaselineAdvantage,
     RLOOAdvantage,
 )
-from plaudit.training.credit import Credit
-from plaudit.training.divergence import KLEstimator, kl_divergence
-from plaudit.training.earnings import Earnings
-from plaudit.training.losses import LOSSES, Anchors, Average, LossSettings, policy_loss, value_loss
+from plaudit.training.learning.credit import Credit
+from plaudit.training.learning.divergence import KLEstimator, kl_divergence
+from plaudit.training.learning.earnings import Earnings
+from plaudit.training.learning.losses import LOSSES, Anchors, Average, LossSettings, policy_loss, value_loss
 
 PINNED = ("verl==0.9.1", "tensordict==0.15.3", "pyvers==0.2.3", "codetiming==1.4.0", "omegaconf==2.4.0")
 GROUPS, SAMPLES, TOKENS = 5, 4, 12

@@ -8,9 +8,9 @@ import time
 
 import torch
 
+from plaudit.training.model.tiny import WarmStart, tiny_policy, warm_start
 from plaudit.training.sampling import SamplingSettings, TransformersSampler
 from plaudit.training.tasks import find_task
-from plaudit.training.tiny import WarmStart, tiny_policy, warm_start
 
 ROUNDS = 7
 SIZES = ((16, 8), (32, 8), (64, 16))

@@ -25,9 +25,9 @@ import torch
 from plaudit import RewardFunction, Trajectory
 from plaudit.errors import require
 from plaudit.training import load_config, train
-from plaudit.training.config import RunConfig
-from plaudit.training.held_out import HeldOut
-from plaudit.training.ingredients import Ingredients, gathered
+from plaudit.training.config.schema import RunConfig
+from plaudit.training.reporting.held_out import HeldOut
+from plaudit.training.run import Ingredients, gathered
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 TASKS = ("addition", "follow_format", "length_control")

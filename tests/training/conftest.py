@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from plaudit.training.policy import Policy
+from plaudit.training.model.policy import Policy
+from plaudit.training.model.tiny import WarmStart, tiny_policy, warm_start
 from plaudit.training.tasks import find_task
-from plaudit.training.tiny import WarmStart, tiny_policy, warm_start
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from plaudit.training import load_config
-from plaudit.training.config import RunConfig
+from plaudit.training.config.schema import RunConfig
 
 SMALL = (
     "steps=6",

@@ -9,7 +9,7 @@ from runs import curves, metrics, rollouts, small
 from plaudit import RewardOutput, reward
 from plaudit.errors import ConfigError, DataError, TrainingError
 from plaudit.training import train
-from plaudit.training.settings import load_config
+from plaudit.training.config.reading import load_config
 
 
 @pytest.fixture(scope="module")

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 from plaudit.errors import require
 
 if TYPE_CHECKING:
-    from plaudit.training.advantages import GRPOAdvantage, RLOOAdvantage
-    from plaudit.training.config import RunConfig
+    from plaudit.training.config.reading import load_config
+    from plaudit.training.config.schema import RunConfig
     from plaudit.training.engines import train
-    from plaudit.training.losses import policy_loss
+    from plaudit.training.learning.advantages import GRPOAdvantage, RLOOAdvantage
+    from plaudit.training.learning.losses import policy_loss
+    from plaudit.training.model.policy import Policy
+    from plaudit.training.model.tiny import tiny_policy
     from plaudit.training.outcome import Outcome
-    from plaudit.training.policy import Policy
     from plaudit.training.sampling.in_process import TransformersSampler
     from plaudit.training.sampling.sampler import SamplingSettings
-    from plaudit.training.settings import load_config
     from plaudit.training.tasks import find_task
-    from plaudit.training.tiny import tiny_policy
 
 __all__ = [
     "GRPOAdvantage",
@@ -37,20 +37,20 @@ __all__ = [
 ]
 
 _LIGHT = {
-    "GRPOAdvantage": "advantages",
+    "GRPOAdvantage": "learning.advantages",
     "Outcome": "outcome",
-    "RLOOAdvantage": "advantages",
-    "RunConfig": "config",
+    "RLOOAdvantage": "learning.advantages",
+    "RunConfig": "config.schema",
     "SamplingSettings": "sampling.sampler",
     "find_task": "tasks",
-    "load_config": "settings",
+    "load_config": "config.reading",
     "train": "engines",
 }
 _HEAVY = {
-    "Policy": "policy",
+    "Policy": "model.policy",
     "TransformersSampler": "sampling.in_process",
-    "policy_loss": "losses",
-    "tiny_policy": "tiny",
+    "policy_loss": "learning.losses",
+    "tiny_policy": "model.tiny",
 }
 
 

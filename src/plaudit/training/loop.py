@@ -12,22 +12,22 @@ from typing import Any
 import torch
 
 from plaudit.errors import ConfigError, TrainingError
-from plaudit.training.ahead import Ahead, InTurn
+from plaudit.training.batches.collecting import Collector, seed_of
+from plaudit.training.batches.prefetching import Ahead, InTurn
 from plaudit.training.checkpoint import Checkpoints
-from plaudit.training.collecting import Collector, seed_of
-from plaudit.training.config import RunConfig
-from plaudit.training.finishing import write_report
-from plaudit.training.held_out import HeldOut
-from plaudit.training.ingredients import Ingredients, gathered
-from plaudit.training.measuring import batch_metrics, time_metrics
+from plaudit.training.config.schema import RunConfig
+from plaudit.training.data.prompt_stream import PromptStream
+from plaudit.training.disk_full import how_to_go_on, room_in
+from plaudit.training.learning.updater import Updater, estimator, loss_of
 from plaudit.training.outcome import Outcome
-from plaudit.training.prompt_stream import PromptStream
-from plaudit.training.recording import Recorder
-from plaudit.training.room import how_to_go_on, room_in
+from plaudit.training.reporting.final_report import write_report
+from plaudit.training.reporting.held_out import HeldOut
+from plaudit.training.reporting.metrics import batch_metrics, time_metrics
+from plaudit.training.reporting.recorder import Recorder
+from plaudit.training.run import Ingredients, gathered
 from plaudit.training.run_folder import RunFolder
 from plaudit.training.start import Start
 from plaudit.training.stopping import Stop
-from plaudit.training.updating import Updater, estimator, loss_of
 from plaudit.training.watching import Watch
 
 __all__ = ["train"]

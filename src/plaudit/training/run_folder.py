@@ -15,8 +15,8 @@ from typing import Any
 from plaudit import jsonline
 from plaudit.errors import TrainingError
 from plaudit.rollouts import Rollout, RolloutsWriter
-from plaudit.training.config import RunConfig, flat
-from plaudit.training.settings import documented, read_yaml
+from plaudit.training.config.reading import documented, read_yaml
+from plaudit.training.config.schema import RunConfig, flat
 
 __all__ = ["RunFolder", "RunLog"]
 

@@ -12,9 +12,9 @@ from plaudit.cli.console import say, show, show_json
 from plaudit.cli.options import JsonOption, QuietOption
 from plaudit.cli.training.training_watch import TrainingWatch, outcome_table
 from plaudit.errors import ConfigError, did_you_mean
-from plaudit.training.config import RunConfig
+from plaudit.training.config.reading import KEYS, documented, load_config, read_yaml
+from plaudit.training.config.schema import RunConfig
 from plaudit.training.run_folder import RunFolder
-from plaudit.training.settings import KEYS, documented, load_config, read_yaml
 
 __all__ = ["train"]
 

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from plaudit.cli.console import progress_console, say
-from plaudit.training.config import RunConfig
+from plaudit.training.config.schema import RunConfig
 from plaudit.training.outcome import Outcome
 
 __all__ = ["TrainingWatch", "outcome_table"]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from plaudit.contract.function import Rewarding
 from plaudit.errors import require
-from plaudit.training.config import RunConfig
+from plaudit.training.config.schema import RunConfig
 from plaudit.training.outcome import Outcome
 from plaudit.training.start import Start
 from plaudit.training.watching import Silence, Watch

@@ -22,19 +22,19 @@ from trl.trainer.grpo_config import GRPOConfig
 from trl.trainer.grpo_trainer import GRPOTrainer
 
 from plaudit.errors import DataError
-from plaudit.training.config import RunConfig
+from plaudit.training.config.schema import RunConfig
+from plaudit.training.data.prompt_stream import PromptStream
+from plaudit.training.data.prompts import Prompts
 from plaudit.training.engines.trl_arguments import Shape, refuse_what_trl_cannot, trl_arguments
 from plaudit.training.engines.trl_callback import Progress, RunCallback, Surroundings, newest_checkpoint
 from plaudit.training.engines.trl_ranks import Ranks, SharedSampler, SharedScorer
 from plaudit.training.engines.trl_reward import TRLReward
-from plaudit.training.finishing import write_report
-from plaudit.training.held_out import HeldOut
-from plaudit.training.ingredients import MAX_NEW_TOKENS, Ingredients, gathered
+from plaudit.training.model.policy import Policy, without_bars
 from plaudit.training.outcome import Outcome
-from plaudit.training.policy import Policy, without_bars
-from plaudit.training.prompt_stream import PromptStream
-from plaudit.training.prompts import Prompts
-from plaudit.training.recording import Recorder
+from plaudit.training.reporting.final_report import write_report
+from plaudit.training.reporting.held_out import HeldOut
+from plaudit.training.reporting.recorder import Recorder
+from plaudit.training.run import MAX_NEW_TOKENS, Ingredients, gathered
 from plaudit.training.run_folder import RunFolder
 from plaudit.training.sampling.in_process import TransformersSampler
 from plaudit.training.start import Start

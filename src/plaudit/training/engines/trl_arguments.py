@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from plaudit.errors import ConfigError
-from plaudit.training.config import RunConfig, flat
-from plaudit.training.losses import LossSettings
-from plaudit.training.updating import loss_of
+from plaudit.training.config.schema import RunConfig, flat
+from plaudit.training.learning.losses import LossSettings
+from plaudit.training.learning.updater import loss_of
 
 __all__ = ["BY_PLAUDIT", "COMPUTED", "RENAMED", "REQUIRED", "Shape", "refuse_what_trl_cannot", "trl_arguments"]
 

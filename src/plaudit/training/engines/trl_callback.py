@@ -13,12 +13,12 @@ from typing import Any
 
 from transformers import TrainerCallback
 
-from plaudit.training.config import RunConfig
+from plaudit.training.config.schema import RunConfig
 from plaudit.training.engines.trl_arguments import optimizer_steps
 from plaudit.training.engines.trl_ranks import Ranks
 from plaudit.training.engines.trl_reward import TRLReward
-from plaudit.training.measuring import batch_metrics, time_metrics
-from plaudit.training.recording import Recorder
+from plaudit.training.reporting.metrics import batch_metrics, time_metrics
+from plaudit.training.reporting.recorder import Recorder
 from plaudit.training.run_folder import RunFolder
 from plaudit.training.stopping import Stop
 

@@ -13,8 +13,8 @@ from accelerate import PartialState
 from accelerate.utils import gather_object
 
 from plaudit.contract.output import RewardOutput
-from plaudit.training.collecting import Scoring, seed_of
-from plaudit.training.prompts import PromptLike, Prompts
+from plaudit.training.batches.collecting import Scoring, seed_of
+from plaudit.training.data.prompts import PromptLike, Prompts
 from plaudit.training.sampling.sampler import Sampled, Sampler, SamplingSettings
 from plaudit.trajectory import Trajectory
 

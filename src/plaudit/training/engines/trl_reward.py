@@ -13,13 +13,13 @@ import msgspec
 
 from plaudit.contract.output import RewardOutput
 from plaudit.errors import TrainingError
-from plaudit.training.collecting import Batch
-from plaudit.training.config import RunConfig
-from plaudit.training.encoding import decoded, end_ids
+from plaudit.training.batches.collecting import Batch
+from plaudit.training.config.schema import RunConfig
+from plaudit.training.data.prompts import Prompts
 from plaudit.training.engines.trl_arguments import optimizer_steps
 from plaudit.training.engines.trl_ranks import Ranks, SharedScorer
-from plaudit.training.policy import Policy
-from plaudit.training.prompts import Prompts
+from plaudit.training.model.encoding import decoded, end_ids
+from plaudit.training.model.policy import Policy
 from plaudit.training.sampling.sampler import Sampled
 from plaudit.trajectory import Tokens, Trajectory
 

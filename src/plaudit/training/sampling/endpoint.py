@@ -21,7 +21,7 @@ from plaudit.engine.endpoint.policy import EndpointPolicy
 from plaudit.engine.endpoint.transient import fault_of, is_transient
 from plaudit.engine.endpoint.waits import waits_of
 from plaudit.errors import InvalidSampling, SamplingFailed
-from plaudit.training.prompts import PromptLike, Prompts
+from plaudit.training.data.prompts import PromptLike, Prompts
 from plaudit.training.sampling.sampler import Response, Sampled, SamplingSettings, drawn_by, gather
 from plaudit.trajectory import Prompt, Tokens, Trajectory
 

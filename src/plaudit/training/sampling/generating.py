@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from plaudit.training.sampling.decoder import Cache, hidden_states
+from plaudit.training.model.decoder import Cache, hidden_states
+from plaudit.training.model.decoder_weights import DecoderWeights
 from plaudit.training.sampling.drawing import drawn, tempered
 from plaudit.training.sampling.sampler import SamplingSettings
-from plaudit.training.sampling.weights import DecoderWeights
 
 __all__ = ["Ending", "Generated", "generate"]
 

@@ -10,13 +10,13 @@ from typing import Any
 import torch
 
 from plaudit.agents import Action
-from plaudit.training.encoding import decoded, encoded_prompts, end_ids, offsets_of, refuse_too_long
-from plaudit.training.prompts import PromptLike, Prompts
+from plaudit.training.data.prompts import PromptLike, Prompts
+from plaudit.training.model.decoder_weights import DecoderWeights, unsupported
+from plaudit.training.model.encoding import decoded, encoded_prompts, end_ids, offsets_of, refuse_too_long
 from plaudit.training.sampling.drawing import generator_for
 from plaudit.training.sampling.fallback import generate_with_transformers
 from plaudit.training.sampling.generating import Ending, Generated, generate
 from plaudit.training.sampling.sampler import Response, Sampled, SamplingSettings, drawn_by, gather
-from plaudit.training.sampling.weights import DecoderWeights, unsupported
 from plaudit.trajectory import Tokens
 
 __all__ = ["TransformersSampler"]

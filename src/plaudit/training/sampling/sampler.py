@@ -12,7 +12,7 @@ import msgspec
 
 from plaudit.agents import Action
 from plaudit.errors import InvalidSampling
-from plaudit.training.prompts import PromptLike, Prompts
+from plaudit.training.data.prompts import PromptLike, Prompts
 from plaudit.trajectory import Tokens, Trajectory
 
 __all__ = ["Response", "Sampled", "Sampler", "SamplingSettings", "TokenSampler", "drawn_by", "gather"]

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from plaudit.errors import InvalidSampling, require
-from plaudit.training.encoding import encoded_prompts, offsets_of
-from plaudit.training.prompts import PromptLike, Prompts
+from plaudit.training.data.prompts import PromptLike, Prompts
+from plaudit.training.model.encoding import encoded_prompts, offsets_of
 from plaudit.training.sampling.sampler import Response, Sampled, SamplingSettings, drawn_by, gather
 from plaudit.trajectory import Tokens
 

@@ -3,7 +3,7 @@
 The tags are most of the response and are learned first; the sum is the hard part for a small model.
 """
 
-from plaudit.training.prompts import Prompts
+from plaudit.training.data.prompts import Prompts
 from plaudit.training.tasks.task import Task
 from plaudit.trajectory import Trajectory
 

@@ -7,7 +7,7 @@ when the statement is whole and names the right number.
 from plaudit.checks.form import match_format_exactly
 from plaudit.contract.function import reward
 from plaudit.contract.output import RewardOutput
-from plaudit.training.prompts import Prompts
+from plaudit.training.data.prompts import Prompts
 from plaudit.training.tasks.task import Task
 from plaudit.trajectory import Trajectory
 

@@ -7,7 +7,7 @@ import random
 
 from plaudit.contract.function import reward
 from plaudit.contract.output import RewardOutput
-from plaudit.training.prompts import Prompts
+from plaudit.training.data.prompts import Prompts
 from plaudit.training.tasks.task import Task
 from plaudit.trajectory import Trajectory
 

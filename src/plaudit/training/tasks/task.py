@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from plaudit.training.prompts import Prompts
+from plaudit.training.data.prompts import Prompts
 from plaudit.trajectory import Trajectory
 
 __all__ = ["Task"]

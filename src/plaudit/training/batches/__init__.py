@@ -1,0 +1,1 @@
+"""Batches to learn from: sampled, scored, filtered, prefetched; responses or whole episodes."""

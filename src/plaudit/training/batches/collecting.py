@@ -1,0 +1,144 @@
+"""One batch of a step: prompts are sampled, responses scored, and groups that teach nothing replaced.
+
+A batch follows from the config, the step and the weights alone: its random numbers come from the seed and the step, so
+a resumed run draws what an uninterrupted one would have drawn.
+"""
+
+import hashlib
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import msgspec
+
+from plaudit.contract.output import RewardOutput
+from plaudit.engine import Scored
+from plaudit.training.batches.filtering import GroupFilter
+from plaudit.training.config.schema import RunConfig
+from plaudit.training.data.prompt_stream import PromptStream
+from plaudit.training.data.prompts import Prompts
+from plaudit.training.sampling.sampler import Sampled, Sampler, SamplingSettings
+from plaudit.trajectory import Trajectory
+
+__all__ = ["Batch", "Collector", "Scoring", "seed_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The sampled and scored responses of a step, groups side by side, and what was left out of it."""
+
+    step: int
+    sampled: Sampled
+    outputs: list[RewardOutput]
+    left_out: list[Scored]
+    reasons: dict[str, int]
+    """Why how many groups were left out."""
+    position: int
+    """How many prompts had been taken from the stream when it was complete."""
+    staleness: int
+    """How many updates behind the policy was that drew it."""
+    sample_s: float
+    reward_s: float
+
+    @property
+    def scored(self) -> list[Scored]:
+        """What is trained on, each response with its output."""
+        return [Scored(*pair) for pair in zip(self.sampled.trajectories, self.outputs, strict=True)]
+
+
+class Scoring(Protocol):
+    """What scores the samples of a run."""
+
+    def score(self, trajectories: Iterable[Trajectory]) -> list[RewardOutput]:
+        """One output per trajectory, in order."""
+        ...
+
+    def close(self) -> None:
+        """End all workers."""
+        ...
+
+
+class Collector:
+    """Fills batches from a stream of prompts."""
+
+    def __init__(self, stream: PromptStream, scorer: Scoring, config: RunConfig, *, settings: SamplingSettings) -> None:
+        self.stream, self.scorer, self.config, self.settings = stream, scorer, config, settings
+        told = config.filter
+        self.filter = GroupFilter(told.by, told.low, told.high, told.min_spread)
+
+    def collect(self, step: int, sampler: Sampler, *, staleness: int = 0) -> Batch:
+        """The batch of a step; where filtering leaves too few groups after all refills, it is smaller."""
+        wanted = self.config.sampling.prompts_per_step
+        kept: list[_Group] = []
+        left_out: list[_Group] = []
+        reasons: Counter[str] = Counter()
+        sample_s = reward_s = 0.0
+        for turn in range(1 + self.config.filter.max_refills):
+            rows = self._rows(step, len(kept) + len(left_out), wanted - len(kept))
+            began = time.perf_counter()
+            sampled = self._sampled(sampler, rows, step, turn)
+            drawn = time.perf_counter()
+            outputs = self.scorer.score(sampled.trajectories)
+            sample_s, reward_s = sample_s + drawn - began, reward_s + time.perf_counter() - drawn
+            for group in _groups(sampled, outputs, self.config.sampling.samples_per_prompt):
+                judged = self.filter(group.scored)
+                (kept if judged.kept else left_out).append(group)
+                reasons.update(judged.dropped)
+            if len(kept) == wanted:
+                break
+        return Batch(
+            step=step,
+            sampled=_together([group.sampled for group in kept]),
+            outputs=[output for group in kept for output in group.outputs],
+            left_out=[scored for group in left_out for scored in group.scored],
+            reasons=dict(reasons),
+            position=self.stream.position,
+            staleness=staleness,
+            sample_s=sample_s,
+            reward_s=reward_s,
+        )
+
+    def _rows(self, step: int, before: int, count: int) -> Prompts:
+        """The next prompts, each a group of its own even where a prompt comes twice."""
+        rows = self.stream.take(count)
+        return Prompts(
+            tuple(
+                msgspec.structs.replace(row, group=f"{step}-{before + place}", training_step=step)
+                for place, row in enumerate(rows)
+            )
+        )
+
+    def _sampled(self, sampler: Sampler, rows: Prompts, step: int, turn: int) -> Sampled:
+        settings = replace(self.settings, seed=seed_of(self.config.seed, "sample", step, turn))
+        return sampler.sample(rows, self.config.sampling.samples_per_prompt, settings=settings)
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    sampled: Sampled
+    outputs: list[RewardOutput]
+
+    @property
+    def scored(self) -> list[Scored]:
+        return [Scored(*pair) for pair in zip(self.sampled.trajectories, self.outputs, strict=True)]
+
+
+def seed_of(*parts: object) -> int:
+    """A seed that follows from its parts: near seeds and steps have nothing in common."""
+    return int.from_bytes(hashlib.blake2b(repr(parts).encode(), digest_size=7).digest())
+
+
+def _groups(sampled: Sampled, outputs: list[RewardOutput], size: int) -> Iterator[_Group]:
+    for start in range(0, len(outputs), size):
+        part = slice(start, start + size)
+        ids = None if sampled.prompt_ids is None else sampled.prompt_ids[part]
+        yield _Group(Sampled(sampled.trajectories[part], ids), outputs[part])
+
+
+def _together(parts: list[Sampled]) -> Sampled:
+    trajectories = [trajectory for part in parts for trajectory in part.trajectories]
+    if any(part.prompt_ids is None for part in parts):
+        return Sampled(trajectories)
+    return Sampled(trajectories, [ids for part in parts for ids in part.prompt_ids or []])

@@ -1,0 +1,180 @@
+"""Episodes as a sampler and a scorer of the training loop: each sample is an episode instead of one response.
+
+A trajectory's response is everything after the prompt, actions and feedback, and the mask of its tokens is 0 on the
+feedback. What the environment said of the episode as a whole stands in `metadata["episode"]`.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import count
+from typing import Any
+
+import msgspec
+
+from plaudit.agents import (
+    Action,
+    ActionRequest,
+    Agent,
+    AgentExecutor,
+    Episode,
+    EpisodeLimits,
+    LockstepSampler,
+    SamplingParams,
+    get_param,
+    run_executor,
+)
+from plaudit.contract.boundary import attempted
+from plaudit.contract.output import RewardOutput, Status
+from plaudit.contract.waiting import complete
+from plaudit.training.batches.collecting import Scoring, seed_of
+from plaudit.training.data.prompts import PromptLike, Prompts
+from plaudit.training.model.encoding import encoded_prompts, offsets_of, prompt_text
+from plaudit.training.sampling.sampler import (
+    Response,
+    Sampled,
+    SamplingSettings,
+    TokenSampler,
+    drawn_by,
+    gather,
+)
+from plaudit.trajectory import Tokens, Trajectory
+
+__all__ = ["EpisodeSampler", "EpisodeScorer"]
+
+JUDGED_BY_NOBODY = "the agent gave no rewards, and there is no reward function; return 'rewards' from step, or set one"
+
+
+class EpisodeSampler:
+    """Plays an episode for every sample, all of a batch at once."""
+
+    def __init__(self, sampler: TokenSampler, agent: Agent, limits: EpisodeLimits) -> None:
+        self.sampler, self.agent, self.limits = sampler, agent, limits
+
+    def sample(
+        self,
+        batch: PromptLike | Iterable[PromptLike],
+        num_samples: int = 1,
+        *,
+        settings: SamplingSettings | None = None,
+    ) -> Sampled:
+        """`num_samples` episodes for each prompt; `max_new_tokens` of the settings is for one action."""
+        return drawn_by(self._sampled, batch, num_samples, settings or self.sampler.settings)
+
+    def _sampled(self, prompts: Prompts, num_samples: int, settings: SamplingSettings) -> Sampled:
+        rows = [row for row in prompts for _ in range(num_samples)]
+        episodes = complete(self._played(rows, settings))
+        responses = self._responses(episodes)
+        grouped = [responses[start : start + num_samples] for start in range(0, len(rows), num_samples)]
+        sampled = gather(prompts, grouped)
+        return Sampled(
+            [_told(trajectory, episode) for trajectory, episode in zip(sampled.trajectories, episodes, strict=True)],
+            [episode.prompt_ids for episode in episodes],
+        )
+
+    async def _played(self, rows: Sequence[Trajectory], settings: SamplingSettings) -> list[Episode]:
+        lockstep = LockstepSampler(partial(self._drawn, settings.seed, count()), partial(_asked, settings))
+        executor = self.agent.build_executor(lockstep, self.sampler.tokenizer, self.limits)
+        return await lockstep.play([partial(self._episode, executor, row, settings) for row in rows])
+
+    async def _episode(self, executor: AgentExecutor, row: Trajectory, settings: SamplingSettings) -> Episode:
+        text = prompt_text(self.sampler.tokenizer, row.prompt)
+        params = SamplingParams(
+            settings.max_new_tokens, settings.temperature, settings.top_p, settings.top_k, list(settings.stop)
+        )
+        name = f"{type(executor).__name__}.execute"
+        given = await attempted(name, lambda: run_executor(executor, text, row.ground_truth, params))
+        episode: Episode = given
+        if isinstance(given, RewardOutput):  # an executor's own code failed
+            episode = Episode([], [], [], "error", given.status, given.reason)
+        if not episode.prompt_ids:  # it failed before the model saw anything
+            episode = replace(episode, prompt_ids=encoded_prompts(self.sampler.tokenizer, [row.prompt])[0])
+        return episode
+
+    def _drawn(self, seed: int | None, draws: Iterator[int], requests: list[ActionRequest]) -> list[Action]:
+        """The actions of a turn: those that are drawn in the same way are drawn together."""
+        alike: dict[SamplingSettings, list[int]] = defaultdict(list)
+        for place, request in enumerate(requests):
+            alike[request.sampling_params].append(place)
+        actions: dict[int, Action] = {}
+        for settings, places in alike.items():
+            seeded = replace(settings, seed=None if seed is None else seed_of(seed, next(draws)))
+            contexts = [requests[place].token_ids for place in places]
+            actions.update(zip(places, self.sampler.continued(contexts, seeded), strict=True))
+        return [actions[place] for place in range(len(requests))]
+
+    def _responses(self, episodes: Sequence[Episode]) -> list[Response]:
+        segments = [segment for episode in episodes for segment in episode.segments]
+        found = iter(offsets_of(self.sampler.tokenizer, [s.ids for s in segments], [s.text for s in segments]))
+        return [_response(episode, [next(found) for _ in episode.segments]) for episode in episodes]
+
+
+class EpisodeScorer:
+    """The rewards that environments gave; episodes without any are scored by `otherwise`, if there is one."""
+
+    def __init__(self, otherwise: Scoring | None = None) -> None:
+        self.otherwise = otherwise
+
+    def score(self, trajectories: Iterable[Trajectory]) -> list[RewardOutput]:
+        """One output per trajectory, in order; `extra_logs` of an environment are in its metadata."""
+        listed = list(trajectories)
+        outputs = [_given(trajectory) for trajectory in listed]
+        left = [place for place, output in enumerate(outputs) if output is None]
+        if left and self.otherwise is not None:
+            for place, output in zip(left, self.otherwise.score([listed[place] for place in left]), strict=True):
+                logs = _about(listed[place]).get("logs", {})
+                outputs[place] = msgspec.structs.replace(output, metadata={**logs, **output.metadata})
+        nobody = RewardOutput.unscored(Status.SKIPPED, JUDGED_BY_NOBODY)
+        return [nobody if output is None else output for output in outputs]
+
+    def close(self) -> None:
+        """End the workers of the scorer inside."""
+        if self.otherwise is not None:
+            self.otherwise.close()
+
+
+def _asked(settings: SamplingSettings, sampling_params: Any) -> SamplingSettings:
+    """The settings with what an episode's params say of them."""
+    stop = get_param(sampling_params, "stop", ())
+    return SamplingSettings(
+        max_new_tokens=int(get_param(sampling_params, "max_tokens", settings.max_new_tokens)),
+        temperature=float(get_param(sampling_params, "temperature", settings.temperature)),
+        top_p=float(get_param(sampling_params, "top_p", settings.top_p)),
+        top_k=max(0, int(get_param(sampling_params, "top_k", settings.top_k))),  # vLLM says -1 for none
+        stop=(stop,) if isinstance(stop, str) else tuple(stop),
+    )
+
+
+def _response(episode: Episode, spans: Sequence[Sequence[tuple[int, int]]]) -> Response:
+    offsets, at = [], 0
+    for segment, own in zip(episode.segments, spans, strict=True):
+        offsets += [(at + start, at + end) for start, end in own]
+        at += len(segment.text)
+    tokens = Tokens(episode.ids, offsets, episode.logprobs, episode.mask)
+    return Response(episode.response, tokens, episode.finish_reason)
+
+
+def _told(trajectory: Trajectory, episode: Episode) -> Trajectory:
+    about: dict[str, Any] = {"status": episode.status.value, "reason": episode.reason, "reward": episode.reward}
+    about |= {"score": episode.score, "logs": episode.logs}
+    kept = {name: value for name, value in about.items() if value not in (None, "", {})}
+    return msgspec.structs.replace(trajectory, steps=episode.steps, metadata={**trajectory.metadata, "episode": kept})
+
+
+def _about(trajectory: Trajectory) -> dict[str, Any]:
+    about: dict[str, Any] = trajectory.metadata.get("episode", {})
+    return about
+
+
+def _given(trajectory: Trajectory) -> RewardOutput | None:
+    """What the environment said of the episode; None where it left that to a reward."""
+    about = _about(trajectory)
+    logs, score = about.get("logs", {}), about.get("score")
+    if about.get("status", "ok") != "ok":
+        return RewardOutput.unscored(Status(about["status"]), about["reason"], metadata=logs)
+    if about.get("reward") is None:
+        return None
+    if score is not None and not 0.0 <= score <= 1.0:  # agents often give rewards as scores: the order counts
+        logs, score = {**logs, "scores": score}, min(1.0, max(0.0, score))
+    return RewardOutput(about["reward"], score=score, metadata=logs)

@@ -1,0 +1,154 @@
+"""Read a run's config: a YAML file, then `key=value` overrides; and write it back with every key explained.
+
+Overrides are dotted, with or without a leading `+`. A text key takes its value as it stands, any other key as YAML.
+"""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+
+import msgspec
+import yaml
+
+from plaudit.errors import ConfigError, did_you_mean
+from plaudit.training.config.schema import RunConfig, flat
+
+__all__ = ["KEYS", "Key", "build_config", "documented", "load_config", "read_yaml"]
+
+
+class Key(msgspec.Struct, frozen=True):
+    """One key of the config: its dotted name, its type, its default and its meaning."""
+
+    name: str
+    type: Any
+    default: Any
+    meaning: str
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The values it may have, where these are names."""
+        return get_args(_bare(self.type)) if get_origin(_bare(self.type)) is Literal else ()
+
+    def read(self, text: str) -> Any:
+        """The value that a command line's text stands for."""
+        bare = _bare(self.type)
+        kinds = set(get_args(bare)) if isinstance(bare, UnionType) else {bare}
+        if str in kinds:
+            return None if NoneType in kinds and text in ("", "null", "None", "none") else text
+        try:
+            return yaml.safe_load(text)
+        except yaml.YAMLError as error:
+            raise ConfigError(f"{self.name}={text!r} is no YAML value: {str(error).splitlines()[0]}") from None
+
+
+def load_config(
+    file: str | Path | None = None, overrides: Iterable[str] = (), *, base: Mapping[str, Any] | None = None
+) -> RunConfig:
+    """The config of a YAML file (or of `base`, or the defaults) with `section.key=value` overrides."""
+    plain: dict[str, Any] = read_yaml(file) if file is not None else dict(base or {})
+    values = flat(plain)
+    for override in overrides:
+        name, text = _pair(override)
+        values[name] = KEYS[name].read(text) if name in KEYS else text
+    return build_config(values)
+
+
+def build_config(values: Mapping[str, Any]) -> RunConfig:
+    """The config of plain values, nested or dotted; unknown keys and values out of range are errors that say so."""
+    nested: dict[str, Any] = {}
+    for name, value in flat(values).items():
+        if name not in KEYS:
+            raise _unknown(name)
+        section, _, key = name.rpartition(".")
+        (nested.setdefault(section, {}) if section else nested)[key] = value
+    try:
+        return msgspec.convert(nested, RunConfig, strict=False)
+    except msgspec.ValidationError as error:
+        raise ConfigError(_explained(str(error), flat(nested))) from None
+
+
+def read_yaml(path: str | Path) -> dict[str, Any]:
+    """The mapping in a YAML file."""
+    try:
+        plain = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"cannot read the config {path}: {error.strerror}") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ConfigError(f"the config {path} is no YAML: {error}") from None
+    if not isinstance(plain, dict | None):
+        raise ConfigError(f"the config {path} holds {type(plain).__name__} {plain!r:.40}; expected keys and values")
+    return {str(key): value for key, value in (plain or {}).items() if value != {}}
+
+
+def documented(config: RunConfig) -> str:
+    """The config as YAML with the meaning of every key; it can be read back."""
+    lines: list[str] = []
+    section = ""
+    for name, value in flat(config.to_dict()).items():
+        parent, _, key = name.rpartition(".")
+        if parent != section:
+            section = parent
+            lines += ["", f"{section}:  # {type(getattr(config, section)).__doc__}"]
+        entry = f"{'  ' if parent else ''}{key}: {_scalar(value)}"
+        lines.append(f"{entry:<44}  # {KEYS[name].meaning}")
+    return "\n".join(lines).lstrip("\n") + "\n"
+
+
+def _bare(kind: Any) -> Any:
+    while get_origin(kind) is Annotated:
+        kind = get_args(kind)[0]
+    return kind
+
+
+def _scalar(value: Any) -> str:
+    written = yaml.safe_dump(value, default_flow_style=True, width=10_000, allow_unicode=True)
+    return written.removesuffix("\n").removesuffix("\n...")
+
+
+def _pair(override: str) -> tuple[str, str]:
+    name, equals, value = override.removeprefix("+").partition("=")
+    if not (name and equals):
+        raise ConfigError(f"expected key=value, such as optimizer.lr=1e-3, got {override!r}")
+    return name.strip(), value.strip()
+
+
+def _unknown(name: str) -> ConfigError:
+    if name in SECTIONS:
+        return ConfigError(
+            f"{name} is a section; set its keys: {', '.join(k for k in KEYS if k.startswith(name + '.'))}"
+        )
+    last = name.rpartition(".")[2]
+    same = [known for known in KEYS if known.rpartition(".")[2] == last]
+    hint = f"; did you mean {same[0]!r}?" if same else did_you_mean(name, KEYS)
+    return ConfigError(f"no key {name!r}{hint} (`plaudit train --print-config` lists all)")
+
+
+def _explained(message: str, values: Mapping[str, Any]) -> str:
+    what, _, place = message.partition(" - at `$.")
+    name = place.rstrip("`").partition("[")[0]
+    if name not in KEYS:
+        return f"{name}: {what}" if name else what
+    choices = KEYS[name].choices
+    wanted = f"expected one of {', '.join(choices)}" if choices else what.partition(", got")[0].lower()
+    hint = did_you_mean(str(values[name]), choices)
+    return f"{name}: {wanted}, got {values[name]!r:.60}{hint} ({name} means: {KEYS[name].meaning})"
+
+
+def _keys(kind: type[msgspec.Struct], prefix: str = "") -> dict[str, Key]:
+    found: dict[str, Key] = {}
+    hints = get_type_hints(kind, include_extras=True)
+    for field in msgspec.structs.fields(kind):
+        hint = hints[field.name]
+        if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
+            found.update(_keys(hint, f"{field.name}."))
+            continue
+        meanings = [each.description for each in get_args(hint)[1:] if getattr(each, "description", None)]
+        found[prefix + field.name] = Key(prefix + field.name, hint, field.default, meanings[-1])
+    return found
+
+
+KEYS: dict[str, Key] = _keys(RunConfig)
+"""Every key by its dotted name."""
+
+SECTIONS = {name.partition(".")[0] for name in KEYS if "." in name}

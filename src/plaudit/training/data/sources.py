@@ -1,0 +1,173 @@
+"""Read prompts from a data file: JSON lines, Parquet, CSV, or a folder that Hugging Face `datasets` wrote.
+
+Columns are found by their usual names, as in rollouts files. A response in the data is not a response of the policy:
+it is left out, and so is an assistant's last word at the end of chat messages.
+"""
+
+import csv
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from plaudit.columns import FOREIGN_NAMES
+from plaudit.errors import DataError, PlauditError, RolloutsError, did_you_mean, require
+from plaudit.jsonline import InvalidJSON
+from plaudit.rollouts.mapping import ColumnMapping
+from plaudit.rollouts.rollout import OUTPUT_KEY
+from plaudit.rollouts.sources import source_of
+from plaudit.training.data.prompts import Prompts
+from plaudit.training.data.templates import PromptTemplate
+from plaudit.training.model.encoding import encoded_prompts
+from plaudit.trajectory import Trajectory
+
+__all__ = ["fitting", "read_prompts"]
+
+Rows = Iterator[tuple[str, Mapping[str, Any]]]
+"""Rows with how messages name them: file and line."""
+
+FILES = (".jsonl", ".gz", ".parquet", ".csv")
+OF_A_RESPONSE = ("response", "tokens", "steps", "training_step", OUTPUT_KEY)
+_BEYOND = "\0beyond"
+
+
+def read_prompts(
+    path: str | Path,
+    *,
+    columns: Mapping[str, str] | None = None,
+    template: PromptTemplate | None = None,
+    split: str = "train",
+    limit: int | None = None,
+) -> Prompts:
+    """The prompts of a data file, with ground truths and columns.
+
+    `columns` says which column holds which field (`{"ground_truth": "answers"}`), `template` how a prompt is made of
+    them, `split` which part of a dataset folder is meant. `limit` stops after so many rows.
+    """
+    mapping, template = ColumnMapping(columns or {}), template or PromptTemplate()
+    rows: list[Trajectory] = []
+    for name, raw in _rows_of(Path(path), split):
+        if limit is not None and len(rows) >= limit:
+            break
+        try:
+            rows.append(_row(raw, mapping, template))
+        except PlauditError as error:
+            raise DataError(f"{name}: {error}") from None
+    if not rows:
+        raise DataError(f"{path} holds no prompts")
+    return Prompts(tuple(rows))
+
+
+def fitting(prompts: Prompts, tokenizer: Any, longest: int, *, drop: bool = False) -> Prompts:
+    """The prompts of at most `longest` tokens; a longer one raises DataError, unless such are to be dropped."""
+    lengths = [len(ids) for ids in encoded_prompts(tokenizer, prompts.prompts)]
+    long = [place for place, length in enumerate(lengths) if length > longest]
+    if not long:
+        return prompts
+    first = long[0]
+    told = (
+        f"{len(long)} of {len(prompts)} prompts are longer than {longest} tokens; the first is "
+        f"{prompts[first].named(first)} with {lengths[first]}: {prompts[first].prompt_text!r:.60}"
+    )
+    if not drop:
+        raise DataError(f"{told}; shorten them, raise the limit as far as the model's context goes, or drop them")
+    if len(long) == len(prompts):
+        raise DataError(f"{told}; none would be left")
+    return prompts.picked(place for place, length in enumerate(lengths) if length <= longest)
+
+
+def _row(raw: Mapping[str, Any], mapping: ColumnMapping, template: PromptTemplate) -> Trajectory:
+    if not isinstance(raw, Mapping):
+        raise DataError(f"expected an object with a prompt, got {type(raw).__name__} {raw!r:.60}")
+    kept = {name: value for name, value in raw.items() if name not in OF_A_RESPONSE}
+    asked = {**_asked(kept), "response": ""}
+    if template.text is not None and not _has_prompt(kept, mapping):
+        asked["prompt"] = ""  # the template makes one of other columns
+    found = mapping.renamed(asked)
+    return Trajectory.from_dict({**found, "prompt": template.filled(kept, found["prompt"])})
+
+
+def _has_prompt(row: Mapping[str, Any], mapping: ColumnMapping) -> bool:
+    return "prompt" in mapping.chosen or any(name in row for name in ("prompt", "messages", *FOREIGN_NAMES["prompt"]))
+
+
+def _asked(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of chat messages without the answer at their end."""
+    for name in ("prompt", "messages"):
+        messages = row.get(name)
+        if isinstance(messages, list) and len(messages) > 1 and _role(messages[-1]) == "assistant":
+            return {**row, name: messages[:-1]}
+    return row
+
+
+def _role(message: Any) -> Any:
+    return message.get("role") if isinstance(message, Mapping) else None
+
+
+def _rows_of(path: Path, split: str) -> Rows:
+    if path.is_dir():
+        return _folder_rows(path, split)
+    return _csv_rows(path) if path.suffix.lower() == ".csv" else _source_rows(path)
+
+
+def _source_rows(path: Path) -> Rows:
+    if not path.exists():
+        beside = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
+        raise DataError(f"no file {path}{did_you_mean(path.name, beside)}")
+    if path.suffix.lower() not in FILES:
+        raise DataError(f"{path}: data files end in {', '.join(FILES)}, or are a folder that `datasets` saved")
+    try:
+        source = source_of(path)
+        for number, raw in source.raw_rows():
+            name = f"{path}:{number}"
+            try:
+                yield name, source.decode(raw)
+            except InvalidJSON as error:
+                raise DataError(f"{name}: broken JSON: {error}") from None
+    except RolloutsError as error:
+        raise DataError(str(error)) from error
+
+
+def _csv_rows(path: Path) -> Rows:
+    try:
+        with open(path, newline="", encoding="utf-8-sig") as file:
+            reader = csv.DictReader(file, strict=True, restkey=_BEYOND)
+            for row in reader:
+                name = f"{path}:{reader.line_num}"
+                if _BEYOND in row or None in row.values():
+                    raise DataError(
+                        f"{name}: the line has not as many cells as the first one ({len(reader.fieldnames or [])})"
+                    )
+                yield name, row
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise DataError(f"cannot read {path} as CSV: {error}") from error
+
+
+def _folder_rows(folder: Path, split: str) -> Rows:
+    """The rows of a saved dataset, or of the data files in a folder whose names begin with the split's."""
+    saved = any((folder / name).exists() for name in ("dataset_dict.json", "state.json"))
+    if saved:
+        yield from _saved_rows(folder, split)
+        return
+    files = [file for file in sorted(folder.rglob("*")) if file.suffix.lower() in FILES and file.is_file()]
+    if not files:
+        raise DataError(
+            f"{folder} holds no data: neither a dataset that `datasets` saved nor files in {', '.join(FILES)}"
+        )
+    chosen = [file for file in files if file.name.startswith(split)]
+    if not chosen:
+        raise DataError(
+            f"{folder}: no file of the split {split!r}; there are {', '.join(file.name for file in files[:8])}"
+        )
+    for file in chosen:
+        yield from _rows_of(file, split)
+
+
+def _saved_rows(folder: Path, split: str) -> Rows:
+    datasets = require("datasets", extra="train", purpose="reading a dataset folder")
+    found = datasets.load_from_disk(str(folder))
+    if isinstance(found, datasets.DatasetDict):
+        if split not in found:
+            raise DataError(f"{folder} has no split {split!r}{did_you_mean(split, found)} (it has {', '.join(found)})")
+        found = found[split]
+    for number, row in enumerate(found):
+        yield f"{folder}, row {number}", row

@@ -1,0 +1,1 @@
+"""From rewards to better weights: credit, advantages, losses, updates."""

@@ -1,0 +1,250 @@
+"""Policy updates: a scored batch in, better weights out.
+
+Samples that were not scored count nowhere. Responses whose advantages are all 0 count in every average, but are not
+computed unless a KL is: they have no gradient.
+"""
+
+import dataclasses
+import math
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from plaudit.errors import ConfigError
+from plaudit.schedules import CosineSchedule, LinearSchedule, PiecewiseSchedule, Schedule
+from plaudit.training.batches.collecting import Batch
+from plaudit.training.config.schema import RunConfig
+from plaudit.training.learning.advantages import Advantage, GAEAdvantage, advantage
+from plaudit.training.learning.divergence import kl_divergence
+from plaudit.training.learning.earnings import Earnings
+from plaudit.training.learning.losses import (
+    Anchors,
+    LossSettings,
+    loss_settings,
+    pad_advantages,
+    policy_loss,
+    token_weights,
+)
+from plaudit.training.model.critic import Critic, CriticSettings
+from plaudit.training.model.policy import Policy, TokenBatch
+
+__all__ = ["Updater", "estimator", "learning_rate", "loss_of"]
+
+
+FUSED = ("cpu", "cuda", "mps")
+"""Where torch has AdamW as one kernel."""
+
+
+class Updater:
+    """Updates a policy as the config says; `state` and `restore` keep what must survive a restart."""
+
+    def __init__(self, policy: Policy, config: RunConfig, *, max_new_tokens: int) -> None:
+        self.policy, self.config = policy, config
+        self.advantage = estimator(config)
+        self.loss = loss_of(config, max_new_tokens)
+        self.reference = policy.reference() if config.loss.kl_beta else None
+        self.off_policy = config.training.async_train
+        settings = config.optimizer
+        self.optimizer = torch.optim.AdamW(
+            list(policy.parameters()),
+            lr=settings.lr,
+            betas=settings.betas,
+            eps=settings.eps,
+            weight_decay=settings.weight_decay,
+            fused=policy.device.type in FUSED,
+        )
+        self.critic = None
+        if isinstance(self.advantage, GAEAdvantage):
+            self.critic = Critic(policy, CriticSettings(lr=settings.lr, max_grad_norm=settings.max_grad_norm))
+
+    def update(self, batch: Batch) -> dict[str, float]:
+        """Improve the policy on a batch; what is worth logging about it."""
+        rate = learning_rate(self.config, batch.step)
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        prepared = self._prepared(batch)
+        stats = [self._optimize(part) for part in self._parts(prepared, batch.step)]
+        return {"lr": rate, **_merged([each for each in stats if each]), **prepared.critic_stats}
+
+    def state(self) -> dict[str, Any]:
+        """Weights and optimizer, for a checkpoint."""
+        critic = None if self.critic is None else self.critic.state()
+        return {"weights": self.policy.state(), "optimizer": self.optimizer.state_dict(), "critic": critic}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from what `state` gave."""
+        self.policy.restore(state["weights"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        if self.critic is not None:
+            self.critic.restore(state["critic"])
+
+    def _prepared(self, batch: Batch) -> "_Prepared":
+        tokens = self.policy.batch(batch.sampled)
+        earnings = Earnings.of(
+            zip(batch.sampled.trajectories, batch.outputs, strict=True), by=self.config.training.credit
+        )
+        reference = None if self.reference is None else self._frozen(self.reference, tokens)
+        needs_old = self.off_policy or self._optimizer_steps > 1 or self._kl_in_reward
+        old = self._frozen(self.policy, tokens) if needs_old else None
+        if self._kl_in_reward and old is not None and reference is not None:
+            kl = kl_divergence(old, reference, self.config.loss.kl_estimator) * self.config.loss.kl_beta
+            earnings = earnings.less(
+                [row[:length] for row, length in zip(kl.tolist(), tokens.lengths_B.tolist(), strict=True)]
+            )
+            reference = None
+        critic_stats: dict[str, float] = {}
+        if self.critic is not None and isinstance(self.advantage, GAEAdvantage):
+            earnings = self.critic.judged(tokens, earnings)
+            rate = learning_rate(self.config, batch.step)
+            critic_stats = self.critic.learn(tokens, earnings, self.advantage, lr=rate)
+        advantages, mask = pad_advantages(self.advantage.estimate(earnings), tokens.mask_B_T)
+        sampler = _sampled_logprobs(batch, tokens) if self.off_policy else None
+        return _Prepared(tokens, advantages, mask, old, reference, sampler, critic_stats)
+
+    @property
+    def _kl_in_reward(self) -> bool:
+        return self.reference is not None and self.config.loss.kl_in == "reward"
+
+    @property
+    def _optimizer_steps(self) -> int:
+        return self.config.training.updates_per_batch * self.config.training.minibatches
+
+    @torch.no_grad()
+    def _frozen(self, policy: Policy, tokens: TokenBatch) -> Tensor:
+        pieces = torch.arange(len(tokens)).chunk(self.config.training.gradient_accumulation)
+        width = tokens.mask_B_T.shape[1]
+        found = [policy.logprobs(tokens.picked(rows), temperature=self._temperature).logprobs_B_T for rows in pieces]
+        return torch.cat([torch.nn.functional.pad(each, (0, width - each.shape[1])) for each in found])
+
+    @property
+    def _temperature(self) -> float:
+        return self.config.sampling.temperature
+
+    def _parts(self, prepared: "_Prepared", step: int) -> Iterator["_Prepared"]:
+        """What each optimizer step is computed on: every pass cuts the batch anew."""
+        count = self.config.training.minibatches
+        for turn in range(self.config.training.updates_per_batch):
+            if count == 1:
+                yield prepared
+                continue
+            order = list(range(len(prepared.tokens)))
+            random.Random(f"{self.config.seed}/{step}/{turn}").shuffle(order)
+            yield from (prepared.picked(rows) for rows in torch.tensor(order).chunk(count))
+
+    def _optimize(self, part: "_Prepared") -> dict[str, float]:
+        """One optimizer step; nothing happens where nothing can be learnt."""
+        weights = token_weights(part.mask, self.loss)
+        rows = part.teaching_rows()
+        if not len(rows):
+            return {}
+        self.optimizer.zero_grad()
+        stats = [
+            self._backward(part.picked(piece), weights[piece])
+            for piece in rows.chunk(self.config.training.gradient_accumulation)
+        ]
+        norm = torch.nn.utils.clip_grad_norm_(list(self.policy.parameters()), self.config.optimizer.max_grad_norm)
+        if not math.isfinite(float(norm)):  # one bad batch must not spoil the weights
+            return {**_merged(stats), "update/skipped": 1.0}
+        self.optimizer.step()
+        return {**_merged(stats), "loss": sum(each["loss"] for each in stats), "grad_norm": float(norm)}
+
+    def _backward(self, part: "_Prepared", weights: Tensor) -> dict[str, float]:
+        logprobs = self.policy.logprobs(part.tokens, temperature=self._temperature).logprobs_B_T
+        loss = policy_loss(
+            logprobs,
+            logprobs.detach() if part.old is None else part.old,
+            part.advantages,
+            part.mask,
+            settings=self.loss,
+            anchors=Anchors(reference=part.reference, sampler=part.sampler),
+            weights=weights[:, : logprobs.shape[1]],
+        )
+        loss.value.backward()  # type: ignore[no-untyped-call]
+        return {**loss.stats, "loss": float(loss.value.detach())}
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """A batch as tensors of one row per sample; None where nothing needs it."""
+
+    tokens: TokenBatch
+    advantages: Tensor
+    mask: Tensor
+    old: Tensor | None
+    reference: Tensor | None
+    sampler: Tensor | None
+    critic_stats: dict[str, float] = field(default_factory=dict)
+
+    def picked(self, rows: Tensor) -> "_Prepared":
+        tokens = self.tokens.picked(rows)
+        width = tokens.mask_B_T.shape[1]
+
+        def cut(values: Tensor) -> Tensor:
+            return values[rows][:, :width]
+
+        old, reference, sampler = (
+            None if each is None else cut(each) for each in (self.old, self.reference, self.sampler)
+        )
+        return _Prepared(tokens, cut(self.advantages), cut(self.mask), old, reference, sampler)
+
+    def teaching_rows(self) -> Tensor:
+        """The samples with a gradient: those with an advantage, or all that count where a KL is in the loss."""
+        counts = self.mask.bool() if self.reference is not None else self.mask.bool() & (self.advantages != 0)
+        return counts.any(1).nonzero().squeeze(1)
+
+
+def estimator(config: RunConfig) -> Advantage:
+    """The advantage estimator that the config names."""
+    return dataclasses.replace(advantage(config.advantage), gamma=config.training.gamma)  # type: ignore[type-var]
+
+
+def loss_of(config: RunConfig, max_new_tokens: int) -> LossSettings:
+    """The loss preset that the config names, with what the config says of it."""
+    told = config.loss
+    changes = {"clip_low": told.clip_low, "clip_high": told.clip_high, "average": told.average}
+    return dataclasses.replace(
+        loss_settings(told.name),
+        **{name: value for name, value in changes.items() if value is not None},  # type: ignore[arg-type]
+        max_tokens=max_new_tokens,
+        kl_beta=told.kl_beta,
+        kl_estimator=told.kl_estimator,
+        max_importance=told.max_importance,
+    )
+
+
+def learning_rate(config: RunConfig, step: int) -> float:
+    """The learning rate of a step, counted from 1."""
+    settings = config.optimizer
+    warmup = min(1.0, step / (settings.warmup_steps + 1))
+    return settings.lr * warmup * _SCHEDULES[settings.schedule](max(1, config.steps)).at(step - 1)
+
+
+_SCHEDULES: dict[str, Callable[[int], Schedule]] = {
+    "linear": lambda steps: LinearSchedule(1.0, 0.0, steps),
+    "cosine": lambda steps: CosineSchedule(1.0, 0.0, steps),
+    "constant": lambda steps: PiecewiseSchedule(((0, 1.0),)),
+}
+
+
+def _sampled_logprobs(batch: Batch, tokens: TokenBatch) -> Tensor:
+    """What the sampler drew each token with, padded to the batch."""
+    width = tokens.mask_B_T.shape[1]
+    rows = [trajectory.tokens.logprobs if trajectory.tokens else None for trajectory in batch.sampled.trajectories]
+    if any(row is None for row in rows):
+        raise ConfigError("samples of another sampler or of older weights need its log-probs, and it gives none")
+    padded = [[*row, *[0.0] * (width - len(row))] for row in rows if row is not None]
+    return torch.tensor(padded, device=tokens.mask_B_T.device)
+
+
+def _merged(stats: Sequence[dict[str, float]]) -> dict[str, float]:
+    """The mean of each number over several optimizer steps; the largest of what is a maximum."""
+    names = dict.fromkeys(name for each in stats for name in each)
+    merged = {}
+    for name in names:
+        values = [each[name] for each in stats if name in each]
+        merged[name] = max(values) if name.endswith("/max") else math.fsum(values) / len(values)
+    return merged

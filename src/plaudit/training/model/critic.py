@@ -1,0 +1,120 @@
+"""A critic for `gae`: a model beside the policy that learns what is still to be earned from each token on.
+
+It begins as a copy of the policy with a head that says 0 everywhere, and learns from the same batches. Its values are
+those before a token is known: at the place of the token before it.
+"""
+
+# ruff: noqa: N806 - tensor names carry shapes
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from plaudit.errors import PolicyError
+from plaudit.training.learning.advantages import GAEAdvantage
+from plaudit.training.learning.credit import gae
+from plaudit.training.learning.earnings import Earnings
+from plaudit.training.learning.losses import value_loss
+from plaudit.training.model.policy import Policy, TokenBatch
+
+__all__ = ["Critic", "CriticSettings"]
+
+
+@dataclass(frozen=True, slots=True)
+class CriticSettings:
+    """How a critic learns: passes over each batch, step size, and how far a pass may move its values."""
+
+    lr: float = 1e-3
+    passes: int = 2
+    clip: float = 0.2
+    max_grad_norm: float = 1.0
+
+
+class Critic:
+    """Values for the tokens of responses, and the learning of them."""
+
+    def __init__(self, policy: Policy, settings: CriticSettings | None = None) -> None:
+        model = policy.merged().model if policy.is_lora else copy.deepcopy(policy.model)
+        self.settings = settings or CriticSettings()
+        self._trunk = model.base_model.requires_grad_(True)
+        self._head = torch.nn.Linear(model.config.hidden_size, 1).to(policy.device)
+        torch.nn.init.zeros_(self._head.weight)
+        torch.nn.init.zeros_(self._head.bias)
+        self._optimizer = torch.optim.AdamW(self._parameters(), lr=self.settings.lr, weight_decay=0.0)
+
+    def values(self, batch: TokenBatch) -> Tensor:
+        """What is expected from each token of the responses on, before that token is known: (B, T)."""
+        real = torch.arange(batch.ids_B_L.shape[1], device=batch.ids_B_L.device)
+        mask_B_L = (real < (batch.starts_B + batch.lengths_B)[:, None]).long()
+        hidden_B_L_D = self._trunk(input_ids=batch.ids_B_L, attention_mask=mask_B_L, use_cache=False).last_hidden_state
+        values_B_L = self._head(hidden_B_L_D.float()).squeeze(-1)
+        columns_B_T = batch.starts_B[:, None] - 1 + torch.arange(batch.mask_B_T.shape[1], device=values_B_L.device)
+        values: Tensor = values_B_L.gather(1, columns_B_T.clamp(0, values_B_L.shape[1] - 1))
+        return values
+
+    def judged(self, batch: TokenBatch, earnings: Earnings) -> Earnings:
+        """The earnings with this critic's values, as `gae` needs them."""
+        with torch.no_grad():
+            rows = self.values(batch).tolist()
+        lengths = batch.lengths_B.tolist()
+        return replace(earnings, values=[row[:length] for row, length in zip(rows, lengths, strict=True)])
+
+    def learn(
+        self, batch: TokenBatch, earnings: Earnings, advantage: GAEAdvantage, *, lr: float | None = None
+    ) -> dict[str, float]:
+        """Move the values towards what was earned; `earnings` are those that `judged` gave for the batch.
+
+        `lr` is the learning rate from here on, that of the settings at first.
+        """
+        for group in self._optimizer.param_groups:
+            group["lr"] = group["lr"] if lr is None else lr
+        targets_B_T, old_B_T, mask_B_T = self._targets(batch, earnings, advantage)
+        if not mask_B_T.any():
+            return {}
+        stats: dict[str, float] = {}
+        for _ in range(self.settings.passes):
+            loss = value_loss(self.values(batch), old_B_T, targets_B_T, mask_B_T, clip=self.settings.clip)
+            self._optimizer.zero_grad()
+            loss.value.backward()  # type: ignore[no-untyped-call]
+            torch.nn.utils.clip_grad_norm_(self._parameters(), self.settings.max_grad_norm)
+            self._optimizer.step()
+            stats = {**loss.stats, "value/loss": float(loss.value.detach())}
+        return stats
+
+    def state(self) -> dict[str, Any]:
+        """A copy of weights and optimizer, for a checkpoint."""
+        parts = {"trunk": self._trunk, "head": self._head, "optimizer": self._optimizer}
+        return {name: copy.deepcopy(part.state_dict()) for name, part in parts.items()}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from what `state` gave."""
+        try:
+            self._trunk.load_state_dict(state["trunk"])
+            self._head.load_state_dict(state["head"])
+        except (KeyError, RuntimeError) as error:
+            raise PolicyError(f"the saved critic is that of another model: {error}") from error
+        self._optimizer.load_state_dict(state["optimizer"])
+
+    def _targets(self, batch: TokenBatch, earnings: Earnings, advantage: GAEAdvantage) -> tuple[Tensor, Tensor, Tensor]:
+        """Advantage plus value, the values they were made with, and which tokens count."""
+        if earnings.values is None:
+            raise PolicyError("the critic learns from earnings with its own values; call `judged` first")
+        width = batch.mask_B_T.shape[1]
+        targets, olds = [], []
+        for credit, values in zip(earnings.credits, earnings.values, strict=True):
+            padding = [0.0] * (width - len(values))
+            ahead = [0.0] * len(values)
+            if credit is not None:
+                ahead = gae(credit, values, gamma=advantage.gamma, lam=advantage.lam)
+            targets.append([*(a + value for a, value in zip(ahead, values, strict=True)), *padding])
+            olds.append([*values, *padding])
+        device = batch.mask_B_T.device
+        scored = torch.tensor([credit is not None for credit in earnings.credits], device=device)
+        return torch.tensor(targets, device=device), torch.tensor(olds, device=device), batch.mask_B_T * scored[:, None]
+
+    def _parameters(self) -> list[torch.nn.Parameter]:
+        return [*self._trunk.parameters(), *self._head.parameters()]

@@ -1,0 +1,125 @@
+"""The forward pass of a Llama-style decoder, with and without a cache of keys and values.
+
+One function serves prompts, single new tokens and training; it holds no state but the cache it is given. Dropout is
+left out: the models it runs have none by default, and sampling must not have any.
+"""
+
+# ruff: noqa: N803 - tensor names carry shapes
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F  # noqa: N812 - the name everybody knows it by
+
+from plaudit.training.model.decoder_weights import DecoderWeights, LayerWeights, Linear
+
+__all__ = ["Cache", "KeyValues", "hidden_states"]
+
+
+class KeyValues(Protocol):
+    """Keys and values of tokens read before, which new tokens look back at."""
+
+    filled: int
+
+    def extend(self, layer: int, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+        """Add new tokens of one layer; what they see: the keys and values so far."""
+        ...
+
+
+class Cache:
+    """Keys and values of all layers for the tokens so far, in buffers as long as the longest sequence."""
+
+    def __init__(self, weights: DecoderWeights, rows: int, length: int) -> None:
+        shape = (rows, weights.kv_heads, length, weights.cos_L_D.shape[-1])
+        self.keys = [weights.embedding.new_empty(shape) for _ in weights.layers]
+        self.values = [weights.embedding.new_empty(shape) for _ in weights.layers]
+        self.filled = 0
+
+    def extend(self, layer: int, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+        """Add new tokens of one layer; its keys and values so far."""
+        end = self.filled + key.shape[2]
+        self.keys[layer][:, :, self.filled : end] = key
+        self.values[layer][:, :, self.filled : end] = value
+        return self.keys[layer][:, :, :end], self.values[layer][:, :, :end]
+
+    def picked(self, rows: Tensor) -> "Cache":
+        """A cache of these rows; a row may be picked several times."""
+        picked = object.__new__(Cache)
+        picked.keys = [key.index_select(0, rows) for key in self.keys]
+        picked.values = [value.index_select(0, rows) for value in self.values]
+        picked.filled = self.filled
+        return picked
+
+
+@dataclass(frozen=True, slots=True)
+class _Rotation:
+    """The rotary tables at the positions of this pass, ready to be multiplied with all heads."""
+
+    cos: Tensor
+    sin: Tensor
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return torch.addcmul(x * self.cos, x.roll(x.shape[-1] // 2, -1), self.sin)
+
+
+def hidden_states(
+    weights: DecoderWeights,
+    ids_B_S: Tensor,
+    positions: Tensor,
+    *,
+    mask: Tensor | None = None,
+    cache: KeyValues | None = None,
+) -> Tensor:
+    """The normed hidden states (B, S, d) that the head turns into logits.
+
+    `positions` is (S,) or (B, S). Without `mask` attention is causal, so a new token sees all of the cache.
+    """
+    rotate = _Rotation(weights.cos_L_D[positions].unsqueeze(-3), weights.sin_L_D[positions].unsqueeze(-3))
+    x = F.embedding(ids_B_S, weights.embedding)
+    for place, layer in enumerate(weights.layers):
+        normed = _rms(x, layer.attention_norm, weights.epsilon)
+        x = x + _attention(weights, place, normed, rotate, mask, cache)
+        x = x + _mlp(layer, _rms(x, layer.mlp_norm, weights.epsilon))
+    if cache is not None:
+        cache.filled += ids_B_S.shape[1]
+    return _rms(x, weights.norm, weights.epsilon)
+
+
+def _attention(
+    weights: DecoderWeights, place: int, x: Tensor, rotate: _Rotation, mask: Tensor | None, cache: KeyValues | None
+) -> Tensor:
+    layer, heads, kv_heads = weights.layers[place], weights.heads, weights.kv_heads
+    rows, new, _ = x.shape
+    qkv = _together(layer.qkv, x).view(rows, new, heads + 2 * kv_heads, -1).transpose(1, 2)
+    turned, value = qkv.split_with_sizes((heads + kv_heads, kv_heads), dim=1)
+    query, key = rotate(_head_normed(layer, turned, weights)).split_with_sizes((heads, kv_heads), dim=1)
+    if cache is not None:
+        key, value = cache.extend(place, key, value)
+    seen = F.scaled_dot_product_attention(
+        query, key, value, attn_mask=mask, is_causal=mask is None and new > 1, enable_gqa=heads != kv_heads
+    )
+    return layer.attention_out(seen.transpose(1, 2).reshape(rows, new, -1))
+
+
+def _head_normed(layer: LayerWeights, turned: Tensor, weights: DecoderWeights) -> Tensor:
+    """Queries and keys, normed per head where the family does that (Qwen3)."""
+    if layer.q_norm is None or layer.k_norm is None:
+        return turned
+    query, key = turned.split_with_sizes((weights.heads, weights.kv_heads), dim=1)
+    normed = (_rms(query, layer.q_norm, weights.epsilon), _rms(key, layer.k_norm, weights.epsilon))
+    return torch.cat(normed, dim=1)
+
+
+def _mlp(layer: LayerWeights, x: Tensor) -> Tensor:
+    gate, up = _together(layer.gate_up, x).chunk(2, dim=-1)
+    return layer.down(F.silu(gate) * up)
+
+
+def _together(parts: tuple[Linear, ...], x: Tensor) -> Tensor:
+    return parts[0](x) if len(parts) == 1 else torch.cat([part(x) for part in parts], dim=-1)
+
+
+def _rms(x: Tensor, weight: Tensor, epsilon: float) -> Tensor:
+    return F.rms_norm(x, weight.shape, weight, epsilon)

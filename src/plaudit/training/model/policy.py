@@ -1,0 +1,238 @@
+"""The policy: a language model and its tokenizer, and the log-probability it gives to each token of a response.
+
+Sequences are padded on the right and stand as prompt then response without a gap, so causal attention needs no mask.
+Log-probabilities are at the sampling temperature and 0 where there is no token.
+"""
+
+# ruff: noqa: N806, N815 - tensor names carry shapes
+
+import copy
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from transformers.utils import logging as hf_logging
+
+from plaudit.errors import PolicyError
+from plaudit.training.model.decoder_weights import DecoderWeights, unsupported
+from plaudit.training.model.encoding import encoded_prompts
+from plaudit.training.model.shared_prompts import response_states
+from plaudit.training.sampling.in_process import TransformersSampler
+from plaudit.training.sampling.sampler import Sampled, SamplingSettings
+from plaudit.trajectory import Trajectory
+
+__all__ = ["Policy", "TokenBatch", "TokenLogprobs", "without_bars"]
+
+
+@dataclass(frozen=True, slots=True)
+class TokenBatch:
+    """Token sequences to update on: B sequences of at most L tokens, their responses of at most T."""
+
+    ids_B_L: Tensor
+    starts_B: Tensor
+    """Where each response begins, which is the length of its prompt."""
+    lengths_B: Tensor
+    """How many tokens each response has."""
+    mask_B_T: Tensor
+    """1.0 on tokens that the model chose; 0.0 on feedback and padding."""
+
+    def __len__(self) -> int:
+        return len(self.starts_B)
+
+    def picked(self, rows: Tensor | slice) -> "TokenBatch":
+        """Some of the sequences, cut to the longest of them."""
+        starts, lengths = self.starts_B[rows], self.lengths_B[rows]
+        longest = int((starts + lengths).max())
+        ids = self.ids_B_L[rows][:, :longest]
+        return TokenBatch(ids, starts, lengths, self.mask_B_T[rows][:, : int(lengths.max())])
+
+
+@dataclass(frozen=True, slots=True)
+class TokenLogprobs:
+    """What a policy thinks of each token of the responses, and how undecided it was there."""
+
+    logprobs_B_T: Tensor
+    entropy_B_T: Tensor
+
+
+class Policy:
+    """A causal language model with its tokenizer.
+
+    The model is kept without dropout, in training too: with it, the log-probabilities that a ratio compares would
+    differ by chance.
+    """
+
+    def __init__(self, model: Any, tokenizer: Any) -> None:
+        if tokenizer.pad_token_id is None:
+            tokenizer.pad_token = tokenizer.eos_token
+        self.model, self.tokenizer = model.eval(), tokenizer
+
+    @property
+    def device(self) -> torch.device:
+        return torch.device(self.model.device)
+
+    @property
+    def is_lora(self) -> bool:
+        """Whether only adapters are trained."""
+        return hasattr(self.model, "peft_config")
+
+    def parameters(self) -> Iterator[torch.nn.Parameter]:
+        """The parameters that are trained."""
+        return (parameter for parameter in self.model.parameters() if parameter.requires_grad)
+
+    def sampler(
+        self, settings: SamplingSettings | None = None, *, generator: torch.Generator | None = None
+    ) -> TransformersSampler:
+        """A sampler of this policy, which follows its updates."""
+        return TransformersSampler(self.model, self.tokenizer, settings, generator=generator)
+
+    def batch(self, sampled: Sampled | Sequence[Trajectory]) -> TokenBatch:
+        """Sampled trajectories as tensors; their tokens are taken as they were drawn.
+
+        Where a sampler does not know the tokens (some endpoints), the response's text is encoded instead.
+        """
+        trajectories = sampled.trajectories if isinstance(sampled, Sampled) else list(sampled)
+        known = sampled.prompt_ids if isinstance(sampled, Sampled) else None
+        prompts = known or encoded_prompts(self.tokenizer, [each.prompt for each in trajectories])
+        responses = [self._response_ids(each) for each in trajectories]
+        masks = [each.tokens.mask if each.tokens is not None else None for each in trajectories]
+        return self.packed(prompts, responses, masks)
+
+    def demonstrated(self, demonstrations: Sequence[Trajectory]) -> TokenBatch:
+        """Prompts with responses that are to be learned, each closed by the end token."""
+        prompts = encoded_prompts(self.tokenizer, [each.prompt for each in demonstrations])
+        responses = [[*self._encoded(each.response), self.tokenizer.eos_token_id] for each in demonstrations]
+        return self.packed(prompts, responses)
+
+    def packed(
+        self,
+        prompts: Sequence[Sequence[int]],
+        responses: Sequence[Sequence[int]],
+        masks: Sequence[Sequence[int] | None] | None = None,
+    ) -> TokenBatch:
+        """Token ids as tensors on the policy's device; without a mask, the model chose every token of a response."""
+        masks = masks or [None] * len(responses)
+        rows = [[*prompt, *response] for prompt, response in zip(prompts, responses, strict=True)]
+        chosen = [mask or [1] * len(response) for mask, response in zip(masks, responses, strict=True)]
+        return TokenBatch(
+            ids_B_L=_padded(rows, self.tokenizer.pad_token_id).to(self.device),
+            starts_B=torch.tensor([len(prompt) for prompt in prompts], device=self.device),
+            lengths_B=torch.tensor([len(response) for response in responses], device=self.device),
+            mask_B_T=_padded(chosen, 0).float().to(self.device),
+        )
+
+    def logprobs(self, batch: TokenBatch, *, temperature: float = 1.0) -> TokenLogprobs:
+        """Log-probability (with gradient) and entropy (without) of every token of the responses."""
+        width = batch.mask_B_T.shape[1]
+        places_B_T = torch.arange(width, device=batch.ids_B_L.device)[None]
+        rows, columns = (places_B_T < batch.lengths_B[:, None]).nonzero(as_tuple=True)
+        at = batch.starts_B[rows] + columns
+        logits_N_V = self._logits(batch, rows, columns)
+        if temperature not in (0.0, 1.0):
+            logits_N_V = logits_N_V / temperature
+        every_N_V = torch.log_softmax(logits_N_V, dim=-1)
+        chosen_N = every_N_V.gather(1, batch.ids_B_L[rows, at][:, None]).squeeze(1)
+        with torch.no_grad():
+            entropy_N = -(every_N_V.exp() * every_N_V).sum(dim=-1)
+        empty = chosen_N.new_zeros(len(batch), width)
+        return TokenLogprobs(empty.index_put((rows, columns), chosen_N), empty.index_put((rows, columns), entropy_N))
+
+    def reference(self) -> "Policy":
+        """The policy as it is now, frozen: what a KL penalty compares with.
+
+        With LoRA it shares the model and runs it without the adapters; otherwise it is a copy.
+        """
+        if self.is_lora:
+            return _WithoutAdapters(self.model, self.tokenizer)
+        model = copy.deepcopy(self.model).eval().requires_grad_(False)
+        return Policy(model, self.tokenizer)
+
+    def state(self) -> dict[str, Tensor]:
+        """A copy of the trained parameters, by name: what a checkpoint must keep."""
+        return {
+            name: parameter.detach().clone()
+            for name, parameter in self.model.named_parameters()
+            if parameter.requires_grad
+        }
+
+    def restore(self, state: Mapping[str, Tensor]) -> None:
+        """Take over trained parameters that `state` gave."""
+        own = {name: parameter for name, parameter in self.model.named_parameters() if parameter.requires_grad}
+        if own.keys() != state.keys():
+            odd = sorted(own.keys() ^ state.keys())
+            raise PolicyError(f"the saved parameters are those of another model: {len(odd)} differ, such as {odd[0]!r}")
+        with torch.no_grad():
+            for name, parameter in own.items():
+                if parameter.shape != state[name].shape:
+                    raise PolicyError(
+                        f"{name} has the shape {tuple(parameter.shape)}, the saved one {tuple(state[name].shape)}"
+                    )
+                parameter.copy_(state[name])
+
+    def save(self, folder: str | Path) -> None:
+        """Write model (safetensors) and tokenizer as a folder that transformers loads; LoRA writes its adapter."""
+        # Adapters never resize the vocabulary; without saying so, peft would ask the Hugging Face hub about it.
+        options = {"save_embedding_layers": False} if self.is_lora else {}
+        with without_bars():
+            self.model.save_pretrained(str(folder), safe_serialization=True, **options)
+            self.tokenizer.save_pretrained(str(folder))
+
+    def merged(self) -> "Policy":
+        """The policy with its adapters built into the weights, as a model of its own; a copy without LoRA."""
+        model = copy.deepcopy(self.model)
+        return Policy(model.merge_and_unload() if self.is_lora else model, self.tokenizer)
+
+    def _logits(self, batch: TokenBatch, rows: Tensor, columns: Tensor) -> Tensor:
+        """Logits of some tokens of the responses, in float32."""
+        with self._as_meant():
+            if unsupported(self.model) is None and not self.is_lora:
+                weights = DecoderWeights.of(self.model, batch.ids_B_L.shape[1])
+                states = response_states(weights, batch.ids_B_L, batch.starts_B, batch.mask_B_T.shape[1])
+                return weights.head(states[rows, columns]).float()
+            real = torch.arange(batch.ids_B_L.shape[1], device=batch.ids_B_L.device)
+            mask = (real < (batch.starts_B + batch.lengths_B)[:, None]).long()
+            logits: Tensor = self.model(input_ids=batch.ids_B_L, attention_mask=mask, use_cache=False).logits
+            return logits[rows, batch.starts_B[rows] + columns - 1].float()
+
+    def _as_meant(self) -> AbstractContextManager[Any]:
+        return nullcontext()
+
+    def _response_ids(self, trajectory: Trajectory) -> list[int]:
+        if trajectory.tokens is not None:
+            return trajectory.tokens.ids
+        return [*self._encoded(trajectory.response), self.tokenizer.eos_token_id]
+
+    def _encoded(self, text: str) -> list[int]:
+        return list(self.tokenizer(text, add_special_tokens=False)["input_ids"])
+
+
+class _WithoutAdapters(Policy):
+    """A LoRA policy's model as it was before training: its adapters are switched off while it is asked."""
+
+    def _as_meant(self) -> AbstractContextManager[Any]:
+        context: AbstractContextManager[Any] = self.model.disable_adapter()
+        return context
+
+    def parameters(self) -> Iterator[torch.nn.Parameter]:
+        return iter(())
+
+
+@contextmanager
+def without_bars() -> Iterator[None]:
+    """While entered, transformers draws no progress bars; whoever saves tells of it as they like."""
+    drew = hf_logging.is_progress_bar_enabled()
+    hf_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    try:
+        yield
+    finally:
+        if drew:
+            hf_logging.enable_progress_bar()  # type: ignore[no-untyped-call]
+
+
+def _padded(rows: Sequence[Sequence[int]], filler: int) -> Tensor:
+    width = max(map(len, rows))
+    return torch.tensor([[*row, *[filler] * (width - len(row))] for row in rows])

@@ -1,0 +1,142 @@
+"""A reward analysis for people: plain text of at most 100 columns, and one line about the rewards of a batch.
+
+Text that comes from samples is shown with its control characters escaped, since a response may hold anything.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from plaudit.contract.output import RewardOutput
+from plaudit.report.distribution import Bin, Distribution
+from plaudit.training.reporting.analysis import FailurePattern, Kind, Period, RewardAnalysis
+
+__all__ = ["analysis_text", "batch_line"]
+
+WIDTH = 100
+BAR = 40
+LEVELS = "▁▂▃▄▅▆▇█"
+
+
+def batch_line(outputs: Iterable[RewardOutput]) -> str:
+    """The rewards of one batch: least, mean and most, spread, and a small histogram."""
+    listed = list(outputs)
+    spread = Distribution.of(output.reward for output in listed if output.reward is not None)
+    unscored = sum(not output.ok for output in listed)
+    told = f"{len(listed)} samples" + (f", {unscored} not scored" if unscored else "")
+    if spread is None:
+        return f"rewards of {told}"
+    return f"rewards of {told}: {_moments(spread)}  {_levels(spread)}"
+
+
+def analysis_text(analysis: RewardAnalysis) -> str:
+    """The whole analysis as text."""
+    summary = analysis.summary
+    statuses = ", ".join(f"{count:,} {status}" for status, count in summary.statuses.items())
+    lines = ["Reward analysis", "===============", "", f"{summary.count:,} samples ({statuses})"]
+    if summary.reward is None:
+        return "\n".join([*lines, "no sample was scored", *_unscored(analysis)]) + "\n"
+    lines += [f"reward: {_moments(summary.reward)}, variance {analysis.variance:.4g}"]
+    if summary.score is not None:
+        lines.append(f"score:  {_moments(summary.score)}")
+    lines += _section("Distribution of rewards", _histogram(summary.reward.bins))
+    lines += _section("Remarks", _remarks(analysis))
+    lines += _section("Over training", [_period(period) for period in analysis.periods])
+    lines += _section("Components", [f"{name}: {_moments(spread)}" for name, spread in summary.components.items()])
+    lines += _section("Responses that earn more than the others", _kinds(analysis.high))
+    lines += _section("Responses that earn less than the others", _kinds(analysis.low))
+    title = f"Common failure patterns ({analysis.failing:,} of {summary.ok:,} scored samples fail)"
+    lines += _section(title, [line for pattern in analysis.failures for line in _pattern(pattern)])
+    lines += _section("Not scored", _unscored(analysis))
+    return "".join(f"{_cut(line, WIDTH)}\n" for line in lines)
+
+
+def _section(title: str, lines: Sequence[str]) -> list[str]:
+    return ["", title, "-" * len(title), *lines] if lines else []
+
+
+def _moments(spread: Distribution) -> str:
+    skewness = "none" if spread.skewness is None else f"{spread.skewness:+.2f}"
+    return (
+        f"min {spread.min:.3g}, mean {spread.mean:.3g}, max {spread.max:.3g}, std {spread.std:.3g}, skewness {skewness}"
+    )
+
+
+def _histogram(bins: Sequence[Bin]) -> list[str]:
+    total, most = sum(found.count for found in bins), max(found.count for found in bins)
+    labels = [f"{b.low:.3g}" if b.low == b.high else f"{b.low:.3g} to {b.high:.3g}" for b in bins]
+    width = max(map(len, labels))
+    return [
+        f"{label:>{width}}  {'█' * max(round(BAR * found.count / most), 1 if found.count else 0):<{BAR}}  "
+        f"{found.count:,} ({found.count / total:.1%})"
+        for label, found in zip(labels, bins, strict=True)
+    ]
+
+
+def _levels(spread: Distribution) -> str:
+    most = max(found.count for found in spread.bins)
+    bars = "".join(LEVELS[round((len(LEVELS) - 1) * found.count / most)] for found in spread.bins)
+    return f"[{bars}]"
+
+
+def _period(period: Period) -> str:
+    one = period.first_step == period.last_step
+    steps = f"step {period.first_step}" if one else f"steps {period.first_step}–{period.last_step}"
+    return f"{steps}: {_moments(period.reward)}"
+
+
+def _kinds(kinds: Sequence[Kind]) -> list[str]:
+    return [
+        f"{kind.mean:8.3f} ({kind.difference:+.3f})  {kind.share:6.1%}  {_shown(kind.name, WIDTH - 28)}"
+        for kind in kinds
+    ]
+
+
+def _pattern(pattern: FailurePattern) -> list[str]:
+    example = pattern.example
+    shares = f"{pattern.share_of_failures:.0%} of failures ({pattern.count:,}), {pattern.share_of_others:.0%} of others"
+    lines = [
+        _shown(pattern.what, WIDTH),
+        f"    in {shares}",
+        f"    prompt        {_shown(example.prompt, WIDTH - 18)}",
+        f"    response      {_shown(example.response, WIDTH - 18)}",
+    ]
+    if example.ground_truth:
+        lines.append(f"    ground truth  {_shown(example.ground_truth, WIDTH - 18)}")
+    why = f" ({example.reason})" if example.reason else ""
+    return [*lines, f"    reward        {example.reward:.3g}{_shown(why, WIDTH - 30)}"]
+
+
+def _unscored(analysis: RewardAnalysis) -> list[str]:
+    return [
+        f"{failure.count:,} {failure.status}: {_shown(failure.reason, WIDTH - 30)} (first: {failure.example})"
+        for failure in analysis.summary.failures
+    ]
+
+
+def _remarks(analysis: RewardAnalysis) -> list[str]:
+    """What usually goes wrong with rewards, where this one shows it."""
+    reward, groups = analysis.summary.reward, analysis.summary.groups
+    if reward is None:
+        return []
+    remarks = []
+    if reward.min == reward.max:
+        remarks.append("All rewards are equal: nothing can be learnt from them.")
+    elif len(reward.bins) == 2 and reward.bins[0].low == reward.bins[0].high:
+        remarks.append("Only two values occur: graduated rewards would tell a near miss from a far one.")
+    if groups.compared and groups.dead / groups.compared > 0.5:
+        remarks.append(
+            f"{groups.dead / groups.compared:.0%} of groups have equal rewards and teach nothing: "
+            "sample more per prompt, filter, or choose other prompts."
+        )
+    if groups.length_correlation is not None and abs(groups.length_correlation) > 0.5:
+        longer = "longer" if groups.length_correlation > 0 else "shorter"
+        remarks.append(f"Within groups, {longer} responses earn more (correlation {groups.length_correlation:+.2f}).")
+    return remarks
+
+
+def _shown(text: str, width: int) -> str:
+    printable = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
+    return _cut(printable, width)
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"

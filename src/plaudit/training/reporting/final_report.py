@@ -1,0 +1,55 @@
+"""What a finished run leaves for its reader: curves.png, samples.md, and the analysis of rewards where it is asked for.
+
+Everything is made of the run's own files, so a resumed run tells of all its steps.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from plaudit import jsonline
+from plaudit.rollouts import read_rollouts
+from plaudit.training.config.schema import RunConfig
+from plaudit.training.data.prompts import Prompts
+from plaudit.training.reporting.analysis import analyze
+from plaudit.training.reporting.analysis_text import analysis_text
+from plaudit.training.reporting.curves import draw_curves
+from plaudit.training.run_folder import RunFolder
+
+__all__ = ["write_analysis", "write_report", "write_samples"]
+
+
+def write_report(
+    folder: RunFolder, config: RunConfig, prompts: Prompts, before: Sequence[str], after: Sequence[str]
+) -> None:
+    """Write everything that is made at the end of a run."""
+    metrics = [jsonline.decode(line) for line in folder.metrics.read_bytes().splitlines()]
+    draw_curves(metrics, folder.curves, title=f"{folder.path.name}: {config.subject}, {config.advantage}")
+    write_samples(folder.samples, prompts, before, after)
+    if config.training.save_reward_analysis:
+        write_analysis(folder)
+
+
+def write_samples(path: Path, prompts: Prompts, before: Sequence[str], after: Sequence[str]) -> None:
+    """The likeliest responses to held-out prompts before and after training, as a table."""
+    lines = [
+        "# Held-out prompts, before and after",
+        "",
+        "| prompt | before | after | ground truth |",
+        "|---|---|---|---|",
+    ]
+    for row, first, last in zip(prompts, before, after, strict=False):
+        cells = (row.prompt_text, first, last, "" if row.ground_truth is None else str(row.ground_truth))
+        lines.append(f"| {' | '.join(map(_cell, cells))} |")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def write_analysis(folder: RunFolder) -> None:
+    """reward_analysis.json and .txt, from all rollouts of the run."""
+    scored = ((line.trajectory, line.output) for line in read_rollouts(folder.rollouts) if line.output is not None)
+    analysis = analyze(scored)
+    analysis.save(folder.path / "reward_analysis.json")
+    (folder.path / "reward_analysis.txt").write_text(analysis_text(analysis), encoding="utf-8")
+
+
+def _cell(text: str) -> str:
+    return "`" + text.replace("|", "\\|").replace("`", "'").replace("\n", " ⏎ ") + "`" if text else ""

@@ -1,0 +1,114 @@
+"""A config is read from YAML and overrides, checked, and written back with its meanings."""
+
+import pytest
+
+from plaudit.errors import ConfigError
+from plaudit.training.config.reading import KEYS, build_config, documented, load_config
+from plaudit.training.config.schema import RunConfig, flat
+
+
+def test_without_anything_it_is_the_embedded_default():
+    config = load_config()
+    assert config == RunConfig()
+    assert (config.task, config.model.path, config.steps, config.batch_size) == ("sort_digits", None, 300, 256)
+
+
+@pytest.mark.parametrize(
+    ("override", "key", "value"),
+    [
+        ("steps=20", "steps", 20),
+        ("+optimizer.lr=1e-4", "optimizer.lr", 1e-4),
+        ("optimizer.betas=[0.8, 0.95]", "optimizer.betas", [0.8, 0.95]),
+        ("training.log_rewards=true", "training.log_rewards", True),
+        ("training.reward_function=0.7 * check_answer + 0.3 * format", "training.reward_function",
+         "0.7 * check_answer + 0.3 * format"),
+        ("+training.reward_function=my.py:fn", "training.reward_function", "my.py:fn"),
+        ("training.reward_function=null", "training.reward_function", None),
+        ("data.prompt_template=Q: {question} = ?", "data.prompt_template", "Q: {question} = ?"),
+        ("data.ground_truth_key=123", "data.ground_truth_key", "123"),
+        ("sampling.max_new_tokens=null", "sampling.max_new_tokens", None),
+        ("advantage=rloo", "advantage", "rloo"),
+    ],
+    ids=lambda value: str(value)[:40],
+)  # fmt: skip
+def test_an_override_sets_its_key(override, key, value):
+    assert flat(load_config(None, [override]).to_dict())[key] == value
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("lr=1", r"no key 'lr'; did you mean 'optimizer.lr'\?"),
+        ("optimizer.lrr=1", r"did you mean 'optimizer.lr'\?"),
+        ("training.log_reward=true", r"did you mean 'training.log_rewards'\?"),
+        ("optimizer=adam", "optimizer is a section; set its keys: optimizer.lr"),
+        ("optimizer.lr=-1", "optimizer.lr: expected `float` > 0.0, got -1"),
+        ("optimizer.lr=.nan", "optimizer.lr: expected"),
+        ("optimizer.lr=.inf", "optimizer.lr: expected"),
+        ("engine=trll", r"expected one of local, trl, got 'trll'; did you mean 'trl'\?"),
+        ("training.log_rewards=maybe", "expected `bool`, got 'maybe'"),
+        ("steps=1.5", "steps: expected `int`, got 1.5"),
+        ("seed=[", "no YAML value"),
+        ("steps", "expected key=value"),
+        ("=3", "expected key=value"),
+        ("eval.pass_at=[8]", "needs samples_per_prompt of at least 8, got 4"),
+        ("filter.low=1", "need low < high"),
+        ("output_dir=", "output_dir is empty"),
+    ],
+)
+def test_a_wrong_override_says_what_is_wrong_with_it(override, message):
+    with pytest.raises(ConfigError, match=message):
+        load_config(None, [override])
+
+
+def test_overrides_take_the_place_of_the_file(tmp_path):
+    path = tmp_path / "config.yaml"
+    path.write_text("steps: 5\noptimizer:\n  lr: 1e-2\n  schedule: constant\n")
+    config = load_config(path, ["optimizer.lr=0.5"])
+    assert (config.steps, config.optimizer.lr, config.optimizer.schedule) == (5, 0.5, "constant")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("optimiser:\n  lr: 1\n", "no key 'optimiser.lr'; did you mean 'optimizer.lr'"),
+        ("- 1\n", "holds list"),
+        ("a: [", "is no YAML"),
+        ("optimizer: 3\n", "optimizer is a section"),
+    ],
+    ids=["typo", "list", "no yaml", "section"],
+)
+def test_a_wrong_file_says_what_is_wrong_with_it(tmp_path, text, message):
+    path = tmp_path / "config.yaml"
+    path.write_text(text)
+    with pytest.raises(ConfigError, match=message):
+        load_config(path)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(ConfigError, match=r"cannot read the config .*missing.yaml"):
+        load_config(tmp_path / "missing.yaml")
+
+
+def test_an_empty_file_is_the_default(tmp_path):
+    path = tmp_path / "config.yaml"
+    path.write_text("")
+    assert load_config(path) == RunConfig()
+
+
+def test_what_is_printed_can_be_read_back(tmp_path):
+    config = load_config(None, ["optimizer.lr=3e-5", "data.prompt_template=a: {b}\n#c", "sampling.stop=['\\n', '#']"])
+    path = tmp_path / "printed.yaml"
+    path.write_text(documented(config))
+    assert load_config(path) == config
+
+
+def test_every_key_has_a_meaning_and_stands_in_what_is_printed():
+    printed = documented(RunConfig())
+    for key in KEYS.values():
+        assert len(key.meaning) > 5
+        assert f"# {key.meaning}" in printed
+
+
+def test_a_config_is_built_from_nested_and_from_dotted_values():
+    assert build_config({"optimizer": {"lr": 0.1}}) == build_config({"optimizer.lr": 0.1})

@@ -1,0 +1,210 @@
+"""Prompts from files: the same rows whatever the format, and errors that say where."""
+
+import gzip
+import json
+
+import datasets
+import pyarrow
+import pyarrow.parquet
+import pytest
+
+from plaudit.errors import DataError
+from plaudit.training.data.prompts import Prompts
+from plaudit.training.data.sources import fitting, read_prompts
+from plaudit.training.data.templates import PromptTemplate
+from plaudit.training.model.tiny import character_tokenizer
+
+ROWS = [{"question": "1+1", "answer": "2", "level": "easy"}, {"question": "2+{2}", "answer": "4", "level": "hard"}]
+
+
+def write_jsonl(path):
+    path.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+
+
+def write_gzip(path):
+    path.write_bytes(gzip.compress("".join(json.dumps(row) + "\n" for row in ROWS).encode()))
+
+
+def write_parquet(path):
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(ROWS), path)
+
+
+def write_csv(path):
+    path.write_text("question,answer,level\r\n1+1,2,easy\r\n2+{2},4,hard\r\n")
+
+
+def write_dataset(path):
+    datasets.Dataset.from_list(ROWS).save_to_disk(str(path))
+
+
+def write_dataset_dict(path):
+    datasets.DatasetDict(
+        train=datasets.Dataset.from_list(ROWS), test=datasets.Dataset.from_list(ROWS[:1])
+    ).save_to_disk(str(path))
+
+
+def write_folder(path):
+    (path / "data").mkdir(parents=True)
+    write_parquet(path / "data" / "train-00000-of-00001.parquet")
+    write_jsonl(path / "data" / "test.jsonl")
+
+
+FORMATS = {
+    "data.jsonl": write_jsonl, "data.jsonl.gz": write_gzip, "data.parquet": write_parquet, "data.csv": write_csv,
+    "saved": write_dataset, "saved with splits": write_dataset_dict, "files in a folder": write_folder,
+}  # fmt: skip
+
+
+@pytest.fixture(params=FORMATS, ids=list(FORMATS))
+def data(request, tmp_path):
+    path = tmp_path / request.param
+    FORMATS[request.param](path)
+    return path
+
+
+@pytest.fixture
+def lines(tmp_path):
+    path = tmp_path / "lines.jsonl"
+    write_jsonl(path)
+    return path
+
+
+def test_every_format_gives_the_same_rows(data):
+    prompts = read_prompts(data)
+    assert prompts.prompts == ["1+1", "2+{2}"]
+    assert prompts.ground_truths == ["2", "4"]
+    assert [row.columns for row in prompts] == [{"level": "easy"}, {"level": "hard"}]
+    assert {row.response for row in prompts} == {""}
+
+
+def test_a_template_makes_prompts_of_columns_and_leaves_braces_in_them_alone(lines):
+    template = PromptTemplate("{{{level}}} {prompt} = {question}?")
+    assert read_prompts(lines, template=template).prompts == ["{easy} 1+1 = 1+1?", "{hard} 2+{2} = 2+{2}?"]
+
+
+def test_a_template_needs_no_prompt_column(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"a": 3, "meta": {"b": 4}, "answer": "7"}\n')
+    [row] = read_prompts(path, template=PromptTemplate("{a}+{meta.b}="))
+    assert (row.prompt, row.ground_truth, row.columns) == ("3+4=", "7", {"a": 3, "meta": {"b": 4}})
+
+
+def test_a_system_message_makes_a_chat(lines):
+    first = read_prompts(lines, template=PromptTemplate(system="Be brief."))[0]
+    assert first.prompt == [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "1+1"}]
+    chat = read_prompts(lines, template=PromptTemplate(chat=True))[0]
+    assert chat.prompt == [{"role": "user", "content": "1+1"}]
+
+
+def test_columns_can_be_named(lines):
+    prompts = read_prompts(lines, columns={"ground_truth": "level"})
+    assert prompts.ground_truths == ["easy", "hard"]
+
+
+@pytest.mark.parametrize("column", ["prompt", "messages"])
+def test_an_answer_at_the_end_of_a_chat_is_not_part_of_the_prompt(tmp_path, column):
+    asked = [{"role": "user", "content": "1+1"}]
+    path = tmp_path / "chat.jsonl"
+    path.write_text(json.dumps({column: [*asked, {"role": "assistant", "content": "2"}]}) + "\n")
+    assert read_prompts(path).prompts == [asked]
+
+
+def test_a_response_in_the_data_is_left_out(tmp_path):
+    path = tmp_path / "rollouts.jsonl"
+    told = {"prompt": "1+1", "response": "3", "tokens": {"ids": [1]}, "reward_output": {"reward": 0.0}}
+    path.write_text(json.dumps({**told, "ground_truth": "2"}) + "\n")
+    [row] = read_prompts(path)
+    assert (row.response, row.tokens, row.columns, row.ground_truth) == ("", None, {}, "2")
+
+
+def test_a_limit_stops_early(lines):
+    assert len(read_prompts(lines, limit=1)) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "holds no prompts"),
+        ('{"question": "1"}\n{"question"\n', "bad.jsonl:2: broken JSON"),
+        ('{"question": "1"}\n{"text": "1"}\n', "bad.jsonl:2: no 'prompt' column"),
+        ("[1]\n", "bad.jsonl:1: expected an object with a prompt, got list"),
+        ('{"prompt": 3}\n', "bad.jsonl:1: prompt must be text"),
+    ],
+    ids=["empty", "broken", "no prompt", "no object", "number"],
+)
+def test_bad_lines_are_named(tmp_path, text, words):
+    path = tmp_path / "bad.jsonl"
+    path.write_text(text)
+    with pytest.raises(DataError, match=words):
+        read_prompts(path)
+
+
+@pytest.mark.parametrize("line", ["1+1", "1+1,2,easy,extra"], ids=["too few", "too many"])
+def test_a_csv_line_of_another_length_is_named(tmp_path, line):
+    path = tmp_path / "a.csv"
+    path.write_text(f"question,answer,level\n{line}\n")
+    with pytest.raises(DataError, match=r"a\.csv:2: the line has not as many cells as the first one"):
+        read_prompts(path)
+
+
+def test_a_file_that_is_nowhere_or_of_no_known_format_is_named(lines):
+    with pytest.raises(DataError, match=r"no file .*line\.jsonl; did you mean 'lines\.jsonl'"):
+        read_prompts(lines.parent / "line.jsonl")
+    (lines.parent / "a.txt").touch()
+    with pytest.raises(DataError, match=r"a\.txt: data files end in \.jsonl"):
+        read_prompts(lines.parent / "a.txt")
+
+
+def test_a_split_that_is_not_there_is_named(tmp_path):
+    write_dataset_dict(tmp_path / "saved")
+    assert len(read_prompts(tmp_path / "saved", split="test")) == 1
+    with pytest.raises(DataError, match=r"no split 'tests'; did you mean 'test'"):
+        read_prompts(tmp_path / "saved", split="tests")
+    write_folder(tmp_path / "files")
+    with pytest.raises(DataError, match=r"no file of the split 'dev'; there are test\.jsonl"):
+        read_prompts(tmp_path / "files", split="dev")
+    (tmp_path / "none").mkdir()
+    with pytest.raises(DataError, match="holds no data"):
+        read_prompts(tmp_path / "none")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("no names", "names no column"), ("{", "cannot be read"), ("{} x", "name a column there")],
+)
+def test_a_template_that_makes_no_sense_is_refused(text, words):
+    with pytest.raises(DataError, match=words):
+        PromptTemplate(text)
+
+
+def test_a_template_with_an_unknown_column_is_an_error_with_the_line(lines):
+    with pytest.raises(DataError, match=r"lines\.jsonl:1: the template asks for \{levl\}.* did you mean 'level'"):
+        read_prompts(lines, template=PromptTemplate("{levl}"))
+
+
+def test_prompts_that_are_too_long_are_named_or_dropped():
+    prompts, tokenizer = Prompts.of(["12", "123456", "1"]), character_tokenizer()
+    with pytest.raises(DataError, match="1 of 3 prompts are longer than 3 tokens; the first is sample 1 with 6"):
+        fitting(prompts, tokenizer, 3)
+    assert fitting(prompts, tokenizer, 3, drop=True).prompts == ["12", "1"]
+    assert fitting(prompts, tokenizer, 6) == prompts
+    with pytest.raises(DataError, match="none would be left"):
+        fitting(prompts[1:2], tokenizer, 3, drop=True)
+
+
+def test_prompts_are_rows_in_order():
+    prompts = Prompts.of(["a", [{"role": "user", "content": "b"}]])
+    assert (len(prompts), prompts[1:].prompts, prompts.picked([1, 0]).prompts[1]) == (2, [prompts[1].prompt], "a")
+    assert Prompts.of("abc").prompts == ["abc"]
+    with pytest.raises(DataError, match="prompt 0 is int 3"):
+        Prompts.of([3])
+
+
+def test_a_split_of_prompts_loses_none_and_leaves_some():
+    prompts = Prompts.of([str(number) for number in range(10)])
+    left, held_out = prompts.split(3, seed=1)
+    assert sorted([*left.prompts, *held_out.prompts]) == prompts.prompts
+    assert (len(held_out), prompts.split(3, seed=1)) == (3, (left, held_out))
+    assert len(prompts.split(0, seed=1)[1]) == 0
+    with pytest.raises(DataError, match="cannot hold out 10 of 10 prompts"):
+        prompts.split(10, seed=1)

@@ -1,0 +1,122 @@
+"""One contract for every log: what was logged can be read back from where it went."""
+
+import json
+import os
+import sqlite3
+import struct
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+from plaudit.errors import MissingPackage, TrainingError
+from plaudit.training.reporting.logs import LOG_WRITERS, RunName, open_logs
+
+STEPS = [{"step": step, "reward": step / 2, "component/a": 0.5, "extra/hits": 3, "note": "text"} for step in range(3)]
+LOGGED = {"reward": [0.0, 0.5, 1.0], "component/a": [0.5] * 3, "extra/hits": [3.0] * 3}
+
+
+def from_tensorboard(folder: Path) -> dict[str, list[float]]:
+    events = EventAccumulator(str(folder / "tensorboard"))
+    events.Reload()
+    return {name: [event.value for event in events.Scalars(name)] for name in events.Tags()["scalars"]}
+
+
+def from_wandb(folder: Path) -> dict[str, list[float]]:
+    from wandb.proto.wandb_internal_pb2 import Record
+
+    (path,) = folder.glob("wandb/offline-run-*/run-*.wandb")
+    found: dict[str, list[float]] = {}
+    for data in leveldb_records(path.read_bytes()):
+        record = Record()
+        record.ParseFromString(data)
+        for item in record.history.item:
+            name = item.key or "/".join(item.nested_key)
+            if not name.startswith("_"):
+                found.setdefault(name, []).append(float(json.loads(item.value_json)))
+    return found
+
+
+def leveldb_records(data: bytes) -> Iterator[bytes]:
+    """The records of a LevelDB log, which is what W&B writes offline: blocks of 32 KiB, each part with a small head."""
+    place, body = 7, b""
+    while place + 7 <= len(data):
+        room = 32768 - place % 32768
+        if room < 7:
+            place += room
+            continue
+        _, size, kind = struct.unpack("<IHB", data[place : place + 7])
+        body += data[place + 7 : place + 7 + size]
+        place += 7 + size
+        if kind in (1, 4):  # whole, or the last part
+            yield body
+            body = b""
+
+
+def from_trackio(folder: Path) -> dict[str, list[float]]:
+    (path,) = folder.glob("**/checked.db")
+    found: dict[str, list[float]] = {}
+    with sqlite3.connect(path) as database:
+        lines = database.execute("select metrics from metrics order by step").fetchall()
+    database.close()
+    for (line,) in lines:
+        for name, value in json.loads(line).items():
+            found.setdefault(name, []).append(value)
+    return found
+
+
+READERS = {"tensorboard": from_tensorboard, "wandb": from_wandb, "trackio": from_trackio}
+SCRIPT = """
+import json, sys
+from pathlib import Path
+from plaudit.training.reporting.logs import RunName, open_logs
+run = RunName(Path(sys.argv[2]), project="checked", config={"seed": 1, "model": {"a": None}})
+writers = open_logs([sys.argv[1]], run)
+for metrics in json.loads(sys.argv[3]):
+    writers[0].log(metrics["step"], metrics)
+writers[0].close()
+"""
+
+
+@pytest.mark.parametrize("name", LOG_WRITERS)
+def test_what_was_logged_can_be_read_back(name, tmp_path):
+    """In a process of its own: the packages leave threads and servers behind, and read where to write from there."""
+    places = {"WANDB_MODE": "offline", "TRACKIO_DIR": str(tmp_path / "trackio"), "HOME": str(tmp_path / "home")}
+    command = [sys.executable, "-c", SCRIPT, name, str(tmp_path), json.dumps(STEPS)]
+    done = subprocess.run(command, env={**os.environ, **places}, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert READERS[name](tmp_path) == LOGGED
+
+
+def test_every_log_has_a_test():
+    assert set(READERS) == set(LOG_WRITERS)
+
+
+def test_a_resumed_run_replaces_the_steps_it_repeats(tmp_path):
+    for first, last in ((0, 4), (2, 3)):
+        (writer,) = open_logs(["tensorboard"], RunName(tmp_path, first_step=first))
+        for step in range(first, last):
+            writer.log(step, {"reward": step + 10.0 * first})
+        writer.close()
+    assert from_tensorboard(tmp_path) == {"reward": [0.0, 1.0, 22.0]}
+
+
+def test_an_unknown_log_is_an_error_before_anything_is_opened(tmp_path):
+    with pytest.raises(TrainingError, match="no log writer named 'wandbb'; did you mean 'wandb'"):
+        open_logs(["tensorboard", "wandbb"], RunName(tmp_path))
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", LOG_WRITERS)
+def test_a_missing_package_says_what_to_install(name, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(MissingPackage, match=rf"needs '{name}': pip install 'plaudit\[logs\]'"):
+        open_logs([name], RunName(tmp_path))
+
+
+def test_a_run_is_called_as_its_folder_unless_named(tmp_path):
+    assert RunName(tmp_path / "first").shown == "first"
+    assert RunName(tmp_path, name="mine").shown == "mine"
