@@ -1,0 +1,109 @@
+"""Rewards made of rewards, beyond what `+ - *`, `.clip`, `.gate` and `.normalized` say.
+
+Everything here returns an ordinary reward whose components keep their own values, statuses and reasons.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from plaudit.contract import rules
+from plaudit.contract.boundary import evaluate
+from plaudit.contract.function import (
+    Combination,
+    CompositeReward,
+    NormalizedReward,
+    RewardFunction,
+    Rewarding,
+    as_reward,
+)
+from plaudit.contract.merging import widest_scope
+from plaudit.contract.output import RewardOutput, Status
+from plaudit.contract.rules import Weight
+from plaudit.errors import InvalidReward, did_you_mean
+from plaudit.trajectory import Trajectory
+
+__all__ = ["TaskReward", "bonus", "cautious", "gdpo", "lexicographic", "maximum", "median", "minimum", "product"]
+
+
+def product(*rewards: Rewarding) -> Combination:
+    """The product of rewards: one zero makes it zero."""
+    return Combination(rewards, rules.Product())
+
+
+def minimum(*rewards: Rewarding) -> Combination:
+    """The smallest of the rewards: as good as the worst part."""
+    return Combination(rewards, rules.Minimum())
+
+
+def maximum(*rewards: Rewarding) -> Combination:
+    """The largest of the rewards: as good as the best part."""
+    return Combination(rewards, rules.Maximum())
+
+
+def median(*rewards: Rewarding) -> Combination:
+    """The middle one of the rewards: one outlier among several judges does not count."""
+    return Combination(rewards, rules.Median())
+
+
+def cautious(*rewards: Rewarding, penalty: float = 1.0) -> Combination:
+    """mean − penalty · standard deviation of an ensemble: disagreement costs."""
+    return Combination(rewards, rules.Cautious(penalty))
+
+
+def lexicographic(*rewards: Rewarding, resolution: float = 0.1) -> Combination:
+    """Earlier rewards decide, later ones only break ties within `resolution`; all lie in [0, 1]."""
+    return Combination(rewards, rules.Lexicographic(resolution))
+
+
+def bonus(reward: Rewarding, extras: Sequence[tuple[Rewarding, float]]) -> Combination:
+    """reward · (1 + Σ weight · extra): style counts only in proportion to being right."""
+    weights = tuple(weight for _, weight in extras)
+    return Combination([reward, *(extra for extra, _ in extras)], rules.Bonus(weights))
+
+
+def gdpo(parts: Sequence[tuple[Rewarding, Weight]]) -> NormalizedReward:
+    """A weighted sum whose parts are first normalised in their groups, then whitened over the batch (GDPO).
+
+    Normalising each part keeps a reward of small spread from drowning beside one of large spread.
+    """
+    composite = CompositeReward(parts)
+    normalized = [(part.normalized("group"), weight) for part, (_, weight) in zip(composite.parts, parts, strict=True)]
+    return CompositeReward(normalized).normalized("zscore")
+
+
+class TaskReward(RewardFunction):
+    """Scores each sample with the reward of its `task`; a task without a reward is skipped, not zero.
+
+    Tasks differ in scale: `TaskReward({...}).normalized("running")` puts each on its own.
+    """
+
+    def __init__(self, rewards: Mapping[str, Rewarding], *, default: Rewarding | None = None) -> None:
+        if not rewards:
+            raise InvalidReward("TaskReward needs a reward for at least one task: TaskReward({'math': MathReward()})")
+        self.rewards = {task: as_reward(reward) for task, reward in rewards.items()}
+        self.default = None if default is None else as_reward(default)
+        every = [*self.rewards.values(), *([self.default] if self.default else [])]
+        self.scope = widest_scope(reward.scope for reward in every)
+        self.deterministic = all(reward.deterministic for reward in every)
+
+    def compute_rewards(self, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
+        places: dict[str | None, list[int]] = {}
+        for place, trajectory in enumerate(trajectories):
+            places.setdefault(trajectory.task, []).append(place)
+        outputs: dict[int, RewardOutput] = {}
+        for task, members in places.items():
+            batch = [trajectories[place] for place in members]
+            outputs.update(zip(members, self._of_task(task, batch), strict=True))
+        return [outputs[place] for place in range(len(trajectories))]
+
+    def _of_task(self, task: str | None, batch: Sequence[Trajectory]) -> list[RewardOutput]:
+        reward = self.rewards.get(task or "", self.default)
+        if reward is not None:
+            return evaluate(reward, batch)
+        hint = did_you_mean(task or "", self.rewards)
+        reason = f"no reward for task {task!r}{hint} (there are {', '.join(self.rewards)})"
+        return [RewardOutput.unscored(Status.SKIPPED, reason)] * len(batch)
+
+    def __repr__(self) -> str:
+        tasks = ", ".join(f"{task!r}: {reward!r}" for task, reward in self.rewards.items())
+        default = f", default={self.default!r}" if self.default else ""
+        return f"TaskReward({{{tasks}}}{default})"
