@@ -20,7 +20,7 @@ def test_explain_shows_the_failed_the_lowest_and_the_highest_sample_in_full(plau
         "2+2?",
         "The answer is 5.",
         "ground truth",
-        "CheckAnswerReward",
+        "MathReward",
         "it has an idea",
         "ZeroDivisionError",
     ):

@@ -18,9 +18,9 @@ def lines(path):
 def test_scoring_shows_a_table_with_components_statuses_and_a_histogram(plaudit, rollouts):
     ran = plaudit("score", COMPOSITE, rollouts)
     assert ran.code == 0
-    for shown in ("reward", "CheckAnswerReward", "LengthReward", "mean", "ok", "█"):
+    for shown in ("reward", "MathReward", "LengthReward", "mean", "ok", "█"):
         assert shown in ran.out
-    assert "0.7 * CheckAnswerReward() + 0.3 * LengthReward(target=4)" in ran.out
+    assert "0.7 * MathReward(partial=0.5) + 0.3 * LengthReward(target=4)" in ran.out
 
 
 def test_scored_lines_keep_every_column_and_add_what_the_reward_said(plaudit, rollouts, tmp_path):
@@ -29,7 +29,7 @@ def test_scored_lines_keep_every_column_and_add_what_the_reward_said(plaudit, ro
     before, after = lines(rollouts), lines(out)
     assert [{key: row[key] for key in row if key != "reward_output"} for row in after] == before
     assert [row["reward_output"]["score"] for row in after] == [1.0, 0.0, 1.0, 0.0]
-    assert after[0]["reward_output"]["components"]["CheckAnswerReward"]["reward"] == 1.0
+    assert after[0]["reward_output"]["components"]["MathReward"]["reward"] == 1.0
 
 
 def test_the_summary_as_json_has_the_figures(plaudit, rollouts):

@@ -7,8 +7,7 @@ import torch
 
 from plaudit import Status, Trajectory
 from plaudit.contract.boundary import evaluate
-from plaudit.dialects.openrlhf import OpenRLHFReward, response_of
-from plaudit.errors import InvalidTrajectory
+from plaudit.dialects.openrlhf import OpenRLHFReward
 
 TEMPLATE = """
     import torch
@@ -187,13 +186,3 @@ def test_an_async_reward_file_is_awaited():
         return {"rewards": torch.ones(len(queries))}
 
     assert [output.reward for output in evaluate(OpenRLHFReward(reward_func), BATCH)] == [1.0, 1.0]
-
-
-def test_the_prompt_is_removed_as_a_prefix_even_where_the_response_repeats_it():
-    assert response_of("Q: 2? A: Q: 2? means four", "Q: 2?") == " A: Q: 2? means four"
-    assert response_of("free", "") == "free"
-
-
-def test_a_query_that_does_not_begin_with_its_prompt_is_refused():
-    with pytest.raises(InvalidTrajectory, match="does not begin with its prompt"):
-        response_of("<s>Q: A", "Q: ")

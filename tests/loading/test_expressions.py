@@ -6,8 +6,8 @@ from plaudit import Trajectory, reward
 from plaudit.contract.boundary import evaluate
 from plaudit.errors import RewardNotLoaded
 from plaudit.loading import load
-from plaudit.loading.building import Arguments, Found, build
-from plaudit.loading.expressions import evaluate as read
+from plaudit.loading.building import Arguments, Target, build
+from plaudit.loading.expressions import build_expression as read
 from plaudit.rewards import LengthReward
 
 SAMPLE = Trajectory("What is 2 + 2?", "2 + 2 = 4. The answer is 4.", ground_truth="4")
@@ -17,7 +17,7 @@ def value_of(text, **names):
     """An expression over constants: `value_of("a + b", a=1, b=2)`."""
 
     def look_up(name: str, arguments: Arguments | None):
-        return build(Found(reward(lambda response: names[name]), name, name), arguments)
+        return build(Target(reward(lambda response: names[name]), name, name), arguments)
 
     (output,) = evaluate(read(text, look_up, lambda spec: look_up(spec, None)).reward, [SAMPLE])
     assert output.ok, output.reason

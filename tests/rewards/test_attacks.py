@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 from plaudit import Trajectory
 from plaudit.rewards import (
     BUILT_INS,
-    CheckAnswerReward,
     CheckNumbersReward,
-    ExactMatchReward,
     FormatReward,
     KeywordReward,
     LengthReward,
@@ -39,7 +37,11 @@ REWARDS["format partial"] = FormatReward(partial=True)
 REWARDS["math no answer"] = MathReward(no_answer=-0.5)
 every_reward = pytest.mark.parametrize("reward", REWARDS.values(), ids=REWARDS)
 
-JUDGES = {"math": MathReward(), "check_answer": CheckAnswerReward(), "exact_match": ExactMatchReward()}
+JUDGES = {
+    "math": MathReward(),
+    "check_answer": MathReward(partial=0.5),
+    "close": MathReward(partial=1.0, tolerance=0.0),
+}
 every_judge = pytest.mark.parametrize("reward", JUDGES.values(), ids=JUDGES)
 
 

@@ -4,12 +4,9 @@ from shared_data import gsm8k_rollouts
 from plaudit import Status, Trajectory
 from plaudit.errors import InvalidReward
 from plaudit.rewards import (
-    BinaryReward,
-    CheckAnswerReward,
+    BUILT_INS,
     CheckNumbersReward,
-    CloseMatchReward,
     ContinuousReward,
-    ExactMatchReward,
     GraduatedReward,
     MathReward,
     MultiAspectReward,
@@ -18,11 +15,9 @@ from plaudit.verify.math import MathPolicy
 
 JUDGES = {
     "math": MathReward(),
-    "check_answer": CheckAnswerReward(),
-    "exact_match": ExactMatchReward(),
-    "close_match": CloseMatchReward(),
+    "partial": MathReward(partial=0.5),
+    "close": MathReward(partial=1.0),
     "check_numbers": CheckNumbersReward(),
-    "binary": BinaryReward(),
     "graduated": GraduatedReward(),
     "continuous": ContinuousReward(),
     "multi_aspect": MultiAspectReward(),
@@ -85,15 +80,32 @@ def test_every_output_says_why(reward):
 
 
 def test_near_misses_earn_half_but_no_score():
-    output = scored(CheckAnswerReward(), "The answer is 105", "100")
+    output = scored(MathReward(partial=0.5), "The answer is 105", "100")
     assert (output.reward, output.score) == (0.5, 0.0)
     output = scored(GraduatedReward(), "The answer is 105", "100")
     assert (output.reward, output.score) == (0.5, 0.0)
 
 
 def test_the_tolerance_decides_what_is_close():
-    assert scored(CloseMatchReward(tolerance=0.01), "100.9", 100).reward == 1.0
-    assert scored(CloseMatchReward(tolerance=0.01), "101.1", 100).reward == 0.0
+    assert scored(MathReward(partial=1.0, tolerance=0.01), "100.9", 100).reward == 1.0
+    assert scored(MathReward(partial=1.0, tolerance=0.01), "101.1", 100).reward == 0.0
+
+
+def test_an_answer_that_counts_in_full_is_scored_as_right():
+    near = scored(MathReward(partial=1.0), "The answer is 105", "100")
+    assert (near.reward, near.score) == (1.0, 1.0)
+    assert "within 10 %" in near.reason
+
+
+def test_spellings_are_the_rewards_they_stand_for():
+    spellings = {name: BUILT_INS[name]() for name in ("check_answer", "exact_match", "binary", "close_match")}
+    assert spellings == {
+        "check_answer": MathReward(partial=0.5),
+        "exact_match": MathReward(),
+        "binary": MathReward(),
+        "close_match": MathReward(partial=1.0),
+    }
+    assert BUILT_INS["close_match"](tolerance=0.01) == MathReward(partial=1.0, tolerance=0.01)
 
 
 def test_continuous_reward_falls_with_the_error_as_documented():
@@ -110,7 +122,7 @@ def test_checks_of_ones_own_fit_the_patterns():
     def contains(response, truth):
         return set(truth) <= set(response.split())
 
-    assert scored(BinaryReward(is_correct=contains), "a b c", ["a", "c"]).reward == 1.0
+    assert scored(GraduatedReward([(contains, 1.0)]), "a b c", ["a", "c"]).reward == 1.0
     levels = [(contains, 1.0), (lambda response, truth: "a" in response, 0.25)]
     assert [scored(GraduatedReward(levels), text, ["a", "c"]).reward for text in ("a c", "a", "b")] == [1.0, 0.25, 0.0]
 
@@ -136,9 +148,9 @@ def test_documented_aspects_are_weighted_and_kept_as_components():
     "build",
     [
         lambda: MathReward(no_answer=float("nan")),
-        lambda: CloseMatchReward(tolerance=-0.1),
+        lambda: MathReward(tolerance=-0.1),
         lambda: ContinuousReward(max_error=0),
-        lambda: BinaryReward(is_correct=True),
+        lambda: GraduatedReward(levels=[(True, 1.0)]),
         lambda: GraduatedReward(levels=[]),
         lambda: MultiAspectReward(0, 0, 0, 0),
         lambda: MultiAspectReward(clarity=-1),
@@ -152,7 +164,7 @@ def test_settings_that_make_no_sense_are_refused_when_built(build):
 def test_rewards_agree_with_the_labels_of_real_rollouts():
     labelled = gsm8k_rollouts()[:800]
     trajectories = [Trajectory.from_dict(row) for row in labelled]
-    for reward in (MathReward(), CheckAnswerReward()):
+    for reward in (MathReward(), MathReward(partial=0.5)):
         outputs = [reward.compute_reward(trajectory) for trajectory in trajectories]
         agreed = [
             (output.score == 1.0) == row["metadata"]["labelled_correct"]

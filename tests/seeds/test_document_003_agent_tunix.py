@@ -24,8 +24,6 @@ from plaudit.checks import (
     match_format_exactly,
 )
 from plaudit.rewards import (
-    BinaryReward,
-    CheckAnswerReward,
     ContinuousReward,
     GraduatedReward,
     MathReward,
@@ -68,7 +66,7 @@ def test_the_two_test_cases_under_the_documents_own_formula(response, expected):
     """The document says 0.5 for the second one; its formula, 0.3 · 0 + 0.7 · 1, gives 0.7."""
     total = 0.3 * match_format_exactly(response, EXPECTED_FORMAT) + 0.7 * check_answer(response, "4")
     assert total == pytest.approx(expected)
-    combined = 0.3 * TemplateReward(expected_format=EXPECTED_FORMAT) + 0.7 * CheckAnswerReward()
+    combined = 0.3 * TemplateReward(expected_format=EXPECTED_FORMAT) + 0.7 * MathReward(partial=0.5)
     assert value(combined, response, ground_truth="4") == pytest.approx(expected)
 
 
@@ -107,7 +105,7 @@ def test_binary_graduated_and_continuous_patterns():
         ("The answer is 90.", 0.0, 0.0, 0.5),
         ("The answer is 400.", 0.0, 0.0, 0.0),
     ]:
-        assert value(binary_reward, response, ground_truth="40") == value(BinaryReward(), response, ground_truth="40")
+        assert value(binary_reward, response, ground_truth="40") == value(MathReward(), response, ground_truth="40")
         assert value(binary_reward, response, ground_truth="40") == binary
         assert value(graduated_reward, response, ground_truth="40") == graduated
         assert value(GraduatedReward(), response, ground_truth="40") == graduated

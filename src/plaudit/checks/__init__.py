@@ -16,14 +16,17 @@ from plaudit.checks.correctness import (
     is_correct,
     is_partially_correct,
 )
-from plaudit.checks.form import check_format, evaluate_format, match_format_exactly
 from plaudit.checks.quality import (
+    check_format,
     evaluate_clarity,
     evaluate_completeness,
     evaluate_conciseness,
+    evaluate_format,
     evaluate_relevance,
+    has_hallucination,
+    has_reasoning_steps,
+    match_format_exactly,
 )
-from plaudit.checks.reasoning import has_hallucination, has_reasoning_steps
 
 __all__ = [
     "NumberCheck",

@@ -41,7 +41,7 @@ def check_answer(response: str, ground_truth: Any) -> float:
     >>> check_answer("2 + 2 = 4. The answer is 4.", "4")
     1.0
     """
-    verdict = _verified(response, ground_truth)
+    verdict = _verify(response, ground_truth)
     return 1.0 if verdict.correct else 0.5 if is_within(verdict, PARTIAL_TOLERANCE) else 0.0
 
 
@@ -54,7 +54,7 @@ def check_numbers(response: str, expected: Any) -> NumberCheck:
     >>> check_numbers("2 + 2 = 4. The answer is 4.", [4])
     {'extracted': [4], 'matches': [True], 'score': 1.0}
     """
-    wanted = [_number(truth) for truth in _listed(expected)]
+    wanted = [_number(truth) for truth in _as_list(expected)]
     numbers, final = stated_numbers(response)
     extracted = list(dict.fromkeys(number.value for number in numbers))
     matches = [want in extracted for want in wanted]
@@ -79,7 +79,7 @@ def extract_number(response: str) -> float | None:
 
 def exact_match(response: str, ground_truth: Any) -> bool:
     """Whether the final answer is the truth: equal as a number, or the same text but for case and punctuation."""
-    return _verified(response, ground_truth).correct
+    return _verify(response, ground_truth).correct
 
 
 def close_match(response: str, ground_truth: Any, tolerance: float = 0.1) -> bool:
@@ -89,7 +89,7 @@ def close_match(response: str, ground_truth: Any, tolerance: float = 0.1) -> boo
     """
     if not 0.0 <= tolerance < float("inf"):
         raise ValueError(f"tolerance is a share of the truth, 0 or more, got {tolerance}")
-    return is_within(_verified(response, ground_truth), Fraction(str(tolerance)))
+    return is_within(_verify(response, ground_truth), Fraction(str(tolerance)))
 
 
 def is_correct(response: str, ground_truth: Any) -> bool:
@@ -112,7 +112,7 @@ def evaluate_correctness(response: str, ground_truth: Any) -> float:
     return check_answer(response, ground_truth)
 
 
-def _verified(response: str, ground_truth: Any) -> MathVerdict:
+def _verify(response: str, ground_truth: Any) -> MathVerdict:
     verdict = verify_math(ground_truth, response, POLICY)
     if verdict.status is VerdictStatus.UNPARSED_TRUTH:
         raise InvalidTrajectory(verdict.reason)
@@ -126,5 +126,5 @@ def _number(expected: Any) -> Fraction:
     return value
 
 
-def _listed(expected: Any) -> list[Any]:
+def _as_list(expected: Any) -> list[Any]:
     return list(expected) if isinstance(expected, Iterable) and not isinstance(expected, str) else [expected]

@@ -1,4 +1,4 @@
-"""Rough measures of how a response is written, each in [0, 1].
+"""Rough measures of how a response is written: the form asked for, reasoning, clarity, brevity.
 
 They count words and marks and understand nothing. None of them rises with length, repetition or copied text.
 """
@@ -6,12 +6,25 @@ They count words and marks and understand nothing. None of them rises with lengt
 import math
 import re
 
+from plaudit.verify.arithmetic import false_sums
 from plaudit.verify.math import MathPolicy
 from plaudit.verify.math.verdict import settled
+from plaudit.verify.numbers import without_calculator_marks
 from plaudit.verify.tags import without_thinking
+from plaudit.verify.templates import TemplateMatch, match_template
 from plaudit.verify.text import bare_words, ngrams, normalized, sentences, words
 
-__all__ = ["evaluate_clarity", "evaluate_completeness", "evaluate_conciseness", "evaluate_relevance"]
+__all__ = [
+    "check_format",
+    "evaluate_clarity",
+    "evaluate_completeness",
+    "evaluate_conciseness",
+    "evaluate_format",
+    "evaluate_relevance",
+    "has_hallucination",
+    "has_reasoning_steps",
+    "match_format_exactly",
+]
 
 COMFORTABLE_SENTENCE, UNREADABLE_SENTENCE = 25, 60  # words
 CONCISE, VERBOSE = 100, 500  # words
@@ -51,7 +64,7 @@ def evaluate_relevance(response: str, prompt: str) -> float:
     """
     prompted = _terms(prompt)
     asked = set(prompted) - _FUNCTION_WORDS
-    said = set(_not_copied(_terms(without_thinking(response)), prompted))
+    said = set(_drop_copied(_terms(without_thinking(response)), prompted))
     taken_up = min(len(said & asked), len(said - set(prompted)))
     return min(1.0, taken_up / math.ceil(len(asked) / 2)) if asked else 0.0
 
@@ -65,7 +78,7 @@ def evaluate_clarity(response: str) -> float:
     if not spoken:
         return 0.0
     average = sum(len(words(sentence)) for sentence in spoken) / len(spoken)
-    return _falling(average, COMFORTABLE_SENTENCE, UNREADABLE_SENTENCE) * _freshness(response)
+    return _linear_decline(average, COMFORTABLE_SENTENCE, UNREADABLE_SENTENCE) * _distinct_share(response)
 
 
 def evaluate_conciseness(response: str) -> float:
@@ -74,14 +87,14 @@ def evaluate_conciseness(response: str) -> float:
     Nothing said is 0.0. Cannot tell whether few words are enough for the question.
     """
     count = len(words(response))
-    return _falling(count, CONCISE, VERBOSE) * _freshness(response) if count else 0.0
+    return _linear_decline(count, CONCISE, VERBOSE) * _distinct_share(response) if count else 0.0
 
 
-def _falling(value: float, full: float, zero: float) -> float:
+def _linear_decline(value: float, full: float, zero: float) -> float:
     return min(1.0, max(0.0, (zero - value) / (zero - full)))
 
 
-def _freshness(response: str) -> float:
+def _distinct_share(response: str) -> float:
     runs = ngrams(bare_words(response), 3)
     return len(set(runs)) / len(runs) if runs else 1.0
 
@@ -90,7 +103,7 @@ def _terms(text: str) -> list[str]:
     return re.findall(r"[^\W_]+", normalized(text))
 
 
-def _not_copied(said: list[str], asked: list[str]) -> list[str]:
+def _drop_copied(said: list[str], asked: list[str]) -> list[str]:
     copied_runs = set(ngrams(asked, COPIED))
     copied = [False] * len(said)
     for place, run in enumerate(ngrams(said, COPIED)):
@@ -102,3 +115,80 @@ def _not_copied(said: list[str], asked: list[str]) -> list[str]:
 def _is_left_open(response: str) -> bool:
     fences = len(re.findall(r"^[ \t]*```", response, re.MULTILINE))
     return fences % 2 == 1 or any(response.count(opener) > response.count(closer) for opener, closer in _PAIRS)
+
+
+_VALUES = {TemplateMatch.PERFECT: 1.0, TemplateMatch.PARTIAL: 0.5, TemplateMatch.NONE: 0.0}
+
+
+def match_format_exactly(response: str, expected_format: str) -> float:
+    """1.0 when the response closes with the template's statement, 0.5 for a partial match, else 0.0.
+
+    `[NUM]`, `[WORD]` and `[TEXT]` are placeholders. Measures form alone: any number fills `[NUM]`.
+
+    >>> match_format_exactly("The answer is 4.", "The answer is [NUM].")
+    1.0
+    """
+    return _VALUES[match_template(response, expected_format)]
+
+
+def check_format(response: str, expected_format: str) -> float:
+    """The value of `match_format_exactly`; 0.8 and more means a perfect match."""
+    return match_format_exactly(response, expected_format)
+
+
+def evaluate_format(response: str, expected_format: str | None = None) -> float:
+    """How well the response fits the template; where none was asked for, any readable response fits.
+
+    Cannot judge whether a free response is well laid out.
+    """
+    if expected_format is None:
+        return 1.0 if words(response) else 0.0
+    return match_format_exactly(response, expected_format)
+
+
+_LABEL = re.compile(r"(?:[-*•#>\s]|\*\*|step\s*\d*|\d{1,3}\s?[.):]|[a-z]\)|[.:)*-])+", re.IGNORECASE)
+_STEP_MARK = re.compile(r"(?=\bstep\s*\d)", re.IGNORECASE)
+_EQUATION = re.compile(r"\d[^=\n]{0,80}=\s*[^=\n]{0,20}\d")
+_LINKS = frozenset({
+    "as", "because", "finally", "first", "given", "gives", "hence", "if", "implies", "means", "next", "second", "since",
+    "so", "then", "therefore", "third", "thus",
+})  # fmt: skip
+MIN_WORDS = 3
+MIN_STEPS = 2
+
+
+def has_reasoning_steps(response: str) -> bool:
+    """Whether at least two different statements calculate something or are linked to one another ("so", "because").
+
+    A statement needs three different words besides its label, so "Step 1: Step 2:" is no reasoning, and the same step
+    again is no second step. Cannot tell whether the steps are right, or lead anywhere.
+    """
+    parts = (part for line in response.splitlines() for part in _STEP_MARK.split(line))
+    steps = {step for part in parts for step in _steps(part) if step}
+    return len(steps) >= MIN_STEPS
+
+
+def has_hallucination(response: str) -> bool:
+    """Whether the response states arithmetic that is false, as in "13 * 2 = 27".
+
+    That is what a response shows without its sources. Cannot detect invented facts, names or quotations.
+    """
+    text = re.sub(r" {2,}", " ", without_calculator_marks(response))
+    return next(false_sums(text), None) is not None
+
+
+def _steps(part: str) -> list[str | None]:
+    """The sentences of a line or labelled part; the label is for the first of them."""
+    label = _LABEL.match(part)
+    labelled = label is not None and any(mark.isalnum() for mark in label[0])
+    content = part[label.end() :] if label else part
+    return [_step(sentence, labelled and place == 0) for place, sentence in enumerate(sentences(content))]
+
+
+def _step(sentence: str, labelled: bool) -> str | None:
+    """The sentence in a comparable form if it is a step, else None; only equations may differ by digits alone."""
+    if _EQUATION.search(sentence):
+        return " ".join(bare_words(sentence))
+    said = bare_words(re.sub(r"\d+", "", sentence))
+    linked = labelled or bool(_LINKS.intersection(said))
+    return " ".join(said) if linked and len(set(said) - _LINKS) >= MIN_WORDS else None

@@ -9,7 +9,7 @@ from typing import Any
 from plaudit import checks
 from plaudit.contract.binding import Binding
 from plaudit.contract.function import FunctionReward, RewardFunction
-from plaudit.dialects.dialect import Dialect, made_by, name_of, parameters
+from plaudit.dialects.dialect import Dialect, is_a, name_of, parameters
 from plaudit.trajectory import Trajectory
 
 __all__ = ["AGENT_TUNIX_BATCH", "AGENT_TUNIX_FUNCTION", "STAND_INS", "AgentTunixBatchReward", "AgentTunixReward"]
@@ -64,8 +64,8 @@ def _recognises_batch(candidate: Any) -> bool:
 
 
 _NAME = "Agent-Tunix function"
-AGENT_TUNIX_FUNCTION = Dialect(_NAME, _recognises_documented, AgentTunixReward, made_by(AgentTunixReward))
-AGENT_TUNIX_BATCH = Dialect(_NAME, _recognises_batch, AgentTunixBatchReward, made_by(AgentTunixBatchReward))
+AGENT_TUNIX_FUNCTION = Dialect(_NAME, _recognises_documented, AgentTunixReward, is_a(AgentTunixReward))
+AGENT_TUNIX_BATCH = Dialect(_NAME, _recognises_batch, AgentTunixBatchReward, is_a(AgentTunixBatchReward))
 
 STAND_INS: dict[str, dict[str, object]] = {
     "agent_tunix.rewards": {name: getattr(checks, name) for name in checks.__all__},

@@ -11,7 +11,7 @@ from typing import Any
 
 from plaudit.contract.function import RewardFunction
 
-__all__ = ["Dialect", "made_by", "method_parameters", "name_of", "parameters", "required"]
+__all__ = ["Dialect", "is_a", "method_parameters", "name_of", "parameters", "required"]
 
 
 def _none(reward: RewardFunction, imports: frozenset[str]) -> bool:
@@ -28,8 +28,8 @@ class Dialect:
     owns: Callable[[RewardFunction, frozenset[str]], bool] = _none
 
 
-def made_by(wrapper: type[RewardFunction]) -> Callable[[RewardFunction, frozenset[str]], bool]:
-    """An `owns` that claims what a dialect itself has wrapped."""
+def is_a(wrapper: type[RewardFunction]) -> Callable[[RewardFunction, frozenset[str]], bool]:
+    """An `owns` that claims the rewards of one class."""
     return lambda reward, imports: isinstance(reward, wrapper)
 
 

@@ -26,17 +26,17 @@ class FluxReward(RewardFunction):
 
     def compute_reward(self, trajectory: Trajectory) -> Any:
         returned = self.foreign.compute_reward(trajectory)
-        return _awaited(returned) if inspect.isawaitable(returned) else _converted(returned)
+        return _convert_awaited(returned) if inspect.isawaitable(returned) else _convert(returned)
 
     def __repr__(self) -> str:
         return f"{self.name}()"
 
 
-async def _awaited(returned: Awaitable[Any]) -> Any:
-    return _converted(await returned)
+async def _convert_awaited(returned: Awaitable[Any]) -> Any:
+    return _convert(await returned)
 
 
-def _converted(returned: Any) -> Any:
+def _convert(returned: Any) -> Any:
     """An object with a `reward` as our output; numbers and our own outputs as they are."""
     if isinstance(returned, RewardOutput) or not hasattr(returned, "reward"):
         return returned

@@ -13,11 +13,11 @@ from typing import Any
 from plaudit.agents import AgentExecutor, AgentInstance
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput, Status, as_number
-from plaudit.dialects.dialect import Dialect, made_by, name_of, parameters, required
-from plaudit.errors import InvalidOutput, InvalidTrajectory, did_you_mean
+from plaudit.dialects.dialect import Dialect, is_a, name_of, parameters, required
+from plaudit.errors import InvalidOutput, did_you_mean
 from plaudit.trajectory import Trajectory
 
-__all__ = ["OPENRLHF_FILE", "STAND_INS", "OpenRLHFReward", "response_of"]
+__all__ = ["OPENRLHF_FILE", "STAND_INS", "OpenRLHFReward"]
 
 _ASKED = {"queries", "prompts", "labels"}
 
@@ -36,33 +36,23 @@ class OpenRLHFReward(RewardFunction):
             labels=[_label(trajectory.ground_truth) for trajectory in trajectories],
         )
         if inspect.isawaitable(returned):
-            return _awaited(returned, len(trajectories))
+            return _await_outputs(returned, len(trajectories))
         return outputs_of(returned, len(trajectories))
 
     def __repr__(self) -> str:
         return self.name
 
 
-def response_of(query: str, prompt: str) -> str:
-    """The response in a query: what follows the prompt, however often the prompt's text occurs again."""
-    if not query.startswith(prompt):
-        raise InvalidTrajectory(
-            f"the query does not begin with its prompt, so its response cannot be told: query {query!r:.80}, "
-            f"prompt {prompt!r:.80}"
-        )
-    return query[len(prompt) :]
-
-
 def outputs_of(returned: Any, count: int) -> list[RewardOutput]:
     """What a reward file returned for `count` samples, as one output each."""
-    told = returned if isinstance(returned, Mapping) else {"rewards": returned}
-    if told.get("rewards") is None:
-        found = ", ".join(map(str, told)) or "nothing"
-        raise InvalidOutput(f"it returned no 'rewards' but {found}{did_you_mean('rewards', map(str, told))}")
+    columns = returned if isinstance(returned, Mapping) else {"rewards": returned}
+    if columns.get("rewards") is None:
+        present = ", ".join(map(str, columns)) or "nothing"
+        raise InvalidOutput(f"it returned no 'rewards' but {present}{did_you_mean('rewards', map(str, columns))}")
     try:
-        rewards = _column("rewards", told["rewards"], count)
-        scores = _column("scores", told.get("scores", [None] * count), count)
-        logs = {str(key): _log(str(key), value, count) for key, value in (told.get("extra_logs") or {}).items()}
+        rewards = _column("rewards", columns["rewards"], count)
+        scores = _column("scores", columns.get("scores", [None] * count), count)
+        logs = {str(key): _log(str(key), value, count) for key, value in (columns.get("extra_logs") or {}).items()}
     except _WrongLength as error:  # not raised on: asking again sample by sample would hide the mistake
         return [RewardOutput.unscored(Status.ERROR, str(error))] * count
     return [
@@ -75,7 +65,7 @@ class _WrongLength(InvalidOutput):
     pass
 
 
-async def _awaited(returned: Awaitable[Any], count: int) -> list[RewardOutput]:
+async def _await_outputs(returned: Awaitable[Any], count: int) -> list[RewardOutput]:
     return outputs_of(await returned, count)
 
 
@@ -93,7 +83,7 @@ def _column(what: str, value: Any, count: int) -> list[Any]:
 
 
 def _log(what: str, value: Any, count: int) -> list[Any]:
-    """One value per sample; a bare number is told of every sample."""
+    """One value per sample; a bare number counts for every sample."""
     values = _plain(value)
     listed = _of_length(f"extra_logs[{what!r}]", values, count) if isinstance(values, list) else [values] * count
     return [None if isinstance(each, float) and not math.isfinite(each) else each for each in listed]
@@ -119,13 +109,13 @@ def _output(reward: Any, score: Any, logs: dict[str, Any]) -> RewardOutput:
         return RewardOutput.unscored(Status.SKIPPED, "the reward is None", metadata=logs)
     try:
         number = as_number("reward", reward)
-        told = None if score is None else as_number("score", score)
+        checked = None if score is None else as_number("score", score)
     except InvalidOutput as error:
         return RewardOutput.unscored(Status.ERROR, str(error), metadata=logs)
-    if told is None or 0.0 <= told <= 1.0:
-        return RewardOutput(number, score=told, metadata=logs)
-    note = f"scores says {told:g}, which is outside [0, 1]: kept in the metadata, not used as the score"
-    return RewardOutput(number, metadata={**logs, "scores": told}, reason=note)
+    if checked is None or 0.0 <= checked <= 1.0:
+        return RewardOutput(number, score=checked, metadata=logs)
+    note = f"scores says {checked:g}, which is outside [0, 1]: kept in the metadata, not used as the score"
+    return RewardOutput(number, metadata={**logs, "scores": checked}, reason=note)
 
 
 def _recognises(candidate: Any) -> bool:
@@ -133,7 +123,7 @@ def _recognises(candidate: Any) -> bool:
     return set(asked) >= _ASKED >= required(asked)
 
 
-OPENRLHF_FILE = Dialect("OpenRLHF reward file", _recognises, OpenRLHFReward, made_by(OpenRLHFReward))
+OPENRLHF_FILE = Dialect("OpenRLHF reward file", _recognises, OpenRLHFReward, is_a(OpenRLHFReward))
 
 STAND_INS: dict[str, dict[str, object]] = {
     "openrlhf.utils.agent": {

@@ -10,7 +10,7 @@ from typing import Any
 
 from plaudit.contract.boundary import Style
 from plaudit.contract.function import RewardFunction
-from plaudit.dialects.dialect import Dialect, made_by, method_parameters, name_of, parameters
+from plaudit.dialects.dialect import Dialect, is_a, method_parameters, name_of, parameters
 from plaudit.rewards import FormatReward, MathReward
 from plaudit.trajectory import Trajectory
 
@@ -76,12 +76,12 @@ class TwinkleReward(Reward):
         self.name = name_of(foreign)
 
     def compute_rewards(self, trajectories: Sequence[Trajectory]) -> Any:
-        return _called(self.foreign, trajectories)
+        return _call(self.foreign, trajectories)
 
     def __call__(self, trajectories: Any, ground_truths: Any = None) -> Any:
         if ground_truths is None or isinstance(trajectories, Trajectory):
             return RewardFunction.__call__(self, trajectories, ground_truths)
-        return _called(self.foreign, trajectories, ground_truths)
+        return _call(self.foreign, trajectories, ground_truths)
 
     def __repr__(self) -> str:
         return self.name
@@ -96,10 +96,10 @@ def view(trajectory: Trajectory) -> TwinkleTrajectory:
 
 
 def _through_views(reward: RewardFunction, trajectories: Sequence[Trajectory]) -> Any:
-    return _called(reward, trajectories)
+    return _call(reward, trajectories)
 
 
-def _called(foreign: Any, trajectories: Sequence[Trajectory], given: Any = None) -> Any:
+def _call(foreign: Any, trajectories: Sequence[Trajectory], given: Any = None) -> Any:
     """Call with views, and with the truths (as given, or the samples' own) where the signature asks for them."""
     asked = list(parameters(foreign).values())
     positional = [p for p in asked if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
@@ -149,7 +149,7 @@ def _recognises_function(candidate: Any) -> bool:
     return inspect.isroutine(candidate) and _has_shape(parameters(candidate))
 
 
-TWINKLE_CLASS = Dialect("Twinkle class", _recognises_class, TwinkleReward, made_by(Reward))
+TWINKLE_CLASS = Dialect("Twinkle class", _recognises_class, TwinkleReward, is_a(Reward))
 TWINKLE_FUNCTION = Dialect("Twinkle function", _recognises_function, TwinkleReward)
 
 STAND_INS: dict[str, dict[str, object]] = {

@@ -16,14 +16,14 @@ __all__ = ["load_agent"]
 def load_agent(path: str | Path) -> Agent:
     """The agent in a file: the class `AgentInstance`, or the only one with `reset` and `step`; and `AgentExecutor`."""
     module = module_from_file(Path(path))
-    environment = _chosen(path, "AgentInstance", [each for each in _own_classes(module) if _is_environment(each)])
+    environment = _choose(path, "AgentInstance", [each for each in _own_classes(module) if _is_environment(each)])
     executors = [each for each in _own_classes(module) if issubclass(each, AgentExecutor)]
     if environment is None:
         raise AgentError(
             f"{path} has no environment: write a class AgentInstance with `async def reset(self, states)` "
             "and `async def step(self, states)`"
         )
-    return Agent(environment, _chosen(path, "AgentExecutor", executors))
+    return Agent(environment, _choose(path, "AgentExecutor", executors))
 
 
 def _own_classes(module: ModuleType) -> list[type]:
@@ -34,10 +34,12 @@ def _is_environment(candidate: type) -> bool:
     return all(callable(getattr(candidate, method, None)) for method in ("reset", "step"))
 
 
-def _chosen(path: str | Path, name: str, candidates: list[type]) -> type | None:
+def _choose(path: str | Path, name: str, candidates: list[type]) -> type | None:
     """The one of that name, or the only one."""
     named = [each for each in candidates if each.__name__ == name]
-    found = named or candidates
-    if len(found) > 1:
-        raise AgentError(f"{path} has {', '.join(each.__name__ for each in found)}; call the one that is meant {name}")
-    return found[0] if found else None
+    possible = named or candidates
+    if len(possible) > 1:
+        raise AgentError(
+            f"{path} has {', '.join(each.__name__ for each in possible)}; call the one that is meant {name}"
+        )
+    return possible[0] if possible else None

@@ -4,6 +4,7 @@ Brackets after a name mean a call: `file.py:Brief(limit=3)` builds a class or ca
 while `file.py:brief` takes the function itself for the reward.
 """
 
+import functools
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,9 +13,9 @@ from typing import Any
 from plaudit.contract.function import FunctionReward, RewardFunction
 from plaudit.dialects import convention_of, recognise
 from plaudit.errors import InvalidReward, RewardNotLoaded, did_you_mean
-from plaudit.loading.explaining import Explaining
+from plaudit.loading.failures import explain_failures
 
-__all__ = ["Arguments", "Found", "Loaded", "build", "is_reward_class", "signature_of"]
+__all__ = ["Arguments", "Loaded", "Target", "build", "is_reward_class", "signature_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +36,8 @@ class Arguments:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What a spec led to, before it is made a reward."""
+class Target:
+    """What a spec names, before it is made a reward."""
 
     value: Any
     spec: str
@@ -44,29 +45,33 @@ class Found:
     imports: frozenset[str] = frozenset()
 
 
-def build(found: Found, arguments: Arguments | None = None) -> Loaded:
-    """The reward that was found, or an error that says what it is instead."""
-    made = _made(found, arguments)
-    if isinstance(made, RewardFunction):
-        return Loaded(made, convention_of(made, found.imports), found.origin)
-    dialect = recognise(made)
-    if dialect is not None and not isinstance(made, type):
-        return Loaded(dialect.wrap(made), dialect.convention, found.origin)
-    if isinstance(made, type) or not callable(made):
-        raise _no_reward(found, made)
+def build(target: Target, arguments: Arguments | None = None) -> Loaded:
+    """The reward that a spec names, or an error that says what it is instead."""
+    instance = _instantiate(target, arguments)
+    if isinstance(instance, RewardFunction):
+        return Loaded(instance, convention_of(instance, target.imports), target.origin)
+    dialect = recognise(instance)
+    if dialect is not None and not isinstance(instance, type):
+        return Loaded(dialect.wrap(instance), dialect.convention, target.origin)
+    if isinstance(instance, type) or not callable(instance):
+        raise _no_reward(target, instance)
     try:
-        return Loaded(FunctionReward(made), "plaudit function", found.origin)
+        return Loaded(FunctionReward(instance), "plaudit function", target.origin)
     except InvalidReward as error:
-        raise RewardNotLoaded(f"{found.spec} cannot be a reward: {error}") from error
+        raise RewardNotLoaded(f"{target.spec} cannot be a reward: {error}") from error
 
 
 def is_reward_class(candidate: Any) -> bool:
-    """True for classes whose objects are rewards, of ours or of a foreign convention."""
-    return isinstance(candidate, type) and (issubclass(candidate, RewardFunction) or recognise(candidate) is not None)
+    """True for what makes rewards when called: classes of ours or of a foreign convention, and spellings of them."""
+    made = candidate.func if isinstance(candidate, functools.partial) else candidate
+    return isinstance(made, type) and (issubclass(made, RewardFunction) or recognise(made) is not None)
 
 
 def signature_of(callable_: Any) -> inspect.Signature:
-    """The parameters that a call of a class or a function takes."""
+    """The parameters that a call of a class or a function takes; those of a spelling must be named."""
+    if isinstance(callable_, functools.partial):
+        parameters = inspect.signature(callable_).parameters.values()
+        return inspect.Signature([each.replace(kind=each.KEYWORD_ONLY) for each in parameters])
     if not isinstance(callable_, type):
         return inspect.signature(callable_)
     made: Any = callable_
@@ -75,43 +80,44 @@ def signature_of(callable_: Any) -> inspect.Signature:
     return inspect.Signature(list(inspect.signature(made.__init__).parameters.values())[1:])
 
 
-def _made(found: Found, arguments: Arguments | None) -> Any:
-    if isinstance(found.value, type):
-        if not is_reward_class(found.value):
-            raise _no_reward(found, found.value)
-        return _called(found, arguments or Arguments())
+def _instantiate(target: Target, arguments: Arguments | None) -> Any:
+    if is_reward_class(target.value):
+        return _call(target, arguments or Arguments())
+    if isinstance(target.value, type):
+        raise _no_reward(target, target.value)
     if arguments is None:
-        return found.value
-    if isinstance(found.value, RewardFunction) or not callable(found.value):
+        return target.value
+    if isinstance(target.value, RewardFunction) or not callable(target.value):
         raise RewardNotLoaded(
-            f"{found.spec} is {_kind(found.value)} and takes no arguments; leave out the brackets: {found.spec}"
+            f"{target.spec} is {_kind(target.value)} and takes no arguments; leave out the brackets: {target.spec}"
         )
-    return _called(found, arguments)
+    return _call(target, arguments)
 
 
-def _called(found: Found, arguments: Arguments) -> Any:
-    _check(found, signature_of(found.value), arguments)
-    with Explaining(f"calling {found.spec}({_written(arguments)})"):
-        return found.value(*arguments.positional, **arguments.keywords)
+def _call(target: Target, arguments: Arguments) -> Any:
+    _check(target, signature_of(target.value), arguments)
+    with explain_failures(f"calling {target.spec}({_format_arguments(arguments)})"):
+        return target.value(*arguments.positional, **arguments.keywords)
 
 
-def _check(found: Found, signature: inspect.Signature, arguments: Arguments) -> None:
+def _check(target: Target, signature: inspect.Signature, arguments: Arguments) -> None:
     takes = [p for p in signature.parameters.values() if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
     takes_any = any(p.kind is p.VAR_KEYWORD for p in signature.parameters.values())
     names = [p.name for p in takes]
-    shown = f"it takes {signature}"
+    expected = f"it takes {signature}"
     for keyword in arguments.keywords:
         if keyword not in names and not takes_any:
-            raise RewardNotLoaded(f"{found.spec} has no parameter {keyword!r}{did_you_mean(keyword, names)} ({shown})")
+            hint = did_you_mean(keyword, names)
+            raise RewardNotLoaded(f"{target.spec} has no parameter {keyword!r}{hint} ({expected})")
     try:
         signature.bind(*arguments.positional, **arguments.keywords)
     except TypeError as error:
         needed = [f"{p.name}=…" for p in takes if p.default is p.empty]
-        example = f"; write {found.spec}({', '.join(needed)})" if needed else ""
-        raise RewardNotLoaded(f"{found.spec} needs other arguments: {error} ({shown}){example}") from None
+        example = f"; write {target.spec}({', '.join(needed)})" if needed else ""
+        raise RewardNotLoaded(f"{target.spec} needs other arguments: {error} ({expected}){example}") from None
 
 
-def _written(arguments: Arguments) -> str:
+def _format_arguments(arguments: Arguments) -> str:
     parts = [repr(value) for value in arguments.positional]
     return ", ".join([*parts, *(f"{name}={value!r}" for name, value in arguments.keywords.items())])
 
@@ -126,9 +132,9 @@ def _kind(value: Any) -> str:
     return f"{type(value).__name__} {value!r:.60}"
 
 
-def _no_reward(found: Found, value: Any) -> RewardNotLoaded:
+def _no_reward(target: Target, value: Any) -> RewardNotLoaded:
     return RewardNotLoaded(
-        f"{found.spec} is {_kind(value)}, not a reward; a reward is a RewardFunction, a class with "
+        f"{target.spec} is {_kind(value)}, not a reward; a reward is a RewardFunction, a class with "
         "compute_reward(self, trajectory) or __call__(self, trajectories, ground_truths), or a function such as "
         "def my_reward(response, ground_truth)"
     )

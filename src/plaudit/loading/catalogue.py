@@ -1,16 +1,23 @@
-"""Every reward that can be named without a file: the built-ins and the plug-ins."""
+"""Every reward that can be named without a file: the built-ins, and what other packages offer as plug-ins.
+
+Plug-ins are entry points of the group `plaudit.rewards`. They are listed from package metadata alone and imported only
+when asked for, so a broken one breaks only itself.
+"""
 
 import inspect
+import warnings
 from dataclasses import dataclass
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from plaudit.errors import RewardNotLoaded, did_you_mean
-from plaudit.loading.building import Found, signature_of
-from plaudit.loading.plugins import find_plugin, plugin_names
+from plaudit.loading.building import Target, is_reward_class, signature_of
+from plaudit.loading.failures import explain_failures
 from plaudit.rewards import BUILT_INS
 
 __all__ = ["Listing", "available", "find_named", "listing_of", "no_such_name"]
 
+GROUP = "plaudit.rewards"
 BUILT_IN = "built in"
 
 
@@ -28,50 +35,79 @@ class Listing:
 def available() -> dict[str, Listing]:
     """All rewards by name; a plug-in that cannot be imported is listed with the reason."""
     listings = [_listing(name, _built_in(name)) for name in BUILT_INS]
-    listings += [_plugin_listing(name) for name in plugin_names(BUILT_INS)]
+    listings += [_plugin_listing(name) for name in _plugin_names()]
     return {listing.name: listing for listing in listings}
 
 
 def listing_of(name: str) -> Listing:
     """What is known of one reward; raises RewardNotLoaded when nobody has that name."""
-    found = find_named(name)
-    if found is None:
+    target = find_named(name)
+    if target is None:
         raise no_such_name(name)
-    return _listing(name, found)
+    return _listing(name, target)
 
 
-def find_named(name: str) -> Found | None:
+def find_named(name: str) -> Target | None:
     """A built-in or a plug-in by name; a built-in is never hidden by a plug-in."""
-    return _built_in(name) if name in BUILT_INS else find_plugin(name)
+    return _built_in(name) if name in BUILT_INS else _plugin(name)
 
 
 def no_such_name(name: str) -> RewardNotLoaded:
     """The error for a name that nobody has."""
-    known = [*BUILT_INS, *plugin_names(BUILT_INS)]
+    known = [*BUILT_INS, *_plugin_names()]
     return RewardNotLoaded(
         f"no reward named {name!r}{did_you_mean(name, known) or ';'} `plaudit rewards` lists them all"
     )
 
 
-def _built_in(name: str) -> Found:
+def _built_in(name: str) -> Target:
     value = BUILT_INS[name]
-    return Found(value, name, f"{getattr(value, '__name__', name)}, {BUILT_IN}")
+    return Target(value, name, f"{getattr(value, '__name__', name)}, {BUILT_IN}")
 
 
 def _plugin_listing(name: str) -> Listing:
     try:
-        found = find_plugin(name)
+        target = _plugin(name)
     except RewardNotLoaded as error:
         return Listing(name, f"cannot be loaded: {error}", "", "plug-in")
-    assert found is not None
-    return _listing(name, found)
+    assert target is not None
+    return _listing(name, target)
 
 
-def _listing(name: str, found: Found) -> Listing:
-    doc = (inspect.getdoc(found.value) or "").strip()
-    return Listing(name, doc.partition("\n")[0], _signature(found.value), found.origin.partition(", ")[2], doc)
+def _listing(name: str, target: Target) -> Listing:
+    doc = (inspect.getdoc(target.value) or "").strip()
+    return Listing(name, doc.partition("\n")[0], _signature(target.value), target.origin.partition(", ")[2], doc)
 
 
 def _signature(value: Any) -> str:
     """What the brackets behind the name may hold: the parameters of a class; a function takes none."""
-    return str(signature_of(value)) if isinstance(value, type) else ""
+    return str(signature_of(value)) if is_reward_class(value) else ""
+
+
+def _plugin_names() -> list[str]:
+    """The names of installed plug-ins; those that are taken by built-ins are left out with a warning."""
+    offered = {point.name: point for point in entry_points(group=GROUP)}
+    for name in sorted(offered.keys() & BUILT_INS.keys()):
+        warnings.warn(
+            f"the plug-in {name!r} of {_package(offered[name])} is left out: a built-in reward has that name",
+            stacklevel=3,
+        )
+    return sorted(offered.keys() - BUILT_INS.keys())
+
+
+def _plugin(name: str) -> Target | None:
+    """What a plug-in's entry point leads to, None where no package offers that name."""
+    points = {point.value: point for point in entry_points(group=GROUP, name=name)}
+    if not points:
+        return None
+    if len(points) > 1:
+        offers = ", ".join(f"{_package(point)} ({point.value})" for point in points.values())
+        raise RewardNotLoaded(f"several packages offer a reward named {name!r}: {offers}; uninstall all but one, or "
+                              "name the module instead")  # fmt: skip
+    point = next(iter(points.values()))
+    with explain_failures(f"importing the plug-in {name!r} of {_package(point)}"):
+        return Target(point.load(), name, f"{name}, a plug-in of {_package(point)}")
+
+
+def _package(point: EntryPoint) -> str:
+    return "an unknown package" if point.dist is None else f"{point.dist.name} {point.dist.version}"

@@ -14,7 +14,7 @@ from plaudit.contract import rules
 from plaudit.contract.function import Combination, CompositeReward, RewardFunction
 from plaudit.errors import InvalidReward, RewardNotLoaded, did_you_mean
 
-__all__ = ["compose"]
+__all__ = ["build_composite"]
 
 Specs: TypeAlias = Callable[[str], RewardFunction]
 OPTIONS = ("name", "clip", "normalized")
@@ -22,7 +22,7 @@ GATE = ("reward", "on", "at", "otherwise")
 MAX_DEPTH = 50
 
 
-def compose(path: Path, specs: Specs) -> RewardFunction:
+def build_composite(path: Path, specs: Specs) -> RewardFunction:
     """The reward that a YAML file describes; `specs` loads the specs in it."""
     try:
         plain = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -50,22 +50,24 @@ class _Composite:
             raise self.error(at, f"needs exactly one of {', '.join(KINDS)}; it has {' and '.join(kinds) or 'none'}")
         try:
             made = KINDS[kinds[0]](self, plain[kinds[0]], f"{at}.{kinds[0]}".lstrip("."), depth + 1)
-            return self.finished(made, plain, at, fresh=kinds[0] != "reward")
+            return self.apply_options(made, plain, at, fresh=kinds[0] != "reward")
         except InvalidReward as error:
             raise self.error(at, f"makes no reward: {error}") from error
 
-    def finished(self, made: RewardFunction, plain: Mapping[str, Any], at: str, *, fresh: bool) -> RewardFunction:
+    def apply_options(
+        self, reward: RewardFunction, plain: Mapping[str, Any], at: str, *, fresh: bool
+    ) -> RewardFunction:
         if "clip" in plain:
-            made = made.clip(*self.ends(plain["clip"], at))
+            reward = reward.clip(*self.clip_ends(plain["clip"], at))
         if "normalized" in plain:
-            made = made.normalized(self.text(plain, "normalized", at))
+            reward = reward.normalized(self.text(plain, "normalized", at))
         if "name" not in plain:
-            return made
+            return reward
         name = self.text(plain, "name", at)
         if not fresh and not {"clip", "normalized"} & plain.keys():
-            return made.named(name)  # somebody else's reward keeps its own name
-        made.name = name
-        return made
+            return reward.named(name)  # somebody else's reward keeps its own name
+        reward.name = name
+        return reward
 
     def single(self, plain: Any, at: str, depth: int) -> RewardFunction:
         return self.reward(plain, at, depth)
@@ -89,7 +91,7 @@ class _Composite:
         otherwise = self.number(plain.get("otherwise", 0.0), at, "otherwise")
         return made.gate(on=on, at=self.number(plain["at"], at, "at"), otherwise=otherwise)
 
-    def combined(self, rule: Callable[[], rules.Rule], plain: Any, at: str, depth: int) -> RewardFunction:
+    def combine(self, rule: Callable[[], rules.Rule], plain: Any, at: str, depth: int) -> RewardFunction:
         items = self.items(plain, at)
         return Combination([self.reward(item, f"{at}[{place}]", depth) for place, item in enumerate(items)], rule())
 
@@ -98,7 +100,7 @@ class _Composite:
             raise self.error(at, f"must be a list of rewards, got {plain!r:.60}")
         return plain
 
-    def ends(self, plain: Any, at: str) -> list[float | None]:
+    def clip_ends(self, plain: Any, at: str) -> list[float | None]:
         if not isinstance(plain, list) or len(plain) != 2:
             raise self.error(at, f"clip must be [low, high], got {plain!r:.60}")
         return [None if end is None else self.number(end, at, "clip") for end in plain]
@@ -125,7 +127,7 @@ class _Composite:
 
 
 def _by(rule: Callable[[], rules.Rule]) -> Callable[[_Composite, Any, str, int], RewardFunction]:
-    return lambda composite, plain, at, depth: composite.combined(rule, plain, at, depth)
+    return lambda composite, plain, at, depth: composite.combine(rule, plain, at, depth)
 
 
 KINDS: dict[str, Callable[[_Composite, Any, str, int], RewardFunction]] = {

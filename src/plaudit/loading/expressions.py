@@ -1,6 +1,6 @@
 """Rewards written as arithmetic: `0.7 * check_answer + 0.3 * format`, `math.gate(on=format, at=0.8)`.
 
-The text is parsed, never evaluated by Python: numbers, names, calls with literal or reward arguments, `+ - * /` and the
+The text is parsed, never run as Python: numbers, names, calls with literal or reward arguments, `+ - * /` and the
 methods below are all there is.
 """
 
@@ -13,7 +13,7 @@ from plaudit.contract.function import RewardFunction
 from plaudit.errors import PlauditError, RewardNotLoaded, did_you_mean
 from plaudit.loading.building import Arguments, Loaded
 
-__all__ = ["METHODS", "LookUp", "Specs", "evaluate", "parse_call"]
+__all__ = ["METHODS", "LookUp", "Specs", "build_expression", "parse_call"]
 
 LookUp: TypeAlias = Callable[[str, Arguments | None], Loaded]
 """Finds what a name or a dotted name stands for."""
@@ -31,9 +31,9 @@ _OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
 _SIGNS: dict[type[ast.AST], Callable[[Any], Any]] = {ast.USub: operator.neg, ast.UAdd: lambda value: value}
 
 
-def evaluate(text: str, look_up: LookUp, specs: Specs) -> Loaded:
+def build_expression(text: str, look_up: LookUp, specs: Specs) -> Loaded:
     """The reward that an expression stands for."""
-    value = _Expression(text, look_up, specs).value(_parsed(text))
+    value = _Expression(text, look_up, specs).value(_parse(text))
     if isinstance(value, Loaded):
         return value
     if isinstance(value, RewardFunction):
@@ -43,11 +43,11 @@ def evaluate(text: str, look_up: LookUp, specs: Specs) -> Loaded:
 
 def parse_call(text: str) -> tuple[str, Arguments | None]:
     """`"Brief(limit=3)"` as a name and its literal arguments; None where there are no brackets."""
-    node = _parsed(text)
+    node = _parse(text)
     if isinstance(node, ast.Name):
         return node.id, None
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        return node.func.id, _arguments(node, text, _literal_of)
+        return node.func.id, _read_arguments(node, text, _read_literal)
     raise RewardNotLoaded(
         f"after the colon comes a name, or a name with arguments in brackets; got {text!r} "
         "(in an expression, put file specs in quotes: 0.7 * 'my.py:name')"
@@ -89,7 +89,7 @@ class _Expression:
         if operate is None:
             self.refuse(node)
         left, right = self.operand(node.left), self.operand(node.right)
-        return self.applied(node, lambda: operate(left, right))
+        return self.apply(node, lambda: operate(left, right))
 
     def unary(self, node: ast.UnaryOp) -> Any:
         sign = _SIGNS.get(type(node.op))
@@ -103,20 +103,20 @@ class _Expression:
         dotted = _dotted(node.func)
         if dotted is None:
             self.refuse(node.func)
-        return self.look_up(dotted, _arguments(node, self.text, self.argument))
+        return self.look_up(dotted, _read_arguments(node, self.text, self.argument))
 
     def method(self, node: ast.Call, function: ast.Attribute) -> Any:
         reward = self.operand(function.value)
         if not isinstance(reward, RewardFunction):
             raise RewardNotLoaded(f"{_source(function.value)} is a number; only rewards have .{function.attr}(…)")
         rewards = METHODS[function.attr]
-        given = _arguments(node, self.text, self.argument)
-        positional = [self.rewarding(value) for value in given.positional[: len(rewards)]]
-        keywords = {name: self.rewarding(value) if name in rewards else value for name, value in given.keywords.items()}
+        given = _read_arguments(node, self.text, self.argument)
+        positional = [self.as_reward(value) for value in given.positional[: len(rewards)]]
+        keywords = {name: self.as_reward(value) if name in rewards else value for name, value in given.keywords.items()}
         bound = getattr(reward, function.attr)
-        return self.applied(node, lambda: bound(*positional, *given.positional[len(rewards) :], **keywords))
+        return self.apply(node, lambda: bound(*positional, *given.positional[len(rewards) :], **keywords))
 
-    def rewarding(self, value: Any) -> Any:
+    def as_reward(self, value: Any) -> Any:
         """Where a reward is asked for, text is a spec."""
         return self.specs(value).reward if isinstance(value, str) else value
 
@@ -127,7 +127,7 @@ class _Expression:
         except (ValueError, TypeError):
             return self.operand(node)
 
-    def applied(self, node: ast.AST, operation: Callable[[], Any]) -> Any:
+    def apply(self, node: ast.AST, operation: Callable[[], Any]) -> Any:
         try:
             return operation()
         except (PlauditError, TypeError, ValueError, ZeroDivisionError, OverflowError) as error:
@@ -151,7 +151,7 @@ _HANDLERS: dict[type[ast.AST], Callable[[_Expression, Any], Any]] = {
 }
 
 
-def _parsed(text: str) -> ast.expr:
+def _parse(text: str) -> ast.expr:
     try:
         return ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -162,7 +162,7 @@ def _parsed(text: str) -> ast.expr:
         ) from None
 
 
-def _arguments(node: ast.Call, text: str, read: Callable[[ast.AST], Any]) -> Arguments:
+def _read_arguments(node: ast.Call, text: str, read: Callable[[ast.AST], Any]) -> Arguments:
     if any(isinstance(each, ast.Starred) for each in node.args) or any(each.arg is None for each in node.keywords):
         raise RewardNotLoaded(f"arguments cannot be unpacked in a spec: {text!r}")
     return Arguments(
@@ -170,7 +170,7 @@ def _arguments(node: ast.Call, text: str, read: Callable[[ast.AST], Any]) -> Arg
     )
 
 
-def _literal_of(node: ast.AST) -> Any:
+def _read_literal(node: ast.AST) -> Any:
     try:
         return ast.literal_eval(node)
     except (ValueError, TypeError):

@@ -19,7 +19,7 @@ from types import CodeType, ModuleType
 
 from plaudit.dialects import stand_ins
 from plaudit.errors import RewardNotLoaded, did_you_mean
-from plaudit.loading.explaining import Explaining
+from plaudit.loading.failures import explain_failures
 
 __all__ = ["module_at", "module_from_file", "modules_by_path"]
 
@@ -38,7 +38,7 @@ def module_from_file(path: Path) -> ModuleType:
         stamp = (stat.st_mtime_ns, stat.st_size)
         known = _files.get(path)
         if known is None or known[0] != stamp:
-            _files[path] = known = (stamp, _executed(path))
+            _files[path] = known = (stamp, _execute(path))
         return known[1]
 
 
@@ -51,13 +51,13 @@ def modules_by_path() -> list[ModuleType]:
 def module_at(dotted: str, folder: Path) -> tuple[ModuleType | None, list[str]]:
     """The module that the longest beginning of `dotted` names, and what is left over; `folder` is importable too."""
     parts = dotted.split(".")
-    with _importable(folder):
+    with _import_from(folder):
         for end in range(len(parts), 0, -1):
             name = ".".join(parts[:end])
-            with Explaining(f"importing {name}"):  # looking for a module imports the packages above it
+            with explain_failures(f"importing {name}"):  # looking for a module imports the packages above it
                 spec = _spec(name)
             if spec is not None:
-                with Explaining(f"importing {name}", Path(spec.origin or name)):
+                with explain_failures(f"importing {name}", Path(spec.origin or name)):
                     return importlib.import_module(name), parts[end:]
     return None, parts
 
@@ -69,7 +69,7 @@ class _SourceLoader(SourceFileLoader):
         return self.source_to_code(self.get_data(self.path), self.path)
 
 
-def _executed(path: Path) -> ModuleType:
+def _execute(path: Path) -> ModuleType:
     digest = hashlib.sha256(str(path).encode(errors="surrogateescape")).hexdigest()
     name = f"{re.sub(r'[^0-9a-zA-Z_]', '_', path.stem)}_{digest[:12]}"
     spec = importlib.util.spec_from_file_location(name, path, loader=_SourceLoader(name, str(path)))
@@ -80,7 +80,7 @@ def _executed(path: Path) -> ModuleType:
     sys.modules[name] = module  # where dataclasses and pickle look it up
     done = False
     try:
-        with _importable(path.parent), Explaining(f"importing {path.name}", path):
+        with _import_from(path.parent), explain_failures(f"importing {path.name}", path):
             spec.loader.exec_module(module)
         done = True
     finally:
@@ -96,9 +96,9 @@ def _restore(name: str, before: ModuleType | None) -> None:
 
 
 @contextmanager
-def _importable(folder: Path) -> Iterator[None]:
+def _import_from(folder: Path) -> Iterator[None]:
     with _lock, stand_ins():
-        _make_way(folder)
+        _forget_siblings(folder)
         importlib.invalidate_caches()
         sys.path.insert(0, str(folder))
         before = set(sys.modules)
@@ -108,11 +108,11 @@ def _importable(folder: Path) -> Iterator[None]:
             if str(folder) in sys.path:
                 sys.path.remove(str(folder))
             for name in set(sys.modules) - before:
-                if "." not in name and _lives_in(folder, sys.modules[name]):
+                if "." not in name and _is_inside(folder, sys.modules[name]):
                     _siblings[name] = folder
 
 
-def _make_way(folder: Path) -> None:
+def _forget_siblings(folder: Path) -> None:
     """Forget siblings of other folders that would stand in for those of this one."""
     for name, home in list(_siblings.items()):
         if home != folder and ((folder / f"{name}.py").exists() or (folder / name).is_dir()):
@@ -121,7 +121,7 @@ def _make_way(folder: Path) -> None:
                 del sys.modules[loaded]
 
 
-def _lives_in(folder: Path, module: ModuleType) -> bool:
+def _is_inside(folder: Path, module: ModuleType) -> bool:
     file = getattr(module, "__file__", None)
     return file is not None and folder in Path(file).parents
 

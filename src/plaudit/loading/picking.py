@@ -17,8 +17,8 @@ from plaudit.contract.function import RewardFunction
 from plaudit.dialects import recognise
 from plaudit.dialects.dialect import parameters
 from plaudit.errors import RewardNotLoaded, did_you_mean
-from plaudit.loading.building import Found, is_reward_class, signature_of
-from plaudit.loading.explaining import Explaining
+from plaudit.loading.building import Target, is_reward_class, signature_of
+from plaudit.loading.failures import explain_failures
 
 __all__ = ["Source"]
 
@@ -49,32 +49,32 @@ class Source:
     @classmethod
     def of(cls, module: ModuleType, spec: str, title: str) -> "Source":
         """Reads the module's file once more, for what it imports."""
-        packages, names = _imports(module)
+        packages, names = _read_imports(module)
         return cls(module, spec, title, packages, names)
 
-    def named(self, name: str) -> Found:
+    def find(self, name: str) -> Target:
         """What the module calls `name`."""
         if name not in vars(self.module) and "__getattr__" not in vars(self.module):
             there = self._offers() or [each for each in self._public() if each not in self.imported_names]
             listed = f" (it has {', '.join(there)})" if there else " (it is empty)"
             raise RewardNotLoaded(f"no {name!r} in {self.spec}{did_you_mean(name, self._public())}{listed}")
-        with Explaining(f"reading {self.spec}:{name}"):  # modules may make names on demand
+        with explain_failures(f"reading {self.spec}:{name}"):  # modules may make names on demand
             value = getattr(self.module, name)
-        return Found(value, f"{self.spec}:{name}", f"{name} in {self.title}", self.imports)
+        return Target(value, f"{self.spec}:{name}", f"{name} in {self.title}", self.imports)
 
-    def only(self) -> Found:
+    def choose(self) -> Target:
         """The reward called `reward` or `reward_func`, or else the only one there is."""
         candidates = {name: self._standing(name, value) for name, value in vars(self.module).items()}
         favoured = [name for name in FAVOURED if candidates.get(name, _Standing.NOTHING) <= _Standing.FUNCTION]
         best = min(candidates.values(), default=_Standing.NOTHING)
         if best is _Standing.NOTHING:
-            raise self._nothing()
+            raise self._no_reward()
         names = self._distinct(favoured or [name for name, standing in candidates.items() if standing is best])
         if len(names) > 1:
             what = "functions, none plainly the reward" if best is _Standing.FUNCTION else "rewards"
             specs = ", ".join(f"{self.spec}:{name}" for name in names[:MAX_LISTED])
             raise RewardNotLoaded(f"{self.spec} has {len(names)} {what}; say which one: {specs}")
-        return self.named(names[0])
+        return self.find(names[0])
 
     def _standing(self, name: str, value: Any) -> _Standing:
         if name.startswith("_") or name in self.imported_names:
@@ -105,7 +105,7 @@ class Source:
             seen.setdefault(id(vars(self.module)[name]), name)
         return list(seen.values())
 
-    def _nothing(self) -> RewardNotLoaded:
+    def _no_reward(self) -> RewardNotLoaded:
         own = [name for name in self._public() if name not in self.imported_names]
         return RewardNotLoaded(
             f"{self.spec} holds no reward (it has {', '.join(own) or 'no names'}); define one: "
@@ -137,7 +137,7 @@ def _can_be_made(candidate: type) -> bool:
     return True
 
 
-def _imports(module: ModuleType) -> tuple[frozenset[str], frozenset[str]]:
+def _read_imports(module: ModuleType) -> tuple[frozenset[str], frozenset[str]]:
     """The packages that a module imports, and the names that it has from imports alone."""
     file = getattr(module, "__file__", None)
     if file is None or not file.endswith(".py") or not Path(file).is_file():
@@ -149,11 +149,11 @@ def _imports(module: ModuleType) -> tuple[frozenset[str], frozenset[str]]:
             packages |= {alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             packages.add(node.module.partition(".")[0])
-    imported, defined = _bound(tree.body)
+    imported, defined = _bound_names(tree.body)
     return frozenset(packages), frozenset(imported - defined)
 
 
-def _bound(statements: Iterable[ast.AST]) -> tuple[set[str], set[str]]:
+def _bound_names(statements: Iterable[ast.AST]) -> tuple[set[str], set[str]]:
     """The names that statements import and define, also inside `if` and `try` but not inside functions."""
     imported: set[str] = set()
     defined: set[str] = set()
@@ -165,7 +165,7 @@ def _bound(statements: Iterable[ast.AST]) -> tuple[set[str], set[str]]:
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             defined.add(node.id)
         else:
-            inner_imported, inner_defined = _bound(ast.iter_child_nodes(node))
+            inner_imported, inner_defined = _bound_names(ast.iter_child_nodes(node))
             imported |= inner_imported
             defined |= inner_defined
     return imported, defined

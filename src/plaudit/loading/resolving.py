@@ -12,10 +12,10 @@ from typing import Any
 
 from plaudit.contract.function import RewardFunction
 from plaudit.errors import RewardNotLoaded, did_you_mean
-from plaudit.loading.building import Arguments, Found, Loaded, build
+from plaudit.loading.building import Arguments, Loaded, Target, build
 from plaudit.loading.catalogue import find_named, no_such_name
-from plaudit.loading.composites import compose
-from plaudit.loading.expressions import METHODS, evaluate, parse_call
+from plaudit.loading.composites import build_composite
+from plaudit.loading.expressions import METHODS, build_expression, parse_call
 from plaudit.loading.importing import module_at, module_from_file
 from plaudit.loading.picking import Source
 
@@ -36,7 +36,7 @@ def resolve(spec: str | RewardFunction | Callable[..., Any]) -> Loaded:
     if isinstance(spec, str | Path):
         return _Place(Path.cwd()).resolve(str(spec))
     name = str(getattr(spec, "name", None) or getattr(spec, "__name__", type(spec).__name__))
-    return build(Found(spec, name, f"{name}, as given"))
+    return build(Target(spec, name, f"{name}, as given"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +57,10 @@ class _Place:
             return self.file(match["path"], match["call"])
         if (match := _MODULE.fullmatch(text)) is not None:
             name, arguments = parse_call(match["call"])
-            return build(self.module(match["module"]).named(name), arguments)
+            return build(self.module(match["module"]).find(name), arguments)
         if ("/" in text or "." in text) and os.path.exists(self.folder / text):
             raise RewardNotLoaded(f"{self.folder / text} is no .py or .yaml file; rewards are loaded from these")
-        return evaluate(text, self.look_up, self.resolve)
+        return build_expression(text, self.look_up, self.resolve)
 
     def look_up(self, text: str, arguments: Arguments | None) -> Loaded:
         """A name or a dotted name in an expression."""
@@ -74,9 +74,9 @@ class _Place:
             raise RewardNotLoaded(f"no file {path!r}; in an expression, put file specs in quotes: 0.7 * 'my.py:name'")
         source = Source.of(module_from_file(full), path, full.name)
         if call is None:
-            return build(source.only())
+            return build(source.choose())
         name, arguments = parse_call(call)
-        return build(source.named(name), arguments)
+        return build(source.find(name), arguments)
 
     def composite(self, text: str) -> Loaded:
         path = (self.folder / Path(text).expanduser()).resolve()
@@ -86,7 +86,7 @@ class _Place:
         if path in self.trail:
             raise RewardNotLoaded(f"{path} refers to itself: {' → '.join(each.name for each in (*self.trail, path))}")
         place = _Place(path.parent, (*self.trail, path))
-        return Loaded(compose(path, lambda spec: place.resolve(spec).reward), "plaudit", path.name)
+        return Loaded(build_composite(path, lambda spec: place.resolve(spec).reward), "plaudit", path.name)
 
     def module(self, dotted: str) -> Source:
         module, rest = module_at(dotted, Path.cwd())
@@ -106,7 +106,7 @@ class _Place:
         source = Source.of(module, module.__name__, module.__name__)
         if len(left) > 1:
             raise _no_such_module(dotted.rpartition(".")[0])
-        return build(source.named(left[0]) if left else source.only(), arguments)
+        return build(source.find(left[0]) if left else source.choose(), arguments)
 
 
 def _no_such_module(dotted: str) -> RewardNotLoaded:

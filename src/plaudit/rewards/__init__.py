@@ -1,32 +1,25 @@
-"""The rewards that come with plaudit, one idea a file."""
+"""The rewards that come with plaudit, one idea a file; in specs they go by the names in `BUILT_INS`."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeAlias
 
 from plaudit.contract.function import RewardFunction
-from plaudit.rewards.answer import CheckAnswerReward
-from plaudit.rewards.aspects import MultiAspectReward
-from plaudit.rewards.close import CloseMatchReward
 from plaudit.rewards.code import CodeReward
-from plaudit.rewards.exact import ExactMatchReward
-from plaudit.rewards.format import FormatReward
-from plaudit.rewards.keyword import KeywordReward
+from plaudit.rewards.format import FormatReward, TemplateReward
+from plaudit.rewards.keyword import KeywordReward, WordReward
 from plaudit.rewards.length import LengthReward
-from plaudit.rewards.math import MathReward
-from plaudit.rewards.numbers import CheckNumbersReward
-from plaudit.rewards.patterns import BinaryReward, ContinuousReward, GraduatedReward
+from plaudit.rewards.math import CheckNumbersReward, MathReward
+from plaudit.rewards.patterns import ContinuousReward, GraduatedReward, MultiAspectReward
 from plaudit.rewards.repetition import RepetitionPenalty
 from plaudit.rewards.structured import StructuredOutputReward
-from plaudit.rewards.template import TemplateReward
-from plaudit.rewards.tokens import WordReward
 from plaudit.shaping import CosineLength, HallucinationPenalty, LengthPenalty, ReasoningBonus, SoftOverlong
 
 __all__ = [
     "BUILT_INS",
-    "BinaryReward",
-    "CheckAnswerReward",
     "CheckNumbersReward",
-    "CloseMatchReward",
     "CodeReward",
     "ContinuousReward",
-    "ExactMatchReward",
     "FormatReward",
     "GraduatedReward",
     "KeywordReward",
@@ -39,7 +32,17 @@ __all__ = [
     "WordReward",
 ]
 
-BUILT_INS: dict[str, type[RewardFunction]] = {
+BuiltIn: TypeAlias = type[RewardFunction] | partial[RewardFunction]
+
+
+def _spelling(summary: str, reward: Callable[..., RewardFunction], **settings: Any) -> partial[RewardFunction]:
+    """Another name for a reward with some settings; all of them can still be given."""
+    spelled = partial(reward, **settings)
+    spelled.__doc__ = summary
+    return spelled
+
+
+BUILT_INS: dict[str, BuiltIn] = {
     "length": LengthReward,
     "format": FormatReward,
     "keyword": KeywordReward,
@@ -47,12 +50,18 @@ BUILT_INS: dict[str, type[RewardFunction]] = {
     "structured": StructuredOutputReward,
     "math": MathReward,
     "code": CodeReward,
-    "check_answer": CheckAnswerReward,
-    "exact_match": ExactMatchReward,
-    "close_match": CloseMatchReward,
+    "check_answer": _spelling(
+        "1.0 for the right final answer, 0.5 within 10 % of a numeric truth, else 0.0.", MathReward, partial=0.5
+    ),
+    "exact_match": _spelling("1.0 when the final answer is the ground truth, else 0.0; the same as math.", MathReward),
+    "close_match": _spelling(
+        "1.0 when the final answer is within `tolerance` of the ground truth (0.1 is 10 % of it), else 0.0.",
+        MathReward,
+        partial=1.0,
+    ),
     "check_numbers": CheckNumbersReward,
     "template": TemplateReward,
-    "binary": BinaryReward,
+    "binary": _spelling("1.0 when the final answer is right, else 0.0; the same as math.", MathReward),
     "graduated": GraduatedReward,
     "continuous": ContinuousReward,
     "multi_aspect": MultiAspectReward,

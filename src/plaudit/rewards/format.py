@@ -1,4 +1,4 @@
-"""Reward the form that was asked for: sections in tags or under headings, patterns that must or must not appear.
+"""Reward the form that was asked for: sections, patterns that must or must not appear, a closing statement.
 
 Sections count only when they are whole: exactly once, in order, with something readable inside, not inside each other,
 and nothing after the last. Patterns are yours: one that backtracks without end does so here too.
@@ -8,14 +8,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from plaudit.checks.quality import match_format_exactly
 from plaudit.contract.function import RewardFunction
-from plaudit.contract.output import RewardOutput
+from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import InvalidReward
 from plaudit.rewards.settings import set_field, texts
 from plaudit.trajectory import Trajectory
 from plaudit.verify.tags import faults_in
 
-__all__ = ["FormatReward"]
+__all__ = ["FormatReward", "TemplateReward"]
 
 DEFAULT_SECTIONS = ("think", "answer")
 
@@ -47,8 +48,8 @@ class FormatReward(RewardFunction):
         else:
             set_field(self, "required_sections", texts("required_sections", sections))
         set_field(self, "sections", tuple(sections))
-        set_field(self, "required", tuple(_compiled(pattern) for pattern in self.required_patterns))
-        set_field(self, "forbidden", tuple(_compiled(pattern) for pattern in self.forbidden_patterns))
+        set_field(self, "required", tuple(_compile(pattern) for pattern in self.required_patterns))
+        set_field(self, "forbidden", tuple(_compile(pattern) for pattern in self.forbidden_patterns))
 
     def compute_reward(self, trajectory: Trajectory) -> RewardOutput:
         response = trajectory.response
@@ -66,8 +67,42 @@ class FormatReward(RewardFunction):
         return RewardOutput(value, reason="; ".join(faults))
 
 
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compile(pattern: str) -> re.Pattern[str]:
     try:
         return re.compile(pattern, re.DOTALL | re.MULTILINE)
     except re.error as error:
         raise InvalidReward(f"{pattern!r} is not a regular expression: {error}") from None
+
+
+_TEMPLATE_COLUMNS = ("expected_format", "format")
+_REASONS = {1.0: "closes with", 0.5: "partly fits", 0.0: "does not fit"}
+
+
+@dataclass(frozen=True, repr=False)
+class TemplateReward(RewardFunction):
+    """1.0 when the response closes with the template's statement, 0.5 for a partial match, else 0.0.
+
+    Templates hold the placeholders `[NUM]`, `[WORD]` and `[TEXT]`: "The answer is [NUM]." Without `expected_format`,
+    each sample brings its own as the column or metadata `expected_format` or `format`.
+    """
+
+    expected_format: str | None = None
+
+    bounds = (0.0, 1.0)
+
+    def __post_init__(self) -> None:
+        if self.expected_format is not None and not str(self.expected_format).strip():
+            raise InvalidReward("expected_format is empty; give a template like 'The answer is [NUM].'")
+
+    def compute_reward(self, trajectory: Trajectory) -> RewardOutput:
+        template = self.expected_format or _own_template(trajectory)
+        if not isinstance(template, str) or not template.strip():
+            reason = "no template: give expected_format, or a column or metadata of that name"
+            return RewardOutput.unscored(Status.SKIPPED, reason)
+        value = match_format_exactly(trajectory.response, template)
+        return RewardOutput(value, reason=f"{_REASONS[value]} {template!r:.80}")
+
+
+def _own_template(trajectory: Trajectory) -> object:
+    sources = (trajectory.columns, trajectory.metadata)
+    return next((source[name] for name in _TEMPLATE_COLUMNS for source in sources if source.get(name)), None)

@@ -1,7 +1,4 @@
-"""The usual shapes of a correctness reward: binary, graduated, continuous.
-
-Each takes the checks it is made of, functions of `(response, ground_truth)`, so that your own fit in.
-"""
+"""Usual patterns of rewards: graduated by checks of your own, continuous in the error, several aspects at once."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -9,48 +6,33 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from plaudit.checks.correctness import is_correct, is_partially_correct
+from plaudit.checks.quality import evaluate_clarity, evaluate_conciseness, evaluate_relevance
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.contract.rules import Bounds
 from plaudit.errors import InvalidReward
+from plaudit.rewards.math import MathReward, require_truth, verify_response
 from plaudit.rewards.settings import check_number, set_field
-from plaudit.rewards.truth import judged, with_truth
 from plaudit.trajectory import Trajectory
 from plaudit.verify.math import MathVerdict
 from plaudit.verify.math.distance import error_of, number_of
 
-__all__ = ["BinaryReward", "Check", "ContinuousReward", "GraduatedReward"]
+__all__ = ["Check", "ContinuousReward", "GraduatedReward", "MultiAspectReward"]
 
 Check: TypeAlias = Callable[[str, Any], bool]
-
-
-@dataclass(frozen=True, repr=False)
-class BinaryReward(RewardFunction):
-    """1.0 when the check says the response is correct, else 0.0; for clear right and wrong answers."""
-
-    is_correct: Check = is_correct
-
-    bounds = (0.0, 1.0)
-
-    def __post_init__(self) -> None:
-        _check_callable(self.is_correct)
-
-    def compute_reward(self, trajectory: Trajectory) -> RewardOutput:
-        return with_truth(trajectory, self._scored)
-
-    def _scored(self, trajectory: Trajectory) -> RewardOutput:
-        value = float(bool(self.is_correct(trajectory.response, trajectory.ground_truth)))
-        return RewardOutput(value, score=value, reason="correct" if value else "not correct")
+PARTIAL = 0.5  # for an answer within 10 % of the truth
+ASPECTS = ("correctness", "relevance", "clarity", "conciseness")
 
 
 @dataclass(frozen=True, repr=False)
 class GraduatedReward(RewardFunction):
     """The value of the first level whose check passes, else 0.0; by default 1.0 correct, 0.5 partially correct.
 
-    The score is 1.0 only on the first level.
+    Each check is a function of `(response, ground_truth)`; one level makes a binary reward. The score is 1.0
+    only on the first level.
     """
 
-    levels: Sequence[tuple[Check, float]] = ((is_correct, 1.0), (is_partially_correct, 0.5))
+    levels: Sequence[tuple[Check, float]] = ((is_correct, 1.0), (is_partially_correct, PARTIAL))
     bounds: Bounds | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -64,9 +46,9 @@ class GraduatedReward(RewardFunction):
         set_field(self, "bounds", (min(values), max(values)))
 
     def compute_reward(self, trajectory: Trajectory) -> RewardOutput:
-        return with_truth(trajectory, self._scored)
+        return require_truth(trajectory, self._score)
 
-    def _scored(self, trajectory: Trajectory) -> RewardOutput:
+    def _score(self, trajectory: Trajectory) -> RewardOutput:
         for place, (check, value) in enumerate(self.levels):
             if check(trajectory.response, trajectory.ground_truth):
                 name = getattr(check, "__name__", "check").replace("_", " ")
@@ -86,9 +68,9 @@ class ContinuousReward(RewardFunction):
         check_number("max_error", self.max_error, above=0)
 
     def compute_reward(self, trajectory: Trajectory) -> RewardOutput:
-        return judged(trajectory, self._scored)
+        return verify_response(trajectory, self._score)
 
-    def _scored(self, verdict: MathVerdict) -> RewardOutput:
+    def _score(self, verdict: MathVerdict) -> RewardOutput:
         if number_of(verdict.ground_truth) is None:
             return RewardOutput.unscored(Status.UNPARSED, f"the ground truth {verdict.ground_truth!r:.60} is no number")
         error = Fraction(0) if verdict.correct else error_of(verdict)
@@ -96,6 +78,43 @@ class ContinuousReward(RewardFunction):
             return RewardOutput(0.0, score=0.0, reason=f"no number to compare: {verdict.reason}")
         value = float(max(Fraction(0), 1 - error / Fraction(str(self.max_error))))
         return RewardOutput(value, score=value, reason=verdict.reason)
+
+
+@dataclass(frozen=True, repr=False)
+class MultiAspectReward(RewardFunction):
+    """0.4 · correctness + 0.3 · relevance + 0.2 · clarity + 0.1 · conciseness, or with weights of your own.
+
+    0.6 of the weight is style, which can outweigh a wrong answer; gate it on correctness where that must not be.
+    """
+
+    correctness: float = 0.4
+    relevance: float = 0.3
+    clarity: float = 0.2
+    conciseness: float = 0.1
+    bounds: Bounds | None = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        for name in ASPECTS:
+            check_number(f"the weight of {name}", getattr(self, name), least=0)
+        total = sum(getattr(self, name) for name in ASPECTS)
+        if not total:
+            raise InvalidReward("MultiAspectReward needs a weight above 0")
+        set_field(self, "bounds", (0.0, float(total)))
+
+    def compute_reward(self, trajectory: Trajectory) -> RewardOutput:
+        correctness = MathReward(partial=PARTIAL).compute_reward(trajectory)
+        if not correctness.ok:
+            return correctness
+        response = trajectory.response
+        components = {
+            "correctness": correctness,
+            "relevance": RewardOutput(evaluate_relevance(response, trajectory.prompt_text)),
+            "clarity": RewardOutput(evaluate_clarity(response)),
+            "conciseness": RewardOutput(evaluate_conciseness(response)),
+        }
+        value = sum(getattr(self, name) * (part.reward or 0.0) for name, part in components.items())
+        reason = ", ".join(f"{name} {part.reward:.2f}" for name, part in components.items())
+        return RewardOutput(value, score=correctness.score, reason=reason, components=components)
 
 
 def _check_callable(check: Any) -> None:

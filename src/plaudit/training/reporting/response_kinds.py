@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
-from plaudit.checks.reasoning import has_hallucination, has_reasoning_steps
+from plaudit.checks.quality import has_hallucination, has_reasoning_steps
 from plaudit.trajectory import Trajectory
 from plaudit.verify.math.extract import marks_in
 from plaudit.verify.text import bare_words, ngrams

@@ -4,7 +4,7 @@ The template reward gives half a mark for a partial match, so the format is lear
 when the statement is whole and names the right number.
 """
 
-from plaudit.checks.form import match_format_exactly
+from plaudit.checks.quality import match_format_exactly
 from plaudit.contract.function import reward
 from plaudit.contract.output import RewardOutput
 from plaudit.training.data.prompts import Prompts

@@ -1,0 +1,41 @@
+"""Turn whatever foreign code raises into an error that says what was being done, and at which line it went wrong.
+
+Nothing is swallowed here: the original error is always chained.
+"""
+
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from plaudit.errors import PlauditError, RewardNotLoaded
+
+__all__ = ["explain_failures"]
+
+_NOT_THEIRS = ("<", str(Path(__file__).parents[1]))
+
+
+@contextmanager
+def explain_failures(doing: str, file: Path | None = None) -> Iterator[None]:
+    """`with explain_failures("importing rewards.py"):` runs code that is not ours."""
+    try:
+        yield
+    except (Exception, SystemExit) as error:  # a file may call sys.exit(); Ctrl-C goes through
+        raise RewardNotLoaded(f"{doing} failed: {_describe(error, file)}") from error
+
+
+def _describe(error: BaseException, file: Path | None) -> str:
+    if isinstance(error, SyntaxError):
+        line = f": {error.text.strip()}" if error.text else ""
+        return f"{type(error).__name__}: {error.msg} ({error.filename}, line {error.lineno}){line}"
+    kind = "" if isinstance(error, PlauditError) else f"{type(error).__name__}: "  # ours say enough themselves
+    return f"{kind}{error}{_location(error, file)}"
+
+
+def _location(error: BaseException, file: Path | None) -> str:
+    """The last line in the file that is loaded, or else the last line of anybody's but ours."""
+    frames = [
+        frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(_NOT_THEIRS)
+    ]
+    last = ([frame for frame in frames if frame.filename == str(file)] or frames)[-1:]
+    return f" ({last[0].filename}, line {last[0].lineno})" if last else ""
