@@ -13,7 +13,7 @@ import plaudit
 ROOT = Path(plaudit.__file__).parent
 
 LAYERS: list[set[str]] = [
-    {"errors", "examples", "version"},
+    {"errors", "examples", "frames", "version"},
     {"jsonline", "columns", "schedules", "normalize"},
     {"trajectory"},
     {"contract"},

@@ -7,10 +7,10 @@ closes its channel is waited for, within its limits, since it may still have som
 import contextlib
 import os
 import select
-import struct
 import time
 
-from plaudit.sandbox.inside.channel import READY
+from plaudit.frames import FrameBuffer, FrameTooLong
+from plaudit.sandbox.inside.requests import READY
 from plaudit.sandbox.limits import RunLimits
 from plaudit.sandbox.outcome import Ending
 from plaudit.sandbox.server import Child
@@ -20,7 +20,6 @@ __all__ = ["Exchange", "Stopped"]
 LOOK_S = 0.25  # a program with threads uses its time faster than the clock on the wall runs
 LEAVES_WITHIN_S = 0.02  # most programs answer all and are gone by then
 CHUNK = 1 << 16
-_LENGTH = struct.Struct("<I")
 
 
 class Stopped(Exception):
@@ -38,7 +37,7 @@ class Exchange:
         self._channel, self._process, self._limits = child.channel, child.process, limits
         os.set_blocking(child.channel, False)
         self._clock = _processor_clock(child.process)
-        self._incoming, self._outgoing = bytearray(), bytearray()
+        self._incoming, self._outgoing = FrameBuffer(limits.result_bytes), bytearray()
         self._waiting = select.poll()
         self._waiting.register(child.process, select.POLLIN)
         self._waiting.register(child.channel, select.POLLIN)
@@ -79,29 +78,17 @@ class Exchange:
     @property
     def has_more(self) -> bool:
         """Whether more bytes of the child's are here already."""
-        return len(self._incoming) > _LENGTH.size
+        return len(self._incoming) > 0
 
     def _restart(self) -> None:
         self._started_s, self._began = self._processor_s(), time.monotonic()
 
     def _whole_reply(self) -> str | None:
-        incoming = self._incoming
-        if not self.was_ready and incoming:
-            if not incoming.startswith(READY):
-                raise Stopped(Ending.BAD_REPLY, 0.0)
-            self.was_ready = True
-            del incoming[:1]
-        if len(incoming) < _LENGTH.size:
-            return None
-        (length,) = _LENGTH.unpack_from(incoming)
-        if length > self._limits.result_bytes:
-            raise Stopped(Ending.RESULT_LIMIT, self._cpu_s())
-        end = _LENGTH.size + length
-        if len(incoming) < end:
-            return None
-        text = incoming[_LENGTH.size : end].decode("utf-8", "replace")
-        del incoming[:end]
-        return text
+        try:
+            body = self._incoming.next()
+        except FrameTooLong:
+            raise Stopped(Ending.RESULT_LIMIT, self._cpu_s()) from None
+        return None if body is None else body.decode("utf-8", "replace")
 
     def _wait(self, patience_s: float) -> None:
         """Wait for bytes, for room to write, or for the end of the process."""
@@ -136,7 +123,12 @@ class Exchange:
             self._waiting.unregister(self._channel)
             self._outgoing.clear()
             self._writing = False
-        self._incoming += part
+        if part and not self.was_ready:
+            if not part.startswith(READY):
+                raise Stopped(Ending.BAD_REPLY, 0.0)
+            self.was_ready = True
+            part = part[len(READY) :]
+        self._incoming.feed(part)
 
     def _write(self) -> None:
         with contextlib.suppress(BlockingIOError):

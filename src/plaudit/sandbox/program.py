@@ -14,8 +14,8 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from plaudit.errors import SandboxError
+from plaudit.frames import frame
 from plaudit.sandbox.exchange import Exchange, Stopped
-from plaudit.sandbox.inside.channel import frame
 from plaudit.sandbox.limits import RunLimits
 from plaudit.sandbox.outcome import Ending, Outcome, Raised
 from plaudit.sandbox.server import Child, ForkServer
@@ -24,7 +24,7 @@ from plaudit.sandbox.values import NotPlain, from_text, to_text
 __all__ = ["Call", "Program"]
 
 T = TypeVar("T")
-LEAVE = frame("")
+LEAVE = frame(b"")
 ADD_SEALS, SEALS = 1033, 0b1111  # no writing, growing, shrinking or further sealing; Python names these on Linux only
 
 
@@ -58,14 +58,16 @@ class Program:
         if stdin is None:
             return next(self._ask([self._first(source)]))
         _fill(self._child.stdin, stdin)
-        return next(self._sent(frame(self._first(source, as_script=True)) + LEAVE, 1, leaves=True))
+        return next(self._sent(frame(self._first(source, as_script=True).encode()) + LEAVE, 1, leaves=True))
 
     def load_and_call(self, source: str, calls: bytes, count: int) -> Iterator[Outcome]:
         """Load a source and make calls, given as frames: the outcome of loading it, then those of the calls.
 
         Where there are calls, the program ends by itself after the last.
         """
-        return self._sent(frame(self._first(source)) + calls + (LEAVE if count else b""), 1 + count, leaves=count > 0)
+        return self._sent(
+            frame(self._first(source).encode()) + calls + (LEAVE if count else b""), 1 + count, leaves=count > 0
+        )
 
     def call(self, path: str, args: list[Any] | None = None, kwargs: dict[str, Any] | None = None) -> Outcome:
         """Call one function with plain values; what it returned, or how it failed."""
@@ -100,7 +102,7 @@ class Program:
         return to_text(["load", source, as_script])
 
     def _ask(self, requests: list[str]) -> Iterator[Outcome]:
-        return self._sent(b"".join(map(frame, requests)), len(requests))
+        return self._sent(b"".join(frame(request.encode()) for request in requests), len(requests))
 
     def _sent(self, requests: bytes, count: int, *, leaves: bool = False) -> Iterator[Outcome]:
         if self._closed:

@@ -16,9 +16,10 @@ from functools import partial
 from plaudit.contract.boundary import Style, evaluate, evaluate_one
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput
-from plaudit.engine.backends.wire import packed, packed_output, read_exactly, write_all
+from plaudit.engine.backends.wire import packed, packed_output, read_exactly
 from plaudit.engine.shipping import Shipment
 from plaudit.errors import PlauditError
+from plaudit.frames import write_all
 from plaudit.sandbox.cores import take_share
 from plaudit.trajectory import Trajectory
 

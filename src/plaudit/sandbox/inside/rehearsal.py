@@ -7,7 +7,7 @@ and fills gaps between old objects with new ones, so all of this is brought abou
 import socket
 import sys
 
-from plaudit.sandbox.inside.channel import frame
+from plaudit.frames import frame
 from plaudit.sandbox.inside.runtime import serving
 from plaudit.sandbox.values import to_text
 
@@ -48,7 +48,7 @@ MANY, IN_A_ROW = 20_000, 3
 
 def rehearse() -> None:
     """Run programs as a child does."""
-    frames = b"".join(frame(to_text(request)) for request in REQUESTS)
+    frames = b"".join(frame(to_text(request).encode()) for request in REQUESTS)
     for _ in range(TIMES):
         ours, theirs = socket.socketpair()
         with ours, theirs:

@@ -13,7 +13,8 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from plaudit.sandbox.inside.channel import CHANNEL, reading, writing
+from plaudit.frames import frame_reader, frame_writer
+from plaudit.sandbox.inside.requests import CHANNEL
 from plaudit.sandbox.values import Handle, NotPlain, from_text, to_text
 
 __all__ = ["Runtime", "serving"]
@@ -27,12 +28,12 @@ def serving(channel: int = CHANNEL) -> Callable[[], None]:
 
     Made in the server, as what is made there costs no child.
     """
-    next_text, put = reading(channel), writing(channel)
+    next_body, put = frame_reader(channel), frame_writer(channel)
     answer = Runtime().answer
 
     def serve() -> None:
-        while text := next_text():
-            put(answer(text))
+        while body := next_body():
+            put(answer(body.decode()).encode())
 
     return serve
 

@@ -21,11 +21,10 @@ from collections.abc import Callable
 
 from plaudit.sandbox.inside import namespaces
 from plaudit.sandbox.inside.archive import Archive
-from plaudit.sandbox.inside.channel import CHANNEL, READY
 from plaudit.sandbox.inside.kernel import Kernel
 from plaudit.sandbox.inside.lockdown import FIRST_DESCRIPTOR, ChildLimits, Walls, out_of_the_way
 from plaudit.sandbox.inside.rehearsal import fill_gaps, rehearse
-from plaudit.sandbox.inside.requests import LIMITS, NEXT, QUIT, STATUS, TAKE
+from plaudit.sandbox.inside.requests import CHANNEL, LIMITS, NEXT, QUIT, READY, STATUS, TAKE
 from plaudit.sandbox.inside.runtime import serving
 from plaudit.sandbox.inside.scratch import MOUNTED, OVER, Scratch
 from plaudit.sandbox.inside.sharing import share_code

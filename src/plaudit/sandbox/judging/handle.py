@@ -10,7 +10,8 @@ from pathlib import Path
 import msgspec
 
 from plaudit.errors import SandboxError
-from plaudit.sandbox.judging.job import Job, read_frame, write_frame
+from plaudit.frames import read_frame, write_frame
+from plaudit.sandbox.judging.job import Job
 from plaudit.sandbox.judging.verdict import Conclusion, Verdict
 
 __all__ = ["JudgeLost", "JudgeProcess"]

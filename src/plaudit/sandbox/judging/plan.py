@@ -8,7 +8,7 @@ import marshal
 from collections.abc import Iterator
 from typing import Any
 
-from plaudit.sandbox.inside.channel import frame
+from plaudit.frames import frame
 from plaudit.sandbox.outcome import Outcome
 from plaudit.sandbox.program import Call
 from plaudit.sandbox.values import from_text
@@ -48,7 +48,7 @@ class CallPlan:
             return
         small = 1 < len(self.keys) <= MAX_CALLS and self._characters <= MAX_CHARACTERS
         self.usable = small and not self.given_up
-        self.frames = b"".join(map(frame, self.keys))
+        self.frames = b"".join(frame(key.encode()) for key in self.keys)
 
     def forget(self) -> None:
         """The run was cut short: the next one may note its calls again."""

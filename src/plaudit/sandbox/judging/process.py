@@ -21,9 +21,10 @@ from functools import partial
 import msgspec
 
 from plaudit.errors import PlauditError
+from plaudit.frames import read_frame, write_frame
 from plaudit.sandbox.cores import settle_on_core
 from plaudit.sandbox.judging.canaries import check_canaries
-from plaudit.sandbox.judging.job import Job, read_frame, write_frame
+from plaudit.sandbox.judging.job import Job
 from plaudit.sandbox.judging.judge import Judge
 from plaudit.sandbox.judging.verdict import Verdict
 from plaudit.sandbox.sandbox import Sandbox
