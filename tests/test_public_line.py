@@ -21,6 +21,14 @@ PUBLIC: dict[str, set[str]] = {
         "report", "reward", "rewards", "rollouts", "sandbox", "schedules", "score", "shaping", "testing", "training",
         "verify",
     },
+    "plaudit.report": {
+        "Bin", "Distribution", "Failure", "GroupSummary", "Latency", "Pick", "PickedSample", "Summary",
+        "SummaryBuilder", "pick_samples", "summarize",
+    },
+    "plaudit.testing": {
+        "Case", "CaseResult", "CaseTable", "Finding", "Rule", "Severity", "assert_cases", "check_reward", "load_cases",
+        "run_cases",
+    },
 }  # fmt: skip
 
 

@@ -9,7 +9,7 @@ import sys
 import typer
 from typer.exceptions import TyperException
 
-from plaudit.cli.console import say
+from plaudit.cli.console import print_message
 from plaudit.cli.rewards import catalogue, check, test
 from plaudit.cli.scoring import explain, score
 from plaudit.cli.system import doctor, run_code, verify, version
@@ -51,10 +51,10 @@ def _run(arguments: list[str], *, debug: bool) -> int:
     try:
         return int(app(arguments, standalone_mode=False, prog_name="plaudit") or 0)
     except TyperException as error:
-        say(f"error: {error.format_message()} (`plaudit --help` shows how to call it)")
+        print_message(f"error: {error.format_message()} (`plaudit --help` shows how to call it)")
         return BAD_INPUT
     except (typer.Abort, KeyboardInterrupt):
-        say("stopped")
+        print_message("stopped")
         return INTERRUPTED
     except SystemExit as error:
         # Whoever read our output has seen enough: typer makes an exit with 1 of that, but it is no failure.
@@ -62,10 +62,10 @@ def _run(arguments: list[str], *, debug: bool) -> int:
     except (PlauditError, OSError) as error:
         if debug:
             raise
-        say(f"error: {error}")
+        print_message(f"error: {error}")
         return BAD_INPUT
     except Exception as error:
         if debug:
             raise
-        say(f"a bug in plaudit: {type(error).__name__}: {error} (run it again with --debug to see where)")
+        print_message(f"a bug in plaudit: {type(error).__name__}: {error} (run it again with --debug to see where)")
         return BUG

@@ -10,32 +10,32 @@ from typing import Any
 import msgspec
 from rich.console import Console, RenderableType
 
-__all__ = ["progress_console", "say", "show", "show_json", "tell"]
+__all__ = ["print_json", "print_message", "print_report", "print_result", "stderr_console"]
 
 PIPE_WIDTH = 100
 
 
-def show(*renderables: RenderableType) -> None:
+def print_result(*renderables: RenderableType) -> None:
     """Print results."""
     _console(stderr=False).print(*renderables, sep="\n")
 
 
-def tell(*renderables: RenderableType) -> None:
+def print_report(*renderables: RenderableType) -> None:
     """Print a report of the run where stdout is taken by something else."""
     _console(stderr=True).print(*renderables, sep="\n")
 
 
-def show_json(value: Any) -> None:
+def print_json(value: Any) -> None:
     """Print a result as JSON, for programs."""
     sys.stdout.write(msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n")
 
 
-def say(message: str) -> None:
+def print_message(message: str) -> None:
     """Say something about the run."""
     _console(stderr=True).print(message, markup=False, highlight=False, soft_wrap=True)
 
 
-def progress_console() -> Console:
+def stderr_console() -> Console:
     """The console that progress bars draw on."""
     return _console(stderr=True)
 

@@ -7,7 +7,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from plaudit.cli.console import say
+from plaudit.cli.console import print_message
 from plaudit.contract.function import RewardFunction
 from plaudit.engine import Scorer
 from plaudit.errors import RolloutsError
@@ -17,7 +17,7 @@ from plaudit.rollouts import RolloutsReader, read_rollouts
 __all__ = [
     "DEFAULT_DEADLINE_S", "AddressOption", "BackendOption", "CacheOption", "ColumnsOption", "DeadlineOption",
     "EngineOptions", "JsonOption", "QuietOption", "RewardArgument", "RolloutsArgument", "SkipBadOption",
-    "WorkersOption", "column_mapping", "opened", "resolved", "tell_about_input",
+    "WorkersOption", "column_mapping", "open_rollouts", "load_reward", "report_input",
 ]  # fmt: skip
 
 RewardArgument: TypeAlias = Annotated[
@@ -70,7 +70,7 @@ class EngineOptions:
     address: str | None = None
 
     @property
-    def limit_s(self) -> float | None:
+    def effective_deadline_s(self) -> float | None:
         """The deadline, None where there is none: inline scoring cannot stop a reward."""
         return None if self.backend == "inline" or self.deadline_s == 0 else self.deadline_s
 
@@ -80,42 +80,42 @@ class EngineOptions:
             reward,
             backend=self.backend,
             workers=self.workers,
-            deadline_s=self.limit_s,
+            deadline_s=self.effective_deadline_s,
             cache=self.cache,
             address=self.address,
         )
 
 
-def resolved(spec: str, *, quiet: bool = False) -> RewardFunction:
+def load_reward(spec: str, *, quiet: bool = False) -> RewardFunction:
     """The reward a spec stands for; says how it was understood where that is not plain from the spec."""
     loaded = resolve(spec)
     if not quiet and loaded.convention != "plaudit":
-        say(f"loaded {loaded.origin} as {loaded.convention}")
+        print_message(f"loaded {loaded.origin} as {loaded.convention}")
     return loaded.reward
 
 
-def opened(rollouts: str, columns: list[str] | None, *, skip_bad: bool = False) -> RolloutsReader:
+def open_rollouts(rollouts: str, columns: list[str] | None, *, skip_bad: bool = False) -> RolloutsReader:
     """The rollouts file that was named."""
     mapping = column_mapping(columns)
     return read_rollouts(sys.stdin.buffer if rollouts == "-" else Path(rollouts), columns=mapping, skip_bad=skip_bad)
 
 
-def tell_about_input(reader: RolloutsReader) -> None:
+def report_input(reader: RolloutsReader) -> None:
     """Say what was left out of the input, so that nothing is lost in silence."""
     if reader.bad:
         first = reader.bad[0]
         lines = "1 line" if reader.bad_count == 1 else f"{reader.bad_count:,} lines"
-        say(f"left out {lines} that cannot be read; the first is {reader.name}:{first.line}: {first.reason}")
+        print_message(f"left out {lines} that cannot be read; the first is {reader.name}:{first.line}: {first.reason}")
     if reader.note:
-        say(reader.note)
+        print_message(reader.note)
 
 
 def column_mapping(columns: list[str] | None) -> dict[str, str]:
     """`["response=text"]` as a mapping of fields to columns."""
-    return dict(_pair(column) for column in columns or [])
+    return dict(_parse_column(column) for column in columns or [])
 
 
-def _pair(column: str) -> tuple[str, str]:
+def _parse_column(column: str) -> tuple[str, str]:
     field, equals, name = column.partition("=")
     if not (field and equals and name):
         raise RolloutsError(f"--columns takes FIELD=COLUMN, such as response=text; got {column!r}")

@@ -8,10 +8,10 @@ from typing import Protocol
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from plaudit.cli.console import progress_console
+from plaudit.cli.console import stderr_console
 from plaudit.contract.output import RewardOutput
 
-__all__ = ["Tick", "count_lines", "watching"]
+__all__ = ["Tick", "count_lines", "show_progress"]
 
 
 class Tick(Protocol):
@@ -21,9 +21,9 @@ class Tick(Protocol):
 
 
 @contextmanager
-def watching(what: str, total: int | None, *, quiet: bool) -> Iterator[Tick]:
+def show_progress(what: str, total: int | None, *, quiet: bool) -> Iterator[Tick]:
     """Show progress while the block runs; the block calls what it is given for every output."""
-    console = progress_console()
+    console = stderr_console()
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),

@@ -9,7 +9,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-__all__ = ["MAX_BINS", "Bin", "Distribution", "bins_of", "quantile"]
+__all__ = ["MAX_BINS", "Bin", "Distribution", "make_bins", "quantile"]
 
 MAX_BINS = 10
 
@@ -63,7 +63,7 @@ class Distribution:
             at_min=bisect_right(ordered, low) / count,
             at_max=(count - bisect_left(ordered, high)) / count,
             skewness=skewness,
-            bins=bins_of(ordered),
+            bins=make_bins(ordered),
         )
 
 
@@ -80,7 +80,7 @@ def quantile(ordered: Sequence[float], share: float) -> float:
     return min(high, max(low, low * (1 - part) + high * part))  # rounding must not lead outside
 
 
-def bins_of(ordered: Sequence[float]) -> tuple[Bin, ...]:
+def make_bins(ordered: Sequence[float]) -> tuple[Bin, ...]:
     """One bin per value where there are few values, else bins of equal width."""
     few = _few_values(ordered)
     if few is not None:

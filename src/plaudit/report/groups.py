@@ -47,7 +47,7 @@ class GroupSums:
         self._low_scores, self._high_scores = array("d"), array("d")
         self._spread_rewards = self._spread_lengths = self._spread_both = 0.0
 
-    def place_of(self, trajectory: Trajectory) -> int:
+    def index_of(self, trajectory: Trajectory) -> int:
         """The number of the sample's group; a prompt that serves as its name is kept as a digest only."""
         group: str | int | bytes | None = trajectory.group
         if group is None:
@@ -65,7 +65,7 @@ class GroupSums:
 
     def add(self, trajectory: Trajectory, reward: float, score: float | None) -> None:
         """Take one scored sample (Welford's sums, pooled over groups)."""
-        place, length = self.place_of(trajectory), float(len(trajectory.response))
+        place, length = self.index_of(trajectory), float(len(trajectory.response))
         self._sizes[place] += 1
         reward_off, length_off = reward - self._rewards[place], length - self._lengths[place]
         self._rewards[place] += reward_off / self._sizes[place]

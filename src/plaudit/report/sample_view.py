@@ -6,16 +6,16 @@ from rich.rule import Rule
 from rich.text import Text
 
 from plaudit.contract.output import RewardOutput
-from plaudit.report.samples import Sample
-from plaudit.report.terminal import bare_table, printable
+from plaudit.report.formatting import bare_table, escape_controls
+from plaudit.report.samples import PickedSample
 
-__all__ = ["breakdown"]
+__all__ = ["render_sample"]
 
 MAX_TEXT = 1_500
 LAYOUT = "\n\t"
 
 
-def breakdown(sample: Sample) -> RenderableType:
+def render_sample(sample: PickedSample) -> RenderableType:
     """Prompt, response, ground truth and the tree of components of one sample."""
     trajectory = sample.trajectory
     parts: list[RenderableType] = [
@@ -32,7 +32,7 @@ def breakdown(sample: Sample) -> RenderableType:
 
 def _labelled(label: str, text: str) -> RenderableType:
     shown = text if len(text) <= MAX_TEXT else f"{text[: MAX_TEXT // 2]} … {text[-MAX_TEXT // 2 :]}"
-    return Group(Text(label, style="bold"), Padding(Text(printable(shown, keep=LAYOUT)), (0, 0, 0, 2)))
+    return Group(Text(label, style="bold"), Padding(Text(escape_controls(shown, keep=LAYOUT)), (0, 0, 0, 2)))
 
 
 def _components(output: RewardOutput) -> RenderableType:
@@ -45,7 +45,9 @@ def _components(output: RewardOutput) -> RenderableType:
         why = part.reason if name != "total" or not part.ok else ""
         why = "; ".join(filter(None, [why, *(f"{key}={value!r:.60}" for key, value in part.metadata.items())]))
         score = "" if part.score is None else f"{part.score:g}"
-        table.add_row("  " * depth + name.rpartition("/")[2], _value(part), score, Text(printable(why, keep=LAYOUT)))
+        table.add_row(
+            "  " * depth + name.rpartition("/")[2], _value(part), score, Text(escape_controls(why, keep=LAYOUT))
+        )
     return table
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from plaudit.contract.output import RewardOutput
 from plaudit.trajectory import Trajectory
 
-__all__ = ["TELLING", "Pick", "Sample", "pick_samples"]
+__all__ = ["DEFAULT_PICKS", "Pick", "PickedSample", "pick_samples"]
 
 
 class Pick(enum.StrEnum):
@@ -23,12 +23,12 @@ class Pick(enum.StrEnum):
     FIRST = "first"
 
 
-TELLING = (Pick.FAILED, Pick.LOWEST, Pick.HIGHEST)
+DEFAULT_PICKS = (Pick.FAILED, Pick.LOWEST, Pick.HIGHEST)
 """What to look at where nobody says."""
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class PickedSample:
     """One sample of a run, and why it was picked."""
 
     index: int
@@ -40,14 +40,14 @@ class Sample:
 def pick_samples(
     scored: Iterable[tuple[Trajectory, RewardOutput]],
     count: int,
-    picks: Sequence[Pick] = TELLING,
+    picks: Sequence[Pick] = DEFAULT_PICKS,
     chosen: Sequence[str] = (),
-) -> list[Sample]:
+) -> list[PickedSample]:
     """`count` samples, in turn from each of `picks`; or every sample whose id or place is in `chosen`."""
     if chosen:
         wanted = set(chosen)
         return [
-            Sample(index, trajectory, output, "chosen")
+            PickedSample(index, trajectory, output, "chosen")
             for index, (trajectory, output) in enumerate(scored)
             if str(index) in wanted or str(trajectory.id) in wanted
         ]
@@ -55,7 +55,7 @@ def pick_samples(
     for index, (trajectory, output) in enumerate(scored):
         for pile in piles.values():
             pile.add(index, trajectory, output)
-    return _in_turn([pile.samples() for pile in piles.values()], count)
+    return _round_robin([pile.samples() for pile in piles.values()], count)
 
 
 class _Pile:
@@ -63,20 +63,20 @@ class _Pile:
 
     def __init__(self, pick: Pick, count: int) -> None:
         self._pick, self._count = pick, count
-        self._heap: list[tuple[float, int, Sample]] = []
+        self._heap: list[tuple[float, int, PickedSample]] = []
 
     def add(self, index: int, trajectory: Trajectory, output: RewardOutput) -> None:
         rank = self._rank(index, output)
         if rank is None:
             return
-        sample = Sample(index, trajectory, output, self._pick.value)
+        sample = PickedSample(index, trajectory, output, self._pick.value)
         item = (rank, -index, sample)  # places differ, so samples are never compared
         if len(self._heap) < self._count:
             heapq.heappush(self._heap, item)
         elif item[:2] > self._heap[0][:2]:
             heapq.heapreplace(self._heap, item)
 
-    def samples(self) -> list[Sample]:
+    def samples(self) -> list[PickedSample]:
         return [sample for _, _, sample in sorted(self._heap, key=lambda item: item[:2], reverse=True)]
 
     def _rank(self, index: int, output: RewardOutput) -> float | None:
@@ -89,9 +89,9 @@ class _Pile:
         return output.reward if self._pick is Pick.HIGHEST else -output.reward
 
 
-def _in_turn(piles: list[list[Sample]], count: int) -> list[Sample]:
+def _round_robin(piles: list[list[PickedSample]], count: int) -> list[PickedSample]:
     """The first of each pile, then the second of each, and so on; no sample twice."""
-    taken: dict[int, Sample] = {}
+    taken: dict[int, PickedSample] = {}
     for place in range(count):
         for pile in piles:
             if place < len(pile) and len(taken) < count:

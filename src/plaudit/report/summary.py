@@ -108,7 +108,7 @@ class SummaryBuilder:
             self._rewards.append(output.reward)
             self._groups.add(trajectory, output.reward, output.score)
         else:
-            self._groups.place_of(trajectory)
+            self._groups.index_of(trajectory)
             self._fail(trajectory, output, index)
         if output.score is not None:
             self._scores.append(output.score)

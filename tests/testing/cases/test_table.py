@@ -8,7 +8,7 @@ import pytest
 from plaudit import Status
 from plaudit.errors import CasesError
 from plaudit.testing import load_cases
-from plaudit.testing.cases.expectations import Compared, Near, Ordered, Within, expectation
+from plaudit.testing.cases.expectations import Comparison, NearValue, Order, Range, parse_expectation
 
 ROWS = [
     {"name": "right", "response": "4, yes", "ground_truth": "4", "expected": "1", "unit": "kg"},
@@ -56,11 +56,11 @@ def write_csv(folder: Path) -> Path:
 @pytest.mark.parametrize("write", [write_yaml, write_json, write_json_lines, write_csv])
 def test_every_format_gives_the_same_cases(write, tmp_path):
     right, empty, third, no_number = load_cases(write(tmp_path)).cases
-    assert (right.name, right.expected, right.trajectory.response) == ("right", Near(1.0), "4, yes")
+    assert (right.name, right.expected, right.trajectory.response) == ("right", NearValue(1.0), "4, yes")
     assert (right.trajectory.prompt, right.trajectory.ground_truth) == ("", "4")
     assert right.trajectory.columns == {"unit": "kg"}
-    assert (empty.trajectory.response, empty.expected) == ("", Ordered("<", "right"))
-    assert (third.name, third.expected) == ("case 3", Within(0.4, 0.6))
+    assert (empty.trajectory.response, empty.expected) == ("", Order("<", "right"))
+    assert (third.name, third.expected) == ("case 3", Range(0.4, 0.6))
     assert (no_number.status, no_number.expected) == (Status.UNPARSED, None)
     assert no_number.trajectory.metadata == {"a": 1}
 
@@ -87,14 +87,14 @@ def test_a_csv_row_after_a_text_of_several_lines_still_has_the_right_line(tmp_pa
 @pytest.mark.parametrize(
     ("written", "expected"),
     [
-        (1, Near(1.0)), ("0.5", Near(0.5)), ("1e-3", Near(0.001)), ([0.4, 0.6], Within(0.4, 0.6)),
-        ("-1..-0.5", Within(-1.0, -0.5)), ("> 0.5", Compared(">", 0.5)), (">=0.5", Compared(">=", 0.5)),
-        ("< 0", Compared("<", 0.0)), ("<= other case", Ordered("<=", "other case")), (">other", Ordered(">", "other")),
+        (1, NearValue(1.0)), ("0.5", NearValue(0.5)), ("1e-3", NearValue(0.001)), ([0.4, 0.6], Range(0.4, 0.6)),
+        ("-1..-0.5", Range(-1.0, -0.5)), ("> 0.5", Comparison(">", 0.5)), (">=0.5", Comparison(">=", 0.5)),
+        ("< 0", Comparison("<", 0.0)), ("<= other case", Order("<=", "other case")), (">other", Order(">", "other")),
     ],
     ids=str,
 )  # fmt: skip
 def test_an_expectation_is_read_as_written(written, expected):
-    assert expectation(written) == expected
+    assert parse_expectation(written) == expected
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_an_expectation_is_read_as_written(written, expected):
 )
 def test_what_is_no_expectation_is_an_error(written):
     with pytest.raises(ValueError, match=r"cannot read|is empty"):
-        expectation(written)
+        parse_expectation(written)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_what_is_no_expectation_is_an_error(written):
     ],
 )  # fmt: skip
 def test_an_expectation_is_met_by_what_it_says(written, tolerance, value, met):
-    assert expectation(written, tolerance).met(value, {"low": 0.2, "unscored": None}) is met
+    assert parse_expectation(written, tolerance).is_met(value, {"low": 0.2, "unscored": None}) is met
 
 
 MISTAKES = {

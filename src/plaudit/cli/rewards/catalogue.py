@@ -6,10 +6,10 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from plaudit.cli.console import show, show_json
+from plaudit.cli.console import print_json, print_result
 from plaudit.cli.options import JsonOption
 from plaudit.loading import available, listing_of
-from plaudit.report.terminal import bare_table
+from plaudit.report.formatting import bare_table
 
 __all__ = ["app"]
 
@@ -17,13 +17,13 @@ app = typer.Typer(help="List the rewards that can be named without a file, or sh
 
 
 @app.callback()
-def listed(context: typer.Context, json: JsonOption = False) -> None:
+def list_rewards(context: typer.Context, json: JsonOption = False) -> None:
     """List the rewards that can be named without a file, or show one."""
     if context.invoked_subcommand is not None:
         return
     listings = available().values()
     if json:
-        show_json([asdict(listing) for listing in listings])
+        print_json([asdict(listing) for listing in listings])
         return
     table = bare_table()
     table.add_column("name", style="bold")
@@ -31,14 +31,16 @@ def listed(context: typer.Context, json: JsonOption = False) -> None:
     table.add_column("from", no_wrap=True)
     for listing in listings:
         table.add_row(listing.name, Text(listing.summary), listing.origin)
-    show(table, "\n`plaudit rewards show NAME` says more about one of them.")
+    print_result(table, "\n`plaudit rewards show NAME` says more about one of them.")
 
 
 @app.command("show")
-def show_one(name: Annotated[str, typer.Argument(metavar="NAME")], json: JsonOption = False) -> None:
+def show_reward(name: Annotated[str, typer.Argument(metavar="NAME")], json: JsonOption = False) -> None:
     """Show what one reward measures and how to configure it."""
     listing = listing_of(name)
     if json:
-        show_json(asdict(listing))
+        print_json(asdict(listing))
     else:
-        show(Text(f"{listing.name}{listing.signature}", style="bold"), Text(listing.doc), f"\n({listing.origin})")
+        print_result(
+            Text(f"{listing.name}{listing.signature}", style="bold"), Text(listing.doc), f"\n({listing.origin})"
+        )

@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from plaudit.cli.console import show, show_json
-from plaudit.cli.options import ColumnsOption, JsonOption, RewardArgument, opened
+from plaudit.cli.console import print_json, print_result
+from plaudit.cli.options import ColumnsOption, JsonOption, RewardArgument, open_rollouts
 from plaudit.testing import Finding, Severity, check_reward
 
 __all__ = ["check"]
@@ -30,18 +30,18 @@ def check(
 
     The exit code is 1 when the contract is broken; warnings do not count.
     """
-    samples = rollouts and [rollout.trajectory for rollout in islice(opened(rollouts, columns), count)]
+    samples = rollouts and [rollout.trajectory for rollout in islice(open_rollouts(rollouts, columns), count)]
     findings = check_reward(reward, samples or None)
     if json:
-        show_json([asdict(finding) for finding in findings])
+        print_json([asdict(finding) for finding in findings])
     elif findings:
-        show(*(_shown(finding) for finding in findings))
+        print_result(*(_render(finding) for finding in findings))
     else:
-        show("nothing found: it keeps the contract on every sample tried")
+        print_result("nothing found: it keeps the contract on every sample tried")
     return BROKEN if any(finding.severity is Severity.ERROR for finding in findings) else 0
 
 
-def _shown(finding: Finding) -> Text:
+def _render(finding: Finding) -> Text:
     return Text.assemble(
         (f"{finding.severity}: {finding.rule}", STYLES[finding.severity]),
         f"\n  {finding.message}\n  response: {finding.sample}\n  remedy: {finding.remedy}\n",

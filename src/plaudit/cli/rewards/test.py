@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from plaudit.cli.console import show, show_json
+from plaudit.cli.console import print_json, print_result
 from plaudit.cli.options import JsonOption, QuietOption, RewardArgument
 from plaudit.cli.results import ResultLine, results_table
 from plaudit.testing import CaseResult, load_cases, run_cases
@@ -28,9 +28,11 @@ def test_command(
     results = run_cases(reward, load_cases(cases))
     failed = [result for result in results if not result.passed]
     if json:
-        show_json([_plain(result) for result in results])
+        print_json([_plain(result) for result in results])
     elif not quiet:
-        show(results_table("case", map(_line, results)), f"{len(results) - len(failed)} of {len(results)} cases passed")
+        print_result(
+            results_table("case", map(_line, results)), f"{len(results) - len(failed)} of {len(results)} cases passed"
+        )
     return SOME_FAILED if failed else 0
 
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from plaudit.cli.console import show, show_json
+from plaudit.cli.console import print_json, print_result
 from plaudit.cli.options import (
     BackendOption,
     ColumnsOption,
@@ -13,13 +13,13 @@ from plaudit.cli.options import (
     RewardArgument,
     RolloutsArgument,
     SkipBadOption,
-    opened,
-    resolved,
-    tell_about_input,
+    load_reward,
+    open_rollouts,
+    report_input,
 )
 from plaudit.errors import RolloutsError
-from plaudit.report.sample_view import breakdown
-from plaudit.report.samples import TELLING, Pick, pick_samples
+from plaudit.report.sample_view import render_sample
+from plaudit.report.samples import DEFAULT_PICKS, Pick, pick_samples
 from plaudit.rollouts import Rollout
 
 __all__ = ["explain"]
@@ -41,21 +41,21 @@ def explain(
     backend: BackendOption = "processes",
     json: JsonOption = False,
 ) -> None:
-    """Show prompt, response, ground truth and the full breakdown of a few samples."""
-    resolved(reward)
-    reader = opened(rollouts, columns, skip_bad=skip_bad)
+    """Show prompt, response, ground truth and the full render_sample of a few samples."""
+    load_reward(reward)
+    reader = open_rollouts(rollouts, columns, skip_bad=skip_bad)
     with EngineOptions(backend).scorer(reward) as scorer:
         scored = scorer.score_stream((rollout.trajectory for rollout in reader), interleaved=True)
-        samples = pick_samples(scored, count, pick or TELLING, sample or ())
-    tell_about_input(reader)
+        samples = pick_samples(scored, count, pick or DEFAULT_PICKS, sample or ())
+    report_input(reader)
     if not samples:
         raise RolloutsError(f"no such sample in {reader.name}: {', '.join(sample or [p.value for p in pick or ()])}")
     if json:
-        show_json(
+        print_json(
             [
                 {"index": one.index, "picked": one.why, **Rollout(one.trajectory, one.output).to_dict()}
                 for one in samples
             ]
         )
     else:
-        show(*(breakdown(one) for one in samples))
+        print_result(*(render_sample(one) for one in samples))

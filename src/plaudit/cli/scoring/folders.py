@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from plaudit.cli.console import say, show
+from plaudit.cli.console import print_message, print_result
 from plaudit.cli.options import EngineOptions, column_mapping
 from plaudit.engine.datasets import score_dataset
 from plaudit.errors import RolloutsError
@@ -21,14 +21,14 @@ def score_folder(reward: str, folder: Path, out: str | None, engine: EngineOptio
         folder,
         Path(str(out)),
         address=engine.address,
-        deadline_s=engine.limit_s,
+        deadline_s=engine.effective_deadline_s,
         concurrency=engine.workers,
         columns=column_mapping(columns),
     )
     statuses = ", ".join(f"{count:,} {status.value}" for status, count in summary.statuses.items())
-    show(f"{len(summary.scored)} files scored, {summary.samples:,} samples: {statuses or 'none'}")
+    print_result(f"{len(summary.scored)} files scored, {summary.samples:,} samples: {statuses or 'none'}")
     if summary.skipped:
-        show(f"{len(summary.skipped)} files were done before")
+        print_result(f"{len(summary.skipped)} files were done before")
     for file, reason in summary.failed.items():
-        say(f"{file}: {reason}")
+        print_message(f"{file}: {reason}")
     return SOME_FAILED if summary.failed else 0

@@ -10,7 +10,7 @@ from typing import Annotated, TypeAlias
 import typer
 from rich.markup import escape
 
-from plaudit.cli.console import say, show, show_json, tell
+from plaudit.cli.console import print_json, print_message, print_report, print_result
 from plaudit.cli.options import (
     DEFAULT_DEADLINE_S,
     AddressOption,
@@ -25,17 +25,18 @@ from plaudit.cli.options import (
     RolloutsArgument,
     SkipBadOption,
     WorkersOption,
-    opened,
-    resolved,
-    tell_about_input,
+    load_reward,
+    open_rollouts,
+    report_input,
 )
-from plaudit.cli.progress import count_lines, watching
+from plaudit.cli.progress import count_lines, show_progress
 from plaudit.cli.scoring.folders import score_folder
 from plaudit.contract.function import RewardFunction
 from plaudit.engine import Scored, Scorer, ScorerStats
 from plaudit.errors import RolloutsError
+from plaudit.report.histogram import render_histogram
 from plaudit.report.summary import Summary, SummaryBuilder
-from plaudit.report.terminal import engine_line, histogram, summary_table
+from plaudit.report.summary_table import render_engine_stats, render_summary
 from plaudit.rollouts import Rollout, RolloutsReader, RolloutsWriter, completed, read_rollouts, rest_of
 
 __all__ = ["score"]
@@ -72,13 +73,13 @@ def score(
     if Path(rollouts).is_dir():
         return score_folder(reward, Path(rollouts), out, engine, columns)
     _check_destination(out, rollouts, resume=resume)
-    loaded = resolved(reward, quiet=quiet)
-    reader = opened(rollouts, columns, skip_bad=skip_bad)
+    loaded = load_reward(reward, quiet=quiet)
+    reader = open_rollouts(rollouts, columns, skip_bad=skip_bad)
     builder = SummaryBuilder()
     with (
         engine.scorer(reward) as scorer,
         _destination(out, resume=resume, overwrite=overwrite) as write,
-        watching("scoring", count_lines(rollouts), quiet=quiet) as tick,
+        show_progress("scoring", count_lines(rollouts), quiet=quiet) as tick,
     ):
         results = _resumed(scorer, reader, Path(str(out)), builder) if resume else _scored(scorer, iter(reader))
         for index, scored in results:
@@ -87,10 +88,10 @@ def score(
             tick(scored.output)
     summary = builder.summary()
     if not quiet:
-        tell_about_input(reader)
+        report_input(reader)
         _report(summary, loaded, scorer.stats, to_stderr=out == "-" or json)
     if json:
-        show_json({**summary.to_dict(), "engine": scorer.stats.to_dict()})
+        print_json({**summary.to_dict(), "engine": scorer.stats.to_dict()})
     return 0 if summary.ok else NOTHING_SCORED
 
 
@@ -108,7 +109,7 @@ def _resumed(
         for index, rollout in enumerate(read_rollouts(out)):
             if rollout.output is not None:
                 builder.add(rollout.trajectory, rollout.output, index)
-        say(f"{out} holds {done.count} scored samples already; going on from there")
+        print_message(f"{out} holds {done.count} scored samples already; going on from there")
     rest = rest_of(reader, done)
     if scorer.reward.scope == "sample":
         return _scored(scorer, rest, first=done.count)
@@ -135,7 +136,7 @@ def _destination(out: str | None, *, resume: bool, overwrite: bool) -> Iterator[
 
 
 def _report(summary: Summary, reward: RewardFunction, stats: ScorerStats, *, to_stderr: bool) -> None:
-    print_to = tell if to_stderr else show
-    print_to(f"[bold]{escape(repr(reward))}[/bold]", summary_table(summary), engine_line(stats))
+    print_to = print_report if to_stderr else print_result
+    print_to(f"[bold]{escape(repr(reward))}[/bold]", render_summary(summary), render_engine_stats(stats))
     if summary.reward is not None:
-        print_to("", histogram(summary.reward.bins, title="reward"))
+        print_to("", render_histogram(summary.reward.bins, title="reward"))

@@ -8,7 +8,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from plaudit.cli.console import show, show_json
+from plaudit.cli.console import print_json, print_result
 from plaudit.cli.options import JsonOption
 from plaudit.sandbox.doctor import Diagnosis, diagnose
 from plaudit.sandbox.tiers import Tier
@@ -29,9 +29,9 @@ def doctor(json: JsonOption = False, at_most: AtMost = "namespaces") -> int:
         raise typer.BadParameter(f"no tier {at_most!r}; there are {', '.join(tiers)}")
     diagnosis = diagnose(tiers[at_most])
     if json:
-        show_json({**asdict(diagnosis), "tier": diagnosis.tier.name.lower(), "healthy": diagnosis.healthy})
+        print_json({**asdict(diagnosis), "tier": diagnosis.tier.name.lower(), "healthy": diagnosis.healthy})
     else:
-        show(*_tables(diagnosis))
+        print_result(*_tables(diagnosis))
     return 0 if diagnosis.healthy else UNHEALTHY
 
 

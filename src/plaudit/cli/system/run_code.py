@@ -8,7 +8,7 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from plaudit.cli.console import show, show_json
+from plaudit.cli.console import print_json, print_result
 from plaudit.cli.options import JsonOption
 from plaudit.cli.results import ResultLine, results_table
 from plaudit.errors import InvalidTrajectory
@@ -48,9 +48,9 @@ def run_code(
     if verdict.refusal:
         raise InvalidTrajectory(verdict.refusal)
     if json:
-        show_json(_plain(verdict))
+        print_json(_plain(verdict))
     else:
-        show(*_told(verdict))
+        print_result(*_render(verdict))
     return 0 if verdict.passed else SOME_FAILED
 
 
@@ -67,7 +67,7 @@ def _plain(verdict: Verdict) -> dict[str, Any]:
     return {"passed": verdict.passed, "tests": tests, **{name: getattr(verdict, name) for name in rest}}
 
 
-def _told(verdict: Verdict) -> list[RenderableType]:
+def _render(verdict: Verdict) -> list[RenderableType]:
     table = results_table("test", (ResultLine(one.passed, one.name, one.reason) for one in verdict.results))
     how = "split" if verdict.split else "in-process, where the program could forge this"
     facts = f"{verdict.conclusion.value}; judged {how}; behind {verdict.tier}; {verdict.cpu_s * 1000:.1f} ms of CPU"

@@ -8,7 +8,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from plaudit.cli.console import show, show_json
+from plaudit.cli.console import print_json, print_result
 from plaudit.cli.options import JsonOption
 from plaudit.verify.math import MathVerdict, verify_math
 from plaudit.verify.math.reading.shown import reading
@@ -38,9 +38,9 @@ def verify(
     verdict = verify_math(ground_truth, said, chosen, prompt=prompt)
     forms = {"ground truth": reading(verdict.ground_truth), "answer": reading(verdict.answer or "")}
     if json:
-        show_json({**dataclasses.asdict(verdict), "forms": forms})
+        print_json({**dataclasses.asdict(verdict), "forms": forms})
     else:
-        show(_table(verdict, forms))
+        print_result(_table(verdict, forms))
     return 0 if verdict.correct else WRONG
 
 

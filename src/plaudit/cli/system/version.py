@@ -2,7 +2,7 @@
 
 import platform
 
-from plaudit.cli.console import show
+from plaudit.cli.console import print_result
 from plaudit.version import __version__
 
 __all__ = ["version"]
@@ -10,4 +10,4 @@ __all__ = ["version"]
 
 def version() -> None:
     """Show the version of plaudit and of Python."""
-    show(f"plaudit {__version__} (Python {platform.python_version()}, {platform.system()})")
+    print_result(f"plaudit {__version__} (Python {platform.python_version()}, {platform.system()})")

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from plaudit import training
-from plaudit.cli.console import say, show, show_json
+from plaudit.cli.console import print_json, print_message, print_result
 from plaudit.cli.options import JsonOption, QuietOption
 from plaudit.cli.training.training_watch import TrainingWatch, outcome_table
 from plaudit.errors import ConfigError, did_you_mean
@@ -54,11 +54,11 @@ def train(
     if not first:
         return 0
     if json:
-        show_json(outcome.to_dict())
+        print_json(outcome.to_dict())
     elif not quiet:
-        show(outcome_table(outcome))
+        print_result(outcome_table(outcome))
     if outcome.stopped_by is not None:
-        say(f"stopped by {outcome.stopped_by} after step {outcome.step}; --resume goes on from there")
+        print_message(f"stopped by {outcome.stopped_by} after step {outcome.step}; --resume goes on from there")
         return STOPPED + signal.Signals[outcome.stopped_by]
     return 0
 

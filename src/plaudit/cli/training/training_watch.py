@@ -9,7 +9,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.table import Table
 from rich.text import Text
 
-from plaudit.cli.console import progress_console, say
+from plaudit.cli.console import print_message, stderr_console
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.outcome import Outcome
 
@@ -33,7 +33,7 @@ class TrainingWatch:
     """Draws a run; use it as a context manager around the run."""
 
     def __init__(self, config: RunConfig, *, quiet: bool) -> None:
-        console = progress_console()
+        console = stderr_console()
         self._steps, self._quiet, self._live = config.steps, quiet, console.is_terminal and not quiet
         self._every = max(1, config.steps // LINES)
         columns = (
@@ -60,7 +60,7 @@ class TrainingWatch:
             self._warming = self._progress.add_task("warm start", total=steps, numbers="")
         self._progress.update(self._warming, completed=step, numbers=f"loss {loss:.3f}", visible=step < steps)
         if step == steps and not self._quiet:
-            say(f"warm start: {steps} supervised steps, loss {loss:.3f}")
+            print_message(f"warm start: {steps} supervised steps, loss {loss:.3f}")
 
     def step(self, step: int, metrics: Mapping[str, float]) -> None:
         """A training step was taken."""
@@ -71,12 +71,12 @@ class TrainingWatch:
         evaluated = "eval/length" in metrics
         if not self._quiet and (evaluated or (not self._live and step % self._every == 0)):
             said = ", ".join(part for part in (_evaluation(metrics) if evaluated else "", numbers) if part)
-            say(f"step {step:>{len(str(self._steps))}}: {said}")
+            print_message(f"step {step:>{len(str(self._steps))}}: {said}")
 
     def note(self, text: str) -> None:
         """Something else that the user should know."""
         if not self._quiet:
-            say(text)
+            print_message(text)
 
 
 def outcome_table(outcome: Outcome) -> RenderableType:

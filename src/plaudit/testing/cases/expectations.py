@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Compared", "Expectation", "Near", "Ordered", "Within", "expectation"]
+__all__ = ["Comparison", "Expectation", "NearValue", "Order", "Range", "parse_expectation"]
 
 TOLERANCE = 1e-6
 FORMS = "a number, a range [0.4, 0.6] (as text 0.4..0.6), a comparison '> 0.5', or an order '> other case'"
@@ -25,7 +25,7 @@ class Expectation(ABC):
     """A condition on one number; prints as it is written in a case table."""
 
     @abstractmethod
-    def met(self, value: float, others: Mapping[str, float | None]) -> bool:
+    def is_met(self, value: float, others: Mapping[str, float | None]) -> bool:
         """Whether `value` is as expected; `others` are the values of all cases by name."""
 
     def detail(self, others: Mapping[str, float | None]) -> str:
@@ -34,13 +34,13 @@ class Expectation(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class Near(Expectation):
+class NearValue(Expectation):
     """The number itself, within a tolerance."""
 
     value: float
     tolerance: float = TOLERANCE
 
-    def met(self, value: float, others: Mapping[str, float | None]) -> bool:
+    def is_met(self, value: float, others: Mapping[str, float | None]) -> bool:
         return abs(value - self.value) <= self.tolerance * (1.0 + 1e-9)  # 0.1 + 0.2 is within 0.3 of 0
 
     def __str__(self) -> str:
@@ -48,7 +48,7 @@ class Near(Expectation):
 
 
 @dataclass(frozen=True, slots=True)
-class Within(Expectation):
+class Range(Expectation):
     """A range, both ends included."""
 
     low: float
@@ -58,7 +58,7 @@ class Within(Expectation):
         if self.low > self.high:
             raise ValueError(f"the range [{self.low:g}, {self.high:g}] is empty; put the smaller number first")
 
-    def met(self, value: float, others: Mapping[str, float | None]) -> bool:
+    def is_met(self, value: float, others: Mapping[str, float | None]) -> bool:
         return self.low - TOLERANCE <= value <= self.high + TOLERANCE
 
     def __str__(self) -> str:
@@ -66,13 +66,13 @@ class Within(Expectation):
 
 
 @dataclass(frozen=True, slots=True)
-class Compared(Expectation):
+class Comparison(Expectation):
     """More or less than a number."""
 
     sign: str
     bound: float
 
-    def met(self, value: float, others: Mapping[str, float | None]) -> bool:
+    def is_met(self, value: float, others: Mapping[str, float | None]) -> bool:
         return _SIGNS[self.sign](value, self.bound)
 
     def __str__(self) -> str:
@@ -80,13 +80,13 @@ class Compared(Expectation):
 
 
 @dataclass(frozen=True, slots=True)
-class Ordered(Expectation):
+class Order(Expectation):
     """More or less than another case of the same table."""
 
     sign: str
     other: str
 
-    def met(self, value: float, others: Mapping[str, float | None]) -> bool:
+    def is_met(self, value: float, others: Mapping[str, float | None]) -> bool:
         bound = others[self.other]
         return bound is not None and _SIGNS[self.sign](value, bound)
 
@@ -98,29 +98,29 @@ class Ordered(Expectation):
         return f"{self.sign} {self.other!r}"
 
 
-def expectation(written: Any, tolerance: Any = None) -> Expectation:
+def parse_expectation(written: Any, tolerance: Any = None) -> Expectation:
     """The expectation that a cell of a case table stands for; raises ValueError in words."""
     read = _read(written)
     if tolerance is None:
         return read
-    if not isinstance(read, Near):
+    if not isinstance(read, NearValue):
         raise ValueError(f"a tolerance goes with an expected number, not with {read}")
     allowed = _number(tolerance)
     if allowed is None or allowed < 0:
         raise ValueError(f"tolerance must be a number from 0 up, got {tolerance!r}")
-    return Near(read.value, allowed)
+    return NearValue(read.value, allowed)
 
 
 def _read(written: Any) -> Expectation:
     number = _number(written)
     if number is not None:
-        return Near(number)
+        return NearValue(number)
     if isinstance(written, str):
         return _read_text(written.strip())
     if isinstance(written, list) and len(written) == 2:
         low, high = (_number(end) for end in written)
         if low is not None and high is not None:
-            return Within(low, high)
+            return Range(low, high)
     raise ValueError(f"cannot read {written!r:.60}; write {FORMS}")
 
 
@@ -129,11 +129,11 @@ def _read_text(text: str) -> Expectation:
     if compared:
         sign, right = compared.groups()
         bound = _number(right)
-        return Ordered(sign, right.strip()) if bound is None else Compared(sign, bound)
+        return Order(sign, right.strip()) if bound is None else Comparison(sign, bound)
     low, dots, high = text.partition("..")
     ends = (_number(low), _number(high))
     if dots and ends[0] is not None and ends[1] is not None:
-        return Within(ends[0], ends[1])
+        return Range(ends[0], ends[1])
     raise ValueError(f"cannot read {text!r:.60}; write {FORMS}")
 
 

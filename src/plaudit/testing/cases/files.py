@@ -68,14 +68,14 @@ def _read_yaml(path: Path, text: str) -> Sheet:
         raise CasesError(
             f"{where}: not YAML: {problem}; put quotes around texts that begin with '>' or hold ': ' or '#'"
         ) from None
-    return _sheet(path, plain, _yaml_lines(root))
+    return _parse_table(path, plain, _yaml_lines(root))
 
 
 def _read_json(path: Path, text: str) -> Sheet:
     if not text.strip():
         return Sheet([])
     try:
-        return _sheet(path, jsonline.decode(text.encode()), [])
+        return _parse_table(path, jsonline.decode(text.encode()), [])
     except jsonline.InvalidJSON as error:
         raise CasesError(f"{path}: not JSON: {error}") from None
 
@@ -89,7 +89,7 @@ def _read_json_lines(path: Path, text: str) -> Sheet:
             plain = jsonline.decode(line.encode())
         except jsonline.InvalidJSON as error:
             raise CasesError(f"{path}:{number}: not a JSON line: {error}") from None
-        rows.append(_row(path, len(rows) + 1, number, plain))
+        rows.append(_parse_row(path, len(rows) + 1, number, plain))
     return Sheet(rows)
 
 
@@ -102,7 +102,7 @@ def _read_csv(path: Path, text: str) -> Sheet:
             raise CasesError(f"{path}:1: a column name stands twice in {names}; give each column its own name")
         line = reader.line_num + 1
         for cells in reader:
-            rows.append(Row(len(rows) + 1, line, _csv_cells(f"{path}:{line}", cells)))
+            rows.append(Row(len(rows) + 1, line, _parse_csv_cells(f"{path}:{line}", cells)))
             line = reader.line_num + 1
     except csv.Error as error:
         raise CasesError(f"{path}:{reader.line_num}: not CSV: {error}") from None
@@ -135,7 +135,7 @@ def _yaml_lines(root: yaml.Node | None) -> list[int]:
     return [entry.start_mark.line + 1 for entry in root.value] if isinstance(root, yaml.SequenceNode) else []
 
 
-def _sheet(path: Path, plain: Any, lines: list[int]) -> Sheet:
+def _parse_table(path: Path, plain: Any, lines: list[int]) -> Sheet:
     """A list of cases, or a mapping with `cases` and perhaps `reward`."""
     if plain is None:
         return Sheet([])
@@ -151,17 +151,17 @@ def _sheet(path: Path, plain: Any, lines: list[int]) -> Sheet:
     if reward is not None and not isinstance(reward, str):
         raise CasesError(f"{path}: 'reward' must be a spec such as 'rewards.py:name', got {type(reward).__name__}")
     numbered = enumerate(cases, start=1)
-    return Sheet([_row(path, n, lines[n - 1] if lines else None, case) for n, case in numbered], reward)
+    return Sheet([_parse_row(path, n, lines[n - 1] if lines else None, case) for n, case in numbered], reward)
 
 
-def _row(path: Path, number: int, line: int | None, plain: Any) -> Row:
+def _parse_row(path: Path, number: int, line: int | None, plain: Any) -> Row:
     where = f"{path}, case {number}" if line is None else f"{path}:{line}"
     if not isinstance(plain, dict) or not all(isinstance(name, str) for name in plain):
         raise CasesError(f"{where}: a case is a mapping of column names to values, got {plain!r:.60}")
     return Row(number, line, plain)
 
 
-def _csv_cells(where: str, cells: dict[str | Any, Any]) -> dict[str, Any]:
+def _parse_csv_cells(where: str, cells: dict[str | Any, Any]) -> dict[str, Any]:
     if None in cells:
         raise CasesError(f"{where}: more cells than columns; put quotes around texts that hold commas")
     given = {name: text for name, text in cells.items() if text or (name == "response" and text is not None)}

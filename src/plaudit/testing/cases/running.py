@@ -17,7 +17,7 @@ from plaudit.loading import load
 from plaudit.testing.cases.expectations import Expectation
 from plaudit.testing.cases.table import Case, CaseTable, load_cases
 
-__all__ = ["CaseResult", "assert_cases", "reward_for", "run_cases"]
+__all__ = ["CaseResult", "assert_cases", "load_table_reward", "run_cases"]
 
 _FILES = re.compile(r"""(?:\A|(?<=['"]))[^'":()*]+\.(?:py|yaml|yml)(?=[:'"]|\Z)""")
 
@@ -34,7 +34,7 @@ class CaseResult:
 
 def run_cases(reward: Rewarding | str | None, table: CaseTable) -> list[CaseResult]:
     """One result per case; `reward` may be a spec, or None for the reward that the table names."""
-    subject = reward_for(table, reward) if reward is None or isinstance(reward, str) else load(reward)
+    subject = load_table_reward(table, reward) if reward is None or isinstance(reward, str) else load(reward)
     outputs = evaluate(subject, [case.trajectory for case in table.cases])
     named = {case.name: output for case, output in zip(table.cases, outputs, strict=True)}
     return [_result(case, output, named) for case, output in zip(table.cases, outputs, strict=True)]
@@ -49,7 +49,7 @@ def assert_cases(reward: Rewarding | str | None, path: str | Path) -> None:
         raise AssertionError("\n  ".join([f"{len(failed)} of {len(results)} cases in {path} failed:", *lines]))
 
 
-def reward_for(table: CaseTable, given: str | None = None, folders: Sequence[Path] = ()) -> RewardFunction:
+def load_table_reward(table: CaseTable, given: str | None = None, folders: Sequence[Path] = ()) -> RewardFunction:
     """The reward to run a table with: the spec `given`, else the table's own.
 
     A relative file in the spec is looked for beside the table first, then in `folders`, then in the working directory.
@@ -57,10 +57,10 @@ def reward_for(table: CaseTable, given: str | None = None, folders: Sequence[Pat
     spec = given or table.reward
     if spec is None:
         raise CasesError(f"{table.path}: names no reward; add 'reward: rewards.py:name' to the file, or give one")
-    return load(_located(spec, [table.path.parent, *folders]))
+    return load(_locate_files(spec, [table.path.parent, *folders]))
 
 
-def _located(spec: str, folders: Sequence[Path]) -> str:
+def _locate_files(spec: str, folders: Sequence[Path]) -> str:
     """The spec with each file in it, alone or in quotes, replaced by the first such file in `folders`."""
 
     def full(match: re.Match[str]) -> str:
@@ -71,41 +71,41 @@ def _located(spec: str, folders: Sequence[Path]) -> str:
 
 
 def _result(case: Case, output: RewardOutput, named: Mapping[str, RewardOutput]) -> CaseResult:
-    problem = _problem(case, output, named)
-    return CaseResult(case, output, problem is None, problem or f"got {_shown(output)}, as expected")
+    problem = _check_case(case, output, named)
+    return CaseResult(case, output, problem is None, problem or f"got {_describe(output)}, as expected")
 
 
-def _problem(case: Case, output: RewardOutput, named: Mapping[str, RewardOutput]) -> str | None:
+def _check_case(case: Case, output: RewardOutput, named: Mapping[str, RewardOutput]) -> str | None:
     if output.status is not (case.status or Status.OK):
         wanted = (
             f"status {case.status}"
             if case.expected is None and case.status
             else str(case.expected or case.expected_score)
         )
-        return f"expected {wanted}, got {_shown(output)}{_because(output)}"
+        return f"expected {wanted}, got {_describe(output)}{_reason_suffix(output)}"
     if case.expected is not None and output.reward is not None:
         rewards = {name: other.reward for name, other in named.items()}
-        if problem := _unmet("", case.expected, output.reward, rewards):
-            return problem + _because(output)
+        if problem := _find_problem("", case.expected, output.reward, rewards):
+            return problem + _reason_suffix(output)
     if case.expected_score is None:
         return None
     if output.score is None:
         return f"expected score {case.expected_score}, but the reward gives no score"
     scores = {name: other.score for name, other in named.items()}
-    problem = _unmet("score ", case.expected_score, output.score, scores)
-    return problem and problem + _because(output)
+    problem = _find_problem("score ", case.expected_score, output.score, scores)
+    return problem and problem + _reason_suffix(output)
 
 
-def _unmet(what: str, expected: Expectation, value: float, others: Mapping[str, float | None]) -> str | None:
-    if expected.met(value, others):
+def _find_problem(what: str, expected: Expectation, value: float, others: Mapping[str, float | None]) -> str | None:
+    if expected.is_met(value, others):
         return None
     detail = expected.detail(others)
     return f"expected {what}{expected}{f' ({detail})' if detail else ''}, got {value:.6g}"
 
 
-def _shown(output: RewardOutput) -> str:
+def _describe(output: RewardOutput) -> str:
     return f"{output.reward:.6g}" if output.reward is not None else f"status {output.status}"
 
 
-def _because(output: RewardOutput) -> str:
+def _reason_suffix(output: RewardOutput) -> str:
     return f" (reason: {output.reason})" if output.reason else ""

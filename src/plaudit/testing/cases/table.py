@@ -12,7 +12,7 @@ from typing import Any
 from plaudit.columns import foreign_names_of
 from plaudit.contract.output import Status
 from plaudit.errors import CasesError, did_you_mean
-from plaudit.testing.cases.expectations import Expectation, Ordered, expectation
+from plaudit.testing.cases.expectations import Expectation, Order, parse_expectation
 from plaudit.testing.cases.files import Row, read_sheet
 from plaudit.trajectory import Trajectory
 
@@ -49,26 +49,26 @@ def load_cases(path: str | Path) -> CaseTable:
     sheet = read_sheet(file)
     if not sheet.rows:
         raise CasesError(f"{file}: holds no cases; give at least one with 'response' and 'expected'")
-    cases = [_case(_where(file, row.line, f"case {row.number}"), row) for row in sheet.rows]
+    cases = [_parse_case(_where(file, row.line, f"case {row.number}"), row) for row in sheet.rows]
     _check_names(file, cases)
     return CaseTable(file, tuple(cases), sheet.reward)
 
 
-def _case(where: str, row: Row) -> Case:
+def _parse_case(where: str, row: Row) -> Case:
     cells = {name: value for name, value in row.cells.items() if value is not None}
     own = {name: cells.pop(name) for name in _OWN if name in cells}
     try:
         return Case(
-            name=_name(own.get("name"), row.number),
-            trajectory=_trajectory(cells),
+            name=_parse_name(own.get("name"), row.number),
+            trajectory=_parse_trajectory(cells),
             line=row.line,
-            **_expected(own, cells),
+            **_parse_expected(own, cells),
         )
     except ValueError as error:
         raise CasesError(f"{where}: {error}") from None
 
 
-def _name(given: Any, number: int) -> str:
+def _parse_name(given: Any, number: int) -> str:
     if given is None:
         return f"case {number}"
     name = str(given).strip()
@@ -77,7 +77,7 @@ def _name(given: Any, number: int) -> str:
     return name
 
 
-def _trajectory(cells: Mapping[str, Any]) -> Trajectory:
+def _parse_trajectory(cells: Mapping[str, Any]) -> Trajectory:
     if "response" not in cells:
         foreign = foreign_names_of("response", cells)
         hint = f"; rename {foreign[0]!r} to 'response'" if foreign else did_you_mean("response", cells)
@@ -87,7 +87,7 @@ def _trajectory(cells: Mapping[str, Any]) -> Trajectory:
     return Trajectory.from_dict({"prompt": "", **cells})
 
 
-def _expected(own: Mapping[str, Any], cells: Mapping[str, Any]) -> dict[str, Any]:
+def _parse_expected(own: Mapping[str, Any], cells: Mapping[str, Any]) -> dict[str, Any]:
     spelled = [name for name in _EXPECTED if name in own]
     if len(spelled) > 1:
         raise ValueError(f"{' and '.join(spelled)} mean the same; keep one")
@@ -98,19 +98,19 @@ def _expected(own: Mapping[str, Any], cells: Mapping[str, Any]) -> dict[str, Any
             f"expects nothing{hint}; add 'expected', 'expected_score', or 'expected_status' "
             f"({', '.join(Status)}) for a sample that should not be scored"
         )
-    reward = expectation(own[spelled[0]], own.get("tolerance")) if spelled else None
+    reward = parse_expectation(own[spelled[0]], own.get("tolerance")) if spelled else None
     score = (
-        expectation(own["expected_score"], None if spelled else own.get("tolerance"))
+        parse_expectation(own["expected_score"], None if spelled else own.get("tolerance"))
         if "expected_score" in own
         else None
     )
-    status = _status(own["expected_status"]) if "expected_status" in own else None
+    status = _parse_status(own["expected_status"]) if "expected_status" in own else None
     if status not in (None, Status.OK) and (reward or score):
         raise ValueError(f"a sample with status {status} has no reward; keep either the number or the status")
     return {"expected": reward, "expected_score": score, "status": status}
 
 
-def _status(written: Any) -> Status:
+def _parse_status(written: Any) -> Status:
     known = [status.value for status in Status]
     if written not in known:
         raise ValueError(f"no status {written!r}{did_you_mean(str(written), known)} (known: {', '.join(known)})")
@@ -127,11 +127,11 @@ def _check_names(file: Path, cases: Sequence[Case]) -> None:
         named[case.name] = case
     for case in cases:
         for expected in (case.expected, case.expected_score):
-            if isinstance(expected, Ordered):
+            if isinstance(expected, Order):
                 _check_order(_where(file, case.line, case.name), case, expected, list(named))
 
 
-def _check_order(where: str, case: Case, expected: Ordered, names: Sequence[str]) -> None:
+def _check_order(where: str, case: Case, expected: Order, names: Sequence[str]) -> None:
     others = [name for name in names if name != case.name]
     if expected.other not in others:
         problem = "is the case itself" if expected.other == case.name else "is no case of this table"

@@ -41,7 +41,7 @@ def check_reward(
         nasty.append(observe(subject, [without_truth(samples[0])]))
     findings = [*_on_single_samples(subject, first, nasty)]
     if given:
-        findings += single_samples.no_difference(first.observations)
+        findings += single_samples.check_variation(first.observations)
     spec = reward if isinstance(reward, str) else None
     return [*findings, *islice(_on_repetition(subject, first, nasty, spec, seed), 1)]
 
@@ -54,24 +54,24 @@ def _nasty_samples(samples: Sequence[Trajectory], seed: int) -> list[Trajectory]
 def _on_single_samples(reward: RewardFunction, first: Scoring, nasty: Sequence[Scoring]) -> Iterator[Finding]:
     strained = [observation for scoring in nasty for observation in scoring.observations]
     observations = [*first.observations, *strained]
-    if failed := list(single_samples.everything_failed(observations)):
+    if failed := list(single_samples.check_every_sample_failing(observations)):
         yield from failed
         return
-    yield from single_samples.nothing_scored(first.observations)
-    yield from single_samples.failures(reward, observations)
-    yield from single_samples.out_of_range(reward, observations)
-    yield from single_samples.garbage_taken_for_right(first.observations, strained)
+    yield from single_samples.check_any_scored(first.observations)
+    yield from single_samples.check_failures(reward, observations)
+    yield from single_samples.check_range(reward, observations)
+    yield from single_samples.check_garbage(first.observations, strained)
 
 
 def _on_repetition(
     reward: RewardFunction, first: Scoring, nasty: Sequence[Scoring], spec: str | None, seed: int
 ) -> Iterator[Finding]:
     """Lazily, most basic rule first: the caller takes the first finding."""
-    yield from repetition.inputs_changed([first, *nasty])
+    yield from repetition.check_purity([first, *nasty])
     if not reward.deterministic:
         return
-    yield from repetition.again(reward, first)
+    yield from repetition.check_repetition(reward, first)
     if spec is not None:
-        yield from repetition.in_a_fresh_process(spec, first)
-    yield from repetition.permuted(reward, first, seed)
-    yield from repetition.alone(reward, first)
+        yield from repetition.check_fresh_process(spec, first)
+    yield from repetition.check_order(reward, first, seed)
+    yield from repetition.check_independence(reward, first)

@@ -7,7 +7,7 @@ import enum
 from dataclasses import dataclass
 from typing import NamedTuple
 
-__all__ = ["Finding", "Rule", "Severity", "shortened"]
+__all__ = ["Finding", "Rule", "Severity", "shorten"]
 
 SHOWN = 60
 
@@ -94,16 +94,16 @@ class Finding:
     ) -> "Finding":
         """A finding with the rule's usual severity and remedy where none is given."""
         usual = _MEANINGS[rule]
-        return cls(rule, severity or usual.severity, message, shortened(response), remedy or usual.remedy)
+        return cls(rule, severity or usual.severity, message, shorten(response), remedy or usual.remedy)
 
     def __str__(self) -> str:
         return f"{self.severity} ({self.rule}): {self.message}; response {self.sample}. Remedy: {self.remedy}"
 
 
-def shortened(text: str) -> str:
+def shorten(text: str) -> str:
     """A text as one short line in quotes: its beginning, and how long it is where that is not all.
 
-    >>> shortened("a" * 100)
+    >>> shorten("a" * 100)
     "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'… (100 characters)"
     """
     shown = text[:SHOWN].encode("ascii", "backslashreplace").decode() if not text.isprintable() else text[:SHOWN]

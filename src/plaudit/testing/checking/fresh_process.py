@@ -18,16 +18,16 @@ from plaudit.errors import ScoringFailed
 from plaudit.loading import load
 from plaudit.trajectory import Trajectory
 
-__all__ = ["answer", "score_afresh"]
+__all__ = ["score_in_fresh_process", "write_outputs"]
 
 PATIENCE_S = 300.0
 _START = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
-    "from plaudit.testing.checking.fresh_process import answer; answer(*sys.argv[2:])"
+    "from plaudit.testing.checking.fresh_process import write_outputs; write_outputs(*sys.argv[2:])"
 )
 
 
-def score_afresh(spec: str, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
+def score_in_fresh_process(spec: str, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
     """One output per trajectory from the reward that `spec` names; raises ScoringFailed when the process fails."""
     with TemporaryDirectory(prefix="plaudit-") as folder:
         asked, answered = Path(folder, "asked.jsonl"), Path(folder, "answered.jsonl")
@@ -38,7 +38,7 @@ def score_afresh(spec: str, trajectories: Sequence[Trajectory]) -> list[RewardOu
         return [RewardOutput.from_dict(jsonline.decode(line)) for line in answered.read_bytes().splitlines()]
 
 
-def answer(spec: str, asked: str, answered: str) -> None:
+def write_outputs(spec: str, asked: str, answered: str) -> None:
     """What the new process runs: read trajectories, score, write outputs."""
     trajectories = [Trajectory.from_json(line) for line in Path(asked).read_bytes().split(b"\n")]
     outputs = evaluate(load(spec), trajectories)

@@ -88,21 +88,21 @@ class Scoring:
 def observe(reward: RewardFunction, samples: Sequence[Trajectory]) -> Scoring:
     """Score copies of the samples and watch."""
     batch = copy.deepcopy(list(samples))
-    witness = _Witness(reward)
-    outputs = evaluate(witness, batch)
+    observer = _Observer(reward)
+    outputs = evaluate(observer, batch)
     observations = [
-        Observation(sample, output, witness.acts[id(scored)])
+        Observation(sample, output, observer.acts[id(scored)])
         for sample, output, scored in zip(samples, outputs, batch, strict=True)
     ]
     changed = [
         sample
         for sample, scored in zip(samples, batch, strict=True)
-        if id(scored) in witness.rearranged or repr(sample.to_dict()) != repr(scored.to_dict())
+        if id(scored) in observer.rearranged or repr(sample.to_dict()) != repr(scored.to_dict())
     ]
     return Scoring(observations, changed)
 
 
-class _Witness:
+class _Observer:
     """Stands before a reward and notes what it does for each sample."""
 
     def __init__(self, reward: RewardFunction) -> None:
@@ -113,19 +113,19 @@ class _Witness:
         self.rearranged: set[int] = set()
 
     def compute_reward(self, trajectory: Trajectory) -> Any:
-        with _Watch(self, [trajectory]):
+        with _RaisedRecorder(self, [trajectory]):
             value = self.reward.compute_reward(trajectory)
         return self._one_later(value, trajectory) if inspect.isawaitable(value) else self._one(value, trajectory)
 
     def compute_rewards(self, trajectories: Sequence[Trajectory]) -> Any:
         batch = _Batch(list(trajectories), trajectories)
-        with _Watch(self, batch.samples):
+        with _RaisedRecorder(self, batch.samples):
             values = self.reward.compute_rewards(trajectories)
         return self._many_later(values, batch) if inspect.isawaitable(values) else self._many(values, batch)
 
     def __call__(self, trajectories: Any, ground_truths: Any = None) -> Any:
         batch = _Batch(list(trajectories), trajectories)
-        with _Watch(self, batch.samples):
+        with _RaisedRecorder(self, batch.samples):
             values: Any = self.reward(trajectories, ground_truths)
         return self._many_later(values, batch) if inspect.isawaitable(values) else self._many(values, batch)
 
@@ -134,7 +134,7 @@ class _Witness:
         return value
 
     async def _one_later(self, value: Awaitable[Any], trajectory: Trajectory) -> Any:
-        with _Watch(self, [trajectory]):
+        with _RaisedRecorder(self, [trajectory]):
             settled = await value
         return self._one(settled, trajectory)
 
@@ -145,21 +145,21 @@ class _Witness:
         try:
             each = iter(values)
         except TypeError:  # a single number: the boundary says so in words
-            self.note(samples, Miscounted())
+            self.record(samples, Miscounted())
             return values
-        with _Watch(self, samples):
+        with _RaisedRecorder(self, samples):
             listed = list(each)
         if len(listed) != len(samples):
-            self.note(samples, Miscounted())
+            self.record(samples, Miscounted())
             return listed
         return [self._one(value, trajectory) for value, trajectory in zip(listed, samples, strict=True)]
 
     async def _many_later(self, values: Awaitable[Any], batch: "_Batch") -> Any:
-        with _Watch(self, batch.samples):
+        with _RaisedRecorder(self, batch.samples):
             settled = await values
         return self._many(settled, batch)
 
-    def note(self, batch: Sequence[Trajectory], act: Act) -> None:
+    def record(self, batch: Sequence[Trajectory], act: Act) -> None:
         self.acts.update((id(trajectory), act) for trajectory in batch)
 
 
@@ -176,10 +176,10 @@ class _Batch:
 
 
 @dataclass(frozen=True, slots=True)
-class _Watch:
+class _RaisedRecorder:
     """Notes what is raised inside, and lets it pass."""
 
-    witness: _Witness
+    observer: _Observer
     batch: Sequence[Trajectory]
 
     def __enter__(self) -> None:
@@ -189,4 +189,4 @@ class _Watch:
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
         if error is not None:
-            self.witness.note(self.batch, Raised(error))
+            self.observer.record(self.batch, Raised(error))

@@ -15,27 +15,27 @@ from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput
 from plaudit.errors import InvalidTrajectory, ScoringFailed
 from plaudit.testing.checking.findings import Finding, Rule, Severity
-from plaudit.testing.checking.fresh_process import score_afresh
+from plaudit.testing.checking.fresh_process import score_in_fresh_process
 from plaudit.testing.checking.observation import Observation, Scoring, observe
 from plaudit.testing.checking.probes import with_response
-from plaudit.testing.checking.reward_state import changed_names, held_by
+from plaudit.testing.checking.reward_state import capture_state, find_changes
 from plaudit.trajectory import Trajectory
 
-__all__ = ["again", "agree", "alone", "in_a_fresh_process", "inputs_changed", "permuted"]
+__all__ = ["check_repetition", "check_independence", "check_fresh_process", "check_purity", "check_order"]
 
 TOLERANCE = 1e-6
 """Batched models add up in another order; differences this small are arithmetic, not behaviour."""
 FEW = 8
 
 
-def inputs_changed(scorings: Sequence[Scoring]) -> Iterator[Finding]:
+def check_purity(scorings: Sequence[Scoring]) -> Iterator[Finding]:
     """The reward wrote into a trajectory, or into the list it was given."""
     changed = [sample for scoring in scorings for sample in scoring.changed]
     if changed:
         yield Finding.of(Rule.PURE, f"it changed {len(changed)} of the samples it was given", changed[0].response)
 
 
-def again(reward: RewardFunction, first: Scoring) -> Iterator[Finding]:
+def check_repetition(reward: RewardFunction, first: Scoring) -> Iterator[Finding]:
     """The same samples, after other samples have been scored in between."""
     samples = [observation.trajectory for observation in first.observations]
     second = observe(reward, samples)
@@ -45,11 +45,11 @@ def again(reward: RewardFunction, first: Scoring) -> Iterator[Finding]:
         yield Finding.of(rule, message, difference.response)
 
 
-def in_a_fresh_process(spec: str, first: Scoring) -> Iterator[Finding]:
+def check_fresh_process(spec: str, first: Scoring) -> Iterator[Finding]:
     """The same samples in a new process, where the reward is loaded anew."""
     samples = [observation.trajectory for observation in first.observations]
     try:
-        outputs = score_afresh(spec, samples)
+        outputs = score_in_fresh_process(spec, samples)
     except InvalidTrajectory:  # samples that are not plain data cannot be sent there
         return
     except ScoringFailed as error:
@@ -61,7 +61,7 @@ def in_a_fresh_process(spec: str, first: Scoring) -> Iterator[Finding]:
         yield Finding.of(Rule.DETERMINISTIC, message, difference.response, remedy=remedy)
 
 
-def permuted(reward: RewardFunction, first: Scoring, seed: int) -> Iterator[Finding]:
+def check_order(reward: RewardFunction, first: Scoring, seed: int) -> Iterator[Finding]:
     """The same samples in another order."""
     shuffled = random.Random(seed).sample(first.observations, len(first.observations))
     outputs = observe(reward, [observation.trajectory for observation in shuffled]).outputs
@@ -71,7 +71,7 @@ def permuted(reward: RewardFunction, first: Scoring, seed: int) -> Iterator[Find
         yield Finding.of(rule, message, difference.response)
 
 
-def alone(reward: RewardFunction, first: Scoring) -> Iterator[Finding]:
+def check_independence(reward: RewardFunction, first: Scoring) -> Iterator[Finding]:
     """Each sample, or each group for a group reward, without the others."""
     if reward.scope == "batch" or reward.style is Style.SAMPLE:
         return
@@ -84,7 +84,7 @@ def alone(reward: RewardFunction, first: Scoring) -> Iterator[Finding]:
             return
 
 
-def agree(a: RewardOutput, b: RewardOutput) -> bool:
+def outputs_agree(a: RewardOutput, b: RewardOutput) -> bool:
     """True when two outputs say the same, but for rounding; reasons and metadata may differ."""
     if a.status is not b.status or (a.token_rewards is None) != (b.token_rewards is None):
         return False
@@ -103,8 +103,8 @@ class _Difference(NamedTuple):
 def _difference(observations: Sequence[Observation], outputs: Sequence[RewardOutput]) -> _Difference | None:
     """The first sample that came out differently; failures are left out, being findings of their own."""
     for observation, output in zip(observations, outputs, strict=True):
-        if observation.fault is None and not agree(observation.output, output):
-            return _Difference(_shown(observation.output), _shown(output), observation.trajectory.response)
+        if observation.fault is None and not outputs_agree(observation.output, output):
+            return _Difference(_describe(observation.output), _describe(output), observation.trajectory.response)
     return None
 
 
@@ -120,20 +120,20 @@ def _units(reward: RewardFunction, observations: Sequence[Observation]) -> Itera
 
 def _cause(reward: RewardFunction, samples: Sequence[Trajectory]) -> tuple[Rule, str]:
     """Why repetition differs: memory of earlier samples, where it shows, else chance."""
-    before = held_by(reward)
+    before = capture_state(reward)
     observe(reward, [with_response(sample, f"{sample.response} And more.") for sample in samples])
-    if changed := changed_names(before, held_by(reward)):
+    if changed := find_changes(before, capture_state(reward)):
         return Rule.STATELESS, f"it remembers earlier samples in {', '.join(changed)}"
     batches = [samples] if reward.scope == "batch" else [[sample] for sample in samples[:FEW]]
-    if all(_settles(reward, batch) for batch in batches):
+    if all(_repeats_itself(reward, batch) for batch in batches):
         return Rule.STATELESS, "it repeats itself until another sample comes between"
     return Rule.DETERMINISTIC, "even twice in a row it does not repeat itself"
 
 
-def _settles(reward: RewardFunction, batch: Sequence[Trajectory]) -> bool:
+def _repeats_itself(reward: RewardFunction, batch: Sequence[Trajectory]) -> bool:
     _, second, third = (observe(reward, batch).outputs for _ in range(3))
-    return all(agree(a, b) for a, b in zip(second, third, strict=True))
+    return all(outputs_agree(a, b) for a, b in zip(second, third, strict=True))
 
 
-def _shown(output: RewardOutput) -> str:
+def _describe(output: RewardOutput) -> str:
     return f"{output.reward:.6g}" if output.reward is not None else f"no reward ({output.status})"

@@ -13,23 +13,23 @@ from typing import Any
 
 from plaudit.contract.function import Combination, FunctionReward, RewardFunction
 
-__all__ = ["changed_names", "held_by"]
+__all__ = ["find_changes", "capture_state"]
 
 _FOREIGN_TO_STATE = (ModuleType, type, staticmethod, classmethod, property)
 _UNPICKLABLE = (pickle.PicklingError, TypeError, AttributeError, ValueError, RuntimeError, NotImplementedError)
 
 
-def held_by(reward: RewardFunction) -> dict[str, bytes]:
+def capture_state(reward: RewardFunction) -> dict[str, bytes]:
     """A fingerprint of everything the reward can remember with, by name."""
     if isinstance(reward, Combination):
-        return {f"{part.name}: {name}": mark for part in reward.parts for name, mark in held_by(part).items()}
+        return {f"{part.name}: {name}": mark for part in reward.parts for name, mark in capture_state(part).items()}
     held = dict(_attributes(reward))
     for function in _functions(reward):
         held.update(_variables(function))
     return {name: _fingerprint(value) for name, value in held.items()}
 
 
-def changed_names(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> list[str]:
+def find_changes(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> list[str]:
     """The names that are new or hold something else."""
     return sorted(name for name, mark in after.items() if before.get(name) != mark)
 

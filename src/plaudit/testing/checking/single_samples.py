@@ -16,7 +16,8 @@ from plaudit.testing.checking.probes import CONTENTLESS
 from plaudit.trajectory import Trajectory
 
 __all__ = [
-    "everything_failed", "failures", "garbage_taken_for_right", "no_difference", "nothing_scored", "out_of_range",
+    "check_any_scored", "check_every_sample_failing", "check_failures", "check_garbage", "check_range",
+    "check_variation",
 ]  # fmt: skip
 
 ENOUGH = 8
@@ -24,7 +25,7 @@ ROUNDING = 1e-9
 SUBSTITUTE_TRUTH = "4"
 
 
-def everything_failed(observations: Sequence[Observation]) -> Iterator[Finding]:
+def check_every_sample_failing(observations: Sequence[Observation]) -> Iterator[Finding]:
     """A failure that has nothing to do with the text: a bug, or a column that the samples lack."""
     first = observations[0]
     if all(observation.fault is Rule.TOTAL for observation in observations):
@@ -36,7 +37,7 @@ def everything_failed(observations: Sequence[Observation]) -> Iterator[Finding]:
         )
 
 
-def nothing_scored(ordinary: Sequence[Observation]) -> Iterator[Finding]:
+def check_any_scored(ordinary: Sequence[Observation]) -> Iterator[Finding]:
     """Little is proved about a reward that scored none of the ordinary samples."""
     if any(observation.output.ok or observation.fault for observation in ordinary):
         return
@@ -50,7 +51,7 @@ def nothing_scored(ordinary: Sequence[Observation]) -> Iterator[Finding]:
     yield Finding.of(Rule.SCORED, message, first.trajectory.response, severity=Severity.WARNING, remedy=remedy)
 
 
-def failures(reward: RewardFunction, observations: Sequence[Observation]) -> Iterator[Finding]:
+def check_failures(reward: RewardFunction, observations: Sequence[Observation]) -> Iterator[Finding]:
     """Samples that could not be scored, by cause."""
     causes: dict[tuple[Rule, str], list[Observation]] = {}
     for observation in observations:
@@ -71,7 +72,7 @@ _HOW = {
 }
 
 
-def out_of_range(reward: RewardFunction, observations: Sequence[Observation]) -> Iterator[Finding]:
+def check_range(reward: RewardFunction, observations: Sequence[Observation]) -> Iterator[Finding]:
     """Values outside the declared bounds, or outside [0, 1] where none are declared."""
     low, high = reward.bounds or (0.0, 1.0)
     slack = ROUNDING * max(1.0, abs(low), abs(high))
@@ -86,7 +87,7 @@ def out_of_range(reward: RewardFunction, observations: Sequence[Observation]) ->
         yield Finding.of(Rule.RANGE, f"it declares no bounds, and {value:g} lies outside [0, 1]", response)
 
 
-def garbage_taken_for_right(ordinary: Sequence[Observation], nasty: Sequence[Observation]) -> Iterator[Finding]:
+def check_garbage(ordinary: Sequence[Observation], nasty: Sequence[Observation]) -> Iterator[Finding]:
     """A response without content whose `score` beats every ordinary response.
 
     Only `score` is compared: a reward for brevity may well like an empty response best.
@@ -101,7 +102,7 @@ def garbage_taken_for_right(ordinary: Sequence[Observation], nasty: Sequence[Obs
         yield Finding.of(Rule.GARBAGE, message, sample.response)
 
 
-def no_difference(observations: Sequence[Observation]) -> Iterator[Finding]:
+def check_variation(observations: Sequence[Observation]) -> Iterator[Finding]:
     """Every one of many samples earned the same."""
     values = _values(observations)
     if len(values) >= ENOUGH and len({value for value, _ in values}) == 1:

@@ -6,8 +6,9 @@ from rich.console import Console
 
 from plaudit import RewardOutput, Status, Trajectory
 from plaudit.report.distribution import Bin
+from plaudit.report.histogram import render_histogram
 from plaudit.report.summary import summarize
-from plaudit.report.terminal import histogram, summary_table
+from plaudit.report.summary_table import render_summary
 
 WIDTHS = (60, 80, 120)
 
@@ -42,7 +43,7 @@ def line_of(text, start):
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_the_summary_shows_its_figures_at_any_width(width):
-    text = drawn(summary_table(SUMMARY), width)
+    text = drawn(render_summary(SUMMARY), width)
     assert max(map(len, text.splitlines())) <= width
     assert "1,000: 990 ok, 10 error" in text
     row = line_of(text, "reward")
@@ -54,7 +55,7 @@ def test_the_summary_shows_its_figures_at_any_width(width):
 
 
 def test_a_wide_terminal_shows_quartiles_ends_and_skewness():
-    row = line_of(drawn(summary_table(SUMMARY), 120), "format")
+    row = line_of(drawn(render_summary(SUMMARY), 120), "format")
     spread = SUMMARY.components["format"]
     assert f"{spread.p25:.3f}" in row
     assert f"{spread.p75:.3f}" in row
@@ -62,7 +63,7 @@ def test_a_wide_terminal_shows_quartiles_ends_and_skewness():
 
 
 def test_a_narrow_terminal_leaves_out_columns_and_cuts_no_figure():
-    text = drawn(summary_table(SUMMARY), 60)
+    text = drawn(render_summary(SUMMARY), 60)
     assert "…" not in text
     assert "skew" not in text
     assert "mean" in text
@@ -72,7 +73,7 @@ def test_a_narrow_terminal_leaves_out_columns_and_cuts_no_figure():
 def test_huge_values_and_long_names_fit(width):
     name = "a_reward_with_a_very_long_name/" * 3
     parts = {name: RewardOutput(-1.5e308)}
-    text = drawn(summary_table(summarize([(Trajectory("p", "r"), RewardOutput(1.5e308, components=parts))])), width)
+    text = drawn(render_summary(summarize([(Trajectory("p", "r"), RewardOutput(1.5e308, components=parts))])), width)
     assert max(map(len, text.splitlines())) <= width
     assert "1.5e+308" in text
     assert "…" not in text
@@ -89,36 +90,36 @@ EDGES = {
 @pytest.mark.parametrize(("scored", "expected"), EDGES.values(), ids=EDGES)
 @pytest.mark.parametrize("width", WIDTHS)
 def test_unusual_runs_are_shown(scored, expected, width):
-    assert expected in drawn(summary_table(summarize(scored)), width)
+    assert expected in drawn(render_summary(summarize(scored)), width)
 
 
 def test_text_from_samples_can_neither_colour_nor_break_the_terminal():
     reason = "[red]no\x1b[31m\r\nnumber \ud800 \u202e"
     scored = [(Trajectory("p", "r", id="\x1b[2J"), RewardOutput.unscored(Status.ERROR, reason))]
-    text = drawn(summary_table(summarize(scored)), force_terminal=True)
+    text = drawn(render_summary(summarize(scored)), force_terminal=True)
     for escape in ("\x1b[31mnumber", "\x1b[2J", "\r", "\u202e"):
         assert escape not in text
-    plain = drawn(summary_table(summarize(scored)))
+    plain = drawn(render_summary(summarize(scored)))
     assert r"[red]no\x1b[31m\r\nnumber \ud800 \u202e" in plain
 
 
 def test_no_color_and_pipes_get_plain_text(monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
-    for renderable in (summary_table(SUMMARY), histogram(SUMMARY.reward.bins)):
+    for renderable in (render_summary(SUMMARY), render_histogram(SUMMARY.reward.bins)):
         assert "\x1b[3" not in drawn(renderable, force_terminal=True)
         assert "\x1b" not in drawn(renderable)
 
 
 def test_a_terminal_without_unicode_gets_ascii():
     scored = [(Trajectory("p", "r", id="é"), RewardOutput(1.0, components={"ß": RewardOutput(1.0)}, latency_s=1.0))]
-    assert "\\xdf" in drawn(summary_table(summarize(scored)), encoding="ascii")
-    assert "##########" in drawn(histogram([0.0, 1.0, 1.0]), encoding="ascii")
+    assert "\\xdf" in drawn(render_summary(summarize(scored)), encoding="ascii")
+    assert "##########" in drawn(render_histogram([0.0, 1.0, 1.0]), encoding="ascii")
 
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_a_histogram_shows_counts_and_shares_and_fits(width):
     rng = random.Random(0)
-    text = drawn(histogram((rng.random() for _ in range(1234)), title="reward"), width)
+    text = drawn(render_histogram((rng.random() for _ in range(1234)), title="reward"), width)
     lines = text.splitlines()
     assert lines[0] == "reward"
     assert len(lines) == 11
@@ -127,33 +128,33 @@ def test_a_histogram_shows_counts_and_shares_and_fits(width):
 
 
 def test_bars_are_as_long_as_their_counts():
-    lines = drawn(histogram([Bin(0.0, 0.0, 10), Bin(1.0, 1.0, 5), Bin(2.0, 2.0, 0)])).splitlines()
+    lines = drawn(render_histogram([Bin(0.0, 0.0, 10), Bin(1.0, 1.0, 5), Bin(2.0, 2.0, 0)])).splitlines()
     assert [line.count("█") for line in lines] == [50, 25, 0]
     assert [line.split()[-1] for line in lines] == ["66.7%", "33.3%", "0.0%"]
 
 
 def test_a_single_sample_among_many_still_shows():
-    lines = drawn(histogram([Bin(0.0, 0.0, 1_000_000), Bin(1.0, 1.0, 1)])).splitlines()
+    lines = drawn(render_histogram([Bin(0.0, 0.0, 1_000_000), Bin(1.0, 1.0, 1)])).splitlines()
     assert "▏" in lines[1]
 
 
 def test_two_distinct_values_get_one_bar_each():
-    lines = drawn(histogram([0.0, 1.0, 1.0, 1.0])).splitlines()
+    lines = drawn(render_histogram([0.0, 1.0, 1.0, 1.0])).splitlines()
     assert [line.split()[0] for line in lines] == ["0", "1"]
     assert [line.split()[-1] for line in lines] == ["25.0%", "75.0%"]
 
 
 def test_values_close_together_keep_different_labels():
-    lines = drawn(histogram([0.1, 0.1000001])).splitlines()
+    lines = drawn(render_histogram([0.1, 0.1000001])).splitlines()
     assert [line.split()[0] for line in lines] == ["0.1", "0.1000001"]
 
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_a_histogram_of_one_huge_constant_fits(width):
-    (line,) = drawn(histogram([-1.5e308] * 100_000), width).splitlines()
+    (line,) = drawn(render_histogram([-1.5e308] * 100_000), width).splitlines()
     assert line.split()[-2:] == ["100,000", "100.0%"]
     assert len(line) <= width
 
 
 def test_a_histogram_of_nothing_says_so():
-    assert drawn(histogram([])).strip() == "no values"
+    assert drawn(render_histogram([])).strip() == "no values"

@@ -1,0 +1,47 @@
+"""Numbers, times and foreign text in a form for the terminal.
+
+Text that comes from samples is printed without its control characters, since a response may hold anything.
+"""
+
+from rich.table import Table
+from rich.text import Text
+
+__all__ = ["bare_table", "escape_controls", "format_duration", "format_number", "to_text"]
+
+
+def format_number(value: float) -> str:
+    """A number in a few characters.
+
+    >>> format_number(0.5), format_number(1234.56), format_number(1e-9)
+    ('0.500', '1,234.6', '1e-09')
+    """
+    size = abs(value)
+    if size >= 1e6 or 0 < size < 1e-3:
+        return f"{value:.3g}"
+    return f"{value:,.1f}" if size >= 1000 else f"{value:.3f}"
+
+
+def format_duration(seconds: float) -> str:
+    """Seconds as people read them.
+
+    >>> format_duration(0.0042), format_duration(3.14159), format_duration(600)
+    ('4.2 ms', '3.14 s', '10.0 min')
+    """
+    if seconds < 1:
+        return f"{seconds * 1000:.3g} ms"
+    return f"{seconds:.3g} s" if seconds < 100 else f"{seconds / 60:.1f} min"
+
+
+def escape_controls(text: str, *, keep: str = "") -> str:
+    """Control characters and lone surrogates shown, not sent to the terminal, except for those to `keep`."""
+    return "".join(char if char.isprintable() or char in keep else ascii(char)[1:-1] for char in text)
+
+
+def bare_table(*headers: str) -> Table:
+    """A table without lines around its cells."""
+    return Table(*headers, box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+
+
+def to_text(text: str, ascii_only: bool) -> Text:
+    shown = escape_controls(text)
+    return Text(shown.encode("ascii", "backslashreplace").decode() if ascii_only else shown)

@@ -1,0 +1,72 @@
+"""Histograms for the terminal: horizontal bars in as many columns as there are."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.text import Text
+
+from plaudit.report.distribution import Bin, make_bins
+
+__all__ = ["render_histogram"]
+
+BLOCKS = " ▏▎▍▌▋▊▉█"
+MAX_BAR = 50
+
+
+def render_histogram(values: Iterable[float | Bin], *, title: str = "") -> RenderableType:
+    """Horizontal bars, one per bin, with count and share; takes bins, or numbers to be sorted into bins."""
+    bins: list[Bin] = []
+    numbers: list[float] = []
+    for item in values:
+        if isinstance(item, Bin):
+            bins.append(item)
+        else:
+            numbers.append(item)
+    return _Histogram((*bins, *make_bins(sorted(numbers))), title)
+
+
+@dataclass(frozen=True, slots=True)
+class _Histogram:
+    bins: tuple[Bin, ...]
+    title: str
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if self.title:
+            yield Text(self.title, style="bold")
+        if not self.bins:
+            yield Text("no values")
+            return
+        total, most = sum(found.count for found in self.bins), max(found.count for found in self.bins)
+        labels = _labels(self.bins)
+        figures = [f"{found.count:,}" for found in self.bins]
+        label_width, count_width = max(map(len, labels)), max(map(len, figures))
+        bar_width = max(1, min(MAX_BAR, options.max_width - label_width - count_width - 11))
+        for found, label, count in zip(self.bins, labels, figures, strict=True):
+            line = Text(f"{label:>{label_width}}  ", no_wrap=True)
+            bar = _bar(found.count / most if most else 0.0, bar_width, options.ascii_only)
+            line.append(f"{bar:<{bar_width}}", style="cyan")
+            line.append(f"  {count:>{count_width}} {found.count / total if total else 0.0:>6.1%}")
+            yield line
+
+
+def _bar(share: float, width: int, ascii_only: bool) -> str:
+    """A bar of `share` of the width; whatever is not nothing shows."""
+    if ascii_only:
+        return "#" * max(round(share * width), 1 if share else 0)
+    eighths = max(round(share * width * 8), 1 if share else 0)
+    return BLOCKS[8] * (eighths // 8) + BLOCKS[eighths % 8].strip()
+
+
+def _labels(bins: Sequence[Bin]) -> list[str]:
+    """What the bins hold, with as many digits as it takes to tell them apart."""
+    for digits in range(3, 18):
+        labels = [_label(found, digits) for found in bins]
+        if len(set(labels)) == len(labels):
+            break
+    return labels
+
+
+def _label(found: Bin, digits: int) -> str:
+    low = f"{found.low:.{digits}g}"
+    return low if found.low == found.high else f"{low} to {found.high:.{digits}g}"

@@ -1,0 +1,165 @@
+"""The summary of a run for the terminal.
+
+Where the width does not suffice, whole columns are left out, the least informative first: a figure is never cut.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rich import box
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.measure import Measurement
+from rich.table import Table
+from rich.text import Text
+
+from plaudit.contract.output import Status
+from plaudit.engine import ScorerStats
+from plaudit.report.distribution import Distribution
+from plaudit.report.formatting import format_duration, format_number, to_text
+from plaudit.report.summary import Latency, Summary
+
+__all__ = ["render_engine_stats", "render_summary"]
+
+_STYLES = {Status.OK: "green", Status.ERROR: "red", Status.TIMEOUT: "red"}
+
+
+def render_summary(summary: Summary) -> RenderableType:
+    """The whole summary: spread of every value, statuses, groups, latency, failures, slowest samples."""
+    return _SummaryView(summary)
+
+
+def render_engine_stats(stats: ScorerStats) -> RenderableType:
+    """How the scoring itself went: workers and their use, waiting, losses, cache hits."""
+    facts = [f"{stats.workers} workers" if stats.workers > 1 else "1 worker"]
+    if stats.utilisation is not None:
+        facts.append(f"{stats.utilisation:.0%} busy")
+    plain = stats.to_dict()
+    if plain["queued_s"]:
+        facts.append(f"queued p95 {format_duration(plain['queued_s']['p95'])}")
+    if stats.cached or stats.duplicates:
+        facts.append(f"{stats.cached:,} from the cache, {stats.duplicates:,} duplicates")
+    facts += [f"{count:,} workers lost ({how})" for how, count in stats.workers_lost.items()]
+    return Text(f"engine   {', '.join(facts)}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    name: str
+    spread: Distribution
+    latency: Latency | None
+
+
+# In the order of display, with the turn in which a column is left out when the terminal is narrow; 0 is never.
+_COLUMNS: tuple[tuple[str, int, Callable[[_Row], str]], ...] = (
+    ("n", 6, lambda row: f"{row.spread.count:,}"),
+    ("mean", 0, lambda row: format_number(row.spread.mean)),
+    ("std", 7, lambda row: format_number(row.spread.std)),
+    ("min", 8, lambda row: format_number(row.spread.min)),
+    ("p25", 5, lambda row: format_number(row.spread.p25)),
+    ("p50", 9, lambda row: format_number(row.spread.p50)),
+    ("p75", 5, lambda row: format_number(row.spread.p75)),
+    ("max", 8, lambda row: format_number(row.spread.max)),
+    ("at min", 3, lambda row: f"{row.spread.at_min:.0%}"),
+    ("at max", 3, lambda row: f"{row.spread.at_max:.0%}"),
+    ("skew", 2, lambda row: "-" if row.spread.skewness is None else f"{row.spread.skewness:.2f}"),
+    ("p95 time", 1, lambda row: "-" if row.latency is None else format_duration(row.latency.p95)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _SummaryView:
+    summary: Summary
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield _facts(self.summary, options.ascii_only)
+        if rows := _rows(self.summary):
+            yield ""
+            yield _fitting(rows, console, options)
+        if self.summary.failures:
+            yield ""
+            yield _failures(self.summary, options.ascii_only)
+
+
+def _rows(summary: Summary) -> list[_Row]:
+    rows = [_Row("reward", summary.reward, summary.latency)] if summary.reward else []
+    if summary.score:
+        rows.append(_Row("score", summary.score, None))
+    for name, spread in summary.components.items():
+        rows.append(_Row(f"  {name}", spread, summary.component_latency.get(name)))
+    return rows
+
+
+def _fitting(rows: list[_Row], console: Console, options: ConsoleOptions) -> Table:
+    """The table with as many columns as the width allows."""
+    boundless = options.update(max_width=10_000)  # rich measures no wider than it may draw
+    for dropped in range(max(turn for _, turn, _ in _COLUMNS) + 1):
+        table = _spread_table(rows, dropped, options)
+        if Measurement.get(console, boundless, table).maximum <= options.max_width:
+            break
+    return table
+
+
+def _spread_table(rows: list[_Row], dropped: int, options: ConsoleOptions) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False, pad_edge=False, header_style="bold")
+    table.add_column("", overflow="fold", max_width=max(10, options.max_width // 3))
+    kept = [(title, cell) for title, turn, cell in _COLUMNS if turn == 0 or turn > dropped]
+    for title, _ in kept:
+        table.add_column(title, justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(to_text(row.name, options.ascii_only), *(cell(row) for _, cell in kept))
+    return table
+
+
+def _facts(summary: Summary, ascii_only: bool) -> Table:
+    """One line per fact, each under its name."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    table.add_row("samples", _statuses(summary))
+    if summary.groups.compared:
+        table.add_row("groups", _groups(summary))
+    if summary.groups.length_correlation is not None:
+        facts = f"{summary.groups.length_correlation:+.2f} correlation with reward, within groups"
+        table.add_row("length", facts)
+    if summary.latency:
+        latency = summary.latency
+        shares = {"p50": latency.p50, "p95": latency.p95, "p99": latency.p99}
+        table.add_row("latency", ", ".join(f"{name} {format_duration(value)}" for name, value in shares.items()))
+    if summary.slowest:
+        slow = ", ".join(
+            f"{sample.index if sample.id is None else sample.id} ({format_duration(sample.seconds)})"
+            for sample in summary.slowest
+        )
+        table.add_row("slowest", to_text(slow, ascii_only))
+    return table
+
+
+def _statuses(summary: Summary) -> Text:
+    line = Text(f"{summary.count:,}")
+    for place, (status, count) in enumerate(summary.statuses.items()):
+        line.append(": " if place == 0 else ", ")
+        line.append(f"{count:,} {status}", style=_STYLES.get(Status(status), "yellow"))
+    return line
+
+
+def _groups(summary: Summary) -> str:
+    groups = summary.groups
+    line = f"{groups.count:,}, {groups.dead:,} dead"
+    if groups.dead:
+        kinds = {"all right": groups.dead_right, "all wrong": groups.dead_wrong, "other": groups.dead_other}
+        line += f" ({', '.join(f'{count:,} {kind}' for kind, count in kinds.items() if count)})"
+    alone = groups.count - groups.compared
+    return f"{line}, {alone:,} with fewer than two scored samples" if alone else line
+
+
+def _failures(summary: Summary, ascii_only: bool) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False, pad_edge=False, header_style="bold")
+    table.add_column("n", justify="right", no_wrap=True)
+    table.add_column("status", no_wrap=True)
+    table.add_column("why not scored", overflow="fold")
+    table.add_column("first", overflow="fold")
+    for failure in summary.failures:
+        status = Text(failure.status, style=_STYLES.get(Status(failure.status), "yellow"))
+        reason, first = to_text(failure.reason, ascii_only), to_text(failure.example, ascii_only)
+        table.add_row(f"{failure.count:,}", status, reason, first)
+    return table

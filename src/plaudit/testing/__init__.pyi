@@ -1,0 +1,10 @@
+from .cases.running import CaseResult as CaseResult
+from .cases.running import assert_cases as assert_cases
+from .cases.running import run_cases as run_cases
+from .cases.table import Case as Case
+from .cases.table import CaseTable as CaseTable
+from .cases.table import load_cases as load_cases
+from .checking.check import check_reward as check_reward
+from .checking.findings import Finding as Finding
+from .checking.findings import Rule as Rule
+from .checking.findings import Severity as Severity

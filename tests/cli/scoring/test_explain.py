@@ -1,0 +1,39 @@
+def test_explain_shows_the_failed_the_lowest_and_the_highest_sample_in_full(plaudit, rollouts, tmp_path):
+    (tmp_path / "picky.py").write_text(
+        "from plaudit import reward, RewardOutput\n\n"
+        "@reward\ndef picky(response, ground_truth):\n"
+        "    return RewardOutput(1.0 / ('idea' not in response), reason='it has an idea')\n"
+    )
+    ran = plaudit("explain", "check_answer + 'picky.py'", rollouts, "-n", "3")
+    assert ran.code == 0
+    assert "sample 3 (id 'r3') · failed · error" in ran.out
+    assert "sample 1 (id 'r1') · lowest · 1" in ran.out
+    assert "sample 0 (id 'r0') · highest · 2" in ran.out
+    for shown in (
+        "2+2?",
+        "The answer is 5.",
+        "ground truth",
+        "MathReward",
+        "it has an idea",
+        "ZeroDivisionError",
+    ):
+        assert shown in ran.out
+
+
+def test_explain_picks_what_it_is_told(plaudit, rollouts):
+    ran = plaudit("explain", "check_answer", rollouts, "--sample", "r2", "--sample", "1", "--json")
+    assert [(one["index"], one["id"], one["reward_output"]["reward"]) for one in ran.json] == [
+        (1, "r1", 0.0),
+        (2, "r2", 1.0),
+    ]
+    ran = plaudit("explain", "check_answer", rollouts, "--pick", "first", "-n", "2", "--json")
+    assert [one["index"] for one in ran.json] == [0, 1]
+    ran = plaudit("explain", "check_answer", rollouts, "--pick", "lowest", "--pick", "highest", "-n", "4", "--json")
+    assert [(one["picked"], one["index"]) for one in ran.json] == [
+        ("lowest", 1), ("highest", 0), ("lowest", 3), ("highest", 2),
+    ]  # fmt: skip
+
+
+def test_explain_shows_token_rewards_beside_their_words(plaudit, rollouts):
+    ran = plaudit("explain", "words(good_tokens=['answer'])", rollouts, "-n", "1", "--pick", "highest")
+    assert "The answer[0.1] is" in ran.out

@@ -1,0 +1,31 @@
+import json
+import subprocess
+import sys
+
+import plaudit as package
+
+
+def test_version_is_the_packages(plaudit):
+    assert plaudit("version").out.startswith(f"plaudit {package.__version__} ")
+
+
+def test_no_arguments_show_the_help(plaudit):
+    ran = plaudit("--help")
+    assert ran.code == 0
+    for command in ("score", "explain", "test", "check", "rewards", "version"):
+        assert command in ran.out
+
+
+def test_the_convention_a_file_was_taken_for_is_said(plaudit, rollouts, tmp_path):
+    (tmp_path / "reward_func.py").write_text(
+        "def reward_func(queries, prompts, labels):\n    return {'rewards': [1.0] * len(queries)}\n"
+    )
+    ran = plaudit("score", "reward_func.py", rollouts)
+    assert "OpenRLHF" in ran.err
+    assert ran.code == 0
+
+
+def test_importing_is_quick_for_the_command_line():
+    code = "import sys, plaudit.cli; print([m for m in ('torch', 'numpy', 'pyarrow', 'pytest') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout.replace("'", '"')) == []
