@@ -29,8 +29,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from plaudit.sandbox import RunLimits
-from plaudit.sandbox.judging import AssertSuite, Job, JudgePool, Verdict
+from plaudit.sandbox import AssertSuite, Job, JudgePool, RunLimits, Verdict
 
 ROUNDS = 8
 DATA = [Path(__file__).resolve().parents[depth] / "shared/data/code/HumanEval.jsonl.gz" for depth in (2, 3)]

@@ -8,8 +8,7 @@ from shared_data import humaneval, mbpp
 
 from plaudit import Trajectory
 from plaudit.rewards import CodeReward
-from plaudit.sandbox import RunLimits
-from plaudit.sandbox.judging import Job, read_suite, shared_pool
+from plaudit.sandbox import Job, RunLimits, read_suite, shared_pool
 
 TOO_SLOW = 1  # one problem of MBPP computes for longer than any sensible limit
 

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from plaudit.sandbox.cores import cores
-from plaudit.sandbox.judging.handle import JudgeProcess
+from plaudit.sandbox.judging.client import JudgeProcess
 
 SETTLE = """
 import os, sys

@@ -8,10 +8,10 @@ import pytest
 from process_watch import descendants, gone
 
 from plaudit.errors import SandboxError
-from plaudit.sandbox.judging import Conclusion, Job, JudgePool, read_suite
+from plaudit.sandbox import Conclusion, Job, JudgePool, read_suite
 from plaudit.sandbox.judging import canaries as canary_module
 from plaudit.sandbox.judging.canaries import check_canaries
-from plaudit.sandbox.judging.handle import JudgeProcess
+from plaudit.sandbox.judging.client import JudgeProcess
 from plaudit.sandbox.judging.verdict import TestResult, Verdict
 
 RIGHT = "def f(x):\n    return 2 * x\n"

@@ -2,8 +2,7 @@
 
 import pytest
 
-from plaudit.sandbox import RunLimits, Sandbox
-from plaudit.sandbox.judging import Conclusion, Job, read_suite
+from plaudit.sandbox import Conclusion, Job, RunLimits, Sandbox, read_suite
 from plaudit.sandbox.judging.judge import Judge
 
 LIMITS = RunLimits(cpu_s=0.5, wall_s=10.0)

@@ -3,8 +3,17 @@
 import pytest
 
 from plaudit.errors import InvalidTrajectory
-from plaudit.sandbox import RunLimits, Sandbox
-from plaudit.sandbox.judging import AssertSuite, CallSuite, Conclusion, FileSuite, Job, StreamSuite, read_suite
+from plaudit.sandbox import (
+    AssertSuite,
+    CallSuite,
+    Conclusion,
+    FileSuite,
+    Job,
+    RunLimits,
+    Sandbox,
+    StreamSuite,
+    read_suite,
+)
 from plaudit.sandbox.judging.judge import Judge
 
 LIMITS = RunLimits(cpu_s=0.5, wall_s=10.0)

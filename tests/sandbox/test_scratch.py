@@ -13,7 +13,7 @@ import pytest
 
 from plaudit.errors import SandboxError
 from plaudit.sandbox import Ending, RunLimits, Sandbox, Tier
-from plaudit.sandbox.inside.scratch import MAX_FILES, Scratch
+from plaudit.sandbox.inside.walls.scratch import MAX_FILES, Scratch
 
 LIMITS = RunLimits(scratch_mb=2)
 USE = """

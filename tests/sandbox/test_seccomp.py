@@ -4,8 +4,8 @@ import errno
 
 import pytest
 
-from plaudit.sandbox.inside.seccomp import OWN_PID, build_filter
-from plaudit.sandbox.inside.syscalls import ALLOWED, AUDIT_ARCH, HIDDEN, MISSING, NUMBERS, PRETENDED, SCRATCH
+from plaudit.sandbox.inside.walls.seccomp import OWN_PID, build_filter
+from plaudit.sandbox.inside.walls.syscalls import ALLOWED, AUDIT_ARCH, HIDDEN, MISSING, NUMBERS, PRETENDED, SCRATCH
 
 ALLOW, KILL = 0x7FFF0000, 0x80000000
 MACHINES = list(AUDIT_ARCH)

@@ -16,9 +16,8 @@ from plaudit.contract.output import RewardOutput, Status
 from plaudit.contract.rules import Bounds
 from plaudit.errors import InvalidReward, InvalidTrajectory, SandboxError
 from plaudit.rewards.settings import check_choice, check_number, set_field
-from plaudit.sandbox import RunLimits
-from plaudit.sandbox.judging import AssertSuite, Conclusion, Job, Suite, Verdict, read_suite, shared_pool
-from plaudit.sandbox.judging.names import helpers_in, open_names, prefixed
+from plaudit.sandbox import AssertSuite, Conclusion, Job, RunLimits, Suite, Verdict, read_suite, shared_pool
+from plaudit.sandbox.judging.rewriting.names import helpers_in, open_names, prefixed
 from plaudit.sandbox.judging.suites import CallSuite, FileSuite
 from plaudit.trajectory import Trajectory, message_text
 from plaudit.verify.code_blocks import defined_names, find_program, python_of

@@ -37,6 +37,11 @@ Errors in the kernel itself, and what can be learnt from the timing of shared pr
 only; elsewhere it says so and runs nothing.
 """
 
+from plaudit.sandbox.doctor import Diagnosis, diagnose
+from plaudit.sandbox.judging.job import Job
+from plaudit.sandbox.judging.pool import JudgePool, shared_pool
+from plaudit.sandbox.judging.suites import AssertSuite, CallSuite, FileSuite, StreamSuite, Suite, read_suite
+from plaudit.sandbox.judging.verdict import Conclusion, TestResult, Verdict
 from plaudit.sandbox.limits import RunLimits
 from plaudit.sandbox.outcome import Ending, Outcome, Raised
 from plaudit.sandbox.program import Call, Program
@@ -45,7 +50,21 @@ from plaudit.sandbox.tiers import Protection, Protections, Tier
 from plaudit.sandbox.values import Handle, NotPlain
 
 __all__ = [
+    "AssertSuite",
     "Call",
+    "CallSuite",
+    "Conclusion",
+    "Diagnosis",
+    "FileSuite",
+    "Job",
+    "JudgePool",
+    "StreamSuite",
+    "Suite",
+    "TestResult",
+    "Verdict",
+    "diagnose",
+    "read_suite",
+    "shared_pool",
     "Ending",
     "Handle",
     "NotPlain",

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from plaudit.errors import MissingPackage, SandboxError, did_you_mean
+from plaudit.sandbox.inside.preloaded import FLAVOURS
 from plaudit.sandbox.inside.requests import BURY, LIMITS, NEXT, QUIT, STATUS, TAKE
-from plaudit.sandbox.inside.warm import FLAVOURS
 from plaudit.sandbox.limits import RunLimits
 from plaudit.sandbox.tiers import Protection, Protections, Tier
 
@@ -38,7 +38,7 @@ sys.path.extend(path for path in paths.split(":") if path)
 for name, folder in (("plaudit", package), ("plaudit.sandbox", package + "/sandbox")):
     sys.modules[name] = types.ModuleType(name)
     sys.modules[name].__path__ = [folder]
-from plaudit.sandbox.inside.zygote import main
+from plaudit.sandbox.inside.server_loop import main
 main(flavour, int(at_most), int(control), int(scratch_mb), scratch_folder)
 """
 

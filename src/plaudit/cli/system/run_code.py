@@ -13,7 +13,7 @@ from plaudit.cli.options import JsonOption
 from plaudit.cli.results import ResultLine, results_table
 from plaudit.errors import InvalidTrajectory
 from plaudit.rewards.code import CodeReward
-from plaudit.sandbox.judging import Job, JudgePool, Verdict, read_suite
+from plaudit.sandbox import Job, JudgePool, Verdict, read_suite
 
 __all__ = ["run_code"]
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
-from plaudit.sandbox.inside.kernel import Kernel
+from plaudit.sandbox.inside.walls.kernel import Kernel
 
 __all__ = ["share_code"]
 

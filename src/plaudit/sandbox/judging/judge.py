@@ -4,16 +4,16 @@ from collections.abc import Callable
 from typing import Any
 
 from plaudit.errors import InvalidTrajectory
-from plaudit.sandbox.judging.asserts import judge_asserts
-from plaudit.sandbox.judging.bench import Bench
-from plaudit.sandbox.judging.calls import judge_calls
-from plaudit.sandbox.judging.files import judge_file
-from plaudit.sandbox.judging.fuzzing import judge_made_up
-from plaudit.sandbox.judging.in_process import judge_in_process
 from plaudit.sandbox.judging.job import Job
+from plaudit.sandbox.judging.launcher import Bench
 from plaudit.sandbox.judging.plan import CallPlan
-from plaudit.sandbox.judging.remote_errors import NotSplittable
-from plaudit.sandbox.judging.streams import judge_streams
+from plaudit.sandbox.judging.proxies.exceptions import NotSplittable
+from plaudit.sandbox.judging.styles.asserts import judge_asserts
+from plaudit.sandbox.judging.styles.calls import judge_calls
+from plaudit.sandbox.judging.styles.fuzzing import judge_made_up
+from plaudit.sandbox.judging.styles.in_process import judge_in_process
+from plaudit.sandbox.judging.styles.streams import judge_streams
+from plaudit.sandbox.judging.styles.test_files import judge_file
 from plaudit.sandbox.judging.suites import AssertSuite, CallSuite, FileSuite, StreamSuite, Suite
 from plaudit.sandbox.judging.verdict import Conclusion, Verdict
 from plaudit.sandbox.program import Call

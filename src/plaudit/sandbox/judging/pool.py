@@ -15,7 +15,7 @@ import msgspec
 
 from plaudit.errors import SandboxError
 from plaudit.sandbox.cores import cores
-from plaudit.sandbox.judging.handle import JudgeLost, JudgeProcess
+from plaudit.sandbox.judging.client import JudgeLost, JudgeProcess
 from plaudit.sandbox.judging.job import Job
 from plaudit.sandbox.judging.verdict import Verdict
 

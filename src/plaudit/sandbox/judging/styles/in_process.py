@@ -4,8 +4,8 @@ The program can see these tests and can make them pass; a verdict from here says
 result for all tests together.
 """
 
-from plaudit.sandbox.judging.bench import Bench
-from plaudit.sandbox.judging.candidate import conclusion_of, tail
+from plaudit.sandbox.judging.launcher import Bench
+from plaudit.sandbox.judging.proxies.program_proxy import conclusion_of, tail
 from plaudit.sandbox.judging.suites import AssertSuite, FileSuite
 from plaudit.sandbox.judging.verdict import Conclusion, TestResult, Verdict
 from plaudit.sandbox.outcome import Ending

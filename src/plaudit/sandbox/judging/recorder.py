@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Protocol
 
 from plaudit.sandbox.judging.plan import PlanBroken
-from plaudit.sandbox.judging.remote_errors import NotSplittable
+from plaudit.sandbox.judging.proxies.exceptions import NotSplittable
 from plaudit.sandbox.judging.verdict import TestResult
 
 __all__ = ["Caught", "Recorder", "StopTests", "Watched", "short_reason"]

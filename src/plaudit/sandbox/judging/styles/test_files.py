@@ -17,15 +17,15 @@ from functools import lru_cache, partial
 from types import CodeType, ModuleType
 from typing import Any
 
-from plaudit.sandbox.judging.asserts import concluded
-from plaudit.sandbox.judging.bench import Bench, unloaded
-from plaudit.sandbox.judging.candidate import Candidate, NotLoaded, odd_numbers_in
-from plaudit.sandbox.judging.names import OpenNames, helpers_in, library, open_names, top_level_names
-from plaudit.sandbox.judging.pairing import PAIRED, paired
-from plaudit.sandbox.judging.points import looks_at_arguments, rewritten
-from plaudit.sandbox.judging.pytest_stand_in import CASES, FIXTURE, SKIPPED, Skipped, stand_in
-from plaudit.sandbox.judging.recording import Caught, Recorder
-from plaudit.sandbox.judging.remote_errors import NotSplittable
+from plaudit.sandbox.judging.launcher import Bench, unloaded
+from plaudit.sandbox.judging.proxies.exceptions import NotSplittable
+from plaudit.sandbox.judging.proxies.program_proxy import Candidate, NotLoaded, odd_numbers_in
+from plaudit.sandbox.judging.recorder import Caught, Recorder
+from plaudit.sandbox.judging.rewriting.assertions import looks_at_arguments, rewritten
+from plaudit.sandbox.judging.rewriting.names import OpenNames, helpers_in, library, open_names, top_level_names
+from plaudit.sandbox.judging.rewriting.zipping import PAIRED, paired
+from plaudit.sandbox.judging.styles.asserts import concluded
+from plaudit.sandbox.judging.styles.pytest_stand_in import CASES, FIXTURE, SKIPPED, Skipped, stand_in
 from plaudit.sandbox.judging.suites import FileSuite
 from plaudit.sandbox.judging.verdict import Verdict
 

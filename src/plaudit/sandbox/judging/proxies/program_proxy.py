@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from plaudit.sandbox.judging.copying import carry_over
 from plaudit.sandbox.judging.plan import CallPlan, PlanBroken, Replay, noted
-from plaudit.sandbox.judging.remote import Remote, RemoteObject, plain_or_remote
-from plaudit.sandbox.judging.remote_errors import NotSplittable, ProgramLost, RemoteErrors
+from plaudit.sandbox.judging.proxies.arguments import carry_over
+from plaudit.sandbox.judging.proxies.exceptions import NotSplittable, ProgramLost, RemoteErrors
+from plaudit.sandbox.judging.proxies.objects import Remote, RemoteObject, plain_or_remote
 from plaudit.sandbox.judging.verdict import Conclusion
 from plaudit.sandbox.outcome import Ending, Outcome
 from plaudit.sandbox.program import Call, Program

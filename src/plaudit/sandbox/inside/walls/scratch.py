@@ -14,7 +14,7 @@ import stat
 import time
 from dataclasses import dataclass
 
-from plaudit.sandbox.inside.kernel import PR_SET_DUMPABLE, Kernel
+from plaudit.sandbox.inside.walls.kernel import PR_SET_DUMPABLE, Kernel
 
 __all__ = ["MAX_FILES", "MOUNTED", "OVER", "RIGHTS", "Scratch"]
 

@@ -8,11 +8,11 @@ from functools import lru_cache
 from typing import Any
 
 from plaudit.errors import InvalidTrajectory
-from plaudit.sandbox.judging.bench import Bench
-from plaudit.sandbox.judging.candidate import conclusion_of, tail
-from plaudit.sandbox.judging.comparing import same_text
-from plaudit.sandbox.judging.names import parsed
-from plaudit.sandbox.judging.recording import Caught, short_reason
+from plaudit.sandbox.judging.launcher import Bench
+from plaudit.sandbox.judging.proxies.program_proxy import conclusion_of, tail
+from plaudit.sandbox.judging.recorder import Caught, short_reason
+from plaudit.sandbox.judging.rewriting.names import parsed
+from plaudit.sandbox.judging.styles.comparing import same_text
 from plaudit.sandbox.judging.suites import StreamSuite
 from plaudit.sandbox.judging.verdict import Conclusion, TestResult, Verdict
 from plaudit.sandbox.outcome import Ending, Outcome

@@ -10,7 +10,7 @@ import errno
 import platform
 import struct
 
-from plaudit.sandbox.inside.syscalls import ALLOWED, AUDIT_ARCH, HIDDEN, MISSING, NUMBERS, PRETENDED, SCRATCH
+from plaudit.sandbox.inside.walls.syscalls import ALLOWED, AUDIT_ARCH, HIDDEN, MISSING, NUMBERS, PRETENDED, SCRATCH
 
 __all__ = ["Filter", "build_filter"]
 

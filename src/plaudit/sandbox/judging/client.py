@@ -18,7 +18,12 @@ __all__ = ["JudgeLost", "JudgeProcess"]
 
 START_S = 60.0
 WALL_S = 300.0  # beyond what all runs of the program may take; only a judge that sleeps reaches it
-CODE = "import sys; sys.path[:0] = {path!r}; from plaudit.sandbox.judging.process import start; start(sys.argv[1:])"
+CODE = """
+import sys
+sys.path[:0] = {path!r}
+from plaudit.sandbox.judging.verdict_process import start
+start(sys.argv[1:])
+"""
 
 
 class JudgeLost(Exception):

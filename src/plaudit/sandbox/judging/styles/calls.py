@@ -6,13 +6,13 @@ A function may stand alone or be a method of `class Solution`; which of the two 
 from contextlib import suppress
 from typing import Any, TypeAlias
 
-from plaudit.sandbox.judging.arrays import listed
-from plaudit.sandbox.judging.asserts import concluded
-from plaudit.sandbox.judging.bench import Bench, unloaded
-from plaudit.sandbox.judging.candidate import Candidate, NotLoaded, shown
-from plaudit.sandbox.judging.comparing import same_value
+from plaudit.sandbox.judging.launcher import Bench, unloaded
 from plaudit.sandbox.judging.plan import CallPlan, PlanBroken
-from plaudit.sandbox.judging.recording import Caught, Recorder
+from plaudit.sandbox.judging.proxies.arrays import listed
+from plaudit.sandbox.judging.proxies.program_proxy import Candidate, NotLoaded, shown
+from plaudit.sandbox.judging.recorder import Caught, Recorder
+from plaudit.sandbox.judging.styles.asserts import concluded
+from plaudit.sandbox.judging.styles.comparing import same_value
 from plaudit.sandbox.judging.suites import CallSuite
 from plaudit.sandbox.judging.verdict import Verdict
 from plaudit.sandbox.values import from_text

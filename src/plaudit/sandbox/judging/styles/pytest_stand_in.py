@@ -11,7 +11,7 @@ from decimal import Decimal
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-from plaudit.sandbox.judging.remote_errors import NotSplittable
+from plaudit.sandbox.judging.proxies.exceptions import NotSplittable
 
 __all__ = ["CASES", "FIXTURE", "SKIPPED", "Skipped", "approx", "stand_in"]
 

@@ -8,8 +8,8 @@ import os
 import socket
 from collections.abc import Callable
 
-from plaudit.sandbox.inside.kernel import Kernel
-from plaudit.sandbox.inside.scratch import MAX_FILES, MOUNTED
+from plaudit.sandbox.inside.walls.kernel import Kernel
+from plaudit.sandbox.inside.walls.scratch import MAX_FILES, MOUNTED
 
 __all__ = ["become_first_process", "close_files_off", "enter", "trial"]
 

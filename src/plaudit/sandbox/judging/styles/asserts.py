@@ -10,14 +10,20 @@ from functools import lru_cache
 from types import CodeType
 from typing import Any
 
-from plaudit.sandbox.judging.bench import Bench, unloaded
-from plaudit.sandbox.judging.candidate import Candidate, NotLoaded, conclusion_of, odd_numbers_in, tail
-from plaudit.sandbox.judging.names import OpenNames, helpers_in, library, open_names, parsed, top_level_names
-from plaudit.sandbox.judging.pairing import PAIRED, paired
+from plaudit.sandbox.judging.launcher import Bench, unloaded
 from plaudit.sandbox.judging.plan import CallPlan, PlanBroken
-from plaudit.sandbox.judging.points import POINT, instrumented, looks_at_arguments, refuse_async, rewritten
-from plaudit.sandbox.judging.recording import Caught, Recorder, StopTests, short_reason
-from plaudit.sandbox.judging.remote_errors import NotSplittable
+from plaudit.sandbox.judging.proxies.exceptions import NotSplittable
+from plaudit.sandbox.judging.proxies.program_proxy import Candidate, NotLoaded, conclusion_of, odd_numbers_in, tail
+from plaudit.sandbox.judging.recorder import Caught, Recorder, StopTests, short_reason
+from plaudit.sandbox.judging.rewriting.assertions import (
+    POINT,
+    instrumented,
+    looks_at_arguments,
+    refuse_async,
+    rewritten,
+)
+from plaudit.sandbox.judging.rewriting.names import OpenNames, helpers_in, library, open_names, parsed, top_level_names
+from plaudit.sandbox.judging.rewriting.zipping import PAIRED, paired
 from plaudit.sandbox.judging.suites import AssertSuite
 from plaudit.sandbox.judging.verdict import Conclusion, TestResult, Verdict
 

@@ -9,7 +9,7 @@ class, answers for itself, since then its methods are what is tested.
 from collections.abc import Iterator
 from typing import Any, Protocol
 
-from plaudit.sandbox.judging.arrays import array_of
+from plaudit.sandbox.judging.proxies.arrays import array_of
 
 __all__ = ["Asking", "Remote", "RemoteObject", "plain_or_remote"]
 

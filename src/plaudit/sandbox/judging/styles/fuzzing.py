@@ -9,13 +9,13 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-from plaudit.sandbox.judging.arrays import listed
-from plaudit.sandbox.judging.asserts import concluded
-from plaudit.sandbox.judging.bench import Bench, unloaded
-from plaudit.sandbox.judging.candidate import NotLoaded
-from plaudit.sandbox.judging.comparing import same_value
-from plaudit.sandbox.judging.recording import Caught, Recorder
-from plaudit.sandbox.judging.remote_errors import NotSplittable
+from plaudit.sandbox.judging.launcher import Bench, unloaded
+from plaudit.sandbox.judging.proxies.arrays import listed
+from plaudit.sandbox.judging.proxies.exceptions import NotSplittable
+from plaudit.sandbox.judging.proxies.program_proxy import NotLoaded
+from plaudit.sandbox.judging.recorder import Caught, Recorder
+from plaudit.sandbox.judging.styles.asserts import concluded
+from plaudit.sandbox.judging.styles.comparing import same_value
 from plaudit.sandbox.judging.verdict import Verdict
 from plaudit.sandbox.outcome import Ending, Outcome
 from plaudit.sandbox.program import Call, Program

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from types import CodeType
 
-from plaudit.sandbox.judging.names import parsed
-from plaudit.sandbox.judging.pairing import answers_paired
-from plaudit.sandbox.judging.remote_errors import NotSplittable
+from plaudit.sandbox.judging.proxies.exceptions import NotSplittable
+from plaudit.sandbox.judging.rewriting.names import parsed
+from plaudit.sandbox.judging.rewriting.zipping import answers_paired
 
 __all__ = ["POINT", "Instrumented", "instrumented", "looks_at_arguments", "refuse_async", "rewritten"]
 

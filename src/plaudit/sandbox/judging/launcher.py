@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from plaudit.sandbox.judging.candidate import Candidate, NotLoaded, Started, conclusion_of, tail
-from plaudit.sandbox.judging.names import bare_imports, prefixed
 from plaudit.sandbox.judging.plan import CallPlan
+from plaudit.sandbox.judging.proxies.program_proxy import Candidate, NotLoaded, Started, conclusion_of, tail
+from plaudit.sandbox.judging.rewriting.names import bare_imports, prefixed
 from plaudit.sandbox.judging.verdict import Conclusion, TestResult, Verdict
 from plaudit.sandbox.limits import RunLimits
 from plaudit.sandbox.outcome import Ending, Outcome

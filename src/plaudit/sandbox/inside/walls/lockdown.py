@@ -16,9 +16,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from plaudit.sandbox.inside.kernel import PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, Kernel
-from plaudit.sandbox.inside.scratch import RIGHTS, Scratch
-from plaudit.sandbox.inside.seccomp import Filter, build_filter
+from plaudit.sandbox.inside.walls.kernel import PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, Kernel
+from plaudit.sandbox.inside.walls.scratch import RIGHTS, Scratch
+from plaudit.sandbox.inside.walls.seccomp import Filter, build_filter
 
 __all__ = ["FIRST_DESCRIPTOR", "ChildLimits", "Walls", "out_of_the_way"]
 

@@ -19,16 +19,16 @@ import struct
 import sys
 from collections.abc import Callable
 
-from plaudit.sandbox.inside import namespaces
 from plaudit.sandbox.inside.archive import Archive
-from plaudit.sandbox.inside.kernel import Kernel
-from plaudit.sandbox.inside.lockdown import FIRST_DESCRIPTOR, ChildLimits, Walls, out_of_the_way
-from plaudit.sandbox.inside.rehearsal import fill_gaps, rehearse
+from plaudit.sandbox.inside.preloaded import ABSENT, FLAVOURS, WARM
 from plaudit.sandbox.inside.requests import CHANNEL, LIMITS, NEXT, QUIT, READY, STATUS, TAKE
 from plaudit.sandbox.inside.runtime import serving
-from plaudit.sandbox.inside.scratch import MOUNTED, OVER, Scratch
 from plaudit.sandbox.inside.sharing import share_code
-from plaudit.sandbox.inside.warm import ABSENT, FLAVOURS, WARM
+from plaudit.sandbox.inside.walls import namespaces
+from plaudit.sandbox.inside.walls.kernel import Kernel
+from plaudit.sandbox.inside.walls.lockdown import FIRST_DESCRIPTOR, ChildLimits, Walls, out_of_the_way
+from plaudit.sandbox.inside.walls.scratch import MOUNTED, OVER, Scratch
+from plaudit.sandbox.inside.warm_up import fill_gaps, rehearse
 
 __all__ = ["main"]
 

@@ -1,0 +1,1 @@
+"""What stands for the program's functions, objects and exceptions in the tests."""
