@@ -1,13 +1,12 @@
 """What three ways of judging code grant to programs that cheat.
 
-Ours, pytest in a subprocess (by its exit code, and by the word "passed" as in document 004), and a harness that runs
-program and tests in one forked process and takes its word. The last two are written here for comparison; they run the
-forgeries without any protection, in a temporary folder, so run this where that is acceptable.
+Ours, pytest in a subprocess (by its exit code, and by the word "passed" as in OpenRLHF's guide), and a harness which
+runs program and tests in one forked process and takes its word. The last two are written here for comparison; they run
+the forgeries without any protection, in a temporary folder, so run this where that is acceptable.
 
     python benchmarks/forgeries.py
 """
 
-import importlib
 import os
 import select
 import signal
@@ -17,16 +16,14 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from plaudit import Trajectory
 from plaudit.rewards import CodeReward
+from tests.rewards.forgery_list import FORGERIES, Forgery
 
-catalogue = importlib.import_module("forgery_list")
-Forgery: TypeAlias = Any
-FORGERIES: list[Forgery] = catalogue.FORGERIES
 TIMEOUT_S = 10.0
 RUN_ALL = """
 for _name, _test in list(globals().items()):

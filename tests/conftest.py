@@ -1,4 +1,4 @@
-"""Shared by all tests; its place puts `tests/` on the import path, where `shared_data` lives.
+"""Settings of all tests. Helper modules are imported by their full names, as in `from tests.shared_data import rows`.
 
 `pytester` runs pytest inside tests: the plug-in is tested as users meet it. Files whose tests take long go first, so
 that at the end no worker waits for the other.
@@ -10,7 +10,7 @@ LONG = (
     "training/",
     "engine/",
     "test_docs",
-    "seeds/",
+    "systems/",
     "sandbox/",
     "rewards/test_forgeries",
     "rewards/test_attacks",

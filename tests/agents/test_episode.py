@@ -5,11 +5,11 @@ import asyncio
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from toy_episodes import ToyModel, ToyTokenizer, answers_with, play_episodes
 
 from plaudit import Status
 from plaudit.agents import AgentInstance, EpisodeLimits
 from plaudit.errors import AgentError
+from tests.agents.toy_episodes import ToyModel, ToyTokenizer, answers_with, play_episodes
 
 TEXTS = st.text("ab ?", max_size=6)
 

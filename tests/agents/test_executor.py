@@ -6,11 +6,11 @@ import textwrap
 from types import SimpleNamespace
 
 import pytest
-from toy_episodes import ToyTokenizer
 
 from plaudit.agents import AgentExecutor, AgentInstance, SamplingParams
 from plaudit.errors import AgentError
 from plaudit.loading import load_agent
+from tests.agents.toy_episodes import ToyTokenizer
 
 MATH_AGENT = r'''
     from openrlhf.utils.agent import AgentExecutorBase, AgentInstanceBase

@@ -4,9 +4,9 @@ import asyncio
 import random
 
 import pytest
-from toy_episodes import ToyModel, answers_with, play_episodes
 
 from plaudit.agents import AgentInstance, EpisodeLimits, LockstepSampler, SamplingParams
+from tests.agents.toy_episodes import ToyModel, answers_with, play_episodes
 
 
 class Dawdles(AgentInstance):

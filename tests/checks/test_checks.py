@@ -1,7 +1,6 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from shared_data import gsm8k_rollouts
 
 from plaudit import checks
 from plaudit.checks import (
@@ -25,6 +24,7 @@ from plaudit.checks import (
     match_format_exactly,
 )
 from plaudit.errors import InvalidTrajectory
+from tests.shared_data import gsm8k_rollouts
 
 TEMPLATE = "The answer is [NUM]."
 PROMPT = "Natalia sold clips to 48 of her friends in April. How many clips did she sell?"

@@ -3,11 +3,11 @@
 import textwrap
 
 import pytest
-from contract_rewards import Rank
 
 from plaudit import Status, Trajectory, load, reward, score
 from plaudit.contract.output import RewardOutput
 from plaudit.engine import Cache, Scorer
+from tests.engine.contract_rewards import Rank
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ import json
 from pathlib import Path
 
 import pytest
-from contract_rewards import Rank, length_or_hang
 
 from plaudit import Status
 from plaudit.engine.backends.ray_session import RaySession
@@ -13,6 +12,7 @@ from plaudit.engine.datasets import score_dataset
 from plaudit.errors import InvalidReward, RolloutsError
 from plaudit.rollouts import Rollout, RolloutsWriter, read_rollouts
 from plaudit.trajectory import Trajectory
+from tests.engine.contract_rewards import Rank, length_or_hang
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -10,10 +10,10 @@ import time
 from pathlib import Path
 
 import pytest
-from contract_rewards import Batch, IgnoresTerm, Rank, faulty
 
 from plaudit import RewardFunction, Status, Trajectory, reward
 from plaudit.engine import Scorer
+from tests.engine.contract_rewards import Batch, IgnoresTerm, Rank, faulty
 
 DEADLINE = 0.4
 

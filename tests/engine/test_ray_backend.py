@@ -10,7 +10,6 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from contract_rewards import Batch, Detailed, Rank, faulty, length
 
 from plaudit import RewardFunction, RewardOutput, Status, Trajectory, reward
 from plaudit.contract.boundary import evaluate
@@ -23,6 +22,7 @@ from plaudit.engine.stream import Supply
 from plaudit.engine.unit import Limits
 from plaudit.errors import InvalidReward, ScoringFailed
 from plaudit.loading import load
+from tests.engine.contract_rewards import Batch, Detailed, Rank, faulty, length
 
 DEADLINE_S = 0.5
 

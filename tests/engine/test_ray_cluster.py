@@ -6,13 +6,13 @@ import time
 from pathlib import Path
 
 import pytest
-from test_ray_backend import collected, samples
 
 from plaudit import RewardFunction, RewardOutput, Trajectory
 from plaudit.engine.backends.ray import RayBackend
 from plaudit.engine.shipping import Shipment
 from plaudit.engine.unit import Limits
 from plaudit.errors import ScoringFailed
+from tests.engine.test_ray_backend import collected, samples
 
 
 class Slow(RewardFunction):

@@ -3,11 +3,11 @@
 import json
 
 import pytest
-from contract_rewards import Rank, length_or_hang
 
 from plaudit.engine.backends.ray_session import RaySession
 from plaudit.engine.ray_data import score_ray_dataset
 from plaudit.errors import InvalidReward
+from tests.engine.contract_rewards import Rank, length_or_hang
 
 
 @pytest.fixture(scope="module", autouse=True)

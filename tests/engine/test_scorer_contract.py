@@ -4,16 +4,16 @@ import asyncio
 import threading
 from collections.abc import Iterator
 
-import contract_rewards
 import msgspec
 import pytest
-from contract_rewards import Batch, Detailed, Mean, Rank, faulty, length, length_async
 
 from plaudit import CompositeReward, RewardOutput, Status, Trajectory
 from plaudit.contract.boundary import evaluate
 from plaudit.engine import Scorer
 from plaudit.engine.backends.ray_session import RaySession
 from plaudit.errors import InvalidReward, InvalidTrajectory
+from tests.engine import contract_rewards
+from tests.engine.contract_rewards import Batch, Detailed, Mean, Rank, faulty, length, length_async
 
 
 @pytest.fixture(scope="module", params=["inline", "processes", "ray"])

@@ -4,11 +4,11 @@ import ast
 import copy
 
 import pytest
-from shared_data import humaneval, mbpp
 
 from plaudit import Trajectory
 from plaudit.rewards import CodeReward
 from plaudit.sandbox import Job, RunLimits, read_suite, shared_pool
+from tests.shared_data import humaneval, mbpp
 
 TOO_SLOW = 1  # one problem of MBPP computes for longer than any sensible limit
 

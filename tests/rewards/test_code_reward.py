@@ -1,13 +1,13 @@
 """CodeReward: from responses and tests to rewards, scores and what is said about them."""
 
 import pytest
-from process_watch import descendants, gone
 
 from plaudit import Status, Trajectory, load, score
 from plaudit.engine import Scorer
 from plaudit.errors import InvalidReward, SandboxError
 from plaudit.rewards import CodeReward
 from plaudit.rewards import code as code_module
+from tests.process_watch import descendants, gone
 
 TESTS = ["assert f(1) == 2", "assert f(2) == 4", "assert f(3) == 6"]
 RIGHT = "def f(x):\n    return 2 * x\n"

@@ -1,5 +1,4 @@
 import pytest
-from shared_data import gsm8k_rollouts
 
 from plaudit import Status, Trajectory
 from plaudit.errors import InvalidReward
@@ -12,6 +11,7 @@ from plaudit.rewards import (
     MultiAspectReward,
 )
 from plaudit.verify.math import MathPolicy
+from tests.shared_data import gsm8k_rollouts
 
 JUDGES = {
     "math": MathReward(),

@@ -1,10 +1,10 @@
 """Programs that cheat earn nothing."""
 
 import pytest
-from forgery_list import ASSERTS, CALLS, FILE, FORGERIES, STREAM
 
 from plaudit import Trajectory
 from plaudit.rewards import CodeReward
+from tests.rewards.forgery_list import ASSERTS, CALLS, FILE, FORGERIES, STREAM
 
 HONEST = """
 def total(numbers):

@@ -9,12 +9,12 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from test_rollout import OUTPUTS, TRAJECTORIES
 
 from plaudit import RewardOutput, Trajectory
 from plaudit.errors import MissingPackage, RolloutsError
 from plaudit.rollouts import Rollout, RolloutsWriter, completed, read_rollouts
 from plaudit.rollouts.parquet import ParquetSource, write_parquet
+from tests.rollouts.test_rollout import OUTPUTS, TRAJECTORIES
 
 
 def write(path, rollouts):

@@ -6,12 +6,12 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from harm_cases import HARMS, PRELUDE, SCRATCH_HARMS
-from harm_probe import CLEAN
-from identities import IDENTITIES, as_identity
 
 import plaudit.sandbox
 from plaudit.sandbox import RunLimits, Sandbox, Tier
+from tests.sandbox.harm_cases import HARMS, PRELUDE, SCRATCH_HARMS
+from tests.sandbox.harm_probe import CLEAN
+from tests.sandbox.identities import IDENTITIES, as_identity
 
 PROBE = Path(__file__).with_name("harm_probe.py")
 

@@ -5,7 +5,6 @@ import signal
 import time
 
 import pytest
-from process_watch import descendants, gone
 
 from plaudit.errors import SandboxError
 from plaudit.sandbox import Conclusion, Job, JudgePool, read_suite
@@ -13,6 +12,7 @@ from plaudit.sandbox.judging import canaries as canary_module
 from plaudit.sandbox.judging.canaries import check_canaries
 from plaudit.sandbox.judging.client import JudgeProcess
 from plaudit.sandbox.judging.verdict import TestResult, Verdict
+from tests.process_watch import descendants, gone
 
 RIGHT = "def f(x):\n    return 2 * x\n"
 

@@ -1,9 +1,9 @@
 """Each line that the documentation lists as not covered is true: this is what a program can still do."""
 
 import pytest
-from test_harms import documented
 
 from plaudit.sandbox import Ending, RunLimits, Sandbox, Tier
+from tests.sandbox.test_harms import documented
 
 STAT_BY_HAND = """
 import ctypes, os

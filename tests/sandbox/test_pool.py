@@ -9,10 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from process_watch import descendants, gone
 
 from plaudit.errors import SandboxError
 from plaudit.sandbox import Ending, RunLimits, Sandbox, Tier, canaries
+from tests.process_watch import descendants, gone
 
 
 def answer(sandbox, number=1):

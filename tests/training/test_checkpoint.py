@@ -2,10 +2,10 @@
 
 import pytest
 import torch
-from full_disk import disk_full_after
 
 from plaudit.errors import TrainingError
 from plaudit.training.checkpoint import Checkpoints
+from tests.training.full_disk import disk_full_after
 
 
 def state(value, size=10):

@@ -10,14 +10,14 @@ import subprocess
 import sys
 
 import pytest
-from full_disk import disk_full_after
-from runs import SMALL, curves, metrics, rollouts, small
 
 from plaudit.errors import TrainingError
 from plaudit.training import train
 from plaudit.training.checkpoint import Checkpoints
 from plaudit.training.disk_full import room_in
 from plaudit.training.run_folder import RunFolder
+from tests.training.full_disk import disk_full_after
+from tests.training.runs import SMALL, curves, metrics, rollouts, small
 
 REWARD = """
 import os

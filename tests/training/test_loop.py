@@ -4,12 +4,12 @@ import math
 import random
 
 import pytest
-from runs import curves, metrics, rollouts, small
 
 from plaudit import RewardOutput, reward
 from plaudit.errors import ConfigError, DataError, TrainingError
 from plaudit.training import train
 from plaudit.training.config.reading import load_config
+from tests.training.runs import curves, metrics, rollouts, small
 
 
 @pytest.fixture(scope="module")

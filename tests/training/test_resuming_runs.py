@@ -7,11 +7,11 @@ import sys
 import time
 
 import pytest
-from runs import SMALL, curves, metrics, rollouts, small
 
 from plaudit.errors import TrainingError
 from plaudit.training import train
 from plaudit.training.checkpoint import Checkpoints
+from tests.training.runs import SMALL, curves, metrics, rollouts, small
 
 ASYNC = ("training.async_train=true", "training.max_staleness=2", "filter.by=mean", "loss.kl_beta=0.01")
 

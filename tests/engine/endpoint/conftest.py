@@ -4,7 +4,8 @@ import threading
 from collections.abc import Iterator
 
 import pytest
-from judging import Endpoint, Server, Time
+
+from tests.engine.endpoint.judging import Endpoint, Server, Time
 
 
 @pytest.fixture

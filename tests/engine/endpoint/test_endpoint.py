@@ -8,16 +8,15 @@ import socket
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
 import pytest
-from judging import USAGE, Answer, Judge, Scripted, failing, guard, samples, slow
 
 import plaudit
 from plaudit import CompositeReward, RewardOutput, Status, reward
 from plaudit.contract.boundary import evaluate, evaluate_async
 from plaudit.engine.endpoint import EndpointPolicy, Usage, guarded
 from plaudit.errors import InvalidReward, TransientError
+from tests.engine.endpoint.judging import USAGE, Answer, Judge, Scripted, failing, guard, samples, slow
 
 
 def test_an_answer_is_the_reward_and_tells_what_it_took(endpoint, quick):
@@ -231,7 +230,7 @@ INTERRUPTED = """
 import sys
 from plaudit import Trajectory, score
 from plaudit.engine.endpoint import EndpointPolicy, guarded
-from judging import Judge
+from tests.engine.endpoint.judging import Judge
 
 score(guarded(Judge(sys.argv[1]), EndpointPolicy(concurrency=4)), [Trajectory(prompt="", response="")] * 50)
 """
@@ -245,10 +244,9 @@ def test_an_interrupt_ends_scoring_without_leaving_anything_pending(endpoint):
         return Answer(hang=True)
 
     endpoint.answers = answer
-    paths = [str(Path(__file__).parent), *sys.path]
     process = subprocess.Popen(
         [sys.executable, "-W", "always", "-c", INTERRUPTED, endpoint.url],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)}, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert begun.wait(60)
     process.send_signal(signal.SIGINT)

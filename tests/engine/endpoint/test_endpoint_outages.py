@@ -2,11 +2,10 @@
 
 import threading
 
-from judging import GONE, Answer, Scripted, failing, guard, samples
-
 from plaudit import Status
 from plaudit.contract.boundary import evaluate
 from plaudit.engine.endpoint import EndpointPolicy, guarded
+from tests.engine.endpoint.judging import GONE, Answer, Scripted, failing, guard, samples
 
 
 def test_a_dead_endpoint_is_left_alone_and_costs_one_rest(endpoint, quick):

@@ -5,7 +5,6 @@ import textwrap
 
 import pytest
 import torch
-from runs import curves, metrics, rollouts, small
 
 from plaudit import Status, Trajectory, reward
 from plaudit.agents import EpisodeLimits
@@ -15,6 +14,7 @@ from plaudit.training import train
 from plaudit.training.batches.episodes import EpisodeSampler, EpisodeScorer
 from plaudit.training.model.tiny import tiny_policy
 from plaudit.training.sampling import SamplingSettings
+from tests.training.runs import curves, metrics, rollouts, small
 
 TWO_TURNS = """
     from openrlhf.utils.agent import AgentExecutorBase, AgentInstanceBase

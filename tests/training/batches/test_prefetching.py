@@ -2,11 +2,10 @@
 
 import threading
 
-from runs import metrics, small
-
 from plaudit.training import train
 from plaudit.training.batches.prefetching import Ahead
 from plaudit.training.model.policy import Policy
+from tests.training.runs import metrics, small
 
 
 class Collector:

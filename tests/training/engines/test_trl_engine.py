@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from runs import curves, metrics, rollouts, small
 from safetensors.torch import load_file
 
 from plaudit import RewardOutput, Status, reward
@@ -27,6 +26,7 @@ from plaudit.training.engines.trl_arguments import (
     trl_arguments,
 )
 from plaudit.training.watching import Silence
+from tests.training.runs import curves, metrics, rollouts, small
 
 ONE = Shape(processes=1, max_new_tokens=6)
 

@@ -1,10 +1,10 @@
 """Token rewards reach the policy update of a whole run."""
 
 import pytest
-from runs import metrics, small
 
 from plaudit import RewardOutput, reward
 from plaudit.training import train
+from tests.training.runs import metrics, small
 
 QUICK = ("training.reward_backend=inline", "model.warm_start_steps=5")
 

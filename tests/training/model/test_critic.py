@@ -2,7 +2,6 @@
 
 import pytest
 import torch
-from runs import metrics, small
 
 from plaudit import RewardOutput, Status, Tokens, Trajectory, reward
 from plaudit.errors import PolicyError
@@ -12,6 +11,7 @@ from plaudit.training.learning.earnings import Earnings
 from plaudit.training.model.critic import Critic, CriticSettings
 from plaudit.training.model.tiny import tiny_policy
 from plaudit.training.watching import Silence
+from tests.training.runs import metrics, small
 
 REWARDS = {"1=": 1.0, "2=": -0.5}
 

@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
-from runs import metrics, rollouts
 from safetensors.torch import load_file
 
 from plaudit.cli import main
+from tests.training.runs import metrics, rollouts
 
 ROOT = Path(__file__).parents[3]
 SHORT = (

@@ -1,9 +1,9 @@
 """How often the verdicts agree with the labels, for every part of the data; a clone without it tests on its excerpt."""
 
 import pytest
-from shared_data import math_answers
 
 from plaudit.verify.math import verify_math
+from tests.shared_data import math_answers
 
 THRESHOLDS = {
     "mv_tests": 0.99,

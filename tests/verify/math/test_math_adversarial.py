@@ -6,13 +6,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from adversarial_inputs import ANY, ATTACKS, NEVER_RIGHT, NEVER_WRONG, RIGHT, WRONG
+
+from tests.verify.math.adversarial_inputs import ANY, ATTACKS, NEVER_RIGHT, NEVER_WRONG, RIGHT, WRONG
 
 MEBIBYTES = 200
 RUN = """
 import json, resource, sys
 sys.path.insert(0, {folder!r})
-from adversarial_inputs import ATTACKS
+from tests.verify.math.adversarial_inputs import ATTACKS
 from plaudit.verify.math import verify_math
 resource.setrlimit(resource.RLIMIT_CPU, (120, 120))
 resource.setrlimit(resource.RLIMIT_AS, ({limit}, {limit}))
@@ -36,7 +37,7 @@ ALLOWED = {
 @pytest.fixture(scope="module")
 def run():
     """All attacks in one process of its own, with limits on its time and memory."""
-    code = RUN.format(folder=str(Path(__file__).parent), limit=1024 * 2**20)
+    code = RUN.format(folder=str(Path(__file__).parents[3]), limit=1024 * 2**20)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr[-2000:]
     return json.loads(done.stdout)

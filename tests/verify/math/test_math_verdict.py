@@ -3,11 +3,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from shared_data import gsm8k_rollouts
 
 from plaudit.errors import InvalidTrajectory
 from plaudit.verify.math import MathPolicy, Method, Rejection, Source, VerdictStatus, verify_math
 from plaudit.verify.math.verdict import settled
+from tests.shared_data import gsm8k_rollouts
 
 STRICT = MathPolicy(unevaluated=False)
 

@@ -1,7 +1,7 @@
 """Programs that do not solve their task and try to pass all the same, each with the tests it is made for.
 
 The task: `total(numbers)` is the sum of the squares; as a script it reads numbers and prints that sum. None of the
-programs computes it. They are in `data/forgeries`, one file per family; those in `shapes` bring tests of their own,
+programs computes it. They are in `forgeries/`, one file per family; those in `shapes` bring tests of their own,
 which are weak in one way or another.
 """
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-FOLDER = Path(__file__).parent / "data" / "forgeries"
+FOLDER = Path(__file__).parent / "forgeries"
 CHECK = """
 def check(candidate):
     assert candidate([1, 2, 3]) == 14
