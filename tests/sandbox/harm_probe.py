@@ -75,7 +75,7 @@ class World:
             "victim": self.victim.poll(),
             "victim stopped": Path(f"/proc/{self.victim.pid}/stat").read_text().split()[2] in "Tt",
             "connections": [self._called(listener) for listener in (self.tcp, self.unix, self.hidden)],
-            "datagrams": self._received(),
+            "datagrams": self._receive(),
             "host": socket.gethostname(),
         }
 
@@ -86,7 +86,7 @@ class World:
             return False
         return True
 
-    def _received(self) -> bool:
+    def _receive(self) -> bool:
         try:
             self.datagrams.recv(10)
         except BlockingIOError:

@@ -39,7 +39,7 @@ def test_each_settles_on_another_core_until_there_are_none_left():
 
 @pytest.mark.parametrize("is_settled", [True, False])
 def test_a_judge_stays_where_it_settled_and_so_does_what_it_runs(is_settled):
-    judge = JudgeProcess("plain", settled=is_settled)
+    judge = JudgeProcess("plain", one_core=is_settled)
     try:
         allowed = os.sched_getaffinity(judge._process.pid)
         assert allowed == os.sched_getaffinity(_child_of(judge._process.pid))

@@ -17,7 +17,7 @@ from plaudit.contract.rules import Bounds
 from plaudit.errors import InvalidReward, InvalidTrajectory, SandboxError
 from plaudit.rewards.settings import check_choice, check_number, set_field
 from plaudit.sandbox import AssertSuite, Conclusion, Job, RunLimits, Suite, Verdict, read_suite, shared_pool
-from plaudit.sandbox.judging.rewriting.names import helpers_in, open_names, prefixed
+from plaudit.sandbox.judging.rewriting.names import helpers_in, open_names, with_prefix
 from plaudit.sandbox.judging.suites import CallSuite, FileSuite
 from plaudit.trajectory import Trajectory, message_text
 from plaudit.verify.code_blocks import defined_names, find_program, python_of
@@ -215,7 +215,7 @@ def _program(response: str, prompt: str, wanted: tuple[str, ...]) -> str | None:
     continued = f"{prompt}{response}" if prompt and _ends_open(prompt) else ""
     code = find_program(response, wanted)
     if code is not None and set(wanted) <= (defined_names(code) or frozenset()):
-        return prefixed(helpers_in(prompt, wanted[0] if wanted else None), code)
+        return with_prefix(helpers_in(prompt, wanted[0] if wanted else None), code)
     if continued and defined_names(continued) is not None:
         return continued
     if continued and code is not None and defined_names(f"{prompt}{code}") is not None:

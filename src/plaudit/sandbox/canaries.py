@@ -10,7 +10,7 @@ from plaudit.sandbox.limits import RunLimits
 from plaudit.sandbox.outcome import Ending, Outcome
 from plaudit.sandbox.program import Program
 
-__all__ = ["CANARY_LIMITS", "attempts", "sing"]
+__all__ = ["CANARY_LIMITS", "attempts", "check_canaries"]
 
 CANARY_LIMITS = RunLimits(cpu_s=10.0, wall_s=60.0)
 
@@ -57,7 +57,7 @@ EXPECTED: dict[str, Callable[[Outcome], bool]] = {
 }
 
 
-def sing(open_program: Callable[[], Program], *, walled: bool) -> None:
+def check_canaries(open_program: Callable[[], Program], *, walled: bool) -> None:
     """Run the canaries; SandboxError when one of them ends otherwise than it must."""
     with open_program() as program:
         program.load(PLAIN)

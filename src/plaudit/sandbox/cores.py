@@ -41,10 +41,10 @@ def settle_on_core(claims: str = "plaudit-judge") -> Iterator[int | None]:
     free = sorted(os.sched_getaffinity(0))
     random.shuffle(free)  # machines within a machine do not see each other's claims
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as claim:
-        yield next((core for core in free if _settled(claim, f"\0{claims}-{core}", core)), None)
+        yield next((core for core in free if _claim_core(claim, f"\0{claims}-{core}", core)), None)
 
 
-def _settled(claim: socket.socket, name: str, core: int) -> bool:
+def _claim_core(claim: socket.socket, name: str, core: int) -> bool:
     try:
         claim.bind(name)
         os.sched_setaffinity(0, {core})

@@ -1,4 +1,4 @@
-"""Bytes to and from one candidate's process, with limits on all of it.
+"""Bytes to and from one program's process, with limits on all of it.
 
 Time is counted by the processor clock of the whole process, read from outside, anew for each reply. A program that
 closes its channel is waited for, within its limits, since it may still have something to print.
@@ -13,7 +13,7 @@ from plaudit.frames import FrameBuffer, FrameTooLong
 from plaudit.sandbox.inside.requests import READY
 from plaudit.sandbox.limits import RunLimits
 from plaudit.sandbox.outcome import Ending
-from plaudit.sandbox.server import Child
+from plaudit.sandbox.server import LockedProcess
 
 __all__ = ["Exchange", "Stopped"]
 
@@ -33,7 +33,7 @@ class Stopped(Exception):
 class Exchange:
     """The judge's end of a child's channel."""
 
-    def __init__(self, child: Child, limits: RunLimits) -> None:
+    def __init__(self, child: LockedProcess, limits: RunLimits) -> None:
         self._channel, self._process, self._limits = child.channel, child.process, limits
         os.set_blocking(child.channel, False)
         self._clock = _processor_clock(child.process)

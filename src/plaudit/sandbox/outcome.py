@@ -1,6 +1,6 @@
 """What became of one load or one call, as the judge saw it.
 
-`value`, `error` and the printed text come from the candidate: they are to be compared, never believed.
+`value`, `error` and the printed text come from the program: they are to be compared, never believed.
 """
 
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ _LIVING = (Ending.RETURNED, Ending.RAISED, Ending.MEMORY, Ending.OPAQUE)  # foun
 
 @dataclass(frozen=True, slots=True)
 class Raised:
-    """An exception of the candidate: its name, the names of its built-in ancestors, its words, its place."""
+    """An exception of the program: its name, the names of its built-in ancestors, its words, its place."""
 
     name: str
     bases: tuple[str, ...] = ()

@@ -1,6 +1,6 @@
 """One program in its own locked-down process, seen from the judge.
 
-Everything read here was written by the candidate's process and may be forged: it is counted, timed and decoded as plain
+Everything read here was written by the program's process and may be forged: it is counted, timed and decoded as plain
 data. No part of it says whether the program is right.
 """
 
@@ -18,7 +18,7 @@ from plaudit.frames import frame
 from plaudit.sandbox.exchange import Exchange, Stopped
 from plaudit.sandbox.limits import RunLimits
 from plaudit.sandbox.outcome import Ending, Outcome, Raised
-from plaudit.sandbox.server import Child, ForkServer
+from plaudit.sandbox.server import ForkServer, LockedProcess
 from plaudit.sandbox.values import NotPlain, from_text, to_text
 
 __all__ = ["Call", "Program"]
@@ -42,9 +42,9 @@ class Call:
 
 
 class Program:
-    """A candidate's process: load its source once, then call what it defines. Used by one thread at a time."""
+    """A program's process: load its source once, then call what it defines. Used by one thread at a time."""
 
-    def __init__(self, server: ForkServer, child: Child, limits: RunLimits) -> None:
+    def __init__(self, server: ForkServer, child: LockedProcess, limits: RunLimits) -> None:
         self._server, self._child, self._limits = server, child, limits
         self._exchange = Exchange(child, limits)
         self._printed = {child.stdout: 0, child.stderr: 0}
@@ -58,14 +58,14 @@ class Program:
         if stdin is None:
             return next(self._ask([self._first(source)]))
         _fill(self._child.stdin, stdin)
-        return next(self._sent(frame(self._first(source, as_script=True).encode()) + LEAVE, 1, leaves=True))
+        return next(self._send(frame(self._first(source, as_script=True).encode()) + LEAVE, 1, leaves=True))
 
     def load_and_call(self, source: str, calls: bytes, count: int) -> Iterator[Outcome]:
         """Load a source and make calls, given as frames: the outcome of loading it, then those of the calls.
 
         Where there are calls, the program ends by itself after the last.
         """
-        return self._sent(
+        return self._send(
             frame(self._first(source).encode()) + calls + (LEAVE if count else b""), 1 + count, leaves=count > 0
         )
 
@@ -102,9 +102,9 @@ class Program:
         return to_text(["load", source, as_script])
 
     def _ask(self, requests: list[str]) -> Iterator[Outcome]:
-        return self._sent(b"".join(frame(request.encode()) for request in requests), len(requests))
+        return self._send(b"".join(frame(request.encode()) for request in requests), len(requests))
 
-    def _sent(self, requests: bytes, count: int, *, leaves: bool = False) -> Iterator[Outcome]:
+    def _send(self, requests: bytes, count: int, *, leaves: bool = False) -> Iterator[Outcome]:
         if self._closed:
             raise SandboxError("this program is closed")
         while self._unread and self._end is None:  # calls whose outcomes nobody waited for
@@ -173,8 +173,8 @@ class Program:
 def _read(reply: str) -> dict[str, Any]:
     """A reply as parts of an outcome: only the forms that our runtime writes are taken."""
     try:
-        kind, *content = _only(list, from_text(reply))
-        return _REPLIES[_only(str, kind)](*content)
+        kind, *content = _expect(list, from_text(reply))
+        return _REPLIES[_expect(str, kind)](*content)
     except (NotPlain, KeyError, TypeError, ValueError) as error:
         return {"ending": Ending.BAD_REPLY, "error": Raised("BadReply", message=str(error)[:200])}
 
@@ -185,27 +185,32 @@ def _returned(value: Any, changed: Any = None) -> dict[str, Any]:
 
 def _opaque(kept: Any, changed: Any = None) -> dict[str, Any]:
     handle, name = kept
-    return {"ending": Ending.OPAQUE, "handle": _only(int, handle), "type_name": _only(str, name), **_changed(changed)}
+    return {
+        "ending": Ending.OPAQUE,
+        "handle": _expect(int, handle),
+        "type_name": _expect(str, name),
+        **_changed(changed),
+    }
 
 
 def _raised(name: Any, bases: Any, message: Any, line: Any) -> dict[str, Any]:
-    names = tuple(_only(str, base) for base in _only(list, bases))
-    error = Raised(_only(str, name), names, _only(str, message), None if line is None else _only(int, line))
+    names = tuple(_expect(str, base) for base in _expect(list, bases))
+    error = Raised(_expect(str, name), names, _expect(str, message), None if line is None else _expect(int, line))
     return {"ending": Ending.MEMORY if name == "MemoryError" else Ending.RAISED, "error": error}
 
 
 def _exited(code: Any) -> dict[str, Any]:
-    return {"ending": Ending.EXITED, "exit_code": _only(int, code)}
+    return {"ending": Ending.EXITED, "exit_code": _expect(int, code)}
 
 
 def _changed(changed: Any) -> dict[str, Any]:
     if changed is None:
         return {}
     arguments, keywords = changed
-    return {"arguments": _only(list, arguments), "keywords": _only(dict, keywords)}
+    return {"arguments": _expect(list, arguments), "keywords": _expect(dict, keywords)}
 
 
-def _only(kind: type[T], value: Any) -> T:
+def _expect(kind: type[T], value: Any) -> T:
     if type(value) is not kind:
         raise NotPlain(f"a reply with {type(value).__name__} where {kind.__name__} belongs")
     return value

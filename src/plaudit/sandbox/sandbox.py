@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Self, TypeVar
 
 from plaudit.errors import SandboxError
-from plaudit.sandbox.canaries import CANARY_LIMITS, sing
+from plaudit.sandbox.canaries import CANARY_LIMITS, check_canaries
 from plaudit.sandbox.limits import RunLimits
 from plaudit.sandbox.program import Program
 from plaudit.sandbox.server import ForkServer
@@ -146,7 +146,7 @@ class Sandbox:
             raise SandboxError(f"no protection is available here ({why}); allow_unsafe=True runs programs without any")
         try:
             for limits in (CANARY_LIMITS, replace(CANARY_LIMITS, scratch_mb=scratch_mb))[: 1 + bool(scratch_mb)]:
-                sing(partial(_opened, server, limits), walled=not self._allow_unsafe)
+                check_canaries(partial(_open_program, server, limits), walled=not self._allow_unsafe)
         except BaseException:
             server.close()
             raise
@@ -172,7 +172,7 @@ class Sandbox:
             self._changed.notify()
 
 
-def _opened(server: ForkServer, limits: RunLimits) -> Program:
+def _open_program(server: ForkServer, limits: RunLimits) -> Program:
     return Program(server, server.take(limits), limits)
 
 

@@ -25,7 +25,7 @@ from plaudit.sandbox.inside.requests import BURY, LIMITS, NEXT, QUIT, STATUS, TA
 from plaudit.sandbox.limits import RunLimits
 from plaudit.sandbox.tiers import Protection, Protections, Tier
 
-__all__ = ["Child", "ForkServer"]
+__all__ = ["LockedProcess", "ForkServer"]
 
 START_S, ANSWER_S = 60.0, 30.0
 DESCRIPTORS = 5
@@ -44,7 +44,7 @@ main(flavour, int(at_most), int(control), int(scratch_mb), scratch_folder)
 
 
 @dataclass(frozen=True, slots=True)
-class Child:
+class LockedProcess:
     """A locked-down process that waits for its program: descriptors of ours, and its number in the server's eyes."""
 
     channel: int
@@ -88,26 +88,26 @@ class ForkServer:
             self.close()
             raise SandboxError(f"programs can have no scratch space here, so scratch_mb must be 0: {why}")
 
-    def take(self, limits: RunLimits) -> Child:
+    def take(self, limits: RunLimits) -> LockedProcess:
         """A child with these limits, alone with its program to be."""
-        wanted = _packed(limits)
+        wanted = _pack(limits)
         try:
             if self._promised and self._promised != wanted:
                 self._decline()
             if not self._promised:
                 self._control.send(TAKE + wanted)
-            child = self._received()
+            child = self._receive()
         except OSError as error:
             raise self._lost(error) from error
         self.taken += 1
         return child
 
-    def bury(self, child: Child, limits: RunLimits) -> None:
+    def bury(self, child: LockedProcess, limits: RunLimits) -> None:
         """Have a child that was killed buried, and ask for the next, as most often it has the same limits.
 
         Scratch space is for one program at a time, so then the next is not asked for before the last is gone.
         """
-        number, wanted = str(child.server_pid).encode(), _packed(limits)
+        number, wanted = str(child.server_pid).encode(), _pack(limits)
         try:
             if limits.scratch_mb:
                 self._control.send(BURY + number)
@@ -117,7 +117,7 @@ class ForkServer:
         except OSError as error:
             raise self._lost(error) from error
 
-    def end_of(self, child: Child) -> int:
+    def end_of(self, child: LockedProcess) -> int:
         """How a child that is dead ended: its exit code, or minus the signal that killed it."""
         try:
             self._control.send(STATUS + str(child.server_pid).encode())
@@ -144,7 +144,7 @@ class ForkServer:
             self._process.wait()
         self._remove_folder()
 
-    def _received(self) -> Child:
+    def _receive(self) -> LockedProcess:
         """The child that was asked for."""
         self._promised = b""
         answer, descriptors, *_ = socket.recv_fds(self._control, 256, DESCRIPTORS)
@@ -153,7 +153,7 @@ class ForkServer:
                 os.close(descriptor)
             raise self._lost(answer.decode(errors="replace") or "it closed the connection")
         channel, process, stdin, stdout, stderr = descriptors
-        child = Child(channel, process, stdin, stdout, stderr, server_pid=int(answer))
+        child = LockedProcess(channel, process, stdin, stdout, stderr, server_pid=int(answer))
         if self._hung_up.poll(0):  # it was asked for a while ago
             child.close()
             raise self._lost("it closed the connection")
@@ -161,7 +161,7 @@ class ForkServer:
 
     def _decline(self) -> None:
         """Do without the child that was asked for."""
-        child = self._received()
+        child = self._receive()
         signal.pidfd_send_signal(child.process, signal.SIGKILL)
         child.close()
         self._control.send(BURY + str(child.server_pid).encode())
@@ -191,7 +191,7 @@ class ForkServer:
         return SandboxError(f"the sandbox server was lost: {why}")
 
 
-def _packed(limits: RunLimits) -> bytes:
+def _pack(limits: RunLimits) -> bytes:
     cpu_s = 60 + 100 * int(limits.cpu_s + 1)
     return LIMITS.pack(limits.memory_mb << 20, cpu_s, limits.output_bytes + 1, limits.scratch_mb << 20)
 

@@ -1,6 +1,6 @@
 """How strong the walls around a program are, from real attempts.
 
-A tier says which kinds of walls stand; nothing here is concluded from a kernel's version. The system-call filter alone
+A tier says which kinds of walls stand; nothing here is conclude from a kernel's version. The system-call filter alone
 already denies every path, socket and process; Landlock and namespaces are second and third walls behind it.
 """
 

@@ -1,6 +1,6 @@
 """Plain values as JSON text and back, without loss and without running anything.
 
-Used on both sides of the wall, so it imports only the standard library. What a candidate's process sends may be forged:
+Used on both sides of the wall, so it imports only the standard library. What a program's process sends may be forged:
 the reader takes nothing but the shapes below, to a depth, and builds only built-in types. Only exact types are plain:
 an instance of a subclass of `int` may lie about `==`, so it does not travel.
 """
@@ -31,7 +31,7 @@ class NotPlain(ValueError):
 
 
 class Handle:
-    """A value that stays in the candidate's process; only its number travels."""
+    """A value that stays in the program's process; only its number travels."""
 
     __slots__ = ("number",)
 

@@ -1,1 +1,1 @@
-"""What runs in the server and in candidates' processes; imports nothing of plaudit but itself and `values`."""
+"""What runs in the server and in programs' processes; imports nothing of plaudit but itself and `values`."""

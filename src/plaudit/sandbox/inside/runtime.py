@@ -1,4 +1,4 @@
-"""What runs in a candidate's process: load a program, call its functions, send back plain values.
+"""What runs in a program's process: load a program, call its functions, send back plain values.
 
 Nothing here is trusted once the program has been loaded, since the program can change all of it. That hurts only the
 program: what comes out is compared elsewhere, by a process that holds the expected values.
@@ -17,13 +17,13 @@ from plaudit.frames import frame_reader, frame_writer
 from plaudit.sandbox.inside.requests import CHANNEL
 from plaudit.sandbox.values import Handle, NotPlain, from_text, to_text
 
-__all__ = ["Runtime", "serving"]
+__all__ = ["Runtime", "make_service"]
 
 MESSAGE_CHARACTERS = 2000
-FILE = "<candidate>"
+FILE = "<program>"
 
 
-def serving(channel: int = CHANNEL) -> Callable[[], None]:
+def make_service(channel: int = CHANNEL) -> Callable[[], None]:
     """A function that answers the judge until it is gone, or an empty frame says that this is all.
 
     Made in the server, as what is made there costs no child.
@@ -61,7 +61,7 @@ class Runtime:
         return reply
 
     def _load(self, source: str, as_script: bool) -> str:
-        name = "__main__" if as_script else "candidate"
+        name = "__main__" if as_script else "program"
         module = self._module = ModuleType(name)
         module.__dict__["__builtins__"] = builtins
         sys.modules["__main__"] = sys.modules[name] = module
@@ -75,8 +75,8 @@ class Runtime:
         return '["returned",null]'
 
     def _call(self, path: str, arguments: list[Any], keywords: dict[str, Any] | None = None) -> str:
-        arguments = self._brought(arguments)
-        keywords = dict(zip(keywords, self._brought(list(keywords.values())), strict=True)) if keywords else {}
+        arguments = self._resolve_handles(arguments)
+        keywords = dict(zip(keywords, self._resolve_handles(list(keywords.values())), strict=True)) if keywords else {}
         before = self._state(arguments, keywords)
         value = self._resolve(path)(*arguments, **keywords)
         same = before is None or self._state(arguments, keywords) == before
@@ -127,7 +127,7 @@ class Runtime:
             return getattr(builtins, name.removeprefix("builtins:"))
         raise NameError(f"name {name!r} is not defined")
 
-    def _brought(self, values: list[Any]) -> list[Any]:
+    def _resolve_handles(self, values: list[Any]) -> list[Any]:
         """Arguments with handles replaced by what they stand for."""
         return [self._kept[value.number] if type(value) is Handle else value for value in values]
 

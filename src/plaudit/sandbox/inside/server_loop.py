@@ -1,6 +1,6 @@
 """The server: a small warm interpreter that forks one locked-down child per program.
 
-It never reads a byte that a candidate wrote: it speaks only with the judge, and only about processes; what is left in
+It never reads a byte that a program wrote: it speaks only with the judge, and only about processes; what is left in
 scratch space is another process's to clear away. A child is forked when the one before it is done with, so that no
 program waits for its process.
 """
@@ -22,13 +22,13 @@ from collections.abc import Callable
 from plaudit.sandbox.inside.archive import Archive
 from plaudit.sandbox.inside.preloaded import ABSENT, FLAVOURS, WARM
 from plaudit.sandbox.inside.requests import CHANNEL, LIMITS, NEXT, QUIT, READY, STATUS, TAKE
-from plaudit.sandbox.inside.runtime import serving
+from plaudit.sandbox.inside.runtime import make_service
 from plaudit.sandbox.inside.sharing import share_code
 from plaudit.sandbox.inside.walls import namespaces
 from plaudit.sandbox.inside.walls.kernel import Kernel
-from plaudit.sandbox.inside.walls.lockdown import FIRST_DESCRIPTOR, ChildLimits, Walls, out_of_the_way
+from plaudit.sandbox.inside.walls.lockdown import FIRST_DESCRIPTOR, ChildLimits, Walls, move_descriptor
 from plaudit.sandbox.inside.walls.scratch import MOUNTED, OVER, Scratch
-from plaudit.sandbox.inside.warm_up import fill_gaps, rehearse
+from plaudit.sandbox.inside.warm_up import fill_gaps, warm_up
 
 __all__ = ["main"]
 
@@ -54,9 +54,9 @@ def main(flavour: str, at_most: int, control_descriptor: int, scratch_mb: int, f
     if not reason:
         namespaces.enter(kernel)
         namespaces.become_first_process(kernel)
-    _warm_up(flavour)
+    _import_modules(flavour)
     walls.measure()
-    share_code(kernel, rehearse)
+    share_code(kernel, warm_up)
     if not reason:
         if folder:
             os.rmdir(folder)  # not needed, and out of reach from now on
@@ -65,21 +65,21 @@ def main(flavour: str, at_most: int, control_descriptor: int, scratch_mb: int, f
     walls.prepare(seccomp=at_most >= 1, landlock=at_most >= 2, scratch=scratch)
     if not reason:
         kernel.die_with_parent()  # again: becoming another user has undone it
-    zygote = Zygote(kernel, control, walls)
+    loop = ServerLoop(kernel, control, walls)
     control.send(json.dumps(walls.report).encode())
-    filling = _settle()
-    zygote.run()
+    filling = _freeze()
+    loop.run()
     del filling  # kept until the end
 
 
-class Zygote:
+class ServerLoop:
     """Forks children, hands them over, and buries them."""
 
     def __init__(self, kernel: Kernel, control: socket.socket, walls: Walls) -> None:
         self._kernel, self._control, self._walls = kernel, control, walls
         self._fork = kernel.fork()
         self._janitors: dict[int, int] = {}  # of programs with scratch space
-        self._serve = serving()
+        self._serve = make_service()
         self._given: set[int] = set()  # children that are not buried yet
         self._asked = b""
         self._limits = ChildLimits(0, 0, 0, 0)
@@ -108,7 +108,7 @@ class Zygote:
         """Fork a child and hand it over."""
         if limits != self._asked:
             self._asked, self._limits = limits, ChildLimits(*LIMITS.unpack(limits))
-            self._shut = self._walls.shutting(self._limits)
+            self._shut = self._walls.lock_function(self._limits)
         pid = self._new_child()
         if self._limits.scratch_bytes and (scratch := self._walls.scratch):
             watched = (FILES[1], FILES[2], PROCESS)
@@ -155,11 +155,11 @@ class Zygote:
 
 
 def _scratch(size_mb: int, path: str) -> Scratch:
-    folder = out_of_the_way(os.open(path or MOUNTED, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
+    folder = move_descriptor(os.open(path or MOUNTED, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
     return Scratch(folder, size_mb << 20, path)
 
 
-def _warm_up(flavour: str) -> None:
+def _import_modules(flavour: str) -> None:
     sys.modules.update(dict.fromkeys(ABSENT))  # type: ignore[arg-type]  # None is how imports are told to fail
     for name in (*WARM, *FLAVOURS[flavour]):
         with contextlib.suppress(ImportError):  # not every Python has each of them
@@ -172,14 +172,14 @@ def _warm_up(flavour: str) -> None:
     sys.meta_path.append(Archive())
 
 
-def _settle() -> list[bytes]:
+def _freeze() -> list[bytes]:
     """Forget where things came from, and let garbage collection never touch what children share."""
     sys.path.clear()
     sys.path_importer_cache.clear()
     for name in [name for name in sys.modules if name.partition(".")[0] == "plaudit"]:
         del sys.modules[name]
     os.environ.clear()
-    rehearse()
+    warm_up()
     random.seed(0)  # a program without a seed of its own does the same every time
     sys.argv, sys.orig_argv = [""], [""]
     gc.collect()

@@ -1,7 +1,7 @@
 """Make forks of the server cheap: fewer mappings, and page tables that hold what programs use.
 
 A fork copies every mapping, and an exit takes each apart again. Shared libraries come in five mappings each that differ
-in protection alone; two do as well, since a candidate's process guards nothing from its own candidate. Where the kernel
+in protection alone; two do as well, since a program's process guards nothing from its own program. Where the kernel
 does not allow it, nothing is lost.
 """
 
@@ -33,15 +33,15 @@ class Mapping:
         return self.end - self.start
 
 
-def share_code(kernel: Kernel, rehearse: Callable[[], None]) -> None:
-    """Join the mappings of each library, and have forks copy the page tables of what `rehearse` runs through."""
+def share_code(kernel: Kernel, warm_up: Callable[[], None]) -> None:
+    """Join the mappings of each library, and have forks copy the page tables of what `warm_up` runs through."""
     with contextlib.suppress(OSError):  # a kernel that forbids changing code
         _join(kernel)
     code = [mapping for mapping in _mappings() if mapping.protection == READ | EXECUTE]
     for mapping in code:
         with contextlib.suppress(OSError):
             kernel.forget_pages(mapping.start, mapping.length)
-    rehearse()
+    warm_up()
     for mapping in code:
         if any(name in mapping.path for name in HOT):
             with contextlib.suppress(OSError):

@@ -8,10 +8,10 @@ import socket
 import sys
 
 from plaudit.frames import frame
-from plaudit.sandbox.inside.runtime import serving
+from plaudit.sandbox.inside.runtime import make_service
 from plaudit.sandbox.values import to_text
 
-__all__ = ["fill_gaps", "rehearse"]
+__all__ = ["fill_gaps", "warm_up"]
 
 TIMES = 20  # code is adapted once it has run some eight times
 PROGRAM = '''
@@ -46,7 +46,7 @@ LARGE = (1 << 16, 1 << 15, 1 << 14, 1 << 13, 1 << 12, 1 << 11, 1 << 10, 768, 560
 MANY, IN_A_ROW = 20_000, 3
 
 
-def rehearse() -> None:
+def warm_up() -> None:
     """Run programs as a child does."""
     frames = b"".join(frame(to_text(request).encode()) for request in REQUESTS)
     for _ in range(TIMES):
@@ -54,8 +54,8 @@ def rehearse() -> None:
         with ours, theirs:
             ours.sendall(frames)
             ours.shutdown(socket.SHUT_WR)
-            serving(theirs.fileno())()
-    sys.modules.pop("candidate", None)
+            make_service(theirs.fileno())()
+    sys.modules.pop("program", None)
 
 
 def fill_gaps() -> list[bytes]:

@@ -31,9 +31,9 @@ class JudgeLost(Exception):
 
 
 class JudgeProcess:
-    """A judge process, started by exec and ready when built; on a core of its own where `settled`."""
+    """A judge process, started by exec and ready when built; on a core of its own where `one_core`."""
 
-    def __init__(self, flavour: str, *, allow_unsafe: bool = False, settled: bool = False) -> None:
+    def __init__(self, flavour: str, *, allow_unsafe: bool = False, one_core: bool = False) -> None:
         incoming, self._writing = os.pipe()
         self._reading, outgoing = os.pipe()
         self._answered, answered = os.pipe()  # holds a byte when the program at hand has answered
@@ -41,7 +41,7 @@ class JudgeProcess:
         theirs = (incoming, outgoing, answered)
         try:
             command = [sys.executable, "-P", "-s", "-c", CODE.format(path=_search_path())]
-            ways = ["unsafe" if allow_unsafe else "safe", "one core" if settled else "any core"]
+            ways = ["unsafe" if allow_unsafe else "safe", "one core" if one_core else "any core"]
             self._process = subprocess.Popen(
                 [*command, *map(str, theirs), flavour, *ways],
                 pass_fds=theirs,
@@ -51,7 +51,7 @@ class JudgeProcess:
         finally:
             for fd in theirs:
                 os.close(fd)
-        self._greeted()
+        self._greet()
 
     def judge(self, job: Job, packed: bytes) -> Verdict:
         """The verdict on a job, given as it is and as it travels.
@@ -64,9 +64,9 @@ class JudgeProcess:
             write_frame(self._writing, packed)
             return msgspec.msgpack.decode(read_frame(self._reading, deadline), type=Verdict)
         except (EOFError, BrokenPipeError, TimeoutError) as error:
-            return self._overrun(job, error)
+            return self._judge_overrun(job, error)
 
-    def _overrun(self, job: Job, error: Exception) -> Verdict:
+    def _judge_overrun(self, job: Job, error: Exception) -> Verdict:
         if isinstance(error, TimeoutError):
             self._process.kill()
         code = self._process.wait()
@@ -94,7 +94,7 @@ class JudgeProcess:
         self._process.kill()
         self._process.wait()
 
-    def _greeted(self) -> None:
+    def _greet(self) -> None:
         try:
             refusal = read_frame(self._reading, time.monotonic() + START_S).decode()
         except (EOFError, TimeoutError) as error:

@@ -5,12 +5,12 @@ from typing import Any
 
 from plaudit.errors import InvalidTrajectory
 from plaudit.sandbox.judging.job import Job
-from plaudit.sandbox.judging.launcher import Bench
+from plaudit.sandbox.judging.launcher import Launcher
 from plaudit.sandbox.judging.plan import CallPlan
 from plaudit.sandbox.judging.proxies.exceptions import NotSplittable
 from plaudit.sandbox.judging.styles.asserts import judge_asserts
 from plaudit.sandbox.judging.styles.calls import judge_calls
-from plaudit.sandbox.judging.styles.fuzzing import judge_made_up
+from plaudit.sandbox.judging.styles.fuzzing import judge_fuzzing
 from plaudit.sandbox.judging.styles.in_process import judge_in_process
 from plaudit.sandbox.judging.styles.streams import judge_streams
 from plaudit.sandbox.judging.styles.test_files import judge_file
@@ -21,7 +21,7 @@ from plaudit.sandbox.sandbox import Sandbox
 
 __all__ = ["Judge"]
 
-_STYLES: dict[type, Callable[[Bench, Any], Verdict]] = {
+_STYLES: dict[type, Callable[[Launcher, Any], Verdict]] = {
     AssertSuite: judge_asserts,
     CallSuite: judge_calls,
     StreamSuite: judge_streams,
@@ -38,48 +38,48 @@ class Judge:
 
     def judge(self, job: Job) -> Verdict:
         """The verdict on a program; what is wrong with the tests themselves comes back as a refusal."""
-        bench = Bench(self._sandbox, job.source, job.limits, job.stop_early, self._on_first_value, self._plans)
+        launcher = Launcher(self._sandbox, job.source, job.limits, job.stop_early, self._on_first_value, self._plans)
         verdict: Verdict | None = None
         for suite in job.suites:
             if job.in_process and isinstance(suite, AssertSuite | FileSuite):
-                part = judge_in_process(bench, suite)
+                part = judge_in_process(launcher, suite)
             else:
-                part = _judged(bench, suite)
-            verdict = part if verdict is None else merged(verdict, part)
+                part = _judge_suite(launcher, suite)
+            verdict = part if verdict is None else merge(verdict, part)
             if verdict.refusal or (job.stop_early and not verdict.passed):
                 break
         if verdict is None:
             return Verdict(refusal="there are no tests")
         if job.fuzz and not verdict.refusal and not (job.stop_early and not verdict.passed):
-            return merged(verdict, _fuzzed(bench, job))
+            return merge(verdict, _judge_fuzzing(launcher, job))
         return verdict
 
 
-def _fuzzed(bench: Bench, job: Job) -> Verdict:
+def _judge_fuzzing(launcher: Launcher, job: Job) -> Verdict:
     """The verdict of inputs made up from those that the tests use; the reference must pass the tests itself."""
     made: list[Call] = []
     for suite in job.suites:
         if isinstance(suite, StreamSuite):
             return Verdict(refusal="inputs can be made up for functions only, not for standard input")
-        verdict = _judged(bench.other(job.reference, made), suite)
+        verdict = _judge_suite(launcher.other(job.reference, made), suite)
         if not verdict.passed:
             return Verdict(refusal=f"the reference does not pass the tests: {verdict.refusal or verdict.reason}")
     imports = [line for suite in job.suites for line in getattr(suite, "imports", ())]
     own = [call for call in made if not call.path.startswith(("@", "builtins:"))]
     try:
-        return judge_made_up(bench, job.reference, own, job.fuzz, imports)
+        return judge_fuzzing(launcher, job.reference, own, job.fuzz, imports)
     except NotSplittable as error:
         return Verdict(refusal=str(error))
 
 
-def _judged(bench: Bench, suite: Suite) -> Verdict:
+def _judge_suite(launcher: Launcher, suite: Suite) -> Verdict:
     try:
-        return _STYLES[type(suite)](bench, suite)
+        return _STYLES[type(suite)](launcher, suite)
     except (NotSplittable, InvalidTrajectory) as error:
         return Verdict(refusal=str(error))
 
 
-def merged(first: Verdict, second: Verdict) -> Verdict:
+def merge(first: Verdict, second: Verdict) -> Verdict:
     """Two verdicts on one program as one."""
     completed = first.conclusion is Conclusion.COMPLETED
     return Verdict(

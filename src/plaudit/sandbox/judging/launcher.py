@@ -4,23 +4,23 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from plaudit.sandbox.judging.plan import CallPlan
-from plaudit.sandbox.judging.proxies.program_proxy import Candidate, NotLoaded, Started, conclusion_of, tail
-from plaudit.sandbox.judging.rewriting.names import bare_imports, prefixed
+from plaudit.sandbox.judging.proxies.program_proxy import NotLoaded, ProgramProxy, Started, conclusion_of, tail
+from plaudit.sandbox.judging.rewriting.names import bare_imports, with_prefix
 from plaudit.sandbox.judging.verdict import Conclusion, TestResult, Verdict
 from plaudit.sandbox.limits import RunLimits
 from plaudit.sandbox.outcome import Ending, Outcome
 from plaudit.sandbox.program import Call
 from plaudit.sandbox.sandbox import Sandbox
 
-__all__ = ["Bench", "unloaded"]
+__all__ = ["Launcher", "load_failure"]
 
 MAX_REASON = 500
 MAX_PLANS = 512
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
-    """One program on the bench; `plans` is shared by all programs of a judge."""
+class Launcher:
+    """One program and how to start it; `plans` is shared by all programs of a judge."""
 
     sandbox: Sandbox
     source: str
@@ -28,19 +28,19 @@ class Bench:
     stop_early: bool = True
     on_first_value: Callable[[], object] = lambda: None
     plans: dict[str, CallPlan] = field(default_factory=dict)
-    made: list[Call] | None = None  # where the calls of the tests are to be noted
+    made: list[Call] | None = None  # where the calls of the tests are to be recorded
 
-    def other(self, source: str, made: list[Call] | None = None) -> "Bench":
-        """The same bench with another program on it, such as the reference; no plans, and nobody is told."""
+    def other(self, source: str, made: list[Call] | None = None) -> "Launcher":
+        """The same for another program, such as the reference; no plans, and nobody is told."""
         return replace(self, source=source, made=made, plans={}, on_first_value=lambda: None)
 
-    def candidate(self, imports: list[str], plan: CallPlan | None = None) -> Candidate:
+    def proxy(self, imports: list[str], plan: CallPlan | None = None) -> ProgramProxy:
         """The program, loaded after the data set's own import lines and asked all of a plan; raises NotLoaded."""
         prefix = bare_imports("\n".join(imports)) if imports else ""
-        source = prefixed(prefix, self.source)
-        candidate = Candidate(lambda asked: self._loaded(source, asked), self.on_first_value, plan)
-        candidate.made = self.made
-        return candidate
+        source = with_prefix(prefix, self.source)
+        proxy = ProgramProxy(lambda asked: self._load(source, asked), self.on_first_value, plan)
+        proxy.made = self.made
+        return proxy
 
     def plan(self, key: str) -> CallPlan:
         """The plan of the tests `key`, a new one where there is none."""
@@ -50,7 +50,7 @@ class Bench:
             self.plans[key] = CallPlan()
         return self.plans[key]
 
-    def _loaded(self, source: str, plan: CallPlan) -> Started:
+    def _load(self, source: str, plan: CallPlan) -> Started:
         program = self.sandbox.open(self.limits)
         outcomes = program.load_and_call(source, plan.frames, len(plan.keys))
         outcome = next(outcomes)
@@ -60,7 +60,7 @@ class Bench:
         raise NotLoaded(outcome)
 
 
-def unloaded(names: list[str], outcome: Outcome) -> Verdict:
+def load_failure(names: list[str], outcome: Outcome) -> Verdict:
     """The verdict on a program that could not be loaded: no test passed."""
     reason = f"the program could not be loaded: {outcome.reason}"[:MAX_REASON]
     return Verdict(

@@ -1,4 +1,4 @@
-"""The calls that a test text makes, noted once, so that the next program can be asked all of them in one go.
+"""The calls that a test text makes, recorded once, so that the next program can be asked all of them in one go.
 
 Only good where no call depends on an earlier answer. The tests still run in full for every program: each call they make
 is checked against the plan, and the first that differs breaks it.
@@ -13,7 +13,7 @@ from plaudit.sandbox.outcome import Outcome
 from plaudit.sandbox.program import Call
 from plaudit.sandbox.values import from_text
 
-__all__ = ["CallPlan", "PlanBroken", "Replay", "key_of", "noted"]
+__all__ = ["CallPlan", "PlanBroken", "Replay", "key_of", "copy_call"]
 
 MAX_CALLS, MAX_CHARACTERS = 256, 1 << 15  # what surely fits into a socket's buffer, so that nobody waits for room
 
@@ -89,6 +89,6 @@ def key_of(path: str, args: list[Any], keywords: dict[str, Any]) -> str:
     return Call(path, args, keywords).text()
 
 
-def noted(path: str, args: list[Any], keywords: dict[str, Any]) -> Call:
+def copy_call(path: str, args: list[Any], keywords: dict[str, Any]) -> Call:
     """A call with copies of its arguments as they are now."""
     return Call(*from_text(key_of(path, args, keywords))[1:])

@@ -37,7 +37,7 @@ class JudgePool:
         """The verdict on one job; `packed` is the job as it travels, where that is known."""
         packed = packed or msgspec.msgpack.encode(job)
         for attempt in range(TRIES):
-            judge = self._taken()
+            judge = self._acquire()
             try:
                 verdict = judge.judge(job, packed)
             except JudgeLost as error:
@@ -73,9 +73,9 @@ class JudgePool:
                 packed, job = waiting.popleft()
             except IndexError:
                 return
-            verdicts[packed] = self._settled(job, packed)
+            verdicts[packed] = self._judge_or_error(job, packed)
 
-    def _settled(self, job: Job, packed: bytes) -> Verdict | SandboxError:
+    def _judge_or_error(self, job: Job, packed: bytes) -> Verdict | SandboxError:
         try:
             return self.judge(job, packed)
         except SandboxError as error:
@@ -94,14 +94,14 @@ class JudgePool:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _taken(self) -> JudgeProcess:
+    def _acquire(self) -> JudgeProcess:
         with self._lock:
             if self._owner != os.getpid():  # we are a fork: these judges answer to somebody else
                 self._idle, self._owner = [], os.getpid()
             if self._idle:
                 return self._idle.pop()
-        settled = self.workers >= cores()  # else there is a core to spare for what can be done at the same time
-        return JudgeProcess(self.flavour, allow_unsafe=self.allow_unsafe, settled=settled)
+        one_core = self.workers >= cores()  # else there is a core to spare for what can be done at the same time
+        return JudgeProcess(self.flavour, allow_unsafe=self.allow_unsafe, one_core=one_core)
 
     def _give_back(self, judge: JudgeProcess) -> None:
         with self._lock:

@@ -1,6 +1,6 @@
-"""Keep the result of every point of a test text while it runs.
+"""Keep the result of every check of a test text while it runs.
 
-A point passes when it ran at least once and never failed; once the program is lost, the point at hand has failed
+A check passes when it ran at least once and never failed; once the program is lost, the check at hand has failed
 whatever the test makes of it.
 """
 
@@ -32,22 +32,22 @@ class Watched(Protocol):
 
 
 class StopTests(BaseException):
-    """The verdict is known: the remaining points need not run."""
+    """The verdict is known: the remaining checks need not run."""
 
 
 PASSING = (NotSplittable, PlanBroken, StopTests)
 
 
 class Recorder:
-    """Results by point; `point(index)` is a context manager around each."""
+    """Results by check; `check(index)` is a context manager around each."""
 
     def __init__(self, names: tuple[str, ...], program: Watched, *, stop_early: bool) -> None:
         self._names, self._program, self._stop_early = names, program, stop_early
         self._failures: dict[int, str] = {}
         self._ran: set[int] = set()
 
-    def point(self, index: int) -> "_Point":
-        return _Point(self, index)
+    def check(self, index: int) -> "_Check":
+        return _Check(self, index)
 
     def begin(self, index: int) -> None:
         self._ran.add(index)
@@ -70,7 +70,7 @@ class Recorder:
         return next(iter(self._failures.values()), "")
 
     def results(self, *, aborted: str) -> list[TestResult]:
-        """One result per point; where the text was `aborted`, points that never ran have failed too."""
+        """One result per check; where the text was `aborted`, checks that never ran have failed too."""
         return [
             TestResult(name, index not in self._failures and index in self._ran, self._reason(index, aborted))
             for index, name in enumerate(self._names)
@@ -81,8 +81,8 @@ class Recorder:
         return self._failures.get(index, "" if index in self._ran else f"not run: {aborted}")
 
 
-class _Point:
-    """One run of one point; failures end here, so that the points after it run too."""
+class _Check:
+    """One run of one check; failures end here, so that the checks after it run too."""
 
     __slots__ = ("_index", "_recorder")
 

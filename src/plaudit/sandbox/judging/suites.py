@@ -84,7 +84,7 @@ def read_suite(truth: Any, prompt: str = "") -> Suite:
         truth = {"tests": list(truth)}
     if not isinstance(truth, Mapping):
         raise InvalidTrajectory(f"tests are a text, a list of asserts or a dict, got {type(truth).__name__}")
-    truth = _opened(truth)
+    truth = _open_program(truth)
     unknown = [key for key in truth if key not in _KEYS]
     prompt = str(truth.get("prompt") or prompt)
     for key in ("test_file", "tests", "test", "test_list"):
@@ -99,7 +99,7 @@ def read_suite(truth: Any, prompt: str = "") -> Suite:
     )
 
 
-def _opened(truth: Mapping[str, Any]) -> Mapping[str, Any]:
+def _open_program(truth: Mapping[str, Any]) -> Mapping[str, Any]:
     """APPS keeps inputs, outputs and fn_name as one JSON text in `input_output`."""
     inner = truth.get("input_output")
     if isinstance(inner, str | bytes):

@@ -19,7 +19,7 @@ class Conclusion(enum.StrEnum):
     MEMORY = "memory"
     OUTPUT = "output"
     CRASH = "crash"
-    UNLOADED = "unloaded"
+    UNLOADED = "load_failure"
 
 
 class TestResult(msgspec.Struct, frozen=True, omit_defaults=True):

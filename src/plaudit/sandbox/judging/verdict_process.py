@@ -54,10 +54,10 @@ def main(incoming: int, outgoing: int, answered: int, flavour: str, allow_unsafe
     with sandbox:
         while _has_more(incoming, parent):
             job = decoder.decode(read_frame(incoming))
-            write_frame(outgoing, _packed(_judged(judge, job)))
+            write_frame(outgoing, _pack(_judge_suite(judge, job)))
 
 
-def _judged(judge: Judge, job: Job) -> Verdict:
+def _judge_suite(judge: Judge, job: Job) -> Verdict:
     signal.setitimer(signal.ITIMER_PROF, job.judge_cpu_s)
     try:
         return judge.judge(job)
@@ -65,7 +65,7 @@ def _judged(judge: Judge, job: Job) -> Verdict:
         signal.setitimer(signal.ITIMER_PROF, 0)
 
 
-def _packed(verdict: Verdict) -> bytes:
+def _pack(verdict: Verdict) -> bytes:
     """A verdict as bytes; words of the program's that are no text (lone surrogates) are written with escapes."""
     try:
         return msgspec.msgpack.encode(verdict)

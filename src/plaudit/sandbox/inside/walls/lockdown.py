@@ -20,7 +20,7 @@ from plaudit.sandbox.inside.walls.kernel import PR_SET_DUMPABLE, PR_SET_NO_NEW_P
 from plaudit.sandbox.inside.walls.scratch import RIGHTS, Scratch
 from plaudit.sandbox.inside.walls.seccomp import Filter, build_filter
 
-__all__ = ["FIRST_DESCRIPTOR", "ChildLimits", "Walls", "out_of_the_way"]
+__all__ = ["FIRST_DESCRIPTOR", "ChildLimits", "Walls", "move_descriptor"]
 
 FIRST_UID, UIDS, NOBODY = 0x3000_0000, 0x0FFF_0000, 65534
 THREADS, THREADS_AMONG_OTHERS = 128, 2048
@@ -41,7 +41,7 @@ class ChildLimits:
 
 
 class Walls:
-    """What stands between a candidate and everything else; `report` says of each wall whether it went up."""
+    """What stands between a program and everything else; `report` says of each wall whether it went up."""
 
     def __init__(self, kernel: Kernel) -> None:
         self.report: dict[str, tuple[bool, str]] = dict.fromkeys(("Landlock", "seccomp"), (False, "switched off"))
@@ -69,7 +69,7 @@ class Walls:
             _, hard = resource.getrlimit(kind)
             self._hard[kind] = UNLIMITED if hard == resource.RLIM_INFINITY else hard
         with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
-            file.write("1000")  # when memory runs out, it is a candidate that goes
+            file.write("1000")  # when memory runs out, it is a program that goes
         if os.geteuid() != 0:
             self._processes = _tasks_of(os.geteuid()) + THREADS_AMONG_OTHERS
 
@@ -91,15 +91,15 @@ class Walls:
         signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # printing too much kills at once
         self._server = os.getpid()
 
-    def shutting(self, limits: ChildLimits) -> Callable[[], None]:
+    def lock_function(self, limits: ChildLimits) -> Callable[[], None]:
         """A function that puts up the rest, in a child, for good; OSError when a wall that stood in the trial does not.
 
         Everything is looked up beforehand: each object that a child touches costs it the copy of a page.
         """
         if limits.scratch_bytes:
-            return self._shutting_with_scratch(limits)
+            return self._lock_function_with_scratch(limits)
         getpid, getppid, server, landlock = os.getpid, os.getppid, self._server, self._landlock
-        first = [self._die_with_parent, os.setsid, *self._limiting(limits), *([landlock] if landlock else [])]
+        first = [self._die_with_parent, os.setsid, *self._limit_calls(limits), *([landlock] if landlock else [])]
         first.append(partial(os.closerange, 4, 1 << 16))
         words, places = (self._filter.words, self._filter.own_pid) if self._filter else (None, [])
         last = [self._seccomp] if self._seccomp else []
@@ -118,7 +118,7 @@ class Walls:
 
         return shut
 
-    def _limiting(self, limits: ChildLimits) -> list[Callable[[], object]]:
+    def _limit_calls(self, limits: ChildLimits) -> list[Callable[[], object]]:
         wanted = {
             resource.RLIMIT_AS: self._own_memory + limits.memory_bytes,
             resource.RLIMIT_CPU: limits.cpu_s,
@@ -128,22 +128,22 @@ class Walls:
         values = {kind: min(value, self._hard[kind]) for kind, value in wanted.items()}
         return [partial(resource.setrlimit, kind, (value, value)) for kind, value in values.items()]
 
-    def _shutting_with_scratch(self, limits: ChildLimits) -> Callable[[], None]:
+    def _lock_function_with_scratch(self, limits: ChildLimits) -> Callable[[], None]:
         """The same for a program that has scratch space; that they are rarer may cost a few pages."""
-        first, enter = [self._die_with_parent, os.setsid, *self._limiting(limits)], self._enter_scratch
+        first, enter = [self._die_with_parent, os.setsid, *self._limit_calls(limits)], self._enter_scratch
 
         def shut() -> None:
             if enter is None:
                 raise OSError("there is no scratch space")
             for step in first:
-                _done(step)
+                _put_up(step)
             if os.getppid() != self._server:
                 os._exit(0)
             enter()
 
         return shut
 
-    def _entering(self, scratch: Scratch, ruleset: int, code: Filter) -> Callable[[], None]:
+    def _enter_function(self, scratch: Scratch, ruleset: int, code: Filter) -> Callable[[], None]:
         """A function that goes to the scratch folder and nowhere else."""
         landlock, seccomp = self._kernel.landlock(ruleset), self._kernel.seccomp(code.address)
 
@@ -152,11 +152,11 @@ class Walls:
             os.fchdir(scratch.folder)
             if scratch.path:
                 self._kernel.prctl(PR_SET_DUMPABLE, 1)  # for the janitor; other programs are kept off by Landlock
-            _done(landlock)
+            _put_up(landlock)
             os.closerange(4, 1 << 16)
             for place in code.own_pid:
                 code.words[place] = os.getpid()
-            _done(seccomp)
+            _put_up(seccomp)
 
         return enter
 
@@ -187,9 +187,9 @@ class Walls:
         os.setresuid(number, number, number)
 
     def _try_landlock(self) -> None:
-        ruleset = out_of_the_way(self._kernel.landlock_ruleset())
+        ruleset = move_descriptor(self._kernel.landlock_ruleset())
         landlock = self._kernel.landlock(ruleset)
-        _attempt_in_child(lambda: _done(landlock), {"open": errno.EACCES})
+        _attempt_in_child(lambda: _put_up(landlock), {"open": errno.EACCES})
         self._landlock = landlock
 
     def _try_seccomp(self) -> None:
@@ -199,7 +199,7 @@ class Walls:
         def take_on() -> None:
             for place in code.own_pid:
                 code.words[place] = os.getpid()
-            _done(seccomp)
+            _put_up(seccomp)
 
         _attempt_in_child(
             take_on, {"open": errno.ENOENT, "fork": errno.EPERM, "socket": errno.EPERM, "signal": errno.EPERM}
@@ -211,23 +211,23 @@ class Walls:
         if missing:
             raise OSError(f"it needs {' and '.join(missing)}, which cannot be had here ({self.report[missing[0]][1]})")
         scratch.try_watching(self._kernel)
-        ruleset = out_of_the_way(self._kernel.landlock_ruleset())
+        ruleset = move_descriptor(self._kernel.landlock_ruleset())
         self._kernel.landlock_allow(ruleset, scratch.folder, RIGHTS)
-        enter = self._entering(scratch, ruleset, build_filter(scratch=True))
+        enter = self._enter_function(scratch, ruleset, build_filter(scratch=True))
         refused = {"open": errno.EACCES, "fork": errno.EPERM, "socket": errno.EPERM, "signal": errno.EPERM}
         _attempt_in_child(enter, refused | {"write here": 0})
         os.unlink("trial", dir_fd=scratch.folder)
         self._enter_scratch, self.scratch = enter, scratch
 
 
-def out_of_the_way(descriptor: int) -> int:
+def move_descriptor(descriptor: int) -> int:
     """A descriptor under a number that no child will have in its place; the old one is closed."""
     moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, FIRST_DESCRIPTOR)
     os.close(descriptor)
     return moved
 
 
-def _done(call: Callable[[], object]) -> None:
+def _put_up(call: Callable[[], object]) -> None:
     if call():
         raise OSError("the kernel refuses a wall")
 

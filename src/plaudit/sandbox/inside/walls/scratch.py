@@ -49,7 +49,7 @@ class Scratch:
         """A process that watches a program and, when it is dead, empties the folder; its number.
 
         The descriptors are what the program prints to and its process, which may be gone before the janitor looks.
-        Names of files are a candidate's words, so it is not the server that reads them.
+        Names of files are a program's words, so it is not the server that reads them.
         """
         janitor = kernel.fork()()
         if janitor == 0:

@@ -1,4 +1,4 @@
-"""Which system calls a candidate's process may make, by name, and their numbers.
+"""Which system calls a program's process may make, by name, and their numbers.
 
 This is a list of what is allowed; everything that is not named is refused. Calls that take a path answer "no such
 file", so that programs which look for a file before they read standard input go on. Programs with scratch space may

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["array_of", "listed"]
+__all__ = ["array_of", "to_list"]
 
 TYPE_NAME = re.compile(r"[<>|=]?([?biufc]\d{0,2}|[US]\d{1,6})")
 
@@ -29,6 +29,6 @@ def array_of(attribute: Callable[[str], Any], items: Callable[[], Any]) -> Any |
     return array if array.size else None
 
 
-def listed(value: Any) -> Any:
+def to_list(value: Any) -> Any:
     """An array, made anew here or left over there, as a list, as data sets have it; anything else as it is."""
     return value.tolist() if getattr(value, "type_name", type(value).__name__) == "ndarray" else value

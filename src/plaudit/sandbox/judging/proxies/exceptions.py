@@ -37,7 +37,7 @@ class RemoteErrors:
             self._known[name] = _builtin(name) or type(name, (self._base(bases),), {"__module__": "program"})
         return self._known[name]
 
-    def raised(self, names: tuple[str, ...], message: str) -> BaseException:
+    def make_error(self, names: tuple[str, ...], message: str) -> BaseException:
         """The exception to raise for one that the program raised; `names` are its class and those it derives from."""
         name = names[0] if names and names[0].isidentifier() and len(names[0]) <= MAX_NAME else "Exception"
         if name in SILENT:

@@ -101,7 +101,7 @@ class RemoteObject:
         return not self == other
 
     def __len__(self) -> int:
-        length = self._ask("builtins:len") if self.made_here else len(self._taken())
+        length = self._ask("builtins:len") if self.made_here else len(self._fetch_items())
         if type(length) is not int:
             raise TypeError(f"the length of {self.type_name} is no number")
         return length
@@ -110,7 +110,7 @@ class RemoteObject:
         return self._ask("builtins:bool") is True
 
     def __iter__(self) -> Iterator[Any]:
-        return self._asked_items() if self.made_here else iter(self._taken())
+        return self._iterate() if self.made_here else iter(self._fetch_items())
 
     def __next__(self) -> Any:
         item = self._ask("builtins:next", END)
@@ -120,7 +120,7 @@ class RemoteObject:
 
     def __getitem__(self, key: Any) -> Any:
         if not self.made_here and isinstance(key, int | slice):
-            return self._taken()[key]
+            return self._fetch_items()[key]
         return self._member("__getitem__", key)
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -129,7 +129,7 @@ class RemoteObject:
     def __contains__(self, item: Any) -> bool:
         if self.made_here:
             return self._member("__contains__", item) is True
-        return any(item == one for one in self._taken())
+        return any(item == one for one in self._fetch_items())
 
     def __enter__(self) -> Any:
         return self._member("__enter__")
@@ -153,13 +153,13 @@ class RemoteObject:
     def _member(self, name: str, *args: Any) -> Any:
         return self._asking.call(f"@{self.number}.{name}", args, {})
 
-    def _taken(self) -> list[Any]:
+    def _fetch_items(self) -> list[Any]:
         """Its items, taken once."""
         if self._items is None:
-            self._items = list(self._asked_items())
+            self._items = list(self._iterate())
         return self._items
 
-    def _asked_items(self) -> Iterator[Any]:
+    def _iterate(self) -> Iterator[Any]:
         iterator = self._ask("builtins:iter")
         if not isinstance(iterator, RemoteObject):
             raise TypeError(f"{self.type_name} is not iterable")

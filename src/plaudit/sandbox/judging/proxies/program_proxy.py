@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from plaudit.sandbox.judging.plan import CallPlan, PlanBroken, Replay, noted
+from plaudit.sandbox.judging.plan import CallPlan, PlanBroken, Replay, copy_call
 from plaudit.sandbox.judging.proxies.arguments import carry_over
 from plaudit.sandbox.judging.proxies.exceptions import NotSplittable, ProgramLost, RemoteErrors
 from plaudit.sandbox.judging.proxies.objects import Remote, RemoteObject, plain_or_remote
@@ -18,7 +18,7 @@ from plaudit.sandbox.outcome import Ending, Outcome
 from plaudit.sandbox.program import Call, Program
 from plaudit.sandbox.values import Handle, NotPlain
 
-__all__ = ["Candidate", "NotLoaded", "Started", "conclusion_of", "odd_numbers_in", "shown", "tail"]
+__all__ = ["ProgramProxy", "NotLoaded", "Started", "conclusion_of", "odd_numbers_in", "show_value", "tail"]
 
 MAX_LOSSES = 3
 ODD = frozenset({"nan", "inf"})
@@ -56,7 +56,7 @@ class Started:
     outcomes: Iterator[Outcome]
 
 
-class Candidate:
+class ProgramProxy:
     """One program, loaded, for one run of tests; `calls` counts what it answered.
 
     With a `plan`, everything in it is asked at once, and the tests are answered from that.
@@ -77,7 +77,7 @@ class Candidate:
         self._losses = 0
         self._obstacle = ""
         self._recorded: CallPlan | None = None
-        self.made: list[Call] | None = None  # where every call is to be noted
+        self.made: list[Call] | None = None  # where every call is to be recorded
         self.errors = RemoteErrors()
         self.carries_over = False
         self.odd_numbers = ODD
@@ -103,7 +103,7 @@ class Candidate:
             return ""
         if self.last.ending is not Ending.RETURNED:
             return self.last.reason[:SHOWN]
-        return f"the last call returned {shown(self.last.value)}"
+        return f"the last call returned {show_value(self.last.value)}"
 
     def close(self) -> None:
         self.program.close()
@@ -127,8 +127,8 @@ class Candidate:
         """Call across the boundary: the value that came back, or the exception raised again."""
         if self._lost is not None:
             raise ProgramLost(self.trouble)
-        outcome = self._asked(path, list(args), keywords)
-        return self._settled(path, outcome, args, keywords)
+        outcome = self._ask(path, list(args), keywords)
+        return self._result_of(path, outcome, args, keywords)
 
     def _start(self, plan: CallPlan | None = None) -> Program:
         started = self._started(plan or NO_CALLS)
@@ -143,11 +143,11 @@ class Candidate:
             self.stdout = (self.stdout + outcome.stdout)[-TAIL:]
             self.stderr = (self.stderr + outcome.stderr)[-TAIL:]
 
-    def _asked(self, path: str, args: list[Any], keywords: dict[str, Any]) -> Outcome:
-        args, keywords = [_crossing(one) for one in args], {name: _crossing(one) for name, one in keywords.items()}
+    def _ask(self, path: str, args: list[Any], keywords: dict[str, Any]) -> Outcome:
+        args, keywords = [_to_handle(one) for one in args], {name: _to_handle(one) for name, one in keywords.items()}
         try:
             if self.made is not None:
-                self.made.append(noted(path, args, keywords))
+                self.made.append(copy_call(path, args, keywords))
             if self._recorded is not None:
                 self._recorded.add(path, args, keywords)
             if self._replay is not None:
@@ -159,8 +159,8 @@ class Candidate:
             self._obstacle = f"cannot be split: {path} is called with something that is not plain data ({error})"
             raise NotSplittable(self._obstacle) from None
 
-    def _settled(self, path: str, outcome: Outcome, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-        self._note(outcome)
+    def _result_of(self, path: str, outcome: Outcome, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        self._count(outcome)
         if outcome.ending.is_final:
             self._lost = outcome
             self._losses += 1
@@ -170,7 +170,7 @@ class Candidate:
         if self.carries_over:
             _carry(args, keywords, outcome)
         if outcome.ending is Ending.RAISED and outcome.error is not None:
-            raise self.errors.raised((outcome.error.name, *outcome.error.bases), outcome.error.message)
+            raise self.errors.make_error((outcome.error.name, *outcome.error.bases), outcome.error.message)
         if outcome.ending is Ending.MEMORY:
             raise MemoryError("the program ran out of memory")
         if outcome.ending is Ending.OPAQUE:
@@ -179,7 +179,7 @@ class Candidate:
             raise AssertionError(f"{path} returned {odd}, of which the tests know nothing")
         return outcome.value
 
-    def _note(self, outcome: Outcome) -> None:
+    def _count(self, outcome: Outcome) -> None:
         if not self.calls:
             self._on_first_value()
         self.calls += 1
@@ -187,12 +187,12 @@ class Candidate:
         self._keep_account(outcome)
 
 
-def _crossing(value: Any) -> Any:
+def _to_handle(value: Any) -> Any:
     """An argument as it travels: what came from the program goes back as the object it stands for."""
     if isinstance(value, RemoteObject):
         return Handle(value.number)
     if type(value) is list:
-        return [_crossing(item) for item in value]
+        return [_to_handle(item) for item in value]
     return value
 
 
@@ -201,7 +201,7 @@ def tail(printed: bytes) -> str:
     return printed[-TAIL:].decode("utf-8", "backslashreplace")
 
 
-def shown(value: Any) -> str:
+def show_value(value: Any) -> str:
     """The beginning of a value's text, for people; whatever it is."""
     try:
         return repr(value)[:SHOWN]

@@ -1,8 +1,8 @@
-"""Cut a test text into points, so that each assert counts for itself.
+"""Cut a test text into checks, so that each assert counts for itself.
 
-A point is a statement that can fail: an assert, a call of something called `assert…` or `check…`, a `try` as a whole.
+A check is a statement that can fail: an assert, a call of something called `assert…` or `check…`, a `try` as a whole.
 Points stand at the top of the text or of `check`, also inside loops and conditions there. Asserts on constants check
-nothing, so they are no points; a text without points is one point.
+nothing, so they are no checks; a text without checks is one check.
 """
 
 import ast
@@ -12,18 +12,18 @@ from functools import lru_cache
 from types import CodeType
 
 from plaudit.sandbox.judging.proxies.exceptions import NotSplittable
-from plaudit.sandbox.judging.rewriting.names import parsed
-from plaudit.sandbox.judging.rewriting.zipping import answers_paired
+from plaudit.sandbox.judging.rewriting.names import parse_tests
+from plaudit.sandbox.judging.rewriting.zipping import rewrite_zips
 
-__all__ = ["POINT", "Instrumented", "instrumented", "looks_at_arguments", "refuse_async", "rewritten"]
+__all__ = ["CHECK", "Instrumented", "instrument", "looks_at_arguments", "refuse_async", "rewrite"]
 
-POINT = "__point__"
+CHECK = "__check__"
 CHECKING = ("assert", "check", "verify", "expect")
 
 
 @dataclass(frozen=True, slots=True)
 class Instrumented:
-    """A test text whose points report to `__point__(index)`."""
+    """A test text whose checks report to `__check__(index)`."""
 
     code: CodeType
     names: tuple[str, ...]
@@ -32,9 +32,9 @@ class Instrumented:
 
 
 @lru_cache(maxsize=512)
-def instrumented(text: str) -> Instrumented:
-    """The text, compiled, with a `with __point__(n):` around every point."""
-    tree = rewritten(text)
+def instrument(text: str) -> Instrumented:
+    """The text, compiled, with a `with __check__(n):` around every check."""
+    tree = rewrite(text)
     has_check = any(isinstance(node, ast.FunctionDef) and node.name == "check" for node in tree.body)
     calls_check = any(_calls(node, "check") for node in tree.body)
     names: list[str] = []
@@ -43,10 +43,10 @@ def instrumented(text: str) -> Instrumented:
     return Instrumented(code, tuple(names), has_check, calls_check)
 
 
-def rewritten(text: str) -> ast.Module:
+def rewrite(text: str) -> ast.Module:
     """The tree of a test text, in which `zip` notices an answer that is too short."""
-    tree = copy.deepcopy(parsed(text))
-    answers_paired(tree, _results(tree), SAFE_CALLS)
+    tree = copy.deepcopy(parse_tests(text))
+    rewrite_zips(tree, _results(tree), SAFE_CALLS)
     return ast.fix_missing_locations(tree)
 
 
@@ -57,7 +57,7 @@ def _calls(node: ast.stmt, name: str) -> bool:
 
 def refuse_async(text: str) -> None:
     """Raise NotSplittable for tests that await: what they await would have to run here."""
-    for node in ast.walk(parsed(text)):
+    for node in ast.walk(parse_tests(text)):
         if isinstance(node, ast.Await | ast.AsyncFunctionDef | ast.AsyncFor | ast.AsyncWith):
             raise NotSplittable("the tests await coroutines, which cannot be split")
 
@@ -71,11 +71,11 @@ def _wrapped(body: list[ast.stmt], names: list[str], *, at_top: bool = False) ->
             node.body = _wrapped(node.body, names)
             if not isinstance(node, ast.With):
                 node.orelse = _wrapped(node.orelse, names)
-        wrapped.append(_point(node, names) if _is_point(node) else node)
+        wrapped.append(_wrap_check(node, names) if _is_check(node) else node)
     return wrapped
 
 
-def _is_point(node: ast.stmt) -> bool:
+def _is_check(node: ast.stmt) -> bool:
     if isinstance(node, ast.Assert):
         return not isinstance(node.test, ast.Constant) or not node.test.value
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
@@ -85,9 +85,9 @@ def _is_point(node: ast.stmt) -> bool:
     return isinstance(node, ast.Try)
 
 
-def _point(node: ast.stmt, names: list[str]) -> ast.stmt:
+def _wrap_check(node: ast.stmt, names: list[str]) -> ast.stmt:
     names.append(" ".join(ast.unparse(node).split())[:120])
-    call = ast.Call(ast.Name(POINT, ast.Load()), [ast.Constant(len(names) - 1)], [])
+    call = ast.Call(ast.Name(CHECK, ast.Load()), [ast.Constant(len(names) - 1)], [])
     return ast.copy_location(ast.With([ast.withitem(call)], [node]), node)
 
 
@@ -98,7 +98,7 @@ def looks_at_arguments(text: str) -> bool:
     Where they only compute what they expect from it (`f(x) == sorted(x)`), a program that empties `x` must not change
     what is expected of it, so arguments are then left alone.
     """
-    tree = parsed(text)
+    tree = parse_tests(text)
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     passed = {name.id for call in calls for name in ast.walk(call) if isinstance(name, ast.Name)}
     passed -= {call.func.id for call in calls if isinstance(call.func, ast.Name)}

@@ -21,8 +21,8 @@ __all__ = [
     "bare_imports",
     "helpers_in",
     "library",
-    "parsed",
-    "prefixed",
+    "parse_tests",
+    "with_prefix",
     "open_names",
     "top_level_names",
 ]
@@ -51,7 +51,7 @@ class OpenNames:
 
 
 @lru_cache(maxsize=512)
-def parsed(text: str, what: str = "the tests") -> ast.Module:
+def parse_tests(text: str, what: str = "the tests") -> ast.Module:
     """The syntax tree of a trusted text, or InvalidTrajectory that says where it breaks."""
     try:
         return ast.parse(text)
@@ -64,7 +64,7 @@ def open_names(
     text: str, entry_point: str | None, explained: frozenset[str] = frozenset(), *, imported: bool = False
 ) -> OpenNames:
     """What `text` leaves open, given the names `explained` elsewhere; `imported`: it imports the program by name."""
-    tree = parsed(text)
+    tree = parse_tests(text)
     free, used_builtins = _free_names(text)
     free -= explained
     modules = {
@@ -117,7 +117,7 @@ def bare_imports(text: str) -> str:
     return ast.unparse(ast.Module(list(kept), []))
 
 
-def prefixed(prefix: str, source: str) -> str:
+def with_prefix(prefix: str, source: str) -> str:
     """A program with lines put before it, but behind what must be the first: imports from __future__."""
     if not prefix.strip():
         return source

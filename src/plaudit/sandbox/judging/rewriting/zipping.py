@@ -8,13 +8,13 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-__all__ = ["PAIRED", "answers_paired", "paired"]
+__all__ = ["STRICT_ZIP", "rewrite_zips", "strict_zip"]
 
-PAIRED = "__paired__"
+STRICT_ZIP = "__strict_zip__"
 _NOTHING = object()
 
 
-def answers_paired(tree: ast.Module, results: set[str], safe: set[str]) -> None:
+def rewrite_zips(tree: ast.Module, results: set[str], safe: set[str]) -> None:
     """Rewrite such calls of `zip` in place; `results` are variables that hold answers, `safe` are known functions."""
     for node in ast.walk(tree):
         if (
@@ -25,11 +25,11 @@ def answers_paired(tree: ast.Module, results: set[str], safe: set[str]) -> None:
         ):
             sides = [_is_answer(side, results, safe) for side in node.args]
             if any(sides) and not all(sides):
-                node.func.id = PAIRED
+                node.func.id = STRICT_ZIP
                 node.args = [ast.Tuple([ast.Constant(side) for side in sides], ast.Load()), *node.args]
 
 
-def paired(sides: tuple[bool, ...], *iterables: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
+def strict_zip(sides: tuple[bool, ...], *iterables: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
     """`zip`, but an answer (True in `sides`) that ends while the others go on is a failure."""
     iterators = [iter(iterable) for iterable in iterables]
     while True:

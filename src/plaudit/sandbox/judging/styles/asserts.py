@@ -10,71 +10,78 @@ from functools import lru_cache
 from types import CodeType
 from typing import Any
 
-from plaudit.sandbox.judging.launcher import Bench, unloaded
+from plaudit.sandbox.judging.launcher import Launcher, load_failure
 from plaudit.sandbox.judging.plan import CallPlan, PlanBroken
 from plaudit.sandbox.judging.proxies.exceptions import NotSplittable
-from plaudit.sandbox.judging.proxies.program_proxy import Candidate, NotLoaded, conclusion_of, odd_numbers_in, tail
+from plaudit.sandbox.judging.proxies.program_proxy import NotLoaded, ProgramProxy, conclusion_of, odd_numbers_in, tail
 from plaudit.sandbox.judging.recorder import Caught, Recorder, StopTests, short_reason
 from plaudit.sandbox.judging.rewriting.assertions import (
-    POINT,
-    instrumented,
+    CHECK,
+    instrument,
     looks_at_arguments,
     refuse_async,
-    rewritten,
+    rewrite,
 )
-from plaudit.sandbox.judging.rewriting.names import OpenNames, helpers_in, library, open_names, parsed, top_level_names
-from plaudit.sandbox.judging.rewriting.zipping import PAIRED, paired
+from plaudit.sandbox.judging.rewriting.names import (
+    OpenNames,
+    helpers_in,
+    library,
+    open_names,
+    parse_tests,
+    top_level_names,
+)
+from plaudit.sandbox.judging.rewriting.zipping import STRICT_ZIP, strict_zip
 from plaudit.sandbox.judging.suites import AssertSuite
 from plaudit.sandbox.judging.verdict import Conclusion, TestResult, Verdict
 
-__all__ = ["concluded", "judge_asserts"]
+__all__ = ["conclude", "judge_asserts"]
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A suite made ready: compiled texts, the names of its points, and the names it needs."""
+    """A suite made ready: compiled texts, the names of its checks, and the names it needs."""
 
     codes: tuple[CodeType, ...]
-    points: tuple[str, ...]
+    checks: tuple[str, ...]
     setup: CodeType
     names: OpenNames
     check: str | None
     looks_at_arguments: bool
     odd_numbers: frozenset[str]
-    whole: bool  # each text is one point, instead of having points within
+    whole: bool  # each text is one check, instead of having checks within
 
 
-def judge_asserts(bench: Bench, suite: AssertSuite) -> Verdict:
+def judge_asserts(launcher: Launcher, suite: AssertSuite) -> Verdict:
     """The verdict of such tests, by the plan of an earlier run where there is one."""
-    prepared = _prepared("\0".join(suite.texts), suite.entry_point, "\n".join(suite.imports), suite.prompt)
-    plan = bench.plan("\0".join([*suite.texts, suite.prompt]))
+    prepared = _prepare("\0".join(suite.texts), suite.entry_point, "\n".join(suite.imports), suite.prompt)
+    plan = launcher.plan("\0".join([*suite.texts, suite.prompt]))
     if plan.usable:
         with suppress(PlanBroken):
-            return _run(bench, suite, prepared, plan)
+            return _run(launcher, suite, prepared, plan)
         plan.give_up()
-    return _run(bench, suite, prepared, plan)
+    return _run(launcher, suite, prepared, plan)
 
 
 @lru_cache(maxsize=256)
-def _prepared(joined: str, entry_point: str | None, imports: str, prompt: str) -> Prepared:
+def _prepare(joined: str, entry_point: str | None, imports: str, prompt: str) -> Prepared:
     texts = joined.split("\0")
     helpers = helpers_in(prompt, entry_point)
     setup = f"{imports}\n{helpers}"
     names = open_names("\n".join(texts), entry_point, top_level_names(setup))
     refuse_async("\n".join(texts))
     looks, odd = looks_at_arguments("\n".join(texts)), odd_numbers_in(joined)
-    compiled = compile(parsed(setup, "imports or prompt"), "<setup>", "exec")
+    compiled = compile(parse_tests(setup, "imports or prompt"), "<setup>", "exec")
     if len(texts) > 1:
-        codes = tuple(compile(rewritten(text), "<tests>", "exec", dont_inherit=True) for text in texts)
+        codes = tuple(compile(rewrite(text), "<tests>", "exec", dont_inherit=True) for text in texts)
         return Prepared(codes, tuple(text.strip()[:120] for text in texts), compiled, names, None, looks, odd, True)
-    text = instrumented(texts[0])
-    check = _checked(text.has_check and not text.calls_check, entry_point, names)
+    text = instrument(texts[0])
+    check = _function_to_check(text.has_check and not text.calls_check, entry_point, names)
     whole = not text.names
-    points = text.names or ("check" if check else "the tests",)
-    return Prepared((text.code,), points, compiled, names, check, looks, odd, whole)
+    checks = text.names or ("check" if check else "the tests",)
+    return Prepared((text.code,), checks, compiled, names, check, looks, odd, whole)
 
 
-def _checked(has_check: bool, entry_point: str | None, names: OpenNames) -> str | None:
+def _function_to_check(has_check: bool, entry_point: str | None, names: OpenNames) -> str | None:
     """The function that `check` is to be called with, where there is a `check`."""
     if not has_check:
         return None
@@ -85,53 +92,53 @@ def _checked(has_check: bool, entry_point: str | None, names: OpenNames) -> str 
     return names.program[0]
 
 
-def _run(bench: Bench, suite: AssertSuite, prepared: Prepared, plan: CallPlan) -> Verdict:
+def _run(launcher: Launcher, suite: AssertSuite, prepared: Prepared, plan: CallPlan) -> Verdict:
     try:
-        candidate = bench.candidate(suite.imports, plan if plan.usable else None)
+        proxy = launcher.proxy(suite.imports, plan if plan.usable else None)
     except NotLoaded as missing:
-        return unloaded(list(prepared.points), missing.outcome)
+        return load_failure(list(prepared.checks), missing.outcome)
     try:
-        candidate.carries_over, candidate.odd_numbers = prepared.looks_at_arguments, prepared.odd_numbers
+        proxy.carries_over, proxy.odd_numbers = prepared.looks_at_arguments, prepared.odd_numbers
         if not plan.usable and not plan.keys:
-            candidate.record(plan)
-        recorder = Recorder(prepared.points, candidate, stop_early=bench.stop_early)
-        error = _run_tests(prepared, candidate, recorder)
-        candidate.check_plan()
+            proxy.record(plan)
+        recorder = Recorder(prepared.checks, proxy, stop_early=launcher.stop_early)
+        error = _run_tests(prepared, proxy, recorder)
+        proxy.check_plan()
         if error is None and not recorder.failed:
             plan.complete()
         elif not plan.usable:
             plan.forget()
-        return concluded(candidate, recorder, error)
+        return conclude(proxy, recorder, error)
     finally:
-        candidate.close()
+        proxy.close()
 
 
-def _run_tests(prepared: Prepared, candidate: Candidate, recorder: Recorder) -> BaseException | None:
-    """Run the texts; what was raised outside of their points."""
-    namespace: dict[str, Any] = {"__name__": "__tests__", POINT: recorder.point, PAIRED: paired}
+def _run_tests(prepared: Prepared, proxy: ProgramProxy, recorder: Recorder) -> BaseException | None:
+    """Run the texts; what was raised outside of their checks."""
+    namespace: dict[str, Any] = {"__name__": "__tests__", CHECK: recorder.check, STRICT_ZIP: strict_zip}
     random.seed(0)  # tests that draw inputs draw the same ones for every program
     with Caught() as caught:
         exec(prepared.setup, namespace)
         namespace.update(library(prepared.names.modules))
-        namespace.update({name: candidate.named(name) for name in prepared.names.program})
+        namespace.update({name: proxy.named(name) for name in prepared.names.program})
         for place, code in enumerate(prepared.codes):
             if prepared.whole:
-                with recorder.point(place):
-                    _run_text(code, namespace, prepared.check, candidate)
+                with recorder.check(place):
+                    _run_text(code, namespace, prepared.check, proxy)
             else:
-                _run_text(code, namespace, prepared.check, candidate)
+                _run_text(code, namespace, prepared.check, proxy)
     return caught.error
 
 
-def _run_text(code: CodeType, namespace: dict[str, Any], check: str | None, candidate: Candidate) -> None:
+def _run_text(code: CodeType, namespace: dict[str, Any], check: str | None, proxy: ProgramProxy) -> None:
     exec(code, namespace)
     if check is not None:
-        namespace["check"](candidate.named(check))
+        namespace["check"](proxy.named(check))
 
 
-def concluded(candidate: Candidate, recorder: Recorder, error: BaseException | None) -> Verdict:
-    """The verdict on a run: its points, how the program ended, and what came between."""
-    if not candidate.calls:
+def conclude(proxy: ProgramProxy, recorder: Recorder, error: BaseException | None) -> Verdict:
+    """The verdict on a run: its checks, how the program ended, and what came between."""
+    if not proxy.calls:
         why = recorder.first_failure or ("" if error is None else short_reason(error))
         return Verdict(refusal=f"the tests never called the program{f': {why}' if why else ''}")
     stopped = isinstance(error, StopTests)
@@ -139,15 +146,15 @@ def concluded(candidate: Candidate, recorder: Recorder, error: BaseException | N
     results = recorder.results(aborted=aborted)
     if aborted and not stopped:
         results.append(TestResult("what follows", passed=False, reason=aborted))
-    loss, last = candidate.first_loss, candidate.last
+    loss, last = proxy.first_loss, proxy.last
     reason = next((result.reason for result in results if not result.passed), "")
     return Verdict(
         results=results,
         conclusion=conclusion_of(loss) if loss else Conclusion.COMPLETED,
         reason=reason,
-        calls=candidate.calls,
-        stdout=tail(candidate.stdout),
-        stderr=tail(candidate.stderr),
+        calls=proxy.calls,
+        stdout=tail(proxy.stdout),
+        stderr=tail(proxy.stderr),
         tier=last.tier.label if last else "",
-        cpu_s=candidate.cpu_s,
+        cpu_s=proxy.cpu_s,
     )

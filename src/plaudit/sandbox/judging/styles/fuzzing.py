@@ -9,49 +9,49 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-from plaudit.sandbox.judging.launcher import Bench, unloaded
-from plaudit.sandbox.judging.proxies.arrays import listed
+from plaudit.sandbox.judging.launcher import Launcher, load_failure
+from plaudit.sandbox.judging.proxies.arrays import to_list
 from plaudit.sandbox.judging.proxies.exceptions import NotSplittable
 from plaudit.sandbox.judging.proxies.program_proxy import NotLoaded
 from plaudit.sandbox.judging.recorder import Caught, Recorder
-from plaudit.sandbox.judging.styles.asserts import concluded
+from plaudit.sandbox.judging.styles.asserts import conclude
 from plaudit.sandbox.judging.styles.comparing import same_value
 from plaudit.sandbox.judging.verdict import Verdict
 from plaudit.sandbox.outcome import Ending, Outcome
 from plaudit.sandbox.program import Call, Program
 from plaudit.sandbox.values import to_text
 
-__all__ = ["judge_made_up", "made_up"]
+__all__ = ["judge_fuzzing", "make_calls"]
 
 TOLERANCE = 1e-6
 MORE = 5  # numbers go a little beyond the largest that the tests use, never below the smallest
 ATTEMPTS = 8  # made-up inputs per one that is wanted: some repeat, some break the reference
 
 
-def judge_made_up(bench: Bench, reference: str, calls: list[Call], count: int, imports: list[str]) -> Verdict:
+def judge_fuzzing(launcher: Launcher, reference: str, calls: list[Call], count: int, imports: list[str]) -> Verdict:
     """The verdict of made-up inputs, `count` of them at most."""
-    cases = _expected(bench.other(reference), calls, count, imports)
+    cases = _expected(launcher.other(reference), calls, count, imports)
     if not cases:
         raise NotSplittable("no input could be made up on which the reference gives a plain value")
     names = tuple(f"{call.path} on made-up input {place}" for place, (call, _) in enumerate(cases))
     try:
-        candidate = bench.candidate(imports)
+        proxy = launcher.proxy(imports)
     except NotLoaded as error:
-        return unloaded(list(names), error.outcome)
-    recorder = Recorder(names, candidate, stop_early=bench.stop_early)
+        return load_failure(list(names), error.outcome)
+    recorder = Recorder(names, proxy, stop_early=launcher.stop_early)
     try:
         with Caught() as caught:
             for place, (call, expected) in enumerate(cases):
-                with recorder.point(place):
-                    result = listed(candidate.call(call.path, tuple(call.args), call.kwargs))
+                with recorder.check(place):
+                    result = to_list(proxy.call(call.path, tuple(call.args), call.kwargs))
                     if not same_value(result, expected) and not same_value(result, expected, TOLERANCE):
                         raise AssertionError("differs from the reference")
-        return concluded(candidate, recorder, caught.error)
+        return conclude(proxy, recorder, caught.error)
     finally:
-        candidate.close()
+        proxy.close()
 
 
-def made_up(calls: list[Call], seed: str) -> Iterator[Call]:
+def make_calls(calls: list[Call], seed: str) -> Iterator[Call]:
     """Calls like the given ones, without end, the same ones for the same seed."""
     dice = random.Random(seed)
     pool = _Pool([value for call in calls for value in (*call.args, *call.kwargs.values())])
@@ -112,22 +112,22 @@ def _leaves(value: Any) -> Iterator[Any]:
         yield value
 
 
-def _expected(bench: Bench, calls: list[Call], count: int, imports: list[str]) -> list[tuple[Call, Any]]:
+def _expected(launcher: Launcher, calls: list[Call], count: int, imports: list[str]) -> list[tuple[Call, Any]]:
     """Made-up calls with what the reference returns, twice the same."""
     known = {call.text() for call in calls}
     found: list[tuple[Call, Any]] = []
     try:
-        program = bench.candidate(imports).program
+        program = launcher.proxy(imports).program
     except NotLoaded as error:
         raise NotSplittable(f"the reference could not be loaded: {error}") from None
     with program:
-        source = made_up(calls, bench.source)
+        source = make_calls(calls, launcher.source)
         for _ in range(count * ATTEMPTS):
             call = next(source)
             if call.text() in known:
                 continue
             known.add(call.text())
-            first, second = _asked(program, call), _asked(program, call)
+            first, second = _call(program, call), _call(program, call)
             if first.ending.is_final or second.ending.is_final:
                 break
             if first.ending is second.ending is Ending.RETURNED and to_text(first.value) == to_text(second.value):
@@ -137,5 +137,5 @@ def _expected(bench: Bench, calls: list[Call], count: int, imports: list[str]) -
     return found
 
 
-def _asked(program: Program, call: Call) -> Outcome:
+def _call(program: Program, call: Call) -> Outcome:
     return program.call(call.path, call.args, call.kwargs)

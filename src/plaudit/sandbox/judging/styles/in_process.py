@@ -4,7 +4,7 @@ The program can see these tests and can make them pass; a verdict from here says
 result for all tests together.
 """
 
-from plaudit.sandbox.judging.launcher import Bench
+from plaudit.sandbox.judging.launcher import Launcher
 from plaudit.sandbox.judging.proxies.program_proxy import conclusion_of, tail
 from plaudit.sandbox.judging.suites import AssertSuite, FileSuite
 from plaudit.sandbox.judging.verdict import Conclusion, TestResult, Verdict
@@ -19,10 +19,10 @@ for _name, _test in list(globals().items()):
 """
 
 
-def judge_in_process(bench: Bench, suite: AssertSuite | FileSuite) -> Verdict:
+def judge_in_process(launcher: Launcher, suite: AssertSuite | FileSuite) -> Verdict:
     """The verdict of tests that were loaded together with the program."""
-    with bench.sandbox.open(bench.limits) as program:
-        outcome = program.load("\n".join([bench.source, *_lines(suite), ""]))
+    with launcher.sandbox.open(launcher.limits) as program:
+        outcome = program.load("\n".join([launcher.source, *_lines(suite), ""]))
     passed = outcome.ending is Ending.RETURNED
     ended = conclusion_of(outcome) if outcome.ending.is_final else Conclusion.COMPLETED
     return Verdict(

@@ -8,10 +8,10 @@ from functools import lru_cache
 from typing import Any
 
 from plaudit.errors import InvalidTrajectory
-from plaudit.sandbox.judging.launcher import Bench
+from plaudit.sandbox.judging.launcher import Launcher
 from plaudit.sandbox.judging.proxies.program_proxy import conclusion_of, tail
 from plaudit.sandbox.judging.recorder import Caught, short_reason
-from plaudit.sandbox.judging.rewriting.names import parsed
+from plaudit.sandbox.judging.rewriting.names import parse_tests
 from plaudit.sandbox.judging.styles.comparing import same_text
 from plaudit.sandbox.judging.suites import StreamSuite
 from plaudit.sandbox.judging.verdict import Conclusion, TestResult, Verdict
@@ -22,7 +22,7 @@ __all__ = ["judge_streams"]
 MAX_LOSSES = 3
 
 
-def judge_streams(bench: Bench, suite: StreamSuite) -> Verdict:
+def judge_streams(launcher: Launcher, suite: StreamSuite) -> Verdict:
     """The verdict of runs on given inputs."""
     results: list[TestResult] = []
     outcomes: list[Outcome] = []
@@ -32,22 +32,22 @@ def judge_streams(bench: Bench, suite: StreamSuite) -> Verdict:
         if skipped:
             results.append(TestResult(name, passed=False, reason=f"not run: {skipped}"))
             continue
-        outcome = _ran(bench, given)
+        outcome = _run_program(launcher, given)
         outcomes.append(outcome)
         if len(outcomes) == 1:
-            bench.on_first_value()
+            launcher.on_first_value()
         failure = _failure(outcome, given, expected, suite)
         results.append(TestResult(name, passed=not failure, reason=failure))
-        if failure and bench.stop_early:
+        if failure and launcher.stop_early:
             skipped = "an earlier test failed"
         elif sum(_is_loss(one) for one in outcomes) >= MAX_LOSSES:
             skipped = f"the program was lost {MAX_LOSSES} times"
     return _verdict(results, outcomes)
 
 
-def _ran(bench: Bench, given: str) -> Outcome:
-    with bench.sandbox.open(bench.limits) as program:
-        return program.load(bench.source, stdin=given.encode("utf-8", "surrogateescape"))
+def _run_program(launcher: Launcher, given: str) -> Outcome:
+    with launcher.sandbox.open(launcher.limits) as program:
+        return program.load(launcher.source, stdin=given.encode("utf-8", "surrogateescape"))
 
 
 def _failure(outcome: Outcome, given: str, expected: str, suite: StreamSuite) -> str:
@@ -55,7 +55,7 @@ def _failure(outcome: Outcome, given: str, expected: str, suite: StreamSuite) ->
         return f"the program ended: {outcome.reason}"
     output = outcome.stdout.decode("utf-8", "surrogateescape")
     if suite.checker:
-        return _checked(suite.checker, given, output, expected)
+        return _run_checker(suite.checker, given, output, expected)
     if same_text(suite.compare, output, expected, suite.tolerance):
         return ""
     return f"printed {output[:100]!r}, expected {expected[:100]!r}"
@@ -79,14 +79,14 @@ def _is_loss(outcome: Outcome) -> bool:
 @lru_cache(maxsize=64)
 def _checker(text: str) -> Callable[[str, str, str], Any]:
     namespace: dict[str, Any] = {"__name__": "__checker__"}
-    exec(compile(parsed(text, "the checker"), "<checker>", "exec"), namespace)
+    exec(compile(parse_tests(text, "the checker"), "<checker>", "exec"), namespace)
     found = namespace.get("check") or namespace.get("checker")
     if not callable(found):
         raise InvalidTrajectory("a checker defines check(given, output, expected)")
     return found  # type: ignore[no-any-return]
 
 
-def _checked(text: str, given: str, output: str, expected: str) -> str:
+def _run_checker(text: str, given: str, output: str, expected: str) -> str:
     check = _checker(text)
     verdict = False
     with Caught() as caught:

@@ -17,14 +17,14 @@ from functools import lru_cache, partial
 from types import CodeType, ModuleType
 from typing import Any
 
-from plaudit.sandbox.judging.launcher import Bench, unloaded
+from plaudit.sandbox.judging.launcher import Launcher, load_failure
 from plaudit.sandbox.judging.proxies.exceptions import NotSplittable
-from plaudit.sandbox.judging.proxies.program_proxy import Candidate, NotLoaded, odd_numbers_in
+from plaudit.sandbox.judging.proxies.program_proxy import NotLoaded, ProgramProxy, odd_numbers_in
 from plaudit.sandbox.judging.recorder import Caught, Recorder
-from plaudit.sandbox.judging.rewriting.assertions import looks_at_arguments, rewritten
+from plaudit.sandbox.judging.rewriting.assertions import looks_at_arguments, rewrite
 from plaudit.sandbox.judging.rewriting.names import OpenNames, helpers_in, library, open_names, top_level_names
-from plaudit.sandbox.judging.rewriting.zipping import PAIRED, paired
-from plaudit.sandbox.judging.styles.asserts import concluded
+from plaudit.sandbox.judging.rewriting.zipping import STRICT_ZIP, strict_zip
+from plaudit.sandbox.judging.styles.asserts import conclude
 from plaudit.sandbox.judging.styles.pytest_stand_in import CASES, FIXTURE, SKIPPED, Skipped, stand_in
 from plaudit.sandbox.judging.suites import FileSuite
 from plaudit.sandbox.judging.verdict import Verdict
@@ -55,37 +55,37 @@ class FoundTest:
     run: Callable[[], Any]
 
 
-def judge_file(bench: Bench, suite: FileSuite) -> Verdict:
+def judge_file(launcher: Launcher, suite: FileSuite) -> Verdict:
     """The verdict of a test file."""
-    prepared = _prepared(suite.text, suite.module, suite.prompt, suite.entry_point)
+    prepared = _prepare(suite.text, suite.module, suite.prompt, suite.entry_point)
     try:
-        candidate = bench.candidate([])
+        proxy = launcher.proxy([])
     except NotLoaded as error:
-        return unloaded([], error.outcome)
-    candidate.carries_over, candidate.odd_numbers = prepared.looks_at_arguments, prepared.odd_numbers
+        return load_failure([], error.outcome)
+    proxy.carries_over, proxy.odd_numbers = prepared.looks_at_arguments, prepared.odd_numbers
     random.seed(0)
     try:
         tests: list[FoundTest] = []
         with Caught() as collecting, _pytest_replaced():
-            tests = collected(_namespace(prepared, candidate))
+            tests = collect_tests(_namespace(prepared, proxy))
         if collecting.error is not None or not tests:
-            return concluded(candidate, Recorder((), candidate, stop_early=True), collecting.error or NO_TESTS)
-        recorder = Recorder(tuple(test.name for test in tests), candidate, stop_early=bench.stop_early)
+            return conclude(proxy, Recorder((), proxy, stop_early=True), collecting.error or NO_TESTS)
+        recorder = Recorder(tuple(test.name for test in tests), proxy, stop_early=launcher.stop_early)
         with Caught() as caught, _pytest_replaced():
             for place, test in enumerate(tests):
-                with recorder.point(place):
+                with recorder.check(place):
                     test.run()
-        return concluded(candidate, recorder, caught.error)
+        return conclude(proxy, recorder, caught.error)
     finally:
-        candidate.close()
+        proxy.close()
 
 
 NO_TESTS = AssertionError("the file holds no test: functions test_… or classes Test…")
 
 
 @lru_cache(maxsize=256)
-def _prepared(text: str, module: str | None, prompt: str, entry_point: str | None) -> PreparedFile:
-    tree = rewritten(text)
+def _prepare(text: str, module: str | None, prompt: str, entry_point: str | None) -> PreparedFile:
+    tree = rewrite(text)
     modules: list[tuple[str, str]] = []
     for scope in ast.walk(tree):
         for field in ("body", "orelse", "finalbody"):
@@ -132,12 +132,12 @@ def _exists(name: str) -> bool:
         return False
 
 
-def _namespace(prepared: PreparedFile, candidate: Candidate) -> dict[str, Any]:
-    namespace: dict[str, Any] = {"__name__": "test_program", "__file__": "test_program.py", PAIRED: paired}
+def _namespace(prepared: PreparedFile, proxy: ProgramProxy) -> dict[str, Any]:
+    namespace: dict[str, Any] = {"__name__": "test_program", "__file__": "test_program.py", STRICT_ZIP: strict_zip}
     namespace.update(library(prepared.names.modules))
-    namespace.update({name: candidate.named(name) for name in prepared.names.program})
+    namespace.update({name: proxy.named(name) for name in prepared.names.program})
     for name, meant in prepared.modules:
-        namespace[name] = candidate.named(meant) if meant else _ProgramModule(candidate)
+        namespace[name] = proxy.named(meant) if meant else _ProgramModule(proxy)
     exec(prepared.code, namespace)
     return namespace
 
@@ -145,11 +145,11 @@ def _namespace(prepared: PreparedFile, candidate: Candidate) -> dict[str, Any]:
 class _ProgramModule:
     """`import solution`: whatever is asked of it is asked of the program."""
 
-    def __init__(self, candidate: Candidate) -> None:
-        self._candidate = candidate
+    def __init__(self, proxy: ProgramProxy) -> None:
+        self._proxy = proxy
 
     def __getattr__(self, name: str) -> Any:
-        return self._candidate.named(name)
+        return self._proxy.named(name)
 
 
 @contextmanager
@@ -166,7 +166,7 @@ def _pytest_replaced() -> Iterator[None]:
             sys.modules["pytest"] = before
 
 
-def collected(namespace: dict[str, Any]) -> list[FoundTest]:
+def collect_tests(namespace: dict[str, Any]) -> list[FoundTest]:
     """The tests of a file that was run, in its order."""
     found: list[FoundTest] = []
     for name, thing in list(namespace.items()):
