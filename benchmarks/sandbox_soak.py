@@ -65,15 +65,22 @@ def state() -> dict[str, int]:
 
 
 def main(count: int) -> None:
-    with Sandbox(limits=LIMITS, workers=2) as sandbox, ThreadPoolExecutor(2) as pool:
-        list(pool.map(lambda number: run(sandbox, number), range(200)))
+    with Sandbox(limits=LIMITS) as first, Sandbox(limits=LIMITS) as second, ThreadPoolExecutor(2) as pool:
+        boxes = [first, second]
+
+        def run_some(numbers: range) -> list[tuple[str, bool, float, float]]:
+            halves = [(box, numbers[place::2]) for place, box in enumerate(boxes)]
+            done = pool.map(lambda half: [run(half[0], number) for number in half[1]], halves)
+            return [result for results in done for result in results]
+
+        run_some(range(200))
         time.sleep(0.2)
         before = state()
         began = time.monotonic()
         results = [
             result
             for start in range(0, count, CHUNK)  # in parts, so that what waits is not taken for a leak
-            for result in pool.map(lambda number: run(sandbox, number), range(start, min(start + CHUNK, count)))
+            for result in run_some(range(start, min(start + CHUNK, count)))
             if result[0] != "plain" or not result[1]
         ]
         seconds = time.monotonic() - began

@@ -75,9 +75,10 @@ def test_each_program_starts_with_an_empty_folder(sandbox):
 
 def test_two_programs_at_once_do_not_share_a_folder(sandbox):
     with (
-        Sandbox(limits=LIMITS, workers=2, at_most=sandbox.protections.tier) as two,
-        two.open() as one,
-        two.open() as other,
+        Sandbox(limits=LIMITS, at_most=sandbox.protections.tier) as first,
+        Sandbox(limits=LIMITS, at_most=sandbox.protections.tier) as second,
+        first.open() as one,
+        second.open() as other,
     ):
         for program in (one, other):
             program.load(USE)

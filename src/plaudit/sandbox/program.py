@@ -77,13 +77,19 @@ class Program:
         """Make calls in a row, sent at once; stops after an outcome that ended the program."""
         return self._ask([call.text() for call in calls])
 
+    @property
+    def open(self) -> bool:
+        """Whether it can be asked, or belongs to the process that this one was forked from."""
+        return not self._closed and not self._server.lost
+
     def close(self) -> None:
         """Kill the process; nothing of it is left afterwards."""
         if not self._closed:
             self._closed = True
             try:
                 if not self._buried:
-                    self._kill()
+                    with contextlib.suppress(SandboxError):  # the server is gone, and its processes with it
+                        self._kill()
             finally:
                 self._child.close()
 

@@ -70,7 +70,8 @@ class ForkServer:
             )
         if sys.platform != "linux":
             raise SandboxError(f"programs can be run safely on Linux only; this is {sys.platform}")
-        self.owner, self.taken = os.getpid(), 0
+        self._owner, self.taken = os.getpid(), 0
+        self._is_lost = False
         self.scratch_mb = scratch_mb
         self._promised = b""  # the limits of the child that was asked for and not taken yet
         self._folder = tempfile.mkdtemp(prefix=f"plaudit-scratch-{os.getpid()}-") if scratch_mb else ""
@@ -131,7 +132,7 @@ class ForkServer:
 
     def close(self) -> None:
         """End the server and what it forked."""
-        if self.owner != os.getpid():
+        if self._owner != os.getpid():
             self._control.close()
             return  # a copy in a forked process; the server belongs to its parent
         with contextlib.suppress(OSError):
@@ -187,7 +188,13 @@ class ForkServer:
         self._control.settimeout(ANSWER_S)
         return Protections(tuple(Protection(name, active, detail) for name, (active, detail) in report.items()))
 
+    @property
+    def lost(self) -> bool:
+        """Whether it is gone, or belongs to the process that this one was forked from."""
+        return self._is_lost or self._owner != os.getpid()
+
     def _lost(self, why: object) -> SandboxError:
+        self._is_lost = True
         return SandboxError(f"the sandbox server was lost: {why}")
 
 

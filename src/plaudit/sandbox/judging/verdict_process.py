@@ -40,7 +40,7 @@ def main(incoming: int, outgoing: int, answered: int, flavour: str, allow_unsafe
     parent = os.getppid()
     sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115  # tests may print; nobody reads it
     try:
-        sandbox = Sandbox(flavour=flavour, workers=1, allow_unsafe=allow_unsafe)
+        sandbox = Sandbox(flavour=flavour, allow_unsafe=allow_unsafe)
         judge = Judge(sandbox, on_first_value=partial(os.write, answered, b"a"))
         check_canaries(Judge(sandbox))
     except (PlauditError, OSError) as error:

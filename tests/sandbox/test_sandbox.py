@@ -1,11 +1,10 @@
-"""A sandbox as a pool: threads, closed sandboxes, lost servers, forks of the owner."""
+"""A sandbox and its server: closed ones, lost ones, forks of the owner."""
 
 import os
 import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -25,18 +24,13 @@ def children():
     return {int(pid) for task in Path("/proc/self/task").iterdir() for pid in (task / "children").read_text().split()}
 
 
-def test_many_threads_share_two_workers():
-    with Sandbox(workers=2) as sandbox, ThreadPoolExecutor(6) as pool:
-        assert list(pool.map(lambda n: answer(sandbox, n), range(40))) == list(range(1, 41))
-
-
 def test_a_server_is_replaced_after_so_many_programs(monkeypatch):
     monkeypatch.setattr("plaudit.sandbox.sandbox.PROGRAMS_PER_SERVER", 5)
     with Sandbox() as sandbox:
         answer(sandbox)
-        (first,) = sandbox._idle
+        first = sandbox._server
         assert [answer(sandbox, n) for n in range(6)] == [1, 2, 3, 4, 5, 6]
-        assert first not in sandbox._idle
+        assert first is not sandbox._server
 
 
 def test_a_program_has_its_own_limits_whatever_those_of_the_one_before():
@@ -47,7 +41,7 @@ def test_a_program_has_its_own_limits_whatever_those_of_the_one_before():
         for limits in (wide, wide, tight, tight, wide, tight):
             with sandbox.open(limits) as program:
                 endings.append(program.load(said, b"").ending)
-        (server,) = sandbox._idle
+        server = sandbox._server
         below = descendants(server._process.pid)
     assert endings == [
         Ending.OUTPUT_LIMIT if limits is tight else Ending.RETURNED
@@ -56,23 +50,9 @@ def test_a_program_has_its_own_limits_whatever_those_of_the_one_before():
     assert gone(below), "also those with limits that nobody wanted"
 
 
-def test_work_on_many_items_is_shared_and_tried_again_when_its_program_is_lost():
-    lost = []
-
-    def work(program, item):
-        if item == 3 and not lost:
-            lost.append(program._server._process.kill())
-        program.load("def f(x): return x * 2")
-        return program.call("f", [item]).value
-
-    with Sandbox(workers=2) as sandbox:
-        assert sandbox.run_many(work, range(8)) == [item * 2 for item in range(8)]
-    assert lost
-
-
 def test_closing_leaves_no_process_and_no_descriptor():
     before, descriptors = children(), len(os.listdir("/proc/self/fd"))
-    with Sandbox(workers=2) as sandbox:
+    with Sandbox() as sandbox:
         answer(sandbox)
         assert len(children()) > len(before)
     assert children() == before
@@ -82,7 +62,7 @@ def test_closing_leaves_no_process_and_no_descriptor():
 def test_a_lost_server_is_replaced():
     with Sandbox() as sandbox:
         answer(sandbox)
-        (server,) = sandbox._idle
+        server = sandbox._server
         below = descendants(server._process.pid)
         assert below
         server._process.kill()
@@ -103,8 +83,8 @@ def test_a_server_lost_under_a_program_is_no_outcome_of_the_program():
         assert answer(sandbox) == 2
 
 
-def test_a_thread_that_holds_all_workers_is_told_instead_of_waiting_for_itself():
-    with Sandbox() as sandbox, sandbox.open(), pytest.raises(SandboxError, match="this thread"):
+def test_a_second_program_while_one_is_open_is_refused_in_words():
+    with Sandbox() as sandbox, sandbox.open(), pytest.raises(SandboxError, match="one program open at a time"):
         sandbox.open()
 
 
@@ -188,5 +168,5 @@ def test_an_unknown_flavour_is_named():
 def test_servers_are_in_a_session_of_their_own_so_that_ctrl_c_does_not_reach_them():
     with Sandbox() as sandbox:
         answer(sandbox)
-        (server,) = sandbox._idle
+        server = sandbox._server
         assert os.getsid(server._process.pid) != os.getsid(0)
