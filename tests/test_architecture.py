@@ -1,14 +1,21 @@
-"""Imports point down the layers, never up and never in a circle."""
+"""Imports point down the layers, folders stay small, names stay apart, and pages import only what is public.
+
+Sets called `STILL_…` hold what is known to break a rule; they only shrink.
+"""
 
 import ast
+import importlib
 import subprocess
 import sys
+from collections import defaultdict
+from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 import plaudit
+from tests.pages import PAGES, blocks, page_name
 
 ROOT = Path(plaudit.__file__).parent
 
@@ -123,3 +130,104 @@ def test_packages_within_plaudit_are_there_without_importing_each():
     code = "import plaudit; print(plaudit.checks.check_answer('The answer is 4.', '4'), plaudit.rewards.MathReward())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "1.0 MathReward()\n"
+
+
+MOST_MODULES = 14
+MOST_LINES = 400
+MOST_IMPORTS_IN_FUNCTIONS = 5
+STILL_LARGE: set[str] = set()
+STILL_LONG: set[str] = set()
+STILL_HOMONYMS = {"sandbox: canaries"}
+STILL_DEEP = {"advantages", "writing-rewards", "endpoints", "math", "scoring", "agents"}
+PAIRS: dict[str, str] = {}
+
+
+def large_folders(root: Path) -> set[str]:
+    folders = [root, *(path for path in root.rglob("*") if path.is_dir())]
+    return {
+        folder.relative_to(root).as_posix()
+        for folder in folders
+        if len([path for path in folder.glob("*.py") if path.stem != "__init__"]) > MOST_MODULES
+    }
+
+
+def homonyms(root: Path) -> set[str]:
+    """Base names that several modules of one first-level package share, as `package: name`."""
+    seen = defaultdict(list)
+    for path in root.glob("*/**/*.py"):
+        if path.stem not in ("__init__", "__main__"):
+            seen[f"{path.relative_to(root).parts[0]}: {path.stem}"].append(path)
+    return {name for name, paths in seen.items() if len(paths) > 1}
+
+
+def imports_in_functions(root: Path) -> Iterator[str]:
+    """Imports of our own modules that are made when a function runs, as `file: module`."""
+    for path in sorted(root.rglob("*.py")):
+        functions = [
+            n for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)
+        ]
+        for node in {inner for function in functions for inner in ast.walk(function)}:
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            yield from (f"{path.relative_to(root)}: {name}" for name in names if name.partition(".")[0] == "plaudit")
+
+
+def private_imports(code: str) -> Iterator[str]:
+    """What a page imports from deeper than a first-level package, or without it being listed there."""
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Import):
+            yield from (
+                alias.name for alias in node.names if alias.name.startswith("plaudit.") and alias.name.count(".") > 1
+            )
+        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "plaudit":
+            listed = () if node.module.count(".") > 1 else importlib.import_module(node.module).__all__
+            yield from (f"{node.module}.{alias.name}" for alias in node.names if alias.name not in listed)
+
+
+def test_no_folder_has_too_many_modules():
+    assert large_folders(ROOT) <= STILL_LARGE
+
+
+def test_no_file_is_too_long():
+    assert {
+        path.relative_to(ROOT).as_posix()
+        for path in ROOT.rglob("*.py")
+        if len(path.read_text().splitlines()) > MOST_LINES
+    } <= STILL_LONG
+
+
+def test_no_two_modules_of_a_package_share_a_name_unless_they_are_a_documented_pair():
+    assert homonyms(ROOT) <= STILL_HOMONYMS | set(PAIRS)
+
+
+def test_own_modules_are_imported_at_the_top():
+    found = list(imports_in_functions(ROOT))
+    assert len(found) <= MOST_IMPORTS_IN_FUNCTIONS, found
+
+
+def test_pages_import_only_what_a_first_level_package_lists():
+    found = {
+        f"{page_name(page)}: {name}"
+        for page in PAGES
+        if page.stem not in STILL_DEEP
+        for language, _, code in blocks(page)
+        if language == "python"
+        for name in private_imports(code)
+    }
+    assert found == set()
+
+
+def test_large_folders_homonyms_hidden_and_private_imports_would_be_noticed(tmp_path):
+    for folder in ("engine", "engine/backends"):
+        (tmp_path / folder).mkdir()
+    for number in range(MOST_MODULES + 1):
+        (tmp_path / "engine" / f"module{number}.py").write_text(
+            "def f():\n    from plaudit.errors import PlauditError\n"
+        )
+    (tmp_path / "engine" / "backends" / "module1.py").write_text("from plaudit.errors import PlauditError\n")
+    assert large_folders(tmp_path) == {"engine"}
+    assert homonyms(tmp_path) == {"engine: module1"}
+    assert len(list(imports_in_functions(tmp_path))) == MOST_MODULES + 1
+    assert list(private_imports("from plaudit.contract.output import Status")) == ["plaudit.contract.output.Status"]
+    assert list(private_imports("from plaudit.agents import read_action")) == ["plaudit.agents.read_action"]
+    assert list(private_imports("import plaudit.engine.cache\nfrom plaudit import Status")) == ["plaudit.engine.cache"]

@@ -1,7 +1,8 @@
-"""Every example in the README and the guides runs.
+"""Every example in the README, the tutorial and the guides runs, and prints what the page shows.
 
 Python blocks of one page share a namespace; a block with `title="name"` becomes that file; `plaudit …` lines of sh
-blocks are run. `rollouts.jsonl` is the excerpt that plaudit carries.
+blocks are run. A text block with `title="Output"` is what the block above it prints, where "…" stands for anything.
+`rollouts.jsonl` is the excerpt that plaudit carries.
 """
 
 import re
@@ -13,48 +14,62 @@ import pytest
 
 from plaudit.cli import main
 from plaudit.examples import gsm8k_rollouts
+from tests.pages import PAGES, Block, blocks, page_name
 
-ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-TITLE = re.compile(r'title="([^"]+)"')
+OUTPUT = "Output"
 
 
-def blocks(page: Path) -> list[tuple[str, str | None, str]]:
-    return [
-        (language, title[1] if (title := TITLE.search(rest)) else None, code)
-        for language, rest, code in BLOCK.findall(page.read_text())
-    ]
+class PageRunner:
+    """Runs the blocks of a page in a folder, and keeps what the last one printed."""
 
+    def __init__(self, page: Path, folder: Path, capture: pytest.CaptureFixture[bytes]) -> None:
+        self.page, self.folder, self.capture = page, folder, capture
+        self.namespace: dict[str, object] = {"__name__": "docs"}
+        self.printed = ""
 
-def failed_commands(lines: str, capture: pytest.CaptureFixture[bytes]) -> list[str]:
-    """The `plaudit …` lines that did not end well, each with what it printed."""
-    failed = []
-    for line in lines.replace("\\\n", " ").splitlines():
-        if not line.startswith("plaudit "):
-            continue
+    def run(self, block: Block) -> None:
+        if block.title == OUTPUT:
+            assert matches(block.text, self.printed), f"{self.page.name} shows\n{block.text}\nbut it is\n{self.printed}"
+        elif block.title:
+            (self.folder / block.title).write_text(block.text)
+        elif block.language == "python":
+            exec(compile(block.text, self.page.name, "exec"), self.namespace)
+            self.printed = self._read()
+        elif block.language == "sh":
+            commands = block.text.replace("\\\n", " ").splitlines()
+            self.printed = "".join(self._run_command(line) for line in commands if line.startswith("plaudit "))
+
+    def _run_command(self, line: str) -> str:
         with pytest.raises(SystemExit) as exited:
             main(shlex.split(line, comments=True)[1:])
-        captured = capture.readouterr()
-        if exited.value.code != 0:
-            failed.append(f"{line}\n{captured.out.decode()}\n{captured.err.decode()}")
-    return failed
+        printed = self._read()
+        assert exited.value.code == 0, f"{line}\n{printed}"
+        return printed
+
+    def _read(self) -> str:
+        captured = self.capture.readouterr()
+        return captured.out.decode() + captured.err.decode()
 
 
-@pytest.mark.parametrize("page", list(filter(blocks, PAGES)), ids=lambda page: page.relative_to(ROOT).as_posix())
+def matches(shown: str, printed: str) -> bool:
+    """Whether a page shows what is printed, apart from spaces at the ends of lines and from what "…" stands for."""
+    shown, printed = ("\n".join(map(str.rstrip, text.strip().splitlines())) for text in (shown, printed))
+    return re.fullmatch(".*?".join(map(re.escape, shown.split("…"))), printed, re.DOTALL) is not None
+
+
+@pytest.mark.parametrize("page", list(filter(blocks, PAGES)), ids=page_name)
 def test_every_example_of_the_page_runs(page, tmp_path, monkeypatch, capfdbinary):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     shutil.copy(gsm8k_rollouts(), tmp_path / "rollouts.jsonl")
-    namespace: dict[str, object] = {"__name__": "docs"}
-    for language, title, code in blocks(page):
-        if title:
-            (tmp_path / title).write_text(code)
-        elif language == "python":
-            exec(compile(code, f"{page.name}", "exec"), namespace)
-        elif language == "sh":
-            failed = failed_commands(code, capfdbinary)
-            assert not failed, "\n".join(failed)
+    runner = PageRunner(page, tmp_path, capfdbinary)
+    for block in blocks(page):
+        runner.run(block)
+
+
+@pytest.mark.parametrize(("shown", "same"), [("3 of 4", True), ("… of 4", True), ("3 of", False), ("4 of 4", False)])
+def test_an_output_that_differs_would_be_noticed(shown, same):
+    assert matches(shown, "3 of 4 \n") is same
 
 
 def test_the_pages_have_examples_at_all():
@@ -63,7 +78,7 @@ def test_the_pages_have_examples_at_all():
     assert all(counts.values()), counts
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize("page", PAGES, ids=page_name)
 def test_every_link_of_the_page_leads_somewhere(page):
     targets = re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text())
     assert not [target for target in targets if "://" not in target and not (page.parent / target).exists()]
