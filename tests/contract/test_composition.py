@@ -95,14 +95,14 @@ def test_composites_of_composites_keep_every_value_status_and_reason():
 def test_a_part_that_is_not_scored_leaves_the_whole_not_scored_but_keeps_the_rest():
     [output] = score(0.5 * a + 0.5 * b, [sample(b=None)])
     assert (output.status, output.reward) == (Status.UNPARSED, None)
-    assert output.reason == "sample 0: b: no b"
+    assert output.reason == "b: no b"
     assert output.components["a"].reward == 0.5
 
 
 def test_a_part_that_raises_leaves_the_other_parts_scored():
     [output] = score(a + Value("missing"), [sample()])
     assert output.status is Status.ERROR
-    assert output.reason.startswith("sample 0: missing raised KeyError: 'missing'")
+    assert output.reason.startswith("missing raised KeyError: 'missing'")
     assert output.components["a"].ok
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from plaudit import Status, Trajectory
-from plaudit.contract.boundary import evaluate
+from plaudit.contract.boundary import score_samples
 
 CUSTOM = """
     from agent_tunix.rewards import evaluate_completeness, evaluate_correctness, evaluate_format
@@ -27,7 +27,7 @@ def test_the_custom_function_of_the_document_prefers_the_right_answer(loaded):
     result = loaded(CUSTOM)
     right = Trajectory("What is 2 + 2?", "2 + 2 = 4. The answer is 4.", ground_truth="4")
     wrong = Trajectory("What is 2 + 2?", "2 + 2 = 9. The answer is 9.", ground_truth="4")
-    first, second = (output.reward for output in evaluate(result.reward, [right, wrong]))
+    first, second = (output.reward for output in score_samples(result.reward, [right, wrong]))
     assert result.convention == "Agent-Tunix function"
     assert first - second == pytest.approx(0.5)
 
@@ -46,7 +46,7 @@ def test_the_documented_checks_are_answered_for(loaded):
         ground_truth="4",
         columns={"expected_format": "The answer is [NUM]."},
     )
-    assert evaluate(result.reward, [trajectory])[0].reward == pytest.approx(1.0)
+    assert score_samples(result.reward, [trajectory])[0].reward == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_the_documented_checks_are_answered_for(loaded):
 def test_the_three_arguments_are_recognised_in_any_order(loaded, parameters):
     result = loaded(SEEN.format(parameters=parameters))
     messages = [{"role": "user", "content": "What?"}]
-    evaluate(result.reward, [Trajectory(messages, "This.", metadata={"format": "x"}, ground_truth=4)])
+    score_samples(result.reward, [Trajectory(messages, "This.", metadata={"format": "x"}, ground_truth=4)])
     seen = dict(zip(parameters.split(", "), result.reward.function.__globals__["seen"][0], strict=True))
     assert result.convention == "Agent-Tunix function"
     assert seen["response"] == "This."
@@ -66,19 +66,19 @@ def test_the_three_arguments_are_recognised_in_any_order(loaded, parameters):
 def test_an_answer_in_the_data_is_not_replaced_by_the_ground_truth(loaded):
     result = loaded("def custom(response, metadata): return float(metadata['answer'])")
     trajectory = Trajectory("Hi", "Ho", ground_truth="5", columns={"answer": "7"})
-    assert evaluate(result.reward, [trajectory])[0].reward == 7.0
+    assert score_samples(result.reward, [trajectory])[0].reward == 7.0
 
 
 def test_the_function_cannot_change_the_metadata_of_a_sample(loaded):
     result = loaded("def custom(response, metadata): return float(metadata.pop('level'))")
     trajectory = Trajectory("Hi", "Ho", metadata={"level": 2})
-    assert [output.reward for output in evaluate(result.reward, [trajectory, trajectory])] == [2.0, 2.0]
+    assert [output.reward for output in score_samples(result.reward, [trajectory, trajectory])] == [2.0, 2.0]
 
 
 def test_a_function_that_also_asks_for_the_ground_truth_is_bound_by_name_instead(loaded):
     result = loaded("def mine(response, metadata, ground_truth=None): return float(ground_truth)")
     assert result.convention == "plaudit function"
-    assert evaluate(result.reward, [Trajectory("Hi", "Ho", ground_truth=3)])[0].reward == 3.0
+    assert score_samples(result.reward, [Trajectory("Hi", "Ho", ground_truth=3)])[0].reward == 3.0
 
 
 def test_the_batch_form_gets_lists_of_prompts_completions_answers_and_columns(loaded):
@@ -93,13 +93,13 @@ def test_the_batch_form_gets_lists_of_prompts_completions_answers_and_columns(lo
         Trajectory([{"role": "user", "content": "2+3?"}], "6", ground_truth="5"),
     ]
     assert result.convention == "Agent-Tunix function"
-    outputs = evaluate(result.reward, batch)
+    outputs = score_samples(result.reward, batch)
     assert [output.reward for output in outputs] == [1.0, 0.0], outputs[0].reason
 
 
 def test_an_exception_in_the_function_is_an_error_with_its_line(loaded):
     result = loaded("def custom(response, metadata):\n    return metadata['absent']")
-    (output,) = evaluate(result.reward, [Trajectory("Hi", "Ho")])
+    (output,) = score_samples(result.reward, [Trajectory("Hi", "Ho")])
     assert output.status is Status.ERROR
     assert "KeyError" in output.reason
     assert "my_rewards.py:2" in output.reason

@@ -3,7 +3,7 @@
 import pytest
 
 from plaudit import RewardFunction, Status, Trajectory
-from plaudit.contract.boundary import evaluate
+from plaudit.contract.boundary import score_samples
 from plaudit.dialects.flux import FluxReward
 
 BASIC = """
@@ -77,7 +77,7 @@ DUCK = """
 
 def test_the_basic_pattern_scores_without_flux(loaded):
     result = loaded(BASIC)
-    (output,) = evaluate(result.reward, [Trajectory("Hi", "Hello")])
+    (output,) = score_samples(result.reward, [Trajectory("Hi", "Hello")])
     assert (output.reward, result.convention) == (0.5, "Flux class")
     assert result.origin == "MyReward in my_rewards.py"
 
@@ -91,14 +91,14 @@ def test_the_basic_pattern_scores_without_flux(loaded):
     ],
 )
 def test_a_quality_reward_that_never_calls_super_init_scores(loaded, response, expected):
-    (output,) = evaluate(loaded(QUALITY).reward, [Trajectory("Why?", response)])
+    (output,) = score_samples(loaded(QUALITY).reward, [Trajectory("Why?", response)])
     assert output.reward == pytest.approx(expected)
     assert output.metadata == {"raw_score": output.reward}
 
 
 def test_the_composite_is_the_weighted_sum_of_its_three_components(loaded):
     result = loaded(COMPOSITE)
-    (output,) = evaluate(result.reward, [Trajectory("Why?", "Because of gravity.")])
+    (output,) = score_samples(result.reward, [Trajectory("Why?", "Because of gravity.")])
     assert list(output.components) == ["QualityReward", "LengthReward", "FormatReward"]
     parts = [component.reward for component in output.components.values()]
     assert parts[0] == pytest.approx(0.6)
@@ -106,7 +106,7 @@ def test_the_composite_is_the_weighted_sum_of_its_three_components(loaded):
 
 
 def test_token_rewards_keep_one_value_per_word(loaded):
-    (output,) = evaluate(loaded(TOKENS).reward, [Trajectory("How?", "first this then that")])
+    (output,) = score_samples(loaded(TOKENS).reward, [Trajectory("How?", "first this then that")])
     assert output.token_rewards == [0.1, 0.0, 0.1, 0.0]
     assert output.reward == pytest.approx(0.2)
 
@@ -116,12 +116,12 @@ def test_the_output_object_of_a_look_alike_class_becomes_ours(loaded, name):
     result = loaded(DUCK, name)
     assert isinstance(result.reward, FluxReward)
     assert result.convention == "Flux class"
-    (output,) = evaluate(result.reward, [Trajectory("Hi", "two words")])
+    (output,) = score_samples(result.reward, [Trajectory("Hi", "two words")])
     assert (output.reward, output.token_rewards, output.metadata) == (0.25, [0.25, 0.0], {"seen": True})
 
 
 def test_a_look_alike_class_may_return_a_bare_number(loaded):
-    assert evaluate(loaded(DUCK, "Plain").reward, [Trajectory("Hi", "abc")])[0].reward == 3.0
+    assert score_samples(loaded(DUCK, "Plain").reward, [Trajectory("Hi", "abc")])[0].reward == 3.0
 
 
 def test_a_look_alike_output_with_a_nan_reward_is_an_error_not_a_score(loaded):
@@ -132,7 +132,7 @@ def test_a_look_alike_output_with_a_nan_reward_is_an_error_not_a_score(loaded):
             def compute_reward(self, trajectory):
                 return Verdict()
     """
-    (output,) = evaluate(loaded(source, "Duck").reward, [Trajectory("Hi", "Hello")])
+    (output,) = score_samples(loaded(source, "Duck").reward, [Trajectory("Hi", "Hello")])
     assert output.status is Status.ERROR
     assert "nan" in output.reason
 

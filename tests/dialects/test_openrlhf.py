@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from plaudit import Status, Trajectory
-from plaudit.contract.boundary import evaluate
+from plaudit.contract.boundary import score_samples
 from plaudit.dialects.openrlhf import OpenRLHFReward
 
 TEMPLATE = """
@@ -57,7 +57,7 @@ def returning(value):
 
 def test_the_template_gives_reward_score_and_log_per_sample(loaded):
     result = loaded(TEMPLATE)
-    outputs = evaluate(result.reward, BATCH)
+    outputs = score_samples(result.reward, BATCH)
     assert result.convention == "OpenRLHF reward file"
     assert [output.reward for output in outputs] == [1.0, 2.0]
     assert [output.score for output in outputs] == pytest.approx([0.1, 0.2])
@@ -76,14 +76,14 @@ def test_the_template_gives_reward_score_and_log_per_sample(loaded):
 )
 @pytest.mark.parametrize("truth", ["42", 42, 42.0])
 def test_the_math_file_scores_the_documented_formats(loaded, response, expected, truth):
-    (output,) = evaluate(loaded(MATH).reward, [Trajectory("What is 6 * 7?\n", response, ground_truth=truth)])
+    (output,) = score_samples(loaded(MATH).reward, [Trajectory("What is 6 * 7?\n", response, ground_truth=truth)])
     assert output.reward == expected
     assert output.score == pytest.approx((expected + 0.5) / 1.5)
 
 
 def test_a_number_logged_for_the_whole_batch_is_told_of_every_sample(loaded):
     batch = [Trajectory("Q\n", "= 42", ground_truth="42"), Trajectory("Q\n", "hm", ground_truth="42")]
-    outputs = evaluate(loaded(MATH).reward, batch)
+    outputs = score_samples(loaded(MATH).reward, batch)
     assert [output.metadata["math_accuracy"] for output in outputs] == [0.5, 0.5]
     assert [output.metadata["answer_formatted"] for output in outputs] == [1.0, 0.0]
 
@@ -93,7 +93,7 @@ def test_the_local_test_of_the_document_finds_no_answer_in_its_sample(loaded):
     told = function(["Question: 2+2?\nAnswer: 4"], ["Question: 2+2?\n"], ["4"])
     assert told["rewards"].tolist() == [-0.5]
     trajectory = Trajectory("Question: 2+2?\n", "Answer: 4", ground_truth="4")
-    assert evaluate(loaded(MATH).reward, [trajectory])[0].reward == -0.5
+    assert score_samples(loaded(MATH).reward, [trajectory])[0].reward == -0.5
 
 
 def test_queries_are_prompt_and_response_and_labels_are_text():
@@ -109,7 +109,7 @@ def test_queries_are_prompt_and_response_and_labels_are_text():
         Trajectory("Q: ", "A", ground_truth=0.5),
         Trajectory("Q: ", "A"),
     ]
-    evaluate(OpenRLHFReward(reward_func), batch)
+    score_samples(OpenRLHFReward(reward_func), batch)
     assert seen["queries"] == ["Q: A", "Hi Ho", "Q: A", "Q: A"]
     assert seen["prompts"] == ["Q: ", "Hi ", "Q: ", "Q: "]
     assert seen["labels"] == ["4", {"tests": []}, "0.5", None]
@@ -130,18 +130,18 @@ def test_queries_are_prompt_and_response_and_labels_are_text():
     ],
 )
 def test_rewards_of_every_documented_shape_are_read(value):
-    assert [output.reward for output in evaluate(returning(value), BATCH)] == [1.0, 2.0]
+    assert [output.reward for output in score_samples(returning(value), BATCH)] == [1.0, 2.0]
 
 
 @pytest.mark.parametrize("value", [torch.tensor(0.5), torch.tensor([0.5]), torch.tensor([[0.5]]), 0.5, [0.5]])
 def test_a_single_sample_may_be_answered_by_a_scalar(value):
-    (output,) = evaluate(returning({"rewards": value, "scores": value}), BATCH[:1])
+    (output,) = score_samples(returning({"rewards": value, "scores": value}), BATCH[:1])
     assert (output.reward, output.score) == (0.5, 0.5)
 
 
 def test_a_file_that_answers_with_one_number_is_called_sample_by_sample():
     function = OpenRLHFReward(lambda queries, prompts, labels: {"rewards": torch.tensor(float(len(queries[0])))})
-    assert [output.reward for output in evaluate(function, BATCH)] == [4.0, 5.0]
+    assert [output.reward for output in score_samples(function, BATCH)] == [4.0, 5.0]
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_a_file_that_answers_with_one_number_is_called_sample_by_sample():
     ],
 )
 def test_what_is_not_one_value_per_sample_is_an_error_that_says_so(value, told):
-    outputs = evaluate(returning(value), BATCH)
+    outputs = score_samples(returning(value), BATCH)
     assert {output.status for output in outputs} == {Status.ERROR}
     assert all(told in output.reason for output in outputs)
 
@@ -168,14 +168,14 @@ def test_what_is_not_one_value_per_sample_is_an_error_that_says_so(value, told):
 def test_one_nan_or_none_leaves_the_other_samples_scored():
     batch = [*BATCH, Trajectory("Q3 ", "c")]
     value = {"rewards": [math.nan, None, 1.0], "extra_logs": {"loss": torch.tensor([math.nan, 2.0, 3.0])}}
-    outputs = evaluate(returning(value), batch)
+    outputs = score_samples(returning(value), batch)
     assert [output.status for output in outputs] == [Status.ERROR, Status.SKIPPED, Status.OK]
     assert [output.reward for output in outputs] == [None, None, 1.0]
     assert [output.metadata["loss"] for output in outputs] == [None, 2.0, 3.0]
 
 
 def test_a_score_outside_zero_to_one_is_kept_as_metadata_with_a_note():
-    outputs = evaluate(returning({"rewards": [1.0, 0.5], "scores": [-0.5, 0.5]}), BATCH)
+    outputs = score_samples(returning({"rewards": [1.0, 0.5], "scores": [-0.5, 0.5]}), BATCH)
     assert (outputs[0].score, outputs[0].metadata) == (None, {"scores": -0.5})
     assert "outside [0, 1]" in outputs[0].reason
     assert (outputs[1].score, outputs[1].metadata, outputs[1].reason) == (0.5, {}, "")
@@ -185,4 +185,4 @@ def test_an_async_reward_file_is_awaited():
     async def reward_func(queries, prompts, labels):
         return {"rewards": torch.ones(len(queries))}
 
-    assert [output.reward for output in evaluate(OpenRLHFReward(reward_func), BATCH)] == [1.0, 1.0]
+    assert [output.reward for output in score_samples(OpenRLHFReward(reward_func), BATCH)] == [1.0, 1.0]

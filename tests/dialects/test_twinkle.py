@@ -3,7 +3,7 @@
 import pytest
 
 from plaudit import Status, Trajectory
-from plaudit.contract.boundary import evaluate
+from plaudit.contract.boundary import score_samples
 from plaudit.dialects.twinkle import TwinkleTrajectory, view
 
 CLASS = """
@@ -39,7 +39,7 @@ BATCH = [Trajectory("2+2?", "4", ground_truth="4"), Trajectory("2+3?", "6", grou
 
 
 def rewards(reward, batch=BATCH):
-    return [output.reward for output in evaluate(reward, batch)]
+    return [output.reward for output in score_samples(reward, batch)]
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_a_reward_class_without_a_call_is_refused_when_named(loaded):
 
 def test_too_few_values_are_an_error_with_both_numbers(loaded):
     result = loaded("def my_reward(trajectories, ground_truths): return [1.0]")
-    outputs = evaluate(result.reward, BATCH)
+    outputs = score_samples(result.reward, BATCH)
     assert {output.status for output in outputs} == {Status.ERROR}
     assert "1 values for 2 samples" in outputs[0].reason
 

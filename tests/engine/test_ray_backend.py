@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from plaudit import RewardFunction, RewardOutput, Status, Trajectory, reward
-from plaudit.contract.boundary import evaluate
+from plaudit.contract.boundary import score_samples
 from plaudit.contract.function import Rewarding
 from plaudit.engine.backends.processes import ProcessBackend
 from plaudit.engine.backends.ray import RayBackend
@@ -109,7 +109,7 @@ def test_outputs_equal_those_of_a_plain_evaluation_in_order(given, opened, tmp_p
     }
     trajectories = samples(*RESPONSES)
     backend = opened(rewards[given])
-    expected = timeless(evaluate(load(rewards[given]), trajectories))
+    expected = timeless(score_samples(load(rewards[given]), trajectories))
     assert timeless(collected(backend, trajectories)) == expected
     assert timeless(collected(backend, trajectories)) == expected, "a backend can be used again"
 

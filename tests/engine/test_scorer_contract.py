@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from plaudit import CompositeReward, RewardOutput, Status, Trajectory
-from plaudit.contract.boundary import evaluate
+from plaudit.contract.boundary import score_samples
 from plaudit.engine import Scorer
 from plaudit.engine.backends.ray_session import RaySession
 from plaudit.errors import InvalidReward, InvalidTrajectory
@@ -61,15 +61,15 @@ def test_outputs_equal_those_of_a_plain_evaluation_in_order(backend, reward):
     trajectories = samples(*RESPONSES)
     with Scorer(reward, backend=backend, workers=2) as scorer:
         outputs = scorer.score(trajectories)
-        expected = evaluate(scorer.reward, trajectories, first=0)
+        expected = score_samples(scorer.reward, trajectories)
         assert timeless(outputs) == timeless(expected)
         assert timeless(scorer.score(trajectories)) == timeless(expected), "a scorer can be used again"
 
 
 FAULTS = {
-    "raise": (Status.ERROR, "sample 1 (id 's1'): faulty raised ValueError: no good (at contract_rewards.py:"),
-    "nan": (Status.ERROR, "sample 1 (id 's1'): faulty: reward is nan"),
-    "none": (Status.SKIPPED, "sample 1 (id 's1'): the reward returned None"),
+    "raise": (Status.ERROR, "faulty raised ValueError: no good (at contract_rewards.py:"),
+    "nan": (Status.ERROR, "faulty: reward is nan"),
+    "none": (Status.SKIPPED, "the reward returned None"),
     "text": (Status.ERROR, "must be a number, got str 'high'"),
     "system exit": (Status.ERROR, "raised SystemExit"),
 }

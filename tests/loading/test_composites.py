@@ -3,7 +3,7 @@
 import pytest
 
 from plaudit import Trajectory
-from plaudit.contract.boundary import evaluate
+from plaudit.contract.boundary import score_samples
 from plaudit.errors import RewardNotLoaded
 from plaudit.loading import load, resolve
 
@@ -24,7 +24,7 @@ def score(write):
 
     def scored(text):
         write("folder/reward.yaml", text)
-        (output,) = evaluate(load("folder/reward.yaml"), [Trajectory("Hi", "Ho")])
+        (output,) = score_samples(load("folder/reward.yaml"), [Trajectory("Hi", "Ho")])
         return output
 
     return scored

@@ -3,7 +3,7 @@
 import pytest
 
 from plaudit import Trajectory, reward
-from plaudit.contract.boundary import evaluate
+from plaudit.contract.boundary import score_samples
 from plaudit.errors import RewardNotLoaded
 from plaudit.loading import load
 from plaudit.loading.building import Arguments, Target, build
@@ -19,7 +19,7 @@ def value_of(text, **names):
     def look_up(name: str, arguments: Arguments | None):
         return build(Target(reward(lambda response: names[name]), name, name), arguments)
 
-    (output,) = evaluate(read(text, look_up, lambda spec: look_up(spec, None)).reward, [SAMPLE])
+    (output,) = score_samples(read(text, look_up, lambda spec: look_up(spec, None)).reward, [SAMPLE])
     assert output.ok, output.reason
     return output.reward
 
@@ -55,7 +55,7 @@ def test_an_expression_means_what_the_same_python_would(text, expected):
 
 
 def test_a_name_given_in_an_expression_is_the_components_name():
-    (output,) = evaluate(load("0.5 * length(target=3).named('size') + 0.5 * math"), [SAMPLE])
+    (output,) = score_samples(load("0.5 * length(target=3).named('size') + 0.5 * math"), [SAMPLE])
     assert next(iter(output.components)) == "size"
 
 
@@ -70,13 +70,13 @@ def test_a_name_given_in_an_expression_is_the_components_name():
     ],
 )
 def test_expressions_of_built_ins_score_a_sample(text):
-    (output,) = evaluate(load(text), [SAMPLE])
+    (output,) = score_samples(load(text), [SAMPLE])
     assert output.ok, output.reason
 
 
 def test_a_long_expression_with_slashes_is_not_taken_for_a_path():
     text = " + ".join(["length(target=3) / 0.5"] * 100)
-    assert len(evaluate(load(text), [SAMPLE])[0].components) == 100
+    assert len(score_samples(load(text), [SAMPLE])[0].components) == 100
 
 
 def test_a_built_in_keeps_its_literal_arguments():

@@ -3,7 +3,7 @@
 import pytest
 
 from plaudit import RewardFunction, Trajectory, reward
-from plaudit.contract.boundary import evaluate
+from plaudit.contract.boundary import score_samples
 from plaudit.errors import RewardNotLoaded
 from plaudit.loading import Loaded, load, resolve
 from plaudit.rewards import LengthReward
@@ -30,7 +30,7 @@ REWARDS = """
 
 
 def scored(spec):
-    (output,) = evaluate(load(spec), [Trajectory("Hi", "Hello there", ground_truth="Hey")])
+    (output,) = score_samples(load(spec), [Trajectory("Hi", "Hello there", ground_truth="Hey")])
     assert output.ok, output.reason
     return output.reward
 

@@ -76,11 +76,7 @@ def test_equally_slow_samples_with_ids_of_any_kind_keep_their_order():
 
 def test_equal_causes_count_together_whatever_the_sample():
     names = [None, 4, "x", "it's", "quote '\" and ): more", "\ud800"]
-    scored = [failed(Status.ERROR, "", name) for name in names]
-    scored = [
-        (trajectory, RewardOutput.unscored(Status.ERROR, f"{trajectory.named(index)}: math raised ValueError"))
-        for index, (trajectory, _) in enumerate(scored)
-    ]
+    scored = [failed(Status.ERROR, "math raised ValueError", name) for name in names]
     assert summarize(scored).failures == (Failure("error", "math raised ValueError", 6, "sample 0"),)
 
 

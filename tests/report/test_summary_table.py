@@ -26,8 +26,7 @@ def run(count=1000):
     for index in range(count):
         trajectory = Trajectory(f"p{index % 50}", "r", id=f"s{index}")
         if index % 100 == 7:
-            reason = f"{trajectory.named(index)}: math raised ValueError: no number"
-            yield trajectory, RewardOutput.unscored(Status.ERROR, reason)
+            yield trajectory, RewardOutput.unscored(Status.ERROR, "math raised ValueError: no number")
         else:
             right = float(index % 4 == 0)
             parts = {"check_answer": RewardOutput(right, score=right), "format": RewardOutput(rng.random())}

@@ -14,7 +14,7 @@ from typing import Any
 
 from plaudit.agents.environment import StepResult, create_environment, read_observation
 from plaudit.agents.generation import Action, ActionSampler, limit_tokens, read_action
-from plaudit.contract.boundary import attempted
+from plaudit.contract.boundary import attempt
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import AgentError
 from plaudit.trajectory import Step
@@ -129,7 +129,7 @@ class Player:
         return "length"
 
     async def _draw_action(self, context: list[int], params: Any) -> Action:
-        generation = await attempted("the sampler", lambda: self.sampler.generate(context, params))
+        generation = await attempt("the sampler", lambda: self.sampler.generate(context, params))
         if isinstance(generation, RewardOutput):
             raise _EpisodeFailed(generation)
         return read_action(generation)
@@ -139,7 +139,7 @@ class Player:
         name = f"{self.environment.__name__}.{method}"
         try:
             async with asyncio.timeout(self.limits.deadline_s):
-                returned = await attempted(name, lambda: call)
+                returned = await attempt(name, lambda: call)
         except TimeoutError:
             reason = f"{name} took longer than the {self.limits.deadline_s:g} s that it has"
             returned = RewardOutput.unscored(Status.TIMEOUT, reason)

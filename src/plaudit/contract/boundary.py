@@ -17,13 +17,13 @@ from typing import Any, Protocol
 import msgspec
 
 from plaudit.contract.alignment import check_lengths
+from plaudit.contract.calling import PendingCall, await_calls, run_awaitable
 from plaudit.contract.output import RewardOutput, Status, as_number
-from plaudit.contract.waiting import Begun, complete, gathered
 from plaudit.errors import InvalidOutput, PlauditError
 from plaudit.normalize import Scope
 from plaudit.trajectory import Trajectory
 
-__all__ = ["Evaluable", "Style", "as_output", "attempted", "evaluate", "evaluate_async", "evaluate_one", "named"]
+__all__ = ["Scorable", "Style", "as_output", "attempt", "score_sample", "score_samples"]
 
 MAX_REASON = 500
 
@@ -36,7 +36,7 @@ class Style(enum.Enum):
     PAIRED = "__call__(trajectories, ground_truths)"
 
 
-class Evaluable(Protocol):
+class Scorable(Protocol):
     """What the boundary needs to know of a reward."""
 
     name: str
@@ -49,32 +49,21 @@ class Evaluable(Protocol):
     def __call__(self, trajectories: Any, ground_truths: Any = None) -> Any: ...
 
 
-def evaluate(reward: Evaluable, trajectories: Sequence[Trajectory], *, first: int | None = None) -> list[RewardOutput]:
-    """One output per trajectory, in order; never raises because of a reward.
-
-    With `first`, the place of the first trajectory in the run, the reason of what was not scored names its sample.
-    """
-    begun = _begin(reward, trajectories)
-    pending = any(isinstance(one, Begun) for one in begun)
-    settled = complete(gathered(begun, reward.concurrency)) if pending else begun
-    return _in_order(reward, settled, trajectories, first)
+def score_samples(reward: Scorable, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
+    """One output per trajectory, in order; never raises because of a reward."""
+    results = _call_reward(reward, trajectories)
+    if any(isinstance(result, PendingCall) for result in results):
+        results = run_awaitable(await_calls(results, reward.concurrency))
+    return results if reward.style is Style.SAMPLE else _in_order(reward, results, trajectories)
 
 
-def evaluate_one(reward: Evaluable, trajectory: Trajectory) -> RewardOutput:
-    """`evaluate` for one sample of a reward that takes samples one by one."""
+def score_sample(reward: Scorable, trajectory: Trajectory) -> RewardOutput:
+    """`score_samples` for one sample of a reward that takes samples one by one."""
     output = _sample(reward, trajectory)
-    return complete(output.settle()) if isinstance(output, Begun) else output
+    return run_awaitable(output.finish()) if isinstance(output, PendingCall) else output
 
 
-async def evaluate_async(
-    reward: Evaluable, trajectories: Sequence[Trajectory], *, first: int | None = None
-) -> list[RewardOutput]:
-    """`evaluate` for callers that already run an event loop."""
-    settled = await gathered(_begin(reward, trajectories), reward.concurrency)
-    return _in_order(reward, settled, trajectories, first)
-
-
-async def attempted(name: str, call: Callable[[], Any]) -> Any:
+async def attempt(name: str, call: Callable[[], Any]) -> Any:
     """What a call gives, awaited where it must be; where it raises, an output with a status and the reason."""
     began = time.perf_counter()
     try:
@@ -96,21 +85,14 @@ def as_output(value: Any, trajectory: Trajectory, seconds: float) -> RewardOutpu
     return RewardOutput(as_number("reward", value), latency_s=seconds)
 
 
-def named(output: RewardOutput, trajectory: Trajectory, place: int) -> RewardOutput:
-    """The output, its reason beginning with the sample where it was not scored."""
-    if output.status is Status.OK:
-        return output
-    return msgspec.structs.replace(output, reason=f"{trajectory.named(place)}: {output.reason}")
-
-
-def _begin(reward: Evaluable, trajectories: Sequence[Trajectory]) -> list[Any]:
-    """Call the reward: an output per sample, or a list of outputs per batch; a call begun where it is async."""
+def _call_reward(reward: Scorable, trajectories: Sequence[Trajectory]) -> list[Any]:
+    """Call the reward: an output per sample, or a list of outputs per batch; a pending call where it is async."""
     if reward.style is Style.SAMPLE:
         return [_sample(reward, trajectory) for trajectory in trajectories]
     return [_batch(reward, [trajectories[place] for place in places]) for places in _batches(reward, trajectories)]
 
 
-def _batches(reward: Evaluable, trajectories: Sequence[Trajectory]) -> list[list[int]]:
+def _batches(reward: Scorable, trajectories: Sequence[Trajectory]) -> list[list[int]]:
     """The places that are scored together."""
     if reward.scope != "group":
         return [list(range(len(trajectories)))] if trajectories else []
@@ -120,46 +102,39 @@ def _batches(reward: Evaluable, trajectories: Sequence[Trajectory]) -> list[list
     return list(groups.values())
 
 
-def _in_order(
-    reward: Evaluable, settled: list[Any], trajectories: Sequence[Trajectory], first: int | None
-) -> list[RewardOutput]:
-    outputs = settled
-    if reward.style is not Style.SAMPLE:
-        by_place: dict[int, RewardOutput] = {}
-        for places, batch in zip(_batches(reward, trajectories), settled, strict=True):
-            by_place.update(zip(places, batch, strict=True))
-        outputs = [by_place[place] for place in range(len(trajectories))]
-    if first is None:
-        return outputs
-    return [named(output, trajectories[place], first + place) for place, output in enumerate(outputs)]
+def _in_order(reward: Scorable, batches: list[Any], trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
+    """The outputs of batches in the order of the samples."""
+    by_place: dict[int, RewardOutput] = {}
+    for places, outputs in zip(_batches(reward, trajectories), batches, strict=True):
+        by_place.update(zip(places, outputs, strict=True))
+    return [by_place[place] for place in range(len(trajectories))]
 
 
-def _sample(reward: Evaluable, trajectory: Trajectory) -> RewardOutput | Begun:
+def _sample(reward: Scorable, trajectory: Trajectory) -> RewardOutput | PendingCall:
     began = time.perf_counter()
     try:
         value = reward.compute_reward(trajectory)
         if type(value) is not float and inspect.isawaitable(value):
-            return Begun(value, partial(_awaited_sample, reward, value, trajectory))
+            return PendingCall(value, partial(_awaited_sample, reward, value, trajectory))
         return as_output(value, trajectory, time.perf_counter() - began)
     except (Exception, SystemExit) as error:
         return _failed(reward.name, error, time.perf_counter() - began)
 
 
-async def _awaited_sample(reward: Evaluable, value: Awaitable[Any], trajectory: Trajectory) -> RewardOutput:
+async def _awaited_sample(reward: Scorable, value: Awaitable[Any], trajectory: Trajectory) -> RewardOutput:
     began = time.perf_counter()
     try:
-        settled = await value
-        return as_output(settled, trajectory, time.perf_counter() - began)
+        return as_output(await value, trajectory, time.perf_counter() - began)
     except (Exception, SystemExit) as error:
         return _failed(reward.name, error, time.perf_counter() - began)
 
 
-def _batch(reward: Evaluable, batch: Sequence[Trajectory]) -> list[RewardOutput] | Begun:
+def _batch(reward: Scorable, batch: Sequence[Trajectory]) -> list[RewardOutput] | PendingCall:
     began = time.perf_counter()
     try:
         values = _call(reward, batch)
         if inspect.isawaitable(values):
-            return Begun(values, partial(_awaited_batch, reward, values, batch))
+            return PendingCall(values, partial(_awaited_batch, reward, values, batch))
     except (Exception, SystemExit) as error:
         if len(batch) > 1 and reward.scope == "sample":
             return _one_by_one(reward, batch)
@@ -167,33 +142,33 @@ def _batch(reward: Evaluable, batch: Sequence[Trajectory]) -> list[RewardOutput]
     return _spread(reward, values, batch, time.perf_counter() - began)
 
 
-def _one_by_one(reward: Evaluable, batch: Sequence[Trajectory]) -> list[RewardOutput]:
+def _one_by_one(reward: Scorable, batch: Sequence[Trajectory]) -> list[RewardOutput]:
     outputs: list[RewardOutput] = []
     for trajectory in batch:
         part = _batch(reward, [trajectory])
-        outputs += part if isinstance(part, list) else complete(part.settle())
+        outputs += part if isinstance(part, list) else run_awaitable(part.finish())
     return outputs
 
 
-async def _awaited_batch(reward: Evaluable, values: Awaitable[Any], batch: Sequence[Trajectory]) -> list[RewardOutput]:
+async def _awaited_batch(reward: Scorable, values: Awaitable[Any], batch: Sequence[Trajectory]) -> list[RewardOutput]:
     began = time.perf_counter()
     try:
-        settled = await values
+        returned = await values
     except (Exception, SystemExit) as error:
         if len(batch) > 1 and reward.scope == "sample":
             singly = [_batch(reward, [trajectory]) for trajectory in batch]
-            return [output for outputs in await gathered(singly, reward.concurrency) for output in outputs]
+            return [output for outputs in await await_calls(singly, reward.concurrency) for output in outputs]
         return [_failed(reward.name, error, time.perf_counter() - began)] * len(batch)
-    return _spread(reward, settled, batch, time.perf_counter() - began)
+    return _spread(reward, returned, batch, time.perf_counter() - began)
 
 
-def _call(reward: Evaluable, batch: Sequence[Trajectory]) -> Any:
+def _call(reward: Scorable, batch: Sequence[Trajectory]) -> Any:
     if reward.style is Style.PAIRED:
         return reward(batch, [trajectory.ground_truth for trajectory in batch])
     return reward.compute_rewards(batch)
 
 
-def _spread(reward: Evaluable, values: Any, batch: Sequence[Trajectory], elapsed: float) -> list[RewardOutput]:
+def _spread(reward: Scorable, values: Any, batch: Sequence[Trajectory], elapsed: float) -> list[RewardOutput]:
     """The values of a batch call, each checked on its own."""
     try:
         listed = list(values)

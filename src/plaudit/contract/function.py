@@ -1,35 +1,31 @@
-"""Rewards, and the arithmetic on them.
+"""Rewards: subclass `RewardFunction` and define one method, or put `@reward` on a plain function.
 
-A reward subclasses `RewardFunction` and defines one method, or is a plain function behind `@reward`. Adding, weighting
-and gating rewards makes new rewards, which is why the contract and its combinations share this file. The base class
-keeps no state of its own, so a subclass need not call `super().__init__()`.
+Adding, weighting and gating rewards makes new rewards, as `combination` defines them. The base class keeps no state of
+its own, so a subclass need not call `super().__init__()`.
 """
 
+import dataclasses
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias, overload
-
-import msgspec
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from plaudit.contract import rules
 from plaudit.contract.binding import Binding
-from plaudit.contract.boundary import Style, evaluate
-from plaudit.contract.calling import only, raised, settled
-from plaudit.contract.merging import combined_score, combined_tokens, stretched, unique_names, widest_scope
-from plaudit.contract.output import RewardOutput, Status
-from plaudit.contract.printing import told_arguments
+from plaudit.contract.boundary import Style, score_samples
+from plaudit.contract.calling import await_value, raise_failures, single_value, with_truths
+from plaudit.contract.output import RewardOutput
 from plaudit.contract.rules import Bounds, Rule, Weight, WeightedSum
-from plaudit.contract.truths import with_truths
-from plaudit.errors import InvalidOutput, InvalidReward
-from plaudit.normalize import Normalizer, RunningNormalizer, Scope, normalizer
+from plaudit.errors import InvalidReward
+from plaudit.normalize import Normalizer, Scope, normalizer
 from plaudit.schedules import Schedule
 from plaudit.trajectory import Trajectory
 
-__all__ = [
-    "Combination", "CompositeReward", "FunctionReward", "NormalizedReward", "RewardFunction", "Rewarding", "as_reward",
-    "reward",
-]  # fmt: skip
+if TYPE_CHECKING:
+    from plaudit.contract.combination import Combination, CompositeReward, NormalizedReward, Terms
+
+__all__ = ["FunctionReward", "RewardFunction", "Rewarding", "as_reward", "reward"]
 
 _STYLES = {"compute_rewards": Style.BATCH, "compute_reward": Style.SAMPLE, "__call__": Style.PAIRED}
 
@@ -77,18 +73,18 @@ class RewardFunction:
 
     def compute_reward(self, trajectory: Trajectory) -> Any:
         """The reward of one sample."""
-        return only(self._many([trajectory]))
+        return single_value(self._many([trajectory]))
 
     def compute_rewards(self, trajectories: Sequence[Trajectory]) -> Any:
         """The rewards of many samples, in order."""
         if self.style is Style.SAMPLE:
-            return [settled(self.compute_reward(trajectory)) for trajectory in trajectories]
+            return [await_value(self.compute_reward(trajectory)) for trajectory in trajectories]
         return self._many(trajectories)
 
     def _many(self, trajectories: Sequence[Trajectory]) -> Any:
         if self.style is Style.PAIRED:
-            return settled(self(trajectories, [trajectory.ground_truth for trajectory in trajectories]))
-        return settled(self.compute_rewards(trajectories))
+            return await_value(self(trajectories, [trajectory.ground_truth for trajectory in trajectories]))
+        return await_value(self.compute_rewards(trajectories))
 
     @overload
     def __call__(self, trajectories: Trajectory, ground_truths: Any = None) -> RewardOutput: ...
@@ -102,18 +98,17 @@ class RewardFunction:
         A failure raises `ScoringFailed`; to get failures as data, use `plaudit.score`.
         """
         if isinstance(trajectories, Trajectory):
-            truths = None if ground_truths is None else [ground_truths]
-            return raised(evaluate(self, with_truths([trajectories], truths), first=0))[0]
-        return [output.reward for output in raised(evaluate(self, with_truths(trajectories, ground_truths), first=0))]
+            return _score_or_raise(self, [trajectories], None if ground_truths is None else [ground_truths])[0]
+        return [output.reward for output in _score_or_raise(self, trajectories, ground_truths)]
 
     def __add__(self, other: "Addend") -> "CompositeReward":
         if isinstance(other, int | float):
             terms, offset = _terms(self)
-            return CompositeReward(terms, offset=offset + other)
+            return _weighted_sum(terms, offset + other)
         if not isinstance(other, RewardFunction):
             return NotImplemented
         (left, left_offset), (right, right_offset) = _terms(self), _terms(other)
-        return CompositeReward([*left, *right], offset=left_offset + right_offset)
+        return _weighted_sum([*left, *right], left_offset + right_offset)
 
     def __radd__(self, other: float) -> "CompositeReward":
         return self + other
@@ -133,7 +128,7 @@ class RewardFunction:
     def __mul__(self, other: "RewardFunction") -> "Combination": ...
     def __mul__(self, other: Any) -> Any:
         if isinstance(other, RewardFunction):
-            return Combination([self, other], rules.Product())
+            return _combine([self, other], rules.Product())
         return self._times(other) if isinstance(other, int | float | Schedule) else NotImplemented
 
     def __rmul__(self, other: Weight) -> "CompositeReward":
@@ -146,12 +141,12 @@ class RewardFunction:
         terms, offset = _terms(self)
         weights = [weight for _, weight in terms]
         if isinstance(factor, Schedule) or any(isinstance(weight, Schedule) for weight in weights):
-            return CompositeReward([(self, factor)])
-        return CompositeReward([(part, factor * weight) for part, weight in terms], offset=factor * offset)  # type: ignore[operator]  # no schedules here
+            return _weighted_sum([(self, factor)], 0.0)
+        return _weighted_sum([(part, factor * weight) for part, weight in terms], factor * offset)  # type: ignore[operator]  # no schedules here
 
     def clip(self, low: float | None = 0.0, high: float | None = 1.0) -> "Combination":
         """This reward, kept within [low, high]; None leaves an end open."""
-        return Combination([self], rules.Clip(low, high))
+        return _combine([self], rules.Clip(low, high))
 
     def floor(self, low: float) -> "Combination":
         """This reward, but never below `low`."""
@@ -162,7 +157,7 @@ class RewardFunction:
         source = source or self.bounds
         if source is None:
             raise InvalidReward(f"{self.name} declares no bounds; say which range to scale from: .scale((low, high))")
-        return Combination([self], rules.Affine(source, to))
+        return _combine([self], rules.Affine(source, to))
 
     def smooth(self, amount: float = 0.1) -> "Combination":
         """Pulled towards the middle of its bounds, so that no reward sits exactly at an end: [0, 1] → [0.05, 0.95]."""
@@ -177,24 +172,25 @@ class RewardFunction:
 
     def sigmoid(self, reference: float = 0.0) -> "Combination":
         """σ(reward − reference): any reward becomes one in (0, 1)."""
-        return Combination([self], rules.Sigmoid(reference))
+        return _combine([self], rules.Sigmoid(reference))
 
     def gate(self, on: "Rewarding", at: float, otherwise: float = 0.0) -> "Combination":
         """This reward where `on` reaches `at`, else `otherwise`: nothing is earned without the gate."""
-        return Combination([self, as_reward(on)], rules.Gate(at, otherwise))
+        return _combine([self, as_reward(on)], rules.Gate(at, otherwise))
 
     def normalized(self, how: str | Normalizer) -> "NormalizedReward":
         """This reward on a common scale: "group", "zscore", "minmax", "rank", "quantile" or "running"."""
-        return NormalizedReward(self, normalizer(how))
+        normalized: NormalizedReward = _combinations().NormalizedReward(self, normalizer(how))
+        return normalized
 
     def named(self, name: str) -> "Combination":
         """This reward under another name."""
-        renamed = Combination([self], WeightedSum((1.0,)))
+        renamed = _combine([self], WeightedSum((1.0,)))
         renamed.name = name
         return renamed
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(told_arguments(self))})"
+        return f"{type(self).__name__}({', '.join(_changed_arguments(self))})"
 
 
 class FunctionReward(RewardFunction):
@@ -229,13 +225,13 @@ class FunctionReward(RewardFunction):
 
     def compute_reward(self, trajectory: Trajectory) -> Any:
         if self.binding.batched:
-            return only(settled(self.binding.call_batch([trajectory])))
+            return single_value(await_value(self.binding.call_batch([trajectory])))
         return self.binding.call(trajectory)
 
     def compute_rewards(self, trajectories: Sequence[Trajectory]) -> Any:
         if self.binding.batched:
             return self.binding.call_batch(trajectories)
-        return [settled(self.binding.call(trajectory)) for trajectory in trajectories]
+        return [await_value(self.binding.call(trajectory)) for trajectory in trajectories]
 
     def __call__(self, trajectories: Any, ground_truths: Any = None) -> Any:
         """Score as every reward does; a batched function gets the ground truths exactly as given."""
@@ -279,113 +275,49 @@ def as_reward(rewarding: Rewarding) -> RewardFunction:
     return FunctionReward(rewarding)
 
 
-class Combination(RewardFunction):
-    """Several rewards made one by a rule; every part's output is kept as a component under its own name.
-
-    A sample that some part could not score is not scored: the missing number is never taken for 0.
-    """
-
-    def __init__(self, parts: Sequence[Rewarding], rule: Rule) -> None:
-        if not parts:
-            raise InvalidReward("a combination needs at least one reward")
-        self.parts = [as_reward(part) for part in parts]
-        self.rule = rule
-        self.component_names = unique_names([part.name for part in self.parts])
-        self.scope = widest_scope(part.scope for part in self.parts)
-        self.deterministic = all(part.deterministic for part in self.parts)
-        part_bounds = [part.bounds for part in self.parts if part.bounds is not None]
-        self.bounds = rule.bounds(part_bounds) if len(part_bounds) == len(self.parts) else None
-
-    def compute_rewards(self, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
-        columns = [evaluate(part, trajectories) for part in self.parts]
-        return [
-            self._combined(trajectory, outputs)
-            for trajectory, outputs in zip(trajectories, zip(*columns, strict=True), strict=True)
-        ]
-
-    def _combined(self, trajectory: Trajectory, outputs: Sequence[RewardOutput]) -> RewardOutput:
-        components = dict(zip(self.component_names, outputs, strict=True))
-        failed = [(name, output) for name, output in components.items() if not output.ok]
-        if failed:
-            name, output = failed[0]
-            reason = output.reason if output.reason.startswith(name) else f"{name}: {output.reason}"
-            return RewardOutput.unscored(output.status, reason, components=components)
-        try:
-            values = [output.reward for output in outputs if output.reward is not None]
-            combined = self.rule.combine(values, trajectory.training_step)
-            token_rewards, unit = combined_tokens(trajectory, outputs, combined.slopes)
-        except InvalidOutput as error:
-            return RewardOutput.unscored(Status.ERROR, f"{self.name}: {error}", components=components)
-        return RewardOutput(
-            combined.value,
-            token_rewards=token_rewards,
-            token_unit=unit,
-            score=combined_score(outputs, self.rule.shares(len(outputs))),
-            reason="; ".join(f"{name}: {output.reason}" for name, output in components.items() if output.reason),
-            components=components,
-            latency_s=sum(output.latency_s or 0.0 for output in outputs),
-        )
-
-    def __repr__(self) -> str:
-        return self.rule.express([_bracketed(part, self.rule.needs) for part in self.parts])
+def _score_or_raise(
+    reward: RewardFunction, trajectories: Sequence[Trajectory], ground_truths: Sequence[Any] | None
+) -> list[RewardOutput]:
+    samples = with_truths(trajectories, ground_truths)
+    outputs = score_samples(reward, samples)
+    raise_failures(samples, outputs)
+    return outputs
 
 
-class CompositeReward(Combination):
-    """A weighted sum: `CompositeReward([(MathReward(), 0.7), (FormatReward(), 0.3)])`.
-
-    Weights are numbers or schedules over training steps. `0.7 * MathReward() + 0.3 * FormatReward()` is the same.
-    """
-
-    rule: WeightedSum
-
-    def __init__(self, parts: Sequence[tuple[Rewarding, Weight]], *, offset: float = 0.0) -> None:
-        for part in parts:
-            if not isinstance(part, tuple) or len(part) != 2:
-                raise InvalidReward(f"a composite takes (reward, weight) pairs, got {part!r:.60}")
-        weights = tuple(weight for _, weight in parts)
-        super().__init__([part for part, _ in parts], WeightedSum(weights, offset))
+def _combine(parts: Sequence[Rewarding], rule: Rule) -> "Combination":
+    combination: Combination = _combinations().Combination(parts, rule)
+    return combination
 
 
-class NormalizedReward(RewardFunction):
-    """A reward put on a common scale over its group, its batch or its history."""
-
-    def __init__(self, part: RewardFunction, normalizer: Normalizer) -> None:
-        self.part = part
-        self.normalizer = normalizer
-        self.name = part.name
-        self.scope = "batch" if part.scope == "batch" else normalizer.scope
-        self.deterministic = part.deterministic and not isinstance(normalizer, RunningNormalizer)
-
-    def compute_rewards(self, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
-        outputs = evaluate(self.part, trajectories)
-        scaled = self.normalizer.normalize(
-            [output.reward for output in outputs],
-            [trajectory.group_key for trajectory in trajectories],
-            [trajectory.task for trajectory in trajectories],
-        )
-        return [
-            RewardOutput.unscored(output.status, output.reason, components={"raw": output})
-            if new is None
-            else msgspec.structs.replace(
-                output,
-                reward=new.value,
-                token_rewards=stretched(output.token_rewards, new.slope),
-                components={"raw": output},
-            )
-            for output, new in zip(outputs, scaled, strict=True)
-        ]
-
-    def __repr__(self) -> str:
-        return f"{_bracketed(self.part, rules.ATOM)}.normalized({self.normalizer})"
+def _weighted_sum(terms: Sequence[tuple[Rewarding, Weight]], offset: float) -> "CompositeReward":
+    composite: CompositeReward = _combinations().CompositeReward(terms, offset=offset)
+    return composite
 
 
-def _terms(reward: RewardFunction) -> tuple[list[tuple[Rewarding, Weight]], float]:
-    """A reward as the terms of a sum; sums that carry a name of their own stay whole."""
-    if isinstance(reward, CompositeReward) and reward.name == CompositeReward.name:
-        return list(zip(reward.parts, reward.rule.weights, strict=True)), reward.rule.offset
-    return [(reward, 1.0)], 0.0
+def _terms(reward: RewardFunction) -> "Terms":
+    terms: Terms = _combinations().terms_of(reward)
+    return terms
 
 
-def _bracketed(part: RewardFunction, needs: int) -> str:
-    loose = isinstance(part, Combination) and part.rule.precedence < needs
-    return f"({part!r})" if loose else repr(part)
+def _combinations() -> ModuleType:
+    """The module of combinations, which are rewards themselves and so cannot be imported before them."""
+    from plaudit.contract import combination  # noqa: PLC0415 - see above
+
+    return combination
+
+
+def _changed_arguments(reward: object) -> list[str]:
+    """`["target=200"]`: the fields of a dataclass that differ from their defaults; nothing for other classes."""
+    if not dataclasses.is_dataclass(reward):
+        return []
+    return [
+        f"{field.name}={getattr(reward, field.name)!r}"
+        for field in dataclasses.fields(reward)
+        if field.repr and not _is_default(field, getattr(reward, field.name))
+    ]
+
+
+def _is_default(field: "dataclasses.Field[Any]", value: Any) -> bool:
+    if field.default is not dataclasses.MISSING:
+        return bool(value == field.default)
+    return field.default_factory is not dataclasses.MISSING and bool(value == field.default_factory())

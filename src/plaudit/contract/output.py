@@ -51,7 +51,7 @@ class RewardOutput(msgspec.Struct, frozen=True, omit_defaults=True):
 
     def __post_init__(self) -> None:
         if type(self.reward) is not float or self.status is not Status.OK or not math.isfinite(self.reward):
-            self._settle_reward()
+            self._check_reward()
         if self.token_rewards is not None:
             force_setattr(self, "token_rewards", _numbers("token_rewards", self.token_rewards))
         if self.score is not None:
@@ -109,7 +109,7 @@ class RewardOutput(msgspec.Struct, frozen=True, omit_defaults=True):
         except msgspec.ValidationError as error:
             raise InvalidOutput(f"not a reward output: {error}") from None
 
-    def _settle_reward(self) -> None:
+    def _check_reward(self) -> None:
         status = Status(self.status)
         force_setattr(self, "status", status)
         if status is not Status.OK:

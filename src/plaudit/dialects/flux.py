@@ -8,7 +8,8 @@ import inspect
 from collections.abc import Awaitable
 from typing import Any
 
-from plaudit.contract.function import CompositeReward, FunctionReward, RewardFunction
+from plaudit.contract.combination import CompositeReward
+from plaudit.contract.function import FunctionReward, RewardFunction
 from plaudit.contract.output import RewardOutput
 from plaudit.dialects.dialect import Dialect, method_parameters, name_of, required
 from plaudit.rewards import FormatReward, KeywordReward, LengthReward, RepetitionPenalty, StructuredOutputReward

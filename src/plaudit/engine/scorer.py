@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol
 
-from plaudit.contract.boundary import Style, named
+from plaudit.contract.boundary import Style
 from plaudit.contract.function import Rewarding
 from plaudit.contract.output import RewardOutput
 from plaudit.engine.backends.inline import InlineBackend
@@ -89,35 +89,31 @@ class Scorer:
         """One output per trajectory, in order; the samples of a group may stand anywhere."""
         return [scored.output for scored in self.score_stream(trajectories, interleaved=True)]
 
-    def score_stream(
-        self, trajectories: Iterable[Trajectory], *, first: int = 0, interleaved: bool = False
-    ) -> Iterator[Scored]:
-        """Trajectories with their outputs, in order, a bounded number at a time; messages number them from `first`.
+    def score_stream(self, trajectories: Iterable[Trajectory], *, interleaved: bool = False) -> Iterator[Scored]:
+        """Trajectories with their outputs, in order, a bounded number at a time.
 
         A group reward needs the samples of a group side by side, or a `group_size`; where groups are `interleaved`, the
         whole stream is read before they are scored.
         """
         if self._remembered is None or self._remembered.reason:
-            return self._run(trajectories, interleaved=interleaved, first=first)
-        return self._recalled(trajectories, self._remembered, interleaved=interleaved, first=first)
+            return self._run(trajectories, interleaved=interleaved)
+        return self._recalled(trajectories, self._remembered, interleaved=interleaved)
 
     def _recalled(
-        self, trajectories: Iterable[Trajectory], remembered: Remembered, *, interleaved: bool, first: int
+        self, trajectories: Iterable[Trajectory], remembered: Remembered, *, interleaved: bool
     ) -> Iterator[Scored]:
         """Outputs in order, from the cache where it has them."""
         waiting: dict[int, Trajectory] = {}
         supply = self._supply(trajectories, waiting, interleaved=interleaved, size=PORTION)
         done = remembered.results(supply, lambda missing: self._run(missing, interleaved=True))
-        yield from _in_order(_with_late(done, supply), supply, waiting, first)
+        yield from _in_order(_with_late(done, supply), supply, waiting)
 
-    def _run(
-        self, trajectories: Iterable[Trajectory], *, interleaved: bool, first: int | None = None
-    ) -> Iterator[Scored]:
-        """Outputs in order; with `first`, the reasons of what was not scored name their samples."""
+    def _run(self, trajectories: Iterable[Trajectory], *, interleaved: bool) -> Iterator[Scored]:
+        """Outputs in order."""
         waiting: dict[int, Trajectory] = {}
         supply = self._supply(trajectories, waiting, interleaved=interleaved, size=self._batch_size)
         with self._lock:
-            yield from _in_order(_with_late(self._results(supply), supply), supply, waiting, first)
+            yield from _in_order(_with_late(self._results(supply), supply), supply, waiting)
 
     def _supply(
         self, trajectories: Iterable[Trajectory], waiting: dict[int, Trajectory], *, interleaved: bool, size: int | None
@@ -205,17 +201,15 @@ def _with_late(results: Iterable[Done], supply: Supply) -> Iterator[Done]:
     yield from supply.late
 
 
-def _in_order(
-    results: Iterable[Done], supply: Supply, waiting: dict[int, Trajectory], first: int | None
-) -> Iterator[Scored]:
+def _in_order(results: Iterable[Done], supply: Supply, waiting: dict[int, Trajectory]) -> Iterator[Scored]:
     """Samples with their outputs as soon as all before them are there."""
     ready: dict[int, RewardOutput] = {}
     for done in results:
         ready.update(zip(done.places, done.outputs, strict=True))
         while (output := ready.pop(supply.taken, None)) is not None:
-            place, trajectory = supply.taken, waiting.pop(supply.taken)
+            trajectory = waiting.pop(supply.taken)
             supply.taken += 1
-            yield Scored(trajectory, output if first is None else named(output, trajectory, first + place))
+            yield Scored(trajectory, output)
 
 
 def _noted(trajectories: Iterable[Trajectory], waiting: dict[int, Trajectory]) -> Iterator[Trajectory]:

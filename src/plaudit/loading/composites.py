@@ -11,7 +11,8 @@ from typing import Any, TypeAlias
 import yaml
 
 from plaudit.contract import rules
-from plaudit.contract.function import Combination, CompositeReward, RewardFunction
+from plaudit.contract.combination import Combination, CompositeReward
+from plaudit.contract.function import RewardFunction
 from plaudit.errors import InvalidReward, RewardNotLoaded, did_you_mean
 
 __all__ = ["build_composite"]

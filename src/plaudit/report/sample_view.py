@@ -19,7 +19,7 @@ def render_sample(sample: PickedSample) -> RenderableType:
     """Prompt, response, ground truth and the tree of components of one sample."""
     trajectory = sample.trajectory
     parts: list[RenderableType] = [
-        Rule(Text(f"{trajectory.named(sample.index)} · {sample.why} · {_value(sample.output)}"), align="left"),
+        Rule(Text(f"{trajectory.label(sample.index)} · {sample.why} · {_value(sample.output)}"), align="left"),
         _labelled("prompt", trajectory.prompt_text),
         _labelled("response", trajectory.response),
         _labelled("ground truth", "(none)" if trajectory.ground_truth is None else str(trajectory.ground_truth)),

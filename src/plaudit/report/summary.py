@@ -5,7 +5,6 @@ Samples that were not scored count in `statuses` and `failures` only, never as a
 """
 
 import heapq
-import re
 from array import array
 from collections import Counter
 from collections.abc import Iterable
@@ -152,16 +151,11 @@ class SummaryBuilder:
                 self._component_seconds.setdefault(name, array("d")).append(component.latency_s)
 
     def _fail(self, trajectory: Trajectory, output: RewardOutput, index: int) -> None:
-        reason = _SAMPLE_PREFIX.sub("", output.reason)
-        key = (output.status.value, reason)
+        key = (output.status.value, output.reason)
         if key not in self._failures and len(self._failures) >= MAX_REASONS:
             key = (output.status.value, OTHER_REASONS)
         self._failures[key] += 1
-        self._examples.setdefault(key, trajectory.named(index))
-
-
-# As `Trajectory.named` writes it: without it, equal causes count together.
-_SAMPLE_PREFIX = re.compile(r"""\Asample \d+(?: \(id (?:-?\d+|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\))?: """)
+        self._examples.setdefault(key, trajectory.label(index))
 
 
 def _keep_slowest(slowest: list[tuple[float, int, SlowSample]], turn: int, sample: SlowSample) -> None:

@@ -13,21 +13,21 @@ import pytest
 
 import plaudit
 from plaudit import CompositeReward, RewardOutput, Status, reward
-from plaudit.contract.boundary import evaluate, evaluate_async
+from plaudit.contract.boundary import score_samples
 from plaudit.engine.endpoint import EndpointPolicy, Usage, guarded
 from plaudit.errors import InvalidReward, TransientError
 from tests.engine.endpoint.judging import USAGE, Answer, Judge, Scripted, failing, guard, samples, slow
 
 
 def test_an_answer_is_the_reward_and_tells_what_it_took(endpoint, quick):
-    [output] = evaluate(guard(endpoint, quick), samples(1))
+    [output] = score_samples(guard(endpoint, quick), samples(1))
     assert (output.reward, output.status) == (0.5, Status.OK)
     assert output.metadata == {"usage": USAGE, "model": "judge-1", "attempts": 1, "waited_s": 0.0}
 
 
 def test_a_passing_fault_is_waited_out(endpoint, quick):
     endpoint.answers = failing(2)
-    [output] = evaluate(guard(endpoint, quick, first_wait_s=4.0), samples(1))
+    [output] = score_samples(guard(endpoint, quick, first_wait_s=4.0), samples(1))
     assert output.reward == 0.5
     assert output.metadata["attempts"] == endpoint.requests == 3
     assert len(quick.waits) == 2
@@ -36,7 +36,7 @@ def test_a_passing_fault_is_waited_out(endpoint, quick):
 
 def test_waits_double_at_most_and_are_never_longer_than_allowed(endpoint, quick):
     endpoint.answers = failing(1000)
-    evaluate(guard(endpoint, quick, tries=8, first_wait_s=1.0, longest_wait_s=5.0), samples(1))
+    score_samples(guard(endpoint, quick, tries=8, first_wait_s=1.0, longest_wait_s=5.0), samples(1))
     assert len(quick.waits) == 7
     assert all(wait <= most for wait, most in zip(quick.waits, [1, 2, 4, 5, 5, 5, 5], strict=True))
     assert len(set(quick.waits)) == 7  # chance takes a part, so that samples do not come back all at once
@@ -44,21 +44,21 @@ def test_waits_double_at_most_and_are_never_longer_than_allowed(endpoint, quick)
 
 def test_retry_after_is_obeyed(endpoint, quick):
     endpoint.answers = failing(1, 429, retry_after="7")
-    [output] = evaluate(guard(endpoint, quick), samples(1))
+    [output] = score_samples(guard(endpoint, quick), samples(1))
     assert output.ok
     assert 7.0 <= quick.waits[0] <= 7.5
 
 
 def test_retry_after_is_obeyed_only_up_to_the_longest_wait(endpoint, quick):
     endpoint.answers = failing(1, 503, retry_after="86400")
-    [output] = evaluate(guard(endpoint, quick, longest_wait_s=20.0), samples(1))
+    [output] = score_samples(guard(endpoint, quick, longest_wait_s=20.0), samples(1))
     assert output.ok
     assert quick.waits == [20.0]
 
 
 def test_a_sample_that_fails_each_time_is_given_up_with_the_number_of_tries(endpoint, quick):
     endpoint.answers = failing(1000)
-    [output] = evaluate(guard(endpoint, quick, tries=3), samples(1))
+    [output] = score_samples(guard(endpoint, quick, tries=3), samples(1))
     assert (output.reward, output.status) == (None, Status.ERROR)
     assert output.reason == "Judge: gave up after 3 tries: HTTP 503 Service Unavailable"
     assert output.metadata["attempts"] == endpoint.requests == 3
@@ -66,14 +66,14 @@ def test_a_sample_that_fails_each_time_is_given_up_with_the_number_of_tries(endp
 
 def test_an_endpoint_that_never_answers_is_a_timeout(endpoint, quick):
     endpoint.answers = lambda number: Answer(hang=True)
-    [output] = evaluate(guard(endpoint, quick, attempt_s=0.1, tries=2), samples(1))
+    [output] = score_samples(guard(endpoint, quick, attempt_s=0.1, tries=2), samples(1))
     assert output.status is Status.TIMEOUT
     assert output.reason == "Judge: gave up after 2 tries: TimeoutError: no answer within 0.1 s"
 
 
 def test_a_try_that_hangs_is_ended_and_the_next_one_counts(endpoint, quick):
     endpoint.answers = lambda number: Answer(hang=number == 1)
-    [output] = evaluate(guard(endpoint, quick, attempt_s=0.5, tries=20, breaker_after=20), samples(1))
+    [output] = score_samples(guard(endpoint, quick, attempt_s=0.5, tries=20, breaker_after=20), samples(1))
     assert output.reward == 0.5
     assert output.metadata["attempts"] >= 2  # more on a machine so busy that 0.5 s are not enough
 
@@ -82,14 +82,14 @@ def test_a_refused_connection_is_tried_again_and_then_an_error(quick):
     with socket.create_server(("127.0.0.1", 0)) as free:
         url = f"http://127.0.0.1:{free.getsockname()[1]}"
     judge = guarded(Judge(url), EndpointPolicy(tries=2), clock=quick.clock, sleep=quick.sleep)
-    [output] = evaluate(judge, samples(1))
+    [output] = score_samples(judge, samples(1))
     assert output.status is Status.ERROR
     assert output.reason.startswith("Judge: gave up after 2 tries: ConnectError")
 
 
 def test_a_dropped_connection_is_tried_again(endpoint, quick):
     endpoint.answers = lambda number: Answer(drop=number == 1)
-    [output] = evaluate(guard(endpoint, quick), samples(1))
+    [output] = score_samples(guard(endpoint, quick), samples(1))
     assert output.reward == 0.5
     assert endpoint.requests == 2
 
@@ -97,7 +97,7 @@ def test_a_dropped_connection_is_tried_again(endpoint, quick):
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 422])
 def test_a_refusal_fails_at_once(endpoint, quick, status):
     endpoint.answers = failing(1000, status)
-    [output] = evaluate(guard(endpoint, quick), samples(1))
+    [output] = score_samples(guard(endpoint, quick), samples(1))
     assert output.status is Status.ERROR
     assert str(status) in output.reason
     assert endpoint.requests == 1
@@ -105,14 +105,14 @@ def test_a_refusal_fails_at_once(endpoint, quick, status):
 
 
 def test_a_bug_in_the_reward_fails_at_once(quick):
-    [output] = evaluate(guarded(Scripted([KeyError("score")]), clock=quick.clock, sleep=quick.sleep), samples(1))
+    [output] = score_samples(guarded(Scripted([KeyError("score")]), clock=quick.clock, sleep=quick.sleep), samples(1))
     assert (output.status, quick.waits) == (Status.ERROR, [])
     assert "Scripted raised KeyError" in output.reason
 
 
 def test_a_reward_may_say_itself_that_a_fault_may_pass(quick):
     loading = Scripted([TransientError("still loading", retry_after_s=3.0), 0.75])
-    [output] = evaluate(guarded(loading, clock=quick.clock, sleep=quick.sleep), samples(1))
+    [output] = score_samples(guarded(loading, clock=quick.clock, sleep=quick.sleep), samples(1))
     assert output.reward == 0.75
     assert 3.0 <= quick.waits[0] <= 3.5
 
@@ -125,7 +125,7 @@ def test_no_more_calls_are_under_way_than_allowed(endpoint, quick):
         return Answer()
 
     endpoint.answers = answer
-    outputs = evaluate(guard(endpoint, quick, concurrency=3, tries=1), samples(12))
+    outputs = score_samples(guard(endpoint, quick, concurrency=3, tries=1), samples(12))
     assert all(output.ok for output in outputs), outputs[0].reason
     assert endpoint.most_under_way == 3
 
@@ -134,24 +134,24 @@ def test_separate_scorings_in_one_event_loop_share_the_bound_and_the_next_loop_h
     endpoint.answers = slow
     judge = guard(endpoint, quick, concurrency=2)
 
-    async def scored() -> list[list[RewardOutput]]:
-        return await asyncio.gather(*(evaluate_async(judge, [sample]) for sample in samples(10)))
+    async def scored() -> list[RewardOutput]:
+        return await asyncio.gather(*(judge.compute_reward(sample) for sample in samples(10)))
 
     for _ in range(2):
-        assert all(output.ok for [output] in asyncio.run(scored()))
+        assert all(output.ok for output in asyncio.run(scored()))
     assert endpoint.most_under_way <= 2
 
 
 def test_calls_begin_no_faster_than_allowed(endpoint):
     judge = guarded(Judge(endpoint.url), EndpointPolicy(per_second=20.0))
-    assert all(output.ok for output in evaluate(judge, samples(20)))
+    assert all(output.ok for output in score_samples(judge, samples(20)))
     assert endpoint.arrivals[-1] - endpoint.arrivals[0] >= 0.5  # 0.95 s when nothing is late
 
 
 def test_the_pace_is_kept_from_one_event_loop_to_the_next(endpoint, quick):
     judge = guard(endpoint, quick, per_second=2.0)
     for sample in samples(5):
-        evaluate(judge, [sample])
+        score_samples(judge, [sample])
     assert quick.waits == [0.5] * 4
 
 
@@ -164,10 +164,10 @@ def test_a_guarded_reward_keeps_the_promises_of_the_reward(endpoint):
 
 def test_a_guarded_reward_travels_to_another_process_even_after_use(endpoint):
     judge = guarded(Judge(endpoint.url), EndpointPolicy(concurrency=1))
-    before = evaluate(judge, samples(4))
+    before = score_samples(judge, samples(4))
     travelled = pickle.loads(pickle.dumps(judge))
     assert (travelled.name, travelled.concurrency, repr(travelled)) == ("Judge", 1, repr(judge))
-    assert [output.reward for output in evaluate(travelled, samples(4))] == [output.reward for output in before]
+    assert [output.reward for output in score_samples(travelled, samples(4))] == [output.reward for output in before]
 
 
 def test_a_guarded_reward_is_a_part_like_any_other(endpoint, quick):

@@ -3,7 +3,7 @@
 import threading
 
 from plaudit import Status
-from plaudit.contract.boundary import evaluate
+from plaudit.contract.boundary import score_samples
 from plaudit.engine.endpoint import EndpointPolicy, guarded
 from tests.engine.endpoint.judging import GONE, Answer, Scripted, failing, guard, samples
 
@@ -11,7 +11,7 @@ from tests.engine.endpoint.judging import GONE, Answer, Scripted, failing, guard
 def test_a_dead_endpoint_is_left_alone_and_costs_one_rest(endpoint, quick):
     endpoint.answers = failing(10**6)
     judge = guard(endpoint, quick, concurrency=4, breaker_after=5, breaker_rest_s=30.0)
-    outputs = evaluate(judge, samples(300))
+    outputs = score_samples(judge, samples(300))
     assert all(output.status is Status.ERROR for output in outputs)
     assert endpoint.requests <= 5 + 4 + 1  # until it opens, those under way by then, and the prober
     assert outputs[-1].reason.startswith("Judge: endpoint is down: ")
@@ -23,21 +23,21 @@ def test_a_dead_endpoint_is_left_alone_and_costs_one_rest(endpoint, quick):
 def test_samples_are_held_while_the_endpoint_recovers_and_none_is_lost(endpoint, quick):
     endpoint.answers = lambda number: Answer() if quick.now >= 20.0 else Answer(503)
     judge = guard(endpoint, quick, concurrency=4, breaker_after=5, breaker_rest_s=30.0)
-    assert [output.reward for output in evaluate(judge, samples(40))] == [0.5] * 40
+    assert [output.reward for output in score_samples(judge, samples(40))] == [0.5] * 40
 
 
 def test_an_endpoint_that_comes_back_later_is_used_again(endpoint, quick):
     endpoint.answers = lambda number: Answer() if quick.now >= 1000.0 else Answer(503)
     judge = guard(endpoint, quick, breaker_after=5, breaker_rest_s=30.0)
-    assert {output.status for output in evaluate(judge, samples(40))} == {Status.ERROR}
+    assert {output.status for output in score_samples(judge, samples(40))} == {Status.ERROR}
     quick.now = 1000.0
-    assert [output.reward for output in evaluate(judge, samples(40))] == [0.5] * 40
+    assert [output.reward for output in score_samples(judge, samples(40))] == [0.5] * 40
 
 
 def test_a_sample_waits_for_the_endpoint_to_come_back_at_most_once(quick):
     flapping = Scripted([GONE, GONE, 1.0, GONE])  # back for the first prober only
     policy = EndpointPolicy(concurrency=2, tries=10, breaker_after=2, breaker_rest_s=30.0)
-    outputs = evaluate(guarded(flapping, policy, clock=quick.clock, sleep=quick.sleep), samples(3))
+    outputs = score_samples(guarded(flapping, policy, clock=quick.clock, sleep=quick.sleep), samples(3))
     assert [output.ok for output in outputs].count(True) == 1
     assert all(output.metadata["waited_s"] < 50.0 for output in outputs)
 
@@ -45,21 +45,21 @@ def test_a_sample_waits_for_the_endpoint_to_come_back_at_most_once(quick):
 def test_samples_that_wait_for_their_turn_are_not_sent_to_an_endpoint_that_has_gone_meanwhile(quick):
     gone = Scripted([GONE])
     policy = EndpointPolicy(per_second=1.0, tries=1, breaker_after=1, breaker_rest_s=30.0)
-    evaluate(guarded(gone, policy, clock=quick.clock, sleep=quick.sleep), samples(5))
+    score_samples(guarded(gone, policy, clock=quick.clock, sleep=quick.sleep), samples(5))
     assert gone.calls == 1 + 1
 
 
 def test_a_prober_that_learns_nothing_does_not_block_the_others(quick):
     buggy = Scripted([GONE, GONE, KeyError("score"), 1.0])
     policy = EndpointPolicy(concurrency=1, tries=1, breaker_after=2)
-    outputs = evaluate(guarded(buggy, policy, clock=quick.clock, sleep=quick.sleep), samples(4))
+    outputs = score_samples(guarded(buggy, policy, clock=quick.clock, sleep=quick.sleep), samples(4))
     assert [output.reward for output in outputs] == [None, None, None, 1.0]
 
 
 def test_the_breaker_remembers_from_one_event_loop_to_the_next(endpoint, quick):
     endpoint.answers = failing(10**6)
     judge = guard(endpoint, quick, tries=1, breaker_after=3, breaker_rest_s=30.0)
-    outputs = [evaluate(judge, [sample])[0] for sample in samples(10)]
+    outputs = [score_samples(judge, [sample])[0] for sample in samples(10)]
     assert endpoint.requests == 3 + 1
     assert [output.metadata["attempts"] for output in outputs] == [1, 1, 1, 1, 0, 0, 0, 0, 0, 0]
 
@@ -68,7 +68,7 @@ def test_the_breaker_is_shared_by_threads(endpoint, quick):
     endpoint.answers = failing(10**6)
     judge = guard(endpoint, quick, tries=1, breaker_after=3, breaker_rest_s=30.0)
     for sample in samples(6):
-        thread = threading.Thread(target=evaluate, args=(judge, [sample]))
+        thread = threading.Thread(target=score_samples, args=(judge, [sample]))
         thread.start()
         thread.join()
     assert endpoint.requests == 3 + 1
@@ -76,7 +76,7 @@ def test_the_breaker_is_shared_by_threads(endpoint, quick):
 
 def test_being_told_to_slow_down_does_not_open_the_breaker(endpoint, quick):
     endpoint.answers = failing(6, 429)
-    [output] = evaluate(guard(endpoint, quick, tries=10, breaker_after=3), samples(1))
+    [output] = score_samples(guard(endpoint, quick, tries=10, breaker_after=3), samples(1))
     assert output.reward == 0.5
     assert output.metadata["attempts"] == 7
 
@@ -84,12 +84,12 @@ def test_being_told_to_slow_down_does_not_open_the_breaker(endpoint, quick):
 def test_being_told_to_slow_down_for_ever_opens_the_breaker(endpoint, quick):
     endpoint.answers = failing(10**6, 429)
     judge = guard(endpoint, quick, concurrency=1, tries=2, breaker_after=3)
-    outputs = evaluate(judge, samples(20))
+    outputs = score_samples(judge, samples(20))
     assert endpoint.requests == 3 * 2 + 2
     assert "endpoint is down" in outputs[-1].reason
 
 
 def test_a_refusal_shows_that_the_endpoint_lives(endpoint, quick):
     endpoint.answers = lambda number: Answer(503 if number % 2 else 400)
-    evaluate(guard(endpoint, quick, concurrency=1, tries=1, breaker_after=2), samples(10))
+    score_samples(guard(endpoint, quick, concurrency=1, tries=1, breaker_after=2), samples(10))
     assert endpoint.requests == 10

@@ -97,7 +97,7 @@ def score(
 
 def _scored(scorer: Scorer, rollouts: Iterator[Rollout], first: int = 0) -> Iterator[tuple[int, Scored]]:
     trajectories = (rollout.trajectory for rollout in rollouts)
-    return enumerate(scorer.score_stream(trajectories, first=first, interleaved=True), first)
+    return enumerate(scorer.score_stream(trajectories, interleaved=True), first)
 
 
 def _resumed(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from plaudit.contract.boundary import evaluate
+from plaudit.contract.boundary import score_samples
 from plaudit.contract.function import RewardFunction
 from plaudit.engine.stream import Supply
 from plaudit.engine.unit import Done
@@ -18,7 +18,7 @@ class InlineBackend:
 
     def run(self, supply: Supply) -> Iterator[Done]:
         while unit := supply.take():
-            yield unit.done(evaluate(self._reward, unit.trajectories))
+            yield unit.done(score_samples(self._reward, unit.trajectories))
 
     def shutdown(self) -> None:
         """Nothing to end."""

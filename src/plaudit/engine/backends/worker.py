@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
-from plaudit.contract.boundary import Style, evaluate, evaluate_one
+from plaudit.contract.boundary import Style, score_sample, score_samples
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput
 from plaudit.engine.backends.wire import packed, packed_output, read_exactly
@@ -62,8 +62,8 @@ def main(incoming: int, outgoing: int, parent: int) -> None:
 def _scoring(reward: RewardFunction) -> Callable[[Sequence[Trajectory]], Iterable[RewardOutput]]:
     """How to score a unit: sample by sample where the reward allows, so that each is answered at once."""
     if reward.style is Style.SAMPLE and not reward.is_async:
-        return lambda unit: map(partial(evaluate_one, reward), unit)
-    return partial(evaluate, reward)
+        return lambda unit: map(partial(score_sample, reward), unit)
+    return partial(score_samples, reward)
 
 
 def _die_with(parent: int) -> None:

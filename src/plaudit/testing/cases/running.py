@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from plaudit.contract.boundary import evaluate
+from plaudit.contract.boundary import score_samples
 from plaudit.contract.function import RewardFunction, Rewarding
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import CasesError
@@ -35,7 +35,7 @@ class CaseResult:
 def run_cases(reward: Rewarding | str | None, table: CaseTable) -> list[CaseResult]:
     """One result per case; `reward` may be a spec, or None for the reward that the table names."""
     subject = load_table_reward(table, reward) if reward is None or isinstance(reward, str) else load(reward)
-    outputs = evaluate(subject, [case.trajectory for case in table.cases])
+    outputs = score_samples(subject, [case.trajectory for case in table.cases])
     named = {case.name: output for case, output in zip(table.cases, outputs, strict=True)}
     return [_result(case, output, named) for case, output in zip(table.cases, outputs, strict=True)]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from plaudit import jsonline
-from plaudit.contract.boundary import evaluate
+from plaudit.contract.boundary import score_samples
 from plaudit.contract.output import RewardOutput
 from plaudit.errors import ScoringFailed
 from plaudit.loading import load
@@ -41,7 +41,7 @@ def score_in_fresh_process(spec: str, trajectories: Sequence[Trajectory]) -> lis
 def write_outputs(spec: str, asked: str, answered: str) -> None:
     """What the new process runs: read trajectories, score, write outputs."""
     trajectories = [Trajectory.from_json(line) for line in Path(asked).read_bytes().split(b"\n")]
-    outputs = evaluate(load(spec), trajectories)
+    outputs = score_samples(load(spec), trajectories)
     compared = [
         RewardOutput(o.reward, o.token_rewards, score=o.score, status=o.status, token_unit=o.token_unit)
         for o in outputs  # metadata may hold what JSON cannot

@@ -12,7 +12,7 @@ from itertools import zip_longest
 from types import TracebackType
 from typing import Any, TypeAlias
 
-from plaudit.contract.boundary import evaluate
+from plaudit.contract.boundary import score_samples
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import InvalidOutput
@@ -89,7 +89,7 @@ def observe(reward: RewardFunction, samples: Sequence[Trajectory]) -> Scoring:
     """Score copies of the samples and watch."""
     batch = copy.deepcopy(list(samples))
     observer = _Observer(reward)
-    outputs = evaluate(observer, batch)
+    outputs = score_samples(observer, batch)
     observations = [
         Observation(sample, output, observer.acts[id(scored)])
         for sample, output, scored in zip(samples, outputs, batch, strict=True)

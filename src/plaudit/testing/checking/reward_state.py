@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType
 from typing import Any
 
-from plaudit.contract.function import Combination, FunctionReward, RewardFunction
+from plaudit.contract.combination import Combination
+from plaudit.contract.function import FunctionReward, RewardFunction
 
 __all__ = ["find_changes", "capture_state"]
 

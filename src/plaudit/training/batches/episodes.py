@@ -25,9 +25,9 @@ from plaudit.agents import (
     get_param,
     run_executor,
 )
-from plaudit.contract.boundary import attempted
+from plaudit.contract.boundary import attempt
+from plaudit.contract.calling import run_awaitable
 from plaudit.contract.output import RewardOutput, Status
-from plaudit.contract.waiting import complete
 from plaudit.training.batches.collecting import Scoring, seed_of
 from plaudit.training.data.prompts import PromptLike, Prompts
 from plaudit.training.model.encoding import encoded_prompts, offsets_of, prompt_text
@@ -64,7 +64,7 @@ class EpisodeSampler:
 
     def _sampled(self, prompts: Prompts, num_samples: int, settings: SamplingSettings) -> Sampled:
         rows = [row for row in prompts for _ in range(num_samples)]
-        episodes = complete(self._played(rows, settings))
+        episodes = run_awaitable(self._played(rows, settings))
         responses = self._responses(episodes)
         grouped = [responses[start : start + num_samples] for start in range(0, len(rows), num_samples)]
         sampled = gather(prompts, grouped)
@@ -84,7 +84,7 @@ class EpisodeSampler:
             settings.max_new_tokens, settings.temperature, settings.top_p, settings.top_k, list(settings.stop)
         )
         name = f"{type(executor).__name__}.execute"
-        given = await attempted(name, lambda: run_executor(executor, text, row.ground_truth, params))
+        given = await attempt(name, lambda: run_executor(executor, text, row.ground_truth, params))
         episode: Episode = given
         if isinstance(given, RewardOutput):  # an executor's own code failed
             episode = Episode([], [], [], "error", given.status, given.reason)

@@ -66,7 +66,7 @@ def fitting(prompts: Prompts, tokenizer: Any, longest: int, *, drop: bool = Fals
     first = long[0]
     told = (
         f"{len(long)} of {len(prompts)} prompts are longer than {longest} tokens; the first is "
-        f"{prompts[first].named(first)} with {lengths[first]}: {prompts[first].prompt_text!r:.60}"
+        f"{prompts[first].label(first)} with {lengths[first]}: {prompts[first].prompt_text!r:.60}"
     )
     if not drop:
         raise DataError(f"{told}; shorten them, raise the limit as far as the model's context goes, or drop them")

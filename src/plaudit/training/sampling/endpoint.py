@@ -86,9 +86,9 @@ class EndpointSampler:
         answers = _Answers([], None)
         while missing := num_samples - len(answers.responses):
             body = self._body(row.prompt, missing, settings, drawn=len(answers.responses))
-            more = _read(self._sent(row.named(place), row.prompt, body), settings)
+            more = _read(self._sent(row.label(place), row.prompt, body), settings)
             if not more.responses:
-                raise SamplingFailed(f"{self.url} gave no response to {row.named(place)}")
+                raise SamplingFailed(f"{self.url} gave no response to {row.label(place)}")
             answers = _Answers([*answers.responses, *more.responses[:missing]], more.prompt_ids)
         return answers
 
