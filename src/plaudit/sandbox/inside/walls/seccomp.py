@@ -12,7 +12,7 @@ import struct
 
 from plaudit.sandbox.inside.walls.syscalls import ALLOWED, AUDIT_ARCH, HIDDEN, MISSING, NUMBERS, PRETENDED, SCRATCH
 
-__all__ = ["Filter", "build_filter"]
+__all__ = ["Filter", "assemble", "build_filter"]
 
 Code = list[tuple[int, int, int, int]]  # operation, jump if true, jump if false, operand
 
@@ -56,15 +56,18 @@ def build_filter(machine: str = platform.machine(), *, scratch: bool = False) ->
 
     With `scratch` it lets through what names a path: only behind Landlock does that stay within the scratch folder.
     """
+    return assemble(_rules(scratch), NUMBERS, machine)
+
+
+def assemble(rules: dict[str, Code], numbers: dict[str, tuple[int, int]], machine: str = platform.machine()) -> Filter:
+    """A filter that does by a call's name what the rules say, and refuses every other call."""
     arch = AUDIT_ARCH[machine]
-    leaves = _leaves(list(AUDIT_ARCH).index(machine), scratch)
-    search = _search(leaves)
+    search = _search(_leaves(rules, numbers, list(AUDIT_ARCH).index(machine)))
     head: Code = [(LOAD, 0, 0, ARCH), (EQUAL, 1, 0, arch), (RETURN, 0, 0, KILL), (LOAD, 0, 0, NUMBER)]
     return Filter([*head, (AT_LEAST, 0, 1, X32), (RETURN, 0, 0, KILL), *search])
 
 
-def _leaves(column: int, scratch: bool) -> list[tuple[int, Code]]:
-    """(first number, what to do from there on), in order; neighbours that do the same are one."""
+def _rules(scratch: bool) -> dict[str, Code]:
     rules: dict[str, Code] = dict.fromkeys(ALLOWED, _answer(ALLOW))
     rules |= {name: _refuse(number) for name, number in (HIDDEN | MISSING).items()}
     rules |= _conditional()
@@ -73,7 +76,12 @@ def _leaves(column: int, scratch: bool) -> list[tuple[int, Code]]:
         rules |= {"open": _opening(1), "openat": _opening(2), "openat2": _refuse(errno.ENOSYS)}
         rules |= {"mkdir": _making(1), "mkdirat": _making(2), "mmap": _mapping()}
         rules |= {"kill": _signalling(1), "tgkill": _signalling(2)}
-    by_number = {NUMBERS[name][column]: rule for name, rule in rules.items() if NUMBERS[name][column] >= 0}
+    return rules
+
+
+def _leaves(rules: dict[str, Code], numbers: dict[str, tuple[int, int]], column: int) -> list[tuple[int, Code]]:
+    """(first number, what to do from there on), in order; neighbours that do the same are one."""
+    by_number = {numbers[name][column]: rule for name, rule in rules.items() if numbers[name][column] >= 0}
     refused = _refuse(errno.EPERM)
     leaves: list[tuple[int, Code]] = [(0, by_number.get(0, refused))]
     for number in range(1, max(by_number) + 2):
