@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 
 from plaudit.errors import InvalidTrajectory
 from plaudit.verify.math import MathPolicy, MathVerdict, VerdictStatus, verify_math
-from plaudit.verify.math.distance import is_within, number_of
+from plaudit.verify.math.numeric import is_within, number_of
 from plaudit.verify.math.stated import stated_numbers
 from plaudit.verify.math.truth import read_truth
 from plaudit.verify.math.verdict import settled

@@ -17,7 +17,7 @@ from plaudit.errors import InvalidTrajectory
 from plaudit.rewards.settings import check_number, set_field
 from plaudit.trajectory import Trajectory
 from plaudit.verify.math import MathPolicy, MathVerdict, VerdictStatus, verify_math
-from plaudit.verify.math.distance import is_within
+from plaudit.verify.math.numeric import is_within
 from plaudit.verify.math.switches import policy_of
 
 __all__ = ["CheckNumbersReward", "MathReward", "require_truth", "verify_response"]

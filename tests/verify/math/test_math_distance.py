@@ -3,7 +3,7 @@ from fractions import Fraction
 import pytest
 
 from plaudit.verify.math import verify_math
-from plaudit.verify.math.distance import error_of, is_within, number_of
+from plaudit.verify.math.numeric import error_of, is_within, number_of
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from rich.text import Text
 from plaudit.cli.console import print_json, print_result
 from plaudit.cli.options import JsonOption
 from plaudit.verify.math import MathVerdict, verify_math
-from plaudit.verify.math.reading.shown import reading
+from plaudit.verify.math.parsing.shown import reading
 from plaudit.verify.math.switches import policy_of, read_switches
 
 __all__ = ["verify"]

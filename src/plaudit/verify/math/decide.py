@@ -9,14 +9,14 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from plaudit.verify.math.exact.rounding import is_rounded
-from plaudit.verify.math.forms.comparing import Forms, Method
-from plaudit.verify.math.forms.letters import same_choice
-from plaudit.verify.math.forms.words import same_words
+from plaudit.verify.math.comparison.forms import Forms, Method
+from plaudit.verify.math.comparison.letters import same_choice
+from plaudit.verify.math.comparison.words import same_words
 from plaudit.verify.math.policy import MathPolicy
-from plaudit.verify.math.reading.budget import OverBudget, Unreadable
-from plaudit.verify.math.reading.notation import comparable, unified
-from plaudit.verify.math.reading.reader import read
-from plaudit.verify.math.reading.tree import Node, Op, operations
+from plaudit.verify.math.parsing.budget import OverBudget, Unreadable
+from plaudit.verify.math.parsing.notation import comparable, unified
+from plaudit.verify.math.parsing.parser import read
+from plaudit.verify.math.parsing.tree import Node, Op, operations
 
 __all__ = ["Decision", "Method", "decide", "forget", "quoted"]
 

@@ -8,8 +8,8 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from plaudit.verify.math.finding.boxes import boxes_in
-from plaudit.verify.math.finding.doubts import (
+from plaudit.verify.math.extraction.boxes import boxes_in
+from plaudit.verify.math.extraction.doubts import (
     Rejection,
     Rival,
     denial_of_number,
@@ -19,10 +19,10 @@ from plaudit.verify.math.finding.doubts import (
     rivals_after,
     taken_back,
 )
-from plaudit.verify.math.finding.formulas import without_environment
-from plaudit.verify.math.finding.marks import MAX_MARKS, Mark, Source, last_matches
-from plaudit.verify.math.finding.phrases import phrases_in
-from plaudit.verify.math.finding.unmarked import unmarked_answer
+from plaudit.verify.math.extraction.formulas import without_environment
+from plaudit.verify.math.extraction.marks import MAX_MARKS, Mark, Source, last_matches
+from plaudit.verify.math.extraction.phrases import phrases_in
+from plaudit.verify.math.extraction.unmarked import unmarked_answer
 from plaudit.verify.math.policy import MathPolicy
 from plaudit.verify.numbers import NUMBER, numbers_in, without_calculator_marks
 from plaudit.verify.tags import blocks_in, without_thinking

@@ -3,11 +3,11 @@
 Where nothing is in answer position all numbers count; numbers that are denied ("not 4") never do.
 """
 
-from plaudit.verify.math.distance import number_of
+from plaudit.verify.math.numeric import number_of
 from plaudit.verify.math.extract import FINDERS, spoken
-from plaudit.verify.math.finding.doubts import denial_of_number, is_denied
-from plaudit.verify.math.finding.marks import Mark, Source
-from plaudit.verify.math.finding.unmarked import MAX_EQUATIONS, equated_numbers
+from plaudit.verify.math.extraction.doubts import denial_of_number, is_denied
+from plaudit.verify.math.extraction.marks import Mark, Source
+from plaudit.verify.math.extraction.unmarked import MAX_EQUATIONS, equated_numbers
 from plaudit.verify.math.policy import MathPolicy
 from plaudit.verify.numbers import Number, numbers_in
 

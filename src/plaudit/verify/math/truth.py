@@ -12,7 +12,7 @@ from typing import Any
 
 from plaudit.errors import InvalidTrajectory
 from plaudit.verify.math.extract import marks_in, tidied
-from plaudit.verify.math.finding.boxes import boxes_in
+from plaudit.verify.math.extraction.boxes import boxes_in
 from plaudit.verify.text import visible
 
 __all__ = ["read_truth"]

@@ -12,7 +12,7 @@ from typing import Any
 from plaudit.verify.math.choices import letter_of, options_in
 from plaudit.verify.math.decide import Decision, Method, decide, quoted
 from plaudit.verify.math.extract import Extraction, Rejection, Source, extract, spoken
-from plaudit.verify.math.finding.unmarked import is_bare
+from plaudit.verify.math.extraction.unmarked import is_bare
 from plaudit.verify.math.policy import MathPolicy
 from plaudit.verify.math.truth import read_truth
 from plaudit.verify.text import normalized

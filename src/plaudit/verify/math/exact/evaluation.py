@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import reduce
 from typing import Any, Protocol, TypeVar
 
-from plaudit.verify.math.reading.tree import Node, Op, call, name, number, substituted
+from plaudit.verify.math.parsing.tree import Node, Op, call, name, number, substituted
 
 __all__ = ["Domain", "Undefined", "evaluate"]
 

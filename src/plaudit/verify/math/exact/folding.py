@@ -7,8 +7,8 @@ import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from plaudit.verify.math.reading.budget import MAX_BITS, MAX_TERMS
-from plaudit.verify.math.reading.tree import Node, Op, is_number, number, substituted
+from plaudit.verify.math.parsing.budget import MAX_BITS, MAX_TERMS
+from plaudit.verify.math.parsing.tree import Node, Op, is_number, number, substituted
 
 __all__ = ["folded"]
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from plaudit.verify.math.exact.folding import folded
 from plaudit.verify.math.exact.values import enclosure
-from plaudit.verify.math.reading.tree import Node, Op
+from plaudit.verify.math.parsing.tree import Node, Op
 
 __all__ = ["is_computed", "is_rounded", "rounds_to"]
 

@@ -16,7 +16,7 @@ from plaudit.verify.math.exact.evaluation import Undefined, evaluate
 from plaudit.verify.math.exact.floats import Floats
 from plaudit.verify.math.exact.folding import folded
 from plaudit.verify.math.exact.residues import Residues
-from plaudit.verify.math.reading.tree import Node, Op, nodes, number, operations, rewritten, substituted, symbols
+from plaudit.verify.math.parsing.tree import Node, Op, nodes, number, operations, rewritten, substituted, symbols
 
 __all__ = ["counts_something", "enclosure", "fingerprint", "same_value", "share", "sign_of"]
 

@@ -11,9 +11,9 @@ from plaudit.verify.math.exact.balls import ARITHMETIC_ERRORS, Ball, Balls
 from plaudit.verify.math.exact.evaluation import evaluate
 from plaudit.verify.math.exact.folding import folded
 from plaudit.verify.math.exact.values import same_value, sign_of
-from plaudit.verify.math.reading.budget import Unreadable
-from plaudit.verify.math.reading.tree import Node, Op, name, nodes, number, substituted, symbols
-from plaudit.verify.math.reading.vocabulary import FLIPPED
+from plaudit.verify.math.parsing.budget import Unreadable
+from plaudit.verify.math.parsing.tree import Node, Op, name, nodes, number, substituted, symbols
+from plaudit.verify.math.parsing.vocabulary import FLIPPED
 
 __all__ = ["is_region", "same_region"]
 

@@ -6,8 +6,8 @@ A statement ends with its sentence, and its head, which is the answer proper, be
 import re
 from itertools import pairwise
 
-from plaudit.verify.math.finding.formulas import end_of_statement, without_formulas
-from plaudit.verify.math.finding.marks import Mark, Source, last_matches
+from plaudit.verify.math.extraction.formulas import end_of_statement, without_formulas
+from plaudit.verify.math.extraction.marks import Mark, Source, last_matches
 
 __all__ = ["phrases_in"]
 

@@ -3,11 +3,11 @@ r"""LaTeX commands and functions: fractions, roots, binomials, sums, decorated l
 from collections.abc import Callable
 from fractions import Fraction
 
-from plaudit.verify.math.reading.brackets import absolute, bracket, group, rounded
-from plaudit.verify.math.reading.budget import Unreadable
-from plaudit.verify.math.reading.cursor import Cursor
-from plaudit.verify.math.reading.tokens import Kind
-from plaudit.verify.math.reading.tree import Node, Op, call, name, nodes, number
+from plaudit.verify.math.parsing.brackets import absolute, bracket, group, rounded
+from plaudit.verify.math.parsing.budget import Unreadable
+from plaudit.verify.math.parsing.cursor import Cursor
+from plaudit.verify.math.parsing.tokens import Kind
+from plaudit.verify.math.parsing.tree import Node, Op, call, name, nodes, number
 
 __all__ = ["command", "function"]
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 
 from plaudit.verify.math.exact.values import fingerprint
-from plaudit.verify.math.reading.tree import Node, Op, nodes
+from plaudit.verify.math.parsing.tree import Node, Op, nodes
 
 __all__ = ["Same", "all_of", "same_items", "same_list"]
 

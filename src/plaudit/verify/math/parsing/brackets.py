@@ -3,10 +3,10 @@ r"""Brackets of all kinds: groups, tuples and intervals, sets with or without a 
 `(1,2)` may be a point or an interval; the tree keeps the brackets and the comparison decides by what it meets.
 """
 
-from plaudit.verify.math.reading.budget import Unreadable
-from plaudit.verify.math.reading.cursor import Cursor
-from plaudit.verify.math.reading.tokens import Kind
-from plaudit.verify.math.reading.tree import Node, Op, call, name, number
+from plaudit.verify.math.parsing.budget import Unreadable
+from plaudit.verify.math.parsing.cursor import Cursor
+from plaudit.verify.math.parsing.tokens import Kind
+from plaudit.verify.math.parsing.tree import Node, Op, call, name, number
 
 __all__ = ["MAX_DIGITS", "absolute", "bracket", "french_interval", "group", "rounded"]
 

@@ -6,8 +6,8 @@ Only the end of a long response is read. A number that is a part of something no
 import re
 from collections import deque
 
-from plaudit.verify.math.finding.formulas import formulas_in, statements
-from plaudit.verify.math.finding.marks import Mark, Source, last_matches
+from plaudit.verify.math.extraction.formulas import formulas_in, statements
+from plaudit.verify.math.extraction.marks import Mark, Source, last_matches
 from plaudit.verify.math.policy import MathPolicy
 from plaudit.verify.numbers import NUMBER, Number, numbers_in
 

@@ -5,12 +5,12 @@ What does not read as mathematics raises Unreadable; it is then compared as text
 
 import re
 
-from plaudit.verify.math.reading.budget import MAX_ITEMS, OverBudget
-from plaudit.verify.math.reading.cursor import Cursor, Grammar
-from plaudit.verify.math.reading.expressions import factor, total
-from plaudit.verify.math.reading.tokens import Kind, Token, tokenized
-from plaudit.verify.math.reading.tree import Node, Op
-from plaudit.verify.math.reading.vocabulary import RELATIONS
+from plaudit.verify.math.parsing.budget import MAX_ITEMS, OverBudget
+from plaudit.verify.math.parsing.cursor import Cursor, Grammar
+from plaudit.verify.math.parsing.expressions import factor, total
+from plaudit.verify.math.parsing.tokens import Kind, Token, tokenized
+from plaudit.verify.math.parsing.tree import Node, Op
+from plaudit.verify.math.parsing.vocabulary import RELATIONS
 
 __all__ = ["read"]
 

@@ -4,9 +4,9 @@ from plaudit.verify.math.exact.evaluation import Undefined, evaluate
 from plaudit.verify.math.exact.folding import folded
 from plaudit.verify.math.exact.residues import PRIME, Residues
 from plaudit.verify.math.exact.values import counts_something, same_value, share
-from plaudit.verify.math.forms.lists import Same, all_of
-from plaudit.verify.math.reading.tree import Node, Op, number, substituted, symbols
-from plaudit.verify.math.reading.vocabulary import FLIPPED
+from plaudit.verify.math.comparison.lists import Same, all_of
+from plaudit.verify.math.parsing.tree import Node, Op, number, substituted, symbols
+from plaudit.verify.math.parsing.vocabulary import FLIPPED
 
 __all__ = ["is_definition", "same_relation", "value_of"]
 

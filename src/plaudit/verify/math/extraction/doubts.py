@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from plaudit.verify.math.finding.marks import Mark
+from plaudit.verify.math.extraction.marks import Mark
 from plaudit.verify.numbers import NUMBER, Number, numbers_in
 
 __all__ = [

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from plaudit.verify.math.exact.values import same_value
-from plaudit.verify.math.forms.lists import same_list
-from plaudit.verify.math.forms.matrices import has_matrix, same_matrix
-from plaudit.verify.math.forms.regions import is_region, same_region
-from plaudit.verify.math.forms.relations import is_definition, same_relation, value_of
-from plaudit.verify.math.forms.scalars import is_time, same_scalar
-from plaudit.verify.math.forms.signs import expanded, has_open_sign
+from plaudit.verify.math.comparison.lists import same_list
+from plaudit.verify.math.comparison.matrices import has_matrix, same_matrix
+from plaudit.verify.math.comparison.regions import is_region, same_region
+from plaudit.verify.math.comparison.relations import is_definition, same_relation, value_of
+from plaudit.verify.math.comparison.scalars import is_time, same_scalar
+from plaudit.verify.math.comparison.signs import expanded, has_open_sign
 from plaudit.verify.math.policy import MathPolicy
-from plaudit.verify.math.reading.tree import Node, Op, is_number, operations
+from plaudit.verify.math.parsing.tree import Node, Op, is_number, operations
 
 __all__ = ["Forms", "Method"]
 

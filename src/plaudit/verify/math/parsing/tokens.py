@@ -6,9 +6,9 @@ Letters in a row are a product ("xy") unless they are a known function, constant
 import re
 from typing import ClassVar, NamedTuple
 
-from plaudit.verify.math.reading.budget import MAX_LENGTH, OverBudget
-from plaudit.verify.math.reading.units import is_unit
-from plaudit.verify.math.reading.vocabulary import CONSTANT_WORDS, FUNCTIONS, GREEK, SEPARATORS, SIGNS
+from plaudit.verify.math.parsing.budget import MAX_LENGTH, OverBudget
+from plaudit.verify.math.parsing.units import is_unit
+from plaudit.verify.math.parsing.vocabulary import CONSTANT_WORDS, FUNCTIONS, GREEK, SEPARATORS, SIGNS
 
 __all__ = ["Kind", "Token", "tokenized"]
 

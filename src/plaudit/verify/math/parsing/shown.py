@@ -1,9 +1,9 @@
 """How a text was understood, as a line for people: the tree that was read, or why it counts as plain text."""
 
-from plaudit.verify.math.reading.budget import Unreadable
-from plaudit.verify.math.reading.notation import unified
-from plaudit.verify.math.reading.reader import read
-from plaudit.verify.math.reading.tree import Node, Op
+from plaudit.verify.math.parsing.budget import Unreadable
+from plaudit.verify.math.parsing.notation import unified
+from plaudit.verify.math.parsing.parser import read
+from plaudit.verify.math.parsing.tree import Node, Op
 
 __all__ = ["reading"]
 

@@ -1,6 +1,6 @@
 """Open signs: `3 ± 2` stands for two values, `(1, ±2)` for two points, `x = ±y` for two equations."""
 
-from plaudit.verify.math.reading.tree import Node, Op, operations, rewritten
+from plaudit.verify.math.parsing.tree import Node, Op, operations, rewritten
 
 __all__ = ["expanded", "has_open_sign"]
 

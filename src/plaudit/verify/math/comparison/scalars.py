@@ -5,11 +5,11 @@ from collections.abc import Callable
 from plaudit.verify.math.exact.folding import folded
 from plaudit.verify.math.exact.rounding import is_computed, rounds_to
 from plaudit.verify.math.exact.values import same_value
-from plaudit.verify.math.forms.lists import all_of
-from plaudit.verify.math.forms.words import same_words
+from plaudit.verify.math.comparison.lists import all_of
+from plaudit.verify.math.comparison.words import same_words
 from plaudit.verify.math.policy import MathPolicy, Percent, Units
-from plaudit.verify.math.reading.tree import Node, Op, name, nodes, number, operations, rewritten, substituted, symbols
-from plaudit.verify.math.reading.units import Unit, power_of, scale_of, unit_of
+from plaudit.verify.math.parsing.tree import Node, Op, name, nodes, number, operations, rewritten, substituted, symbols
+from plaudit.verify.math.parsing.units import Unit, power_of, scale_of, unit_of
 
 __all__ = ["is_time", "same_scalar"]
 

@@ -5,7 +5,7 @@ Works on text, before anything is read; two texts that come out alike say the sa
 
 import re
 
-from plaudit.verify.math.reading.glyphs import without_unicode
+from plaudit.verify.math.parsing.glyphs import without_unicode
 
 __all__ = ["comparable", "unified"]
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from itertools import chain
 
-from plaudit.verify.math.forms.lists import Same, all_of
-from plaudit.verify.math.reading.tree import Node, Op, nodes, operations
+from plaudit.verify.math.comparison.lists import Same, all_of
+from plaudit.verify.math.parsing.tree import Node, Op, nodes, operations
 
 __all__ = ["has_matrix", "same_matrix"]
 

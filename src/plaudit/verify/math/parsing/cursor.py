@@ -6,9 +6,9 @@ The parts call each other in a circle (a bracket holds a list, a list holds brac
 from collections.abc import Callable
 from typing import NamedTuple
 
-from plaudit.verify.math.reading.budget import MAX_DEPTH, MAX_NODES, OverBudget, Unreadable
-from plaudit.verify.math.reading.tokens import Kind, Token
-from plaudit.verify.math.reading.tree import Node
+from plaudit.verify.math.parsing.budget import MAX_DEPTH, MAX_NODES, OverBudget, Unreadable
+from plaudit.verify.math.parsing.tokens import Kind, Token
+from plaudit.verify.math.parsing.tree import Node
 
 __all__ = ["Cursor", "Grammar"]
 

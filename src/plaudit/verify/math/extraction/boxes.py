@@ -8,7 +8,7 @@ import re
 from collections import deque
 from collections.abc import Iterator
 
-from plaudit.verify.math.finding.marks import MAX_MARKS, Mark, Source
+from plaudit.verify.math.extraction.marks import MAX_MARKS, Mark, Source
 
 __all__ = ["boxes_in"]
 

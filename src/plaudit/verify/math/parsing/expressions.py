@@ -5,13 +5,13 @@ Two things side by side are multiplied, except a whole number and a fraction (on
 
 from fractions import Fraction
 
-from plaudit.verify.math.reading.brackets import MAX_DIGITS, absolute, bracket, french_interval, group
-from plaudit.verify.math.reading.budget import MAX_BITS, OverBudget, Unreadable
-from plaudit.verify.math.reading.commands import command, function
-from plaudit.verify.math.reading.cursor import Cursor
-from plaudit.verify.math.reading.tokens import Kind, Token
-from plaudit.verify.math.reading.tree import Node, Op, call, name, nodes, number
-from plaudit.verify.math.reading.vocabulary import SCALES
+from plaudit.verify.math.parsing.brackets import MAX_DIGITS, absolute, bracket, french_interval, group
+from plaudit.verify.math.parsing.budget import MAX_BITS, OverBudget, Unreadable
+from plaudit.verify.math.parsing.commands import command, function
+from plaudit.verify.math.parsing.cursor import Cursor
+from plaudit.verify.math.parsing.tokens import Kind, Token
+from plaudit.verify.math.parsing.tree import Node, Op, call, name, nodes, number
+from plaudit.verify.math.parsing.vocabulary import SCALES
 
 __all__ = ["factor", "total"]
 
