@@ -10,7 +10,7 @@ from plaudit.rewards import (
     MathReward,
     MultiAspectReward,
 )
-from plaudit.verify.math import MathPolicy
+from plaudit.verify import MathPolicy
 from tests.shared_data import gsm8k_rollouts
 
 JUDGES = {

@@ -2,7 +2,7 @@
 
 import pytest
 
-from plaudit.verify.fences import fences_in
+from plaudit.verify.fences import find_fences
 
 
 @pytest.mark.parametrize(
@@ -19,12 +19,12 @@ from plaudit.verify.fences import fences_in
     ],
 )
 def test_blocks_are_told_with_their_language(text, closed, unclosed):
-    found = fences_in(text)
+    found = find_fences(text)
     assert [(block.language, block.text) for block in found.closed] == closed
     assert (found.unclosed and (found.unclosed.language, found.unclosed.text)) == unclosed
 
 
 def test_the_place_of_a_block_takes_in_its_fences():
     text = "So:\n```\nx\n```\nDone."
-    [block] = fences_in(text).closed
+    [block] = find_fences(text).closed
     assert text[block.start : block.end] == "```\nx\n```"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plaudit.verify.numbers import numbers_in, parse_number, plain
+from plaudit.verify.numbers import find_numbers, parse_number, to_plain_number
 
 ANY_TEXT = st.text(st.characters(codec=None))
 
@@ -35,11 +35,11 @@ ANY_TEXT = st.text(st.characters(codec=None))
     ],
 )
 def test_numbers_are_read_exactly(text, values):
-    assert [number.value for number in numbers_in(text)] == values
+    assert [number.value for number in find_numbers(text)] == values
 
 
 def test_percent_sign_is_a_flag_and_leaves_the_value():
-    (number,) = numbers_in("50 %")
+    (number,) = find_numbers("50 %")
     assert (number.value, number.percent) == (50, True)
 
 
@@ -54,13 +54,13 @@ def test_whole_text_that_is_more_than_a_number_is_not_parsed(text):
 
 
 def test_plain_numbers_are_ints_where_whole_and_never_overflow():
-    assert [plain(Fraction(4)), plain(Fraction(1, 2))] == [4, 0.5]
-    assert plain(Fraction(10**400 * 2 + 1, 2)) == 10**400
+    assert [to_plain_number(Fraction(4)), to_plain_number(Fraction(1, 2))] == [4, 0.5]
+    assert to_plain_number(Fraction(10**400 * 2 + 1, 2)) == 10**400
 
 
 @given(ANY_TEXT)
 def test_any_text_is_read_and_places_are_right(text):
-    for number in numbers_in(text):
+    for number in find_numbers(text):
         assert text[number.start : number.end] == number.text
 
 

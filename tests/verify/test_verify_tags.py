@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plaudit.verify.tags import FaultKind, blocks_in, faults_in, without_thinking
+from plaudit.verify.tags import FaultKind, find_blocks, find_faults, without_thinking
 
 NAMES = ("think", "answer")
 
@@ -30,11 +30,11 @@ NAMES = ("think", "answer")
     ],
 )
 def test_each_fault_is_named(text, faults):
-    assert {fault.name: fault.kind for fault in faults_in(text, NAMES)} == faults
+    assert {fault.name: fault.kind for fault in find_faults(text, NAMES)} == faults
 
 
 def test_outermost_blocks_are_found():
-    assert [block.text for block in blocks_in("<a>1<a>2</a></a> <a>3</a>", "a")] == ["1<a>2</a>", "3"]
+    assert [block.text for block in find_blocks("<a>1<a>2</a></a> <a>3</a>", "a")] == ["1<a>2</a>", "3"]
 
 
 @pytest.mark.parametrize(
@@ -53,6 +53,6 @@ def test_thinking_is_not_said(text, said):
 
 @given(st.lists(st.sampled_from(["<think>", "</think>", "<answer>", "</answer>", "4", " "])).map("".join))
 def test_no_order_of_tags_but_the_right_one_is_faultless(text):
-    if not faults_in(text, NAMES):
+    if not find_faults(text, NAMES):
         assert text.count("<think>") == text.count("</answer>") == 1
         assert text.index("<think>") < text.index("</think>") < text.index("<answer>") < text.index("</answer>")

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plaudit.verify.text import bare_words, ngrams, normalized, sentences, words
+from plaudit.verify.text import bare_words, ngrams, normalize_text, sentences, words
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_ngrams_of_too_short_a_list_are_none():
     ],
 )
 def test_meaning_preserving_edits_do_not_change_normalised_text(one, other):
-    assert normalized(one) == normalized(other)
+    assert normalize_text(one) == normalize_text(other)
 
 
 @pytest.mark.parametrize(
@@ -49,10 +49,10 @@ def test_meaning_preserving_edits_do_not_change_normalised_text(one, other):
     [("-5", "5"), (".5", "5"), ("5!", "5"), ("50%", "50"), ("(1,2)", "[1,2]"), ("C#", "C"), ("a b", "ab")],
 )
 def test_signs_that_carry_meaning_survive_normalising(one, other):
-    assert normalized(one) != normalized(other)
+    assert normalize_text(one) != normalize_text(other)
 
 
 @given(st.text(st.characters(codec=None)))
 def test_normalising_twice_changes_nothing_more(text):
-    once = normalized(text)
-    assert normalized(once) == once
+    once = normalize_text(text)
+    assert normalize_text(once) == once

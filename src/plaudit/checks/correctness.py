@@ -8,12 +8,11 @@ from fractions import Fraction
 from typing import Any, TypedDict
 
 from plaudit.errors import InvalidTrajectory
-from plaudit.verify.math import MathPolicy, MathVerdict, VerdictStatus, verify_math
-from plaudit.verify.math.numeric import is_within, number_of
-from plaudit.verify.math.stated import stated_numbers
-from plaudit.verify.math.truth import read_truth
-from plaudit.verify.math.verdict import settled
-from plaudit.verify.numbers import plain
+from plaudit.verify import MathPolicy, MathVerdict, VerdictStatus, verify_math
+from plaudit.verify.math.extract import read_truth
+from plaudit.verify.math.numeric import find_stated_numbers, is_within, number_of
+from plaudit.verify.math.verdict import find_committed_answer
+from plaudit.verify.numbers import to_plain_number
 
 __all__ = [
     "PARTIAL_TOLERANCE", "POLICY", "NumberCheck", "check_answer", "check_correctness", "check_numbers", "close_match",
@@ -55,12 +54,12 @@ def check_numbers(response: str, expected: Any) -> NumberCheck:
     {'extracted': [4], 'matches': [True], 'score': 1.0}
     """
     wanted = [_number(truth) for truth in _as_list(expected)]
-    numbers, final = stated_numbers(response)
+    numbers, final = find_stated_numbers(response)
     extracted = list(dict.fromkeys(number.value for number in numbers))
     matches = [want in extracted for want in wanted]
     offered = max(len(wanted), len({number.value for number in final}))
     score = sum(matches) / offered if wanted else 0.0
-    return {"extracted": [plain(value) for value in extracted], "matches": matches, "score": score}
+    return {"extracted": [to_plain_number(value) for value in extracted], "matches": matches, "score": score}
 
 
 def extract_number(response: str) -> float | None:
@@ -69,7 +68,7 @@ def extract_number(response: str) -> float | None:
     >>> extract_number("The answer is 42.")
     42.0
     """
-    found = settled(response, POLICY)
+    found = find_committed_answer(response, POLICY)
     number = None if found.answer is None or found.rejected else number_of(found.answer)
     try:
         return None if number is None else float(number)

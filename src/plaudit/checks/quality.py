@@ -6,13 +6,13 @@ They count words and marks and understand nothing. None of them rises with lengt
 import math
 import re
 
+from plaudit.verify import MathPolicy
 from plaudit.verify.arithmetic import false_sums
-from plaudit.verify.math import MathPolicy
-from plaudit.verify.math.verdict import settled
+from plaudit.verify.math.verdict import find_committed_answer
 from plaudit.verify.numbers import without_calculator_marks
 from plaudit.verify.tags import without_thinking
 from plaudit.verify.templates import TemplateMatch, match_template
-from plaudit.verify.text import bare_words, ngrams, normalized, sentences, words
+from plaudit.verify.text import bare_words, ngrams, normalize_text, sentences, words
 
 __all__ = [
     "check_format",
@@ -50,7 +50,7 @@ def evaluate_completeness(response: str) -> float:
     said = without_thinking(response)
     if not words(said):
         return 0.0
-    found = settled(response, MathPolicy())
+    found = find_committed_answer(response, MathPolicy())
     ended = _CLOSED.search(said[-100:]) is not None and not said.rstrip().endswith(("...", "…"))
     return (ended + (not _is_left_open(response)) + (not found.rejected)) / 3
 
@@ -100,7 +100,7 @@ def _distinct_share(response: str) -> float:
 
 
 def _terms(text: str) -> list[str]:
-    return re.findall(r"[^\W_]+", normalized(text))
+    return re.findall(r"[^\W_]+", normalize_text(text))
 
 
 def _drop_copied(said: list[str], asked: list[str]) -> list[str]:

@@ -14,7 +14,7 @@ from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import InvalidReward
 from plaudit.rewards.settings import set_field, texts
 from plaudit.trajectory import Trajectory
-from plaudit.verify.tags import faults_in
+from plaudit.verify.tags import find_faults
 
 __all__ = ["FormatReward", "TemplateReward"]
 
@@ -57,7 +57,7 @@ class FormatReward(RewardFunction):
         if forbidden is not None:
             return RewardOutput(0.0, reason=f"forbidden pattern {forbidden!r} appears")
         asked = len(self.sections) + len(self.required)
-        faults = [str(fault) for fault in faults_in(response, self.sections)] if self.sections else []
+        faults = [str(fault) for fault in find_faults(response, self.sections)] if self.sections else []
         faults += [
             f"pattern {pattern.pattern!r} is missing" for pattern in self.required if not pattern.search(response)
         ]

@@ -14,7 +14,7 @@ from plaudit.contract.output import RewardOutput
 from plaudit.errors import InvalidReward
 from plaudit.rewards.settings import check_number, set_field, texts
 from plaudit.trajectory import Trajectory
-from plaudit.verify.text import normalized, words
+from plaudit.verify.text import normalize_text, words
 
 __all__ = ["Amounts", "KeywordReward", "WordReward", "is_flood"]
 
@@ -49,7 +49,7 @@ class KeywordReward(RewardFunction):
         set_field(self, "patterns", tuple((word, _pattern(word)) for word in every))
 
     def compute_reward(self, trajectory: Trajectory) -> RewardOutput:
-        text = " ".join(normalized(word) for word in words(trajectory.response))
+        text = " ".join(normalize_text(word) for word in words(trajectory.response))
         counts = {word: len(pattern.findall(text)) for word, pattern in self.patterns}
         total = text.count(" ") + 1 if text else 0
         if not text or is_flood(sum(counts[word] * len(word.split()) for word in counts), total):
@@ -89,7 +89,7 @@ def _amounts(name: str, given: Amounts, default: float) -> tuple[tuple[str, floa
 
 
 def _pattern(phrase: str) -> re.Pattern[str]:
-    spoken = [re.escape(normalized(word)) for word in words(phrase)]
+    spoken = [re.escape(normalize_text(word)) for word in words(phrase)]
     if not spoken:
         raise InvalidReward(f"the keyword {phrase!r} has no letter or digit")
     return re.compile(rf"(?<!\w){' '.join(spoken)}(?!\w)")

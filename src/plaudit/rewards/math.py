@@ -16,9 +16,9 @@ from plaudit.contract.rules import Bounds
 from plaudit.errors import InvalidTrajectory
 from plaudit.rewards.settings import check_number, set_field
 from plaudit.trajectory import Trajectory
-from plaudit.verify.math import MathPolicy, MathVerdict, VerdictStatus, verify_math
+from plaudit.verify import MathPolicy, MathVerdict, VerdictStatus, verify_math
 from plaudit.verify.math.numeric import is_within
-from plaudit.verify.math.switches import policy_of
+from plaudit.verify.math.policy import policy_from_switches
 
 __all__ = ["CheckNumbersReward", "MathReward", "require_truth", "verify_response"]
 
@@ -46,7 +46,7 @@ class MathReward(RewardFunction):
         values = (0.0, 1.0, float(self.no_answer), float(self.partial))
         set_field(self, "bounds", (min(values), max(values)))
         if not isinstance(self.policy, MathPolicy):
-            set_field(self, "policy", policy_of(self.policy, POLICY))
+            set_field(self, "policy", policy_from_switches(self.policy, POLICY))
 
     def compute_reward(self, trajectory: Trajectory) -> RewardOutput:
         policy = self.policy

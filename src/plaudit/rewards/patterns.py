@@ -14,7 +14,7 @@ from plaudit.errors import InvalidReward
 from plaudit.rewards.math import MathReward, require_truth, verify_response
 from plaudit.rewards.settings import check_number, set_field
 from plaudit.trajectory import Trajectory
-from plaudit.verify.math import MathVerdict
+from plaudit.verify import MathVerdict
 from plaudit.verify.math.numeric import error_of, number_of
 
 __all__ = ["Check", "ContinuousReward", "GraduatedReward", "MultiAspectReward"]

@@ -27,7 +27,7 @@ def false_sums(text: str) -> Iterator[str]:
     ['13 * 2 = 27']
     """
     for found in _SUM.finditer(text):
-        result, stated = _evaluated(found[1]), _number(found[2])
+        result, stated = _evaluate(found[1]), _number(found[2])
         if result is not None and abs(result - stated) >= _precision(found[2], result):
             yield found[0]
 
@@ -39,7 +39,7 @@ def _precision(stated: str, result: Fraction) -> Fraction:
     return Fraction(1, 10**9) if exact else Fraction(1, 10**decimals)
 
 
-def _evaluated(expression: str) -> Fraction | None:
+def _evaluate(expression: str) -> Fraction | None:
     """Products before sums, each from left to right; None for a division by zero."""
     total, term, operator = Fraction(0), Fraction(0), "+"
     for token in _TOKEN.finditer(expression):

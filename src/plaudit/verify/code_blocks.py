@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection
 from functools import lru_cache
 
-from plaudit.verify.fences import Fenced, fences_in
+from plaudit.verify.fences import Fenced, find_fences
 
 __all__ = ["defined_names", "find_program", "python_of"]
 
@@ -61,16 +61,16 @@ def _without_thoughts(text: str) -> str:
 
 def _blocks(text: str) -> tuple[list[str], str | None]:
     """The closed Python blocks of a text, and what follows a fence that is never closed."""
-    closed, unclosed = fences_in(text)
-    programs = [_dedented(block.text) for block in closed if _is_python(block)]
-    return programs, _dedented(unclosed.text) if unclosed and _is_python(unclosed) else None
+    closed, unclosed = find_fences(text)
+    programs = [_dedent(block.text) for block in closed if _is_python(block)]
+    return programs, _dedent(unclosed.text) if unclosed and _is_python(unclosed) else None
 
 
 def _is_python(block: Fenced) -> bool:
     return block.language.lower() in PYTHON
 
 
-def _dedented(block: str) -> str:
+def _dedent(block: str) -> str:
     """A block without the indent of the list item that it may stand in."""
     lines = block.strip("\n").split("\n")
     indent = len(lines[0]) - len(lines[0].lstrip())

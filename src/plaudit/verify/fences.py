@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
-__all__ = ["Fenced", "Fences", "fences_in"]
+__all__ = ["Fenced", "Fences", "find_fences"]
 
 _FENCE = re.compile(r"^[ \t]*+(`{3,}|~{3,})[ \t]*([\w+#.-]*)[^\n`]*$", re.MULTILINE)
 
@@ -30,7 +30,7 @@ class Fences(NamedTuple):
     unclosed: Fenced | None
 
 
-def fences_in(text: str) -> Fences:
+def find_fences(text: str) -> Fences:
     """The fenced blocks of a text."""
     closed: list[Fenced] = []
     opened: re.Match[str] | None = None

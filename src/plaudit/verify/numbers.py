@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 
-__all__ = ["NUMBER", "Number", "numbers_in", "parse_number", "plain", "without_calculator_marks"]
+__all__ = ["NUMBER", "Number", "find_numbers", "parse_number", "to_plain_number", "without_calculator_marks"]
 
 MAX_DIGITS = 1000
 MAX_EXPONENT = 400
@@ -26,7 +26,7 @@ _CALCULATOR_MARK = re.compile(r"<<[-+*/().,=\d\s%$]{0,300}+>>")
 _ASCII_SIGNS = str.maketrans("−–﹣－＋．％／＄", "---" + "-+.%/$")
 
 NUMBER = re.sub(r"\(\?P<\w+>", "(?:", _NUMBER)
-"""A regular expression, without groups, for what `numbers_in` reads as one number."""
+"""A regular expression, without groups, for what `find_numbers` reads as one number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +45,10 @@ class Number:
         return "/" in self.text or "frac" in self.text
 
 
-def numbers_in(text: str) -> list[Number]:
+def find_numbers(text: str) -> list[Number]:
     """The numbers in a text, in order; calculator marks like `<<3+4=7>>` do not count.
 
-    >>> [number.text for number in numbers_in("$1,000 is 50% of 2e3, not 1 1/2 or -.5")]
+    >>> [number.text for number in find_numbers("$1,000 is 50% of 2e3, not 1 1/2 or -.5")]
     ['$1,000', '50%', '2e3', '1 1/2', '-.5']
     """
     searched = without_calculator_marks(text).translate(_ASCII_SIGNS)
@@ -71,11 +71,11 @@ def parse_number(text: str) -> Fraction | None:
     Fraction(-2469, 2)
     """
     stripped = re.sub(r"^([-+−])\s+", r"\1", text.strip()) if len(text) <= 3 * MAX_DIGITS else ""
-    numbers = numbers_in(stripped)
+    numbers = find_numbers(stripped)
     return numbers[0].value if len(numbers) == 1 and numbers[0].text == stripped else None
 
 
-def plain(value: Fraction) -> int | float:
+def to_plain_number(value: Fraction) -> int | float:
     """An int where the number is whole, else the nearest float."""
     if value.denominator == 1:
         return value.numerator

@@ -17,7 +17,7 @@ from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
 from plaudit.errors import InvalidReward
-from plaudit.verify.fences import fences_in
+from plaudit.verify.fences import find_fences
 from plaudit.verify.tags import without_thinking
 from plaudit.verify.text import words
 
@@ -85,7 +85,7 @@ def check_markdown(response: str, required_headings: Sequence[str] = ()) -> Find
         "heading": any(words(text) for text in _sections(said).values()),
         "list": len({item for item in _LIST_ITEM.findall(said) if words(item)}) >= 2,
         "table": _TABLE_RULE.search(said) is not None and "|" in said,
-        "code block": any(words(block.text) for block in fences_in(said).closed),
+        "code block": any(words(block.text) for block in find_fences(said).closed),
     }
     used = [kind for kind, there in kinds.items() if there]
     return Finding(True, f"markdown with {', '.join(used)}") if used else Finding(False, "no markdown structure")
@@ -93,7 +93,7 @@ def check_markdown(response: str, required_headings: Sequence[str] = ()) -> Find
 
 def check_code(response: str, language: str | None = None) -> Finding:
     """Whether a response holds a closed, filled code block, of the language if one is asked for."""
-    blocks = [block for block in fences_in(without_thinking(response)).closed if words(block.text)]
+    blocks = [block for block in find_fences(without_thinking(response)).closed if words(block.text)]
     if not blocks:
         return Finding(False, "no closed code block with anything in it")
     if language and all(block.language.casefold() != language.casefold() for block in blocks):
@@ -104,7 +104,7 @@ def check_code(response: str, language: str | None = None) -> Finding:
 def _payload(response: str, language: str) -> str:
     """The response, or what stands in its one fenced block if there is nothing else."""
     said = without_thinking(response).strip()
-    blocks = fences_in(said).closed
+    blocks = find_fences(said).closed
     whole = len(blocks) == 1 and (blocks[0].start, blocks[0].end) == (0, len(said))
     return blocks[0].text if whole and blocks[0].language.casefold() in ("", language) else said
 

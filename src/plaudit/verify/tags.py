@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from plaudit.verify.text import words
 
-__all__ = ["Block", "Fault", "FaultKind", "blocks_in", "faults_in", "without_blocks", "without_thinking"]
+__all__ = ["Block", "Fault", "FaultKind", "find_blocks", "find_faults", "without_blocks", "without_thinking"]
 
 
 class FaultKind(enum.Enum):
@@ -62,7 +62,7 @@ class _Tag(NamedTuple):
     end: int
 
 
-def blocks_in(text: str, name: str) -> list[Block]:
+def find_blocks(text: str, name: str) -> list[Block]:
     """Every `<name>…</name>`; of blocks inside each other the outermost."""
     blocks, depth, opened = [], 0, None
     for tag in _tags(text, [name]):
@@ -97,7 +97,7 @@ def without_thinking(text: str) -> str:
     return without_blocks(text, ("think", "thinking"))
 
 
-def faults_in(text: str, names: Sequence[str]) -> list[Fault]:
+def find_faults(text: str, names: Sequence[str]) -> list[Fault]:
     """What keeps the sections from being there exactly once, in this order, with content and nothing after them.
 
     At most one fault per section, the first that shows.
@@ -106,7 +106,7 @@ def faults_in(text: str, names: Sequence[str]) -> list[Fault]:
     if not tags and (headed := _headed_blocks(text, names)):
         return _section_faults(headed, names)
     faults = _pairing_faults(tags)
-    faults += _section_faults([block for name in names for block in blocks_in(text, name)], names)
+    faults += _section_faults([block for name in names for block in find_blocks(text, name)], names)
     if tags and text[tags[-1].end :].strip():
         faults.append(Fault(tags[-1].name, FaultKind.TRAILED))
     return list({fault.name: fault for fault in reversed(faults)}.values())[::-1]

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from plaudit.verify.numbers import NUMBER
 from plaudit.verify.tags import without_thinking
-from plaudit.verify.text import normalized, visible, words
+from plaudit.verify.text import normalize_text, remove_invisible, words
 
 __all__ = ["PLACEHOLDERS", "TemplateMatch", "match_template"]
 
@@ -40,7 +40,7 @@ def match_template(response: str, template: str) -> TemplateMatch:
     >>> match_template("2 + 2 = 4. The answer is 4.", "The answer is [NUM].").value
     'perfect'
     """
-    response = without_thinking(visible(response)).strip()
+    response = without_thinking(remove_invisible(response)).strip()
     if not _READABLE.search(response) or not template.strip():
         return TemplateMatch.NONE
     if _closes_with(response.rstrip("*_`"), _segments(template)):
@@ -51,7 +51,7 @@ def match_template(response: str, template: str) -> TemplateMatch:
 @functools.lru_cache(maxsize=256)
 def _segments(template: str) -> tuple[str, ...]:
     """Regular expressions for what stands between the `[TEXT]`s."""
-    return tuple(_expression(segment) for segment in visible(template).strip().split(TEXT))
+    return tuple(_expression(segment) for segment in remove_invisible(template).strip().split(TEXT))
 
 
 def _expression(segment: str) -> str:
@@ -82,18 +82,18 @@ def _search(expression: str, text: str, start: int) -> int | None:
 
 
 def _is_partial(response: str, template: str) -> bool:
-    wanted = _wanted(template)
+    wanted = _parse_template(template)
     literal = sum(word not in _FILLS for word in wanted)
-    best = _most_in_order(wanted, [normalized(word) for word in words(response)[-MAX_WORDS:]])
+    best = _most_in_order(wanted, [normalize_text(word) for word in words(response)[-MAX_WORDS:]])
     return best is not None and 2 * best >= literal
 
 
-def _wanted(template: str) -> list[str]:
+def _parse_template(template: str) -> list[str]:
     pieces = _PARTS.split(template)
     return [
         word
         for piece in pieces
-        for word in ([piece] if piece in _FILLS else [normalized(word) for word in words(piece)])
+        for word in ([piece] if piece in _FILLS else [normalize_text(word) for word in words(piece)])
     ]
 
 

@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-__all__ = ["bare_words", "ngrams", "normalized", "sentences", "visible", "words"]
+__all__ = ["bare_words", "ngrams", "normalize_text", "sentences", "remove_invisible", "words"]
 
 # Format characters, and the fillers that Unicode calls letters or symbols but that print nothing.
 _WITHOUT_INK = re.compile(
@@ -27,7 +27,7 @@ _ONE_WORD_IN_BRACKETS = re.compile(r"[(\[{](\w+)[)\]}]")
 _MATH_MARKS = (("$$", "$$"), ("$", "$"), ("\\(", "\\)"), ("\\[", "\\]"))
 
 
-def visible(text: str) -> str:
+def remove_invisible(text: str) -> str:
     """The text without characters that print nothing."""
     return _WITHOUT_INK.sub("", text)
 
@@ -38,17 +38,17 @@ def words(text: str) -> list[str]:
     >>> words("Yes , 2\u200b2 -- ok!")
     ['Yes', '22', 'ok!']
     """
-    return [word for word in _WORD.findall(visible(text)) if _LETTER_OR_DIGIT.search(word)]
+    return [word for word in _WORD.findall(remove_invisible(text)) if _LETTER_OR_DIGIT.search(word)]
 
 
 def bare_words(text: str) -> list[str]:
     """The words that count, in one case and without punctuation around them."""
-    return _BARE_WORD.findall(unicodedata.normalize("NFKC", visible(text)).casefold())
+    return _BARE_WORD.findall(unicodedata.normalize("NFKC", remove_invisible(text)).casefold())
 
 
 def sentences(text: str) -> list[str]:
     """The sentences and lines that hold at least one word."""
-    parts = (part.strip() for part in _SENTENCE_END.split(visible(text)))
+    parts = (part.strip() for part in _SENTENCE_END.split(remove_invisible(text)))
     return [part for part in parts if _LETTER_OR_DIGIT.search(part)]
 
 
@@ -61,23 +61,23 @@ def ngrams(items: Sequence[str], n: int) -> list[tuple[str, ...]]:
     return [tuple(items[place : place + n]) for place in range(len(items) - n + 1)]
 
 
-def normalized(text: str) -> str:
+def normalize_text(text: str) -> str:
     """Text for comparison: one Unicode form, one case, single spaces, no markdown or punctuation around it.
 
     Signs that carry meaning stay: `-5`, `.5`, `5!`, `50%` and brackets around more than one word.
 
-    >>> normalized("  **(B)**. ")
+    >>> normalize_text("  **(B)**. ")
     'b'
     """
-    plain = _SPACE.sub(" ", unicodedata.normalize("NFKC", visible(text))).casefold()
+    plain = _SPACE.sub(" ", unicodedata.normalize("NFKC", remove_invisible(text))).casefold()
     before = None
     while plain != before and len(plain) < 10_000:
         before = plain
-        plain = _unwrapped(_LEADING.sub("", plain, count=1) if _LEADING.match(plain) else plain)
+        plain = _unwrap(_LEADING.sub("", plain, count=1) if _LEADING.match(plain) else plain)
     return plain.strip()
 
 
-def _unwrapped(text: str) -> str:
+def _unwrap(text: str) -> str:
     text = text.rstrip(_QUOTES_AND_STOPS)
     for opening, closing in _MATH_MARKS:
         if len(text) > len(opening + closing) and text.startswith(opening) and text.endswith(closing):

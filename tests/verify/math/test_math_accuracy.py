@@ -2,7 +2,7 @@
 
 import pytest
 
-from plaudit.verify.math import verify_math
+from plaudit.verify import verify_math
 from tests.shared_data import math_answers
 
 THRESHOLDS = {

@@ -13,8 +13,8 @@ MEBIBYTES = 200
 RUN = """
 import json, resource, sys
 sys.path.insert(0, {folder!r})
+from plaudit.verify import verify_math
 from tests.verify.math.adversarial_inputs import ATTACKS
-from plaudit.verify.math import verify_math
 resource.setrlimit(resource.RLIMIT_CPU, (120, 120))
 resource.setrlimit(resource.RLIMIT_AS, ({limit}, {limit}))
 verdicts = {{}}

@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import pytest
 
-from plaudit.verify.math import verify_math
+from plaudit.verify import verify_math
 from plaudit.verify.math.numeric import error_of, is_within, number_of
 
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plaudit.verify.math import MathPolicy, Rejection, Source, extract
+from plaudit.verify import MathPolicy, Rejection, Source, extract
 
 POLICY = MathPolicy()
 

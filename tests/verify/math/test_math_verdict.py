@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plaudit.errors import InvalidTrajectory
-from plaudit.verify.math import MathPolicy, Method, Rejection, Source, VerdictStatus, verify_math
-from plaudit.verify.math.verdict import settled
+from plaudit.verify import MathPolicy, Method, Rejection, Source, VerdictStatus, verify_math
+from plaudit.verify.math.verdict import find_committed_answer
 from tests.shared_data import gsm8k_rollouts
 
 STRICT = MathPolicy(unevaluated=False)
@@ -114,7 +114,7 @@ def test_an_answer_that_is_not_committed_to_says_why_it_is_wrong(response, rejec
     verdict = verify_math("4", response)
     assert (verdict.correct, verdict.status, verdict.rejected) == (False, VerdictStatus.OK, rejected)
     assert rejected.value in verdict.reason
-    assert settled(response).rejected is rejected
+    assert find_committed_answer(response).rejected is rejected
 
 
 @pytest.mark.parametrize(

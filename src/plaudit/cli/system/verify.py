@@ -10,9 +10,9 @@ from rich.text import Text
 
 from plaudit.cli.console import print_json, print_result
 from plaudit.cli.options import JsonOption
-from plaudit.verify.math import MathVerdict, verify_math
-from plaudit.verify.math.parsing.shown import reading
-from plaudit.verify.math.switches import policy_of, read_switches
+from plaudit.verify import MathVerdict, verify_math
+from plaudit.verify.math.parsing.parser import describe_parse
+from plaudit.verify.math.policy import parse_switches, policy_from_switches
 
 __all__ = ["verify"]
 
@@ -34,9 +34,9 @@ def verify(
 ) -> int:
     """Show which answer a response gives, how it is read, and whether it is the ground truth."""
     said = sys.stdin.read() if response == "-" else response
-    chosen = policy_of(read_switches(policy or []))
+    chosen = policy_from_switches(parse_switches(policy or []))
     verdict = verify_math(ground_truth, said, chosen, prompt=prompt)
-    forms = {"ground truth": reading(verdict.ground_truth), "answer": reading(verdict.answer or "")}
+    forms = {"ground truth": describe_parse(verdict.ground_truth), "answer": describe_parse(verdict.answer or "")}
     if json:
         print_json({**dataclasses.asdict(verdict), "forms": forms})
     else:

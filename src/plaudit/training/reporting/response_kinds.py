@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from plaudit.checks.quality import has_hallucination, has_reasoning_steps
 from plaudit.trajectory import Trajectory
-from plaudit.verify.math.extract import marks_in
+from plaudit.verify.math.extract import find_marks
 from plaudit.verify.text import bare_words, ngrams
 
 __all__ = ["KINDS", "NEAR_KINDS", "kinds_of"]
@@ -73,11 +73,11 @@ def _repeats(response: str) -> bool:
 
 
 def _states_answer(response: str) -> bool:
-    return bool(marks_in(response))
+    return bool(find_marks(response))
 
 
 def _states_rivals(response: str) -> bool:
-    return len({mark.text.strip() for mark in marks_in(response)}) > 1
+    return len({mark.text.strip() for mark in find_marks(response)}) > 1
 
 
 def _has_code(response: str) -> bool:

@@ -1,8 +1,11 @@
 """Verify answers to mathematical problems: find the answer of a response and decide whether it is the truth."""
 
-from plaudit.verify.math.decide import Method, decide
-from plaudit.verify.math.extract import Extraction, Rejection, Source, extract
-from plaudit.verify.math.policy import MathPolicy, Percent, Units
+from plaudit.verify.math.comparison.forms import Method
+from plaudit.verify.math.decide import decide
+from plaudit.verify.math.extract import Extraction, extract
+from plaudit.verify.math.extraction.doubts import Rejection
+from plaudit.verify.math.extraction.marks import Source
+from plaudit.verify.math.policy import MathPolicy, Percent, Units, policy_from_switches
 from plaudit.verify.math.verdict import MathVerdict, VerdictStatus, verify_math
 
 __all__ = [
@@ -17,5 +20,6 @@ __all__ = [
     "VerdictStatus",
     "decide",
     "extract",
+    "policy_from_switches",
     "verify_math",
 ]

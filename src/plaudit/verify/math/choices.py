@@ -2,7 +2,7 @@ r"""Multiple choice: the options that a prompt lists, and answers that name one 
 
 import re
 
-__all__ = ["letter_of", "options_in"]
+__all__ = ["find_letter", "find_options", "same_choice"]
 
 _OPTION = re.compile(
     r"(?:^|(?<=[\s$])|(?<=quad))(?:\\+textbf\s?\{\s?|\*\*|\\+(?:text|mathrm)\s?\{)?[(（]?(?P<letter>[A-J])(?:[)）]|[.:、．](?=\s|\$|\d))"
@@ -17,9 +17,11 @@ _LETTER = re.compile(
 _END = re.compile(r"(?:\\+q?quad|\\\\|[\s,;$~])+$")
 _LETTERS = "ABCDEFGHIJ"
 _LONGEST_PROMPT = 20_000
+_LETTER_WITH_TEXT = re.compile(r"(?:\\text\s?\{\s?)?\(?\s?([A-Ja-j])\s?(?:(?:[).:]|\\?\})\s?\}?(.*)|)", re.DOTALL)
+_LETTER_ALONE = re.compile(r"(?:\\text\s?\{\s?)?\(?\s?([A-Ja-j])\s?[).:]?\s?\}?\s?\)?")
 
 
-def options_in(prompt: str) -> dict[str, str]:
+def find_options(prompt: str) -> dict[str, str]:
     """The options of a prompt by letter, from "(A) 12" or "A. 12" on; empty unless they run A, B, … in order."""
     text = prompt[-_LONGEST_PROMPT:]
     found = list(_OPTION.finditer(text))
@@ -34,10 +36,19 @@ def options_in(prompt: str) -> dict[str, str]:
     return options if len(options) > 1 else {}
 
 
-def letter_of(text: str, options: dict[str, str]) -> str | None:
+def find_letter(text: str, options: dict[str, str]) -> str | None:
     """The letter that a text names, alone or in front of the text of its own option."""
     found = _LETTER.match(text)
     if not found or found[1].upper() not in options:
         return None
     letter, rest = found[1].upper(), text[found.end() :].strip(" .)}$*\\")
     return letter if not rest or rest.casefold() == options[letter].strip(" .)}$*\\").casefold() else None
+
+
+def same_choice(truth: str, answer: str) -> bool:
+    """Whether one side is a letter and the other that letter, alone or with its text."""
+    one, other = _LETTER_ALONE.fullmatch(truth), _LETTER_ALONE.fullmatch(answer)
+    if one and other:
+        return one[1].upper() == other[1].upper() and (one[1].isupper() or other[1].isupper())
+    lettered, full = (one, _LETTER_WITH_TEXT.fullmatch(answer)) if one else (other, _LETTER_WITH_TEXT.fullmatch(truth))
+    return bool(lettered and full and lettered[1].isupper() and lettered[1] == full[1])

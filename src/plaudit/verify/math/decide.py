@@ -8,17 +8,17 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from plaudit.verify.math.exact.rounding import is_rounded
+from plaudit.verify.math.choices import same_choice
 from plaudit.verify.math.comparison.forms import Forms, Method
-from plaudit.verify.math.comparison.letters import same_choice
 from plaudit.verify.math.comparison.words import same_words
-from plaudit.verify.math.policy import MathPolicy
+from plaudit.verify.math.exact.rounding import is_rounded
 from plaudit.verify.math.parsing.budget import OverBudget, Unreadable
-from plaudit.verify.math.parsing.notation import comparable, unified
-from plaudit.verify.math.parsing.parser import read
+from plaudit.verify.math.parsing.notation import strip_spacing, unify_notation
+from plaudit.verify.math.parsing.parser import parse
 from plaudit.verify.math.parsing.tree import Node, Op, operations
+from plaudit.verify.math.policy import MathPolicy
 
-__all__ = ["Decision", "Method", "decide", "forget", "quoted"]
+__all__ = ["Decision", "clear_cache", "decide", "quote"]
 
 _PLAIN = re.compile(
     r"(?P<sign>[-+]?) ?(?:(?P<number>(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)"
@@ -27,7 +27,7 @@ _PLAIN = re.compile(
 )
 MAX_PLAIN = 400  # digits of a number that is read without further ado
 MAX_TEXT = 100_000
-MAX_REMEMBERED = 200  # characters of an expression that is kept as a tree
+MAX_CACHED = 200  # characters of an expression that is kept as a tree
 _DECIMAL_COMMA = re.compile(r"(-?\d+),(\d+)")
 _AROUND = " \n"  # not tabs: one may be the rest of an eaten \text
 
@@ -47,20 +47,20 @@ def decide(ground_truth: str, answer: str, policy: MathPolicy) -> Decision:
     >>> decide("1/2", "0.5", MathPolicy()).equal
     True
     """
-    truth, answer = _bare(ground_truth), _bare(answer)
-    one, other = _plain(truth), _plain(answer)
+    truth, answer = _strip(ground_truth), _strip(answer)
+    one, other = _parse_plain(truth), _parse_plain(answer)
     if one is not None and other is not None and (one == other or "." not in answer):
         equal = one == other or (policy.rounding and is_rounded(truth, one, other, policy.min_decimals))
-        return Decision(equal, Method.NUMBER, f"{quoted(answer)} is {'' if equal else 'not '}{quoted(truth)}")
+        return Decision(equal, Method.NUMBER, f"{quote(answer)} is {'' if equal else 'not '}{quote(truth)}")
     if truth and truth == answer:
         return Decision(True, Method.TEXT, "the same text")
     if len(truth) > MAX_TEXT or len(answer) > MAX_TEXT:
         which: Literal["truth", "answer"] = "truth" if len(truth) > MAX_TEXT else "answer"
         return Decision(None, Method.TEXT, f"the {which} is too long to compare", which)
-    return _decided(unified(truth), unified(answer), policy)
+    return _decide_unified(unify_notation(truth), unify_notation(answer), policy)
 
 
-def _bare(text: str) -> str:
+def _strip(text: str) -> str:
     """Without the space and the pair of dollar signs around it; a single dollar sign is money."""
     text = text.strip(_AROUND)
     while len(text) > 2 and text[0] == text[-1] == "$":
@@ -68,11 +68,11 @@ def _bare(text: str) -> str:
     return text
 
 
-def _decided(truth: str, answer: str, policy: MathPolicy) -> Decision:
+def _decide_unified(truth: str, answer: str, policy: MathPolicy) -> Decision:
     if not truth or not answer:
         which: Literal["truth", "answer"] = "answer" if truth else "truth"
         return Decision(None, Method.TEXT, f"the {which} is empty", which)
-    if comparable(truth) == comparable(answer):
+    if strip_spacing(truth) == strip_spacing(answer):
         return Decision(True, Method.TEXT, "the same text")
     if policy.bare_choice and same_choice(truth, answer):
         return Decision(True, Method.CHOICE, "the same choice")
@@ -82,7 +82,7 @@ def _decided(truth: str, answer: str, policy: MathPolicy) -> Decision:
     return _by_words(truth, answer, one, other)
 
 
-def _plain(text: str) -> Fraction | int | None:
+def _parse_plain(text: str) -> Fraction | int | None:
     """The number that a text plainly is."""
     if len(text) > MAX_PLAIN:
         return None
@@ -107,22 +107,22 @@ def _plain(text: str) -> Fraction | int | None:
 
 
 def _tree(text: str) -> Node | Unreadable:
-    return _remembered_tree(text) if len(text) <= MAX_REMEMBERED else _read(text)
+    return _cached_tree(text) if len(text) <= MAX_CACHED else _parse_or_reason(text)
 
 
 @lru_cache(maxsize=4096)  # the samples of a group share their truth, and often their answer
-def _remembered_tree(text: str) -> Node | Unreadable:
-    return _read(text)
+def _cached_tree(text: str) -> Node | Unreadable:
+    return _parse_or_reason(text)
 
 
-def forget() -> None:
+def clear_cache() -> None:
     """Drop the trees that are kept, for measurements of what reading costs."""
-    _remembered_tree.cache_clear()
+    _cached_tree.cache_clear()
 
 
-def _read(text: str) -> Node | Unreadable:
+def _parse_or_reason(text: str) -> Node | Unreadable:
     try:
-        return read(text)
+        return parse(text)
     except Unreadable as reason:
         return reason.with_traceback(None)
     except RecursionError:
@@ -131,9 +131,9 @@ def _read(text: str) -> Node | Unreadable:
 
 def _by_form(one: Node, other: Node, truth: str, answer: str, policy: MathPolicy) -> Decision:
     try:
-        verdict, method = Forms(policy).compared(one, other)
-        if verdict is not True and (again := _with_commas_otherwise(one, other, truth, answer)):
-            verdict, method = Forms(policy).compared(*again)
+        verdict, method = Forms(policy).compare(one, other)
+        if verdict is not True and (again := _reread_commas(one, other, truth, answer)):
+            verdict, method = Forms(policy).compare(*again)
     except Unreadable as reason:
         verdict, method = None, Method.ALGEBRA
         if isinstance(reason, OverBudget):
@@ -141,18 +141,18 @@ def _by_form(one: Node, other: Node, truth: str, answer: str, policy: MathPolicy
     if verdict is not True and Op.WORD in operations(one, other) and same_words(truth, answer):
         return Decision(True, Method.TEXT, "the same words")
     if verdict is None:
-        return Decision(None, method, f"neither proven equal nor different: {quoted(answer)} and {quoted(truth)}")
-    return Decision(verdict, method, f"{quoted(answer)} is {'' if verdict else 'not '}{quoted(truth)}")
+        return Decision(None, method, f"neither proven equal nor different: {quote(answer)} and {quote(truth)}")
+    return Decision(verdict, method, f"{quote(answer)} is {'' if verdict else 'not '}{quote(truth)}")
 
 
-def _with_commas_otherwise(one: Node, other: Node, truth: str, answer: str) -> tuple[Node, Node] | None:
+def _reread_commas(one: Node, other: Node, truth: str, answer: str) -> tuple[Node, Node] | None:
     """Commas read anew: "100,200" is two numbers beside a list, "1,22" a decimal beside a number; None for neither."""
     if (one.op is Op.NUMBER) == (other.op is Op.NUMBER) or Op.LIST not in (one.op, other.op):
         return None
     if "," in truth and "," in answer:
-        return read(truth, thousands=False), read(answer, thousands=False)
+        return parse(truth, thousands=False), parse(answer, thousands=False)
     sides = [_DECIMAL_COMMA.sub(r"\1.\2", text) if _DECIMAL_COMMA.fullmatch(text) else text for text in (truth, answer)]
-    return (read(sides[0]), read(sides[1])) if sides != [truth, answer] else None
+    return (parse(sides[0]), parse(sides[1])) if sides != [truth, answer] else None
 
 
 def _by_words(truth: str, answer: str, one: Node | Unreadable, other: Node | Unreadable) -> Decision:
@@ -164,10 +164,10 @@ def _by_words(truth: str, answer: str, one: Node | Unreadable, other: Node | Unr
             return Decision(
                 None, Method.TEXT, f"the {which} is over the budget: {side}", "truth" if which == "truth" else "answer"
             )
-    return Decision(False, Method.TEXT, f"{quoted(answer)} is not {quoted(truth)}")
+    return Decision(False, Method.TEXT, f"{quote(answer)} is not {quote(truth)}")
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """A text in quotes for a message, shortened; backslashes stay single, as LaTeX has them."""
     text = " ".join(text[:200].split())
     return repr(text if len(text) <= 60 else f"{text[:59]}…").replace("\\\\", "\\")

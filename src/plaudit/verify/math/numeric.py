@@ -1,19 +1,26 @@
-"""How far a numeric answer is from a numeric truth: for rewards that pay for coming close.
+"""Numeric answers: the number a short text stands for, how far it is from the truth, and the numbers of a response.
 
-Reads the one number that a short text stands for, with or without a unit or `x =` in front. Nothing is calculated, so
-"2+2" and "more than 4" have no distance.
+Reads one number with or without a unit or `x =` in front. Nothing is calculated, so "2+2" and "more than 4" have no
+distance.
 """
 
 import re
 from fractions import Fraction
 
+from plaudit.verify.math.extract import FINDERS, read_response
+from plaudit.verify.math.extraction.doubts import denial_of_number, is_denied
+from plaudit.verify.math.extraction.marks import Mark, Source
+from plaudit.verify.math.extraction.unmarked import MAX_EQUATIONS, find_equated_numbers
+from plaudit.verify.math.policy import MathPolicy
 from plaudit.verify.math.verdict import MathVerdict, VerdictStatus
-from plaudit.verify.numbers import numbers_in
-from plaudit.verify.text import visible
+from plaudit.verify.numbers import Number, find_numbers
+from plaudit.verify.text import remove_invisible
 
-__all__ = ["error_of", "is_within", "number_of"]
+__all__ = ["error_of", "find_stated_numbers", "is_within", "number_of"]
 
 _LONGEST = 3000
+CLOSING = 100_000  # characters at the end of a response in which numbers without a position are looked for
+_KINDS = list(Source)
 _WRAPPER = re.compile(r"\\(?:text|textbf|textit|textrm|textnormal|mathrm|mathbf|mbox)\s?\{([^{}]*)\}")
 _DRESSING = re.compile(
     r"\\(?:left|right|displaystyle|quad|qquad)(?![a-z])|\\[,;: ()\[\]]|(?<!\\)\$(?!\d)|~|\^\s?\{?\\circ\}?|°"
@@ -52,7 +59,7 @@ def number_of(text: str) -> Fraction | None:
     """
     if len(text) > _LONGEST:
         return None
-    plain = _DRESSING.sub(" ", visible(_WRAPPER.sub(r" \1 ", text.replace("\\!", "")))).strip(" \n\t*_`")
+    plain = _DRESSING.sub(" ", remove_invisible(_WRAPPER.sub(r" \1 ", text.replace("\\!", "")))).strip(" \n\t*_`")
     *names, last = _EQUALS.split(plain)
     values = {value for value in map(_side, [*names, last]) if value is not None}
     return values.pop() if len(values) == 1 and _side(last) is not None else None
@@ -60,8 +67,37 @@ def number_of(text: str) -> Fraction | None:
 
 def _side(side: str) -> Fraction | None:
     """The number that one side of an equation is."""
-    numbers = numbers_in(side)
+    numbers = find_numbers(side)
     if len(numbers) != 1:
         return None
     around = f"{side[: numbers[0].start]} {side[numbers[0].end :]}"
     return None if _UNREADABLE.search(around) or _CHANGING.search(around) else numbers[0].value
+
+
+def find_stated_numbers(response: str) -> tuple[list[Number], list[Number]]:
+    """The numbers in answer position, in order, and those of the strongest kind of mark alone.
+
+    Answer positions are the marks of answers and equals signs; where there are none all numbers count. Numbers that are
+    denied ("not 4") never do.
+    """
+    text = read_response(response, MathPolicy())
+    marks = [mark for find in FINDERS.values() for mark in find(text)]
+    found = [
+        (mark.start, _KINDS.index(mark.source), number)
+        for mark in marks
+        if not is_denied(mark, text)
+        for number in _first(mark)
+    ]
+    found += [(number.start, _KINDS.index(Source.EQUATION), number) for number in find_equated_numbers(text)]
+    if not found and not marks:
+        end = text[-CLOSING:]
+        numbers = find_numbers(end)[-MAX_EQUATIONS:]
+        found = [(number.start, 0, number) for number in numbers if not denial_of_number(end, number)]
+    found.sort(key=lambda item: item[0])
+    strongest = min((kind for _, kind, _ in found), default=0)
+    return [number for *_, number in found], [number for _, kind, number in found if kind == strongest]
+
+
+def _first(mark: Mark) -> list[Number]:
+    value = number_of(mark.text)
+    return [number for number in find_numbers(mark.text) if value is not None and number.value == value][:1]

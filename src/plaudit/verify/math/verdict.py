@@ -9,15 +9,17 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from plaudit.verify.math.choices import letter_of, options_in
-from plaudit.verify.math.decide import Decision, Method, decide, quoted
-from plaudit.verify.math.extract import Extraction, Rejection, Source, extract, spoken
+from plaudit.verify.math.choices import find_letter, find_options
+from plaudit.verify.math.comparison.forms import Method
+from plaudit.verify.math.decide import Decision, decide, quote
+from plaudit.verify.math.extract import Extraction, extract, read_response, read_truth
+from plaudit.verify.math.extraction.doubts import Rejection
+from plaudit.verify.math.extraction.marks import Source
 from plaudit.verify.math.extraction.unmarked import is_bare
 from plaudit.verify.math.policy import MathPolicy
-from plaudit.verify.math.truth import read_truth
-from plaudit.verify.text import normalized
+from plaudit.verify.text import normalize_text
 
-__all__ = ["MathVerdict", "VerdictStatus", "settled", "verify_math"]
+__all__ = ["MathVerdict", "VerdictStatus", "find_committed_answer", "verify_math"]
 
 
 class VerdictStatus(StrEnum):
@@ -61,17 +63,17 @@ def verify_math(
     if found.answer is None:
         return MathVerdict(False, VerdictStatus.NO_ANSWER, Rejection.NONE_FOUND.value, truth)
     if found.rejected:
-        return _rejected(truth, found, found.rejected)
+        return _reject(truth, found, found.rejected)
     decision = _decision(truth, found.answer, policy, prompt)
     if decision.equal:
-        return _unless_rivalled(truth, found, decision, policy)
+        return _accept_unless_rivalled(truth, found, decision, policy)
     if (whole := _whole_decision(truth, response, found, policy)) is not None:
         others = tuple(rival for rival in found.rivals if rival.why is not Rejection.HEDGED)
-        return _unless_rivalled(truth, found._replace(answer=found.whole, rivals=others), whole, policy)
+        return _accept_unless_rivalled(truth, found._replace(answer=found.whole, rivals=others), whole, policy)
     return _not_equal(truth, found, decision)
 
 
-def settled(response: str, policy: MathPolicy = DEFAULT) -> Extraction:
+def find_committed_answer(response: str, policy: MathPolicy = DEFAULT) -> Extraction:
     """The answer that a response commits to; `rejected` also where it offers another beside it."""
     found = extract(response, policy)
     if found.answer is None or found.rejected:
@@ -90,9 +92,9 @@ _MATHEMATICAL = re.compile(r"[\d\\=+^∞∅π√]")
 def _decision(truth: str, answer: str, policy: MathPolicy, prompt: str | None) -> Decision:
     """The decision on the answer as it stands, or on the options that truth and answer name by letter."""
     decision = decide(truth, answer, policy)
-    if decision.equal or not prompt or not (options := options_in(prompt)):
+    if decision.equal or not prompt or not (options := find_options(prompt)):
         return decision
-    truth_letter, answer_letter = letter_of(truth, options), letter_of(answer, options)
+    truth_letter, answer_letter = find_letter(truth, options), find_letter(answer, options)
     if truth_letter and answer_letter:
         return Decision(truth_letter == answer_letter, Method.CHOICE, f"option {answer_letter} against {truth_letter}")
     if truth_letter and answer_letter is None:
@@ -110,17 +112,17 @@ def _whole_decision(truth: str, response: str, found: Extraction, policy: MathPo
             return decision
     if found.source in _EXPLICIT:
         return None
-    said = spoken(response, policy).strip()
-    if len(said) <= 4 * len(truth) + 100 and normalized(said) == normalized(truth):
+    said = read_response(response, policy).strip()
+    if len(said) <= 4 * len(truth) + 100 and normalize_text(said) == normalize_text(truth):
         return Decision(True, Method.TEXT, "the response is the ground truth word for word")
     return None
 
 
-def _unless_rivalled(truth: str, found: Extraction, decision: Decision, policy: MathPolicy) -> MathVerdict:
+def _accept_unless_rivalled(truth: str, found: Extraction, decision: Decision, policy: MathPolicy) -> MathVerdict:
     """Right, unless the response offers something else beside the right answer."""
     for rival in found.rivals:
         if _differs(found.answer or "", rival.text, policy):
-            return _rejected(truth, found, rival.why)
+            return _reject(truth, found, rival.why)
     return MathVerdict(True, VerdictStatus.OK, decision.reason, truth, found.answer, found.source, decision.method)
 
 
@@ -133,8 +135,8 @@ def _differs(answer: str, rival: str, policy: MathPolicy) -> bool:
     return decide(answer, rival, policy).equal is False
 
 
-def _rejected(truth: str, found: Extraction, why: Rejection) -> MathVerdict:
-    reason = f"{why.value}: {quoted(found.answer or '')}"
+def _reject(truth: str, found: Extraction, why: Rejection) -> MathVerdict:
+    reason = f"{why.value}: {quote(found.answer or '')}"
     return MathVerdict(False, VerdictStatus.OK, reason, truth, found.answer, found.source, rejected=why)
 
 
@@ -143,7 +145,7 @@ def _not_equal(truth: str, found: Extraction, decision: Decision) -> MathVerdict
     if decision.unparsed == "truth":
         status, reason = VerdictStatus.UNPARSED_TRUTH, f"the ground truth cannot be read: {reason}"
     elif decision.equal is None:
-        status, reason = VerdictStatus.UNPARSED_ANSWER, f"{quoted(found.answer or '')} is undecided: {reason}"
+        status, reason = VerdictStatus.UNPARSED_ANSWER, f"{quote(found.answer or '')} is undecided: {reason}"
     elif _is_chatter(truth, found):
         return MathVerdict(False, VerdictStatus.NO_ANSWER, Rejection.NONE_FOUND.value, truth)
     return MathVerdict(False, status, reason, truth, found.answer, found.source, decision.method)

@@ -7,15 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from plaudit.verify.math.exact.values import same_value
 from plaudit.verify.math.comparison.lists import same_list
 from plaudit.verify.math.comparison.matrices import has_matrix, same_matrix
 from plaudit.verify.math.comparison.regions import is_region, same_region
 from plaudit.verify.math.comparison.relations import is_definition, same_relation, value_of
 from plaudit.verify.math.comparison.scalars import is_time, same_scalar
-from plaudit.verify.math.comparison.signs import expanded, has_open_sign
+from plaudit.verify.math.exact.values import same_value
+from plaudit.verify.math.parsing.tree import Node, Op, is_number, operations, rewrite
 from plaudit.verify.math.policy import MathPolicy
-from plaudit.verify.math.parsing.tree import Node, Op, is_number, operations
 
 __all__ = ["Forms", "Method"]
 
@@ -43,9 +42,9 @@ class Forms:
 
     def same(self, truth: Node, answer: Node) -> bool | None:
         """Whether two trees say the same; None where that is not found out."""
-        return self.compared(truth, answer)[0]
+        return self.compare(truth, answer)[0]
 
-    def compared(self, truth: Node, answer: Node) -> tuple[bool | None, Method]:
+    def compare(self, truth: Node, answer: Node) -> tuple[bool | None, Method]:
         """The same, with the way it was found out."""
         truth, answer = _without_remarks(truth), _without_remarks(answer)
         if truth == answer:
@@ -67,9 +66,9 @@ class Forms:
 
     def open_signs(self, truth: Node, answer: Node) -> bool | None:
         """Either sign: the same formula as it stands, or the same values written out."""
-        if has_open_sign(truth) and has_open_sign(answer) and same_value(truth, answer):
+        if _has_open_sign(truth) and _has_open_sign(answer) and same_value(truth, answer):
             return True
-        return self.same(expanded(truth), expanded(answer))
+        return self.same(_expand_signs(truth), _expand_signs(answer))
 
     def relations(self, truth: Node, answer: Node) -> bool | None:
         return same_relation(truth, answer, self.same)
@@ -118,6 +117,34 @@ def _by_parts(forms: Forms, truth: Node, answer: Node) -> bool | None:
     return True if all(verdict is True for verdict in verdicts) else None
 
 
+def _has_open_sign(node: Node) -> bool:
+    """Whether a plus-minus sign stands anywhere in a tree."""
+    return Op.PLUS_MINUS in operations(node)
+
+
+def _expand_signs(node: Node) -> Node:
+    """The tree with every item that has open signs written out as two; all signs of an item go together."""
+    if not _has_open_sign(node):
+        return node
+    if node.op in (Op.LIST, Op.SET):
+        items = [item for arg in node.args for item in _two(arg)]
+        return node._replace(args=tuple(items))
+    return Node(Op.LIST, tuple(_two(node)), ",")
+
+
+def _two(node: Node) -> list[Node]:
+    return [_with_sign(node, upper=True), _with_sign(node, upper=False)] if _has_open_sign(node) else [node]
+
+
+def _with_sign(node: Node, *, upper: bool) -> Node:
+    def change(found: Node) -> Node:
+        if found.op is not Op.PLUS_MINUS:
+            return found
+        return found.args[0] if (found.leaf == "±") is upper else Node(Op.NEGATE, found.args)
+
+    return rewrite(node, change)
+
+
 def _is_relation(node: Node) -> bool:
     return node.op is Op.RELATION
 
@@ -142,7 +169,7 @@ _FORMS = {
 Applies = Callable[[Node], bool]
 Compare = Callable[[Forms, Node, Node], bool | None]
 _TABLE: tuple[tuple[Applies, Compare, Method], ...] = (
-    (has_open_sign, Forms.open_signs, Method.SET),
+    (_has_open_sign, Forms.open_signs, Method.SET),
     (is_region, Forms.regions, Method.INTERVAL),
     (_is_relation, Forms.relations, Method.EQUATION),
     (_is_matrix, Forms.matrices, Method.MATRIX),

@@ -41,7 +41,7 @@ def _rows(node: Node) -> Rows | None:
     return rule(node) if rule and sum(1 for _ in nodes(node)) <= MAX_CELLS else None
 
 
-def _added(node: Node) -> Rows | None:
+def _add(node: Node) -> Rows | None:
     parts = [_rows(arg) for arg in node.args]
     first = parts[0]
     if first is None or any(part is None or _shape(part) != _shape(first) for part in parts):
@@ -52,12 +52,12 @@ def _added(node: Node) -> Rows | None:
     ]
 
 
-def _negated(node: Node) -> Rows | None:
+def _negate(node: Node) -> Rows | None:
     rows = _rows(node.args[0])
     return None if rows is None else [[Node(Op.NEGATE, (cell,)) for cell in row] for row in rows]
 
 
-def _multiplied(node: Node) -> Rows | None:
+def _multiply(node: Node) -> Rows | None:
     scale: list[Node] = []
     product: Rows | None = None
     for arg in node.args:
@@ -67,7 +67,7 @@ def _multiplied(node: Node) -> Rows | None:
         rows = _rows(arg)
         if rows is None:
             return None
-        product = rows if product is None else _times(product, rows)
+        product = rows if product is None else _multiply_rows(product, rows)
         if product is None:
             return None
     if product is None or not scale:
@@ -75,12 +75,12 @@ def _multiplied(node: Node) -> Rows | None:
     return [[Node(Op.MULTIPLY, (*scale, cell)) for cell in row] for row in product]
 
 
-def _divided(node: Node) -> Rows | None:
+def _divide(node: Node) -> Rows | None:
     rows = None if has_matrix(node.args[1]) else _rows(node.args[0])
     return None if rows is None else [[Node(Op.DIVIDE, (cell, node.args[1])) for cell in row] for row in rows]
 
 
-def _times(left: Rows, right: Rows) -> Rows | None:
+def _multiply_rows(left: Rows, right: Rows) -> Rows | None:
     if len(left[0]) != len(right) or len(left) * len(right) * len(right[0]) > MAX_CELLS:
         return None
     columns = list(zip(*right, strict=True))
@@ -98,8 +98,8 @@ def _shape(rows: Rows) -> tuple[int, int]:
 
 
 _RULES: dict[Op, Callable[[Node], Rows | None]] = {
-    Op.ADD: _added,
-    Op.NEGATE: _negated,
-    Op.MULTIPLY: _multiplied,
-    Op.DIVIDE: _divided,
+    Op.ADD: _add,
+    Op.NEGATE: _negate,
+    Op.MULTIPLY: _multiply,
+    Op.DIVIDE: _divide,
 }

@@ -9,10 +9,10 @@ from fractions import Fraction
 
 from plaudit.verify.math.exact.balls import ARITHMETIC_ERRORS, Ball, Balls
 from plaudit.verify.math.exact.evaluation import evaluate
-from plaudit.verify.math.exact.folding import folded
+from plaudit.verify.math.exact.folding import fold
 from plaudit.verify.math.exact.values import same_value, sign_of
 from plaudit.verify.math.parsing.budget import Unreadable
-from plaudit.verify.math.parsing.tree import Node, Op, name, nodes, number, substituted, symbols
+from plaudit.verify.math.parsing.tree import Node, Op, name, nodes, number, substitute, symbols
 from plaudit.verify.math.parsing.vocabulary import FLIPPED
 
 __all__ = ["is_region", "same_region"]
@@ -44,7 +44,7 @@ def is_region(node: Node) -> bool:
 def same_region(truth: Node, answer: Node) -> bool | None:
     """Whether two sets hold the same numbers; None where one is not understood."""
     try:
-        one, other = _simplified(truth), _simplified(answer)
+        one, other = _simplify(truth), _simplify(answer)
         if _unknowns(one) & _symbols_of_ends(other) or _unknowns(other) & _symbols_of_ends(one):
             return None
         line = _Line([*_ends(one), *_ends(other)])
@@ -77,16 +77,16 @@ def _infinite(node: Node) -> bool:
     return node.op is Op.INFINITY or (node.op is Op.NEGATE and node.args[0].op is Op.INFINITY)
 
 
-def _simplified(node: Node) -> Node:
+def _simplify(node: Node) -> Node:
     """The set with every inequality solved for its unknown: `name sign end`."""
     if node.op is Op.RELATION:
-        return _solved(node)
+        return _solve(node)
     if node.op is Op.BUILDER:
-        return _simplified(_with_domain(node.args[0], node.args[1]))
+        return _simplify(_with_domain(node.args[0], node.args[1]))
     if node.op is Op.LIST:
-        return Node(Op.LIST, tuple(_simplified(arg) for arg in _spread(node.args)), node.leaf)
+        return Node(Op.LIST, tuple(_simplify(arg) for arg in _share_left_sides(node.args)), node.leaf)
     if node.op in (Op.UNION, Op.INTERSECTION, Op.DIFFERENCE):
-        return node._replace(args=tuple(_simplified(arg) for arg in node.args))
+        return node._replace(args=tuple(_simplify(arg) for arg in node.args))
     if node.op is Op.TUPLE and len(node.args) == 2:
         return node
     if node.op in (Op.SET, Op.EMPTY) or (node.op is Op.NAME and node.leaf == "set R"):
@@ -101,7 +101,7 @@ def _with_domain(element: Node, rule: Node) -> Node:
     return rule
 
 
-def _spread(items: tuple[Node, ...]) -> list[Node]:
+def _share_left_sides(items: tuple[Node, ...]) -> list[Node]:
     """`x ≠ -1, 4` excludes both: a bare item after a relation shares its left side and sign."""
     spread: list[Node] = []
     for item in items:
@@ -111,21 +111,19 @@ def _spread(items: tuple[Node, ...]) -> list[Node]:
     return spread
 
 
-def _solved(node: Node) -> Node:
+def _solve(node: Node) -> Node:
     signs = node.leaf.split()
     if signs == ["in"]:
-        return _simplified(node.args[1])
+        return _simplify(node.args[1])
     if not set(signs) <= _HOLDS.keys():
         raise Unreadable("not an inequality")
-    parts = [
-        _solved_pair(left, sign, right) for left, sign, right in zip(node.args, signs, node.args[1:], strict=False)
-    ]
+    parts = [_solve_pair(left, sign, right) for left, sign, right in zip(node.args, signs, node.args[1:], strict=False)]
     if len({part.args[0].leaf for part in parts}) > 1:
         raise Unreadable("several unknowns")
     return parts[0] if len(parts) == 1 else Node(Op.INTERSECTION, tuple(parts))
 
 
-def _solved_pair(left: Node, sign: str, right: Node) -> Node:
+def _solve_pair(left: Node, sign: str, right: Node) -> Node:
     left, right = _unknown(left), _unknown(right)
     if left.op is Op.NAME and left.leaf not in symbols(right):
         return Node(Op.RELATION, (left, right), sign)
@@ -134,7 +132,7 @@ def _solved_pair(left: Node, sign: str, right: Node) -> Node:
     unknowns = symbols(left) | symbols(right)
     if len(unknowns) != 1:
         raise Unreadable("several unknowns")
-    return _solved_linear(Node(Op.ADD, (left, Node(Op.NEGATE, (right,)))), sign, unknowns.pop())
+    return _solve_linear(Node(Op.ADD, (left, Node(Op.NEGATE, (right,)))), sign, unknowns.pop())
 
 
 def _unknown(node: Node) -> Node:
@@ -142,9 +140,9 @@ def _unknown(node: Node) -> Node:
     return name(node.leaf) if node.op is Op.CALL and node.leaf.endswith("()") else node
 
 
-def _solved_linear(difference: Node, sign: str, unknown: str) -> Node:
+def _solve_linear(difference: Node, sign: str, unknown: str) -> Node:
     """`a·x + b < 0` with constants a and b."""
-    at = [folded(substituted(difference, {unknown: number(value)})) for value in range(3)]
+    at = [fold(substitute(difference, {unknown: number(value)})) for value in range(3)]
     slope = Node(Op.ADD, (at[1], Node(Op.NEGATE, (at[0],))))
     later = Node(Op.ADD, (at[2], Node(Op.NEGATE, (at[1],))))
     direction = sign_of(slope)
@@ -169,7 +167,7 @@ class _Line:
     def __init__(self, ends: list[Node]) -> None:
         if len(ends) > MAX_ENDS:
             raise Unreadable("too many ends")
-        placed = sorted(((folded(end), _placed(end)) for end in ends), key=lambda pair: pair[1].real)
+        placed = sorted(((fold(end), _locate(end)) for end in ends), key=lambda pair: pair[1].real)
         self.groups: list[list[tuple[Node, Ball]]] = []
         for end, ball in placed:
             if self.groups and self._is_same(self.groups[-1][0], (end, ball)):
@@ -187,12 +185,12 @@ class _Line:
             return 2 * len(self.groups) + 1
         if _infinite(node):
             return -1
-        end = folded(node)
+        end = fold(node)
         return next(2 * i + 1 for i, group in enumerate(self.groups) if end in [found for found, _ in group])
 
 
-def _placed(end: Node) -> Ball:
-    end = folded(end)
+def _locate(end: Node) -> Ball:
+    end = fold(end)
     ball = evaluate(end, Balls(50, dict.fromkeys(symbols(end), _PARAMETER)))
     if not ball.is_real:
         raise Unreadable("an end that is not real")

@@ -1,11 +1,11 @@
 """Equations and other relations: `x = 5` names its value, `2x+4y = 6` is `x+2y = 3`, and `a < b` is `b > a`."""
 
+from plaudit.verify.math.comparison.lists import Same, all_of
 from plaudit.verify.math.exact.evaluation import Undefined, evaluate
-from plaudit.verify.math.exact.folding import folded
+from plaudit.verify.math.exact.folding import fold
 from plaudit.verify.math.exact.residues import PRIME, Residues
 from plaudit.verify.math.exact.values import counts_something, same_value, share
-from plaudit.verify.math.comparison.lists import Same, all_of
-from plaudit.verify.math.parsing.tree import Node, Op, number, substituted, symbols
+from plaudit.verify.math.parsing.tree import Node, Op, number, substitute, symbols
 from plaudit.verify.math.parsing.vocabulary import FLIPPED
 
 __all__ = ["is_definition", "same_relation", "value_of"]
@@ -47,7 +47,7 @@ def _is_named(node: Node) -> bool:
             node.leaf in ("abs", "norm", "prime", "star", "det", "dim") and bool(symbols(node))
         )
     if node.op is Op.POWER:
-        return _is_named(node.args[0]) and folded(node.args[1]).value == -1
+        return _is_named(node.args[0]) and fold(node.args[1]).value == -1
     if node.op is Op.MULTIPLY and len(node.args) == 2 and node.args[0].leaf in ("Delta", "delta", "∂"):
         return _is_named(node.args[1])
     if node.op in (Op.RATIO, Op.TUPLE) or (node.op is Op.MULTIPLY and _is_segment(node)):
@@ -89,12 +89,12 @@ def is_true(statement: Node, same: Same) -> bool:
 def _solves(sides: tuple[Node, ...], unknown: str, value: Node) -> bool | None:
     """Whether a value is the only solution of an equation that is linear in the unknown."""
     difference = Node(Op.ADD, (sides[0], Node(Op.NEGATE, (sides[1],))))
-    at = [substituted(difference, {unknown: number(place)}) for place in range(3)]
+    at = [substitute(difference, {unknown: number(place)}) for place in range(3)]
     bend = Node(Op.ADD, (at[0], at[2], Node(Op.MULTIPLY, (number(-2), at[1]))))
     zero = number(0)
     if same_value(bend, zero) is not True or same_value(at[0], at[1]) is not False:
         return False
-    return same_value(substituted(difference, {unknown: value}), zero)
+    return same_value(substitute(difference, {unknown: value}), zero)
 
 
 def _two_relations(truth: Node, answer: Node, same: Same) -> bool | None:
@@ -136,7 +136,7 @@ def _two_definitions(truth: Node, answer: Node, same: Same) -> bool | None:
         return all_of(same(one, other) for one, other in zip(truth.args[1:], answer.args[1:], strict=True))
     one, other = value_of(truth), value_of(answer)
     if left.op is Op.CALL and right.op is Op.CALL and len(left.args) == len(right.args):
-        other = substituted(
+        other = substitute(
             other, {b.leaf: a for a, b in zip(left.args, right.args, strict=True) if a.op is b.op is Op.NAME}
         )
     elif left.op is Op.TUPLE and right.op is Op.TUPLE and left != right:
@@ -190,7 +190,7 @@ def _multiple(one: Node, other: Node) -> bool | None:
     if not unknowns or counts_something(one, other):
         return None
     places = [{unknown: number(share(f"{unknown} {round_}")) for unknown in unknowns} for round_ in range(3)]
-    pairs = [(substituted(one, place), substituted(other, place)) for place in places]
+    pairs = [(substitute(one, place), substitute(other, place)) for place in places]
     first = pairs[0]
     return all_of(
         same_value(Node(Op.MULTIPLY, (first[0], other_side)), Node(Op.MULTIPLY, (one_side, first[1])))
@@ -200,4 +200,4 @@ def _multiple(one: Node, other: Node) -> bool | None:
 
 def _difference(node: Node) -> Node:
     left, right = node.args[0], node.args[-1]
-    return folded(Node(Op.ADD, (left, Node(Op.NEGATE, (right,)))))
+    return fold(Node(Op.ADD, (left, Node(Op.NEGATE, (right,)))))

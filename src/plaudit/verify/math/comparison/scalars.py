@@ -2,14 +2,14 @@
 
 from collections.abc import Callable
 
-from plaudit.verify.math.exact.folding import folded
-from plaudit.verify.math.exact.rounding import is_computed, rounds_to
-from plaudit.verify.math.exact.values import same_value
 from plaudit.verify.math.comparison.lists import all_of
 from plaudit.verify.math.comparison.words import same_words
-from plaudit.verify.math.policy import MathPolicy, Percent, Units
-from plaudit.verify.math.parsing.tree import Node, Op, name, nodes, number, operations, rewritten, substituted, symbols
+from plaudit.verify.math.exact.folding import fold
+from plaudit.verify.math.exact.rounding import is_computed, rounds_to
+from plaudit.verify.math.exact.values import same_value
+from plaudit.verify.math.parsing.tree import Node, Op, name, nodes, number, operations, rewrite, substitute, symbols
 from plaudit.verify.math.parsing.units import Unit, power_of, scale_of, unit_of
+from plaudit.verify.math.policy import MathPolicy, Percent, Units
 
 __all__ = ["is_time", "same_scalar"]
 
@@ -40,20 +40,18 @@ def _with_counter_renamed(truth: Node, answer: Node) -> bool | None:
     one, other = symbols(truth), symbols(answer)
     if len(one) != 1 or len(other) != 1 or one == other or not (one | other) <= _COUNTERS:
         return None
-    return same_value(substituted(truth, {one.pop(): name(other.pop())}), answer)
+    return same_value(substitute(truth, {one.pop(): name(other.pop())}), answer)
 
 
 def _without_degrees(truth: Node, answer: Node) -> bool | None:
     """ "cos 13" for "cos 13°": the sign may be left out inside a function too."""
     if (Op.DEGREE in operations(truth)) == (Op.DEGREE in operations(answer)):
         return None
-    bare = [
-        rewritten(side, lambda found: found.args[0] if found.op is Op.DEGREE else found) for side in (truth, answer)
-    ]
+    bare = [rewrite(side, lambda found: found.args[0] if found.op is Op.DEGREE else found) for side in (truth, answer)]
     return same_value(bare[0], bare[1])
 
 
-def _percent(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
+def _compare_percent(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
     """The sign may be left out; 400 % is 4 but does not answer "4", where 4 % does."""
     if truth.op is answer.op:
         return same_scalar(truth.args[0], answer.args[0], policy)
@@ -66,22 +64,22 @@ def _percent(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
     if truth.op is Op.PERCENT:
         plain = same_scalar(truth.args[0], answer, policy)
         return plain or same_scalar(truth.args[0], Node(Op.MULTIPLY, (hundred, answer)), policy)
-    value = folded(truth).value
+    value = fold(truth).value
     if value is None or value >= 1 or value <= -1:
         return same_scalar(truth, answer.args[0], policy)
     return same_scalar(truth, Node(Op.DIVIDE, (answer.args[0], hundred)), policy)
 
 
-def _degree(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
+def _compare_degree(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
     """The sign may be left out; against radians the angle is converted."""
     bare = [side.args[0] if side.op in (Op.DEGREE, Op.UNIT) else side for side in (truth, answer)]
     verdict = same_scalar(bare[0], bare[1], policy)
     return verdict or (same_value(truth, answer) if truth.op is not answer.op else verdict)
 
 
-def _unit(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
+def _compare_unit(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
     """Units of one kind convert, units of two kinds differ, a unit that one side leaves out is open."""
-    bare = [_counted(side) if side.op is Op.UNIT else side for side in (truth, answer)]
+    bare = [_count(side) if side.op is Op.UNIT else side for side in (truth, answer)]
     units = [unit_of(side.leaf) if side.op is Op.UNIT else None for side in (truth, answer)]
     if policy.units is Units.IGNORE:
         return same_scalar(bare[0], bare[1], policy)
@@ -92,10 +90,10 @@ def _unit(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
     one, other = units
     if one is None or other is None or one == other:
         return same_scalar(bare[0], bare[1], policy)
-    return _converted(bare, one, other, policy)
+    return _convert(bare, one, other, policy)
 
 
-def _counted(amount: Node) -> Node:
+def _count(amount: Node) -> Node:
     """The number of an amount, "4 million" written out."""
     counted, scale = amount.args[0], scale_of(amount.leaf)
     if scale == 1:
@@ -103,13 +101,13 @@ def _counted(amount: Node) -> Node:
     return number(counted.value * scale) if counted.value is not None else Node(Op.MULTIPLY, (counted, number(scale)))
 
 
-def _converted(bare: list[Node], one: Unit, other: Unit, policy: MathPolicy) -> bool | None:
+def _convert(bare: list[Node], one: Unit, other: Unit, policy: MathPolicy) -> bool | None:
     if one.measures != other.measures:
         return False
     return same_scalar(bare[0], Node(Op.MULTIPLY, (bare[1], number(other.size / one.size))), policy)
 
 
-def _ratio(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
+def _compare_ratio(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
     """`2:4` is `1:2`; a clock time `1:30` is itself; a ratio of two is also their quotient."""
     if is_time(truth) or is_time(answer):
         return truth.op is answer.op and _same_time(truth, answer)
@@ -147,12 +145,12 @@ def _core(node: Node) -> Node:
 
 def _same_time(truth: Node, answer: Node) -> bool:
     """The same hours and minutes; the half of the day counts where both give it."""
-    sides = [[folded(_core(part)).value for part in side.args] for side in (truth, answer)]
+    sides = [[fold(_core(part)).value for part in side.args] for side in (truth, answer)]
     halves = {side.args[-1].leaf for side in (truth, answer) if side.args[-1].op is Op.UNIT}
     return sides[0] == sides[1] and len(halves) < 2
 
 
-def _based(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
+def _compare_based(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
     """A number in a base: the same digits where one side leaves the base out, else the same value."""
     if truth.op is not answer.op:
         digits = [side.leaf for side in (truth, answer)]
@@ -165,7 +163,7 @@ def _based(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
 def _decimal(node: Node) -> Node | None:
     if node.op is not Op.BASED:
         return node
-    base = folded(node.args[0]).value
+    base = fold(node.args[0]).value
     if base is None or not 2 <= base <= 36 or len(node.leaf) > 1000:
         return None
     try:
@@ -174,7 +172,7 @@ def _decimal(node: Node) -> Node | None:
         return None
 
 
-def _word(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
+def _compare_word(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
     if truth.op is answer.op:
         return same_words(truth.leaf, answer.leaf)
     if Op.NAME in (truth.op, answer.op):
@@ -194,10 +192,10 @@ def _is_unevaluated(node: Node) -> bool:
 
 # The first that either side is decides.
 _SPECIAL: dict[Op, Callable[[Node, Node, MathPolicy], bool | None]] = {
-    Op.RATIO: _ratio,
-    Op.BASED: _based,
-    Op.PERCENT: _percent,
-    Op.DEGREE: _degree,
-    Op.UNIT: _unit,
-    Op.WORD: _word,
+    Op.RATIO: _compare_ratio,
+    Op.BASED: _compare_based,
+    Op.PERCENT: _compare_percent,
+    Op.DEGREE: _compare_degree,
+    Op.UNIT: _compare_unit,
+    Op.WORD: _compare_word,
 }

@@ -60,15 +60,15 @@ class Balls:
             return Ball(above, ZERO, ZERO)
         below = Decimal(value.denominator)
         self.spread = max(self.spread, above.adjusted(), below.adjusted())
-        return self._ball(self._ctx.divide(above, below), ZERO, ZERO)
+        return self._round(self._ctx.divide(above, below), ZERO, ZERO)
 
     def symbol(self, symbol: str) -> Ball:
         if symbol == "i":
             return Ball(ZERO, ONE, ZERO)
         if symbol == "π":
-            return self._ball(self._ctx.plus(pi(self.digits)), ZERO, ZERO)
+            return self._round(self._ctx.plus(pi(self.digits)), ZERO, ZERO)
         if symbol == "e":
-            return self._ball(self._ctx.exp(ONE), ZERO, ZERO)
+            return self._round(self._ctx.exp(ONE), ZERO, ZERO)
         if symbol not in self.places:
             raise Undefined(f"no value for {symbol}")
         return self.number(self.places[symbol])
@@ -76,7 +76,7 @@ class Balls:
     def add(self, left: Ball, right: Ball) -> Ball:
         ctx = self._ctx
         radius = self._up.add(left.radius, right.radius)
-        return self._ball(ctx.add(left.real, right.real), ctx.add(left.imaginary, right.imaginary), radius)
+        return self._round(ctx.add(left.real, right.real), ctx.add(left.imaginary, right.imaginary), radius)
 
     def multiply(self, left: Ball, right: Ball) -> Ball:
         ctx, up = self._ctx, self._up
@@ -85,11 +85,11 @@ class Balls:
             up.multiply(left.radius, up.add(self._size(right), right.radius)),
         )
         if left.is_real and right.is_real:
-            return self._ball(ctx.multiply(left.real, right.real), ZERO, radius)
+            return self._round(ctx.multiply(left.real, right.real), ZERO, radius)
         real = ctx.subtract(ctx.multiply(left.real, right.real), ctx.multiply(left.imaginary, right.imaginary))
         imaginary = ctx.add(ctx.multiply(left.real, right.imaginary), ctx.multiply(left.imaginary, right.real))
         lost = up.multiply(up.multiply(self._size(left), self._size(right)), self._ulp)
-        return self._ball(real, imaginary, up.add(radius, lost))
+        return self._round(real, imaginary, up.add(radius, lost))
 
     def invert(self, value: Ball) -> Ball:
         ctx, up = self._ctx, self._up
@@ -99,7 +99,7 @@ class Balls:
             raise Undefined("division by what may be zero")
         square = ctx.add(ctx.multiply(value.real, value.real), ctx.multiply(value.imaginary, value.imaginary))
         radius = up.divide(value.radius, up.multiply(up.multiply(left, size), _LESS))
-        return self._ball(ctx.divide(value.real, square), ctx.minus(ctx.divide(value.imaginary, square)), radius)
+        return self._round(ctx.divide(value.real, square), ctx.minus(ctx.divide(value.imaginary, square)), radius)
 
     def integer_power(self, base: Ball, exponent: int) -> Ball:
         if abs(exponent) > MAX_POWER:
@@ -128,7 +128,7 @@ class Balls:
             raise Undefined(f"no values for {function}")
         return known(self, values[0])
 
-    def _ball(self, real: Decimal, imaginary: Decimal, radius: Decimal) -> Ball:
+    def _round(self, real: Decimal, imaginary: Decimal, radius: Decimal) -> Ball:
         """A result with the error of rounding it added to its radius."""
         up = self._up
         size = up.add(up.abs(real), up.abs(imaginary)) if imaginary else up.abs(real)
@@ -159,10 +159,10 @@ class Balls:
             raise Undefined("a power too small to be told from zero")
         radius = up.multiply(up.abs(size), up.multiply(value.radius, TWO))
         if value.is_real:
-            return self._ball(size, ZERO, radius)
-        sine, cosine, lost = self._turned(value.imaginary)
+            return self._round(size, ZERO, radius)
+        sine, cosine, lost = self._sine_cosine(value.imaginary)
         radius = up.add(radius, up.multiply(up.abs(size), up.add(lost, self._ulp)))
-        return self._ball(ctx.multiply(size, cosine), ctx.multiply(size, sine), radius)
+        return self._round(ctx.multiply(size, cosine), ctx.multiply(size, sine), radius)
 
     def _log(self, value: Ball) -> Ball:
         ctx, up = self._ctx, self._up
@@ -171,12 +171,12 @@ class Balls:
             raise Undefined("logarithm of what may be zero")
         radius = up.divide(value.radius, up.multiply(ctx.subtract(size, value.radius), _LESS))
         if value.is_real and value.real > 0:
-            return self._ball(ctx.ln(value.real), ZERO, radius)
+            return self._round(ctx.ln(value.real), ZERO, radius)
         if value.is_real:
-            return self._ball(ctx.ln(value.real.copy_negate()), ctx.plus(pi(self.digits)), radius)
+            return self._round(ctx.ln(value.real.copy_negate()), ctx.plus(pi(self.digits)), radius)
         if value.real < 0 and value.imaginary.copy_abs() <= value.radius:
             raise Undefined("logarithm at its cut")
-        return self._ball(ctx.ln(size), self._angle(value), up.add(radius, self._ulp))
+        return self._round(ctx.ln(size), self._angle(value), up.add(radius, self._ulp))
 
     def _angle(self, value: Ball) -> Decimal:
         ctx = self._ctx
@@ -185,7 +185,7 @@ class Balls:
         angle = arctangent(ctx.divide(value.imaginary, value.real), self.digits)
         return angle if value.real > 0 else ctx.add(angle, pi(self.digits).copy_sign(value.imaginary))
 
-    def _turned(self, angle: Decimal) -> tuple[Decimal, Decimal, Decimal]:
+    def _sine_cosine(self, angle: Decimal) -> tuple[Decimal, Decimal, Decimal]:
         """Sine and cosine of any angle, and the error from taking whole turns off it."""
         ctx = self._ctx
         turn = ctx.multiply(TWO, pi(self.digits))
@@ -199,7 +199,7 @@ class Balls:
     def _circular(self, value: Ball) -> tuple[Ball, Ball]:
         """Sine and cosine."""
         if value.is_real:
-            sine, cosine, lost = self._turned(value.real)
+            sine, cosine, lost = self._sine_cosine(value.real)
             radius = self._up.add(self._up.add(value.radius, lost), self._ulp)
             return Ball(sine, ZERO, radius), Ball(cosine, ZERO, radius)
         turned = self._exp(self.multiply(Ball(ZERO, ONE, ZERO), value))
@@ -231,7 +231,7 @@ class Balls:
     def _arctan(self, value: Ball) -> Ball:
         if not value.is_real:
             raise Undefined("arctangent of a complex number")
-        return self._ball(arctangent(value.real, self.digits), ZERO, self._up.add(value.radius, self._ulp))
+        return self._round(arctangent(value.real, self.digits), ZERO, self._up.add(value.radius, self._ulp))
 
     def _arcsin(self, value: Ball) -> Ball:
         if not value.is_real or value.real.copy_abs() > 1:
@@ -239,7 +239,7 @@ class Balls:
         other = self.add(Ball(ONE, ZERO, ZERO), self._negative(self.multiply(value, value)))
         if other.real <= other.radius:
             lost = self._up.sqrt(self._up.multiply(Decimal(4), other.radius))
-            return self._ball(self._ctx.divide(pi(self.digits), TWO).copy_sign(value.real), ZERO, lost)
+            return self._round(self._ctx.divide(pi(self.digits), TWO).copy_sign(value.real), ZERO, lost)
         half = self.number(Fraction(1, 2))
         return self._arctan(self.multiply(value, self.invert(self.power(other, half, None))))
 

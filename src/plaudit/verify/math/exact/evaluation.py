@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import reduce
 from typing import Any, Protocol, TypeVar
 
-from plaudit.verify.math.parsing.tree import Node, Op, call, name, number, substituted
+from plaudit.verify.math.parsing.tree import Node, Op, call, name, number, substitute
 
 __all__ = ["Domain", "Undefined", "evaluate"]
 
@@ -97,7 +97,7 @@ def _index(node: Node, domain: Domain[V]) -> V:
 def _series(node: Node, domain: Domain[V]) -> V:
     """A sum that cannot be written out, as an unknown function of its bounds and body; its variable has no name."""
     variable, low, high, body = node.args
-    body = substituted(body, {variable.leaf: name("bound")})
+    body = substitute(body, {variable.leaf: name("bound")})
     return domain.call(node.leaf, [evaluate(part, domain) for part in (low, high, body)])
 
 

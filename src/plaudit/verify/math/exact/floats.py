@@ -44,27 +44,27 @@ class Floats:
             number = value.numerator / value.denominator  # what float() does with a fraction, without its detour
         except OverflowError:
             raise Undefined("too large for a float") from None
-        return _bounded(number, 0.0)
+        return _bound(number, 0.0)
 
     def symbol(self, symbol: str) -> Bounded:
         if symbol in _CONSTANTS:
-            return _bounded(_CONSTANTS[symbol], 0.0)
+            return _bound(_CONSTANTS[symbol], 0.0)
         if symbol not in self.places:
             raise Undefined(f"no value for {symbol}")
         return self.number(self.places[symbol])
 
     def add(self, left: Bounded, right: Bounded) -> Bounded:
-        return _bounded(left.value + right.value, left.error + right.error)
+        return _bound(left.value + right.value, left.error + right.error)
 
     def multiply(self, left: Bounded, right: Bounded) -> Bounded:
         error = abs(left.value) * right.error + left.error * (abs(right.value) + right.error)
-        return _bounded(left.value * right.value, error)
+        return _bound(left.value * right.value, error)
 
     def invert(self, value: Bounded) -> Bounded:
         size = abs(value.value)
         if size <= 2 * value.error or size < 1 / MAX_SIZE:
             raise Undefined("division by what may be zero")
-        return _bounded(1 / value.value, 2 * value.error / size / size)
+        return _bound(1 / value.value, 2 * value.error / size / size)
 
     def integer_power(self, base: Bounded, exponent: int) -> Bounded:
         if exponent < 0:
@@ -86,7 +86,7 @@ class Floats:
         return known(values[0])
 
 
-def _bounded(value: float, error: float) -> Bounded:
+def _bound(value: float, error: float) -> Bounded:
     """A result, its rounding added to its error."""
     size = abs(value)
     if not size < MAX_SIZE:
@@ -98,20 +98,20 @@ def _exp(value: Bounded) -> Bounded:
     if value.error > 0.1 or abs(value.value) > 200:
         raise Undefined("too large a power")
     result = math.exp(value.value)
-    return _bounded(result, 2 * result * value.error)
+    return _bound(result, 2 * result * value.error)
 
 
 def _log(value: Bounded) -> Bounded:
     if value.value <= 2 * value.error:
         raise Undefined("logarithm of what may not be positive")
-    return _bounded(math.log(value.value), 2 * value.error / value.value + STEP)
+    return _bound(math.log(value.value), 2 * value.error / value.value + STEP)
 
 
 def _circular(function: Callable[[float], float]) -> Callable[[Bounded], Bounded]:
     def apply(value: Bounded) -> Bounded:
         if abs(value.value) > MAX_ANGLE:
             raise Undefined("an angle of too many turns")
-        return _bounded(function(value.value), value.error + STEP)
+        return _bound(function(value.value), value.error + STEP)
 
     return apply
 

@@ -8,24 +8,24 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from plaudit.verify.math.parsing.budget import MAX_BITS, MAX_TERMS
-from plaudit.verify.math.parsing.tree import Node, Op, is_number, number, substituted
+from plaudit.verify.math.parsing.tree import Node, Op, is_number, number, substitute
 
-__all__ = ["folded"]
+__all__ = ["fold"]
 
 MAX_FACTORIAL = 2_500
 MAX_ROOT = 64
 MAX_RADICAND = 4_000  # bits
 
 
-def folded(node: Node) -> Node:
+def fold(node: Node) -> Node:
     """The tree with every rational part worked out."""
     if not node.args:
         return node
     if node.op is Op.SERIES:
         return _series(node)
-    args = tuple([folded(arg) if arg.args else arg for arg in node.args])
-    fold = _FOLDS.get(node.op)
-    return fold(node, args) if fold else _with_args(node, args)
+    args = tuple([fold(arg) if arg.args else arg for arg in node.args])
+    rule = _FOLDS.get(node.op)
+    return rule(node, args) if rule else _with_args(node, args)
 
 
 def _with_args(node: Node, args: tuple[Node, ...]) -> Node:
@@ -119,7 +119,7 @@ def _call(node: Node, args: tuple[Node, ...]) -> Node:
     return number(value) if value is not None else _with_args(node, args)
 
 
-def _counted(function: Callable[[int], int]) -> Callable[[Sequence[Fraction | int]], Fraction | int | None]:
+def _of_whole_number(function: Callable[[int], int]) -> Callable[[Sequence[Fraction | int]], Fraction | int | None]:
     """A function of one whole number that grows as fast as a factorial."""
 
     def apply(values: Sequence[Fraction | int]) -> Fraction | int | None:
@@ -144,7 +144,7 @@ def _modulo(values: Sequence[Fraction | int]) -> Fraction | int | None:
     return Fraction(values[0]) % values[1] if len(values) == 2 and values[1] else None
 
 
-def _integers(function: Callable[..., int]) -> Callable[[Sequence[Fraction | int]], Fraction | int | None]:
+def _of_integers(function: Callable[..., int]) -> Callable[[Sequence[Fraction | int]], Fraction | int | None]:
     def apply(values: Sequence[Fraction | int]) -> Fraction | int | None:
         if any(value.denominator != 1 for value in values) or not values:
             return None
@@ -153,36 +153,36 @@ def _integers(function: Callable[..., int]) -> Callable[[Sequence[Fraction | int
     return apply
 
 
-def _one(
+def _of_one(
     function: Callable[[Fraction | int], Fraction | int],
 ) -> Callable[[Sequence[Fraction | int]], Fraction | int | None]:
     return lambda values: Fraction(function(values[0])) if len(values) == 1 else None
 
 
 _FUNCTIONS: dict[str, Callable[[Sequence[Fraction | int]], Fraction | int | None]] = {
-    "factorial": _counted(math.factorial),
-    "double factorial": _counted(lambda count: math.prod(range(count, 0, -2))),
+    "factorial": _of_whole_number(math.factorial),
+    "double factorial": _of_whole_number(lambda count: math.prod(range(count, 0, -2))),
     "binomial": _binomial,
     "mod": _modulo,
-    "floor": _one(math.floor),
-    "ceil": _one(math.ceil),
-    "abs": _one(lambda value: -value if value < 0 else value),
+    "floor": _of_one(math.floor),
+    "ceil": _of_one(math.ceil),
+    "abs": _of_one(lambda value: -value if value < 0 else value),
     "max": lambda values: max(values) if values else None,
     "min": lambda values: min(values) if values else None,
-    "gcd": _integers(math.gcd),
-    "lcm": _integers(math.lcm),
+    "gcd": _of_integers(math.gcd),
+    "lcm": _of_integers(math.lcm),
 }
 
 
 def _series(node: Node) -> Node:
     """A sum or product over few enough whole numbers, written out."""
-    variable, low, high, body = node.args[0], folded(node.args[1]), folded(node.args[2]), node.args[3]
+    variable, low, high, body = node.args[0], fold(node.args[1]), fold(node.args[2]), node.args[3]
     first, last = low.value, high.value
     whole = first is not None and last is not None and first.denominator == last.denominator == 1
     if first is None or last is None or not whole or last - first > MAX_TERMS or node.leaf not in _SERIES:
-        return Node(Op.SERIES, (variable, low, high, folded(body)), node.leaf)
-    terms = tuple(substituted(body, {variable.leaf: number(value)}) for value in range(int(first), int(last) + 1))
-    return folded(Node(_SERIES[node.leaf], terms)) if terms else number(0 if node.leaf == "sum" else 1)
+        return Node(Op.SERIES, (variable, low, high, fold(body)), node.leaf)
+    terms = tuple(substitute(body, {variable.leaf: number(value)}) for value in range(int(first), int(last) + 1))
+    return fold(Node(_SERIES[node.leaf], terms)) if terms else number(0 if node.leaf == "sum" else 1)
 
 
 _SERIES = {"sum": Op.ADD, "product": Op.MULTIPLY}

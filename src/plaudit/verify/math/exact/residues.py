@@ -33,7 +33,7 @@ class Residues:
     def symbol(self, symbol: str) -> int:
         if symbol in _CONSTANTS:
             self.is_proof = False
-        return self._chosen(symbol)
+        return self._choose(symbol)
 
     def add(self, left: int, right: int) -> int:
         return (left + right) % PRIME
@@ -61,9 +61,9 @@ class Residues:
 
     def _unknown(self, function: str, *values: int) -> int:
         self.is_proof = False
-        return self._chosen(f"{function}({','.join(map(str, values))})")
+        return self._choose(f"{function}({','.join(map(str, values))})")
 
-    def _chosen(self, what: str) -> int:
+    def _choose(self, what: str) -> int:
         return int.from_bytes(blake2b(what.encode("utf-8", "replace"), key=self.seed, digest_size=16).digest()) % PRIME
 
 

@@ -7,7 +7,7 @@ many digits are a machine's way to write it; where a finite decimal exists, only
 from decimal import Context, Decimal
 from fractions import Fraction
 
-from plaudit.verify.math.exact.folding import folded
+from plaudit.verify.math.exact.folding import fold
 from plaudit.verify.math.exact.values import enclosure
 from plaudit.verify.math.parsing.tree import Node, Op
 
@@ -34,7 +34,7 @@ def is_computed(truth: Node, answer: Node, digits: int) -> bool:
     written = _digits_of(answer)
     if written < digits or _digits_of(truth) > _FLOAT_DIGITS - 3:
         return False
-    value = folded(truth).value
+    value = fold(truth).value
     if value is not None and _is_finite(value) and written < _FLOAT_DIGITS:
         return False
     exact, rounded = enclosure(truth), enclosure(answer)

@@ -14,9 +14,9 @@ from hashlib import blake2b
 from plaudit.verify.math.exact.balls import ARITHMETIC_ERRORS, Ball, Balls
 from plaudit.verify.math.exact.evaluation import Undefined, evaluate
 from plaudit.verify.math.exact.floats import Floats
-from plaudit.verify.math.exact.folding import folded
+from plaudit.verify.math.exact.folding import fold
 from plaudit.verify.math.exact.residues import Residues
-from plaudit.verify.math.parsing.tree import Node, Op, nodes, number, operations, rewritten, substituted, symbols
+from plaudit.verify.math.parsing.tree import Node, Op, nodes, number, operations, rewrite, substitute, symbols
 
 __all__ = ["counts_something", "enclosure", "fingerprint", "same_value", "share", "sign_of"]
 
@@ -33,7 +33,7 @@ _WHOLE = {"factorial", "double factorial", "binomial", "floor", "ceil", "mod", "
 
 def same_value(left: Node, right: Node) -> bool | None:
     """Whether two expressions are equal; None where that is not found out."""
-    left, right = folded(left), folded(right)
+    left, right = fold(left), fold(right)
     if left == right:
         return True
     if left.value is not None and right.value is not None:
@@ -44,7 +44,7 @@ def same_value(left: Node, right: Node) -> bool | None:
     if verdict is None:
         verdict = _by_balls(left, right)
     if verdict is not True and _has_applications(left, right):
-        return same_value(_multiplied(left), _multiplied(right)) or verdict
+        return same_value(_read_as_products(left), _read_as_products(right)) or verdict
     return verdict
 
 
@@ -53,7 +53,7 @@ def fingerprint(node: Node) -> int | None:
     if not _MARKED.isdisjoint(operations(node)):
         return None
     try:
-        return evaluate(folded(node), Residues(_SEED))
+        return evaluate(fold(node), Residues(_SEED))
     except Undefined:
         return None
 
@@ -61,14 +61,14 @@ def fingerprint(node: Node) -> int | None:
 def enclosure(node: Node, digits: int = DIGITS[0]) -> Ball | None:
     """Where a constant lies, or None for one that has unknowns or no value."""
     try:
-        return evaluate(folded(node), Balls(digits, {}))
+        return evaluate(fold(node), Balls(digits, {}))
     except ARITHMETIC_ERRORS:
         return None
 
 
 def sign_of(node: Node) -> int | None:
     """The sign of a real constant: -1, 0 or 1; None where it is not found out."""
-    node = folded(node)
+    node = fold(node)
     if node.value is not None:
         return (node.value > 0) - (node.value < 0)
     ball = enclosure(node)
@@ -104,7 +104,7 @@ def _at_whole_numbers(left: Node, right: Node) -> bool | None:
     names = _names(left, right)
     agreed = missed = 0
     for place in _whole_places(names):
-        one, other = (folded(substituted(side, place)) for side in (left, right))
+        one, other = (fold(substitute(side, place)) for side in (left, right))
         if one.value is None or other.value is None:
             verdict = None if symbols(one) else False if _are_apart(one, other, {}) else _as_constants(one, other)
         else:
@@ -235,10 +235,10 @@ def _is_application(node: Node) -> bool:
     return node.op is Op.CALL and node.leaf.endswith("()") and len(node.args) == 1 and node.leaf[0] not in "fgh("
 
 
-def _multiplied(node: Node) -> Node:
+def _read_as_products(node: Node) -> Node:
     def change(found: Node) -> Node:
         if not _is_application(found):
             return found
         return Node(Op.MULTIPLY, (Node(Op.NAME, (), found.leaf.removesuffix("()")), *found.args))
 
-    return rewritten(node, change)
+    return rewrite(node, change)

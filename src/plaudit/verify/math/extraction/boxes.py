@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from plaudit.verify.math.extraction.marks import MAX_MARKS, Mark, Source
 
-__all__ = ["boxes_in"]
+__all__ = ["find_boxes"]
 
 _TOKEN = re.compile(r"\\+(?:boxed|fbox)[ \t]?(?:\{|(?P<bare>-?\d[\d.,]*\d|-?\w))|\\.|[{}]", re.DOTALL)
 # One box with braces at most two deep inside it, which is what responses have; anything else is read token by token.
@@ -27,7 +27,7 @@ _JOINT = re.compile(
 _LONGEST_JOINT = 80
 
 
-def boxes_in(text: str, *, closed: bool = True) -> list[Mark]:
+def find_boxes(text: str, *, closed: bool = True) -> list[Mark]:
     """The boxes of a text, neighbours joined; `closed=False` reads a box that is never closed to the end."""
     if "box" not in text:
         return []
@@ -38,15 +38,15 @@ def boxes_in(text: str, *, closed: bool = True) -> list[Mark]:
     if text.count("box", start) == 1 and (only := _ONLY_BOX.search(text, start)):
         return [Mark(only[1], Source.BOXED, *only.span())] if _is_readable(only[1]) else []
     groups: list[list[Mark]] = []
-    for box in deque(_innermost(text, start, closed), maxlen=MAX_MARKS):
+    for box in deque(_find_innermost(text, start, closed), maxlen=MAX_MARKS):
         if groups and _are_joined(groups[-1][-1], box, text):
             groups[-1].append(box)
         else:
             groups.append([box])
-    return [_joined(group) for group in groups]
+    return [_join(group) for group in groups]
 
 
-def _innermost(text: str, start: int, closed: bool) -> Iterator[Mark]:
+def _find_innermost(text: str, start: int, closed: bool) -> Iterator[Mark]:
     """Boxes with balanced braces that hold no other box, in one pass whatever the nesting."""
     depth, last = 0, -1
     opened: list[tuple[re.Match[str], int]] = []
@@ -82,7 +82,7 @@ def _are_joined(box: Mark, following: Mark, text: str) -> bool:
     return len(between) <= _LONGEST_JOINT and _JOINT.fullmatch(between) is not None
 
 
-def _joined(group: list[Mark]) -> Mark:
+def _join(group: list[Mark]) -> Mark:
     if len(group) == 1:
         return group[0]
     contents = list(dict.fromkeys(box.text.strip() for box in group))

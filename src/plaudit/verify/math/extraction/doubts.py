@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from plaudit.verify.math.extraction.marks import Mark
-from plaudit.verify.numbers import NUMBER, Number, numbers_in
+from plaudit.verify.numbers import NUMBER, Number, find_numbers
 
 __all__ = [
     "Rejection",
@@ -18,8 +18,8 @@ __all__ = [
     "hedges_of_number",
     "is_corrected",
     "is_denied",
-    "rivals_after",
-    "taken_back",
+    "find_rivals",
+    "is_retracted",
 ]
 
 FOLLOWING = 20_000  # characters after an answer in which it may be taken back
@@ -93,7 +93,7 @@ def is_denied(mark: Mark, text: str) -> bool:
     return _is_denied_before(text, mark.start) or _says_not(mark.text)
 
 
-def taken_back(mark: Mark, text: str) -> bool:
+def is_retracted(mark: Mark, text: str) -> bool:
     """Whether the text after an answer withdraws it, with or without another in its place."""
     after = text[mark.end : mark.end + FOLLOWING]
     lowered = after.lower()
@@ -111,15 +111,15 @@ def is_corrected(earlier: Mark, last: Mark, text: str) -> bool:
     return bool(_SECOND_THOUGHT.search(text, start, end) or _TAKEN_BACK.search(text, start, end))
 
 
-def rivals_after(mark: Mark, text: str) -> list[Rival]:
+def find_rivals(mark: Mark, text: str) -> list[Rival]:
     """The numbers that the text offers after an answer: beside it, as a choice, or on second thought."""
     after = text[mark.end : mark.end + FOLLOWING]
     if not _DIGIT.search(after):
         return []
-    rivals = [Rival(number.text, Rejection.HEDGED) for number in _beside(after)]
+    rivals = [Rival(number.text, Rejection.HEDGED) for number in _find_beside(after)]
     thinks_again = _has(after.lower(), _THOUGHT_CUES) and _DIGIT.search(mark.text)
     cue = _SECOND_THOUGHT.search(after) if thinks_again else None
-    numbers = numbers_in(after[cue.end() :]) if cue else []
+    numbers = find_numbers(after[cue.end() :]) if cue else []
     return rivals + [Rival(number.text, Rejection.RETRACTED) for number in numbers[-1:]]
 
 
@@ -156,14 +156,14 @@ def _says_not(text: str) -> bool:
     )
 
 
-def _beside(after: str) -> list[Number]:
+def _find_beside(after: str) -> list[Number]:
     """The numbers offered beside an answer, in its sentence or in an "Or 5." after it."""
     sentence, *rest = _SENTENCE_END.split(after[:400], maxsplit=1)
     beside = _NEXT_NUMBER.match(sentence)
-    others = numbers_in(beside[1]) if beside else []
+    others = find_numbers(beside[1]) if beside else []
     choice = _CHOICE.search(sentence)
     if choice and not _ROUGHLY.match(sentence, choice.end()):
-        others += numbers_in(sentence[choice.end() :])
+        others += find_numbers(sentence[choice.end() :])
     if rest and (choice := _OPENING_CHOICE.match(rest[0])):
-        others += numbers_in(_SENTENCE_END.split(rest[0][choice.end() :], maxsplit=1)[0])
+        others += find_numbers(_SENTENCE_END.split(rest[0][choice.end() :], maxsplit=1)[0])
     return others

@@ -6,7 +6,7 @@ A dollar sign before a number that reads on in words is money: "$5 and $6" holds
 import re
 from collections.abc import Iterator
 
-__all__ = ["end_of_statement", "formulas_in", "statements", "without_environment", "without_formulas"]
+__all__ = ["end_of_statement", "find_formulas", "split_statements", "without_environment", "without_formulas"]
 
 _NAME = r"\{(?:equation|align|gather|multline|displaymath)\*?\}"
 _FORMULA = (
@@ -23,7 +23,7 @@ _FORMULA_OR_END = re.compile(rf"{_FORMULA}|{_END}", re.DOTALL)
 _KINDS = ("display", "inline", "round", "square", "environment")
 
 
-def formulas_in(text: str) -> list[re.Match[str]]:
+def find_formulas(text: str) -> list[re.Match[str]]:
     """The formulas of a text; the last group of each match holds what is inside."""
     if "$" not in text and "\\" not in text:
         return []
@@ -51,7 +51,7 @@ def end_of_statement(text: str, start: int, limit: int) -> int:
     return min(len(text), limit)
 
 
-def statements(text: str) -> Iterator[tuple[int, int]]:
+def split_statements(text: str) -> Iterator[tuple[int, int]]:
     """The sentences and lines of a text as places, none ending inside a formula."""
     start = 0
     for found in _FORMULA_OR_END.finditer(text):

@@ -8,7 +8,7 @@ from collections import deque
 from enum import StrEnum
 from typing import NamedTuple
 
-__all__ = ["MAX_MARKS", "Mark", "Source", "last_matches"]
+__all__ = ["MAX_MARKS", "Mark", "Source", "find_last"]
 
 MAX_MARKS = 50  # of a kind, counted from the end of a response
 
@@ -41,6 +41,6 @@ class Mark(NamedTuple):
     denied: bool = False
 
 
-def last_matches(pattern: re.Pattern[str], text: str, start: int = 0) -> list[re.Match[str]]:
+def find_last(pattern: re.Pattern[str], text: str, start: int = 0) -> list[re.Match[str]]:
     """The last matches of a pattern from a place on, as many as may count."""
     return list(deque(pattern.finditer(text, start), maxlen=MAX_MARKS))

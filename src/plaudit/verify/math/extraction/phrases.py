@@ -7,9 +7,9 @@ import re
 from itertools import pairwise
 
 from plaudit.verify.math.extraction.formulas import end_of_statement, without_formulas
-from plaudit.verify.math.extraction.marks import Mark, Source, last_matches
+from plaudit.verify.math.extraction.marks import Mark, Source, find_last
 
-__all__ = ["phrases_in"]
+__all__ = ["find_phrases"]
 
 _NOUN = (
     r"(?:\banswers?\b|\b(?:correct|right) (?:option|choice)\b|\br[ée]ponse\b|\b(?:antwort|ergebnis|lösung)\b"
@@ -59,13 +59,13 @@ _OPENING = {"}": "{", ")": "(", "]": "["}
 _LONGEST = 400
 
 
-def phrases_in(text: str) -> list[Mark]:
+def find_phrases(text: str) -> list[Mark]:
     """What follows "the answer is"; lines that begin with "A:" where nobody says so in words after them."""
-    stated = _stated(text)
-    labelled = _labelled(text) if "A:" in text or "A :" in text else []
+    stated = _find_statements(text)
+    labelled = _find_labels(text) if "A:" in text or "A :" in text else []
     if labelled and (not stated or stated[-1].start() < labelled[-1].start()):
         stated = labelled
-    marks = [_phrase(found, text) for found in stated]
+    marks = [_read_phrase(found, text) for found in stated]
     # "Final answer: the answer is 4" is one statement.
     return [mark for mark, following in pairwise([*marks, None]) if mark and _is_before(mark, following)]
 
@@ -74,19 +74,19 @@ def _is_before(mark: Mark, following: Mark | None) -> bool:
     return following is None or following.start >= mark.end
 
 
-def _stated(text: str) -> list[re.Match[str]]:
+def _find_statements(text: str) -> list[re.Match[str]]:
     lowered = text.lower()
     places = [place for noun in _NOUNS if (place := lowered.find(noun)) >= 0]
-    return last_matches(_PHRASE, text, max(0, min(places) - len("correct "))) if places else []
+    return find_last(_PHRASE, text, max(0, min(places) - len("correct "))) if places else []
 
 
-def _labelled(text: str) -> list[re.Match[str]]:
+def _find_labels(text: str) -> list[re.Match[str]]:
     """The labels, looked for from the line of the first that may be one."""
     first = min(place for label in ("A:", "A :", "A\t:") if (place := text.find(label)) >= 0)
-    return last_matches(_LABEL, text, text.rfind("\n", 0, first) + 1)
+    return find_last(_LABEL, text, text.rfind("\n", 0, first) + 1)
 
 
-def _phrase(found: re.Match[str], text: str) -> Mark:
+def _read_phrase(found: re.Match[str], text: str) -> Mark:
     lead = _LEAD.match(text, found.end())
     start = lead.end() if lead else found.end()
     whole = text[start : end_of_statement(text, start, start + _LONGEST)]
@@ -94,12 +94,12 @@ def _phrase(found: re.Match[str], text: str) -> Mark:
     clause = _CLAUSE_END.search(covered, 1)
     end = clause.start() if clause else len(whole)
     copula = _COPULA.match(covered, 0, end)
-    head = _unquoted(whole[copula.end() if copula and copula.end() < end else 0 : end])
+    head = _unquote(whole[copula.end() if copula and copula.end() < end else 0 : end])
     denied = found.re is _PHRASE and found["denied"] is not None
-    return Mark(head, Source.PHRASE, found.start(), start + end, whole=_unquoted(whole), denied=denied)
+    return Mark(head, Source.PHRASE, found.start(), start + end, whole=_unquote(whole), denied=denied)
 
 
-def _unquoted(head: str) -> str:
+def _unquote(head: str) -> str:
     """An answer without the quotes and closing brackets of what it stands in, as in `{"answer": "4"}`."""
     head = head.rstrip(" \"'”")
     while head and head[-1] in _OPENING and head.count(head[-1]) > head.count(_OPENING[head[-1]]):

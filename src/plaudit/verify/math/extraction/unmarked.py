@@ -6,12 +6,12 @@ Only the end of a long response is read. A number that is a part of something no
 import re
 from collections import deque
 
-from plaudit.verify.math.extraction.formulas import formulas_in, statements
-from plaudit.verify.math.extraction.marks import Mark, Source, last_matches
+from plaudit.verify.math.extraction.formulas import find_formulas, split_statements
+from plaudit.verify.math.extraction.marks import Mark, Source, find_last
 from plaudit.verify.math.policy import MathPolicy
-from plaudit.verify.numbers import NUMBER, Number, numbers_in
+from plaudit.verify.numbers import NUMBER, Number, find_numbers
 
-__all__ = ["MAX_EQUATIONS", "equated_numbers", "is_bare", "unmarked_answer"]
+__all__ = ["MAX_EQUATIONS", "find_equated_numbers", "is_bare", "find_unmarked_answer"]
 
 CLOSING = 20_000  # characters at the end of a response in which an unmarked answer is looked for
 MAX_EQUATIONS = 1000  # counted from the end of a text
@@ -45,7 +45,7 @@ _UNKNOWN = re.compile(r"(?<![a-zA-Z\\])[a-zA-Z](?![a-zA-Z'’])")
 _JOINT = re.compile(r"(?:\s|,|;|\b(?:and|or|und|oder|et|ou|y|o)\b|和|或|与|、)*")
 
 
-def unmarked_answer(text: str, policy: MathPolicy) -> Mark | None:
+def find_unmarked_answer(text: str, policy: MathPolicy) -> Mark | None:
     """The answer that a text gives without saying so, or None where it says nothing."""
     bare = _EMPTY_BOX.sub("", text).strip() if "box" in text else text.strip()
     if not _has_ink(bare):
@@ -53,13 +53,13 @@ def unmarked_answer(text: str, policy: MathPolicy) -> Mark | None:
     if len(bare) <= LONGEST_BARE and is_bare(bare):
         return Mark(_LABEL.sub("", bare), Source.WHOLE, 0, len(text), whole=bare)
     end = text[-CLOSING:]
-    mark = _bold(end) or _printed(end) or _closing(end, policy)
+    mark = _find_bold(end) or _find_output(end) or _find_closing(end, policy)
     return mark or Mark(bare[:LONGEST_BARE], Source.WHOLE, 0, len(text), whole=bare)
 
 
 def is_bare(text: str) -> bool:
     """Whether a text is an answer and nothing else: a formula, or hardly a word beside numbers and signs."""
-    formulas = formulas_in(text)
+    formulas = find_formulas(text)
     if formulas and len(formulas) == 1 and formulas[0].span() == (0, len(text)):
         return True
     plain = _COMMAND.sub(" ", _LABEL.sub("", text))
@@ -68,14 +68,14 @@ def is_bare(text: str) -> bool:
     return len([word for word in _WORD.findall(plain) if word.casefold() not in _FUNCTIONS]) <= 1
 
 
-def equated_numbers(text: str) -> list[Number]:
+def find_equated_numbers(text: str) -> list[Number]:
     """The numbers right after an equals sign that no operator follows; equations in unknowns do not count."""
     found, place = [], 0
     for equals in deque(_EQUALS.finditer(text), maxlen=MAX_EQUATIONS):
         side = _SENTENCE_END.split(text[max(place, equals.start() - 100) : equals.start()])[-1]
         place = equals.end()
         ahead = _RESULT.match(text, place)
-        numbers = numbers_in(ahead[1]) if ahead and not _is_unsolved(side) else []
+        numbers = find_numbers(ahead[1]) if ahead and not _is_unsolved(side) else []
         if ahead and numbers:
             found.append(Number(numbers[0].value, numbers[0].text, ahead.start(1), ahead.end(1), numbers[0].percent))
     return found
@@ -92,66 +92,66 @@ def _is_unsolved(side: str) -> bool:
     return _OPERATOR.search(side) is not None and _UNKNOWN.search(side) is not None
 
 
-def _bold(text: str) -> Mark | None:
+def _find_bold(text: str) -> Mark | None:
     """The last words in bold that look like an answer and not like a label, in the last paragraph."""
     if "**" not in text and "\\textbf" not in text:
         return None
     start = text.rstrip().rfind("\n\n") + 1
-    for found in reversed(last_matches(_BOLD, text[start:])):
+    for found in reversed(find_last(_BOLD, text[start:])):
         inside = found["bold"] or found["latex"]
         if _DIGIT_OR_MATH.search(inside) and not _LABELLING.search(inside):
             return Mark(inside, Source.BOLD, start + found.start(), start + found.end())
     return None
 
 
-def _printed(text: str) -> Mark | None:
+def _find_output(text: str) -> Mark | None:
     """The number that a program printed, where the sentences after its output repeat it."""
-    if "```output" not in text or not (outputs := last_matches(_OUTPUT, text)):
+    if "```output" not in text or not (outputs := find_last(_OUTPUT, text)):
         return None
-    printed = numbers_in(outputs[-1][1])
+    printed = find_numbers(outputs[-1][1])
     said = text[outputs[-1].end() :]
-    repeated = [number for number in numbers_in(said) if len(printed) == 1 and number.value == printed[0].value]
+    repeated = [number for number in find_numbers(said) if len(printed) == 1 and number.value == printed[0].value]
     if not repeated:
         return None
     start = outputs[-1].end() + repeated[-1].start
     return Mark(repeated[-1].text, Source.NUMBER, start, start + len(repeated[-1].text), whole=said.strip())
 
 
-def _closing(text: str, policy: MathPolicy) -> Mark | None:
+def _find_closing(text: str, policy: MathPolicy) -> Mark | None:
     """What the last sentence with a formula or a number ends on."""
-    for start, end in reversed(list(statements(text))):
+    for start, end in reversed(list(split_statements(text))):
         sentence = text[start:end]
-        if mark := _ending(sentence, policy):
+        if mark := _find_ending(sentence, policy):
             return Mark(mark.text, mark.source, start + mark.start, start + mark.end, whole=sentence.strip())
     return None
 
 
-def _ending(sentence: str, policy: MathPolicy) -> Mark | None:
-    formula = _last_formula(sentence)
+def _find_ending(sentence: str, policy: MathPolicy) -> Mark | None:
+    formula = _find_last_formula(sentence)
     if formula and not _has_number(sentence[formula.end :]):
         return formula
     if not policy.last_number:
         return None
-    numbers = numbers_in(sentence)
+    numbers = find_numbers(sentence)
     if not numbers:
         return None
-    equated = equated_numbers(sentence)
+    equated = find_equated_numbers(sentence)
     number, source = (equated[-1], Source.EQUATION) if equated else (numbers[-1], Source.NUMBER)
     if _is_operand(sentence, number) and not equated:
-        return Mark(_bared(sentence.strip()), Source.WHOLE, 0, len(sentence))
+        return Mark(_strip_lead(sentence.strip()), Source.WHOLE, 0, len(sentence))
     return Mark(number.text, source, number.start, number.end)
 
 
-def _bared(sentence: str) -> str:
+def _strip_lead(sentence: str) -> str:
     """A sentence without the words that lead up to what it says."""
     leading = _LEADING.match(sentence)
     return sentence[leading.end() :] if leading else sentence
 
 
-def _last_formula(sentence: str) -> Mark | None:
+def _find_last_formula(sentence: str) -> Mark | None:
     """The last formula; formulas side by side ("$1$ and $2$") are one answer, a list."""
     group: list[re.Match[str]] = []
-    for formula in reversed(formulas_in(sentence)):
+    for formula in reversed(find_formulas(sentence)):
         if group and not _JOINT.fullmatch(sentence, formula.end(), group[0].start()):
             break
         group.insert(0, formula)

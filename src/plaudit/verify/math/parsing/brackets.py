@@ -8,13 +8,13 @@ from plaudit.verify.math.parsing.cursor import Cursor
 from plaudit.verify.math.parsing.tokens import Kind
 from plaudit.verify.math.parsing.tree import Node, Op, call, name, number
 
-__all__ = ["MAX_DIGITS", "absolute", "bracket", "french_interval", "group", "rounded"]
+__all__ = ["MAX_DIGITS", "parse_absolute", "parse_bracket", "parse_french_interval", "group", "parse_rounding"]
 
 MAX_DIGITS = 1_000  # of a number that is read at once
 _PAIRS = {"{": "}", "(": ")", "[": "]"}
 
 
-def bracket(cursor: Cursor) -> Node:
+def parse_bracket(cursor: Cursor) -> Node:
     """What stands in the bracket that comes next."""
     if (symbol := _single(cursor)) is not None:
         return symbol
@@ -49,14 +49,14 @@ def group(cursor: Cursor) -> Node:
     """A LaTeX argument: what stands in braces, or the next digit or symbol."""
     token = cursor.token
     if token.kind is Kind.OPEN and token.text == "{":
-        return bracket(cursor)
+        return parse_bracket(cursor)
     if token.kind is Kind.NUMBER and len(token.text) > 1 and token.text.isdigit():
         cursor.shorten(token.text[1:])
         return number(int(token.text[0]), token.text[0])
     return cursor.inside(cursor.grammar.factor)
 
 
-def absolute(cursor: Cursor) -> Node:
+def parse_absolute(cursor: Cursor) -> Node:
     """What stands between two bars."""
     bar = cursor.take().text
     body = cursor.inside(cursor.grammar.items, bars=True)
@@ -65,7 +65,7 @@ def absolute(cursor: Cursor) -> Node:
     return call("abs" if bar == "|" else "norm", *_items(body))
 
 
-def rounded(cursor: Cursor, function: str, closing: str) -> Node:
+def parse_rounding(cursor: Cursor, function: str, closing: str) -> Node:
     r"""`\lfloor … \rfloor` and `\lceil … \rceil`."""
     body = cursor.inside(cursor.grammar.items)
     if cursor.token.kind is not Kind.COMMAND or cursor.take().text != closing:
@@ -73,7 +73,7 @@ def rounded(cursor: Cursor, function: str, closing: str) -> Node:
     return call(function, body)
 
 
-def french_interval(cursor: Cursor) -> Node:
+def parse_french_interval(cursor: Cursor) -> Node:
     """An interval with brackets turned outward, `]0, 1[`."""
     opening = "(" if cursor.take().text == "]" else "["
     body = cursor.inside(cursor.grammar.items)

@@ -3,13 +3,13 @@ r"""LaTeX commands and functions: fractions, roots, binomials, sums, decorated l
 from collections.abc import Callable
 from fractions import Fraction
 
-from plaudit.verify.math.parsing.brackets import absolute, bracket, group, rounded
+from plaudit.verify.math.parsing.brackets import group, parse_absolute, parse_bracket, parse_rounding
 from plaudit.verify.math.parsing.budget import Unreadable
 from plaudit.verify.math.parsing.cursor import Cursor
 from plaudit.verify.math.parsing.tokens import Kind
 from plaudit.verify.math.parsing.tree import Node, Op, call, name, nodes, number
 
-__all__ = ["command", "function"]
+__all__ = ["parse_command", "parse_function"]
 
 HALF = number(Fraction(1, 2))
 _ENVIRONMENTS = {"matrix", "pmatrix", "bmatrix", "Bmatrix", "vmatrix", "Vmatrix", "smallmatrix", "array"}
@@ -17,16 +17,16 @@ _LINES = {"cases", "aligned", "align", "align*", "gathered", "equation", "equati
 _INVERSES = {"sin": "arcsin", "cos": "arccos", "tan": "arctan", "cot": "arccot", "sec": "arcsec", "csc": "arccsc"}
 
 
-def command(cursor: Cursor) -> Node:
+def parse_command(cursor: Cursor) -> Node:
     """What the command that comes next stands for."""
-    read = _COMMANDS.get(cursor.token.text)
-    if read is None:
+    parse = _COMMANDS.get(cursor.token.text)
+    if parse is None:
         raise Unreadable(f"unknown command \\{cursor.token.text}")
     cursor.take()
-    return read(cursor)
+    return parse(cursor)
 
 
-def function(cursor: Cursor) -> Node:
+def parse_function(cursor: Cursor) -> Node:
     r"""A function with its argument, bracketed or not: `\sin^2 x`, `\log_2(8)`, `sqrt3`."""
     named = cursor.take().text
     if cursor.token.kind in (Kind.CLOSE, Kind.END):
@@ -34,7 +34,7 @@ def function(cursor: Cursor) -> Node:
     base, power = _scripts(cursor)
     if power is not None and power.value == -1 and named in _INVERSES:
         named, power = _INVERSES[named], None
-    applied = _applied(named, _arguments(cursor), base)
+    applied = _apply(named, _arguments(cursor), base)
     return applied if power is None else Node(Op.POWER, (applied, power))
 
 
@@ -47,7 +47,7 @@ def _scripts(cursor: Cursor) -> tuple[Node | None, Node | None]:
     return found.get("_"), found.get("^")
 
 
-def _applied(named: str, arguments: tuple[Node, ...], base: Node | None) -> Node:
+def _apply(named: str, arguments: tuple[Node, ...], base: Node | None) -> Node:
     if named in ("sqrt", "cbrt"):
         return Node(Op.POWER, (arguments[0], HALF if named == "sqrt" else number(Fraction(1, 3))))
     if named == "exp":
@@ -62,11 +62,11 @@ def _applied(named: str, arguments: tuple[Node, ...], base: Node | None) -> Node
 def _arguments(cursor: Cursor) -> tuple[Node, ...]:
     """A bracket, or the factors up to the next sign, function or bracket."""
     if cursor.token.kind is Kind.OPEN and not _is_raised_number(cursor):
-        inner = bracket(cursor)
+        inner = parse_bracket(cursor)
         return inner.args if inner.op is Op.TUPLE else (inner,)
     negative = cursor.accept("-")
     if cursor.at("|"):
-        found = [absolute(cursor)]
+        found = [parse_absolute(cursor)]
     else:
         found = [cursor.inside(cursor.grammar.factor)]
         while _continues(cursor):
@@ -97,7 +97,7 @@ def _fraction(cursor: Cursor) -> Node:
 def _root(cursor: Cursor) -> Node:
     index = None
     if cursor.token == (Kind.OPEN, "[", cursor.token.spaced):
-        index = bracket(cursor)
+        index = parse_bracket(cursor)
     token = cursor.token
     body = cursor.inside(cursor.grammar.factor) if token.kind is Kind.NUMBER else group(cursor)
     return Node(Op.POWER, (body, HALF if index is None else Node(Op.DIVIDE, (number(1), index))))
@@ -107,15 +107,15 @@ def _binomial(cursor: Cursor) -> Node:
     return call("binomial", group(cursor), group(cursor))
 
 
-def _decorated(decoration: str) -> Callable[[Cursor], Node]:
-    def read(cursor: Cursor) -> Node:
+def _decorate(decoration: str) -> Callable[[Cursor], Node]:
+    def parse(cursor: Cursor) -> Node:
         inner = group(cursor)
         letters = "".join(found.leaf for found in nodes(inner))
         if decoration == "overline" and letters.isdigit():
             raise Unreadable("digits under a bar")
         return name(f"{decoration} {letters}")
 
-    return read
+    return parse
 
 
 def _blackboard(cursor: Cursor) -> Node:
@@ -143,14 +143,14 @@ def _body(cursor: Cursor) -> Node:
 
 
 def _series(kind: str) -> Callable[[Cursor], Node]:
-    def read(cursor: Cursor) -> Node:
+    def parse(cursor: Cursor) -> Node:
         low, high = _scripts(cursor)
         body = _body(cursor)
         if low is None or high is None or low.op is not Op.RELATION or low.leaf != "=" or low.args[0].op is not Op.NAME:
             return call(kind, *(part for part in (low, high, body) if part is not None))
         return Node(Op.SERIES, (low.args[0], low.args[1], high, body), kind)
 
-    return read
+    return parse
 
 
 def _begin(cursor: Cursor) -> Node:
@@ -210,21 +210,21 @@ def _constant(op: Op) -> Callable[[Cursor], Node]:
 def _shape(word: str) -> Callable[[Cursor], Node]:
     """`\\angle ABC`, `\\triangle ABC`: one name for the figure."""
 
-    def read(cursor: Cursor) -> Node:
+    def parse(cursor: Cursor) -> Node:
         letters = ""
         while cursor.token.kind is Kind.NAME:
             letters += cursor.take().text
         return name(f"{word} {letters}")
 
-    return read
+    return parse
 
 
 _COMMANDS: dict[str, Callable[[Cursor], Node]] = {
     "frac": _fraction,
     "sqrt": _root,
     "binom": _binomial,
-    "lfloor": lambda cursor: rounded(cursor, "floor", "rfloor"),
-    "lceil": lambda cursor: rounded(cursor, "ceil", "rceil"),
+    "lfloor": lambda cursor: parse_rounding(cursor, "floor", "rfloor"),
+    "lceil": lambda cursor: parse_rounding(cursor, "ceil", "rceil"),
     "sum": _series("sum"),
     "prod": _series("product"),
     "int": _series("integral"),
@@ -247,6 +247,6 @@ _COMMANDS: dict[str, Callable[[Cursor], Node]] = {
     "boxed": group, "mathbf": group, "boldsymbol": group, "bm": group, "mathcal": group, "mathit": group,
     "mathsf": group, "mathfrak": group, "underline": group, "phantom": group, "ensuremath": group,
 } | {
-    decoration: _decorated(decoration)
+    decoration: _decorate(decoration)
     for decoration in ("overline", "bar", "vec", "hat", "tilde", "dot", "ddot", "widehat", "overrightarrow")
 }  # fmt: skip

@@ -5,9 +5,9 @@ Two things side by side are multiplied, except a whole number and a fraction (on
 
 from fractions import Fraction
 
-from plaudit.verify.math.parsing.brackets import MAX_DIGITS, absolute, bracket, french_interval, group
+from plaudit.verify.math.parsing.brackets import MAX_DIGITS, group, parse_absolute, parse_bracket, parse_french_interval
 from plaudit.verify.math.parsing.budget import MAX_BITS, OverBudget, Unreadable
-from plaudit.verify.math.parsing.commands import command, function
+from plaudit.verify.math.parsing.commands import parse_command, parse_function
 from plaudit.verify.math.parsing.cursor import Cursor
 from plaudit.verify.math.parsing.tokens import Kind, Token
 from plaudit.verify.math.parsing.tree import Node, Op, call, name, nodes, number
@@ -28,16 +28,16 @@ _MARKED = (Op.PERCENT, Op.DEGREE, Op.UNIT)
 
 def total(cursor: Cursor) -> Node:
     """Terms with signs between them."""
-    first = _product(cursor)
+    first = _parse_product(cursor)
     if not _at_sum(cursor):
         return first
     terms = [first]
     while _at_sum(cursor):
         sign = cursor.take().text
-        right = _product(cursor)
+        right = _parse_product(cursor)
         if sign == "-" and right.op in _SETS and terms[-1].op in _SETS:
             return Node(Op.DIFFERENCE, (terms[-1], right))
-        terms.append(_signed(sign, right))
+        terms.append(_apply_sign(sign, right))
     return Node(Op.ADD, tuple(terms))
 
 
@@ -46,7 +46,7 @@ def _at_sum(cursor: Cursor) -> bool:
     return token.kind is Kind.SIGN and token.text in _SUM_SIGNS
 
 
-def _signed(sign: str, term: Node) -> Node:
+def _apply_sign(sign: str, term: Node) -> Node:
     if sign == "+":
         return term
     if sign == "-" and term.op in _MARKED:
@@ -54,26 +54,26 @@ def _signed(sign: str, term: Node) -> Node:
     return Node(Op.NEGATE, (term,)) if sign == "-" else Node(Op.PLUS_MINUS, (term,), sign)
 
 
-def _product(cursor: Cursor) -> Node:
+def _parse_product(cursor: Cursor) -> Node:
     if _at_sum(cursor):
         sign = cursor.take().text
         if _at_sum(cursor):
             raise Unreadable("two signs in a row")
-        return _signed(sign, _product(cursor))
+        return _apply_sign(sign, _parse_product(cursor))
     left = factor(cursor)
     while (token := cursor.token).kind is not Kind.END:
         if token.kind is Kind.SIGN and token.text in _PRODUCT_SIGNS:
-            left = _joined(left, cursor.take().text, _signed_factor(cursor))
+            left = _join(left, cursor.take().text, _parse_signed_factor(cursor))
         elif _starts_factor(cursor):
-            left = _side_by_side(left, cursor)
+            left = _parse_side_by_side(left, cursor)
         elif token.kind is Kind.WORD:
-            return _measured(left, cursor)
+            return _parse_amount(left, cursor)
         else:
             break
     return left
 
 
-def _joined(left: Node, sign: str, right: Node) -> Node:
+def _join(left: Node, sign: str, right: Node) -> Node:
     if sign == "/":
         return Node(Op.DIVIDE, (left, right))
     if sign == "*":
@@ -81,9 +81,9 @@ def _joined(left: Node, sign: str, right: Node) -> Node:
     return call("mod" if sign == "mod" else "compose", left, right)
 
 
-def _signed_factor(cursor: Cursor) -> Node:
+def _parse_signed_factor(cursor: Cursor) -> Node:
     if cursor.at("-", "+"):
-        return _signed(cursor.take().text, factor(cursor))
+        return _apply_sign(cursor.take().text, factor(cursor))
     return factor(cursor)
 
 
@@ -96,19 +96,19 @@ def _starts_factor(cursor: Cursor) -> bool:
     return token.kind is Kind.SIGN and (token.text == "..." or (token.text in "|‖" and not cursor.bars))
 
 
-def _side_by_side(left: Node, cursor: Cursor) -> Node:
+def _parse_side_by_side(left: Node, cursor: Cursor) -> Node:
     token = cursor.token
     if token.kind is Kind.NUMBER and left.op is Op.NUMBER:
-        return _two_numbers(left, cursor)
+        return _parse_two_numbers(left, cursor)
     right = factor(cursor)
     if right.op is Op.RELATION:  # a remark in brackets, "(k ∈ Z)"
         return left
     if _is_proper(right) and right.leaf == "frac" and left.op is Op.NUMBER and left.leaf.isdigit():
         return Node(Op.ADD, (left, right))
-    return _joined(left, "*", right)
+    return _join(left, "*", right)
 
 
-def _two_numbers(left: Node, cursor: Cursor) -> Node:
+def _parse_two_numbers(left: Node, cursor: Cursor) -> Node:
     """`1 1/2` is a mixed number and `10 000` has its thousands apart; nothing else makes sense."""
     right = factor(cursor)
     if right.op is Op.NUMBER and cursor.at("/") and cursor.following.kind is Kind.NUMBER and left.leaf.isdigit():
@@ -129,7 +129,7 @@ def _is_proper(node: Node) -> bool:
     return 0 < above < below
 
 
-def _measured(left: Node, cursor: Cursor) -> Node:
+def _parse_amount(left: Node, cursor: Cursor) -> Node:
     """A value with the words after it: "12 cm", "48 km / h", "3 apples"."""
     said = cursor.take().text
     if said.lower().startswith(_CONDITIONS) and cursor.depth == 0:
@@ -154,19 +154,19 @@ def _measured(left: Node, cursor: Cursor) -> Node:
 
 def factor(cursor: Cursor) -> Node:
     """One factor with its power, index, factorial, percent or degree sign."""
-    node = _primary(cursor)
+    node = _parse_primary(cursor)
     while True:
         token = cursor.token
         if token.kind is Kind.SIGN and (behind := _BEHIND.get(token.text)):
             cursor.take()
             node = behind(cursor, node)
         elif token.kind is Kind.OPEN and token.text == "(" and _is_applied(node, cursor):
-            node = _applied(node, cursor)
+            node = _apply(node, cursor)
         else:
             return node
 
 
-def _power(cursor: Cursor, base: Node) -> Node:
+def _parse_power(cursor: Cursor, base: Node) -> Node:
     if cursor.token.kind is Kind.WORD and cursor.token.text in _ORDINALS:
         cursor.take()
         return base
@@ -178,21 +178,21 @@ def _power(cursor: Cursor, base: Node) -> Node:
         return call("star", base)
     token = cursor.token
     if token.kind is Kind.NUMBER:
-        return Node(Op.POWER, (base, _number(cursor.take())))
-    exponent = cursor.inside(_signed_factor) if cursor.at("-", "+") or token.text == "(" else group(cursor)
+        return Node(Op.POWER, (base, _parse_number(cursor.take())))
+    exponent = cursor.inside(_parse_signed_factor) if cursor.at("-", "+") or token.text == "(" else group(cursor)
     if exponent.op is Op.WORD and exponent.leaf in _ORDINALS:
         return base
     return Node(Op.POWER, (base, exponent))
 
 
-def _index(cursor: Cursor, base: Node) -> Node:
-    below = _whole_number(cursor) or group(cursor)
+def _parse_index(cursor: Cursor, base: Node) -> Node:
+    below = _parse_whole_number(cursor) or group(cursor)
     if base.op is Op.POWER:  # v^2_0
-        return base._replace(args=(_indexed(base.args[0], below), base.args[1]))
-    return _indexed(base, below)
+        return base._replace(args=(_add_index(base.args[0], below), base.args[1]))
+    return _add_index(base, below)
 
 
-def _indexed(base: Node, below: Node) -> Node:
+def _add_index(base: Node, below: Node) -> Node:
     if base.op is Op.NUMBER and below.op is Op.NUMBER:
         return Node(Op.BASED, (below,), base.leaf)
     if base.op is Op.NAME and below.op in (Op.NUMBER, Op.WORD) and not below.args:
@@ -200,9 +200,9 @@ def _indexed(base: Node, below: Node) -> Node:
     return Node(Op.INDEX, (base, below))
 
 
-def _whole_number(cursor: Cursor) -> Node | None:
+def _parse_whole_number(cursor: Cursor) -> Node | None:
     """`4210_7` and `a_12`: digits without braces are read together."""
-    return _number(cursor.take()) if cursor.token.kind is Kind.NUMBER else None
+    return _parse_number(cursor.take()) if cursor.token.kind is Kind.NUMBER else None
 
 
 def _factorial(cursor: Cursor, base: Node) -> Node:
@@ -221,7 +221,7 @@ def _prime(_: Cursor, base: Node) -> Node:
     return name(f"{base.leaf}'") if base.op is Op.NAME else call("prime", base)
 
 
-_BEHIND = {"^": _power, "_": _index, "!": _factorial, "%": _percent, "°": _degree, "'": _prime}
+_BEHIND = {"^": _parse_power, "_": _parse_index, "!": _factorial, "%": _percent, "°": _degree, "'": _prime}
 
 
 def _is_applied(node: Node, cursor: Cursor) -> bool:
@@ -238,49 +238,49 @@ def _is_applied(node: Node, cursor: Cursor) -> bool:
     return len(ahead) == 2 and ahead[0].kind is Kind.NAME and ahead[1].text == ")"
 
 
-def _applied(node: Node, cursor: Cursor) -> Node:
-    inner = bracket(cursor)
+def _apply(node: Node, cursor: Cursor) -> Node:
+    inner = parse_bracket(cursor)
     arguments = inner.args if inner.op is Op.TUPLE else (inner,)
     if node.op is Op.NAME:
         return Node(Op.CALL, arguments, f"{node.leaf}()")
     return Node(Op.CALL, (node, *arguments), "()")
 
 
-def _primary(cursor: Cursor) -> Node:
+def _parse_primary(cursor: Cursor) -> Node:
     token = cursor.token
     if token.kind is Kind.NUMBER:
-        return _number(cursor.take())
+        return _parse_number(cursor.take())
     if token.kind is Kind.NAME:
         return name(cursor.take().text)
     if token.kind is Kind.OPEN:
-        return bracket(cursor)
+        return parse_bracket(cursor)
     if token.kind is Kind.FUNCTION:
-        return cursor.inside(function)
+        return cursor.inside(parse_function)
     if token.kind is Kind.COMMAND:
-        return cursor.inside(command)
+        return cursor.inside(parse_command)
     if token.kind is Kind.WORD:
-        return _word(cursor)
+        return _parse_word(cursor)
     if token.kind is Kind.CLOSE and token.text == "]":
-        return french_interval(cursor)
-    return _sign(cursor)
+        return parse_french_interval(cursor)
+    return _parse_sign(cursor)
 
 
-def _word(cursor: Cursor) -> Node:
+def _parse_word(cursor: Cursor) -> Node:
     said = cursor.take().text
     if said in _PREFIXES and (cursor.token.kind in (Kind.NUMBER, Kind.COMMAND) or cursor.at("-")):
-        return Node(Op.UNIT, (_signed_factor(cursor),), said)
+        return Node(Op.UNIT, (_parse_signed_factor(cursor),), said)
     return Node(Op.WORD, (), said)
 
 
-def _sign(cursor: Cursor) -> Node:
+def _parse_sign(cursor: Cursor) -> Node:
     if cursor.at("|", "‖") and not cursor.bars:
-        return absolute(cursor)
+        return parse_absolute(cursor)
     if cursor.accept("..."):
         return Node(Op.DOTS)
     raise cursor.refuse()
 
 
-def _number(token: Token) -> Node:
+def _parse_number(token: Token) -> Node:
     """A number as written; raises OverBudget for one of thousands of digits."""
     text = token.text
     if text.isdecimal() and len(text) < MAX_DIGITS:
@@ -288,14 +288,14 @@ def _number(token: Token) -> Node:
     if len(text) > MAX_BITS // 4:
         raise OverBudget(f"a number of {len(text)} digits")
     if not text[-1].isdigit():
-        return _repeating(text)
+        return _parse_repeating(text)
     mantissa, _, exponent = text.lower().partition("e")
     if len(exponent) > 4:
         raise OverBudget(f"an exponent of {exponent}")
     return number(Fraction(mantissa) * Fraction(10) ** int(exponent or 0), text)
 
 
-def _repeating(text: str) -> Node:
+def _parse_repeating(text: str) -> Node:
     r"""`0.1\overline{6}` or `0.1(6)` in full."""
     head, tail = text.rstrip(")} ").replace("(", "{").split("{")
     whole, _, fixed = head.partition("\\")[0].partition(".")

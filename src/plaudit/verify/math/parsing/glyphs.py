@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-__all__ = ["without_unicode"]
+__all__ = ["replace_unicode"]
 
 _SIGNS = {
     "−": "-", "–": "-", "—": "-", "‐": "-", "‑": "-", "﹣": "-", "×": r"\times ", "⋅": r"\cdot ", "·": r"\cdot ",
@@ -32,7 +32,7 @@ _LOWERED_RUN = re.compile(f"[{''.join(_LOWERED)}]+")
 _CIRCLED = re.compile("[①-⑳]")
 
 
-def without_unicode(text: str) -> str:
+def replace_unicode(text: str) -> str:
     """The text with mathematical signs as LaTeX and full-width letters as usual ones; other languages stay."""
     text = _RAISED_RUN.sub(lambda run: "^{" + "".join(_RAISED[sign] for sign in run[0]) + "}", text)
     text = _LOWERED_RUN.sub(lambda run: "_{" + "".join(_LOWERED[sign] for sign in run[0]) + "}", text)

@@ -5,9 +5,9 @@ Works on text, before anything is read; two texts that come out alike say the sa
 
 import re
 
-from plaudit.verify.math.parsing.glyphs import without_unicode
+from plaudit.verify.math.parsing.glyphs import replace_unicode
 
-__all__ = ["comparable", "unified"]
+__all__ = ["strip_spacing", "unify_notation"]
 
 # A backslash and the letter after it become one control character when text passes through an unescaped string.
 _EATEN = re.compile(
@@ -59,10 +59,10 @@ _SPACING = re.compile(r"(?<![a-zA-Z\\])\s+|\s+(?![a-zA-Z])")
 _BRACED_DIGIT = re.compile(r"([\^_])\{(\w)\}")
 
 
-def unified(text: str) -> str:
+def unify_notation(text: str) -> str:
     """The text in one notation, ready to be read."""
     if not text.isascii():
-        text = without_unicode(text)
+        text = replace_unicode(text)
     if not text.isprintable():
         text = _EATEN.sub(lambda eaten: _EATEN_LETTERS[eaten[0]], text)
     if "\\" in text or "$" in text or "{" in text:
@@ -72,7 +72,7 @@ def unified(text: str) -> str:
     if "or" in text or "and" in text:
         text = _GLUED.sub(r" \1 ", text)
     if "..." in text or "ldots" in text or "ing" in text:
-        text = _REPEATING.sub(_repeating, text)
+        text = _REPEATING.sub(_mark_repeating, text)
     if ":" in text:
         text = _HALF_OF_DAY.sub(lambda found: f"{found[1]} \\text{{{(found[2] or found[3]).lower()}m}}", text)
     if "°" in text:
@@ -80,7 +80,7 @@ def unified(text: str) -> str:
     return _without_end(text)
 
 
-def comparable(text: str) -> str:
+def strip_spacing(text: str) -> str:
     """A unified text without the spaces and braces that say nothing, for comparison with another."""
     if " " in text:
         text = _SPACING.sub("", text)
@@ -100,16 +100,16 @@ def _without_dressing(text: str) -> str:
         text = _NOTHING.sub("", text)
     text = _MATH_MARKS.sub(" ", text)
     if "\\" in text:
-        text = _RENAMED.sub(_renamed, text)
+        text = _RENAMED.sub(_rename, text)
     return _DEGREES.sub("°", text) if "circ" in text else text
 
 
-def _repeating(found: re.Match[str]) -> str:
+def _mark_repeating(found: re.Match[str]) -> str:
     r"""`0.166...` and "0.16 repeating" as `0.1\overline{6}`."""
     return f"{found[1] or found[3]}\\overline{{{found[2] or found[4]}}}"
 
 
-def _renamed(command: re.Match[str]) -> str:
+def _rename(command: re.Match[str]) -> str:
     new = _NEW_NAME[command[1]]
     return f"{new} " if new[-1].isalpha() and new[0] == "\\" else new
 

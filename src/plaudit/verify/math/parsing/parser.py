@@ -5,75 +5,93 @@ What does not read as mathematics raises Unreadable; it is then compared as text
 
 import re
 
-from plaudit.verify.math.parsing.budget import MAX_ITEMS, OverBudget
+from plaudit.verify.math.parsing.budget import MAX_ITEMS, OverBudget, Unreadable
 from plaudit.verify.math.parsing.cursor import Cursor, Grammar
 from plaudit.verify.math.parsing.expressions import factor, total
-from plaudit.verify.math.parsing.tokens import Kind, Token, tokenized
+from plaudit.verify.math.parsing.notation import unify_notation
+from plaudit.verify.math.parsing.tokens import Kind, Token, tokenize
 from plaudit.verify.math.parsing.tree import Node, Op
 from plaudit.verify.math.parsing.vocabulary import RELATIONS
 
-__all__ = ["read"]
+__all__ = ["describe_parse", "parse"]
 
 _WITHIN = frozenset({",", ";", "and", "or"})
 _OUTSIDE = _WITHIN | {"row"}  # within brackets rows belong to a matrix
 _DOUBLE = re.compile(r"[({\[]\s?[({\[]")
 _JOINING = (Kind.SIGN, Kind.COMMAND)  # what may stand between two sides
 _SET_SIGNS = {"∪": Op.UNION, "∩": Op.INTERSECTION, "\\": Op.DIFFERENCE}
+LONGEST_DESCRIBED = 20_000
+_LEAVES = {Op.NUMBER, Op.NAME, Op.WORD}
+_SIGNED = {Op.RELATION, Op.TUPLE, Op.UNIT}  # their leaf says which signs, brackets or unit
 
 
-def read(text: str, *, thousands: bool = True) -> Node:
+def parse(text: str, *, thousands: bool = True) -> Node:
     """The tree of a unified text; raises Unreadable."""
-    tokens = tokenized(text, thousands=thousands)
+    tokens = tokenize(text, thousands=thousands)
     cursor = Cursor(_without_double_brackets(tokens) if _DOUBLE.search(text) else tokens, _GRAMMAR)
-    node = _items(cursor)
+    node = _parse_items(cursor)
     if cursor.token.kind is not Kind.END:
         raise cursor.refuse()
     return node
 
 
-def _items(cursor: Cursor) -> Node:
+def describe_parse(text: str) -> str:
+    r"""What a ground truth or an answer was read as.
+
+    >>> describe_parse(r"\frac{1}{2} + x")
+    'add(divide(1, 2), x)'
+    """
+    if len(text) > LONGEST_DESCRIBED:
+        return f"text of {len(text):,} characters"
+    try:
+        return _describe_node(parse(unify_notation(text)))
+    except (Unreadable, RecursionError) as reason:
+        return f"text, since it does not read as mathematics: {reason}"
+
+
+def _parse_items(cursor: Cursor) -> Node:
     """Relations with commas, "and" or "or" between them."""
     signs = _WITHIN if cursor.depth else _OUTSIDE
     found = []
-    if not _parts(cursor, signs):
-        found.append(_relation(cursor))
-        if not _parts(cursor, signs):
+    if not _at_separator(cursor, signs):
+        found.append(_parse_relation(cursor))
+        if not _at_separator(cursor, signs):
             return found[0]
     parting = set()
     while True:
-        while _parts(cursor, signs):
+        while _at_separator(cursor, signs):
             parting.add(cursor.take().text)
         if cursor.token.kind in (Kind.END, Kind.CLOSE) and found:
             break
-        found.append(_relation(cursor))
+        found.append(_parse_relation(cursor))
         if len(found) > MAX_ITEMS:
             raise OverBudget(f"a list of more than {MAX_ITEMS} items")
-        if not _parts(cursor, signs):
+        if not _at_separator(cursor, signs):
             break
     if len(found) == 1:
         return found[0]
     return Node(Op.LIST, tuple(found), "or" if parting <= {"or", ","} and "or" in parting else ",")
 
 
-def _parts(cursor: Cursor, signs: frozenset[str]) -> bool:
+def _at_separator(cursor: Cursor, signs: frozenset[str]) -> bool:
     return cursor.token.kind is Kind.SIGN and cursor.token.text in signs
 
 
-def _relation(cursor: Cursor) -> Node:
+def _parse_relation(cursor: Cursor) -> Node:
     """Sides with relation signs between them; a label ("Minimum: 1") or a leading equals sign says nothing."""
     token = cursor.token
     if token.kind is Kind.WORD and cursor.following.kind is Kind.SIGN and cursor.following.text == ":":
         cursor.take()
         cursor.take()
     cursor.accept("=", "~", "=>")
-    first = _combined(cursor)
+    first = _parse_sets(cursor)
     if cursor.token.kind not in _JOINING:
         return first
     sides, signs = [first], []
     while cursor.token.kind is Kind.SIGN and cursor.token.text in RELATIONS:
         signs.append(cursor.take().text)
         cursor.accept("=")
-        sides.append(_combined(cursor))
+        sides.append(_parse_sets(cursor))
     if cursor.token.kind is Kind.COMMAND and cursor.token.text == "pmod":
         cursor.take()
         signs.append("mod")
@@ -81,17 +99,17 @@ def _relation(cursor: Cursor) -> Node:
     return sides[0] if not signs else Node(Op.RELATION, tuple(sides), " ".join(signs))
 
 
-def _combined(cursor: Cursor) -> Node:
+def _parse_sets(cursor: Cursor) -> Node:
     """Sets with union, intersection or difference signs between them."""
-    left = _ratio(cursor)
+    left = _parse_ratio(cursor)
     while cursor.token.kind is Kind.SIGN and cursor.token.text in _SET_SIGNS:
         op = _SET_SIGNS[cursor.take().text]
-        right = _ratio(cursor)
+        right = _parse_ratio(cursor)
         left = Node(op, (*left.args, right) if left.op is op is Op.UNION else (left, right))
     return left
 
 
-def _ratio(cursor: Cursor) -> Node:
+def _parse_ratio(cursor: Cursor) -> Node:
     first = total(cursor)
     if not cursor.at(":"):
         return first
@@ -101,7 +119,7 @@ def _ratio(cursor: Cursor) -> Node:
     return Node(Op.RATIO, tuple(parts))
 
 
-_GRAMMAR = Grammar(_items, total, factor)
+_GRAMMAR = Grammar(_parse_items, total, factor)
 
 
 def _without_double_brackets(tokens: list[Token]) -> list[Token]:
@@ -124,3 +142,12 @@ def _without_double_brackets(tokens: list[Token]) -> list[Token]:
         ):
             dropped |= {opening, closing} if pair != "[]" or tokens[opening + 1].text == "[" else {opening + 1, inner}
     return [token for place, token in enumerate(tokens) if place not in dropped] if dropped else tokens
+
+
+def _describe_node(node: Node) -> str:
+    if node.op in _LEAVES:
+        return node.leaf or str(node.value)
+    if not node.args:
+        return node.leaf or str(node.op)
+    name = f"{node.op} {node.leaf}" if node.op in _SIGNED and node.leaf else node.op
+    return f"{node.leaf if node.op is Op.CALL else name}({', '.join(map(_describe_node, node.args))})"

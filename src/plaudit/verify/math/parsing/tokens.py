@@ -10,7 +10,7 @@ from plaudit.verify.math.parsing.budget import MAX_LENGTH, OverBudget
 from plaudit.verify.math.parsing.units import is_unit
 from plaudit.verify.math.parsing.vocabulary import CONSTANT_WORDS, FUNCTIONS, GREEK, SEPARATORS, SIGNS
 
-__all__ = ["Kind", "Token", "tokenized"]
+__all__ = ["Kind", "Token", "tokenize"]
 
 
 class Kind(str):
@@ -61,11 +61,11 @@ _MEASURED = (Kind.NUMBER, Kind.WORD, Kind.CLOSE)  # what a unit follows
 _QUOTED = re.compile(r'"')
 
 
-def tokenized(text: str, *, thousands: bool = True) -> list[Token]:
+def tokenize(text: str, *, thousands: bool = True) -> list[Token]:
     """The tokens of a unified text; raises OverBudget for one too long. `thousands` reads 1,000 as one number."""
     if len(text) > MAX_LENGTH:
         raise OverBudget(f"{len(text)} characters, more than the {MAX_LENGTH} that are read as mathematics")
-    return _merged(_Lexer(text, thousands).tokens())
+    return _merge_words(_Lexer(text, thousands).tokens())
 
 
 class _Lexer:
@@ -140,7 +140,7 @@ class _Lexer:
         if len(text) == 1:
             self.found.append(Token(Kind.NAME, text, self.spaced))
             return
-        for kind, part in _parts(text):
+        for kind, part in _split_letters(text):
             self._add(kind, part)
 
     def _take_other(self, text: str) -> None:
@@ -157,7 +157,7 @@ class _Lexer:
                 self.found.extend(_Lexer(said, self.thousands).tokens())
         else:
             measured = bool(self.found) and (self.found[-1].kind in _MEASURED or self.found[-1].text == "/")
-            self.found.extend(_said(said, self.spaced, measured=measured))
+            self.found.extend(_tokens_of_words(said, self.spaced, measured=measured))
         return end + 1
 
 
@@ -194,7 +194,7 @@ def _closing(text: str, place: int) -> int:
     return len(text)
 
 
-def _said(text: str, spaced: bool, *, measured: bool) -> list[Token]:
+def _tokens_of_words(text: str, spaced: bool, *, measured: bool) -> list[Token]:
     """The tokens of words inside a text command; "and" and "or" part items, functions stay functions."""
     lowered = text.lower().strip(" ,;:")
     if lowered in SEPARATORS:
@@ -206,7 +206,7 @@ def _said(text: str, spaced: bool, *, measured: bool) -> list[Token]:
     return [Token(Kind.WORD, text, spaced)]
 
 
-def _parts(text: str) -> list[tuple[Kind, str]]:
+def _split_letters(text: str) -> list[tuple[Kind, str]]:
     """A run of letters as one known word, or as single letters."""
     lowered = text.lower()
     if text in FUNCTIONS or lowered in FUNCTIONS:
@@ -230,7 +230,7 @@ def _is_product(text: str) -> bool:
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 
 
-def _merged(tokens: list[Token]) -> list[Token]:
+def _merge_words(tokens: list[Token]) -> list[Token]:
     """Words in a row as one word."""
     if len([True for token in tokens if token.kind is Kind.WORD]) < 2:
         return tokens

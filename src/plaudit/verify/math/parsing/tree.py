@@ -16,8 +16,8 @@ __all__ = [
     "nodes",
     "number",
     "operations",
-    "rewritten",
-    "substituted",
+    "rewrite",
+    "substitute",
     "symbols",
 ]
 
@@ -115,16 +115,16 @@ def symbols(node: Node) -> set[str]:
     return {found.leaf for found in nodes(node) if found.op is Op.NAME or found.leaf.endswith("()")} - CONSTANTS
 
 
-def rewritten(node: Node, change: Callable[[Node], Node]) -> Node:
+def rewrite(node: Node, change: Callable[[Node], Node]) -> Node:
     """The tree with `change` applied to every node, from the leaves up."""
     if node.args:
-        node = Node(node.op, tuple([rewritten(arg, change) for arg in node.args]), node.leaf, node.value)
+        node = Node(node.op, tuple([rewrite(arg, change) for arg in node.args]), node.leaf, node.value)
     return change(node)
 
 
-def substituted(node: Node, values: dict[str, Node]) -> Node:
+def substitute(node: Node, values: dict[str, Node]) -> Node:
     """The tree with names replaced."""
-    return rewritten(node, lambda found: values.get(found.leaf, found) if found.op is Op.NAME else found)
+    return rewrite(node, lambda found: values.get(found.leaf, found) if found.op is Op.NAME else found)
 
 
 CONSTANTS = {"e", "i", "π"}
