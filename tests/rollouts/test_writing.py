@@ -12,7 +12,7 @@ import pytest
 from plaudit import RewardOutput, Trajectory
 from plaudit.errors import RolloutsError
 from plaudit.rollouts import Rollout, RolloutsWriter, completed, read_rollouts
-from plaudit.rollouts.lines import is_torn
+from plaudit.rollouts.sources import is_torn
 
 LINE_FILES = ["out.jsonl", "out.jsonl.gz"]
 

@@ -14,8 +14,7 @@ from typing import BinaryIO
 
 from plaudit import jsonline
 from plaudit.errors import RolloutsError
-from plaudit.rollouts.lines import CHUNK, is_torn
-from plaudit.rollouts.sources import LineSource
+from plaudit.rollouts.sources import CHUNK, LineSource, is_torn
 
 __all__ = ["repair_gzip", "repair_lines"]
 

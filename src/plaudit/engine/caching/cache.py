@@ -16,12 +16,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import TypeAlias, TypeVar
 
-from plaudit.contract.output import RewardOutput
-from plaudit.engine.caching.file import connected, is_unfit, size_of
-from plaudit.engine.caching.packing import packed, unpacked
+import msgspec
+
+from plaudit.contract.output import RewardOutput, Status
+from plaudit.engine.caching.file import connect, is_unfit, size_of
+from plaudit.engine.caching.keys import is_plain
 from plaudit.errors import CacheError
 
-__all__ = ["Cache", "CacheStats"]
+__all__ = ["Cache", "CacheStats", "decode_output", "encode_output"]
 
 CHUNK = 512
 MEGABYTE = 1 << 20
@@ -30,6 +32,9 @@ ROW_OVERHEAD = 96
 
 Row: TypeAlias = tuple[bytes, bytes]
 T = TypeVar("T")
+_LASTING = frozenset({Status.OK, Status.UNPARSED, Status.SKIPPED})
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(RewardOutput)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +76,14 @@ class Cache:
         """The outputs that are known, by key."""
         asked = list(dict.fromkeys(keys))
         rows: list[Row] = self._attempt(functools.partial(self._read, asked), [])
-        found = {key: output for key, value in rows if (output := unpacked(value)) is not None}
+        found = {key: output for key, value in rows if (output := decode_output(value)) is not None}
         self._count(hits=len(found), misses=len(asked) - len(found))
         return found
 
     def put_many(self, outputs: Mapping[bytes, RewardOutput]) -> None:
         """Keep what can be kept."""
         portion = self._max // 16
-        pairs = ((key, packed(output)) for key, output in outputs.items())
+        pairs = ((key, encode_output(output)) for key, output in outputs.items())
         rows = [(key, value) for key, value in pairs if value is not None and len(value) <= portion]
         self._count(unkept=len(outputs) - len(rows))
         for part in _portions(rows, portion):
@@ -92,7 +97,7 @@ class Cache:
 
     def clear(self) -> None:
         """Forget everything and give the space back."""
-        self._attempt(_emptied, None)
+        self._attempt(_empty, None)
 
     def close(self) -> None:
         """Close the file; a closed cache finds nothing and keeps nothing."""
@@ -108,7 +113,7 @@ class Cache:
         self.close()
 
     def _connect(self) -> None:
-        self._connection = connected(self.path, self._busy_s)
+        self._connection = connect(self.path, self._busy_s)
         self._older_half = _middle(self._connection) if size_of(self._connection) > self._max // 2 else 0
 
     def _attempt(self, work: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
@@ -217,7 +222,38 @@ def _middle(connection: sqlite3.Connection) -> int:
     return (_first(connection) + _last(connection)) // 2
 
 
-def _emptied(connection: sqlite3.Connection) -> None:
+def _empty(connection: sqlite3.Connection) -> None:
     connection.execute("DELETE FROM scores")
     connection.execute("VACUUM")
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def encode_output(output: RewardOutput) -> bytes | None:
+    """The output as bytes, or None where it is not to be kept: failures, and what would not come back equal."""
+    try:
+        return _encoder.encode(output) if _is_lasting(output) else None
+    except (OverflowError, UnicodeEncodeError, RecursionError):  # large numbers, lone surrogates, deep nesting
+        return None
+
+
+def decode_output(value: bytes) -> RewardOutput | None:
+    """The output that was encoded; None for bytes that hold none."""
+    try:
+        return _decoder.decode(value)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def _is_lasting(output: RewardOutput) -> bool:
+    return (
+        output.status in _LASTING
+        and type(output) is RewardOutput
+        and type(output.reason) is str
+        and (output.latency_s is None or type(output.latency_s) is float)
+        and is_plain(output.metadata)
+        and (not output.components or all(map(_is_lasting_part, output.components.items())))
+    )
+
+
+def _is_lasting_part(part: tuple[str, RewardOutput]) -> bool:
+    return type(part[0]) is str and _is_lasting(part[1])

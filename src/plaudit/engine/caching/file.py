@@ -8,7 +8,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["connected", "is_unfit", "size_of"]
+__all__ = ["connect", "is_unfit", "size_of"]
 
 APPLICATION = 0x504C4454
 VERSION = 1
@@ -18,7 +18,7 @@ _SCHEMA = "CREATE TABLE scores (place INTEGER PRIMARY KEY, key BLOB NOT NULL UNI
 _UNFIT = {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}
 
 
-def connected(path: Path, busy_s: float) -> sqlite3.Connection:
+def connect(path: Path, busy_s: float) -> sqlite3.Connection:
     """A connection to the cache at `path`, made where there is none; raises sqlite3.Error."""
     with suppress(OSError):  # SQLite says what is wrong with the path
         path.parent.mkdir(parents=True, exist_ok=True)

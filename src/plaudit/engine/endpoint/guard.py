@@ -14,20 +14,18 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import msgspec
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, wait_random_exponential
 
 from plaudit.contract.boundary import Style, as_output
 from plaudit.contract.function import RewardFunction, Rewarding, as_reward
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.engine.endpoint.breaker import Breaker, Verdict
-from plaudit.engine.endpoint.pace import Pace
 from plaudit.engine.endpoint.policy import EndpointPolicy
 from plaudit.engine.endpoint.transient import fault_of, is_transient, status_of
-from plaudit.engine.endpoint.waits import waits_of
 from plaudit.errors import InvalidReward
 from plaudit.trajectory import Trajectory
 
-__all__ = ["guarded"]
+__all__ = ["Pace", "guarded"]
 
 Clock = Callable[[], float]
 Sleep = Callable[[float], Awaitable[None]]
@@ -61,29 +59,29 @@ class _GuardedReward(RewardFunction):
         self.name, self.scope, self.bounds = reward.name, reward.scope, reward.bounds
         self.deterministic, self.concurrency = reward.deterministic, policy.concurrency
         self.__doc__ = reward.__doc__
-        self._line = _Line(policy, clock)
+        self._channel = _Channel(policy, clock)
 
     async def compute_reward(self, trajectory: Trajectory) -> RewardOutput:
-        call = _Call(self._line.breaker, self.policy.tries, self._clock)
+        call = _Call(self._channel.breaker, self.policy.tries, self._clock)
         retrying = AsyncRetrying(
             sleep=self._sleep,
             stop=stop_after_attempt(self.policy.tries),
-            wait=waits_of(self.policy),
+            wait=_wait_strategy(self.policy),
             retry=retry_if_exception(is_transient),
             retry_error_callback=partial(self._given_up, call),
         )
         output: RewardOutput = await retrying(self._attempt, trajectory, call)
-        return msgspec.structs.replace(output, metadata={**output.metadata, **call.told()})
+        return msgspec.structs.replace(output, metadata={**output.metadata, **call.report()})
 
     async def _attempt(self, trajectory: Trajectory, call: "_Call") -> RewardOutput:
-        async with self._line.slot():
+        async with self._channel.slot():
             try:
                 if not await self._cleared(call):
-                    return RewardOutput.unscored(Status.ERROR, f"{self.name}: {self._line.breaker.words()}")
+                    return RewardOutput.unscored(Status.ERROR, f"{self.name}: {self._channel.breaker.words()}")
                 with call:
                     value = await self._answer(trajectory)
             finally:
-                self._line.breaker.left(call)
+                self._channel.breaker.left(call)
         return as_output(value, trajectory, call.elapsed_s())
 
     async def _cleared(self, call: "_Call") -> bool:
@@ -91,17 +89,17 @@ class _GuardedReward(RewardFunction):
         while True:
             if not await self._let_through(call):
                 return False
-            if wait_s := self._line.pace.reserve():
+            if wait_s := self._channel.pace.reserve():
                 await self._sleep(wait_s)
-            if self._line.breaker.ask(call) is Verdict.SEND:  # it may have opened during the wait
+            if self._channel.breaker.ask(call) is Verdict.SEND:  # it may have opened during the wait
                 return True
 
     async def _let_through(self, call: "_Call") -> bool:
         """Wait for the breaker, at most once for each sample; False when the endpoint is down."""
         patient = not call.held
-        while (verdict := self._line.breaker.ask(call)) is Verdict.WAIT and patient:
+        while (verdict := self._channel.breaker.ask(call)) is Verdict.WAIT and patient:
             call.held = True
-            await self._sleep(self._line.breaker.wait_s())
+            await self._sleep(self._channel.breaker.wait_s())
         return verdict is Verdict.SEND
 
     async def _answer(self, trajectory: Trajectory) -> Any:
@@ -121,16 +119,16 @@ class _GuardedReward(RewardFunction):
         return RewardOutput.unscored(status, f"{self.name}: gave up after {tries}: {fault.words}")
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_line"}
+        return {name: value for name, value in self.__dict__.items() if name != "_channel"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _line=_Line(state["policy"], state["_clock"]))
+        self.__dict__.update(state, _channel=_Channel(state["policy"], state["_clock"]))
 
     def __repr__(self) -> str:
         return f"guarded({self.reward!r})"
 
 
-class _Line:
+class _Channel:
     """The way to the endpoint that all samples of a process share."""
 
     def __init__(self, policy: EndpointPolicy, clock: Clock) -> None:
@@ -173,6 +171,39 @@ class _Call:
     def elapsed_s(self) -> float:
         return self._clock() - self._began
 
-    def told(self) -> dict[str, Any]:
+    def report(self) -> dict[str, Any]:
         """What the output says about the calls."""
         return {"attempts": self.attempts, "waited_s": round(max(0.0, self.elapsed_s() - self._under_way_s), 3)}
+
+
+class Pace:
+    """At most `per_second` beginnings a second, over all threads and event loops; None lets everything through.
+
+    The limiters for asyncio that exist (aiolimiter among them) belong to one event loop, but a reward meets a new loop
+    with every batch, and a limiter made anew for each would let every batch begin with a burst.
+    """
+
+    def __init__(self, per_second: float | None, clock: Callable[[], float]) -> None:
+        self._interval_s = 1.0 / per_second if per_second else 0.0
+        self._clock = clock
+        self._next = float("-inf")
+        self._lock = threading.Lock()
+
+    def reserve(self) -> float:
+        """Take the next free place; the seconds until it comes."""
+        with self._lock:
+            now = self._clock()
+            place = max(now, self._next)
+            self._next = place + self._interval_s
+        return place - now
+
+
+def _wait_strategy(policy: EndpointPolicy) -> Callable[[RetryCallState], float]:
+    """The waits a policy asks for, as tenacity takes them: what the endpoint wants, and a random backoff on top."""
+    backoff = wait_random_exponential(multiplier=policy.first_wait_s, max=policy.longest_wait_s)
+
+    def wait_s(state: RetryCallState) -> float:
+        fault = fault_of(state.outcome.exception()) if state.outcome else None
+        return min(policy.longest_wait_s, (fault.retry_after_s if fault else 0.0) + backoff(state))
+
+    return wait_s

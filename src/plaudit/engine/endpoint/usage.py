@@ -1,4 +1,4 @@
-"""What the calls behind some outputs cost, as far as the endpoint told.
+"""What the calls behind some outputs cost, as far as the endpoint reports it.
 
 A reward reports it as `metadata={"usage": {...}}`, in the words of OpenAI's or Anthropic's answers. Where an output and
 its components report the same call (a normalised reward keeps its raw output), the outermost report counts.
@@ -19,7 +19,7 @@ _RESPONSE = ("completion_tokens", "output_tokens")
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Sums over calls: `Usage.of(outputs)`, or `a + b`; `reported` counts the outputs that told their usage."""
+    """Sums over calls: `Usage.of(outputs)`, or `a + b`; `reported` counts the outputs that report their usage."""
 
     attempts: int = 0
     waited_s: float = 0.0
@@ -35,16 +35,16 @@ class Usage:
         total = cls()
         for output in outputs:
             for metadata in _reports(output):
-                total += cls._told(metadata)
+                total += cls._from_metadata(metadata)
         return total
 
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
 
     @classmethod
-    def _told(cls, metadata: Mapping[str, Any]) -> "Usage":
-        told = metadata.get("usage")
-        usage = told if isinstance(told, Mapping) else {}
+    def _from_metadata(cls, metadata: Mapping[str, Any]) -> "Usage":
+        reported = metadata.get("usage")
+        usage = reported if isinstance(reported, Mapping) else {}
         prompt, response = int(_number(usage, *_PROMPT)), int(_number(usage, *_RESPONSE))
         return cls(
             attempts=int(_number(metadata, "attempts")),

@@ -16,10 +16,9 @@ from urllib.request import OpenerDirector, ProxyHandler, Request, build_opener
 
 from tenacity import Retrying, retry_if_exception, stop_after_attempt
 
-from plaudit.engine.endpoint.pace import Pace
+from plaudit.engine.endpoint.guard import Pace, waits_of
 from plaudit.engine.endpoint.policy import EndpointPolicy
 from plaudit.engine.endpoint.transient import fault_of, is_transient
-from plaudit.engine.endpoint.waits import waits_of
 from plaudit.errors import InvalidSampling, SamplingFailed
 from plaudit.training.data.prompts import PromptLike, Prompts
 from plaudit.training.sampling.sampler import Response, Sampled, SamplingSettings, drawn_by, gather

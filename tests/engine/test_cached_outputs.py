@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plaudit import RewardOutput, Status
-from plaudit.engine.caching.packing import packed, unpacked
+from plaudit.engine.caching.cache import decode_output, encode_output
 
 numbers = st.floats(allow_nan=False, allow_infinity=False)
 words = st.text(st.characters(codec="utf-8"), max_size=8)
@@ -40,9 +40,9 @@ composed = st.builds(
 
 @given(scored | unscored | composed)
 def test_plain_outputs_come_back_equal_in_value_and_type(output):
-    value = packed(output)
+    value = encode_output(output)
     assert value is not None
-    assert repr(unpacked(value)) == repr(output)  # unlike ==, tells 1 from 1.0 and 0.0 from -0.0
+    assert repr(decode_output(value)) == repr(output)  # unlike ==, tells 1 from 1.0 and 0.0 from -0.0
 
 
 UNKEPT = {
@@ -61,9 +61,9 @@ UNKEPT = {
 
 @pytest.mark.parametrize("output", UNKEPT.values(), ids=UNKEPT)
 def test_failures_and_data_that_would_change_are_not_packed(output):
-    assert packed(output) is None
+    assert encode_output(output) is None
 
 
-@pytest.mark.parametrize("value", [b"", b"\xff", b"\xc1", packed(RewardOutput(1.0))[:-1]], ids=repr)
+@pytest.mark.parametrize("value", [b"", b"\xff", b"\xc1", encode_output(RewardOutput(1.0))[:-1]], ids=repr)
 def test_bytes_that_hold_no_output_give_none(value):
-    assert unpacked(value) is None
+    assert decode_output(value) is None
