@@ -138,7 +138,7 @@ MOST_IMPORTS_IN_FUNCTIONS = 5
 STILL_LARGE: set[str] = set()
 STILL_LONG: set[str] = set()
 STILL_HOMONYMS = {"sandbox: canaries"}
-STILL_DEEP = {"advantages", "writing-rewards", "endpoints", "math", "scoring", "agents"}
+STILL_DEEP = {"advantages", "math", "agents"}
 PAIRS: dict[str, str] = {}
 
 

@@ -18,9 +18,22 @@ PUBLIC: dict[str, set[str]] = {
     "plaudit": {
         "CompositeReward", "FunctionReward", "RewardFunction", "RewardOutput", "Status", "Step", "Tokens", "Trajectory",
         "__version__", "agents", "checks", "compose", "engine", "errors", "examples", "load", "loading", "normalize",
-        "report", "reward", "rewards", "rollouts", "sandbox", "schedules", "score", "shaping", "testing", "training",
-        "verify",
+        "report", "reward", "rewards", "rollouts", "sandbox", "schedules", "score", "shaping", "testing",
+        "token_rewards_of", "training", "verify",
     },
+    "plaudit.engine": {
+        "Cache", "CacheStats", "DatasetSummary", "EndpointPolicy", "Scorer", "ScorerStats", "Usage", "guarded", "score",
+        "score_dataset", "score_ray_dataset",
+    },
+    "plaudit.rollouts": {
+        "BadLine", "Completed", "Mode", "Rollout", "RolloutsReader", "RolloutsWriter", "ScoredRollout",
+        "check_resumable", "completed", "read_rollouts", "rest_of",
+    },
+    "plaudit.normalize": {
+        "GroupNormalizer", "MinMaxNormalizer", "Moments", "Normalizer", "QuantileNormalizer", "RankNormalizer",
+        "RunningNormalizer", "Scaled", "Scope", "ZScoreNormalizer", "normalizer",
+    },
+    "plaudit.schedules": {"CosineSchedule", "LinearSchedule", "PiecewiseSchedule", "Schedule"},
     "plaudit.report": {
         "Bin", "Distribution", "Failure", "GroupSummary", "Latency", "Pick", "PickedSample", "Summary",
         "SummaryBuilder", "pick_samples", "summarize",

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from plaudit import Status
+from plaudit.engine import score_dataset
 from plaudit.engine.backends.ray_session import RaySession
-from plaudit.engine.datasets import score_dataset
 from plaudit.errors import InvalidReward, RolloutsError
 from plaudit.rollouts import Rollout, RolloutsWriter, read_rollouts
 from plaudit.trajectory import Trajectory

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from plaudit.engine import score_ray_dataset
 from plaudit.engine.backends.ray_session import RaySession
-from plaudit.engine.ray_data import score_ray_dataset
 from plaudit.errors import InvalidReward
 from tests.engine.contract_rewards import Rank, length_or_hang
 

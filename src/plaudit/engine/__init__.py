@@ -1,9 +1,24 @@
-"""Score many trajectories."""
+"""Score many trajectories: in this process, on worker processes, on a Ray cluster; with deadlines and a cache."""
 
-from plaudit.engine.caching.cache import Cache
-from plaudit.engine.endpoint import EndpointPolicy, guarded
-from plaudit.engine.scored import Scored
+from plaudit.engine.caching.cache import Cache, CacheStats
+from plaudit.engine.datasets import DatasetSummary, score_dataset
+from plaudit.engine.endpoint.guard import guarded
+from plaudit.engine.endpoint.policy import EndpointPolicy
+from plaudit.engine.endpoint.usage import Usage
+from plaudit.engine.ray_data import score_ray_dataset
 from plaudit.engine.scorer import Scorer, score
 from plaudit.engine.stats import ScorerStats
 
-__all__ = ["Cache", "EndpointPolicy", "Scored", "Scorer", "ScorerStats", "guarded", "score"]
+__all__ = [
+    "Cache",
+    "CacheStats",
+    "DatasetSummary",
+    "EndpointPolicy",
+    "Scorer",
+    "ScorerStats",
+    "Usage",
+    "guarded",
+    "score",
+    "score_dataset",
+    "score_ray_dataset",
+]

@@ -22,7 +22,7 @@ from plaudit.engine.scorer import Scorer
 from plaudit.engine.shipping import Shipment
 from plaudit.errors import InvalidReward, PlauditError, RolloutsError, require
 from plaudit.loading import load
-from plaudit.rollouts import Rollout, RolloutsWriter, read_rollouts
+from plaudit.rollouts import RolloutsWriter, read_rollouts
 from plaudit.rollouts.mapping import ColumnMapping
 
 __all__ = ["DatasetSummary", "score_dataset"]
@@ -160,7 +160,7 @@ def _scored(job: _Job, shipment: Shipment, file: Path, part: Path) -> Counter[St
         RolloutsWriter(part) as writer,
     ):
         for scored in scorer.score_stream(trajectories):
-            writer.write(Rollout(*scored))
+            writer.write(scored)
             statuses[scored.output.status] += 1
     return statuses
 

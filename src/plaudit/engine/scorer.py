@@ -21,13 +21,13 @@ from plaudit.engine.backends.processes import ProcessBackend
 from plaudit.engine.backends.ray import RayBackend
 from plaudit.engine.caching.cache import Cache
 from plaudit.engine.caching.cached_scores import PORTION, Remembered
-from plaudit.engine.scored import Scored
 from plaudit.engine.shipping import Shipment
 from plaudit.engine.stats import ScorerStats
 from plaudit.engine.stream import Supply
 from plaudit.engine.unit import Done, Limits
 from plaudit.errors import InvalidReward, InvalidTrajectory, did_you_mean
 from plaudit.loading import load
+from plaudit.rollouts import Rollout, ScoredRollout
 from plaudit.trajectory import Trajectory
 
 __all__ = ["Backend", "Scorer", "score"]
@@ -89,7 +89,7 @@ class Scorer:
         """One output per trajectory, in order; the samples of a group may stand anywhere."""
         return [scored.output for scored in self.score_stream(trajectories, interleaved=True)]
 
-    def score_stream(self, trajectories: Iterable[Trajectory], *, interleaved: bool = False) -> Iterator[Scored]:
+    def score_stream(self, trajectories: Iterable[Trajectory], *, interleaved: bool = False) -> Iterator[ScoredRollout]:
         """Trajectories with their outputs, in order, a bounded number at a time.
 
         A group reward needs the samples of a group side by side, or a `group_size`; where groups are `interleaved`, the
@@ -101,14 +101,14 @@ class Scorer:
 
     def _recalled(
         self, trajectories: Iterable[Trajectory], remembered: Remembered, *, interleaved: bool
-    ) -> Iterator[Scored]:
+    ) -> Iterator[ScoredRollout]:
         """Outputs in order, from the cache where it has them."""
         waiting: dict[int, Trajectory] = {}
         supply = self._supply(trajectories, waiting, interleaved=interleaved, size=PORTION)
         done = remembered.results(supply, lambda missing: self._run(missing, interleaved=True))
         yield from _in_order(_with_late(done, supply), supply, waiting)
 
-    def _run(self, trajectories: Iterable[Trajectory], *, interleaved: bool) -> Iterator[Scored]:
+    def _run(self, trajectories: Iterable[Trajectory], *, interleaved: bool) -> Iterator[ScoredRollout]:
         """Outputs in order."""
         waiting: dict[int, Trajectory] = {}
         supply = self._supply(trajectories, waiting, interleaved=interleaved, size=self._batch_size)
@@ -201,7 +201,7 @@ def _with_late(results: Iterable[Done], supply: Supply) -> Iterator[Done]:
     yield from supply.late
 
 
-def _in_order(results: Iterable[Done], supply: Supply, waiting: dict[int, Trajectory]) -> Iterator[Scored]:
+def _in_order(results: Iterable[Done], supply: Supply, waiting: dict[int, Trajectory]) -> Iterator[ScoredRollout]:
     """Samples with their outputs as soon as all before them are there."""
     ready: dict[int, RewardOutput] = {}
     for done in results:
@@ -209,7 +209,7 @@ def _in_order(results: Iterable[Done], supply: Supply, waiting: dict[int, Trajec
         while (output := ready.pop(supply.taken, None)) is not None:
             trajectory = waiting.pop(supply.taken)
             supply.taken += 1
-            yield Scored(trajectory, output)
+            yield Rollout(trajectory, output)
 
 
 def _noted(trajectories: Iterable[Trajectory], waiting: dict[int, Trajectory]) -> Iterator[Trajectory]:

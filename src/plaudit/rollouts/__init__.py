@@ -2,7 +2,7 @@
 
 from plaudit.rollouts.reading import BadLine, RolloutsReader, read_rollouts
 from plaudit.rollouts.resuming import Completed, check_resumable, completed, rest_of
-from plaudit.rollouts.rollout import Rollout
+from plaudit.rollouts.rollout import Rollout, ScoredRollout
 from plaudit.rollouts.writing import Mode, RolloutsWriter
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "Rollout",
     "RolloutsReader",
     "RolloutsWriter",
+    "ScoredRollout",
     "check_resumable",
     "completed",
     "read_rollouts",

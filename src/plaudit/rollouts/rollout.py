@@ -4,32 +4,31 @@ The output stands under the key `reward_output` beside the trajectory's own keys
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Generic, NamedTuple, TypeAlias
 
-import msgspec
+from typing_extensions import TypeVar
 
 from plaudit import jsonline
 from plaudit.contract.output import RewardOutput
 from plaudit.errors import InvalidOutput, RolloutsError
 from plaudit.trajectory import Trajectory
 
-__all__ = ["OUTPUT_KEY", "Rollout"]
+__all__ = ["OUTPUT_KEY", "Rollout", "ScoredRollout"]
 
 OUTPUT_KEY = "reward_output"
+Output = TypeVar("Output", bound=RewardOutput | None, default=RewardOutput | None, covariant=True)
 
 
-class Rollout(msgspec.Struct, frozen=True):
+class Rollout(NamedTuple, Generic[Output]):
     """A trajectory and its reward output; None while it is not scored."""
 
     trajectory: Trajectory
-    output: RewardOutput | None = None
-
-    def __post_init__(self) -> None:
-        if OUTPUT_KEY in self.trajectory.columns:
-            raise RolloutsError(f"a column may not be called {OUTPUT_KEY!r}: the reward output of a rollout goes there")
+    output: Output = None  # type: ignore[assignment]  # the default of the type variable
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data: the trajectory's keys, and `reward_output` when there is one."""
+        if OUTPUT_KEY in self.trajectory.columns:
+            raise RolloutsError(f"a column may not be called {OUTPUT_KEY!r}: the reward output of a rollout goes there")
         plain = self.trajectory.to_dict()
         if self.output is not None:
             plain[OUTPUT_KEY] = self.output.to_dict()
@@ -46,8 +45,12 @@ class Rollout(msgspec.Struct, frozen=True):
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> "Rollout":
         """The rollout that `to_dict` wrote."""
-        told = plain.get(OUTPUT_KEY)
-        if told is not None and not isinstance(told, Mapping):
-            raise InvalidOutput(f"{OUTPUT_KEY} must be an object, got {type(told).__name__} {told!r:.60}")
+        output = plain.get(OUTPUT_KEY)
+        if output is not None and not isinstance(output, Mapping):
+            raise InvalidOutput(f"{OUTPUT_KEY} must be an object, got {type(output).__name__} {output!r:.60}")
         trajectory = Trajectory.from_dict({name: value for name, value in plain.items() if name != OUTPUT_KEY})
-        return cls(trajectory, None if told is None else RewardOutput.from_dict(told))
+        return cls(trajectory, None if output is None else RewardOutput.from_dict(output))  # type: ignore[arg-type]  # as above
+
+
+ScoredRollout: TypeAlias = Rollout[RewardOutput]
+"""A rollout that has its output."""

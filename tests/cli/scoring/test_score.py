@@ -81,7 +81,7 @@ def test_samples_that_fail_are_counted_and_kept_with_their_reason(plaudit, rollo
     failed = lines(tmp_path / "out.jsonl")[3]["reward_output"]
     assert failed["status"] == "error"
     assert failed["reward"] is None
-    assert failed["reason"].startswith("sample 3 (id 'r3'): picky raised ValueError: cannot judge this (at picky.py:3)")
+    assert failed["reason"].startswith("picky raised ValueError: cannot judge this (at picky.py:3)")
 
 
 def test_the_exit_code_is_one_when_nothing_could_be_scored(plaudit, rollouts, tmp_path):

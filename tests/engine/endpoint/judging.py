@@ -12,7 +12,7 @@ from typing import Any
 import httpx2
 
 from plaudit import RewardFunction, RewardOutput, Trajectory
-from plaudit.engine.endpoint import EndpointPolicy, guarded
+from plaudit.engine import EndpointPolicy, guarded
 
 USAGE = {"prompt_tokens": 10, "completion_tokens": 2, "cost": 0.25}
 

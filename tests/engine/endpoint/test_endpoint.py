@@ -14,7 +14,7 @@ import pytest
 import plaudit
 from plaudit import CompositeReward, RewardOutput, Status, reward
 from plaudit.contract.boundary import score_samples
-from plaudit.engine.endpoint import EndpointPolicy, Usage, guarded
+from plaudit.engine import EndpointPolicy, Usage, guarded
 from plaudit.errors import InvalidReward, TransientError
 from tests.engine.endpoint.judging import USAGE, Answer, Judge, Scripted, failing, guard, samples, slow
 
@@ -229,7 +229,7 @@ def test_a_policy_that_makes_no_sense_is_refused_when_built(arguments, message):
 INTERRUPTED = """
 import sys
 from plaudit import Trajectory, score
-from plaudit.engine.endpoint import EndpointPolicy, guarded
+from plaudit.engine import EndpointPolicy, guarded
 from tests.engine.endpoint.judging import Judge
 
 score(guarded(Judge(sys.argv[1]), EndpointPolicy(concurrency=4)), [Trajectory(prompt="", response="")] * 50)

@@ -4,7 +4,7 @@ import threading
 
 from plaudit import Status
 from plaudit.contract.boundary import score_samples
-from plaudit.engine.endpoint import EndpointPolicy, guarded
+from plaudit.engine import EndpointPolicy, guarded
 from tests.engine.endpoint.judging import GONE, Answer, Scripted, failing, guard, samples
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from plaudit import RewardOutput, Status
-from plaudit.engine.endpoint import Usage
+from plaudit.engine import Usage
 
 
 def told(usage: object = None, **metadata: object) -> RewardOutput:

@@ -6,7 +6,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from plaudit.engine.endpoint import EndpointPolicy
+from plaudit.engine import EndpointPolicy
 from plaudit.errors import InvalidSampling, SamplingFailed
 from plaudit.training.model.policy import Policy
 from plaudit.training.model.tiny import tiny_policy

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from plaudit.cli.console import print_message, print_result
 from plaudit.cli.options import EngineOptions, column_mapping
-from plaudit.engine.datasets import score_dataset
+from plaudit.engine import score_dataset
 from plaudit.errors import RolloutsError
 
 __all__ = ["score_folder"]

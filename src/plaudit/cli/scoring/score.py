@@ -32,12 +32,12 @@ from plaudit.cli.options import (
 from plaudit.cli.progress import count_lines, show_progress
 from plaudit.cli.scoring.folders import score_folder
 from plaudit.contract.function import RewardFunction
-from plaudit.engine import Scored, Scorer, ScorerStats
+from plaudit.engine import Scorer, ScorerStats
 from plaudit.errors import RolloutsError
 from plaudit.report.histogram import render_histogram
 from plaudit.report.summary import Summary, SummaryBuilder
 from plaudit.report.summary_table import render_engine_stats, render_summary
-from plaudit.rollouts import Rollout, RolloutsReader, RolloutsWriter, completed, read_rollouts, rest_of
+from plaudit.rollouts import Rollout, RolloutsReader, RolloutsWriter, ScoredRollout, completed, read_rollouts, rest_of
 
 __all__ = ["score"]
 
@@ -83,7 +83,7 @@ def score(
     ):
         results = _resumed(scorer, reader, Path(str(out)), builder) if resume else _scored(scorer, iter(reader))
         for index, scored in results:
-            write(Rollout(*scored))
+            write(scored)
             builder.add(scored.trajectory, scored.output, index)
             tick(scored.output)
     summary = builder.summary()
@@ -95,14 +95,14 @@ def score(
     return 0 if summary.ok else NOTHING_SCORED
 
 
-def _scored(scorer: Scorer, rollouts: Iterator[Rollout], first: int = 0) -> Iterator[tuple[int, Scored]]:
+def _scored(scorer: Scorer, rollouts: Iterator[Rollout], first: int = 0) -> Iterator[tuple[int, ScoredRollout]]:
     trajectories = (rollout.trajectory for rollout in rollouts)
     return enumerate(scorer.score_stream(trajectories, interleaved=True), first)
 
 
 def _resumed(
     scorer: Scorer, reader: RolloutsReader, out: Path, builder: SummaryBuilder
-) -> Iterator[tuple[int, Scored]]:
+) -> Iterator[tuple[int, ScoredRollout]]:
     """What an interrupted run has left to do; what it did goes into the summary."""
     done = completed(out)
     if done.count:

@@ -10,10 +10,10 @@ from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput
 from plaudit.engine.caching.cache import Cache
 from plaudit.engine.caching.keys import SampleKeys
-from plaudit.engine.scored import Scored
 from plaudit.engine.stats import ScorerStats
 from plaudit.engine.stream import Supply
 from plaudit.engine.unit import Done, Unit
+from plaudit.rollouts import ScoredRollout
 from plaudit.trajectory import Trajectory
 
 __all__ = ["PORTION", "Remembered"]
@@ -29,7 +29,7 @@ class Remembered:
         self._cache, self._stats = cache, stats
         self.reason = self._keys.reason
 
-    def results(self, supply: Supply, score: Callable[[list[Trajectory]], Iterable[Scored]]) -> Iterator[Done]:
+    def results(self, supply: Supply, score: Callable[[list[Trajectory]], Iterable[ScoredRollout]]) -> Iterator[Done]:
         """The outputs of a supply, portion by portion; `score` is called for samples that are not known."""
         while units := _portion(supply):
             samples = [sample for unit in units for sample in unit.trajectories]
@@ -37,7 +37,7 @@ class Remembered:
             yield Done(places, self._outputs(units, samples, score))
 
     def _outputs(
-        self, units: list[Unit], portion: list[Trajectory], score: Callable[[list[Trajectory]], Iterable[Scored]]
+        self, units: list[Unit], portion: list[Trajectory], score: Callable[[list[Trajectory]], Iterable[ScoredRollout]]
     ) -> list[RewardOutput]:
         cut = [self._keys.of(unit.trajectories) for unit in units]
         keys = [key for of_unit in cut for key in of_unit]

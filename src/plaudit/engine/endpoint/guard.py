@@ -25,7 +25,7 @@ from plaudit.engine.endpoint.transient import fault_of, is_transient, status_of
 from plaudit.errors import InvalidReward
 from plaudit.trajectory import Trajectory
 
-__all__ = ["Pace", "guarded"]
+__all__ = ["Pace", "guarded", "wait_strategy"]
 
 Clock = Callable[[], float]
 Sleep = Callable[[float], Awaitable[None]]
@@ -66,7 +66,7 @@ class _GuardedReward(RewardFunction):
         retrying = AsyncRetrying(
             sleep=self._sleep,
             stop=stop_after_attempt(self.policy.tries),
-            wait=_wait_strategy(self.policy),
+            wait=wait_strategy(self.policy),
             retry=retry_if_exception(is_transient),
             retry_error_callback=partial(self._given_up, call),
         )
@@ -198,7 +198,7 @@ class Pace:
         return place - now
 
 
-def _wait_strategy(policy: EndpointPolicy) -> Callable[[RetryCallState], float]:
+def wait_strategy(policy: EndpointPolicy) -> Callable[[RetryCallState], float]:
     """The waits a policy asks for, as tenacity takes them: what the endpoint wants, and a random backoff on top."""
     backoff = wait_random_exponential(multiplier=policy.first_wait_s, max=policy.longest_wait_s)
 

@@ -14,7 +14,7 @@ from typing import Protocol
 import msgspec
 
 from plaudit.contract.output import RewardOutput
-from plaudit.engine import Scored
+from plaudit.rollouts import Rollout, ScoredRollout
 from plaudit.training.batches.filtering import GroupFilter
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.data.prompt_stream import PromptStream
@@ -32,7 +32,7 @@ class Batch:
     step: int
     sampled: Sampled
     outputs: list[RewardOutput]
-    left_out: list[Scored]
+    left_out: list[ScoredRollout]
     reasons: dict[str, int]
     """Why how many groups were left out."""
     position: int
@@ -43,9 +43,9 @@ class Batch:
     reward_s: float
 
     @property
-    def scored(self) -> list[Scored]:
+    def scored(self) -> list[ScoredRollout]:
         """What is trained on, each response with its output."""
-        return [Scored(*pair) for pair in zip(self.sampled.trajectories, self.outputs, strict=True)]
+        return [Rollout(*pair) for pair in zip(self.sampled.trajectories, self.outputs, strict=True)]
 
 
 class Scoring(Protocol):
@@ -121,8 +121,8 @@ class _Group:
     outputs: list[RewardOutput]
 
     @property
-    def scored(self) -> list[Scored]:
-        return [Scored(*pair) for pair in zip(self.sampled.trajectories, self.outputs, strict=True)]
+    def scored(self) -> list[ScoredRollout]:
+        return [Rollout(*pair) for pair in zip(self.sampled.trajectories, self.outputs, strict=True)]
 
 
 def seed_of(*parts: object) -> int:

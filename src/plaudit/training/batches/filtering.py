@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from plaudit.contract.output import RewardOutput
-from plaudit.engine.scored import Scored
 from plaudit.errors import TrainingError, did_you_mean
+from plaudit.rollouts import Rollout, ScoredRollout
 from plaudit.trajectory import Trajectory
 
 __all__ = ["FilterBy", "Filtered", "GroupFilter"]
@@ -24,7 +24,7 @@ FilterBy: TypeAlias = Literal["none", "mean", "spread"]
 class Filtered:
     """The samples of the groups that stay, and why how many groups were left out."""
 
-    kept: list[Scored]
+    kept: list[ScoredRollout]
     groups: int
     dropped: dict[str, int]
 
@@ -56,10 +56,10 @@ class GroupFilter:
 
     def __call__(self, scored: Iterable[tuple[Trajectory, RewardOutput]]) -> Filtered:
         """The groups worth an update, in the order they came."""
-        groups: dict[str | int, list[Scored]] = defaultdict(list)
+        groups: dict[str | int, list[ScoredRollout]] = defaultdict(list)
         for trajectory, output in scored:
-            groups[trajectory.group_key].append(Scored(trajectory, output))
-        kept: list[Scored] = []
+            groups[trajectory.group_key].append(Rollout(trajectory, output))
+        kept: list[ScoredRollout] = []
         dropped: Counter[str] = Counter()
         for members in groups.values():
             verdict = self._verdict(members)
@@ -69,7 +69,7 @@ class GroupFilter:
                 kept += members
         return Filtered(kept, len(groups), dict(dropped))
 
-    def _verdict(self, members: Sequence[Scored]) -> str:
+    def _verdict(self, members: Sequence[ScoredRollout]) -> str:
         """Why the group is left out; the empty string when it stays."""
         if self.by == "none":
             return ""

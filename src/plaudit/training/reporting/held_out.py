@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import msgspec
 
-from plaudit.engine import Scored
+from plaudit.rollouts import Rollout, ScoredRollout
 from plaudit.training.batches.collecting import Scoring, seed_of
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.data.prompts import Prompts
@@ -48,12 +48,12 @@ class HeldOut:
         seed = seed_of(self.config.seed, "eval", step)
         return replace(self.settings, temperature=temperature, top_p=1.0, top_k=0, seed=seed)
 
-    def _scored(self, sampler: Sampler, count: int, settings: SamplingSettings, step: int) -> list[Scored]:
-        found: list[Scored] = []
+    def _scored(self, sampler: Sampler, count: int, settings: SamplingSettings, step: int) -> list[ScoredRollout]:
+        found: list[ScoredRollout] = []
         for place, rows in enumerate(self._pieces(count)):
             seeded = replace(settings, seed=seed_of(settings.seed, place))
             sampled = sampler.sample(rows, count, settings=seeded)
-            found += map(Scored, sampled.trajectories, self.judge.score(sampled.trajectories))
+            found += map(Rollout, sampled.trajectories, self.judge.score(sampled.trajectories))
         return found
 
     def _pieces(self, count: int) -> Iterator[Prompts]:

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from plaudit.contract.output import RewardOutput
-from plaudit.engine import Scored
+from plaudit.rollouts import ScoredRollout
 from plaudit.training.batches.collecting import Batch
 from plaudit.training.reporting.reward_metrics import reward_metrics
 from plaudit.trajectory import Trajectory
@@ -62,7 +62,7 @@ def _entropy(trajectories: Iterable[Trajectory]) -> float:
     return total / count if count else 0.0
 
 
-def _by_group(scored: Iterable[Scored]) -> list[list[RewardOutput]]:
+def _by_group(scored: Iterable[ScoredRollout]) -> list[list[RewardOutput]]:
     groups: dict[str | int, list[RewardOutput]] = defaultdict(list)
     for trajectory, output in scored:
         groups[trajectory.group_key].append(output)

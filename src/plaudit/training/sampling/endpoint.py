@@ -16,7 +16,7 @@ from urllib.request import OpenerDirector, ProxyHandler, Request, build_opener
 
 from tenacity import Retrying, retry_if_exception, stop_after_attempt
 
-from plaudit.engine.endpoint.guard import Pace, waits_of
+from plaudit.engine.endpoint.guard import Pace, wait_strategy
 from plaudit.engine.endpoint.policy import EndpointPolicy
 from plaudit.engine.endpoint.transient import fault_of, is_transient
 from plaudit.errors import InvalidSampling, SamplingFailed
@@ -118,7 +118,7 @@ class EndpointSampler:
         path = "/chat/completions" if self._is_chat(prompt) else "/completions"
         retrying = Retrying(
             stop=stop_after_attempt(self.policy.tries),
-            wait=waits_of(self.policy),
+            wait=wait_strategy(self.policy),
             retry=retry_if_exception(is_transient),
             reraise=True,
         )
