@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plaudit import Status, Step, Tokens, Trajectory, score
-from plaudit.errors import InvalidReward
+from plaudit.errors import InvalidSettings
 from plaudit.shaping import (
     CosineLength,
     GroupLength,
@@ -128,5 +128,5 @@ def test_without_steps_the_episode_is_one_step():
     ],
 )
 def test_shaping_terms_built_wrongly_say_what_they_need(build):
-    with pytest.raises(InvalidReward, match="need"):
+    with pytest.raises(InvalidSettings, match="need"):
         build()

@@ -11,7 +11,7 @@ from plaudit.contract.combination import Combination, CompositeReward, Normalize
 from plaudit.contract.function import RewardFunction, Rewarding, as_reward
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.contract.rules import Weight
-from plaudit.errors import InvalidReward, did_you_mean
+from plaudit.errors import InvalidSettings, did_you_mean
 from plaudit.trajectory import Trajectory
 
 __all__ = ["TaskReward", "bonus", "cautious", "gdpo", "lexicographic", "maximum", "median", "minimum", "product"]
@@ -71,7 +71,7 @@ class TaskReward(RewardFunction):
 
     def __init__(self, rewards: Mapping[str, Rewarding], *, default: Rewarding | None = None) -> None:
         if not rewards:
-            raise InvalidReward("TaskReward needs a reward for at least one task: TaskReward({'math': MathReward()})")
+            raise InvalidSettings("TaskReward needs a reward for at least one task: TaskReward({'math': MathReward()})")
         self.rewards = {task: as_reward(reward) for task, reward in rewards.items()}
         self.default = None if default is None else as_reward(default)
         every = [*self.rewards.values(), *([self.default] if self.default else [])]

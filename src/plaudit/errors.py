@@ -3,22 +3,19 @@
 PlauditError
 ├── InvalidTrajectory (ValueError)    a sample that cannot be scored as given
 ├── InvalidOutput     (ValueError)    a reward gave something that is not a reward
-├── InvalidReward     (ValueError)    a reward built from arguments that make no sense
+├── InvalidSettings   (ValueError)    arguments or a config that make no sense: of a reward, a scorer, a sandbox, a run
 ├── ScoringFailed     (RuntimeError)  a reward raised while it was called directly
 ├── RewardNotLoaded   (ImportError)   a spec string that leads to no reward
 ├── RolloutsError     (ValueError)    a rollouts file that cannot be read or written
 ├── CasesError        (ValueError)    a case table that cannot be run
 ├── CacheError        (ValueError)    a cache of scores that cannot be opened
-├── ConfigError       (ValueError)    a training config that makes no sense
 ├── TrainingError     (RuntimeError)  a training run that cannot start, go on or be resumed
 ├── DataError         (ValueError)    prompts that cannot be trained on
-├── InvalidSampling   (ValueError)    sampling settings that make no sense
 ├── SamplingFailed    (RuntimeError)  a sampler got no response
 ├── PolicyError       (ValueError)    a model that cannot be loaded, saved or trained as asked
 ├── InvalidAdvantage  (ValueError)    rewards that cannot be turned into advantages, or an impossible loss
 ├── AgentError        (ValueError)    an agent file without an agent, or an environment that answers wrongly
 ├── TransientError    (RuntimeError)  an endpoint failed in a way that may pass
-├── InvalidLimits     (ValueError)    limits for a program that make no sense
 ├── SandboxError      (RuntimeError)  programs cannot be run, or not safely; says nothing about the program
 └── MissingPackage    (ImportError)   an optional package is not installed
 """
@@ -32,13 +29,10 @@ __all__ = [
     "AgentError",
     "CacheError",
     "CasesError",
-    "ConfigError",
     "DataError",
     "InvalidAdvantage",
-    "InvalidLimits",
     "InvalidOutput",
-    "InvalidReward",
-    "InvalidSampling",
+    "InvalidSettings",
     "InvalidTrajectory",
     "MissingPackage",
     "PlauditError",
@@ -67,8 +61,8 @@ class InvalidOutput(PlauditError, ValueError):
     """A reward gave something that is not a reward."""
 
 
-class InvalidReward(PlauditError, ValueError):
-    """A reward was built from arguments that make no sense."""
+class InvalidSettings(PlauditError, ValueError):
+    """Arguments or a config make no sense: of a reward, a scorer, a sandbox or a training run."""
 
 
 class ScoringFailed(PlauditError, RuntimeError):
@@ -91,20 +85,12 @@ class CacheError(PlauditError, ValueError):
     """A cache of scores cannot be opened."""
 
 
-class ConfigError(PlauditError, ValueError):
-    """A training config makes no sense."""
-
-
 class TrainingError(PlauditError, RuntimeError):
     """A training run cannot start, go on or be resumed."""
 
 
 class DataError(PlauditError, ValueError):
     """Prompts cannot be trained on: none at all, without text, or longer than the model's context."""
-
-
-class InvalidSampling(PlauditError, ValueError):
-    """Sampling settings make no sense."""
 
 
 class SamplingFailed(PlauditError, RuntimeError):
@@ -129,10 +115,6 @@ class TransientError(PlauditError, RuntimeError):
     def __init__(self, message: str = "", *, retry_after_s: float | None = None) -> None:
         super().__init__(message)
         self.retry_after_s = retry_after_s
-
-
-class InvalidLimits(PlauditError, ValueError):
-    """Limits for a program make no sense."""
 
 
 class SandboxError(PlauditError, RuntimeError):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
-from plaudit.errors import InvalidReward, did_you_mean
+from plaudit.errors import InvalidSettings, did_you_mean
 
 __all__ = [
     "GroupNormalizer", "MinMaxNormalizer", "Moments", "Normalizer", "QuantileNormalizer", "RankNormalizer",
@@ -186,7 +186,7 @@ def normalizer(how: str | Normalizer) -> Normalizer:
         return how
     if how not in NORMALIZERS:
         known = ", ".join(NORMALIZERS)
-        raise InvalidReward(f"no normaliser named {how!r}{did_you_mean(how, NORMALIZERS)} (there are {known})")
+        raise InvalidSettings(f"no normaliser named {how!r}{did_you_mean(how, NORMALIZERS)} (there are {known})")
     return NORMALIZERS[how]()
 
 

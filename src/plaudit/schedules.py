@@ -7,7 +7,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
-from plaudit.errors import InvalidReward
+from plaudit.errors import InvalidSettings
 
 __all__ = ["CosineSchedule", "LinearSchedule", "PiecewiseSchedule", "Schedule"]
 
@@ -64,7 +64,7 @@ class PiecewiseSchedule(Schedule):
     def __post_init__(self) -> None:
         starts = [start for start, _ in self.pieces]
         if not starts or starts[0] != 0 or starts != sorted(set(starts)):
-            raise InvalidReward(f"pieces must start at step 0 and rise, got starts {starts}")
+            raise InvalidSettings(f"pieces must start at step 0 and rise, got starts {starts}")
 
     def at(self, step: int) -> float:
         return next(value for start, value in reversed(self.pieces) if max(0, step) >= start)
@@ -72,4 +72,4 @@ class PiecewiseSchedule(Schedule):
 
 def _check_steps(steps: int) -> None:
     if steps < 1:
-        raise InvalidReward(f"a schedule needs steps >= 1, got {steps}")
+        raise InvalidSettings(f"a schedule needs steps >= 1, got {steps}")

@@ -12,7 +12,7 @@ from plaudit.checks import has_hallucination, has_reasoning_steps
 from plaudit.contract.boundary import score_samples
 from plaudit.contract.function import RewardFunction, Rewarding, as_reward
 from plaudit.contract.output import RewardOutput, as_number
-from plaudit.errors import InvalidReward, InvalidTrajectory
+from plaudit.errors import InvalidSettings, InvalidTrajectory
 from plaudit.trajectory import Trajectory
 
 __all__ = [
@@ -33,7 +33,7 @@ def length_of(trajectory: Trajectory, unit: LengthUnit) -> int:
     if unit == "word":
         return len(trajectory.response.split())
     if unit != "token":
-        raise InvalidReward(f"length is counted by 'word' or by 'token', got {unit!r}")
+        raise InvalidSettings(f"length is counted by 'word' or by 'token', got {unit!r}")
     if trajectory.tokens is None:
         raise InvalidTrajectory("lengths in tokens need the trajectory's tokens; give them, or say unit='word'")
     return len(trajectory.tokens)
@@ -49,7 +49,7 @@ class LengthPenalty(RewardFunction):
 
     def __post_init__(self) -> None:
         if self.amount < 0 or self.per < 1:
-            raise InvalidReward(f"need amount >= 0 and per >= 1, got amount={self.amount}, per={self.per}")
+            raise InvalidSettings(f"need amount >= 0 and per >= 1, got amount={self.amount}, per={self.per}")
 
     def compute_reward(self, trajectory: Trajectory) -> RewardOutput:
         length = length_of(trajectory, self.unit)
@@ -68,7 +68,7 @@ class SoftOverlong(RewardFunction):
 
     def __post_init__(self) -> None:
         if not 0 < self.buffer <= self.limit:
-            raise InvalidReward(f"need 0 < buffer <= limit, got buffer={self.buffer}, limit={self.limit}")
+            raise InvalidSettings(f"need 0 < buffer <= limit, got buffer={self.buffer}, limit={self.limit}")
 
     def compute_reward(self, trajectory: Trajectory) -> RewardOutput:
         length = length_of(trajectory, self.unit)
@@ -91,7 +91,7 @@ class CosineLength(RewardFunction):
 
     def __post_init__(self) -> None:
         if self.limit < 1 or self.low > self.high:
-            raise InvalidReward(
+            raise InvalidSettings(
                 f"need limit >= 1 and low <= high, got limit={self.limit}, low={self.low}, high={self.high}"
             )
         object.__setattr__(self, "bounds", (self.low, self.high))
@@ -154,7 +154,7 @@ class PotentialShaping(RewardFunction):
 
     def __init__(self, potential: Callable[[str], float], *, gamma: float = 1.0) -> None:
         if not 0.0 < gamma <= 1.0:
-            raise InvalidReward(f"need 0 < gamma <= 1, got {gamma}")
+            raise InvalidSettings(f"need 0 < gamma <= 1, got {gamma}")
         self.potential = potential
         self.gamma = gamma
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from plaudit import CompositeReward, FunctionReward, RewardFunction, RewardOutput, Status, Trajectory, reward, score
-from plaudit.errors import InvalidReward, ScoringFailed
+from plaudit.errors import InvalidSettings, ScoringFailed
 
 
 class ByOne(RewardFunction):
@@ -263,7 +263,7 @@ def test_a_parameter_nobody_can_fill_is_an_error_with_a_hint():
     ids=range(9),
 )
 def test_rewards_built_wrongly_fail_before_the_first_sample(build, message):
-    with pytest.raises(InvalidReward, match=message):
+    with pytest.raises(InvalidSettings, match=message):
         build()
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from plaudit import CompositeReward, RewardFunction, RewardOutput, Status, Trajectory, reward, score
 from plaudit.compose import TaskReward, bonus, cautious, gdpo, lexicographic, maximum, median, minimum, product
-from plaudit.errors import InvalidReward
+from plaudit.errors import InvalidSettings
 from plaudit.schedules import CosineSchedule, LinearSchedule, PiecewiseSchedule
 
 
@@ -211,7 +211,7 @@ def test_gdpo_normalises_each_part_in_its_group_before_summing():
     ids=range(9),
 )
 def test_combinations_built_wrongly_say_so(build, message):
-    with pytest.raises(InvalidReward, match=message):
+    with pytest.raises(InvalidSettings, match=message):
         build()
 
 

@@ -9,7 +9,7 @@ import pytest
 from plaudit import Status
 from plaudit.engine import score_dataset
 from plaudit.engine.backends.ray_session import RaySession
-from plaudit.errors import InvalidReward, RolloutsError
+from plaudit.errors import InvalidSettings, RolloutsError
 from plaudit.rollouts import Rollout, RolloutsWriter, read_rollouts
 from plaudit.trajectory import Trajectory
 from tests.engine.contract_rewards import Rank, length_or_hang
@@ -130,7 +130,7 @@ MISTAKES = {
         "two files are called a.jsonl",
     ),
     "unknown field": (lambda folder: {"columns": {"respons": "text"}}, RolloutsError, "did you mean 'response'"),
-    "no width": (lambda folder: {"concurrency": 0}, InvalidReward, "concurrency must be at least 1, got 0"),
+    "no width": (lambda folder: {"concurrency": 0}, InvalidSettings, "concurrency must be at least 1, got 0"),
 }
 
 

@@ -196,8 +196,8 @@ def test_a_reward_that_cannot_be_loaded_over_there_says_why():
         def compute_reward(self, trajectory):
             return 1.0
 
-    from plaudit.errors import InvalidReward
+    from plaudit.errors import InvalidSettings
 
-    with pytest.raises(InvalidReward, match=r"cannot be sent to another process.*backend='inline'"):
+    with pytest.raises(InvalidSettings, match=r"cannot be sent to another process.*backend='inline'"):
         Scorer(Unshippable(), workers=1)
     assert Scorer(Batch(), backend="inline").score(samples("a"))[0].ok

@@ -20,7 +20,7 @@ from plaudit.engine.backends.ray_session import RaySession
 from plaudit.engine.shipping import Shipment
 from plaudit.engine.stream import Supply
 from plaudit.engine.unit import Limits
-from plaudit.errors import InvalidReward, ScoringFailed
+from plaudit.errors import InvalidSettings, ScoringFailed
 from plaudit.loading import load
 from tests.engine.contract_rewards import Batch, Detailed, Rank, faulty, length
 
@@ -188,7 +188,7 @@ def test_a_reward_that_cannot_be_loaded_over_there_fails_the_run_in_the_same_wor
     path.unlink()
     messages = []
     for backend in backends:
-        with pytest.raises(InvalidReward, match="a worker could not load the reward: no file") as caught:
+        with pytest.raises(InvalidSettings, match="a worker could not load the reward: no file") as caught:
             collected(backend, samples("a"))
         messages.append(str(caught.value))
     assert messages[0] == messages[1]

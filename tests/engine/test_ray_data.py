@@ -6,7 +6,7 @@ import pytest
 
 from plaudit.engine import score_ray_dataset
 from plaudit.engine.backends.ray_session import RaySession
-from plaudit.errors import InvalidReward
+from plaudit.errors import InvalidSettings
 from tests.engine.contract_rewards import Rank, length_or_hang
 
 
@@ -44,10 +44,10 @@ def test_a_sample_that_hangs_or_holds_no_response_costs_itself_alone(ray_data):
 
 
 def test_rewards_that_need_whole_groups_are_refused_with_the_remedy(ray_data):
-    with pytest.raises(InvalidReward, match="use score_dataset"):
+    with pytest.raises(InvalidSettings, match="use score_dataset"):
         score_ray_dataset(Rank(), ray_data.from_items([{"prompt": "p", "response": "r"}]))
 
 
 def test_a_column_that_would_be_overwritten_is_named(ray_data):
-    with pytest.raises(InvalidReward, match="column 'reward' already"):
+    with pytest.raises(InvalidSettings, match="column 'reward' already"):
         score_ray_dataset(length_or_hang, ray_data.from_items([{"prompt": "p", "response": "r", "reward": 1.0}]))

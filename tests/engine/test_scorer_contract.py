@@ -11,7 +11,7 @@ from plaudit import CompositeReward, RewardOutput, Status, Trajectory
 from plaudit.contract.boundary import score_samples
 from plaudit.engine import Scorer
 from plaudit.engine.backends.ray_session import RaySession
-from plaudit.errors import InvalidReward, InvalidTrajectory
+from plaudit.errors import InvalidSettings, InvalidTrajectory
 from tests.engine import contract_rewards
 from tests.engine.contract_rewards import Batch, Detailed, Mean, Rank, faulty, length, length_async
 
@@ -179,5 +179,5 @@ def test_what_is_no_trajectory_is_refused_with_its_place(backend):
     ids=str,
 )
 def test_settings_that_make_no_sense_are_refused(arguments, message):
-    with pytest.raises(InvalidReward, match=message):
+    with pytest.raises(InvalidSettings, match=message):
         Scorer(length, **arguments)

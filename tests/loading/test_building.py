@@ -2,7 +2,7 @@
 
 import pytest
 
-from plaudit.errors import InvalidReward, RewardNotLoaded
+from plaudit.errors import InvalidSettings, RewardNotLoaded
 from plaudit.loading import load
 
 THINGS = """
@@ -78,5 +78,5 @@ def test_a_class_with_open_options_takes_any_keyword(write):
 def test_a_built_in_that_refuses_its_arguments_speaks_for_itself():
     with pytest.raises(RewardNotLoaded, match=r"length\(target=-3\)") as caught:
         load("length(target=-3)")
-    assert isinstance(caught.value.__cause__, InvalidReward)
+    assert isinstance(caught.value.__cause__, InvalidSettings)
     assert str(caught.value).endswith(str(caught.value.__cause__))

@@ -4,7 +4,7 @@ import pytest
 
 from plaudit import Status, Trajectory, load, score
 from plaudit.engine import Scorer
-from plaudit.errors import InvalidReward, SandboxError
+from plaudit.errors import InvalidSettings, SandboxError
 from plaudit.rewards import CodeReward
 from plaudit.rewards import code as code_module
 from tests.process_watch import descendants, gone
@@ -136,7 +136,7 @@ def test_made_up_inputs_need_a_reference():
 
 @pytest.mark.parametrize("options", [{"credit": "al"}, {"cpu_s": 0}, {"fuzz": -1}, {"fuzz": 1, "in_process": True}])
 def test_options_that_make_no_sense_are_refused_when_the_reward_is_built(options):
-    with pytest.raises(InvalidReward):
+    with pytest.raises(InvalidSettings):
         CodeReward(**options)
 
 

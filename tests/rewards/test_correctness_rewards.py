@@ -1,7 +1,7 @@
 import pytest
 
 from plaudit import Status, Trajectory
-from plaudit.errors import InvalidReward
+from plaudit.errors import InvalidSettings
 from plaudit.rewards import (
     BUILT_INS,
     CheckNumbersReward,
@@ -157,7 +157,7 @@ def test_documented_aspects_are_weighted_and_kept_as_components():
     ],
 )
 def test_settings_that_make_no_sense_are_refused_when_built(build):
-    with pytest.raises(InvalidReward):
+    with pytest.raises(InvalidSettings):
         build()
 
 
@@ -184,7 +184,7 @@ def test_math_reward_follows_its_policy():
     assert scored(MathReward(), r"\boxed{2+2}", "4").reward == 0.0
     assert scored(MathReward(policy={"unevaluated": True}), r"\boxed{2+2}", "4").reward == 1.0
     assert scored(MathReward(policy=MathPolicy()), r"\boxed{2+2}", "4").reward == 1.0
-    with pytest.raises(InvalidReward, match="no switch named 'unit'; did you mean 'units'"):
+    with pytest.raises(InvalidSettings, match="no switch named 'unit'; did you mean 'units'"):
         MathReward(policy={"unit": "ignore"})
 
 

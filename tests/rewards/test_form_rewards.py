@@ -2,7 +2,7 @@ import pytest
 
 from plaudit import Status, Tokens, Trajectory
 from plaudit.contract.alignment import token_rewards_of
-from plaudit.errors import InvalidReward
+from plaudit.errors import InvalidSettings
 from plaudit.rewards import BUILT_INS, TemplateReward, WordReward
 
 TEMPLATE = "The answer is [NUM]."
@@ -31,7 +31,7 @@ def test_each_sample_may_bring_its_own_template(fields):
 def test_without_a_template_nothing_is_scored():
     output = TemplateReward().compute_reward(trajectory("The answer is 4."))
     assert (output.status, output.reward) == (Status.SKIPPED, None)
-    with pytest.raises(InvalidReward, match="empty"):
+    with pytest.raises(InvalidSettings, match="empty"):
         TemplateReward("  ")
 
 

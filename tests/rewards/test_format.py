@@ -1,7 +1,7 @@
 import pytest
 
 from plaudit import Trajectory
-from plaudit.errors import InvalidReward
+from plaudit.errors import InvalidSettings
 from plaudit.rewards import FormatReward
 
 GOOD = "<think>2 and 2 make 4</think>\n<answer>4</answer>"
@@ -53,5 +53,5 @@ def test_the_reason_names_what_is_wrong():
     ],
 )
 def test_settings_that_make_no_sense_are_refused_when_built(settings, message):
-    with pytest.raises(InvalidReward, match=message):
+    with pytest.raises(InvalidSettings, match=message):
         FormatReward(**settings)

@@ -1,7 +1,7 @@
 import pytest
 
 from plaudit import Trajectory
-from plaudit.errors import InvalidReward
+from plaudit.errors import InvalidSettings
 from plaudit.rewards import KeywordReward
 
 
@@ -43,5 +43,5 @@ def test_words_said_decide(response, settings, value):
     ],
 )
 def test_settings_that_make_no_sense_are_refused_when_built(settings, message):
-    with pytest.raises(InvalidReward, match=message):
+    with pytest.raises(InvalidSettings, match=message):
         KeywordReward(**settings)

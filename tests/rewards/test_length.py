@@ -3,7 +3,7 @@ import math
 import pytest
 
 from plaudit import CompositeReward, Trajectory
-from plaudit.errors import InvalidReward
+from plaudit.errors import InvalidSettings
 from plaudit.rewards import FormatReward, KeywordReward, LengthReward
 
 
@@ -65,5 +65,5 @@ def test_target_and_target_length_are_the_same():
     ],
 )
 def test_settings_that_make_no_sense_are_refused_when_built(settings, message):
-    with pytest.raises(InvalidReward, match=message):
+    with pytest.raises(InvalidSettings, match=message):
         LengthReward(**settings)

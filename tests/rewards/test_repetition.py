@@ -1,7 +1,7 @@
 import pytest
 
 from plaudit import Trajectory
-from plaudit.errors import InvalidReward
+from plaudit.errors import InvalidSettings
 from plaudit.rewards import RepetitionPenalty
 
 
@@ -26,5 +26,5 @@ def test_the_share_of_repeated_runs_is_the_penalty(response, settings, value):
 
 @pytest.mark.parametrize("settings", [{"ngram": 0}, {"ngram": 1.5}, {"max_penalty": 0}, {"max_penalty": -1}])
 def test_settings_that_make_no_sense_are_refused_when_built(settings):
-    with pytest.raises(InvalidReward):
+    with pytest.raises(InvalidSettings):
         RepetitionPenalty(**settings)

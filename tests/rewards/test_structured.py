@@ -3,7 +3,7 @@ import pickle
 import pytest
 
 from plaudit import Trajectory
-from plaudit.errors import InvalidReward
+from plaudit.errors import InvalidSettings
 from plaudit.rewards import StructuredOutputReward
 
 SCHEMA = {"type": "object", "required": ["answer"]}
@@ -40,5 +40,5 @@ def test_a_reward_with_a_schema_can_be_sent_to_another_process():
     ],
 )
 def test_settings_that_make_no_sense_are_refused_when_built(settings, message):
-    with pytest.raises(InvalidReward, match=message):
+    with pytest.raises(InvalidSettings, match=message):
         StructuredOutputReward(**settings)

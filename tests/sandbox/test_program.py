@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from plaudit.errors import InvalidLimits, SandboxError
+from plaudit.errors import InvalidSettings, SandboxError
 from plaudit.sandbox import Call, Ending, Handle, RunLimits, Sandbox, Tier
 
 SHORT = RunLimits(cpu_s=0.3, wall_s=0.5)
@@ -222,7 +222,7 @@ def test_numpy_is_there_in_its_flavour():
     "settings", [{"cpu_s": 0}, {"memory_mb": -1}, {"cpu_s": 20.0}, {"scratch_mb": -1}, {"wall_s": float("nan")}]
 )
 def test_limits_that_make_no_sense_are_refused(settings):
-    with pytest.raises(InvalidLimits):
+    with pytest.raises(InvalidSettings):
         RunLimits(**settings)
 
 

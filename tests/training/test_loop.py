@@ -6,7 +6,7 @@ import random
 import pytest
 
 from plaudit import RewardOutput, reward
-from plaudit.errors import ConfigError, DataError, TrainingError
+from plaudit.errors import DataError, InvalidSettings, TrainingError
 from plaudit.training import train
 from plaudit.training.config.reading import load_config
 from tests.training.runs import curves, metrics, rollouts, small
@@ -179,11 +179,11 @@ def test_a_folder_with_a_run_is_not_replaced_unless_asked(trained, tmp_path):
         (["advantage=grop"], Exception, "no advantage named 'grop'; did you mean 'grpo'"),
         (["loss.name=grop"], Exception, "no loss 'grop'; did you mean 'grpo'"),
         (["task=sort_digit"], DataError, "did you mean 'sort_digits'"),
-        (["task=null"], ConfigError, "nothing to train on"),
+        (["task=null"], InvalidSettings, "nothing to train on"),
         (["training.reward_function=chek_answer"], Exception, "did you mean 'check_answer'"),
-        (["sampling.max_new_tokens=300"], ConfigError, "leaves no room for a prompt"),
+        (["sampling.max_new_tokens=300"], InvalidSettings, "leaves no room for a prompt"),
         (["training.agent_file=agent.py"], Exception, "no file .*agent.py"),
-        (["sampling.sampler=vllm"], ConfigError, "would not follow its updates"),
+        (["sampling.sampler=vllm"], InvalidSettings, "would not follow its updates"),
         (["model.path=no/such/model"], Exception, "no model 'no/such/model'"),
     ],
     ids=["advantage", "loss", "task", "nothing", "reward", "context", "agent", "vllm", "model"],
@@ -201,7 +201,7 @@ def test_an_empty_data_set_and_one_without_a_reward_are_errors(tmp_path):
     (tmp_path / "one.jsonl").write_text('{"prompt": "1=", "ground_truth": "1"}\n')
     with pytest.raises(DataError, match="no prompts"):
         train(small(tmp_path / "run", f"data.path={tmp_path}/empty.jsonl", "training.reward_function=exact_match"))
-    with pytest.raises(ConfigError, match=r"set training.reward_function"):
+    with pytest.raises(InvalidSettings, match=r"set training.reward_function"):
         train(small(tmp_path / "run", f"data.path={tmp_path}/one.jsonl"))
 
 

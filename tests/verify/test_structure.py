@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plaudit.errors import InvalidReward
+from plaudit.errors import InvalidSettings
 from plaudit.verify.structure import check_code, check_json, check_markdown, check_schema, check_xml
 
 SCHEMA = {"type": "object", "required": ["answer"], "properties": {"answer": {"type": "integer"}}}
@@ -52,7 +52,7 @@ def test_json_that_the_validator_cannot_hold_does_not_fit_the_schema(response):
     [{"type": "objekt"}, {"pattern": "("}, {"$ref": "http://example.com/a.json"}, {"$ref": "file:///etc/passwd"}],
 )
 def test_a_broken_or_outside_schema_is_refused_when_built(schema):
-    with pytest.raises(InvalidReward, match="JSON Schema"):
+    with pytest.raises(InvalidSettings, match="JSON Schema"):
         check_schema(schema)
 
 

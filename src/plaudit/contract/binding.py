@@ -12,7 +12,7 @@ from operator import attrgetter
 from typing import Any
 
 from plaudit.columns import our_name
-from plaudit.errors import InvalidReward, InvalidTrajectory, did_you_mean
+from plaudit.errors import InvalidSettings, InvalidTrajectory, did_you_mean
 from plaudit.trajectory import Trajectory
 
 __all__ = ["Binding"]
@@ -43,7 +43,7 @@ class Binding:
         parameters = _parameters(function)
         plain = [p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
         if not plain:
-            raise InvalidReward(
+            raise InvalidSettings(
                 f"{_name(function)} takes no parameter that plaudit could fill; ask for any of {', '.join(FIELDS)}, "
                 "trajectory, or a column of your data"
             )
@@ -86,7 +86,7 @@ def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
     try:
         return list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
-        raise InvalidReward(
+        raise InvalidSettings(
             f"the parameters of {_name(function)} cannot be read; wrap it: def my_reward(response): ..."
         ) from None
 

@@ -14,7 +14,7 @@ from plaudit.contract.boundary import score_samples
 from plaudit.contract.function import RewardFunction, Rewarding, as_reward
 from plaudit.contract.output import RewardOutput, Status, TokenUnit
 from plaudit.contract.rules import ATOM, Rule, Weight, WeightedSum
-from plaudit.errors import InvalidOutput, InvalidReward
+from plaudit.errors import InvalidOutput, InvalidSettings
 from plaudit.normalize import Normalizer, RunningNormalizer, Scope
 from plaudit.trajectory import Trajectory
 
@@ -31,7 +31,7 @@ class Combination(RewardFunction):
 
     def __init__(self, parts: Sequence[Rewarding], rule: Rule) -> None:
         if not parts:
-            raise InvalidReward("a combination needs at least one reward")
+            raise InvalidSettings("a combination needs at least one reward")
         self.parts = [as_reward(part) for part in parts]
         self.rule = rule
         self.component_names = _unique_names([part.name for part in self.parts])
@@ -85,7 +85,7 @@ class CompositeReward(Combination):
     def __init__(self, parts: Sequence[tuple[Rewarding, Weight]], *, offset: float = 0.0) -> None:
         for part in parts:
             if not isinstance(part, tuple) or len(part) != 2:
-                raise InvalidReward(f"a composite takes (reward, weight) pairs, got {part!r:.60}")
+                raise InvalidSettings(f"a composite takes (reward, weight) pairs, got {part!r:.60}")
         weights = tuple(weight for _, weight in parts)
         super().__init__([part for part, _ in parts], WeightedSum(weights, offset))
 

@@ -17,7 +17,7 @@ from plaudit.contract.boundary import Style, score_samples
 from plaudit.contract.calling import await_value, raise_failures, single_value, with_truths
 from plaudit.contract.output import RewardOutput
 from plaudit.contract.rules import Bounds, Rule, Weight, WeightedSum
-from plaudit.errors import InvalidReward
+from plaudit.errors import InvalidSettings
 from plaudit.normalize import Normalizer, Scope, normalizer
 from plaudit.schedules import Schedule
 from plaudit.trajectory import Trajectory
@@ -156,13 +156,13 @@ class RewardFunction:
         """The range `source` (the reward's own bounds if not given) stretched to the range `to`."""
         source = source or self.bounds
         if source is None:
-            raise InvalidReward(f"{self.name} declares no bounds; say which range to scale from: .scale((low, high))")
+            raise InvalidSettings(f"{self.name} declares no bounds; say which range to scale from: .scale((low, high))")
         return _combine([self], rules.Affine(source, to))
 
     def smooth(self, amount: float = 0.1) -> "Combination":
         """Pulled towards the middle of its bounds, so that no reward sits exactly at an end: [0, 1] → [0.05, 0.95]."""
         if self.bounds is None or not 0.0 <= amount < 1.0:
-            raise InvalidReward(
+            raise InvalidSettings(
                 f"smoothing needs declared bounds and 0 <= amount < 1; {self.name} has bounds {self.bounds}, "
                 f"amount is {amount}"
             )
@@ -206,14 +206,14 @@ class FunctionReward(RewardFunction):
         deterministic: bool = True,
     ) -> None:
         if not callable(function):
-            raise InvalidReward(f"a reward function must be callable, got {type(function).__name__}")
+            raise InvalidSettings(f"a reward function must be callable, got {type(function).__name__}")
         self.function = function
         self.binding = Binding.of(function)
         self.name = name or str(getattr(function, "__name__", type(function).__name__))
         self.style = Style.BATCH if self.binding.batched else Style.SAMPLE
         self.scope, self.bounds, self.deterministic = scope, bounds, deterministic
         if scope != "sample" and not self.binding.batched:
-            raise InvalidReward(
+            raise InvalidSettings(
                 f"{self.name} is a {scope} reward but asks for one sample at a time; "
                 "ask for lists: trajectories, prompts, responses or ground_truths"
             )
@@ -271,7 +271,7 @@ def as_reward(rewarding: Rewarding) -> RewardFunction:
     if isinstance(rewarding, RewardFunction):
         return rewarding
     if isinstance(rewarding, type):
-        raise InvalidReward(f"{rewarding.__name__} is a class; make a reward of it first: {rewarding.__name__}(...)")
+        raise InvalidSettings(f"{rewarding.__name__} is a class; make a reward of it first: {rewarding.__name__}(...)")
     return FunctionReward(rewarding)
 
 

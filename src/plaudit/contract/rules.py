@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, TypeAlias
 
-from plaudit.errors import InvalidOutput, InvalidReward
+from plaudit.errors import InvalidOutput, InvalidSettings
 from plaudit.schedules import Schedule
 
 __all__ = [
@@ -68,9 +68,9 @@ class WeightedSum(Rule):
     def __post_init__(self) -> None:
         for weight in (*self.weights, self.offset):
             if isinstance(weight, bool) or not isinstance(weight, int | float | Schedule):
-                raise InvalidReward(f"a weight is a number or a Schedule, got {type(weight).__name__} {weight!r:.60}")
+                raise InvalidSettings(f"a weight is a number or a Schedule, got {type(weight).__name__} {weight!r:.60}")
             if not isinstance(weight, Schedule) and not math.isfinite(weight):
-                raise InvalidReward(f"a weight is a finite number, got {weight}")
+                raise InvalidSettings(f"a weight is a finite number, got {weight}")
 
     def combine(self, values: Sequence[float], step: int | None) -> Combined:
         weights = [weight if isinstance(weight, float | int) else _scheduled(weight, step) for weight in self.weights]
@@ -243,7 +243,7 @@ class Lexicographic(Rule):
 
     def __post_init__(self) -> None:
         if not 0.0 < self.resolution <= 1.0:
-            raise InvalidReward(f"need 0 < resolution <= 1, got {self.resolution}")
+            raise InvalidSettings(f"need 0 < resolution <= 1, got {self.resolution}")
 
     def combine(self, values: Sequence[float], step: int | None) -> Combined:
         for place, value in enumerate(values):
@@ -283,9 +283,9 @@ class Clip(_Transform):
 
     def __post_init__(self) -> None:
         if self.low is None and self.high is None:
-            raise InvalidReward("clip needs a low or a high end")
+            raise InvalidSettings("clip needs a low or a high end")
         if self.low is not None and self.high is not None and self.low > self.high:
-            raise InvalidReward(f"need low <= high, got low={self.low}, high={self.high}")
+            raise InvalidSettings(f"need low <= high, got low={self.low}, high={self.high}")
 
     def combine(self, values: Sequence[float], step: int | None) -> Combined:
         value = self._clipped(values[0])
@@ -315,7 +315,7 @@ class Affine(_Transform):
 
     def __post_init__(self) -> None:
         if self.source[0] >= self.source[1]:
-            raise InvalidReward(f"the source range must rise, got {self.source}")
+            raise InvalidSettings(f"the source range must rise, got {self.source}")
 
     @property
     def slope(self) -> float:

@@ -20,7 +20,7 @@ from plaudit.engine.backends.ray_actor import settled
 from plaudit.engine.backends.ray_session import RaySession
 from plaudit.engine.scorer import Scorer
 from plaudit.engine.shipping import Shipment
-from plaudit.errors import InvalidReward, PlauditError, RolloutsError, require
+from plaudit.errors import InvalidSettings, PlauditError, RolloutsError, require
 from plaudit.loading import load
 from plaudit.rollouts import RolloutsWriter, read_rollouts
 from plaudit.rollouts.mapping import ColumnMapping
@@ -73,7 +73,7 @@ def score_dataset(
     nodes must see `source` and `destination` under the same paths.
     """
     if concurrency is not None and concurrency < 1:
-        raise InvalidReward(f"concurrency must be at least 1, got {concurrency}")
+        raise InvalidSettings(f"concurrency must be at least 1, got {concurrency}")
     ColumnMapping(columns or {})
     load(reward)
     home = Path(destination).absolute()

@@ -16,7 +16,7 @@ from plaudit.contract.output import RewardOutput, Status
 from plaudit.engine.backends.ray_actor import settled
 from plaudit.engine.scorer import Scorer
 from plaudit.engine.shipping import Shipment
-from plaudit.errors import InvalidReward, InvalidTrajectory, RolloutsError, require
+from plaudit.errors import InvalidSettings, InvalidTrajectory, RolloutsError, require
 from plaudit.loading import load
 from plaudit.rollouts.mapping import ColumnMapping
 from plaudit.trajectory import Trajectory
@@ -45,13 +45,13 @@ def score_ray_dataset(
     require("ray.data", extra="ray", purpose="scoring a Ray Data dataset")
     loaded = load(reward)
     if loaded.scope != "sample":
-        raise InvalidReward(
+        raise InvalidSettings(
             f"{loaded.name!r} looks at a {loaded.scope} at once, and Ray Data cuts batches anywhere; "
             "keep groups in files and use score_dataset"
         )
     taken = [name for name in ADDED if name in (dataset.columns() or ())]
     if taken:
-        raise InvalidReward(f"the dataset has a column {taken[0]!r} already; rename or drop it before scoring")
+        raise InvalidSettings(f"the dataset has a column {taken[0]!r} already; rename or drop it before scoring")
     job = _Job(Shipment.of(reward), os.getcwd(), deadline_s, memory_mb, ColumnMapping(columns or {}))
     return dataset.map_batches(
         _BatchScorer,

@@ -25,7 +25,7 @@ from plaudit.engine.shipping import Shipment
 from plaudit.engine.stats import ScorerStats
 from plaudit.engine.stream import Supply
 from plaudit.engine.unit import Done, Limits
-from plaudit.errors import InvalidReward, InvalidTrajectory, did_you_mean
+from plaudit.errors import InvalidSettings, InvalidTrajectory, did_you_mean
 from plaudit.loading import load
 from plaudit.rollouts import Rollout, ScoredRollout
 from plaudit.trajectory import Trajectory
@@ -66,11 +66,11 @@ class Scorer:
     ) -> None:
         for name, value in (("workers", workers), ("batch_size", batch_size), ("group_size", group_size)):
             if value is not None and value < 1:
-                raise InvalidReward(f"{name} must be at least 1, got {value}")
+                raise InvalidSettings(f"{name} must be at least 1, got {value}")
         if backend not in BACKENDS:
-            raise InvalidReward(f"no backend named {backend!r}{did_you_mean(backend, BACKENDS)}")
+            raise InvalidSettings(f"no backend named {backend!r}{did_you_mean(backend, BACKENDS)}")
         if address is not None and backend != "ray":
-            raise InvalidReward(f"address={address!r} is for backend='ray'; the backend is {backend!r}")
+            raise InvalidSettings(f"address={address!r} is for backend='ray'; the backend is {backend!r}")
         self.reward = load(reward)
         self.limits = Limits(deadline_s, memory_mb)
         self.workers = workers or os.cpu_count() or 1
@@ -168,7 +168,9 @@ class Scorer:
 
 def _inline(scorer: Scorer, reward: Rewarding | str) -> Backend:
     if scorer.limits != Limits():
-        raise InvalidReward("inline scoring cannot stop a reward: for deadline_s or memory_mb use backend='processes'")
+        raise InvalidSettings(
+            "inline scoring cannot stop a reward: for deadline_s or memory_mb use backend='processes'"
+        )
     scorer.stats.workers = 1
     return InlineBackend(scorer.reward)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import cloudpickle
 
 from plaudit.contract.function import RewardFunction, Rewarding
-from plaudit.errors import InvalidReward
+from plaudit.errors import InvalidSettings
 from plaudit.loading import load
 from plaudit.loading.importing import modules_by_path
 
@@ -27,7 +27,7 @@ class Shipment:
 
     @classmethod
     def of(cls, reward: Rewarding | str) -> "Shipment":
-        """Pack a reward, or raise InvalidReward when it cannot travel."""
+        """Pack a reward, or raise InvalidSettings when it cannot travel."""
         if isinstance(reward, str):
             return cls(spec=reward, search_path=list(sys.path))
         by_value = modules_by_path()
@@ -36,7 +36,7 @@ class Shipment:
         try:
             return cls(pickled=cloudpickle.dumps(load(reward)), search_path=list(sys.path))
         except (TypeError, AttributeError, ValueError, RecursionError, OSError) as error:
-            raise InvalidReward(
+            raise InvalidSettings(
                 f"{getattr(reward, 'name', reward)!r} cannot be sent to another process: {error}; keep models and "
                 "connections out of __init__ and open them when first used, give the reward as 'file.py:name', or "
                 "score with backend='inline'"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from plaudit.contract.output import RewardOutput
-from plaudit.errors import InvalidReward
+from plaudit.errors import InvalidSettings
 from plaudit.trajectory import Trajectory
 
 __all__ = ["Done", "Limits", "Unit"]
@@ -58,6 +58,6 @@ class Limits:
 
     def __post_init__(self) -> None:
         if self.deadline_s is not None and self.deadline_s <= 0:
-            raise InvalidReward(f"deadline_s must be positive, got {self.deadline_s}")
+            raise InvalidSettings(f"deadline_s must be positive, got {self.deadline_s}")
         if self.memory_mb is not None and self.memory_mb < 1:
-            raise InvalidReward(f"memory_mb must be positive, got {self.memory_mb}")
+            raise InvalidSettings(f"memory_mb must be positive, got {self.memory_mb}")

@@ -12,7 +12,7 @@ from typing import Any
 
 from plaudit.contract.function import FunctionReward, RewardFunction
 from plaudit.dialects import convention_of, recognise
-from plaudit.errors import InvalidReward, RewardNotLoaded, did_you_mean
+from plaudit.errors import InvalidSettings, RewardNotLoaded, did_you_mean
 from plaudit.loading.failures import explain_failures
 
 __all__ = ["Arguments", "Loaded", "Target", "build", "is_reward_class", "signature_of"]
@@ -57,7 +57,7 @@ def build(target: Target, arguments: Arguments | None = None) -> Loaded:
         raise _no_reward(target, instance)
     try:
         return Loaded(FunctionReward(instance), "plaudit function", target.origin)
-    except InvalidReward as error:
+    except InvalidSettings as error:
         raise RewardNotLoaded(f"{target.spec} cannot be a reward: {error}") from error
 
 

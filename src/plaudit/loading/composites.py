@@ -13,7 +13,7 @@ import yaml
 from plaudit.contract import rules
 from plaudit.contract.combination import Combination, CompositeReward
 from plaudit.contract.function import RewardFunction
-from plaudit.errors import InvalidReward, RewardNotLoaded, did_you_mean
+from plaudit.errors import InvalidSettings, RewardNotLoaded, did_you_mean
 
 __all__ = ["build_composite"]
 
@@ -52,7 +52,7 @@ class _Composite:
         try:
             made = KINDS[kinds[0]](self, plain[kinds[0]], f"{at}.{kinds[0]}".lstrip("."), depth + 1)
             return self.apply_options(made, plain, at, fresh=kinds[0] != "reward")
-        except InvalidReward as error:
+        except InvalidSettings as error:
             raise self.error(at, f"makes no reward: {error}") from error
 
     def apply_options(

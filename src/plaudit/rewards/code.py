@@ -14,7 +14,7 @@ from typing import Any
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.contract.rules import Bounds
-from plaudit.errors import InvalidReward, InvalidTrajectory, SandboxError
+from plaudit.errors import InvalidSettings, InvalidTrajectory, SandboxError
 from plaudit.rewards.settings import check_choice, check_number, set_field
 from plaudit.sandbox import AssertSuite, Conclusion, Job, RunLimits, Suite, Verdict, read_suite, shared_pool
 from plaudit.sandbox.judging.rewriting.names import helpers_in, open_names, with_prefix
@@ -58,7 +58,7 @@ class CodeReward(RewardFunction):
         check_number("scratch_mb", self.scratch_mb, least=0)
         check_number("fuzz", self.fuzz, least=0)
         if self.fuzz and self.in_process:
-            raise InvalidReward("made-up inputs need split judging: leave out fuzz or in_process")
+            raise InvalidSettings("made-up inputs need split judging: leave out fuzz or in_process")
         set_field(self, "bounds", CREDITS[self.credit])
         wall_s = max(WALL_LEAST_S, WALL_FACTOR * self.cpu_s)
         limits = RunLimits(float(self.cpu_s), wall_s, int(self.memory_mb), scratch_mb=int(self.scratch_mb))

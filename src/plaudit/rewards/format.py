@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from plaudit.checks.quality import match_format_exactly
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput, Status
-from plaudit.errors import InvalidReward
+from plaudit.errors import InvalidSettings
 from plaudit.rewards.settings import set_field, texts
 from plaudit.trajectory import Trajectory
 from plaudit.verify.tags import find_faults
@@ -71,7 +71,7 @@ def _compile(pattern: str) -> re.Pattern[str]:
     try:
         return re.compile(pattern, re.DOTALL | re.MULTILINE)
     except re.error as error:
-        raise InvalidReward(f"{pattern!r} is not a regular expression: {error}") from None
+        raise InvalidSettings(f"{pattern!r} is not a regular expression: {error}") from None
 
 
 _TEMPLATE_COLUMNS = ("expected_format", "format")
@@ -92,7 +92,7 @@ class TemplateReward(RewardFunction):
 
     def __post_init__(self) -> None:
         if self.expected_format is not None and not str(self.expected_format).strip():
-            raise InvalidReward("expected_format is empty; give a template like 'The answer is [NUM].'")
+            raise InvalidSettings("expected_format is empty; give a template like 'The answer is [NUM].'")
 
     def compute_reward(self, trajectory: Trajectory) -> RewardOutput:
         template = self.expected_format or _own_template(trajectory)

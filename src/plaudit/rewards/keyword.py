@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput
-from plaudit.errors import InvalidReward
+from plaudit.errors import InvalidSettings
 from plaudit.rewards.settings import check_number, set_field, texts
 from plaudit.trajectory import Trajectory
 from plaudit.verify.text import normalize_text, words
@@ -45,7 +45,7 @@ class KeywordReward(RewardFunction):
         set_field(self, "penalty", _amounts("penalty", self.penalty, PENALTY))
         every = dict.fromkeys([*self.required, *dict(self.bonus), *dict(self.penalty)])  # type: ignore[arg-type]  # pairs by now
         if not every:
-            raise InvalidReward("KeywordReward needs words: required=[...], bonus=[...] or penalty=[...]")
+            raise InvalidSettings("KeywordReward needs words: required=[...], bonus=[...] or penalty=[...]")
         set_field(self, "patterns", tuple((word, _pattern(word)) for word in every))
 
     def compute_reward(self, trajectory: Trajectory) -> RewardOutput:
@@ -91,7 +91,7 @@ def _amounts(name: str, given: Amounts, default: float) -> tuple[tuple[str, floa
 def _pattern(phrase: str) -> re.Pattern[str]:
     spoken = [re.escape(normalize_text(word)) for word in words(phrase)]
     if not spoken:
-        raise InvalidReward(f"the keyword {phrase!r} has no letter or digit")
+        raise InvalidSettings(f"the keyword {phrase!r} has no letter or digit")
     return re.compile(rf"(?<!\w){' '.join(spoken)}(?!\w)")
 
 

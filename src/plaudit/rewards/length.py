@@ -10,7 +10,7 @@ from dataclasses import KW_ONLY, dataclass, field
 
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput
-from plaudit.errors import InvalidReward
+from plaudit.errors import InvalidSettings
 from plaudit.rewards.settings import check_choice, check_number, set_field
 from plaudit.trajectory import Trajectory
 from plaudit.verify.text import words
@@ -52,7 +52,7 @@ class LengthReward(RewardFunction):
     def __post_init__(self) -> None:
         check_choice("shape", self.shape, SHAPES)
         if self.target is not None and self.target_length not in (None, self.target):
-            raise InvalidReward(f"target={self.target} and target_length={self.target_length} are the same; give one")
+            raise InvalidSettings(f"target={self.target} and target_length={self.target_length} are the same; give one")
         set_field(self, "target", self.target if self.target is not None else self.target_length)
         set_field(self, "target_length", None)
         for name in ("target", "min_length", "max_length", "tolerance"):
@@ -66,7 +66,7 @@ class LengthReward(RewardFunction):
         else:
             low, high = self.min_length or 1.0, self.max_length or math.inf
         if not low <= (self.target or low) <= high:
-            raise InvalidReward(
+            raise InvalidSettings(
                 f"need min_length <= target <= max_length, got min_length={self.min_length}, target={self.target}, "
                 f"max_length={self.max_length}"
             )

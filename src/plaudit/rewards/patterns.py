@@ -10,7 +10,7 @@ from plaudit.checks.quality import evaluate_clarity, evaluate_conciseness, evalu
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.contract.rules import Bounds
-from plaudit.errors import InvalidReward
+from plaudit.errors import InvalidSettings
 from plaudit.rewards.math import MathReward, require_truth, verify_response
 from plaudit.rewards.settings import check_number, set_field
 from plaudit.trajectory import Trajectory
@@ -38,7 +38,7 @@ class GraduatedReward(RewardFunction):
     def __post_init__(self) -> None:
         set_field(self, "levels", tuple((check, value) for check, value in self.levels))
         if not self.levels:
-            raise InvalidReward("GraduatedReward needs levels: [(check, value), ...]")
+            raise InvalidSettings("GraduatedReward needs levels: [(check, value), ...]")
         for check, value in self.levels:
             _check_callable(check)
             check_number("the value of a level", value)
@@ -98,7 +98,7 @@ class MultiAspectReward(RewardFunction):
             check_number(f"the weight of {name}", getattr(self, name), least=0)
         total = sum(getattr(self, name) for name in ASPECTS)
         if not total:
-            raise InvalidReward("MultiAspectReward needs a weight above 0")
+            raise InvalidSettings("MultiAspectReward needs a weight above 0")
         set_field(self, "bounds", (0.0, float(total)))
 
     def compute_reward(self, trajectory: Trajectory) -> RewardOutput:
@@ -119,4 +119,4 @@ class MultiAspectReward(RewardFunction):
 
 def _check_callable(check: Any) -> None:
     if not callable(check):
-        raise InvalidReward(f"a check is a function of (response, ground_truth), got {type(check).__name__}")
+        raise InvalidSettings(f"a check is a function of (response, ground_truth), got {type(check).__name__}")

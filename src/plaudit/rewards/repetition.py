@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput
 from plaudit.contract.rules import Bounds
-from plaudit.errors import InvalidReward
+from plaudit.errors import InvalidSettings
 from plaudit.rewards.settings import check_number, set_field
 from plaudit.trajectory import Trajectory
 from plaudit.verify.text import bare_words, ngrams
@@ -26,7 +26,7 @@ class RepetitionPenalty(RewardFunction):
 
     def __post_init__(self) -> None:
         if not isinstance(self.ngram, int) or self.ngram < 1:
-            raise InvalidReward(f"ngram is a number of words, 1 or more, got {self.ngram!r}")
+            raise InvalidSettings(f"ngram is a number of words, 1 or more, got {self.ngram!r}")
         check_number("max_penalty", self.max_penalty, above=0)
         set_field(self, "bounds", (-float(self.max_penalty), 0.0))
 

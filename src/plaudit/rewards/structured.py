@@ -9,7 +9,7 @@ from typing import Any
 
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput
-from plaudit.errors import InvalidReward
+from plaudit.errors import InvalidSettings
 from plaudit.rewards.settings import check_choice, set_field, texts
 from plaudit.trajectory import Trajectory
 from plaudit.verify.structure import Finding, check_code, check_json, check_markdown, check_schema, check_xml
@@ -39,7 +39,7 @@ class StructuredOutputReward(RewardFunction):
             set_field(self, name, texts(name, getattr(self, name)))
         for name, belongs in OPTIONS.items():
             if getattr(self, name) and belongs != self.format:
-                raise InvalidReward(f"{name} belongs to format={belongs!r}, got format={self.format!r}")
+                raise InvalidSettings(f"{name} belongs to format={belongs!r}, got format={self.format!r}")
         if self.schema is not None:
             check_schema(self.schema)
 

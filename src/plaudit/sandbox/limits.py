@@ -7,7 +7,7 @@ unless asked for: with `scratch_mb`, the working directory is an empty folder fo
 
 from dataclasses import dataclass
 
-from plaudit.errors import InvalidLimits
+from plaudit.errors import InvalidSettings
 
 __all__ = ["RunLimits"]
 
@@ -26,8 +26,8 @@ class RunLimits:
     def __post_init__(self) -> None:
         for name in ("cpu_s", "wall_s", "memory_mb", "output_bytes", "result_bytes"):
             if not 0 < getattr(self, name) < float("inf"):
-                raise InvalidLimits(f"{name} must be a positive number, got {getattr(self, name)!r}")
+                raise InvalidSettings(f"{name} must be a positive number, got {getattr(self, name)!r}")
         if self.scratch_mb < 0:
-            raise InvalidLimits(f"scratch_mb must be 0 (no scratch space) or more, got {self.scratch_mb!r}")
+            raise InvalidSettings(f"scratch_mb must be 0 (no scratch space) or more, got {self.scratch_mb!r}")
         if self.wall_s < self.cpu_s:
-            raise InvalidLimits(f"wall_s={self.wall_s:g} would end a program before cpu_s={self.cpu_s:g} does")
+            raise InvalidSettings(f"wall_s={self.wall_s:g} would end a program before cpu_s={self.cpu_s:g} does")

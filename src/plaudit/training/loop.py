@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from plaudit.errors import ConfigError, TrainingError
+from plaudit.errors import InvalidSettings, TrainingError
 from plaudit.training.batches.collecting import Collector, seed_of
 from plaudit.training.batches.prefetching import Ahead, InTurn
 from plaudit.training.checkpoint import Checkpoints
@@ -52,7 +52,7 @@ def _refuse_what_it_cannot(config: RunConfig) -> None:
     estimator(config)
     loss_of(config, max_new_tokens=1)
     if config.sampling.sampler != "transformers":
-        raise ConfigError(
+        raise InvalidSettings(
             f"sampling.sampler={config.sampling.sampler}: this engine samples with transformers, since another sampler "
             "would not follow its updates; with engine=trl, vLLM does"
         )

@@ -13,7 +13,7 @@ import msgspec
 from plaudit.agents import Agent, EpisodeLimits
 from plaudit.contract.function import Rewarding
 from plaudit.engine import Scorer
-from plaudit.errors import ConfigError, DataError
+from plaudit.errors import DataError, InvalidSettings
 from plaudit.loading import load_agent
 from plaudit.training.batches.collecting import Scoring, seed_of
 from plaudit.training.batches.episodes import EpisodeSampler, EpisodeScorer
@@ -152,7 +152,7 @@ def questions_of(config: RunConfig, reward: Rewarding | None = None) -> Question
     if config.data.path is not None:
         return _from_data(config, given)
     if config.task is None:
-        raise ConfigError("there is nothing to train on: set data.path to a data file, or task to a built-in one")
+        raise InvalidSettings("there is nothing to train on: set data.path to a data file, or task to a built-in one")
     task = find_task(config.task)
     return Questions(
         prompts=task.prompts,
@@ -168,7 +168,7 @@ def questions_of(config: RunConfig, reward: Rewarding | None = None) -> Question
 
 def _from_data(config: RunConfig, reward: Rewarding | str | None) -> Questions:
     if reward is None and config.training.agent_file is None:
-        raise ConfigError(
+        raise InvalidSettings(
             f"data.path={config.data.path} says what to ask, but nothing says what is good: "
             "set training.reward_function, e.g. training.reward_function=my.py:name"
         )
@@ -217,7 +217,7 @@ def _fitted(questions: Questions, policy: Policy, config: RunConfig) -> Question
     if longest is None:
         return questions
     if longest < 1:
-        raise ConfigError(
+        raise InvalidSettings(
             f"sampling.max_new_tokens={questions.max_new_tokens} leaves no room for a prompt in the model's context "
             f"of {context}; lower it"
         )

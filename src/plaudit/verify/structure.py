@@ -16,7 +16,7 @@ import jsonschema_rs
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
-from plaudit.errors import InvalidReward
+from plaudit.errors import InvalidSettings
 from plaudit.verify.fences import find_fences
 from plaudit.verify.tags import without_thinking
 from plaudit.verify.text import words
@@ -51,11 +51,11 @@ def check_json(response: str, schema: Mapping[str, Any] | None = None) -> Findin
 
 
 def check_schema(schema: Mapping[str, Any]) -> None:
-    """Raise InvalidReward unless this is a JSON Schema that refers to nothing outside itself."""
+    """Raise InvalidSettings unless this is a JSON Schema that refers to nothing outside itself."""
     try:
         _validator(json.dumps(schema))
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, TypeError, ValueError) as error:
-        raise InvalidReward(f"not a usable JSON Schema: {_short(error)}") from None
+        raise InvalidSettings(f"not a usable JSON Schema: {_short(error)}") from None
 
 
 def check_xml(response: str, required_tags: Sequence[str] = ()) -> Finding:

@@ -15,7 +15,7 @@ import plaudit
 from plaudit import CompositeReward, RewardOutput, Status, reward
 from plaudit.contract.boundary import score_samples
 from plaudit.engine import EndpointPolicy, Usage, guarded
-from plaudit.errors import InvalidReward, TransientError
+from plaudit.errors import InvalidSettings, TransientError
 from tests.engine.endpoint.judging import USAGE, Answer, Judge, Scripted, failing, guard, samples, slow
 
 
@@ -202,7 +202,7 @@ def test_a_reward_that_is_not_async_or_not_by_sample_cannot_be_guarded(endpoint)
         return [1.0 for _ in responses]
 
     for wrong in (blocking, batched, 0.5 * Judge(endpoint.url)):
-        with pytest.raises(InvalidReward, match="cannot be guarded: it must be async and take one sample at a time"):
+        with pytest.raises(InvalidSettings, match="cannot be guarded: it must be async and take one sample at a time"):
             guarded(wrong)
 
 
@@ -222,7 +222,7 @@ def test_a_reward_that_is_not_async_or_not_by_sample_cannot_be_guarded(endpoint)
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
 )
 def test_a_policy_that_makes_no_sense_is_refused_when_built(arguments, message):
-    with pytest.raises(InvalidReward, match=message):
+    with pytest.raises(InvalidSettings, match=message):
         EndpointPolicy(**arguments)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from plaudit.errors import ConfigError
+from plaudit.errors import InvalidSettings
 from plaudit.training.config.reading import KEYS, build_config, documented, load_config
 from plaudit.training.config.schema import RunConfig, flat
 
@@ -57,7 +57,7 @@ def test_an_override_sets_its_key(override, key, value):
     ],
 )
 def test_a_wrong_override_says_what_is_wrong_with_it(override, message):
-    with pytest.raises(ConfigError, match=message):
+    with pytest.raises(InvalidSettings, match=message):
         load_config(None, [override])
 
 
@@ -81,12 +81,12 @@ def test_overrides_take_the_place_of_the_file(tmp_path):
 def test_a_wrong_file_says_what_is_wrong_with_it(tmp_path, text, message):
     path = tmp_path / "config.yaml"
     path.write_text(text)
-    with pytest.raises(ConfigError, match=message):
+    with pytest.raises(InvalidSettings, match=message):
         load_config(path)
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(ConfigError, match=r"cannot read the config .*missing.yaml"):
+    with pytest.raises(InvalidSettings, match=r"cannot read the config .*missing.yaml"):
         load_config(tmp_path / "missing.yaml")
 
 

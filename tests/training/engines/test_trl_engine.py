@@ -12,7 +12,7 @@ import torch
 from safetensors.torch import load_file
 
 from plaudit import RewardOutput, Status, reward
-from plaudit.errors import ConfigError, TrainingError
+from plaudit.errors import InvalidSettings, TrainingError
 from plaudit.training import RLOOAdvantage, train
 from plaudit.training.config.reading import KEYS
 from plaudit.training.engines.trl_arguments import (
@@ -53,7 +53,7 @@ def test_every_key_of_the_config_is_decided_for_trl():
 )
 def test_what_trl_cannot_express_is_refused_by_name(tmp_path, override, told):
     config = small(tmp_path / "run", "engine=trl", override, "eval.pass_at=[1]")
-    with pytest.raises(ConfigError, match="engine=trl cannot do this") as refused:
+    with pytest.raises(InvalidSettings, match="engine=trl cannot do this") as refused:
         train(config)
     assert told in str(refused.value)
     assert not (tmp_path / "run").exists()
@@ -70,13 +70,13 @@ def test_what_trl_cannot_express_is_refused_by_name(tmp_path, override, told):
     ],
 )
 def test_combinations_that_trl_cannot_express_are_refused_and_harmless_ones_are_not(tmp_path, overrides, told):
-    with pytest.raises(ConfigError, match=told):
+    with pytest.raises(InvalidSettings, match=told):
         refuse_what_trl_cannot(small(tmp_path, *overrides), ONE)
     refuse_what_trl_cannot(small(tmp_path, overrides[-1]) if "clip" not in told else small(tmp_path), ONE)
 
 
 def test_all_refusals_are_told_at_once(tmp_path):
-    with pytest.raises(ConfigError, match=r"training\.gamma=0\.5.*filter\.by=spread"):
+    with pytest.raises(InvalidSettings, match=r"training\.gamma=0\.5.*filter\.by=spread"):
         refuse_what_trl_cannot(small(tmp_path, "training.gamma=0.5", "filter.by=spread"), ONE)
 
 

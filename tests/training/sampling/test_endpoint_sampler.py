@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from plaudit.engine import EndpointPolicy
-from plaudit.errors import InvalidSampling, SamplingFailed
+from plaudit.errors import InvalidSettings, SamplingFailed
 from plaudit.training.model.policy import Policy
 from plaudit.training.model.tiny import tiny_policy
 from plaudit.training.sampling import EndpointSampler, SamplingSettings
@@ -184,5 +184,5 @@ def test_samples_without_tokens_can_be_trained_on(server):
 
 @pytest.mark.parametrize("url", ["", "127.0.0.1:8000", "ftp://x/v1"])
 def test_a_url_that_is_none_is_refused(url):
-    with pytest.raises(InvalidSampling, match="the url must be like"):
+    with pytest.raises(InvalidSettings, match="the url must be like"):
         EndpointSampler(url, "tiny")

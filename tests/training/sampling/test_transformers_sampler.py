@@ -10,7 +10,7 @@ from transformers import (
     Qwen3Config,
 )  # fmt: skip
 
-from plaudit.errors import DataError, InvalidSampling
+from plaudit.errors import DataError, InvalidSettings
 from plaudit.training.model.loading import LoraSettings, with_lora
 from plaudit.training.model.policy import Policy
 from plaudit.training.model.tiny import character_tokenizer, tiny_policy
@@ -204,10 +204,10 @@ def test_a_prompt_without_tokens_is_an_error(warm_policy):
     ids=lambda value: str(value),
 )
 def test_settings_that_make_no_sense_are_refused(wrong, words):
-    with pytest.raises(InvalidSampling, match=words):
+    with pytest.raises(InvalidSettings, match=words):
         SamplingSettings(**wrong)
 
 
 def test_no_samples_at_all_is_refused(warm_policy):
-    with pytest.raises(InvalidSampling, match="num_samples must be at least 1, got 0"):
+    with pytest.raises(InvalidSettings, match="num_samples must be at least 1, got 0"):
         warm_policy.sampler().sample(PROMPTS, 0)

@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from plaudit.errors import InvalidSampling, MissingPackage
+from plaudit.errors import InvalidSettings, MissingPackage
 from plaudit.training.sampling import SamplingSettings, VLLMSampler
 
 
@@ -120,7 +120,7 @@ def test_an_engine_that_exists_is_used(vllm):
 
 
 def test_a_model_and_an_engine_are_one_too_many(vllm):
-    with pytest.raises(InvalidSampling, match="give either"):
+    with pytest.raises(InvalidSettings, match="give either"):
         VLLMSampler("m", engine=object())
 
 

@@ -11,7 +11,7 @@ from plaudit import training
 from plaudit.cli.console import print_json, print_message, print_result
 from plaudit.cli.options import JsonOption, QuietOption
 from plaudit.cli.training.training_watch import TrainingWatch, outcome_table
-from plaudit.errors import ConfigError, did_you_mean
+from plaudit.errors import InvalidSettings, did_you_mean
 from plaudit.training.config.reading import KEYS, documented, load_config, read_yaml
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.run_folder import RunFolder
@@ -68,10 +68,10 @@ def _config(given: list[str], *, resume: bool) -> RunConfig:
     files = [each for each in given if "=" not in each]
     overrides = [each for each in given if "=" in each]
     if len(files) > 1:
-        raise ConfigError(f"one config file at most, got {' and '.join(files)}; overrides are key=value")
+        raise InvalidSettings(f"one config file at most, got {' and '.join(files)}; overrides are key=value")
     if files and not Path(files[0]).exists():
         hint = did_you_mean(files[0], KEYS) if not files[0].endswith((".yaml", ".yml")) else ""
-        raise ConfigError(f"no config file {files[0]!r}{hint} (overrides are written key=value)")
+        raise InvalidSettings(f"no config file {files[0]!r}{hint} (overrides are written key=value)")
     config = load_config(files[0] if files else None, overrides)
     folder = RunFolder(Path(config.output_dir))
     if resume and not files and folder.holds_run:

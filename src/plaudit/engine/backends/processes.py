@@ -19,7 +19,7 @@ from plaudit.engine.shipping import Shipment
 from plaudit.engine.stats import ScorerStats
 from plaudit.engine.stream import Supply
 from plaudit.engine.unit import Done, Limits, Unit
-from plaudit.errors import InvalidReward, ScoringFailed
+from plaudit.errors import InvalidSettings, ScoringFailed
 
 __all__ = ["ProcessBackend"]
 
@@ -117,7 +117,7 @@ class ProcessBackend:
             self._false_starts = 0
             yield done
         if worker.refusal is not None:
-            raise InvalidReward(f"a worker could not load the reward: {worker.refusal}")
+            raise InvalidSettings(f"a worker could not load the reward: {worker.refusal}")
 
     def _expires(self, worker: Worker) -> float:
         if not worker.units or self._limits.deadline_s is None or not worker.started:

@@ -22,7 +22,7 @@ from plaudit.contract.output import RewardOutput, Status
 from plaudit.engine.endpoint.breaker import Breaker, Verdict
 from plaudit.engine.endpoint.policy import EndpointPolicy
 from plaudit.engine.endpoint.transient import fault_of, is_transient, status_of
-from plaudit.errors import InvalidReward
+from plaudit.errors import InvalidSettings
 from plaudit.trajectory import Trajectory
 
 __all__ = ["Pace", "guarded", "wait_strategy"]
@@ -44,7 +44,7 @@ def guarded(
     """
     inner = as_reward(reward)
     if inner.style is not Style.SAMPLE or not inner.is_async:
-        raise InvalidReward(
+        raise InvalidSettings(
             f"{inner.name} cannot be guarded: it must be async and take one sample at a time; "
             "guard the reward that calls the endpoint, not a combination around it"
         )

@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass, fields
 from typing import TypeGuard
 
-from plaudit.errors import InvalidReward
+from plaudit.errors import InvalidSettings
 
 __all__ = ["EndpointPolicy"]
 
@@ -40,7 +40,7 @@ class EndpointPolicy:
         for field in fields(self):
             self._check(field.name, getattr(self, field.name))
         if self.first_wait_s > self.longest_wait_s:
-            raise InvalidReward(
+            raise InvalidSettings(
                 f"need first_wait_s <= longest_wait_s, got {self.first_wait_s:g} and {self.longest_wait_s:g}"
             )
 
@@ -52,7 +52,7 @@ class EndpointPolicy:
         else:
             valid, expected = _is_number(value) and value > 0, "a number above 0"
         if not valid and not (name == "per_second" and value is None):
-            raise InvalidReward(f"{name} must be {expected}, got {value!r:.60}")
+            raise InvalidSettings(f"{name} must be {expected}, got {value!r:.60}")
 
 
 def _is_number(value: float | None) -> TypeGuard[float]:

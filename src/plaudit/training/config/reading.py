@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 import msgspec
 import yaml
 
-from plaudit.errors import ConfigError, did_you_mean
+from plaudit.errors import InvalidSettings, did_you_mean
 from plaudit.training.config.schema import RunConfig, flat
 
 __all__ = ["KEYS", "Key", "build_config", "documented", "load_config", "read_yaml"]
@@ -39,7 +39,7 @@ class Key(msgspec.Struct, frozen=True):
         try:
             return yaml.safe_load(text)
         except yaml.YAMLError as error:
-            raise ConfigError(f"{self.name}={text!r} is no YAML value: {str(error).splitlines()[0]}") from None
+            raise InvalidSettings(f"{self.name}={text!r} is no YAML value: {str(error).splitlines()[0]}") from None
 
 
 def load_config(
@@ -65,7 +65,7 @@ def build_config(values: Mapping[str, Any]) -> RunConfig:
     try:
         return msgspec.convert(nested, RunConfig, strict=False)
     except msgspec.ValidationError as error:
-        raise ConfigError(_explained(str(error), flat(nested))) from None
+        raise InvalidSettings(_explained(str(error), flat(nested))) from None
 
 
 def read_yaml(path: str | Path) -> dict[str, Any]:
@@ -73,11 +73,11 @@ def read_yaml(path: str | Path) -> dict[str, Any]:
     try:
         plain = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
-        raise ConfigError(f"cannot read the config {path}: {error.strerror}") from None
+        raise InvalidSettings(f"cannot read the config {path}: {error.strerror}") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"the config {path} is no YAML: {error}") from None
+        raise InvalidSettings(f"the config {path} is no YAML: {error}") from None
     if not isinstance(plain, dict | None):
-        raise ConfigError(f"the config {path} holds {type(plain).__name__} {plain!r:.40}; expected keys and values")
+        raise InvalidSettings(f"the config {path} holds {type(plain).__name__} {plain!r:.40}; expected keys and values")
     return {str(key): value for key, value in (plain or {}).items() if value != {}}
 
 
@@ -109,19 +109,19 @@ def _scalar(value: Any) -> str:
 def _pair(override: str) -> tuple[str, str]:
     name, equals, value = override.removeprefix("+").partition("=")
     if not (name and equals):
-        raise ConfigError(f"expected key=value, such as optimizer.lr=1e-3, got {override!r}")
+        raise InvalidSettings(f"expected key=value, such as optimizer.lr=1e-3, got {override!r}")
     return name.strip(), value.strip()
 
 
-def _unknown(name: str) -> ConfigError:
+def _unknown(name: str) -> InvalidSettings:
     if name in SECTIONS:
-        return ConfigError(
+        return InvalidSettings(
             f"{name} is a section; set its keys: {', '.join(k for k in KEYS if k.startswith(name + '.'))}"
         )
     last = name.rpartition(".")[2]
     same = [known for known in KEYS if known.rpartition(".")[2] == last]
     hint = f"; did you mean {same[0]!r}?" if same else did_you_mean(name, KEYS)
-    return ConfigError(f"no key {name!r}{hint} (`plaudit train --print-config` lists all)")
+    return InvalidSettings(f"no key {name!r}{hint} (`plaudit train --print-config` lists all)")
 
 
 def _explained(message: str, values: Mapping[str, Any]) -> str:

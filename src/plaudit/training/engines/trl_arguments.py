@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from plaudit.errors import ConfigError
+from plaudit.errors import InvalidSettings
 from plaudit.training.config.schema import RunConfig, flat
 from plaudit.training.learning.losses import LossSettings
 from plaudit.training.learning.updater import loss_of
@@ -111,7 +111,7 @@ class Shape:
 
 
 def refuse_what_trl_cannot(config: RunConfig, shape: Shape) -> None:
-    """Raise ConfigError that names every option which TRL cannot express."""
+    """Raise InvalidSettings that names every option which TRL cannot express."""
     values = flat(config.to_dict())
     found = [
         f"{name}={_plain(values[name])}: {required.because}"
@@ -120,7 +120,7 @@ def refuse_what_trl_cannot(config: RunConfig, shape: Shape) -> None:
     ]
     found += [wrong for wrong in (_loss_refusal(config, shape), _batch_refusal(config, shape)) if wrong]
     if found:
-        raise ConfigError(f"engine=trl cannot do this; change it, or take engine=local: {'; '.join(found)}")
+        raise InvalidSettings(f"engine=trl cannot do this; change it, or take engine=local: {'; '.join(found)}")
 
 
 def trl_arguments(config: RunConfig, shape: Shape) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from plaudit.errors import ConfigError
+from plaudit.errors import InvalidSettings
 from plaudit.schedules import CosineSchedule, LinearSchedule, PiecewiseSchedule, Schedule
 from plaudit.training.batches.collecting import Batch
 from plaudit.training.config.schema import RunConfig
@@ -235,7 +235,7 @@ def _sampled_logprobs(batch: Batch, tokens: TokenBatch) -> Tensor:
     width = tokens.mask_B_T.shape[1]
     rows = [trajectory.tokens.logprobs if trajectory.tokens else None for trajectory in batch.sampled.trajectories]
     if any(row is None for row in rows):
-        raise ConfigError("samples of another sampler or of older weights need its log-probs, and it gives none")
+        raise InvalidSettings("samples of another sampler or of older weights need its log-probs, and it gives none")
     padded = [[*row, *[0.0] * (width - len(row))] for row in rows if row is not None]
     return torch.tensor(padded, device=tokens.mask_B_T.device)
 

@@ -19,7 +19,7 @@ from tenacity import Retrying, retry_if_exception, stop_after_attempt
 from plaudit.engine.endpoint.guard import Pace, wait_strategy
 from plaudit.engine.endpoint.policy import EndpointPolicy
 from plaudit.engine.endpoint.transient import fault_of, is_transient
-from plaudit.errors import InvalidSampling, SamplingFailed
+from plaudit.errors import InvalidSettings, SamplingFailed
 from plaudit.training.data.prompts import PromptLike, Prompts
 from plaudit.training.sampling.sampler import Response, Sampled, SamplingSettings, drawn_by, gather
 from plaudit.trajectory import Prompt, Tokens, Trajectory
@@ -54,7 +54,7 @@ class EndpointSampler:
     def __post_init__(self) -> None:
         parts = urlsplit(self.url)
         if parts.scheme not in ("http", "https") or not parts.netloc:
-            raise InvalidSampling(f"the url must be like 'http://127.0.0.1:8000/v1', got {self.url!r}")
+            raise InvalidSettings(f"the url must be like 'http://127.0.0.1:8000/v1', got {self.url!r}")
         object.__setattr__(self, "_pace", Pace(self.policy.per_second, time.monotonic))
 
     def sample(

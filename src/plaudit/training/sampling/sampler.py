@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeAlias
 import msgspec
 
 from plaudit.agents import Action
-from plaudit.errors import InvalidSampling
+from plaudit.errors import InvalidSettings
 from plaudit.training.data.prompts import PromptLike, Prompts
 from plaudit.trajectory import Tokens, Trajectory
 
@@ -42,7 +42,7 @@ class SamplingSettings:
         }
         for name, (expected, is_wrong) in wrong.items():
             if is_wrong:
-                raise InvalidSampling(f"{name} must be {expected}, got {getattr(self, name)!r}")
+                raise InvalidSettings(f"{name} must be {expected}, got {getattr(self, name)!r}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ def drawn_by(
 ) -> Sampled:
     """What `draw` gives for a batch as anyone may hand it in; it is only asked when there is something to draw."""
     if num_samples < 1:
-        raise InvalidSampling(f"num_samples must be at least 1, got {num_samples}")
+        raise InvalidSettings(f"num_samples must be at least 1, got {num_samples}")
     prompts = Prompts.of(batch)
     return draw(prompts, num_samples, settings) if prompts else Sampled([], [])
 

@@ -7,7 +7,7 @@ trained here. vLLM is imported when a sampler is made.
 from collections.abc import Iterable
 from typing import Any
 
-from plaudit.errors import InvalidSampling, require
+from plaudit.errors import InvalidSettings, require
 from plaudit.training.data.prompts import PromptLike, Prompts
 from plaudit.training.model.encoding import encoded_prompts, offsets_of
 from plaudit.training.sampling.sampler import Response, Sampled, SamplingSettings, drawn_by, gather
@@ -33,7 +33,7 @@ class VLLMSampler:
         options: dict[str, Any] | None = None,
     ) -> None:
         if (model is None) == (engine is None):
-            raise InvalidSampling("give either the model that vLLM is to load, or an engine that has loaded one")
+            raise InvalidSettings("give either the model that vLLM is to load, or an engine that has loaded one")
         self._vllm = require("vllm", extra="vllm", purpose="sampling with vLLM")
         self.settings = settings or SamplingSettings()
         self.engine = engine or self._vllm.LLM(

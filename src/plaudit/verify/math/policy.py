@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Any
 
-from plaudit.errors import InvalidReward, did_you_mean
+from plaudit.errors import InvalidSettings, did_you_mean
 
 __all__ = ["MathPolicy", "Percent", "Units", "parse_switches", "policy_from_switches"]
 
@@ -70,13 +70,13 @@ _TRUTHS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "
 
 
 def policy_from_switches(switches: Mapping[str, Any], base: MathPolicy | None = None) -> MathPolicy:
-    """The policy with these switches, the others as in `base`; raises InvalidReward for what is no switch."""
+    """The policy with these switches, the others as in `base`; raises InvalidSettings for what is no switch."""
     given = {name: _value(name, value) for name, value in switches.items()}
     current = {name: getattr(base, name) for name in _DEFAULTS} if base else _DEFAULTS
     try:
         return MathPolicy(**{**current, **given})
     except ValueError as error:
-        raise InvalidReward(f"no such policy: {error}") from error
+        raise InvalidSettings(f"no such policy: {error}") from error
 
 
 def parse_switches(texts: list[str]) -> dict[str, str]:
@@ -84,13 +84,13 @@ def parse_switches(texts: list[str]) -> dict[str, str]:
     pairs = [pair.strip() for text in texts for pair in text.split(",") if pair.strip()]
     for pair in pairs:
         if not all(part.strip() for part in pair.partition("=")):
-            raise InvalidReward(f"a switch is NAME=VALUE, such as units=ignore; got {pair!r}")
+            raise InvalidSettings(f"a switch is NAME=VALUE, such as units=ignore; got {pair!r}")
     return {name.strip(): value.strip() for name, _, value in (pair.partition("=") for pair in pairs)}
 
 
 def _value(name: str, value: Any) -> Any:
     if name not in _DEFAULTS:
-        raise InvalidReward(
+        raise InvalidSettings(
             f"no switch named {name!r}{did_you_mean(name, _DEFAULTS)} (there are {', '.join(_DEFAULTS)})"
         )
     default = _DEFAULTS[name]
@@ -98,9 +98,9 @@ def _value(name: str, value: Any) -> Any:
     if isinstance(default, bool):
         if isinstance(plain, bool):
             return plain
-        raise InvalidReward(f"{name} is yes or no, got {value!r}")
+        raise InvalidSettings(f"{name} is yes or no, got {value!r}")
     try:
         return type(default)(plain)
     except (TypeError, ValueError) as error:
         choices = ", ".join(type(default)) if isinstance(default, StrEnum) else "a whole number"
-        raise InvalidReward(f"{name} is one of {choices}; got {value!r}") from error
+        raise InvalidSettings(f"{name} is one of {choices}; got {value!r}") from error
