@@ -19,7 +19,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from plaudit.training.learning.advantages import (
+from plaudit.training.advantages.credit import BatchCredit, Credit
+from plaudit.training.advantages.estimators import (
     Advantage,
     DrGRPOAdvantage,
     GAEAdvantage,
@@ -30,9 +31,7 @@ from plaudit.training.learning.advantages import (
     ReinforceBaselineAdvantage,
     RLOOAdvantage,
 )
-from plaudit.training.learning.credit import Credit
-from plaudit.training.learning.divergence import KLEstimator, kl_divergence
-from plaudit.training.learning.earnings import Earnings
+from plaudit.training.learning.kl import KLEstimator, kl_divergence
 from plaudit.training.learning.losses import LOSSES, Anchors, Average, LossSettings, policy_loss, value_loss
 
 PINNED = ("verl==0.9.1", "tensordict==0.15.3", "pyvers==0.2.3", "codetiming==1.4.0", "omegaconf==2.4.0")
@@ -74,9 +73,9 @@ class Batch:
         placed[torch.arange(len(rewards)), self.ends] = rewards
         return placed
 
-    def earnings(self, token_rewards: Tensor | None = None) -> Earnings:
+    def batch_credit(self, token_rewards: Tensor | None = None) -> BatchCredit:
         """The same in plaudit's words."""
-        return Earnings(
+        return BatchCredit(
             self._credits(self.rewards, token_rewards),
             self.groups.tolist(),
             components={"right": self._credits(self.rewards, None), "short": self._credits(self.others, None)},
@@ -137,7 +136,7 @@ class Comparison:
         return expected
 
 
-def estimated(estimator: Advantage, of: Callable[[Batch], Earnings] = Batch.earnings) -> Side:
+def estimated(estimator: Advantage, of: Callable[[Batch], BatchCredit] = Batch.batch_credit) -> Side:
     """Our advantages, as a tensor that is 0 where verl's is."""
     return lambda batch: torch.tensor(estimator.estimate(of(batch))) * batch.mask
 
@@ -173,7 +172,7 @@ def advantages(algos: Any) -> Iterator[Comparison]:
     summed = theirs("rloo")
     yield Comparison(
         "advantage rloo, rewards per token",
-        estimated(RLOOAdvantage(), lambda batch: batch.earnings(batch.token_rewards)),
+        estimated(RLOOAdvantage(), lambda batch: batch.batch_credit(batch.token_rewards)),
         lambda batch: summed(replace(batch, rewards=batch.rewards + batch.token_rewards.sum(1))),
         why,
     )
@@ -218,8 +217,8 @@ def whitened(algos: Any) -> Iterator[Comparison]:
     )
 
 
-def by_token(batch: Batch) -> Earnings:
-    return batch.earnings(batch.token_rewards)
+def by_token(batch: Batch) -> BatchCredit:
+    return batch.batch_credit(batch.token_rewards)
 
 
 def on_given(batch: Batch) -> Batch:

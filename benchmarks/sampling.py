@@ -8,9 +8,10 @@ import time
 
 import torch
 
-from plaudit.training.model.tiny import WarmStart, tiny_policy, warm_start
-from plaudit.training.sampling import SamplingSettings, TransformersSampler
-from plaudit.training.tasks import find_task
+from plaudit.training import SamplingSettings, TransformersSampler
+from plaudit.training.learning.warm_start import WarmStart, warm_start
+from plaudit.training.model.tiny import tiny_policy
+from plaudit.training.tasks.catalog import find_task
 
 ROUNDS = 7
 SIZES = ((16, 8), (32, 8), (64, 16))

@@ -26,8 +26,9 @@ from plaudit import RewardFunction, Trajectory
 from plaudit.errors import require
 from plaudit.training import load_config, train
 from plaudit.training.config.schema import RunConfig
-from plaudit.training.reporting.held_out import HeldOut
-from plaudit.training.run import Ingredients, gathered
+from plaudit.training.engines.engine import NoProgress
+from plaudit.training.reporting.evaluation import HeldOut
+from plaudit.training.run import Run, build_run
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 TASKS = ("addition", "follow_format", "length_control")
@@ -100,7 +101,7 @@ def run_config(folder: str, steps: int, seed: int) -> RunConfig:
 
 def in_plaudit(config: RunConfig, watch: Stopwatch) -> float:
     """The held-out score after training in plaudit's own loop."""
-    return train(config, watch=watch, overwrite=True).after["eval/score"]
+    return train(config, progress=watch, overwrite=True).after["eval/score"]
 
 
 def in_trl(config: RunConfig, watch: Stopwatch) -> float:
@@ -108,14 +109,14 @@ def in_trl(config: RunConfig, watch: Stopwatch) -> float:
     trl = require("trl", extra="trl", purpose="the comparison with TRL")
     datasets = require("datasets", extra="trl", purpose="the comparison with TRL")
     transformers = require("transformers", extra="train", purpose="the comparison with TRL")
-    parts = gathered(config)
-    parts.warm_start(config)
+    parts = build_run(config)
+    parts.warm_start(NoProgress())
 
     class Ends(transformers.TrainerCallback):  # type: ignore[misc, name-defined]
         def on_step_end(self, *_: Any, **__: Any) -> None:
             watch.end_step()
 
-    rows = [{"prompt": row.prompt, "ground_truth": row.ground_truth} for row in parts.questions.prompts]
+    rows = [{"prompt": row.prompt, "ground_truth": row.ground_truth} for row in parts.task.prompts]
     trainer = trl.GRPOTrainer(
         model=parts.policy.model,
         reward_funcs=trl_reward,
@@ -126,8 +127,8 @@ def in_trl(config: RunConfig, watch: Stopwatch) -> float:
     )
     trainer.remove_callback(transformers.PrinterCallback)
     trainer.train()
-    held_out = HeldOut(parts.questions.held_out, parts.judge, config, settings=parts.settings)
-    score = held_out.evaluate(parts.policy.sampler(parts.settings), config.steps)["eval/score"]
+    held_out = HeldOut(parts.task.held_out, parts.judge, config, settings=parts.sampling)
+    score = held_out.evaluate(parts.policy.sampler(parts.sampling), config.steps)["eval/score"]
     parts.close()
     return score
 
@@ -137,14 +138,14 @@ def trl_reward(completions: list[str], ground_truth: list[str], **_: Any) -> lis
     return [float(said.strip() == truth) for said, truth in zip(completions, ground_truth, strict=True)]
 
 
-def trl_arguments(trl: Any, config: RunConfig, parts: Ingredients) -> Any:
+def trl_arguments(trl: Any, config: RunConfig, parts: Run) -> Any:
     """TRL's names for what the config says."""
     return trl.GRPOConfig(
         output_dir=config.output_dir,
         max_steps=config.steps,
         per_device_train_batch_size=PROMPTS * SAMPLES,
         num_generations=SAMPLES,
-        max_completion_length=parts.settings.max_new_tokens,
+        max_completion_length=parts.sampling.max_new_tokens,
         learning_rate=config.optimizer.lr,
         lr_scheduler_type=config.optimizer.schedule,
         adam_beta1=config.optimizer.betas[0],
@@ -230,7 +231,7 @@ def compare_async(rounds: int, steps: int) -> None:
                 watch = Stopwatch()
                 told = [f"training.async_train={ahead}", "training.reward_backend=inline", f"steps={steps}",
                         "eval.prompts=8", "eval.every=0", "checkpoint.every=0", f"output_dir={folder}/run"]  # fmt: skip
-                train(load_config(None, told), reward=ServerReward(), watch=watch)
+                train(load_config(None, told), reward=ServerReward(), progress=watch)
             found.append(watch.seconds_per_step)
             print(f"async_train={ahead:5}  {watch.seconds_per_step:.4f} s/step", flush=True)
     ratio = statistics.median(times["false"]) / statistics.median(times["true"])

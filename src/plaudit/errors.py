@@ -13,7 +13,7 @@ PlauditError
 ├── DataError         (ValueError)    prompts that cannot be trained on
 ├── SamplingFailed    (RuntimeError)  a sampler got no response
 ├── PolicyError       (ValueError)    a model that cannot be loaded, saved or trained as asked
-├── InvalidAdvantage  (ValueError)    rewards that cannot be turned into advantages, or an impossible loss
+├── InvalidAdvantage  (ValueError)    rewards that cannot be turned into advantages
 ├── AgentError        (ValueError)    an agent file without an agent, or an environment that answers wrongly
 ├── TransientError    (RuntimeError)  an endpoint failed in a way that may pass
 ├── SandboxError      (RuntimeError)  programs cannot be run, or not safely; says nothing about the program

@@ -6,7 +6,7 @@ import torch
 
 from plaudit import RewardFunction, Trajectory
 from plaudit.training import GRPOAdvantage, SamplingSettings, TransformersSampler, find_task, policy_loss, tiny_policy
-from plaudit.training.model.tiny import WarmStart, warm_start
+from plaudit.training.learning.warm_start import WarmStart, warm_start
 
 
 class SortReward(RewardFunction):

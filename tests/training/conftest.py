@@ -3,9 +3,10 @@
 import pytest
 import torch
 
+from plaudit.training.learning.warm_start import WarmStart, warm_start
 from plaudit.training.model.policy import Policy
-from plaudit.training.model.tiny import WarmStart, tiny_policy, warm_start
-from plaudit.training.tasks import find_task
+from plaudit.training.model.tiny import tiny_policy
+from plaudit.training.tasks.catalog import find_task
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -14,7 +14,7 @@ import pytest
 from plaudit.errors import TrainingError
 from plaudit.training import train
 from plaudit.training.checkpoint import Checkpoints
-from plaudit.training.disk_full import room_in
+from plaudit.training.disk_full import explain_full_disk
 from plaudit.training.run_folder import RunFolder
 from tests.training.full_disk import disk_full_after
 from tests.training.runs import SMALL, curves, metrics, rollouts, small
@@ -103,10 +103,10 @@ def test_a_model_that_finds_no_room_at_the_end_is_written_when_there_is(tmp_path
 
 
 def test_another_error_of_the_operating_system_is_not_taken_for_a_full_disk(tmp_path):
-    with pytest.raises(PermissionError), room_in(RunFolder(tmp_path)):
+    with pytest.raises(PermissionError), explain_full_disk(RunFolder(tmp_path)):
         raise PermissionError(errno.EACCES, "not yours")
 
 
 def test_a_disk_without_room_for_a_first_checkpoint_says_that_the_run_begins_anew(tmp_path):
-    with pytest.raises(TrainingError, match="--resume, which begins anew"), room_in(RunFolder(tmp_path)):
+    with pytest.raises(TrainingError, match="--resume, which begins anew"), explain_full_disk(RunFolder(tmp_path)):
         raise OSError(errno.ENOSPC, "no space left")

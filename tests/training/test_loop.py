@@ -178,7 +178,7 @@ def test_a_folder_with_a_run_is_not_replaced_unless_asked(trained, tmp_path):
     [
         (["advantage=grop"], Exception, "no advantage named 'grop'; did you mean 'grpo'"),
         (["loss.name=grop"], Exception, "no loss 'grop'; did you mean 'grpo'"),
-        (["task=sort_digit"], DataError, "did you mean 'sort_digits'"),
+        (["task=sort_digit"], InvalidSettings, "did you mean 'sort_digits'"),
         (["task=null"], InvalidSettings, "nothing to train on"),
         (["training.reward_function=chek_answer"], Exception, "did you mean 'check_answer'"),
         (["sampling.max_new_tokens=300"], InvalidSettings, "leaves no room for a prompt"),

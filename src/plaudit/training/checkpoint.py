@@ -79,6 +79,12 @@ class Checkpoints:
         found = ((path, _NAME.fullmatch(path.name)) for path in self.folder.glob("step-*"))
         return [Checkpoint(path, int(match[1])) for path, match in found if match is not None]
 
+    def resume_hint(self) -> str:
+        """What to do when there was no room, and where the run goes on then."""
+        newest = self.newest()
+        where = "begins anew" if newest is None else f"goes on after step {newest.step}"
+        return f"make room and run it again with --resume, which {where}"
+
     def _prune(self) -> None:
         for old in sorted(self.all(), key=lambda checkpoint: checkpoint.step)[: -self.keep]:
             shutil.rmtree(old.path, ignore_errors=True)

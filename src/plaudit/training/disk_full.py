@@ -16,14 +16,14 @@ from plaudit.errors import RolloutsError, TrainingError
 from plaudit.training.checkpoint import Checkpoints
 from plaudit.training.run_folder import RunFolder
 
-__all__ = ["how_to_go_on", "room_in"]
+__all__ = ["explain_full_disk"]
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _NUMBER = re.compile(r"\(os error (\d+)\)")
 
 
 @contextmanager
-def room_in(folder: RunFolder) -> Iterator[None]:
+def explain_full_disk(folder: RunFolder) -> Iterator[None]:
     """Turn what a full disk raises inside into a TrainingError that says how to go on."""
     try:
         yield
@@ -31,15 +31,8 @@ def room_in(folder: RunFolder) -> Iterator[None]:
         number = _number(error)
         if number not in FULL:
             raise
-        remedy = how_to_go_on(Checkpoints(folder.checkpoints))
+        remedy = Checkpoints(folder.checkpoints).resume_hint()
         raise TrainingError(f"no room left in {folder.path} ({os.strerror(number)}); {remedy}") from error
-
-
-def how_to_go_on(checkpoints: Checkpoints) -> str:
-    """What to do when there was no room, and where the run goes on then."""
-    newest = checkpoints.newest()
-    where = "begins anew" if newest is None else f"goes on after step {newest.step}"
-    return f"make room and run it again with --resume, which {where}"
 
 
 def _number(error: BaseException) -> int:

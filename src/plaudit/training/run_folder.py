@@ -15,8 +15,8 @@ from typing import Any
 from plaudit import jsonline
 from plaudit.errors import TrainingError
 from plaudit.rollouts import Rollout, RolloutsWriter
-from plaudit.training.config.reading import documented, read_yaml
-from plaudit.training.config.schema import RunConfig, flat
+from plaudit.training.config.reading import document_config, read_yaml
+from plaudit.training.config.schema import RunConfig, flatten
 
 __all__ = ["RunFolder", "RunLog"]
 
@@ -67,6 +67,13 @@ class RunFolder:
         """True when a run was begun here."""
         return self.config.is_file()
 
+    def open(self, config: RunConfig, *, resume: bool, overwrite: bool) -> None:
+        """Go on with the run that is here where `resume` says so, else begin one."""
+        if resume and self.holds_run:
+            self.check_continues(config)
+        else:
+            self.begin(config, overwrite=overwrite)
+
     def begin(self, config: RunConfig, *, overwrite: bool = False) -> None:
         """Make the folder and save the config; a folder with a run in it is replaced only with `overwrite`."""
         if self.holds_run and not overwrite:
@@ -82,12 +89,12 @@ class RunFolder:
         self.path.mkdir(parents=True, exist_ok=True)
         self.save_config(config)
 
-    def continued(self, config: RunConfig) -> None:
+    def check_continues(self, config: RunConfig) -> None:
         """Check that a config continues the run in this folder, and save it."""
-        before = flat(read_yaml(self.config))
+        before = flatten(read_yaml(self.config))
         changed = [
             f"{name}: {before.get(name)!r} → {value!r}"
-            for name, value in flat(config.to_dict()).items()
+            for name, value in flatten(config.to_dict()).items()
             if before.get(name) != value and not name.startswith(FREE)
         ]
         if changed:
@@ -100,7 +107,7 @@ class RunFolder:
     def save_config(self, config: RunConfig) -> None:
         """Write config.yaml, every key with its meaning, whole or not at all."""
         partial = self.config.with_name("config.yaml.partial")
-        partial.write_text(documented(config), encoding="utf-8")
+        partial.write_text(document_config(config), encoding="utf-8")
         os.replace(partial, self.config)
 
     def sizes(self) -> dict[str, int]:

@@ -10,10 +10,9 @@ from plaudit import Status, Trajectory, reward
 from plaudit.agents import EpisodeLimits
 from plaudit.errors import AgentError
 from plaudit.loading import load_agent
-from plaudit.training import train
+from plaudit.training import SamplingSettings, train
 from plaudit.training.batches.episodes import EpisodeSampler, EpisodeScorer
 from plaudit.training.model.tiny import tiny_policy
-from plaudit.training.sampling import SamplingSettings
 from tests.training.runs import curves, metrics, rollouts, small
 
 TWO_TURNS = """
@@ -69,14 +68,14 @@ def options(tmp_path, *more: str) -> list[str]:
 def test_the_tokens_trained_on_are_the_ones_sampled(written):
     policy = tiny_policy(seed=1)
     sampler = policy.sampler(SamplingSettings(max_new_tokens=3, seed=5))
-    drawn, draw = [], sampler.continued
+    drawn, draw = [], sampler.continue_from
 
-    def watched(contexts, settings):
+    def record_contexts(contexts, settings):
         actions = draw(contexts, settings)
         drawn.extend((context, action) for context, action in zip(contexts, actions, strict=True))
         return actions
 
-    sampler.continued = watched
+    sampler.continue_from = record_contexts
     episodes = EpisodeSampler(sampler, load_agent(written(TWO_TURNS)), EpisodeLimits(max_length=40))
     sampled = episodes.sample([Trajectory(text, "", ground_truth="ab") for text in ("aa=", "a=b=")], 3)
     batch = policy.batch(sampled)

@@ -3,7 +3,7 @@
 import pytest
 
 from plaudit import RewardOutput, Status, Trajectory
-from plaudit.errors import TrainingError
+from plaudit.errors import InvalidSettings, TrainingError
 from plaudit.training.batches.filtering import GroupFilter
 
 UNSCORED = RewardOutput.unscored(Status.TIMEOUT, "too slow")
@@ -81,5 +81,5 @@ def test_a_reward_without_scores_cannot_filter():
     ids=["unknown", "bounds"],
 )
 def test_a_filter_that_makes_no_sense_cannot_be_built(arguments, message):
-    with pytest.raises(TrainingError, match=message):
+    with pytest.raises(InvalidSettings, match=message):
         GroupFilter(**arguments)

@@ -3,7 +3,7 @@
 import threading
 
 from plaudit.training import train
-from plaudit.training.batches.prefetching import Ahead
+from plaudit.training.batches.prefetching import PrefetchedBatches
 from plaudit.training.model.policy import Policy
 from tests.training.runs import metrics, small
 
@@ -28,10 +28,10 @@ def moved(policy):
 
 
 def run(policy, collector, steps, *, max_staleness, every):
-    ahead = Ahead(
+    ahead = PrefetchedBatches(
         collector,
         policy,
-        sampler_of=Policy.sampler,
+        build_sampler=Policy.sampler,
         max_staleness=max_staleness,
         last=lambda step: min(steps, -(-step // every) * every),
     )
@@ -55,7 +55,7 @@ def test_no_batch_is_drawn_across_a_checkpoint(tiny):
 
 def test_the_policy_is_updated_while_the_next_batch_is_drawn(tiny):
     collector = Collector()
-    ahead = Ahead(collector, tiny, sampler_of=Policy.sampler, max_staleness=1, last=lambda step: 2)
+    ahead = PrefetchedBatches(collector, tiny, build_sampler=Policy.sampler, max_staleness=1, last=lambda step: 2)
     ahead.next(1)
     collector.go_on.clear()
     moved(tiny)  # the second batch waits meanwhile

@@ -3,8 +3,8 @@
 import pytest
 
 from plaudit.errors import InvalidSettings
-from plaudit.training.config.reading import KEYS, build_config, documented, load_config
-from plaudit.training.config.schema import RunConfig, flat
+from plaudit.training.config.reading import KEYS, build_config, document_config, load_config
+from plaudit.training.config.schema import RunConfig, flatten
 
 
 def test_without_anything_it_is_the_embedded_default():
@@ -32,7 +32,7 @@ def test_without_anything_it_is_the_embedded_default():
     ids=lambda value: str(value)[:40],
 )  # fmt: skip
 def test_an_override_sets_its_key(override, key, value):
-    assert flat(load_config(None, [override]).to_dict())[key] == value
+    assert flatten(load_config(None, [override]).to_dict())[key] == value
 
 
 @pytest.mark.parametrize(
@@ -99,12 +99,12 @@ def test_an_empty_file_is_the_default(tmp_path):
 def test_what_is_printed_can_be_read_back(tmp_path):
     config = load_config(None, ["optimizer.lr=3e-5", "data.prompt_template=a: {b}\n#c", "sampling.stop=['\\n', '#']"])
     path = tmp_path / "printed.yaml"
-    path.write_text(documented(config))
+    path.write_text(document_config(config))
     assert load_config(path) == config
 
 
 def test_every_key_has_a_meaning_and_stands_in_what_is_printed():
-    printed = documented(RunConfig())
+    printed = document_config(RunConfig())
     for key in KEYS.values():
         assert len(key.meaning) > 5
         assert f"# {key.meaning}" in printed

@@ -10,7 +10,7 @@ import pytest
 
 from plaudit.errors import DataError
 from plaudit.training.data.prompts import Prompts
-from plaudit.training.data.sources import fitting, read_prompts
+from plaudit.training.data.sources import keep_fitting, read_prompts
 from plaudit.training.data.templates import PromptTemplate
 from plaudit.training.model.tiny import character_tokenizer
 
@@ -185,16 +185,16 @@ def test_a_template_with_an_unknown_column_is_an_error_with_the_line(lines):
 def test_prompts_that_are_too_long_are_named_or_dropped():
     prompts, tokenizer = Prompts.of(["12", "123456", "1"]), character_tokenizer()
     with pytest.raises(DataError, match="1 of 3 prompts are longer than 3 tokens; the first is sample 1 with 6"):
-        fitting(prompts, tokenizer, 3)
-    assert fitting(prompts, tokenizer, 3, drop=True).prompts == ["12", "1"]
-    assert fitting(prompts, tokenizer, 6) == prompts
+        keep_fitting(prompts, tokenizer, 3)
+    assert keep_fitting(prompts, tokenizer, 3, drop=True).prompts == ["12", "1"]
+    assert keep_fitting(prompts, tokenizer, 6) == prompts
     with pytest.raises(DataError, match="none would be left"):
-        fitting(prompts[1:2], tokenizer, 3, drop=True)
+        keep_fitting(prompts[1:2], tokenizer, 3, drop=True)
 
 
 def test_prompts_are_rows_in_order():
     prompts = Prompts.of(["a", [{"role": "user", "content": "b"}]])
-    assert (len(prompts), prompts[1:].prompts, prompts.picked([1, 0]).prompts[1]) == (2, [prompts[1].prompt], "a")
+    assert (len(prompts), prompts[1:].prompts, prompts.pick([1, 0]).prompts[1]) == (2, [prompts[1].prompt], "a")
     assert Prompts.of("abc").prompts == ["abc"]
     with pytest.raises(DataError, match="prompt 0 is int 3"):
         Prompts.of([3])

@@ -15,6 +15,7 @@ from plaudit import RewardOutput, Status, reward
 from plaudit.errors import InvalidSettings, TrainingError
 from plaudit.training import RLOOAdvantage, train
 from plaudit.training.config.reading import KEYS
+from plaudit.training.engines.engine import NoProgress
 from plaudit.training.engines.trl_arguments import (
     ADVANTAGES,
     BY_PLAUDIT,
@@ -22,10 +23,9 @@ from plaudit.training.engines.trl_arguments import (
     RENAMED,
     REQUIRED,
     Shape,
-    refuse_what_trl_cannot,
+    check_trl_can,
     trl_arguments,
 )
-from plaudit.training.watching import Silence
 from tests.training.runs import curves, metrics, rollouts, small
 
 ONE = Shape(processes=1, max_new_tokens=6)
@@ -71,13 +71,13 @@ def test_what_trl_cannot_express_is_refused_by_name(tmp_path, override, told):
 )
 def test_combinations_that_trl_cannot_express_are_refused_and_harmless_ones_are_not(tmp_path, overrides, told):
     with pytest.raises(InvalidSettings, match=told):
-        refuse_what_trl_cannot(small(tmp_path, *overrides), ONE)
-    refuse_what_trl_cannot(small(tmp_path, overrides[-1]) if "clip" not in told else small(tmp_path), ONE)
+        check_trl_can(small(tmp_path, *overrides), ONE)
+    check_trl_can(small(tmp_path, overrides[-1]) if "clip" not in told else small(tmp_path), ONE)
 
 
 def test_all_refusals_are_told_at_once(tmp_path):
     with pytest.raises(InvalidSettings, match=r"training\.gamma=0\.5.*filter\.by=spread"):
-        refuse_what_trl_cannot(small(tmp_path, "training.gamma=0.5", "filter.by=spread"), ONE)
+        check_trl_can(small(tmp_path, "training.gamma=0.5", "filter.by=spread"), ONE)
 
 
 def test_a_batch_is_shared_by_processes_and_steps_are_counted_in_optimizer_steps(tmp_path):
@@ -162,7 +162,7 @@ def test_trl_starts_from_the_same_model_and_asks_the_same_prompts_as_the_local_e
     assert asked == [line["prompt"] for line in rollouts(local.folder.path)]
 
 
-class Terminates(Silence):
+class Terminates(NoProgress):
     """Asks the run to stop at a step."""
 
     def __init__(self, step: int) -> None:
@@ -175,7 +175,7 @@ class Terminates(Silence):
 
 def test_a_stopped_run_is_resumed_to_the_numbers_of_an_uninterrupted_one(run, tmp_path):
     config = small(tmp_path / "run", "engine=trl", "steps=4", "training.reward_backend=inline")
-    stopped = train(config, reward=halting, watch=Terminates(1))
+    stopped = train(config, reward=halting, progress=Terminates(1))
     assert (stopped.step, stopped.stopped_by) == (2, "SIGTERM")
     resumed = train(config, reward=halting, resume=True)
     assert resumed.after == run.after

@@ -7,7 +7,7 @@ import torch
 from datasets import Dataset
 from trl import GRPOConfig, GRPOTrainer
 
-from plaudit.training.learning.advantages import GDPOAdvantage, GRPOAdvantage
+from plaudit.training.advantages.estimators import GDPOAdvantage, GRPOAdvantage
 from plaudit.training.learning.losses import LOSSES, Anchors, policy_loss
 from plaudit.training.model.tiny import tiny_policy
 

@@ -6,10 +6,10 @@ import pytest
 import torch
 
 from plaudit import RewardOutput, Tokens, Trajectory
-from plaudit.errors import InvalidAdvantage
-from plaudit.training.learning.advantages import RLOOAdvantage
-from plaudit.training.learning.divergence import kl_divergence
-from plaudit.training.learning.earnings import Earnings
+from plaudit.errors import InvalidAdvantage, InvalidSettings
+from plaudit.training.advantages.credit import BatchCredit
+from plaudit.training.advantages.estimators import RLOOAdvantage
+from plaudit.training.learning.kl import kl_divergence
 from plaudit.training.learning.losses import (
     LOSSES,
     Anchors,
@@ -190,7 +190,7 @@ def test_kl_estimators_are_their_formulas_and_agree_in_the_mean():
         assert expected.item() == pytest.approx(true.item())
     assert (kl_divergence(policy, reference, "k3") >= 0).all()
     assert torch.allclose(kl_divergence(policy, reference, "k2"), (policy - reference) ** 2 / 2)
-    with pytest.raises(InvalidAdvantage, match="no KL estimator 'k4'"):
+    with pytest.raises(InvalidSettings, match="no KL estimator 'k4'"):
         kl_divergence(policy, reference, "k4")
 
 
@@ -273,7 +273,7 @@ MISTAKES = {
 
 @pytest.mark.parametrize(("mistake", "message"), MISTAKES.values(), ids=MISTAKES)
 def test_a_mistake_in_a_loss_is_told_with_its_numbers(mistake, message):
-    with pytest.raises(InvalidAdvantage, match=message):
+    with pytest.raises((InvalidSettings, InvalidAdvantage), match=message):
         mistake()
 
 
@@ -284,16 +284,16 @@ def test_token_rewards_change_the_gradient_of_single_tokens():
         tokens = Tokens([3, 4, 5], offsets=[(0, 1), (2, 3), (4, 5)])
         return Trajectory("?", "a b c", group=0, tokens=tokens), RewardOutput(1.0, token_rewards=token_rewards)
 
-    def gradient(earnings):
-        estimates = RLOOAdvantage().estimate(earnings)
+    def gradient(batch_credit):
+        estimates = RLOOAdvantage().estimate(batch_credit)
         now = torch.full((2, 3), -1.0, requires_grad=True)
         advantages, mask = pad_advantages(estimates, torch.ones(2, 3))
         policy_loss(now, now.detach(), advantages, mask).value.backward()
         return now.grad
 
     batch = [scored([1.0, 0.0, 0.0]), scored([0.0, 0.0, 1.0])]
-    assert (gradient(Earnings.of(batch, by="outcome")) == 0).all()
-    by_token = gradient(Earnings.of(batch))
+    assert (gradient(BatchCredit.of(batch, by="outcome")) == 0).all()
+    by_token = gradient(BatchCredit.of(batch))
     assert by_token[:, 0].tolist() == [0.0, 0.0]  # both still have everything ahead of them
     assert (by_token[0, 1:] > 0).all()  # what came after the reward is made less likely
     assert (by_token[1, 1:] < 0).all()  # what led to the reward is made more likely

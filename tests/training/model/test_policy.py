@@ -3,11 +3,12 @@
 import pytest
 import torch
 
-from plaudit.errors import PolicyError
-from plaudit.training.model.loading import LoraSettings, load_policy, with_lora
+from plaudit.errors import InvalidSettings, PolicyError
+from plaudit.training import SamplingSettings
+from plaudit.training.learning.warm_start import WarmStart, warm_start
+from plaudit.training.model.loading import LoraSettings, add_lora, load_policy
 from plaudit.training.model.policy import Policy
-from plaudit.training.model.tiny import WarmStart, tiny_policy, warm_start
-from plaudit.training.sampling import SamplingSettings
+from plaudit.training.model.tiny import tiny_policy
 from plaudit.trajectory import Tokens, Trajectory
 
 PROMPTS = [[4, 5, 6], [7, 8, 9, 10, 11]]
@@ -33,8 +34,8 @@ def doubled(policy: Policy) -> Policy:
 @pytest.mark.parametrize("lora", [False, True], ids=["weights", "lora"])
 def test_log_probabilities_and_gradients_are_those_of_transformers(lora):
     policy = tiny_policy(seed=1)
-    policy = doubled(with_lora(policy, LoraSettings(rank=2)) if lora else policy)
-    got = policy.logprobs(policy.packed(PROMPTS, RESPONSES)).logprobs_B_T
+    policy = doubled(add_lora(policy, LoraSettings(rank=2)) if lora else policy)
+    got = policy.logprobs(policy.pack(PROMPTS, RESPONSES)).logprobs_B_T
     own = torch.autograd.grad(got.sum(), list(policy.parameters()))
     plain = [plain_logprobs(policy, *pair) for pair in zip(PROMPTS, RESPONSES, strict=True)]
     theirs = torch.autograd.grad(sum(each.sum() for each in plain), list(policy.parameters()))
@@ -49,7 +50,7 @@ def test_entropy_is_that_of_the_whole_distribution():
     policy = tiny_policy(seed=1)
     with torch.no_grad():
         policy.model.lm_head.weight.zero_()
-    entropy = policy.logprobs(policy.packed(PROMPTS, RESPONSES)).entropy_B_T
+    entropy = policy.logprobs(policy.pack(PROMPTS, RESPONSES)).entropy_B_T
     uniform = torch.tensor(float(len(policy.tokenizer))).log()
     torch.testing.assert_close(entropy[1], uniform.expand(5), atol=1e-5, rtol=0)
     assert not entropy.requires_grad
@@ -67,8 +68,8 @@ def test_a_batch_takes_tokens_as_they_were_drawn_and_keeps_their_mask():
 
 def test_a_part_of_a_batch_has_the_same_log_probabilities():
     policy = tiny_policy(seed=1)
-    batch = policy.packed(PROMPTS, RESPONSES)
-    part = batch.picked(torch.tensor([0]))
+    batch = policy.pack(PROMPTS, RESPONSES)
+    part = batch.pick(torch.tensor([0]))
     assert part.ids_B_L.shape == (1, 6)
     whole = policy.logprobs(batch).logprobs_B_T[:1, :3]
     torch.testing.assert_close(policy.logprobs(part).logprobs_B_T, whole, atol=1e-5, rtol=0)
@@ -77,8 +78,8 @@ def test_a_part_of_a_batch_has_the_same_log_probabilities():
 @pytest.mark.parametrize("lora", [False, True], ids=["weights", "lora"])
 def test_a_reference_stays_as_it_was(lora):
     policy = tiny_policy(seed=1)
-    policy = with_lora(policy) if lora else policy
-    batch = policy.packed(PROMPTS, RESPONSES)
+    policy = add_lora(policy) if lora else policy
+    batch = policy.pack(PROMPTS, RESPONSES)
     reference, before = policy.reference(), policy.logprobs(batch).logprobs_B_T.detach()
     doubled(policy)
     torch.testing.assert_close(reference.logprobs(batch).logprobs_B_T.detach(), before, atol=1e-5, rtol=0)
@@ -91,7 +92,7 @@ def test_a_saved_policy_loads_as_the_same(tmp_path):
     policy.save(tmp_path)
     assert (tmp_path / "model.safetensors").is_file()
     again = load_policy(tmp_path)
-    batch = policy.packed(PROMPTS, RESPONSES)
+    batch = policy.pack(PROMPTS, RESPONSES)
     assert torch.equal(again.logprobs(batch).logprobs_B_T, policy.logprobs(batch).logprobs_B_T)
     settings = SamplingSettings(max_new_tokens=6, seed=1)
     prompt = "4 a\nB~="
@@ -103,16 +104,16 @@ def test_an_adapter_loads_on_top_of_its_model(tmp_path):
     policy = doubled(load_policy(tmp_path / "model", lora=LoraSettings(rank=2)))
     policy.save(tmp_path / "adapter")
     assert not (tmp_path / "adapter" / "model.safetensors").exists()
-    batch = policy.packed(PROMPTS, RESPONSES)
+    batch = policy.pack(PROMPTS, RESPONSES)
     again = load_policy(tmp_path / "adapter")
     assert torch.equal(again.logprobs(batch).logprobs_B_T, policy.logprobs(batch).logprobs_B_T)
     assert again.state().keys() == policy.state().keys()
 
 
 def test_a_merged_policy_needs_no_adapter(tmp_path):
-    policy = doubled(with_lora(tiny_policy(seed=1), LoraSettings(rank=2)))
-    policy.merged().save(tmp_path)
-    batch = policy.packed(PROMPTS, RESPONSES)
+    policy = doubled(add_lora(tiny_policy(seed=1), LoraSettings(rank=2)))
+    policy.merge_adapters().save(tmp_path)
+    batch = policy.pack(PROMPTS, RESPONSES)
     merged = load_policy(tmp_path)
     assert not merged.is_lora
     got = merged.logprobs(batch).logprobs_B_T
@@ -120,7 +121,7 @@ def test_a_merged_policy_needs_no_adapter(tmp_path):
 
 
 def test_lora_trains_only_its_adapters():
-    policy = with_lora(tiny_policy(seed=1), LoraSettings(rank=2))
+    policy = add_lora(tiny_policy(seed=1), LoraSettings(rank=2))
     assert all("lora_" in name for name in policy.state())
     assert len(policy.state()) == len(list(policy.parameters())) == 2 * 2 * 7
 
@@ -132,7 +133,7 @@ def test_a_state_restores_and_one_of_another_model_is_refused():
     policy.restore(state)
     assert all(torch.equal(kept, state[name]) for name, kept in policy.state().items())
     with pytest.raises(PolicyError, match="of another model"):
-        policy.restore(with_lora(tiny_policy(seed=1)).state())
+        policy.restore(add_lora(tiny_policy(seed=1)).state())
 
 
 @pytest.mark.parametrize(
@@ -154,7 +155,7 @@ def test_a_folder_that_holds_no_model_is_an_error(tmp_path):
 
 
 def test_an_unknown_dtype_is_an_error():
-    with pytest.raises(PolicyError, match="no dtype 'bflot16'; did you mean 'bfloat16'"):
+    with pytest.raises(InvalidSettings, match="no dtype 'bflot16'; did you mean 'bfloat16'"):
         load_policy("tiny", dtype="bflot16")
 
 
@@ -170,7 +171,7 @@ def test_making_a_model_leaves_the_global_random_numbers_alone():
     torch.manual_seed(5)
     expected = torch.rand(1)
     torch.manual_seed(5)
-    with_lora(tiny_policy(seed=1))
+    add_lora(tiny_policy(seed=1))
     assert torch.equal(torch.rand(1), expected)
 
 

@@ -23,7 +23,7 @@ def policy():
 
 
 def states_and_gradients(policy, prompts, responses):
-    batch = policy.packed(prompts, responses)
+    batch = policy.pack(prompts, responses)
     weights = DecoderWeights.of(policy.model, batch.ids_B_L.shape[1])
     states = response_states(weights, batch.ids_B_L, batch.starts_B, batch.mask_B_T.shape[1])
     parts = [states[row, : len(response)] for row, response in enumerate(responses)]

@@ -7,9 +7,9 @@ import pytest
 
 from plaudit import RewardOutput, Status, Trajectory
 from plaudit.training.reporting.analysis import analyze
-from plaudit.training.reporting.analysis_text import WIDTH, analysis_text, batch_line
-from plaudit.training.reporting.response_kinds import NEAR_KINDS, kinds_of
-from plaudit.training.reporting.reward_metrics import reward_metrics
+from plaudit.training.reporting.analysis_text import WIDTH, describe_batch, render_analysis
+from plaudit.training.reporting.metrics import reward_metrics
+from plaudit.training.reporting.response_kinds import NEAR_KINDS, find_kinds
 
 
 def judged(response, reward, *, score=None, reason="", step=None, prompt="What is 2 + 2?", **metadata):
@@ -61,7 +61,7 @@ def test_what_was_not_scored_is_told_apart_from_failures(run):
     found = analyze(run)
     assert found.failing == sum(output.score == 0.0 for _, output in run)
     assert found.summary.statuses == {"ok": 200, "timeout": 1}
-    assert "1 timeout: took longer than 10 s" in analysis_text(found)
+    assert "1 timeout: took longer than 10 s" in render_analysis(found)
 
 
 def test_the_distribution_is_told_with_skewness_and_variance(run):
@@ -71,7 +71,7 @@ def test_the_distribution_is_told_with_skewness_and_variance(run):
     variance = mean * (1 - mean)
     assert found.variance == pytest.approx(variance)
     assert found.to_dict()["skewness"] == pytest.approx((1 - 2 * mean) / variance**0.5)
-    assert f"skewness {(1 - 2 * mean) / variance**0.5:+.2f}" in analysis_text(found)
+    assert f"skewness {(1 - 2 * mean) / variance**0.5:+.2f}" in render_analysis(found)
 
 
 def test_rewards_over_training_are_told_by_period(run):
@@ -107,7 +107,7 @@ def test_without_scores_the_lower_half_of_the_range_fails():
     ids=["constant", "binary", "length", "dead groups"],
 )
 def test_what_usually_goes_wrong_is_remarked(scored, remark):
-    assert remark in analysis_text(analyze(scored))
+    assert remark in render_analysis(analyze(scored))
 
 
 def test_the_saved_analysis_is_json_that_reads_back(run, tmp_path):
@@ -123,13 +123,13 @@ def test_the_saved_analysis_is_json_that_reads_back(run, tmp_path):
 @pytest.mark.parametrize("scored", [[], [(Trajectory("?", "!"), RewardOutput.unscored(Status.ERROR, "boom"))]])
 def test_an_analysis_of_nothing_is_text_too(scored, tmp_path):
     found = analyze(scored)
-    assert "no sample was scored" in analysis_text(found)
+    assert "no sample was scored" in render_analysis(found)
     found.save(tmp_path / "a.json")
 
 
 def test_the_text_is_narrow_and_safe_for_a_terminal(run):
     nasty = [judged("\x1b[2J\r" + "long " * 100, -5.0, reason="bad\x07 " * 30, score=0.0) for _ in range(50)]
-    text = analysis_text(analyze([*run, *nasty]))
+    text = render_analysis(analyze([*run, *nasty]))
     assert max(map(len, text.splitlines())) <= WIDTH
     assert not any(char in text for char in "\x1b\x07\r")
 
@@ -150,7 +150,7 @@ KINDS = {
 
 @pytest.mark.parametrize(("response", "kind"), KINDS.items(), ids=KINDS.values())
 def test_kinds_are_told_from_the_text(response, kind):
-    assert kind in kinds_of(Trajectory("?", response))
+    assert kind in find_kinds(Trajectory("?", response))
 
 
 NEAR = {
@@ -169,20 +169,20 @@ NEAR = {
 @pytest.mark.parametrize(("texts", "kinds"), NEAR.items(), ids=[f"{a}-{b}" for a, b in NEAR])
 def test_short_responses_are_compared_with_the_ground_truth(texts, kinds):
     response, truth = texts
-    assert kinds_of(Trajectory("?", response, ground_truth=truth)) & set(NEAR_KINDS) == kinds
+    assert find_kinds(Trajectory("?", response, ground_truth=truth)) & set(NEAR_KINDS) == kinds
 
 
 def test_a_response_that_was_cut_off_is_a_kind_of_its_own():
-    assert "cut off at the length limit" in kinds_of(Trajectory("?", "a", metadata={"finish_reason": "length"}))
-    assert "cut off at the length limit" not in kinds_of(Trajectory("?", "a", metadata={"finish_reason": "stop"}))
+    assert "cut off at the length limit" in find_kinds(Trajectory("?", "a", metadata={"finish_reason": "length"}))
+    assert "cut off at the length limit" not in find_kinds(Trajectory("?", "a", metadata={"finish_reason": "stop"}))
 
 
 def test_the_line_of_a_batch_tells_its_distribution():
     outputs = [RewardOutput(0.0), RewardOutput(0.0), RewardOutput(1.0), RewardOutput.unscored(Status.ERROR, "boom")]
-    line = batch_line(outputs)
+    line = describe_batch(outputs)
     assert "4 samples, 1 not scored: min 0, mean 0.333, max 1" in line
     assert line.endswith("[█▅]")
-    assert batch_line([]) == "rewards of 0 samples"
+    assert describe_batch([]) == "rewards of 0 samples"
 
 
 def test_batch_metrics_hold_components_extra_logs_and_statuses():

@@ -56,9 +56,12 @@ def test_odd_runs_are_drawn_too(metrics, tmp_path):
 
 
 def test_panels_without_numbers_are_left_out():
-    assert [panel.title for panel in PANELS if panel.told(rows(3))] == ["Response length (tokens)", "Entropy"]
-    assert [line.metric for line in MAIN.told(rows(3))] == ["reward"]  # the score is the same line
-    assert [line.metric for line in MAIN.told([{"step": 1, "reward": 1.0, "score": 0.5}])] == ["reward", "score"]
+    assert [panel.title for panel in PANELS if panel.visible_lines(rows(3))] == ["Response length (tokens)", "Entropy"]
+    assert [line.metric for line in MAIN.visible_lines(rows(3))] == ["reward"]  # the score is the same line
+    assert [line.metric for line in MAIN.visible_lines([{"step": 1, "reward": 1.0, "score": 0.5}])] == [
+        "reward",
+        "score",
+    ]
 
 
 def test_a_run_without_metrics_cannot_be_drawn(tmp_path):

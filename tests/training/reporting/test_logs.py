@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from plaudit.errors import MissingPackage, TrainingError
+from plaudit.errors import InvalidSettings, MissingPackage
 from plaudit.training.reporting.logs import LOG_WRITERS, RunName, open_logs
 
 STEPS = [{"step": step, "reward": step / 2, "component/a": 0.5, "extra/hits": 3, "note": "text"} for step in range(3)]
@@ -105,7 +105,7 @@ def test_a_resumed_run_replaces_the_steps_it_repeats(tmp_path):
 
 
 def test_an_unknown_log_is_an_error_before_anything_is_opened(tmp_path):
-    with pytest.raises(TrainingError, match="no log writer named 'wandbb'; did you mean 'wandb'"):
+    with pytest.raises(InvalidSettings, match="no log writer named 'wandbb'; did you mean 'wandb'"):
         open_logs(["tensorboard", "wandbb"], RunName(tmp_path))
     assert not list(tmp_path.iterdir())
 
@@ -118,5 +118,5 @@ def test_a_missing_package_says_what_to_install(name, tmp_path, monkeypatch):
 
 
 def test_a_run_is_called_as_its_folder_unless_named(tmp_path):
-    assert RunName(tmp_path / "first").shown == "first"
-    assert RunName(tmp_path, name="mine").shown == "mine"
+    assert RunName(tmp_path / "first").label == "first"
+    assert RunName(tmp_path, name="mine").label == "mine"

@@ -11,10 +11,10 @@ from transformers import (
 )  # fmt: skip
 
 from plaudit.errors import DataError, InvalidSettings
-from plaudit.training.model.loading import LoraSettings, with_lora
+from plaudit.training import SamplingSettings, TransformersSampler
+from plaudit.training.model.loading import LoraSettings, add_lora
 from plaudit.training.model.policy import Policy
 from plaudit.training.model.tiny import character_tokenizer, tiny_policy
-from plaudit.training.sampling import SamplingSettings, TransformersSampler
 from plaudit.trajectory import Trajectory
 
 PROMPTS = ["12=", "4321=", "9=", "776655443322110="]
@@ -112,7 +112,7 @@ def test_log_probabilities_are_those_of_the_policy_at_that_temperature(warm_poli
 
 
 def test_a_lora_policy_is_sampled_with_its_adapters():
-    policy = with_lora(tiny_policy(seed=1), LoraSettings(rank=2))
+    policy = add_lora(tiny_policy(seed=1), LoraSettings(rank=2))
     with torch.no_grad():
         for parameter in policy.parameters():
             parameter.normal_(std=0.3)

@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 
 from plaudit.errors import InvalidSettings, MissingPackage
-from plaudit.training.sampling import SamplingSettings, VLLMSampler
+from plaudit.training import SamplingSettings, VLLMSampler
 
 
 @dataclass

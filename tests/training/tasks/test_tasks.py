@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from plaudit import load, score
-from plaudit.errors import DataError
+from plaudit.errors import InvalidSettings
 from plaudit.training import load_config, train
 from plaudit.training.model.tiny import character_tokenizer
-from plaudit.training.tasks import TASKS, find_task, sort_digits
+from plaudit.training.tasks.catalog import TASKS, find_task, sort_digits
 from plaudit.trajectory import Trajectory
 
 
@@ -71,7 +71,7 @@ def example(name, *overrides):
 
 @pytest.mark.parametrize("name", ["addition", "follow_format", "length_control"])
 def test_the_example_of_a_task_trains_it_after_its_own_warm_start(name):
-    assert (example(name).task, example(name).model.warm_start_steps) == (name, find_task(name).warm_steps)
+    assert (example(name).task, example(name).model.warm_start_steps) == (name, find_task(name).warm_start_steps)
 
 
 @pytest.mark.parametrize("name", ["follow_format", "length_control"])
@@ -82,5 +82,5 @@ def test_a_warm_start_leaves_something_to_learn_and_something_to_learn_from(tmp_
 
 
 def test_an_unknown_task_is_named():
-    with pytest.raises(DataError, match="no task named 'sort_digit'; did you mean 'sort_digits'"):
+    with pytest.raises(InvalidSettings, match="no task named 'sort_digit'; did you mean 'sort_digits'"):
         find_task("sort_digit")

@@ -10,9 +10,9 @@ import typer
 from plaudit import training
 from plaudit.cli.console import print_json, print_message, print_result
 from plaudit.cli.options import JsonOption, QuietOption
-from plaudit.cli.training.training_watch import TrainingWatch, outcome_table
+from plaudit.cli.training.training_progress import TrainingProgress, outcome_table
 from plaudit.errors import InvalidSettings, did_you_mean
-from plaudit.training.config.reading import KEYS, documented, load_config, read_yaml
+from plaudit.training.config.reading import KEYS, document_config, load_config, read_yaml
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.run_folder import RunFolder
 
@@ -46,11 +46,11 @@ def train(
     """
     config = _config(given or [], resume=resume)
     if print_config:
-        typer.echo(documented(config), nl=False)
+        typer.echo(document_config(config), nl=False)
         return 0
     first = os.environ.get("RANK", "0") == "0"  # torchrun starts several of us, and one speaks
-    with TrainingWatch(config, quiet=quiet or not first) as watch:
-        outcome = training.train(config, resume=resume, overwrite=overwrite, watch=watch)
+    with TrainingProgress(config, quiet=quiet or not first) as progress:
+        outcome = training.train(config, resume=resume, overwrite=overwrite, progress=progress)
     if not first:
         return 0
     if json:

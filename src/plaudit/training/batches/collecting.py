@@ -19,10 +19,10 @@ from plaudit.training.batches.filtering import GroupFilter
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.data.prompt_stream import PromptStream
 from plaudit.training.data.prompts import Prompts
-from plaudit.training.sampling.sampler import Sampled, Sampler, SamplingSettings
+from plaudit.training.sampling.sampler import Sampler, Samples, SamplingSettings
 from plaudit.trajectory import Trajectory
 
-__all__ = ["Batch", "Collector", "Scoring", "seed_of"]
+__all__ = ["Batch", "Collector", "Scoring", "derive_seed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +30,15 @@ class Batch:
     """The sampled and scored responses of a step, groups side by side, and what was left out of it."""
 
     step: int
-    sampled: Sampled
+    sampled: Samples
     outputs: list[RewardOutput]
     left_out: list[ScoredRollout]
     reasons: dict[str, int]
     """Why how many groups were left out."""
     position: int
     """How many prompts had been taken from the stream when it was complete."""
+    epoch: float
+    """How often all prompts had been taken by then."""
     staleness: int
     """How many updates behind the policy was that drew it."""
     sample_s: float
@@ -65,8 +67,7 @@ class Collector:
 
     def __init__(self, stream: PromptStream, scorer: Scoring, config: RunConfig, *, settings: SamplingSettings) -> None:
         self.stream, self.scorer, self.config, self.settings = stream, scorer, config, settings
-        told = config.filter
-        self.filter = GroupFilter(told.by, told.low, told.high, told.min_spread)
+        self.filter = GroupFilter(config.filter.by, config.filter.low, config.filter.high, config.filter.min_spread)
 
     def collect(self, step: int, sampler: Sampler, *, staleness: int = 0) -> Batch:
         """The batch of a step; where filtering leaves too few groups after all refills, it is smaller."""
@@ -78,7 +79,7 @@ class Collector:
         for turn in range(1 + self.config.filter.max_refills):
             rows = self._rows(step, len(kept) + len(left_out), wanted - len(kept))
             began = time.perf_counter()
-            sampled = self._sampled(sampler, rows, step, turn)
+            sampled = self._sample(sampler, rows, step, turn)
             drawn = time.perf_counter()
             outputs = self.scorer.score(sampled.trajectories)
             sample_s, reward_s = sample_s + drawn - began, reward_s + time.perf_counter() - drawn
@@ -90,11 +91,12 @@ class Collector:
                 break
         return Batch(
             step=step,
-            sampled=_together([group.sampled for group in kept]),
+            sampled=_join([group.sampled for group in kept]),
             outputs=[output for group in kept for output in group.outputs],
             left_out=[scored for group in left_out for scored in group.scored],
             reasons=dict(reasons),
             position=self.stream.position,
+            epoch=self.stream.epoch,
             staleness=staleness,
             sample_s=sample_s,
             reward_s=reward_s,
@@ -110,14 +112,14 @@ class Collector:
             )
         )
 
-    def _sampled(self, sampler: Sampler, rows: Prompts, step: int, turn: int) -> Sampled:
-        settings = replace(self.settings, seed=seed_of(self.config.seed, "sample", step, turn))
+    def _sample(self, sampler: Sampler, rows: Prompts, step: int, turn: int) -> Samples:
+        settings = replace(self.settings, seed=derive_seed(self.config.seed, "sample", step, turn))
         return sampler.sample(rows, self.config.sampling.samples_per_prompt, settings=settings)
 
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    sampled: Sampled
+    sampled: Samples
     outputs: list[RewardOutput]
 
     @property
@@ -125,20 +127,20 @@ class _Group:
         return [Rollout(*pair) for pair in zip(self.sampled.trajectories, self.outputs, strict=True)]
 
 
-def seed_of(*parts: object) -> int:
+def derive_seed(*parts: object) -> int:
     """A seed that follows from its parts: near seeds and steps have nothing in common."""
     return int.from_bytes(hashlib.blake2b(repr(parts).encode(), digest_size=7).digest())
 
 
-def _groups(sampled: Sampled, outputs: list[RewardOutput], size: int) -> Iterator[_Group]:
+def _groups(sampled: Samples, outputs: list[RewardOutput], size: int) -> Iterator[_Group]:
     for start in range(0, len(outputs), size):
         part = slice(start, start + size)
         ids = None if sampled.prompt_ids is None else sampled.prompt_ids[part]
-        yield _Group(Sampled(sampled.trajectories[part], ids), outputs[part])
+        yield _Group(Samples(sampled.trajectories[part], ids), outputs[part])
 
 
-def _together(parts: list[Sampled]) -> Sampled:
+def _join(parts: list[Samples]) -> Samples:
     trajectories = [trajectory for part in parts for trajectory in part.trajectories]
     if any(part.prompt_ids is None for part in parts):
-        return Sampled(trajectories)
-    return Sampled(trajectories, [ids for part in parts for ids in part.prompt_ids or []])
+        return Samples(trajectories)
+    return Samples(trajectories, [ids for part in parts for ids in part.prompt_ids or []])

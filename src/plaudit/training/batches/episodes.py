@@ -28,16 +28,16 @@ from plaudit.agents import (
 from plaudit.contract.boundary import attempt
 from plaudit.contract.calling import run_awaitable
 from plaudit.contract.output import RewardOutput, Status
-from plaudit.training.batches.collecting import Scoring, seed_of
+from plaudit.training.batches.collecting import Scoring, derive_seed
 from plaudit.training.data.prompts import PromptLike, Prompts
-from plaudit.training.model.encoding import encoded_prompts, offsets_of, prompt_text
+from plaudit.training.model.encoding import encode_prompts, find_offsets, prompt_text
 from plaudit.training.sampling.sampler import (
     Response,
-    Sampled,
+    Samples,
     SamplingSettings,
     TokenSampler,
-    drawn_by,
-    gather,
+    group_responses,
+    sample_prompts,
 )
 from plaudit.trajectory import Tokens, Trajectory
 
@@ -58,23 +58,28 @@ class EpisodeSampler:
         num_samples: int = 1,
         *,
         settings: SamplingSettings | None = None,
-    ) -> Sampled:
+    ) -> Samples:
         """`num_samples` episodes for each prompt; `max_new_tokens` of the settings is for one action."""
-        return drawn_by(self._sampled, batch, num_samples, settings or self.sampler.settings)
+        return sample_prompts(self._sample, batch, num_samples, settings or self.sampler.settings)
 
-    def _sampled(self, prompts: Prompts, num_samples: int, settings: SamplingSettings) -> Sampled:
+    def _sample(self, prompts: Prompts, num_samples: int, settings: SamplingSettings) -> Samples:
         rows = [row for row in prompts for _ in range(num_samples)]
-        episodes = run_awaitable(self._played(rows, settings))
+        episodes = run_awaitable(self._play(rows, settings))
         responses = self._responses(episodes)
         grouped = [responses[start : start + num_samples] for start in range(0, len(rows), num_samples)]
-        sampled = gather(prompts, grouped)
-        return Sampled(
-            [_told(trajectory, episode) for trajectory, episode in zip(sampled.trajectories, episodes, strict=True)],
+        sampled = group_responses(prompts, grouped)
+        return Samples(
+            [
+                _add_episode(trajectory, episode)
+                for trajectory, episode in zip(sampled.trajectories, episodes, strict=True)
+            ],
             [episode.prompt_ids for episode in episodes],
         )
 
-    async def _played(self, rows: Sequence[Trajectory], settings: SamplingSettings) -> list[Episode]:
-        lockstep = LockstepSampler(partial(self._drawn, settings.seed, count()), partial(_asked, settings))
+    async def _play(self, rows: Sequence[Trajectory], settings: SamplingSettings) -> list[Episode]:
+        lockstep = LockstepSampler(
+            partial(self._draw_actions, settings.seed, count()), partial(_sampling_settings, settings)
+        )
         executor = self.agent.build_executor(lockstep, self.sampler.tokenizer, self.limits)
         return await lockstep.play([partial(self._episode, executor, row, settings) for row in rows])
 
@@ -89,24 +94,24 @@ class EpisodeSampler:
         if isinstance(given, RewardOutput):  # an executor's own code failed
             episode = Episode([], [], [], "error", given.status, given.reason)
         if not episode.prompt_ids:  # it failed before the model saw anything
-            episode = replace(episode, prompt_ids=encoded_prompts(self.sampler.tokenizer, [row.prompt])[0])
+            episode = replace(episode, prompt_ids=encode_prompts(self.sampler.tokenizer, [row.prompt])[0])
         return episode
 
-    def _drawn(self, seed: int | None, draws: Iterator[int], requests: list[ActionRequest]) -> list[Action]:
+    def _draw_actions(self, seed: int | None, draws: Iterator[int], requests: list[ActionRequest]) -> list[Action]:
         """The actions of a turn: those that are drawn in the same way are drawn together."""
         alike: dict[SamplingSettings, list[int]] = defaultdict(list)
         for place, request in enumerate(requests):
             alike[request.sampling_params].append(place)
         actions: dict[int, Action] = {}
         for settings, places in alike.items():
-            seeded = replace(settings, seed=None if seed is None else seed_of(seed, next(draws)))
+            seeded = replace(settings, seed=None if seed is None else derive_seed(seed, next(draws)))
             contexts = [requests[place].token_ids for place in places]
-            actions.update(zip(places, self.sampler.continued(contexts, seeded), strict=True))
+            actions.update(zip(places, self.sampler.continue_from(contexts, seeded), strict=True))
         return [actions[place] for place in range(len(requests))]
 
     def _responses(self, episodes: Sequence[Episode]) -> list[Response]:
         segments = [segment for episode in episodes for segment in episode.segments]
-        found = iter(offsets_of(self.sampler.tokenizer, [s.ids for s in segments], [s.text for s in segments]))
+        found = iter(find_offsets(self.sampler.tokenizer, [s.ids for s in segments], [s.text for s in segments]))
         return [_response(episode, [next(found) for _ in episode.segments]) for episode in episodes]
 
 
@@ -119,11 +124,11 @@ class EpisodeScorer:
     def score(self, trajectories: Iterable[Trajectory]) -> list[RewardOutput]:
         """One output per trajectory, in order; `extra_logs` of an environment are in its metadata."""
         listed = list(trajectories)
-        outputs = [_given(trajectory) for trajectory in listed]
+        outputs = [_environment_output(trajectory) for trajectory in listed]
         left = [place for place, output in enumerate(outputs) if output is None]
         if left and self.otherwise is not None:
             for place, output in zip(left, self.otherwise.score([listed[place] for place in left]), strict=True):
-                logs = _about(listed[place]).get("logs", {})
+                logs = _episode_metadata(listed[place]).get("logs", {})
                 outputs[place] = msgspec.structs.replace(output, metadata={**logs, **output.metadata})
         nobody = RewardOutput.unscored(Status.SKIPPED, JUDGED_BY_NOBODY)
         return [nobody if output is None else output for output in outputs]
@@ -134,7 +139,7 @@ class EpisodeScorer:
             self.otherwise.close()
 
 
-def _asked(settings: SamplingSettings, sampling_params: Any) -> SamplingSettings:
+def _sampling_settings(settings: SamplingSettings, sampling_params: Any) -> SamplingSettings:
     """The settings with what an episode's params say of them."""
     stop = get_param(sampling_params, "stop", ())
     return SamplingSettings(
@@ -155,21 +160,21 @@ def _response(episode: Episode, spans: Sequence[Sequence[tuple[int, int]]]) -> R
     return Response(episode.response, tokens, episode.finish_reason)
 
 
-def _told(trajectory: Trajectory, episode: Episode) -> Trajectory:
+def _add_episode(trajectory: Trajectory, episode: Episode) -> Trajectory:
     about: dict[str, Any] = {"status": episode.status.value, "reason": episode.reason, "reward": episode.reward}
     about |= {"score": episode.score, "logs": episode.logs}
     kept = {name: value for name, value in about.items() if value not in (None, "", {})}
     return msgspec.structs.replace(trajectory, steps=episode.steps, metadata={**trajectory.metadata, "episode": kept})
 
 
-def _about(trajectory: Trajectory) -> dict[str, Any]:
+def _episode_metadata(trajectory: Trajectory) -> dict[str, Any]:
     about: dict[str, Any] = trajectory.metadata.get("episode", {})
     return about
 
 
-def _given(trajectory: Trajectory) -> RewardOutput | None:
+def _environment_output(trajectory: Trajectory) -> RewardOutput | None:
     """What the environment said of the episode; None where it left that to a reward."""
-    about = _about(trajectory)
+    about = _episode_metadata(trajectory)
     logs, score = about.get("logs", {}), about.get("score")
     if about.get("status", "ok") != "ok":
         return RewardOutput.unscored(Status(about["status"]), about["reason"], metadata=logs)

@@ -11,17 +11,17 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from plaudit.contract.output import RewardOutput
-from plaudit.errors import TrainingError, did_you_mean
+from plaudit.errors import InvalidSettings, TrainingError, did_you_mean
 from plaudit.rollouts import Rollout, ScoredRollout
 from plaudit.trajectory import Trajectory
 
-__all__ = ["FilterBy", "Filtered", "GroupFilter"]
+__all__ = ["FilterBy", "FilterResult", "GroupFilter"]
 
 FilterBy: TypeAlias = Literal["none", "mean", "spread"]
 
 
 @dataclass(frozen=True, slots=True)
-class Filtered:
+class FilterResult:
     """The samples of the groups that stay, and why how many groups were left out."""
 
     kept: list[ScoredRollout]
@@ -50,11 +50,11 @@ class GroupFilter:
     def __post_init__(self) -> None:
         if self.by not in _VERDICTS:
             hint = did_you_mean(str(self.by), _VERDICTS)
-            raise TrainingError(f"no filter by {self.by!r}{hint} (there is {', '.join(_VERDICTS)})")
+            raise InvalidSettings(f"no filter by {self.by!r}{hint} (there is {', '.join(_VERDICTS)})")
         if not self.low < self.high:
-            raise TrainingError(f"need low < high, got low={self.low:g} and high={self.high:g}")
+            raise InvalidSettings(f"need low < high, got low={self.low:g} and high={self.high:g}")
 
-    def __call__(self, scored: Iterable[tuple[Trajectory, RewardOutput]]) -> Filtered:
+    def __call__(self, scored: Iterable[tuple[Trajectory, RewardOutput]]) -> FilterResult:
         """The groups worth an update, in the order they came."""
         groups: dict[str | int, list[ScoredRollout]] = defaultdict(list)
         for trajectory, output in scored:
@@ -67,7 +67,7 @@ class GroupFilter:
                 dropped[verdict] += 1
             else:
                 kept += members
-        return Filtered(kept, len(groups), dict(dropped))
+        return FilterResult(kept, len(groups), dict(dropped))
 
     def _verdict(self, members: Sequence[ScoredRollout]) -> str:
         """Why the group is left out; the empty string when it stays."""

@@ -1,7 +1,7 @@
 """Asynchronous training: the next batches are sampled and scored in a thread while the policy is updated.
 
-A batch is drawn with the weights that the policy had when it was asked for, at most `max_staleness` updates ago, so the
-numbers are the same in every run. None is asked for across a checkpoint: a resumed run draws the same batches.
+A batch is drawn with the weights that the policy had when it was requested, at most `max_staleness` updates ago, so the
+numbers are the same in every run. None is requested across a checkpoint: a resumed run draws the same batches.
 """
 
 import copy
@@ -13,10 +13,10 @@ from plaudit.training.batches.collecting import Batch, Collector
 from plaudit.training.model.policy import Policy
 from plaudit.training.sampling.sampler import Sampler
 
-__all__ = ["Ahead", "InTurn"]
+__all__ = ["PrefetchedBatches", "SequentialBatches"]
 
 
-class InTurn:
+class SequentialBatches:
     """Batches one by one, each drawn when it is wanted."""
 
     def __init__(self, collector: Collector, sampler: Sampler) -> None:
@@ -30,46 +30,46 @@ class InTurn:
         """Nothing is under way."""
 
 
-class Ahead:
-    """Batches drawn ahead, by a copy of the policy."""
+class PrefetchedBatches:
+    """Batches drawn before they are wanted, by a copy of the policy; `last` says up to which step at a given one."""
 
     def __init__(
         self,
         collector: Collector,
         policy: Policy,
         *,
-        sampler_of: Callable[[Policy], Sampler],
+        build_sampler: Callable[[Policy], Sampler],
         max_staleness: int,
         last: Callable[[int], int],
     ) -> None:
         self._collector, self._policy = collector, policy
         self._copy = Policy(copy.deepcopy(policy.model), copy.deepcopy(policy.tokenizer))
-        self._sampler = sampler_of(self._copy)
+        self._sampler = build_sampler(self._copy)
         self._max_staleness, self._last = max_staleness, last
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="plaudit-ahead")
-        self._coming: deque[Future[Batch]] = deque()
-        self._asked = 0
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="plaudit-prefetch")
+        self._pending: deque[Future[Batch]] = deque()
+        self._requested = 0
 
     def next(self, step: int) -> Batch:
-        """The batch of a step; those of the steps after it are asked for, with the policy as it is now."""
-        self._asked = max(self._asked, step - 1)
-        if not self._coming:
-            self._ask(step, step)
-        batch = self._coming.popleft().result()
-        for ahead in range(self._asked + 1, min(step + self._max_staleness, self._last(step)) + 1):
-            self._ask(ahead, step)
+        """The batch of a step; those of the steps after it are requested, with the policy as it is now."""
+        self._requested = max(self._requested, step - 1)
+        if not self._pending:
+            self._request(step, step)
+        batch = self._pending.popleft().result()
+        for ahead in range(self._requested + 1, min(step + self._max_staleness, self._last(step)) + 1):
+            self._request(ahead, step)
         return batch
 
     def close(self) -> None:
         """Wait for what is under way, and end the thread."""
         self._thread.shutdown(wait=True, cancel_futures=True)
 
-    def _ask(self, step: int, now: int) -> None:
+    def _request(self, step: int, now: int) -> None:
         weights = self._policy.state()
-        self._asked = step
+        self._requested = step
 
-        def drawn() -> Batch:
+        def collect() -> Batch:
             self._copy.restore(weights)
             return self._collector.collect(step, self._sampler, staleness=step - now)
 
-        self._coming.append(self._thread.submit(drawn))
+        self._pending.append(self._thread.submit(collect))

@@ -12,9 +12,9 @@ import msgspec
 import yaml
 
 from plaudit.errors import InvalidSettings, did_you_mean
-from plaudit.training.config.schema import RunConfig, flat
+from plaudit.training.config.schema import RunConfig, flatten
 
-__all__ = ["KEYS", "Key", "build_config", "documented", "load_config", "read_yaml"]
+__all__ = ["KEYS", "Key", "build_config", "document_config", "load_config", "read_yaml"]
 
 
 class Key(msgspec.Struct, frozen=True):
@@ -47,7 +47,7 @@ def load_config(
 ) -> RunConfig:
     """The config of a YAML file (or of `base`, or the defaults) with `section.key=value` overrides."""
     plain: dict[str, Any] = read_yaml(file) if file is not None else dict(base or {})
-    values = flat(plain)
+    values = flatten(plain)
     for override in overrides:
         name, text = _pair(override)
         values[name] = KEYS[name].read(text) if name in KEYS else text
@@ -57,7 +57,7 @@ def load_config(
 def build_config(values: Mapping[str, Any]) -> RunConfig:
     """The config of plain values, nested or dotted; unknown keys and values out of range are errors that say so."""
     nested: dict[str, Any] = {}
-    for name, value in flat(values).items():
+    for name, value in flatten(values).items():
         if name not in KEYS:
             raise _unknown(name)
         section, _, key = name.rpartition(".")
@@ -65,7 +65,7 @@ def build_config(values: Mapping[str, Any]) -> RunConfig:
     try:
         return msgspec.convert(nested, RunConfig, strict=False)
     except msgspec.ValidationError as error:
-        raise InvalidSettings(_explained(str(error), flat(nested))) from None
+        raise InvalidSettings(_explained(str(error), flatten(nested))) from None
 
 
 def read_yaml(path: str | Path) -> dict[str, Any]:
@@ -81,11 +81,11 @@ def read_yaml(path: str | Path) -> dict[str, Any]:
     return {str(key): value for key, value in (plain or {}).items() if value != {}}
 
 
-def documented(config: RunConfig) -> str:
+def document_config(config: RunConfig) -> str:
     """The config as YAML with the meaning of every key; it can be read back."""
     lines: list[str] = []
     section = ""
-    for name, value in flat(config.to_dict()).items():
+    for name, value in flatten(config.to_dict()).items():
         parent, _, key = name.rpartition(".")
         if parent != section:
             section = parent

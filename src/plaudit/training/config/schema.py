@@ -22,7 +22,7 @@ __all__ = [
     "RunConfig",
     "SamplingConfig",
     "TrainingConfig",
-    "flat",
+    "flatten",
 ]
 
 LARGEST = 1e30  # infinity is no setting
@@ -279,7 +279,7 @@ class RunConfig(_Section, frozen=True):
         return plain
 
 
-def flat(plain: Mapping[str, object]) -> dict[str, object]:
+def flatten(plain: Mapping[str, object]) -> dict[str, object]:
     """A config's plain data with dotted keys: `{"optimizer.lr": 0.001, …}`."""
     found: dict[str, object] = {}
     for key, value in plain.items():

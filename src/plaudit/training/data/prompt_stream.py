@@ -29,7 +29,7 @@ class PromptStream:
 
     def take(self, count: int) -> Prompts:
         """The next `count` prompts."""
-        return self.prompts.picked(self.places(count))
+        return self.prompts.pick(self.places(count))
 
     def places(self, count: int) -> list[int]:
         """Where the next `count` prompts stand among all."""

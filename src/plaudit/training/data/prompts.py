@@ -40,7 +40,7 @@ class Prompts(Sequence[Trajectory]):
     def ground_truths(self) -> list[Any]:
         return [row.ground_truth for row in self.rows]
 
-    def picked(self, places: Iterable[int]) -> "Prompts":
+    def pick(self, places: Iterable[int]) -> "Prompts":
         """The rows at these places, in this order."""
         return Prompts(tuple(self.rows[place] for place in places))
 

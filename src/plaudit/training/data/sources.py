@@ -17,10 +17,10 @@ from plaudit.rollouts.rollout import OUTPUT_KEY
 from plaudit.rollouts.sources import source_of
 from plaudit.training.data.prompts import Prompts
 from plaudit.training.data.templates import PromptTemplate
-from plaudit.training.model.encoding import encoded_prompts
+from plaudit.training.model.encoding import encode_prompts
 from plaudit.trajectory import Trajectory
 
-__all__ = ["fitting", "read_prompts"]
+__all__ = ["keep_fitting", "read_prompts"]
 
 Rows = Iterator[tuple[str, Mapping[str, Any]]]
 """Rows with how messages name them: file and line."""
@@ -57,40 +57,40 @@ def read_prompts(
     return Prompts(tuple(rows))
 
 
-def fitting(prompts: Prompts, tokenizer: Any, longest: int, *, drop: bool = False) -> Prompts:
+def keep_fitting(prompts: Prompts, tokenizer: Any, longest: int, *, drop: bool = False) -> Prompts:
     """The prompts of at most `longest` tokens; a longer one raises DataError, unless such are to be dropped."""
-    lengths = [len(ids) for ids in encoded_prompts(tokenizer, prompts.prompts)]
+    lengths = [len(ids) for ids in encode_prompts(tokenizer, prompts.prompts)]
     long = [place for place, length in enumerate(lengths) if length > longest]
     if not long:
         return prompts
     first = long[0]
-    told = (
+    problem = (
         f"{len(long)} of {len(prompts)} prompts are longer than {longest} tokens; the first is "
         f"{prompts[first].label(first)} with {lengths[first]}: {prompts[first].prompt_text!r:.60}"
     )
     if not drop:
-        raise DataError(f"{told}; shorten them, raise the limit as far as the model's context goes, or drop them")
+        raise DataError(f"{problem}; shorten them, raise the limit as far as the model's context goes, or drop them")
     if len(long) == len(prompts):
-        raise DataError(f"{told}; none would be left")
-    return prompts.picked(place for place, length in enumerate(lengths) if length <= longest)
+        raise DataError(f"{problem}; none would be left")
+    return prompts.pick(place for place, length in enumerate(lengths) if length <= longest)
 
 
 def _row(raw: Mapping[str, Any], mapping: ColumnMapping, template: PromptTemplate) -> Trajectory:
     if not isinstance(raw, Mapping):
         raise DataError(f"expected an object with a prompt, got {type(raw).__name__} {raw!r:.60}")
     kept = {name: value for name, value in raw.items() if name not in OF_A_RESPONSE}
-    asked = {**_asked(kept), "response": ""}
+    row = {**_drop_answer(kept), "response": ""}
     if template.text is not None and not _has_prompt(kept, mapping):
-        asked["prompt"] = ""  # the template makes one of other columns
-    found = mapping.renamed(asked)
-    return Trajectory.from_dict({**found, "prompt": template.filled(kept, found["prompt"])})
+        row["prompt"] = ""  # the template makes one of other columns
+    found = mapping.renamed(row)
+    return Trajectory.from_dict({**found, "prompt": template.fill(kept, found["prompt"])})
 
 
 def _has_prompt(row: Mapping[str, Any], mapping: ColumnMapping) -> bool:
     return "prompt" in mapping.chosen or any(name in row for name in ("prompt", "messages", *FOREIGN_NAMES["prompt"]))
 
 
-def _asked(row: dict[str, Any]) -> dict[str, Any]:
+def _drop_answer(row: dict[str, Any]) -> dict[str, Any]:
     """A row of chat messages without the answer at their end."""
     for name in ("prompt", "messages"):
         messages = row.get(name)

@@ -38,7 +38,7 @@ class PromptTemplate:
             if not name or not name.replace(".", "_").replace("-", "_").isidentifier():
                 raise DataError(f"the template {self.text!r:.80} has {{{name}}}; name a column there")
 
-    def filled(self, columns: Mapping[str, Any], prompt: Prompt | None) -> Prompt:
+    def fill(self, columns: Mapping[str, Any], prompt: Prompt | None) -> Prompt:
         """The prompt of one row: `columns` under their own names, and `prompt` as it was found."""
         if self.text is None:
             if prompt is None:

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from plaudit.errors import InvalidSettings
-from plaudit.training.config.schema import RunConfig, flat
+from plaudit.training.config.schema import RunConfig, flatten
 from plaudit.training.learning.losses import LossSettings
-from plaudit.training.learning.updater import loss_of
+from plaudit.training.learning.updater import build_loss
 
-__all__ = ["BY_PLAUDIT", "COMPUTED", "RENAMED", "REQUIRED", "Shape", "refuse_what_trl_cannot", "trl_arguments"]
+__all__ = ["BY_PLAUDIT", "COMPUTED", "RENAMED", "REQUIRED", "Shape", "check_trl_can", "trl_arguments"]
 
 RENAMED: dict[str, str] = {
     "seed": "seed",
@@ -110,9 +110,9 @@ class Shape:
     max_new_tokens: int
 
 
-def refuse_what_trl_cannot(config: RunConfig, shape: Shape) -> None:
+def check_trl_can(config: RunConfig, shape: Shape) -> None:
     """Raise InvalidSettings that names every option which TRL cannot express."""
-    values = flat(config.to_dict())
+    values = flatten(config.to_dict())
     found = [
         f"{name}={_plain(values[name])}: {required.because}"
         for name, required in REQUIRED.items()
@@ -125,13 +125,13 @@ def refuse_what_trl_cannot(config: RunConfig, shape: Shape) -> None:
 
 def trl_arguments(config: RunConfig, shape: Shape) -> dict[str, Any]:
     """The arguments of TRL's GRPOConfig."""
-    refuse_what_trl_cannot(config, shape)
-    values = flat(config.to_dict())
+    check_trl_can(config, shape)
+    values = flatten(config.to_dict())
     per_batch = optimizer_steps(config)
     return {
         **{argument: values[name] for name, argument in RENAMED.items()},
         **ADVANTAGES[config.advantage](config.sampling.samples_per_prompt),
-        **_loss_arguments(loss_of(config, shape.max_new_tokens)),
+        **_loss_arguments(build_loss(config, shape.max_new_tokens)),
         **_sampler_arguments(config),
         "max_steps": config.steps * per_batch,
         "use_cpu": config.model.device == "cpu",
@@ -191,7 +191,7 @@ def _sampler_arguments(config: RunConfig) -> dict[str, Any]:
 
 
 def _loss_refusal(config: RunConfig, shape: Shape) -> str | None:
-    loss = loss_of(config, shape.max_new_tokens)
+    loss = build_loss(config, shape.max_new_tokens)
     if loss.surrogate == "plain" and optimizer_steps(config) > 1:
         return f"loss.name={config.loss.name}: TRL has it for one optimizer step per batch only"
     if loss.surrogate == "weighted" and loss.average != "token":
@@ -205,9 +205,10 @@ def _batch_refusal(config: RunConfig, shape: Shape) -> str | None:
     parts = shape.processes * _pieces(config)
     if config.batch_size % parts == 0:
         return None
-    told = config.sampling
+    sampling = config.sampling
     return (
-        f"sampling.prompts_per_step={told.prompts_per_step} with sampling.samples_per_prompt={told.samples_per_prompt} "
+        f"sampling.prompts_per_step={sampling.prompts_per_step} with "
+        f"sampling.samples_per_prompt={sampling.samples_per_prompt} "
         f"make {config.batch_size} responses, which {parts} parts ({shape.processes} processes × minibatches × "
         "gradient_accumulation) do not divide"
     )

@@ -1,4 +1,4 @@
-"""What plaudit does while TRL trains: evaluate, write the run's files, and stop when asked.
+"""What plaudit does while TRL trains: evaluate, write the run's files, and stop when signals.
 
 TRL counts optimizer steps; a step of ours is a batch, which may be several of them. Every process runs this, since
 evaluation is shared; only the first one writes.
@@ -14,18 +14,18 @@ from typing import Any
 from transformers import TrainerCallback
 
 from plaudit.training.config.schema import RunConfig
+from plaudit.training.engines.engine import StopSignals
 from plaudit.training.engines.trl_arguments import optimizer_steps
 from plaudit.training.engines.trl_ranks import Ranks
 from plaudit.training.engines.trl_reward import TRLReward
 from plaudit.training.reporting.metrics import batch_metrics, time_metrics
 from plaudit.training.reporting.recorder import Recorder
 from plaudit.training.run_folder import RunFolder
-from plaudit.training.stopping import Stop
 
-__all__ = ["Progress", "RunCallback", "newest_checkpoint"]
+__all__ = ["RunCallback", "RunContext", "RunState", "newest_checkpoint"]
 
-PROGRESS = "plaudit.json"
-LEARNT = {
+STATE = "plaudit.json"
+TRL_METRICS = {
     "loss": "loss",
     "grad_norm": "grad_norm",
     "learning_rate": "lr",
@@ -38,56 +38,56 @@ LEARNT = {
 
 
 @dataclass(slots=True)
-class Progress:
+class RunState:
     """How far a run has come, as a checkpoint keeps it."""
 
     step: int = 0
     before: dict[str, float] = field(default_factory=dict)
     after: dict[str, float] = field(default_factory=dict)
-    shown_before: list[str] = field(default_factory=list)
+    samples_before: list[str] = field(default_factory=list)
     sizes: dict[str, int] = field(default_factory=dict)
 
 
-def newest_checkpoint(folder: RunFolder) -> tuple[Path, Progress] | None:
+def newest_checkpoint(folder: RunFolder) -> tuple[Path, RunState] | None:
     """The last checkpoint that was written to its end."""
-    found = sorted(folder.checkpoints.glob(f"checkpoint-*/{PROGRESS}"), key=lambda path: int(path.parent.name[11:]))
+    found = sorted(folder.checkpoints.glob(f"checkpoint-*/{STATE}"), key=lambda path: int(path.parent.name[11:]))
     if not found:
         return None
-    return found[-1].parent, Progress(**json.loads(found[-1].read_text(encoding="utf-8")))
+    return found[-1].parent, RunState(**json.loads(found[-1].read_text(encoding="utf-8")))
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class RunContext:
     """What the callback works with."""
 
     config: RunConfig
     folder: RunFolder
     ranks: Ranks
     reward: TRLReward
-    stop: Stop
+    stop: StopSignals
     evaluate: Callable[[int], dict[str, float]]
-    shown: Callable[[], list[str]]
-    record: Recorder | None
+    sample_responses: Callable[[], list[str]]
+    recorder: Recorder | None
     """Writes the run's files, in the first process."""
 
 
 class RunCallback(TrainerCallback):
     """Keeps the run folder as plaudit's own loop would."""
 
-    def __init__(self, around: Surroundings, progress: Progress) -> None:
-        self.around, self.progress = around, progress
+    def __init__(self, context: RunContext, state: RunState) -> None:
+        self.context, self.run_state = context, state
         self.stopped_by: str | None = None
         self._began = 0.0
-        self._learnt: list[Mapping[str, Any]] = []
-        self._per_batch = optimizer_steps(around.config)
+        self._logs: list[Mapping[str, Any]] = []
+        self._per_batch = optimizer_steps(context.config)
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        if self.progress.before or self.progress.step:
+        if self.run_state.before or self.run_state.step:
             return
-        self.progress.before = self.progress.after = self.around.evaluate(0)
-        self.progress.shown_before = self.around.shown()
-        if self.around.record is not None:
-            self.around.record.step({"step": 0, **self.progress.before})
+        self.run_state.before = self.run_state.after = self.context.evaluate(0)
+        self.run_state.samples_before = self.context.sample_responses()
+        if self.context.recorder is not None:
+            self.context.recorder.step({"step": 0, **self.run_state.before})
 
     def on_step_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         if state.global_step % self._per_batch == 0:
@@ -96,33 +96,35 @@ class RunCallback(TrainerCallback):
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         if state.global_step % self._per_batch:
             return
-        asked = [signal for signal in self.around.ranks.together([self.around.stop.asked]) if signal is not None]
-        self.progress.step = state.global_step // self._per_batch
-        if asked and self.progress.step < self.around.config.steps:
-            self.stopped_by = asked[0]
+        signals = [
+            signal for signal in self.context.ranks.gather([self.context.stop.requested_by]) if signal is not None
+        ]
+        self.run_state.step = state.global_step // self._per_batch
+        if signals and self.run_state.step < self.context.config.steps:
+            self.stopped_by = signals[0]
             control.should_training_stop = True
-        if asked or self.progress.step == self.around.config.steps:
+        if signals or self.run_state.step == self.context.config.steps:
             control.should_save = True
 
     def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, Any] | None = None, **_: Any) -> None:
         if logs is None or "loss" not in logs:  # the summary at the end
             return
-        self._learnt.append(logs)
+        self._logs.append(logs)
         if state.global_step % self._per_batch == 0:
             self._record(time.perf_counter())
-            self._learnt.clear()
+            self._logs.clear()
 
     def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Mark the checkpoint as whole, with what TRL does not keep."""
-        if self.around.record is None:
+        if self.context.recorder is None:
             return
-        self.around.record.flush()
-        self.progress.sizes = self.around.folder.sizes()
-        mark = Path(args.output_dir) / f"checkpoint-{state.global_step}" / PROGRESS
-        mark.write_text(json.dumps(asdict(self.progress)), encoding="utf-8")
+        self.context.recorder.flush()
+        self.run_state.sizes = self.context.folder.sizes()
+        mark = Path(args.output_dir) / f"checkpoint-{state.global_step}" / STATE
+        mark.write_text(json.dumps(asdict(self.run_state)), encoding="utf-8")
 
     def _record(self, ended: float) -> None:
-        step, config, reward = self.progress.step, self.around.config, self.around.reward
+        step, config, reward = self.run_state.step, self.context.config, self.context.reward
         batch = reward.batch
         if batch is None:
             return
@@ -131,15 +133,15 @@ class RunCallback(TrainerCallback):
         times = time_metrics(batch, update_s=ended - reward.ended, step_s=ended - self._began)
         metrics |= {**times, "time/sample": reward.began - self._began}
         if step == config.steps or (config.eval.every and step % config.eval.every == 0):
-            self.progress.after = self.around.evaluate(step)
-            metrics |= self.progress.after
-        if self.around.record is not None:
-            self.around.record.step(metrics, batch)
+            self.run_state.after = self.context.evaluate(step)
+            metrics |= self.run_state.after
+        if self.context.recorder is not None:
+            self.context.recorder.step(metrics, batch)
 
     def _means(self) -> dict[str, float]:
         means = {}
-        for theirs, ours in LEARNT.items():
-            values = [float(logs[theirs]) for logs in self._learnt if logs.get(theirs) is not None]
+        for theirs, ours in TRL_METRICS.items():
+            values = [float(logs[theirs]) for logs in self._logs if logs.get(theirs) is not None]
             if values:
                 means[ours] = sum(values) / len(values)
         return means

@@ -13,9 +13,9 @@ from accelerate import PartialState
 from accelerate.utils import gather_object
 
 from plaudit.contract.output import RewardOutput
-from plaudit.training.batches.collecting import Scoring, seed_of
+from plaudit.training.batches.collecting import Scoring, derive_seed
 from plaudit.training.data.prompts import PromptLike, Prompts
-from plaudit.training.sampling.sampler import Sampled, Sampler, SamplingSettings
+from plaudit.training.sampling.sampler import Sampler, Samples, SamplingSettings
 from plaudit.trajectory import Trajectory
 
 __all__ = ["Ranks", "SharedSampler", "SharedScorer"]
@@ -31,21 +31,21 @@ class Ranks:
     count: int
 
     @classmethod
-    def started(cls, *, cpu: bool) -> "Ranks":
+    def join(cls, *, cpu: bool) -> "Ranks":
         """Join the processes that torchrun or accelerate started; alone, one process."""
         state: Any = PartialState(cpu=cpu)
         return cls(state.process_index, state.num_processes)
 
     def on_this_machine(self) -> int:
         """How many of the processes share this machine."""
-        return self.together([platform.node()]).count(platform.node())
+        return self.gather([platform.node()]).count(platform.node())
 
     @property
     def is_first(self) -> bool:
         """Whether this process writes the files."""
         return self.own == 0
 
-    def together(self, items: Sequence[T]) -> list[T]:
+    def gather(self, items: Sequence[T]) -> list[T]:
         """The items of all processes, in the order of the processes."""
         return list(gather_object(list(items))) if self.count > 1 else list(items)
 
@@ -73,7 +73,7 @@ class SharedScorer:
             place for place, each in enumerate(listed) if number[each.group_key] % self.ranks.count == self.ranks.own
         ]
         outputs = self.scorer.score([listed[place] for place in mine])
-        found = dict(self.ranks.together(list(zip(mine, outputs, strict=True))))
+        found = dict(self.ranks.gather(list(zip(mine, outputs, strict=True))))
         return [found[place] for place in range(len(listed))]
 
     def close(self) -> None:
@@ -94,17 +94,17 @@ class SharedSampler:
         num_samples: int = 1,
         *,
         settings: SamplingSettings | None = None,
-    ) -> Sampled:
+    ) -> Samples:
         """The samples of all processes in the order of the prompts; every process gives the same prompts."""
         rows = Prompts.of(batch)
         places = list(range(self.ranks.own, len(rows), self.ranks.count))
         if self.ranks.own and settings is not None and settings.seed is not None:
-            settings = replace(settings, seed=seed_of(settings.seed, self.ranks.own))
+            settings = replace(settings, seed=derive_seed(settings.seed, self.ranks.own))
         # a process without a prompt of its own draws along: sharded weights need every process in every pass
-        drawn = self.sampler.sample(rows.picked(places or [0]), num_samples, settings=settings).trajectories
+        drawn = self.sampler.sample(rows.pick(places or [0]), num_samples, settings=settings).trajectories
         groups = [(place, drawn[start : start + num_samples]) for place, start in _starts(places, num_samples)]
-        found = dict(self.ranks.together(groups))
-        return Sampled([each for place in range(len(rows)) for each in found[place]])
+        found = dict(self.ranks.gather(groups))
+        return Samples([each for place in range(len(rows)) for each in found[place]])
 
 
 def _starts(places: Sequence[int], size: int) -> list[tuple[int, int]]:

@@ -12,8 +12,8 @@ from typing import Literal, TypeAlias
 import torch
 from torch import Tensor
 
-from plaudit.errors import InvalidAdvantage, did_you_mean
-from plaudit.training.learning.divergence import KL_ESTIMATORS, KLEstimator, kl_divergence
+from plaudit.errors import InvalidAdvantage, InvalidSettings, did_you_mean
+from plaudit.training.learning.kl import KL_ESTIMATORS, KLEstimator, kl_divergence
 
 __all__ = [
     "LOSSES", "Anchors", "Loss", "LossSettings", "importance_weights",
@@ -53,15 +53,15 @@ class LossSettings:
         _one_of("average", self.average, _AVERAGES)
         _one_of("kl_estimator", self.kl_estimator, KL_ESTIMATORS)
         if not (0.0 <= self.clip_low <= 1.0 and self.clip_high >= 0.0):
-            raise InvalidAdvantage(
+            raise InvalidSettings(
                 f"need 0 <= clip_low <= 1 and clip_high >= 0, got clip_low={self.clip_low}, clip_high={self.clip_high}"
             )
         if self.dual_clip is not None and self.dual_clip <= 1.0 + self.clip_high:
-            raise InvalidAdvantage(f"dual_clip must exceed 1 + clip_high = {1 + self.clip_high}, got {self.dual_clip}")
+            raise InvalidSettings(f"dual_clip must exceed 1 + clip_high = {1 + self.clip_high}, got {self.dual_clip}")
         if self.max_tokens is not None and self.max_tokens < 1:
-            raise InvalidAdvantage(f"max_tokens must be at least 1, got {self.max_tokens}")
+            raise InvalidSettings(f"max_tokens must be at least 1, got {self.max_tokens}")
         if self.kl_beta < 0.0 or self.max_importance <= 0.0:
-            raise InvalidAdvantage(
+            raise InvalidSettings(
                 f"need kl_beta >= 0 and max_importance > 0, got {self.kl_beta} and {self.max_importance}"
             )
 
@@ -105,18 +105,22 @@ def policy_loss(
     weights = token_weights(mask, settings) if weights is None else weights
     counts = mask.bool()
     # What stands on padding may be anything, even NaN, and must not reach a gradient.
-    logprobs, old_logprobs, advantages = (_kept(given, counts) for given in (logprobs, old_logprobs, advantages))
+    logprobs, old_logprobs, advantages = (
+        _zero_padding(given, counts) for given in (logprobs, old_logprobs, advantages)
+    )
     log_ratio = logprobs - old_logprobs
     ratio = _RATIOS[settings.ratio](log_ratio, mask).exp()
     objective = _SURROGATES[settings.surrogate](logprobs, ratio, advantages, settings)
     stats = _ratio_stats(ratio, log_ratio, advantages, counts, settings)
     if anchors.sampler is not None:
-        importance = importance_weights(old_logprobs, _kept(anchors.sampler, counts), cap=settings.max_importance)
+        importance = importance_weights(
+            old_logprobs, _zero_padding(anchors.sampler, counts), cap=settings.max_importance
+        )
         objective = objective * importance
-        stats |= {"importance/mean": _mean(importance, counts), "importance/max": _most(importance, counts)}
+        stats |= {"importance/mean": _mean(importance, counts), "importance/max": _max(importance, counts)}
     value = -(objective * weights).sum()
     if anchors.reference is not None:
-        kl = kl_divergence(logprobs, _kept(anchors.reference, counts), settings.kl_estimator)
+        kl = kl_divergence(logprobs, _zero_padding(anchors.reference, counts), settings.kl_estimator)
         value = value + settings.kl_beta * (kl * weights).sum()
         stats["kl"] = _mean(kl, counts)
     return Loss(value, stats)
@@ -143,7 +147,7 @@ def value_loss(values: Tensor, old_values: Tensor, returns: Tensor, mask: Tensor
     errors = torch.maximum((values - returns).square(), (near - returns).square())
     counts = mask.bool()
     clipped = (errors > (values - returns).square()).float()
-    value = 0.5 * (_kept(errors, counts) * token_weights(mask)).sum()
+    value = 0.5 * (_zero_padding(errors, counts) * token_weights(mask)).sum()
     return Loss(value, {"value/clipped": _mean(clipped, counts), "value/mean": _mean(values, counts)})
 
 
@@ -245,7 +249,7 @@ def _ratio_stats(
     high = (ratio > 1.0 + settings.clip_high) & (advantages > 0)
     return {
         "ratio/mean": _mean(ratio, counts),
-        "ratio/max": _most(ratio, counts),
+        "ratio/max": _max(ratio, counts),
         "clip/low": _mean(low.float(), counts),
         "clip/high": _mean(high.float(), counts),
         "kl_old": _mean(kl_divergence(log_ratio, torch.zeros_like(log_ratio)), counts),
@@ -253,7 +257,7 @@ def _ratio_stats(
     }
 
 
-def _kept(values: Tensor, counts: Tensor) -> Tensor:
+def _zero_padding(values: Tensor, counts: Tensor) -> Tensor:
     return values.masked_fill(~counts, 0.0)
 
 
@@ -262,7 +266,7 @@ def _mean(values: Tensor, counts: Tensor) -> float:
     return float(kept.mean()) if len(kept) else 0.0
 
 
-def _most(values: Tensor, counts: Tensor) -> float:
+def _max(values: Tensor, counts: Tensor) -> float:
     kept = values.detach()[counts]
     return float(kept.max()) if len(kept) else 0.0
 
@@ -275,7 +279,7 @@ def _check_shapes(logprobs: Tensor, **others: Tensor | None) -> None:
 
 def _one_of(what: str, name: str, table: Mapping[str, object]) -> None:
     if name not in table:
-        raise InvalidAdvantage(f"no {what} {name!r}{did_you_mean(str(name), table)} (there is {', '.join(table)})")
+        raise InvalidSettings(f"no {what} {name!r}{did_you_mean(str(name), table)} (there is {', '.join(table)})")
 
 
 LOSSES: dict[str, LossSettings] = {

@@ -16,11 +16,12 @@ from torch import Tensor
 
 from plaudit.errors import InvalidSettings
 from plaudit.schedules import CosineSchedule, LinearSchedule, PiecewiseSchedule, Schedule
-from plaudit.training.batches.collecting import Batch
+from plaudit.training.advantages.credit import BatchCredit
+from plaudit.training.advantages.estimators import Advantage, GAEAdvantage, advantage
+from plaudit.training.batches.collecting import Batch, derive_seed
 from plaudit.training.config.schema import RunConfig
-from plaudit.training.learning.advantages import Advantage, GAEAdvantage, advantage
-from plaudit.training.learning.divergence import kl_divergence
-from plaudit.training.learning.earnings import Earnings
+from plaudit.training.learning.critic import Critic, CriticSettings
+from plaudit.training.learning.kl import kl_divergence
 from plaudit.training.learning.losses import (
     Anchors,
     LossSettings,
@@ -29,10 +30,9 @@ from plaudit.training.learning.losses import (
     policy_loss,
     token_weights,
 )
-from plaudit.training.model.critic import Critic, CriticSettings
 from plaudit.training.model.policy import Policy, TokenBatch
 
-__all__ = ["Updater", "estimator", "learning_rate", "loss_of"]
+__all__ = ["Updater", "build_advantage", "check_learning", "learning_rate", "build_loss"]
 
 
 FUSED = ("cpu", "cuda", "mps")
@@ -44,8 +44,8 @@ class Updater:
 
     def __init__(self, policy: Policy, config: RunConfig, *, max_new_tokens: int) -> None:
         self.policy, self.config = policy, config
-        self.advantage = estimator(config)
-        self.loss = loss_of(config, max_new_tokens)
+        self.advantage = build_advantage(config)
+        self.loss = build_loss(config, max_new_tokens)
         self.reference = policy.reference() if config.loss.kl_beta else None
         self.off_policy = config.training.async_train
         settings = config.optimizer
@@ -66,9 +66,10 @@ class Updater:
         rate = learning_rate(self.config, batch.step)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
-        prepared = self._prepared(batch)
+        torch.manual_seed(derive_seed(self.config.seed, "update", batch.step))  # for models with dropout
+        prepared = self._prepare(batch)
         stats = [self._optimize(part) for part in self._parts(prepared, batch.step)]
-        return {"lr": rate, **_merged([each for each in stats if each]), **prepared.critic_stats}
+        return {"lr": rate, **_merge([each for each in stats if each]), **prepared.critic_stats}
 
     def state(self) -> dict[str, Any]:
         """Weights and optimizer, for a checkpoint."""
@@ -82,28 +83,28 @@ class Updater:
         if self.critic is not None:
             self.critic.restore(state["critic"])
 
-    def _prepared(self, batch: Batch) -> "_Prepared":
+    def _prepare(self, batch: Batch) -> "_PreparedBatch":
         tokens = self.policy.batch(batch.sampled)
-        earnings = Earnings.of(
+        batch_credit = BatchCredit.of(
             zip(batch.sampled.trajectories, batch.outputs, strict=True), by=self.config.training.credit
         )
-        reference = None if self.reference is None else self._frozen(self.reference, tokens)
+        reference = None if self.reference is None else self._frozen_logprobs(self.reference, tokens)
         needs_old = self.off_policy or self._optimizer_steps > 1 or self._kl_in_reward
-        old = self._frozen(self.policy, tokens) if needs_old else None
+        old = self._frozen_logprobs(self.policy, tokens) if needs_old else None
         if self._kl_in_reward and old is not None and reference is not None:
             kl = kl_divergence(old, reference, self.config.loss.kl_estimator) * self.config.loss.kl_beta
-            earnings = earnings.less(
+            batch_credit = batch_credit.minus(
                 [row[:length] for row, length in zip(kl.tolist(), tokens.lengths_B.tolist(), strict=True)]
             )
             reference = None
         critic_stats: dict[str, float] = {}
         if self.critic is not None and isinstance(self.advantage, GAEAdvantage):
-            earnings = self.critic.judged(tokens, earnings)
+            batch_credit = self.critic.add_values(tokens, batch_credit)
             rate = learning_rate(self.config, batch.step)
-            critic_stats = self.critic.learn(tokens, earnings, self.advantage, lr=rate)
-        advantages, mask = pad_advantages(self.advantage.estimate(earnings), tokens.mask_B_T)
+            critic_stats = self.critic.learn(tokens, batch_credit, self.advantage, lr=rate)
+        advantages, mask = pad_advantages(self.advantage.estimate(batch_credit), tokens.mask_B_T)
         sampler = _sampled_logprobs(batch, tokens) if self.off_policy else None
-        return _Prepared(tokens, advantages, mask, old, reference, sampler, critic_stats)
+        return _PreparedBatch(tokens, advantages, mask, old, reference, sampler, critic_stats)
 
     @property
     def _kl_in_reward(self) -> bool:
@@ -114,17 +115,17 @@ class Updater:
         return self.config.training.updates_per_batch * self.config.training.minibatches
 
     @torch.no_grad()
-    def _frozen(self, policy: Policy, tokens: TokenBatch) -> Tensor:
+    def _frozen_logprobs(self, policy: Policy, tokens: TokenBatch) -> Tensor:
         pieces = torch.arange(len(tokens)).chunk(self.config.training.gradient_accumulation)
         width = tokens.mask_B_T.shape[1]
-        found = [policy.logprobs(tokens.picked(rows), temperature=self._temperature).logprobs_B_T for rows in pieces]
+        found = [policy.logprobs(tokens.pick(rows), temperature=self._temperature).logprobs_B_T for rows in pieces]
         return torch.cat([torch.nn.functional.pad(each, (0, width - each.shape[1])) for each in found])
 
     @property
     def _temperature(self) -> float:
         return self.config.sampling.temperature
 
-    def _parts(self, prepared: "_Prepared", step: int) -> Iterator["_Prepared"]:
+    def _parts(self, prepared: "_PreparedBatch", step: int) -> Iterator["_PreparedBatch"]:
         """What each optimizer step is computed on: every pass cuts the batch anew."""
         count = self.config.training.minibatches
         for turn in range(self.config.training.updates_per_batch):
@@ -133,9 +134,9 @@ class Updater:
                 continue
             order = list(range(len(prepared.tokens)))
             random.Random(f"{self.config.seed}/{step}/{turn}").shuffle(order)
-            yield from (prepared.picked(rows) for rows in torch.tensor(order).chunk(count))
+            yield from (prepared.pick(rows) for rows in torch.tensor(order).chunk(count))
 
-    def _optimize(self, part: "_Prepared") -> dict[str, float]:
+    def _optimize(self, part: "_PreparedBatch") -> dict[str, float]:
         """One optimizer step; nothing happens where nothing can be learnt."""
         weights = token_weights(part.mask, self.loss)
         rows = part.teaching_rows()
@@ -143,16 +144,16 @@ class Updater:
             return {}
         self.optimizer.zero_grad()
         stats = [
-            self._backward(part.picked(piece), weights[piece])
+            self._backward(part.pick(piece), weights[piece])
             for piece in rows.chunk(self.config.training.gradient_accumulation)
         ]
         norm = torch.nn.utils.clip_grad_norm_(list(self.policy.parameters()), self.config.optimizer.max_grad_norm)
         if not math.isfinite(float(norm)):  # one bad batch must not spoil the weights
-            return {**_merged(stats), "update/skipped": 1.0}
+            return {**_merge(stats), "update/skipped": 1.0}
         self.optimizer.step()
-        return {**_merged(stats), "loss": sum(each["loss"] for each in stats), "grad_norm": float(norm)}
+        return {**_merge(stats), "loss": sum(each["loss"] for each in stats), "grad_norm": float(norm)}
 
-    def _backward(self, part: "_Prepared", weights: Tensor) -> dict[str, float]:
+    def _backward(self, part: "_PreparedBatch", weights: Tensor) -> dict[str, float]:
         logprobs = self.policy.logprobs(part.tokens, temperature=self._temperature).logprobs_B_T
         loss = policy_loss(
             logprobs,
@@ -168,7 +169,7 @@ class Updater:
 
 
 @dataclass(frozen=True, slots=True)
-class _Prepared:
+class _PreparedBatch:
     """A batch as tensors of one row per sample; None where nothing needs it."""
 
     tokens: TokenBatch
@@ -179,8 +180,8 @@ class _Prepared:
     sampler: Tensor | None
     critic_stats: dict[str, float] = field(default_factory=dict)
 
-    def picked(self, rows: Tensor) -> "_Prepared":
-        tokens = self.tokens.picked(rows)
+    def pick(self, rows: Tensor) -> "_PreparedBatch":
+        tokens = self.tokens.pick(rows)
         width = tokens.mask_B_T.shape[1]
 
         def cut(values: Tensor) -> Tensor:
@@ -189,7 +190,7 @@ class _Prepared:
         old, reference, sampler = (
             None if each is None else cut(each) for each in (self.old, self.reference, self.sampler)
         )
-        return _Prepared(tokens, cut(self.advantages), cut(self.mask), old, reference, sampler)
+        return _PreparedBatch(tokens, cut(self.advantages), cut(self.mask), old, reference, sampler)
 
     def teaching_rows(self) -> Tensor:
         """The samples with a gradient: those with an advantage, or all that count where a KL is in the loss."""
@@ -197,22 +198,28 @@ class _Prepared:
         return counts.any(1).nonzero().squeeze(1)
 
 
-def estimator(config: RunConfig) -> Advantage:
+def check_learning(config: RunConfig) -> None:
+    """Raise InvalidSettings for an advantage or a loss that cannot be built; nothing is loaded for that."""
+    build_advantage(config)
+    build_loss(config, max_new_tokens=1)
+
+
+def build_advantage(config: RunConfig) -> Advantage:
     """The advantage estimator that the config names."""
     return dataclasses.replace(advantage(config.advantage), gamma=config.training.gamma)  # type: ignore[type-var]
 
 
-def loss_of(config: RunConfig, max_new_tokens: int) -> LossSettings:
+def build_loss(config: RunConfig, max_new_tokens: int) -> LossSettings:
     """The loss preset that the config names, with what the config says of it."""
-    told = config.loss
-    changes = {"clip_low": told.clip_low, "clip_high": told.clip_high, "average": told.average}
+    loss = config.loss
+    changes = {"clip_low": loss.clip_low, "clip_high": loss.clip_high, "average": loss.average}
     return dataclasses.replace(
-        loss_settings(told.name),
+        loss_settings(loss.name),
         **{name: value for name, value in changes.items() if value is not None},  # type: ignore[arg-type]
         max_tokens=max_new_tokens,
-        kl_beta=told.kl_beta,
-        kl_estimator=told.kl_estimator,
-        max_importance=told.max_importance,
+        kl_beta=loss.kl_beta,
+        kl_estimator=loss.kl_estimator,
+        max_importance=loss.max_importance,
     )
 
 
@@ -240,7 +247,7 @@ def _sampled_logprobs(batch: Batch, tokens: TokenBatch) -> Tensor:
     return torch.tensor(padded, device=tokens.mask_B_T.device)
 
 
-def _merged(stats: Sequence[dict[str, float]]) -> dict[str, float]:
+def _merge(stats: Sequence[dict[str, float]]) -> dict[str, float]:
     """The mean of each number over several optimizer steps; the largest of what is a maximum."""
     names = dict.fromkeys(name for each in stats for name in each)
     merged = {}

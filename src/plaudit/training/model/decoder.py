@@ -44,7 +44,7 @@ class Cache:
         self.values[layer][:, :, self.filled : end] = value
         return self.keys[layer][:, :, :end], self.values[layer][:, :, :end]
 
-    def picked(self, rows: Tensor) -> "Cache":
+    def pick(self, rows: Tensor) -> "Cache":
         """A cache of these rows; a row may be picked several times."""
         picked = object.__new__(Cache)
         picked.keys = [key.index_select(0, rows) for key in self.keys]
@@ -92,9 +92,9 @@ def _attention(
 ) -> Tensor:
     layer, heads, kv_heads = weights.layers[place], weights.heads, weights.kv_heads
     rows, new, _ = x.shape
-    qkv = _together(layer.qkv, x).view(rows, new, heads + 2 * kv_heads, -1).transpose(1, 2)
+    qkv = _join(layer.qkv, x).view(rows, new, heads + 2 * kv_heads, -1).transpose(1, 2)
     turned, value = qkv.split_with_sizes((heads + kv_heads, kv_heads), dim=1)
-    query, key = rotate(_head_normed(layer, turned, weights)).split_with_sizes((heads, kv_heads), dim=1)
+    query, key = rotate(_norm_heads(layer, turned, weights)).split_with_sizes((heads, kv_heads), dim=1)
     if cache is not None:
         key, value = cache.extend(place, key, value)
     seen = F.scaled_dot_product_attention(
@@ -103,7 +103,7 @@ def _attention(
     return layer.attention_out(seen.transpose(1, 2).reshape(rows, new, -1))
 
 
-def _head_normed(layer: LayerWeights, turned: Tensor, weights: DecoderWeights) -> Tensor:
+def _norm_heads(layer: LayerWeights, turned: Tensor, weights: DecoderWeights) -> Tensor:
     """Queries and keys, normed per head where the family does that (Qwen3)."""
     if layer.q_norm is None or layer.k_norm is None:
         return turned
@@ -113,11 +113,11 @@ def _head_normed(layer: LayerWeights, turned: Tensor, weights: DecoderWeights) -
 
 
 def _mlp(layer: LayerWeights, x: Tensor) -> Tensor:
-    gate, up = _together(layer.gate_up, x).chunk(2, dim=-1)
+    gate, up = _join(layer.gate_up, x).chunk(2, dim=-1)
     return layer.down(F.silu(gate) * up)
 
 
-def _together(parts: tuple[Linear, ...], x: Tensor) -> Tensor:
+def _join(parts: tuple[Linear, ...], x: Tensor) -> Tensor:
     return parts[0](x) if len(parts) == 1 else torch.cat([part(x) for part in parts], dim=-1)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-__all__ = ["DecoderWeights", "LayerWeights", "Linear", "unsupported"]
+__all__ = ["DecoderWeights", "LayerWeights", "Linear", "why_unsupported"]
 
 FAMILIES = ("llama", "qwen2", "qwen3")
 ROPES = ("default", "linear", "llama3")
@@ -79,7 +79,7 @@ class DecoderWeights:
         )
 
 
-def unsupported(model: Any) -> str | None:
+def why_unsupported(model: Any) -> str | None:
     """Why the model cannot be run by our own decoder; None when it can."""
     causal = _causal(model)
     config = getattr(causal, "config", None)

@@ -1,6 +1,6 @@
 """Text to token ids and back, for any Hugging Face tokenizer.
 
-Sampled ids are never re-encoded: the text is decoded from them, and offsets only say where each of them stands in it.
+Samples ids are never re-encoded: the text is decoded from them, and offsets only say where each of them stands in it.
 """
 
 from collections.abc import Sequence
@@ -9,10 +9,10 @@ from typing import Any
 from plaudit.errors import DataError
 from plaudit.trajectory import Prompt, message_text
 
-__all__ = ["decoded", "encoded_prompts", "end_ids", "offsets_of", "prompt_text", "refuse_too_long"]
+__all__ = ["decode_responses", "encode_prompts", "find_end_ids", "find_offsets", "prompt_text", "check_lengths"]
 
 
-def encoded_prompts(tokenizer: Any, prompts: Sequence[Prompt]) -> list[list[int]]:
+def encode_prompts(tokenizer: Any, prompts: Sequence[Prompt]) -> list[list[int]]:
     """The ids of each prompt; chat messages go through the tokenizer's chat template, if it has one."""
     texts = [(place, prompt) for place, prompt in enumerate(prompts) if isinstance(prompt, str)]
     ids: list[list[int]] = [[] for _ in prompts]
@@ -37,7 +37,7 @@ def prompt_text(tokenizer: Any, prompt: Prompt) -> str:
     return "\n\n".join(message_text(message) for message in prompt)
 
 
-def refuse_too_long(prompt_ids: Sequence[Sequence[int]], max_new_tokens: int, context: int | None) -> None:
+def check_lengths(prompt_ids: Sequence[Sequence[int]], max_new_tokens: int, context: int | None) -> None:
     """Raise DataError when a prompt and the response to it would not fit into the model's context."""
     for place, ids in enumerate(prompt_ids):
         if context is not None and len(ids) + max_new_tokens > context:
@@ -48,19 +48,19 @@ def refuse_too_long(prompt_ids: Sequence[Sequence[int]], max_new_tokens: int, co
             )
 
 
-def end_ids(model: Any, tokenizer: Any) -> list[int]:
+def find_end_ids(model: Any, tokenizer: Any) -> list[int]:
     """The tokens that end a response: the tokenizer's, and those the model's generation config names."""
     configured = getattr(getattr(model, "generation_config", None), "eos_token_id", None)
     named = configured if isinstance(configured, list) else [configured]
     return sorted({token for token in [*named, tokenizer.eos_token_id] if token is not None})
 
 
-def decoded(tokenizer: Any, ids: Sequence[Sequence[int]]) -> list[str]:
+def decode_responses(tokenizer: Any, ids: Sequence[Sequence[int]]) -> list[str]:
     """The text of each response, without special tokens."""
     return list(tokenizer.batch_decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False))
 
 
-def offsets_of(tokenizer: Any, ids: Sequence[Sequence[int]], texts: Sequence[str]) -> list[list[tuple[int, int]]]:
+def find_offsets(tokenizer: Any, ids: Sequence[Sequence[int]], texts: Sequence[str]) -> list[list[tuple[int, int]]]:
     """The character span of every token in the text decoded from them; special tokens have an empty one.
 
     Encoding the text again tells the spans of nearly all responses at once. Where it gives other ids (a model may
@@ -87,7 +87,7 @@ def _matched(
 
 
 def _by_beginnings(tokenizer: Any, ids: Sequence[int], text: str) -> list[tuple[int, int]]:
-    beginnings = decoded(tokenizer, [ids[: place + 1] for place in range(len(ids))])
+    beginnings = decode_responses(tokenizer, [ids[: place + 1] for place in range(len(ids))])
     ends: list[int] = []
     for beginning in beginnings:  # half a character decodes to a replacement sign, which may be too long
         ends.append(max(ends[-1] if ends else 0, min(len(beginning), len(text))))

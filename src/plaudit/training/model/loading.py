@@ -11,11 +11,11 @@ from typing import Any
 
 import torch
 
-from plaudit.errors import MissingPackage, PolicyError, did_you_mean, require
+from plaudit.errors import InvalidSettings, MissingPackage, PolicyError, did_you_mean, require
 from plaudit.training.model.policy import Policy
 from plaudit.training.model.tiny import tiny_policy
 
-__all__ = ["EMBEDDED", "LoraSettings", "load_policy", "with_lora"]
+__all__ = ["EMBEDDED", "LoraSettings", "load_policy", "add_lora"]
 
 transformers = require("transformers", extra="train", purpose="training")
 
@@ -33,7 +33,7 @@ class LoraSettings:
 
     def __post_init__(self) -> None:
         if self.rank < 1 or not self.alpha > 0:
-            raise PolicyError(f"need rank >= 1 and alpha > 0, got rank={self.rank}, alpha={self.alpha:g}")
+            raise InvalidSettings(f"need rank >= 1 and alpha > 0, got rank={self.rank}, alpha={self.alpha:g}")
 
 
 def load_policy(
@@ -49,13 +49,13 @@ def load_policy(
     A folder that holds a LoRA adapter is loaded on top of the model it was trained on.
     """
     if dtype not in DTYPES:
-        raise PolicyError(f"no dtype {dtype!r}{did_you_mean(dtype, DTYPES)} (there are {', '.join(DTYPES)})")
-    policy = _found(str(spec), seed, DTYPES[dtype])
+        raise InvalidSettings(f"no dtype {dtype!r}{did_you_mean(dtype, DTYPES)} (there are {', '.join(DTYPES)})")
+    policy = _find(str(spec), seed, DTYPES[dtype])
     policy.model.to(device)
-    return policy if lora is None else with_lora(policy, lora, seed=seed)
+    return policy if lora is None else add_lora(policy, lora, seed=seed)
 
 
-def with_lora(policy: Policy, settings: LoraSettings | None = None, *, seed: int = 0) -> Policy:
+def add_lora(policy: Policy, settings: LoraSettings | None = None, *, seed: int = 0) -> Policy:
     """The policy with fresh adapters, which are all that is trained."""
     peft = require("peft", extra="train", purpose="training with LoRA")
     settings = settings or LoraSettings()
@@ -75,13 +75,13 @@ def with_lora(policy: Policy, settings: LoraSettings | None = None, *, seed: int
 
 
 EMBEDDED: dict[str, Callable[[int, torch.dtype], Policy]] = {
-    "tiny": lambda seed, dtype: _converted(tiny_policy(seed), dtype),
+    "tiny": lambda seed, dtype: _convert(tiny_policy(seed), dtype),
     "smollm2": lambda seed, dtype: _from_gguf(_smollm2_file(), dtype, name="smollm2"),
 }
 """Models that need no path and no download."""
 
 
-def _found(spec: str, seed: int, dtype: torch.dtype) -> Policy:
+def _find(spec: str, seed: int, dtype: torch.dtype) -> Policy:
     path = Path(spec)
     if spec in EMBEDDED and not path.exists():
         return EMBEDDED[spec](seed, dtype)
@@ -134,7 +134,7 @@ def _from_adapter(folder: Path, seed: int, dtype: torch.dtype) -> Policy:
     base = peft.PeftConfig.from_pretrained(str(folder)).base_model_name_or_path
     if not base:
         raise PolicyError(f"{folder} is a LoRA adapter that does not say of which model; load that model and use peft")
-    policy = _found(base, seed, dtype)
+    policy = _find(base, seed, dtype)
     return Policy(peft.PeftModel.from_pretrained(policy.model, str(folder), is_trainable=True), policy.tokenizer)
 
 
@@ -152,7 +152,7 @@ def _smollm2_file() -> Path:
     return files[0]
 
 
-def _converted(policy: Policy, dtype: torch.dtype) -> Policy:
+def _convert(policy: Policy, dtype: torch.dtype) -> Policy:
     policy.model.to(dtype)
     return policy
 

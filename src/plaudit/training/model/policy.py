@@ -18,14 +18,14 @@ from torch import Tensor
 from transformers.utils import logging as hf_logging
 
 from plaudit.errors import PolicyError
-from plaudit.training.model.decoder_weights import DecoderWeights, unsupported
-from plaudit.training.model.encoding import encoded_prompts
+from plaudit.training.model.decoder_weights import DecoderWeights, why_unsupported
+from plaudit.training.model.encoding import encode_prompts
 from plaudit.training.model.shared_prompts import response_states
-from plaudit.training.sampling.in_process import TransformersSampler
-from plaudit.training.sampling.sampler import Sampled, SamplingSettings
+from plaudit.training.sampling.local.in_process import TransformersSampler
+from plaudit.training.sampling.sampler import Samples, SamplingSettings
 from plaudit.trajectory import Trajectory
 
-__all__ = ["Policy", "TokenBatch", "TokenLogprobs", "without_bars"]
+__all__ = ["Policy", "TokenBatch", "TokenLogprobs", "hide_progress_bars"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class TokenBatch:
     def __len__(self) -> int:
         return len(self.starts_B)
 
-    def picked(self, rows: Tensor | slice) -> "TokenBatch":
+    def pick(self, rows: Tensor | slice) -> "TokenBatch":
         """Some of the sequences, cut to the longest of them."""
         starts, lengths = self.starts_B[rows], self.lengths_B[rows]
         longest = int((starts + lengths).max())
@@ -90,25 +90,25 @@ class Policy:
         """A sampler of this policy, which follows its updates."""
         return TransformersSampler(self.model, self.tokenizer, settings, generator=generator)
 
-    def batch(self, sampled: Sampled | Sequence[Trajectory]) -> TokenBatch:
-        """Sampled trajectories as tensors; their tokens are taken as they were drawn.
+    def batch(self, sampled: Samples | Sequence[Trajectory]) -> TokenBatch:
+        """Samples trajectories as tensors; their tokens are taken as they were drawn.
 
         Where a sampler does not know the tokens (some endpoints), the response's text is encoded instead.
         """
-        trajectories = sampled.trajectories if isinstance(sampled, Sampled) else list(sampled)
-        known = sampled.prompt_ids if isinstance(sampled, Sampled) else None
-        prompts = known or encoded_prompts(self.tokenizer, [each.prompt for each in trajectories])
+        trajectories = sampled.trajectories if isinstance(sampled, Samples) else list(sampled)
+        known = sampled.prompt_ids if isinstance(sampled, Samples) else None
+        prompts = known or encode_prompts(self.tokenizer, [each.prompt for each in trajectories])
         responses = [self._response_ids(each) for each in trajectories]
         masks = [each.tokens.mask if each.tokens is not None else None for each in trajectories]
-        return self.packed(prompts, responses, masks)
+        return self.pack(prompts, responses, masks)
 
-    def demonstrated(self, demonstrations: Sequence[Trajectory]) -> TokenBatch:
+    def encode_demonstrations(self, demonstrations: Sequence[Trajectory]) -> TokenBatch:
         """Prompts with responses that are to be learned, each closed by the end token."""
-        prompts = encoded_prompts(self.tokenizer, [each.prompt for each in demonstrations])
-        responses = [[*self._encoded(each.response), self.tokenizer.eos_token_id] for each in demonstrations]
-        return self.packed(prompts, responses)
+        prompts = encode_prompts(self.tokenizer, [each.prompt for each in demonstrations])
+        responses = [[*self._encode(each.response), self.tokenizer.eos_token_id] for each in demonstrations]
+        return self.pack(prompts, responses)
 
-    def packed(
+    def pack(
         self,
         prompts: Sequence[Sequence[int]],
         responses: Sequence[Sequence[int]],
@@ -119,10 +119,10 @@ class Policy:
         rows = [[*prompt, *response] for prompt, response in zip(prompts, responses, strict=True)]
         chosen = [mask or [1] * len(response) for mask, response in zip(masks, responses, strict=True)]
         return TokenBatch(
-            ids_B_L=_padded(rows, self.tokenizer.pad_token_id).to(self.device),
+            ids_B_L=_pad(rows, self.tokenizer.pad_token_id).to(self.device),
             starts_B=torch.tensor([len(prompt) for prompt in prompts], device=self.device),
             lengths_B=torch.tensor([len(response) for response in responses], device=self.device),
-            mask_B_T=_padded(chosen, 0).float().to(self.device),
+            mask_B_T=_pad(chosen, 0).float().to(self.device),
         )
 
     def logprobs(self, batch: TokenBatch, *, temperature: float = 1.0) -> TokenLogprobs:
@@ -177,19 +177,19 @@ class Policy:
         """Write model (safetensors) and tokenizer as a folder that transformers loads; LoRA writes its adapter."""
         # Adapters never resize the vocabulary; without saying so, peft would ask the Hugging Face hub about it.
         options = {"save_embedding_layers": False} if self.is_lora else {}
-        with without_bars():
+        with hide_progress_bars():
             self.model.save_pretrained(str(folder), safe_serialization=True, **options)
             self.tokenizer.save_pretrained(str(folder))
 
-    def merged(self) -> "Policy":
+    def merge_adapters(self) -> "Policy":
         """The policy with its adapters built into the weights, as a model of its own; a copy without LoRA."""
         model = copy.deepcopy(self.model)
         return Policy(model.merge_and_unload() if self.is_lora else model, self.tokenizer)
 
     def _logits(self, batch: TokenBatch, rows: Tensor, columns: Tensor) -> Tensor:
         """Logits of some tokens of the responses, in float32."""
-        with self._as_meant():
-            if unsupported(self.model) is None and not self.is_lora:
+        with self._adapter_state():
+            if why_unsupported(self.model) is None and not self.is_lora:
                 weights = DecoderWeights.of(self.model, batch.ids_B_L.shape[1])
                 states = response_states(weights, batch.ids_B_L, batch.starts_B, batch.mask_B_T.shape[1])
                 return weights.head(states[rows, columns]).float()
@@ -198,22 +198,22 @@ class Policy:
             logits: Tensor = self.model(input_ids=batch.ids_B_L, attention_mask=mask, use_cache=False).logits
             return logits[rows, batch.starts_B[rows] + columns - 1].float()
 
-    def _as_meant(self) -> AbstractContextManager[Any]:
+    def _adapter_state(self) -> AbstractContextManager[Any]:
         return nullcontext()
 
     def _response_ids(self, trajectory: Trajectory) -> list[int]:
         if trajectory.tokens is not None:
             return trajectory.tokens.ids
-        return [*self._encoded(trajectory.response), self.tokenizer.eos_token_id]
+        return [*self._encode(trajectory.response), self.tokenizer.eos_token_id]
 
-    def _encoded(self, text: str) -> list[int]:
+    def _encode(self, text: str) -> list[int]:
         return list(self.tokenizer(text, add_special_tokens=False)["input_ids"])
 
 
 class _WithoutAdapters(Policy):
     """A LoRA policy's model as it was before training: its adapters are switched off while it is asked."""
 
-    def _as_meant(self) -> AbstractContextManager[Any]:
+    def _adapter_state(self) -> AbstractContextManager[Any]:
         context: AbstractContextManager[Any] = self.model.disable_adapter()
         return context
 
@@ -222,7 +222,7 @@ class _WithoutAdapters(Policy):
 
 
 @contextmanager
-def without_bars() -> Iterator[None]:
+def hide_progress_bars() -> Iterator[None]:
     """While entered, transformers draws no progress bars; whoever saves tells of it as they like."""
     drew = hf_logging.is_progress_bar_enabled()
     hf_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
@@ -233,6 +233,6 @@ def without_bars() -> Iterator[None]:
             hf_logging.enable_progress_bar()  # type: ignore[no-untyped-call]
 
 
-def _padded(rows: Sequence[Sequence[int]], filler: int) -> Tensor:
+def _pad(rows: Sequence[Sequence[int]], filler: int) -> Tensor:
     width = max(map(len, rows))
     return torch.tensor([[*row, *[filler] * (width - len(row))] for row in rows])

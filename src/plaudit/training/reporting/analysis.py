@@ -18,7 +18,7 @@ from typing import Any
 from plaudit.contract.output import RewardOutput
 from plaudit.report.distribution import Distribution
 from plaudit.report.summary import Summary, SummaryBuilder
-from plaudit.training.reporting.response_kinds import kinds_of
+from plaudit.training.reporting.response_kinds import find_kinds
 from plaudit.trajectory import Trajectory
 
 __all__ = ["Example", "FailurePattern", "Kind", "Period", "RewardAnalysis", "RewardAnalyzer", "analyze"]
@@ -127,7 +127,7 @@ class RewardAnalyzer:
         self._scores.append(math.nan if output.score is None else output.score)
         if trajectory.training_step is not None:
             self._steps[trajectory.training_step].append(output.reward)
-        for what in (*sorted(kinds_of(trajectory)), *_reasons(output)):
+        for what in (*sorted(find_kinds(trajectory)), *_reasons(output)):
             self._join(what, place, trajectory, output)
 
     def analysis(self) -> RewardAnalysis:

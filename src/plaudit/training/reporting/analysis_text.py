@@ -9,25 +9,25 @@ from plaudit.contract.output import RewardOutput
 from plaudit.report.distribution import Bin, Distribution
 from plaudit.training.reporting.analysis import FailurePattern, Kind, Period, RewardAnalysis
 
-__all__ = ["analysis_text", "batch_line"]
+__all__ = ["render_analysis", "describe_batch"]
 
 WIDTH = 100
 BAR = 40
 LEVELS = "▁▂▃▄▅▆▇█"
 
 
-def batch_line(outputs: Iterable[RewardOutput]) -> str:
+def describe_batch(outputs: Iterable[RewardOutput]) -> str:
     """The rewards of one batch: least, mean and most, spread, and a small histogram."""
     listed = list(outputs)
     spread = Distribution.of(output.reward for output in listed if output.reward is not None)
     unscored = sum(not output.ok for output in listed)
-    told = f"{len(listed)} samples" + (f", {unscored} not scored" if unscored else "")
+    count = f"{len(listed)} samples" + (f", {unscored} not scored" if unscored else "")
     if spread is None:
-        return f"rewards of {told}"
-    return f"rewards of {told}: {_moments(spread)}  {_levels(spread)}"
+        return f"rewards of {count}"
+    return f"rewards of {count}: {_moments(spread)}  {_levels(spread)}"
 
 
-def analysis_text(analysis: RewardAnalysis) -> str:
+def render_analysis(analysis: RewardAnalysis) -> str:
     """The whole analysis as text."""
     summary = analysis.summary
     statuses = ", ".join(f"{count:,} {status}" for status, count in summary.statuses.items())

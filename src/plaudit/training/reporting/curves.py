@@ -37,7 +37,7 @@ class Panel:
     share: bool = False
     zeros: bool = False
 
-    def told(self, metrics: Sequence[Mapping[str, Any]]) -> list[Line]:
+    def visible_lines(self, metrics: Sequence[Mapping[str, Any]]) -> list[Line]:
         """The lines there is something to see of, each once where two are the same."""
         found: dict[tuple[float, ...], Line] = {}
         for line in self.lines:
@@ -95,7 +95,7 @@ def draw_curves(metrics: Sequence[Mapping[str, Any]], path: str | Path, *, title
         raise TrainingError("no metrics to draw; train at least one step")
     matplotlib = require("matplotlib.figure", extra="train", purpose="drawing the curves of a run")
     require("matplotlib.backends.backend_agg", extra="train", purpose="drawing the curves of a run")
-    panels = [panel for panel in PANELS if panel.told(metrics)]
+    panels = [panel for panel in PANELS if panel.visible_lines(metrics)]
     figure = matplotlib.Figure(figsize=(12, 7.2), dpi=120, layout="constrained", facecolor="white")
     columns = max(1, len(panels))
     grid = figure.add_gridspec(2, columns, height_ratios=(1.9, 1))
@@ -108,7 +108,7 @@ def draw_curves(metrics: Sequence[Mapping[str, Any]], path: str | Path, *, title
 
 
 def _draw(axes: Any, panel: Panel, metrics: Sequence[Mapping[str, Any]], *, large: bool = False) -> None:
-    lines = panel.told(metrics)
+    lines = panel.visible_lines(metrics)
     if panel.stacked:
         _stack(axes, lines, metrics)
     for line in () if panel.stacked else lines:
@@ -116,7 +116,7 @@ def _draw(axes: Any, panel: Panel, metrics: Sequence[Mapping[str, Any]], *, larg
     _dress(axes, large)
     _limit(axes, panel, large)
     if large:
-        _tell_ends(axes, [line for line in lines if line.points], metrics)
+        _label_ends(axes, [line for line in lines if line.points], metrics)
     named = len(lines) > 1 or (bool(lines) and (large or panel.share))
     axes.set_title(panel.title, loc="left", color=INK, fontsize=12 if large else 10, pad=24)
     if named:  # above the lines, where it cannot hide one
@@ -138,13 +138,12 @@ def _limit(axes: Any, panel: Panel, large: bool) -> None:
         axes.set_ylim(bottom=min(0, low) if low <= high / 2 else None)
 
 
-def _tell_ends(axes: Any, lines: Sequence[Line], metrics: Sequence[Mapping[str, Any]]) -> None:
+def _label_ends(axes: Any, lines: Sequence[Line], metrics: Sequence[Mapping[str, Any]]) -> None:
     """The last value of every line, moved apart where they would meet."""
     low, high = axes.get_ylim()
-    told = [(values[-1], steps[-1], line) for line in lines for steps, values in [_series(line.metric, metrics)]]
-    ends = sorted(told, key=lambda end: end[0])
+    ends = [(values[-1], steps[-1], line) for line in lines for steps, values in [_series(line.metric, metrics)]]
     free = low
-    for value, step, line in ends:
+    for value, step, line in sorted(ends, key=lambda end: end[0]):
         height = max(value, free)
         free = height + 0.055 * (high - low)
         axes.annotate(

@@ -7,14 +7,21 @@ about pass@k and is left out of it.
 import math
 import statistics
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import msgspec
 
 from plaudit.contract.output import RewardOutput
 from plaudit.errors import TrainingError
+from plaudit.rollouts import Rollout, ScoredRollout
+from plaudit.training.batches.collecting import Scoring, derive_seed
+from plaudit.training.config.schema import RunConfig
+from plaudit.training.data.prompts import Prompts
+from plaudit.training.sampling.sampler import Sampler, SamplingSettings
 from plaudit.trajectory import Trajectory
 
-__all__ = ["Evaluation", "evaluate", "pass_at_k"]
+__all__ = ["Evaluation", "HeldOut", "evaluate", "pass_at_k"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +38,10 @@ class Evaluation:
 
     def metrics(self, prefix: str = "eval/") -> dict[str, float]:
         """The numbers by name, as they go to metrics.jsonl: `eval/score`, `eval/pass@1`, …"""
-        told = {"score": self.score, "reward": self.reward, "length": self.length}
-        told |= {f"pass@{k}": value for k, value in self.pass_at.items()}
-        told["unscored"] = self.unscored / self.samples if self.samples else 0.0
-        return {f"{prefix}{name}": value for name, value in told.items() if value is not None}
+        values = {"score": self.score, "reward": self.reward, "length": self.length}
+        values |= {f"pass@{k}": value for k, value in self.pass_at.items()}
+        values["unscored"] = self.unscored / self.samples if self.samples else 0.0
+        return {f"{prefix}{name}": value for name, value in values.items() if value is not None}
 
 
 def evaluate(
@@ -54,6 +61,49 @@ def evaluate(
         unscored=sum(not output.ok for _, output in pairs),
         length=_mean([_length(trajectory) for trajectory, _ in pairs]) or 0.0,
     )
+
+
+class HeldOut:
+    """Asks a sampler the held-out prompts, and scores what it says."""
+
+    def __init__(self, prompts: Prompts, judge: Scoring, config: RunConfig, *, settings: SamplingSettings) -> None:
+        rows = (msgspec.structs.replace(row, group=f"held-out-{place}") for place, row in enumerate(prompts))
+        self.prompts = Prompts(tuple(rows))
+        self.judge, self.config, self.settings = judge, config, settings
+
+    def evaluate(self, sampler: Sampler, step: int) -> dict[str, float]:
+        """`eval/score`, `eval/pass@k`, …; nothing where there are no held-out prompts."""
+        if not self.prompts:
+            return {}
+        settings = self.config.eval
+        drawn = self._scored(sampler, settings.samples_per_prompt, self._sampling(step, settings.temperature), step)
+        metrics = evaluate(drawn, settings.pass_at).metrics()
+        if settings.greedy:
+            likeliest = evaluate(self._scored(sampler, 1, self._sampling(step, 0.0), step)).metrics("")
+            metrics["eval/greedy"] = likeliest.get("score", likeliest.get("reward", 0.0))
+        return metrics
+
+    def sample_responses(self, sampler: Sampler) -> list[str]:
+        """The likeliest responses to the first prompts, to be shown."""
+        rows = self.prompts[: self.config.logging.samples]
+        return sampler.sample(rows, 1, settings=self._sampling(0, 0.0)).texts if rows else []
+
+    def _sampling(self, step: int, temperature: float) -> SamplingSettings:
+        seed = derive_seed(self.config.seed, "eval", step)
+        return replace(self.settings, temperature=temperature, top_p=1.0, top_k=0, seed=seed)
+
+    def _scored(self, sampler: Sampler, count: int, settings: SamplingSettings, step: int) -> list[ScoredRollout]:
+        found: list[ScoredRollout] = []
+        for place, rows in enumerate(self._pieces(count)):
+            seeded = replace(settings, seed=derive_seed(settings.seed, place))
+            sampled = sampler.sample(rows, count, settings=seeded)
+            found += map(Rollout, sampled.trajectories, self.judge.score(sampled.trajectories))
+        return found
+
+    def _pieces(self, count: int) -> Iterator[Prompts]:
+        """The prompts in pieces that give no more responses at once than a training batch has."""
+        size = max(1, self.config.batch_size // count)
+        return (self.prompts[start : start + size] for start in range(0, len(self.prompts), size))
 
 
 def pass_at_k(samples: int, right: int, k: int) -> float:

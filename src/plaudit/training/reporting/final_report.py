@@ -11,7 +11,7 @@ from plaudit.rollouts import read_rollouts
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.data.prompts import Prompts
 from plaudit.training.reporting.analysis import analyze
-from plaudit.training.reporting.analysis_text import analysis_text
+from plaudit.training.reporting.analysis_text import render_analysis
 from plaudit.training.reporting.curves import draw_curves
 from plaudit.training.run_folder import RunFolder
 
@@ -48,7 +48,7 @@ def write_analysis(folder: RunFolder) -> None:
     scored = ((line.trajectory, line.output) for line in read_rollouts(folder.rollouts) if line.output is not None)
     analysis = analyze(scored)
     analysis.save(folder.path / "reward_analysis.json")
-    (folder.path / "reward_analysis.txt").write_text(analysis_text(analysis), encoding="utf-8")
+    (folder.path / "reward_analysis.txt").write_text(render_analysis(analysis), encoding="utf-8")
 
 
 def _cell(text: str) -> str:

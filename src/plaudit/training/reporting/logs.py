@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from plaudit.errors import TrainingError, did_you_mean, require
+from plaudit.errors import InvalidSettings, did_you_mean, require
 
 __all__ = ["LOG_WRITERS", "LogWriter", "RunName", "TensorBoardWriter", "TrackioWriter", "WandbWriter", "open_logs"]
 
@@ -39,7 +39,7 @@ class RunName:
     first_step: int = 0
 
     @property
-    def shown(self) -> str:
+    def label(self) -> str:
         return self.name or self.folder.name
 
 
@@ -67,8 +67,8 @@ class WandbWriter:
         run.folder.mkdir(parents=True, exist_ok=True)
         self._run = wandb.init(
             project=run.project,
-            name=run.shown,
-            group=run.shown,
+            name=run.label,
+            group=run.label,
             dir=str(run.folder),
             config=dict(run.config),
             reinit="create_new",  # whatever else logs in this process keeps its own run
@@ -88,7 +88,7 @@ class TrackioWriter:
         trackio = require("trackio", extra="logs", purpose="logging to trackio")
         self._run = trackio.init(
             project=run.project,
-            name=run.shown,
+            name=run.label,
             config=dict(run.config),
             resume="allow" if run.first_step else "never",
             embed=False,  # no page is opened in a notebook
@@ -114,7 +114,7 @@ def open_logs(names: Sequence[str], run: RunName) -> list[LogWriter]:
     for name in names:
         if name not in LOG_WRITERS:
             known = ", ".join(LOG_WRITERS)
-            raise TrainingError(f"no log writer named {name!r}{did_you_mean(name, LOG_WRITERS)} (there is {known})")
+            raise InvalidSettings(f"no log writer named {name!r}{did_you_mean(name, LOG_WRITERS)} (there is {known})")
     return [LOG_WRITERS[name](run) for name in names]
 
 

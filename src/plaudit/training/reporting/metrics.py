@@ -3,17 +3,31 @@
 Entropy is estimated from the log-probs of the tokens drawn, over all of them; it costs no further pass.
 """
 
+import math
 import statistics
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from plaudit.contract.output import RewardOutput
+from plaudit.contract.output import RewardOutput, Status
+from plaudit.report.distribution import Distribution
 from plaudit.rollouts import ScoredRollout
 from plaudit.training.batches.collecting import Batch
-from plaudit.training.reporting.reward_metrics import reward_metrics
 from plaudit.trajectory import Trajectory
 
-__all__ = ["batch_metrics", "time_metrics"]
+__all__ = ["batch_metrics", "reward_metrics", "step_metrics", "time_metrics"]
+
+
+def step_metrics(batch: Batch, updated: Mapping[str, float], *, update_s: float, step_s: float) -> dict[str, Any]:
+    """Everything metrics.jsonl says of a step but its evaluation; `updated` are the numbers of the policy update."""
+    return {
+        "step": batch.step,
+        "epoch": batch.epoch,
+        **batch_metrics(batch),
+        **updated,
+        **time_metrics(batch, update_s=update_s, step_s=step_s),
+    }
 
 
 def batch_metrics(batch: Batch) -> dict[str, float]:
@@ -42,6 +56,26 @@ def time_metrics(batch: Batch, *, update_s: float, step_s: float) -> dict[str, f
         "time/step": step_s,
         "tokens_per_s": tokens / step_s if step_s else 0.0,
     }
+
+
+def reward_metrics(outputs: Iterable[RewardOutput]) -> dict[str, float]:
+    """`reward` (mean) with `reward/min`, `/max`, `/std` and `/skewness`, `score`, `component/<name>`, `extra/<name>`
+    for numbers in the outputs' metadata (a reward file's `extra_logs`), and `status/<status>` as shares of the batch.
+    """
+    listed = list(outputs)
+    metrics: dict[str, float] = {}
+    spread = Distribution.of(output.reward for output in listed if output.reward is not None)
+    if spread is not None:
+        metrics = {"reward": spread.mean, "reward/min": spread.min, "reward/max": spread.max, "reward/std": spread.std}
+        metrics |= {} if spread.skewness is None else {"reward/skewness": spread.skewness}
+    means = _Means({})
+    for output in listed:
+        means.add("score", output.score)
+        for name, component in output.flat_components().items():
+            means.add(f"component/{name}", component.reward)
+        for name, value in output.metadata.items():
+            means.add(f"extra/{name}", value)
+    return {**metrics, **means.means(), **_shares(listed)}
 
 
 def _lengths(trajectories: Sequence[Trajectory]) -> dict[str, float]:
@@ -77,3 +111,28 @@ def _alike(group: Sequence[RewardOutput]) -> bool:
 def _share(flags: Iterable[bool]) -> float:
     listed = list(flags)
     return sum(listed) / len(listed) if listed else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Means:
+    """Running sums by name."""
+
+    sums: dict[str, tuple[float, int]]
+
+    def add(self, name: str, value: object) -> None:
+        if isinstance(value, bool | int | float) and math.isfinite(value):
+            total, count = self.sums.get(name, (0.0, 0))
+            self.sums[name] = (total + value, count + 1)
+
+    def means(self) -> dict[str, float]:
+        return {name: total / count for name, (total, count) in self.sums.items()}
+
+
+def _shares(outputs: Sequence[RewardOutput]) -> dict[str, float]:
+    """The share of every status there is; `status/ok` always."""
+    counts = {status: sum(output.status is status for output in outputs) for status in Status}
+    return {
+        f"status/{status.value}": count / len(outputs)
+        for status, count in counts.items()
+        if outputs and (count or status is Status.OK)
+    }

@@ -1,4 +1,4 @@
-"""Everything that is told of a run while it goes on: its own files, other logs, and whoever watches."""
+"""What is recorded of a run while it goes on: its own files, other logs, and the progress shown."""
 
 from collections.abc import Mapping
 from types import TracebackType
@@ -9,34 +9,34 @@ import msgspec
 from plaudit.rollouts import Rollout
 from plaudit.training.batches.collecting import Batch
 from plaudit.training.config.schema import RunConfig
-from plaudit.training.reporting.analysis_text import batch_line
+from plaudit.training.engines.engine import Progress
+from plaudit.training.reporting.analysis_text import describe_batch
 from plaudit.training.reporting.logs import LOG_WRITERS, RunName, open_logs
 from plaudit.training.run_folder import RunFolder, RunLog
-from plaudit.training.watching import Watch
 from plaudit.trajectory import Trajectory
 
 __all__ = ["Recorder"]
 
 
 class Recorder:
-    """Tells each step to metrics.jsonl, rollouts.jsonl, the logs that the config asks for, and the watch."""
+    """Writes each step to metrics.jsonl, rollouts.jsonl and the logs that the config asks for, and reports it."""
 
-    def __init__(self, config: RunConfig, folder: RunFolder, watch: Watch, *, first_step: int) -> None:
-        self._config, self._watch = config, watch
+    def __init__(self, config: RunConfig, folder: RunFolder, progress: Progress, *, first_step: int) -> None:
+        self._config, self._progress = config, progress
         names = [name for name in LOG_WRITERS if getattr(config.logging, name)]
         run = RunName(folder.path, config.logging.project, config.logging.name, config.to_dict(), first_step)
         self._writers = open_logs(names, run)
         self._log = RunLog(folder)
 
     def step(self, metrics: Mapping[str, Any], batch: Batch | None = None) -> None:
-        """Tell one step; the evaluation before the first has no batch."""
+        """Record one step; the evaluation before the first has no batch."""
         number = metrics["step"]
         self._log.step(dict(metrics))
         for writer in self._writers:
             writer.log(number, metrics)
         if batch is not None:
             self._rollouts(number, batch)
-        self._watch.step(number, {name: value for name, value in metrics.items() if name != "step"})
+        self._progress.step(number, {name: value for name, value in metrics.items() if name != "step"})
 
     def flush(self) -> None:
         """Hand everything to the operating system."""
@@ -57,15 +57,15 @@ class Recorder:
     def _rollouts(self, step: int, batch: Batch) -> None:
         if self._config.training.log_rewards:
             outputs = [*batch.outputs, *(output for _, output in batch.left_out)]
-            self._watch.note(f"step {step}: {batch_line(outputs)}")
+            self._progress.note(f"step {step}: {describe_batch(outputs)}")
         every = self._config.logging.rollouts_every
         if every and step % every == 0:
             for trajectory, output in batch.scored:
-                self._log.rollout(Rollout(self._kept(trajectory), output))
+                self._log.rollout(Rollout(self._to_keep(trajectory), output))
             for trajectory, output in batch.left_out:
-                self._log.rollout(Rollout(self._kept(trajectory, left_out=True), output))
+                self._log.rollout(Rollout(self._to_keep(trajectory, left_out=True), output))
 
-    def _kept(self, trajectory: Trajectory, **columns: bool) -> Trajectory:
+    def _to_keep(self, trajectory: Trajectory, **columns: bool) -> Trajectory:
         """What rollouts.jsonl keeps of a trajectory."""
         tokens = trajectory.tokens if self._config.logging.tokens else None
         return msgspec.structs.replace(trajectory, tokens=tokens, columns={**trajectory.columns, **columns})

@@ -13,7 +13,7 @@ from plaudit.trajectory import Trajectory
 from plaudit.verify.math.extract import find_marks
 from plaudit.verify.text import bare_words, ngrams
 
-__all__ = ["KINDS", "NEAR_KINDS", "kinds_of"]
+__all__ = ["KINDS", "NEAR_KINDS", "find_kinds"]
 
 SHORT, LONG = 10, 200  # words
 REPEATED_SHARE = 0.5
@@ -24,7 +24,7 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 _SPACE = re.compile(r"\s+")
 
 
-def kinds_of(trajectory: Trajectory) -> frozenset[str]:
+def find_kinds(trajectory: Trajectory) -> frozenset[str]:
     """The kinds that a response belongs to."""
     truth = trajectory.ground_truth
     kinds = _text_kinds(trajectory.response) | _near_kinds(trajectory.response.strip(), str(truth).strip())

@@ -21,7 +21,7 @@ from plaudit.engine.endpoint.policy import EndpointPolicy
 from plaudit.engine.endpoint.transient import fault_of, is_transient
 from plaudit.errors import InvalidSettings, SamplingFailed
 from plaudit.training.data.prompts import PromptLike, Prompts
-from plaudit.training.sampling.sampler import Response, Sampled, SamplingSettings, drawn_by, gather
+from plaudit.training.sampling.sampler import Response, Samples, SamplingSettings, group_responses, sample_prompts
 from plaudit.trajectory import Prompt, Tokens, Trajectory
 
 __all__ = ["EndpointSampler"]
@@ -63,11 +63,11 @@ class EndpointSampler:
         num_samples: int = 1,
         *,
         settings: SamplingSettings | None = None,
-    ) -> Sampled:
+    ) -> Samples:
         """`num_samples` responses for each prompt; prompts are asked for side by side."""
-        return drawn_by(self._drawn, batch, num_samples, settings or self.settings)
+        return sample_prompts(self._sample, batch, num_samples, settings or self.settings)
 
-    def _drawn(self, prompts: Prompts, num_samples: int, settings: SamplingSettings) -> Sampled:
+    def _sample(self, prompts: Prompts, num_samples: int, settings: SamplingSettings) -> Samples:
         pool = ThreadPoolExecutor(min(self.policy.concurrency, len(prompts)))
         try:
             waiting = [
@@ -78,14 +78,16 @@ class EndpointSampler:
             pool.shutdown(cancel_futures=True)
         prompt_ids = [each.prompt_ids for each in answers]
         known = [ids for ids in prompt_ids if ids is not None]
-        return gather(prompts, [each.responses for each in answers], known if len(known) == len(prompt_ids) else None)
+        return group_responses(
+            prompts, [each.responses for each in answers], known if len(known) == len(prompt_ids) else None
+        )
 
     def _answers(self, place: int, row: Trajectory, num_samples: int, settings: SamplingSettings) -> "_Answers":
         """All samples of one prompt; a server that gives fewer than it was asked for is asked again."""
         answers = _Answers([], None)
         while missing := num_samples - len(answers.responses):
             body = self._body(row.prompt, missing, settings, drawn=len(answers.responses))
-            more = _read(self._sent(row.label(place), row.prompt, body), settings)
+            more = _read(self._send(row.label(place), row.prompt, body), settings)
             if not more.responses:
                 raise SamplingFailed(f"{self.url} gave no response to {row.label(place)}")
             answers = _Answers([*answers.responses, *more.responses[:missing]], more.prompt_ids)
@@ -108,13 +110,13 @@ class EndpointSampler:
         is_chat = self._is_chat(prompt)
         if self.token_ids:
             body |= {"return_token_ids": True, "logprobs": True if is_chat else 1}
-        asked = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
-        return {**body, **({"messages": asked} if is_chat else {"prompt": prompt}), **self.extra}
+        messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
+        return {**body, **({"messages": messages} if is_chat else {"prompt": prompt}), **self.extra}
 
     def _is_chat(self, prompt: Prompt) -> bool:
         return self.chat or not isinstance(prompt, str)
 
-    def _sent(self, name: str, prompt: Prompt, body: dict[str, Any]) -> dict[str, Any]:
+    def _send(self, name: str, prompt: Prompt, body: dict[str, Any]) -> dict[str, Any]:
         path = "/chat/completions" if self._is_chat(prompt) else "/completions"
         retrying = Retrying(
             stop=stop_after_attempt(self.policy.tries),
@@ -140,15 +142,15 @@ class EndpointSampler:
         request = Request(url, json.dumps(body).encode(), headers)
         try:
             with _OPENER.open(request, timeout=self.policy.attempt_s) as answer:
-                told = json.load(answer)
+                answer_json = json.load(answer)
         except HTTPError as error:
             with error:  # it holds the connection open
                 raise _Refused(error) from None
         except URLError as error:  # a wrapper that hides whether trying again may help
             raise error.reason if isinstance(error.reason, OSError) else error from error
-        if not isinstance(told, dict) or not isinstance(told.get("choices"), list):
-            raise ValueError(f"the answer holds no 'choices': {str(told)[:MAX_WORDS]}")
-        return told
+        if not isinstance(answer_json, dict) or not isinstance(answer_json.get("choices"), list):
+            raise ValueError(f"the answer holds no 'choices': {str(answer_json)[:MAX_WORDS]}")
+        return answer_json
 
 
 _OPENER: OpenerDirector = build_opener(ProxyHandler({}))  # the environment is not ours to read
@@ -165,16 +167,16 @@ class _Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Answers:
-    """The responses to one prompt, and its token ids where the server told them."""
+    """The responses to one prompt, and its token ids where the server answer_json them."""
 
     responses: list[Response]
     prompt_ids: list[int] | None
 
 
-def _read(told: dict[str, Any], settings: SamplingSettings) -> _Answers:
-    responses = [_response(choice, settings) for choice in told["choices"]]
-    first: Any = told["choices"][0] if told["choices"] else {}
-    return _Answers(responses, first.get("prompt_token_ids") or told.get("prompt_token_ids"))
+def _read(answer_json: dict[str, Any], settings: SamplingSettings) -> _Answers:
+    responses = [_response(choice, settings) for choice in answer_json["choices"]]
+    first: Any = answer_json["choices"][0] if answer_json["choices"] else {}
+    return _Answers(responses, first.get("prompt_token_ids") or answer_json.get("prompt_token_ids"))
 
 
 def _response(choice: dict[str, Any], settings: SamplingSettings) -> Response:
@@ -190,10 +192,10 @@ def _response(choice: dict[str, Any], settings: SamplingSettings) -> Response:
     return Response(text or "", tokens, "length" if choice.get("finish_reason") == "length" else "stop")
 
 
-def _logprobs(told: Any, settings: SamplingSettings) -> list[float] | None:
+def _logprobs(answer_json: Any, settings: SamplingSettings) -> list[float] | None:
     """Log-probabilities in the words of either protocol, where they are those of the temperature sampled at."""
-    if not told or settings.temperature != 1.0:
+    if not answer_json or settings.temperature != 1.0:
         return None
-    if told.get("content") is not None:
-        return [float(token["logprob"]) for token in told["content"]]
-    return [float(value) for value in told["token_logprobs"]] if told.get("token_logprobs") else None
+    if answer_json.get("content") is not None:
+        return [float(token["logprob"]) for token in answer_json["content"]]
+    return [float(value) for value in answer_json["token_logprobs"]] if answer_json.get("token_logprobs") else None

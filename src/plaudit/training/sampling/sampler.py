@@ -15,7 +15,7 @@ from plaudit.errors import InvalidSettings
 from plaudit.training.data.prompts import PromptLike, Prompts
 from plaudit.trajectory import Tokens, Trajectory
 
-__all__ = ["Response", "Sampled", "Sampler", "SamplingSettings", "TokenSampler", "drawn_by", "gather"]
+__all__ = ["Response", "Samples", "Sampler", "SamplingSettings", "TokenSampler", "sample_prompts", "group_responses"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Response:
 
 
 @dataclass(frozen=True, slots=True)
-class Sampled:
+class Samples:
     """What a sampler gave: one trajectory per prompt and sample, the samples of a prompt side by side."""
 
     trajectories: list[Trajectory]
@@ -90,7 +90,7 @@ class Sampler(Protocol):
         num_samples: int = 1,
         *,
         settings: SamplingSettings | None = None,
-    ) -> Sampled:
+    ) -> Samples:
         """`num_samples` responses for each prompt; `settings` take the place of the sampler's own for this call."""
         ...
 
@@ -101,25 +101,27 @@ class TokenSampler(Sampler, Protocol):
     tokenizer: Any
     settings: SamplingSettings
 
-    def continued(self, contexts: list[list[int]], settings: SamplingSettings | None = None) -> list[Action]:
+    def continue_from(self, contexts: list[list[int]], settings: SamplingSettings | None = None) -> list[Action]:
         """One continuation of each context, as it was drawn."""
         ...
 
 
-Draw: TypeAlias = Callable[[Prompts, int, SamplingSettings], Sampled]
+Draw: TypeAlias = Callable[[Prompts, int, SamplingSettings], Samples]
 
 
-def drawn_by(
+def sample_prompts(
     draw: Draw, batch: PromptLike | Iterable[PromptLike], num_samples: int, settings: SamplingSettings
-) -> Sampled:
+) -> Samples:
     """What `draw` gives for a batch as anyone may hand it in; it is only asked when there is something to draw."""
     if num_samples < 1:
         raise InvalidSettings(f"num_samples must be at least 1, got {num_samples}")
     prompts = Prompts.of(batch)
-    return draw(prompts, num_samples, settings) if prompts else Sampled([], [])
+    return draw(prompts, num_samples, settings) if prompts else Samples([], [])
 
 
-def gather(prompts: Prompts, responses: list[list[Response]], prompt_ids: list[list[int]] | None = None) -> Sampled:
+def group_responses(
+    prompts: Prompts, responses: list[list[Response]], prompt_ids: list[list[int]] | None = None
+) -> Samples:
     """The responses of each prompt as trajectories that keep what the prompt's row carries.
 
     The group is the row's own, else its id, else its place in the batch.
@@ -130,8 +132,8 @@ def gather(prompts: Prompts, responses: list[list[Response]], prompt_ids: list[l
         for response in drawn
     ]
     if prompt_ids is None:
-        return Sampled(trajectories)
-    return Sampled(trajectories, [ids for ids, drawn in zip(prompt_ids, responses, strict=True) for _ in drawn])
+        return Samples(trajectories)
+    return Samples(trajectories, [ids for ids, drawn in zip(prompt_ids, responses, strict=True) for _ in drawn])
 
 
 def _filled(row: Trajectory, response: Response, place: int) -> Trajectory:

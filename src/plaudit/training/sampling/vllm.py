@@ -9,8 +9,8 @@ from typing import Any
 
 from plaudit.errors import InvalidSettings, require
 from plaudit.training.data.prompts import PromptLike, Prompts
-from plaudit.training.model.encoding import encoded_prompts, offsets_of
-from plaudit.training.sampling.sampler import Response, Sampled, SamplingSettings, drawn_by, gather
+from plaudit.training.model.encoding import encode_prompts, find_offsets
+from plaudit.training.sampling.sampler import Response, Samples, SamplingSettings, group_responses, sample_prompts
 from plaudit.trajectory import Tokens
 
 __all__ = ["VLLMSampler"]
@@ -47,26 +47,26 @@ class VLLMSampler:
         num_samples: int = 1,
         *,
         settings: SamplingSettings | None = None,
-    ) -> Sampled:
+    ) -> Samples:
         """`num_samples` responses for each prompt, with token ids and log-probabilities."""
-        return drawn_by(self._drawn, batch, num_samples, settings or self.settings)
+        return sample_prompts(self._sample, batch, num_samples, settings or self.settings)
 
-    def _drawn(self, prompts: Prompts, num_samples: int, settings: SamplingSettings) -> Sampled:
-        prompt_ids = encoded_prompts(self.tokenizer, prompts.prompts)
+    def _sample(self, prompts: Prompts, num_samples: int, settings: SamplingSettings) -> Samples:
+        prompt_ids = encode_prompts(self.tokenizer, prompts.prompts)
         answers = self.engine.generate(
             [{"prompt_token_ids": ids} for ids in prompt_ids],
             self._vllm.SamplingParams(**_parameters(settings, num_samples)),
             use_tqdm=False,
         )
         responses = [[self._response(output, settings) for output in answer.outputs] for answer in answers]
-        return gather(prompts, responses, prompt_ids)
+        return group_responses(prompts, responses, prompt_ids)
 
     def _response(self, output: Any, settings: SamplingSettings) -> Response:
         ids = list(output.token_ids)
         logprobs = None
         if output.logprobs is not None and settings.top_p == 1.0 and not settings.top_k:
             logprobs = [float(step[token].logprob) for token, step in zip(ids, output.logprobs, strict=True)]
-        offsets = offsets_of(self.tokenizer, [ids], [output.text])[0]
+        offsets = find_offsets(self.tokenizer, [ids], [output.text])[0]
         tokens = Tokens(ids=ids, offsets=offsets, logprobs=logprobs, mask=[1] * len(ids))
         return Response(output.text, tokens, output.finish_reason or "stop")
 

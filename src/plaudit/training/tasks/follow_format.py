@@ -11,13 +11,13 @@ from plaudit.training.data.prompts import Prompts
 from plaudit.training.tasks.task import Task
 from plaudit.trajectory import Trajectory
 
-__all__ = ["follow_format", "says_so"]
+__all__ = ["follow_format", "follows_format"]
 
 TEMPLATE = "The answer is [NUM]."
 
 
 @reward(bounds=(0.0, 1.0))
-def says_so(response: str, ground_truth: str) -> RewardOutput:
+def follows_format(response: str, ground_truth: str) -> RewardOutput:
     """0.7 for the right statement, 0.3 for the format of one: 1.0 for "The answer is 7." where 7 was asked for."""
     right = float(response.strip() == TEMPLATE.replace("[NUM]", ground_truth))
     form = match_format_exactly(response, TEMPLATE)
@@ -32,8 +32,8 @@ def follow_format(*, below: int = 1000, held_out: int = 128, seed: int = 0) -> T
         name="follow_format",
         prompts=prompts,
         held_out=unseen,
-        reward="plaudit.training.tasks.follow_format:says_so",
+        reward="plaudit.training.tasks.follow_format:follows_format",
         max_new_tokens=len(TEMPLATE) + len(str(below)),
         respond=lambda row: TEMPLATE.replace("[NUM]", str(row.ground_truth)),
-        warm_steps=60,
+        warm_start_steps=60,
     )

@@ -11,13 +11,13 @@ from plaudit.training.data.prompts import Prompts
 from plaudit.training.tasks.task import Task
 from plaudit.trajectory import Trajectory
 
-__all__ = ["length_control", "of_length"]
+__all__ = ["length_control", "has_length"]
 
 WORDS = ("ab", "cd", "ef", "gh")
 
 
 @reward(bounds=(0.0, 1.0))
-def of_length(response: str, ground_truth: int) -> RewardOutput:
+def has_length(response: str, ground_truth: int) -> RewardOutput:
     """1.0 for exactly so many words, less by the share of words too many or too few."""
     count = len(response.split())
     value = max(0.0, 1.0 - abs(count - ground_truth) / ground_truth)
@@ -37,10 +37,10 @@ def length_control(*, longest: int = 8, held_out: int = 64, seed: int = 0) -> Ta
         name="length_control",
         prompts=prompts,
         held_out=unseen,
-        reward="plaudit.training.tasks.length_control:of_length",
+        reward="plaudit.training.tasks.length_control:has_length",
         max_new_tokens=3 * (longest + 2),
         respond=_words,
-        warm_steps=20,
+        warm_start_steps=20,
     )
 
 

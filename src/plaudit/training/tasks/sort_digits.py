@@ -11,11 +11,11 @@ from plaudit.training.data.prompts import Prompts
 from plaudit.training.tasks.task import Task
 from plaudit.trajectory import Trajectory
 
-__all__ = ["sort_digits", "sorted_digits"]
+__all__ = ["sort_digits", "sorts_digits"]
 
 
 @reward(bounds=(0.0, 1.0))
-def sorted_digits(response: str, ground_truth: str) -> RewardOutput:
+def sorts_digits(response: str, ground_truth: str) -> RewardOutput:
     """1.0 when the response is the sorted digits and nothing else, else 0.0."""
     said = response.strip()
     right = float(said == ground_truth)
@@ -32,10 +32,10 @@ def sort_digits(*, digits: int = 4, held_out: int = 256, seed: int = 0, size: in
         name="sort_digits",
         prompts=prompts,
         held_out=unseen,
-        reward="plaudit.training.tasks.sort_digits:sorted_digits",
+        reward="plaudit.training.tasks.sort_digits:sorts_digits",
         max_new_tokens=digits + 2,
         respond=lambda row: str(row.ground_truth),
-        warm_steps=25,
+        warm_start_steps=25,
     )
 
 

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 import torch
 from torch import Tensor
 
-from plaudit.errors import InvalidAdvantage, did_you_mean
+from plaudit.errors import InvalidSettings, did_you_mean
 
 __all__ = ["KL_ESTIMATORS", "KLEstimator", "kl_divergence"]
 
@@ -24,7 +24,7 @@ def kl_divergence(logprobs: Tensor, reference: Tensor, estimator: KLEstimator = 
     """
     if estimator not in KL_ESTIMATORS:
         hint = did_you_mean(str(estimator), KL_ESTIMATORS)
-        raise InvalidAdvantage(f"no KL estimator {estimator!r}{hint} (there is {', '.join(KL_ESTIMATORS)})")
+        raise InvalidSettings(f"no KL estimator {estimator!r}{hint} (there is {', '.join(KL_ESTIMATORS)})")
     return KL_ESTIMATORS[estimator](logprobs - reference)
 
 

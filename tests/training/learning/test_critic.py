@@ -6,11 +6,11 @@ import torch
 from plaudit import RewardOutput, Status, Tokens, Trajectory, reward
 from plaudit.errors import PolicyError
 from plaudit.training import train
-from plaudit.training.learning.advantages import GAEAdvantage
-from plaudit.training.learning.earnings import Earnings
-from plaudit.training.model.critic import Critic, CriticSettings
+from plaudit.training.advantages.credit import BatchCredit
+from plaudit.training.advantages.estimators import GAEAdvantage
+from plaudit.training.engines.engine import NoProgress
+from plaudit.training.learning.critic import Critic, CriticSettings
 from plaudit.training.model.tiny import tiny_policy
-from plaudit.training.watching import Silence
 from tests.training.runs import metrics, small
 
 REWARDS = {"1=": 1.0, "2=": -0.5}
@@ -37,9 +37,9 @@ def trained(policy, critic, steps, **how):
     scored = samples(policy, **how)
     batch = policy.batch([trajectory for trajectory, _ in scored])
     for _ in range(steps):
-        judged = critic.judged(batch, Earnings.of(scored))
+        judged = critic.add_values(batch, BatchCredit.of(scored))
         critic.learn(batch, judged, GAEAdvantage(lam=1.0))
-    return batch, critic.judged(batch, Earnings.of(scored))
+    return batch, critic.add_values(batch, BatchCredit.of(scored))
 
 
 def test_a_new_critic_expects_nothing(policy):
@@ -63,7 +63,7 @@ def test_samples_that_were_not_scored_teach_the_critic_nothing(policy):
     scored = samples(policy, unscored=range(4))
     batch = policy.batch([trajectory for trajectory, _ in scored])
     before = critic.values(batch).detach()
-    assert critic.learn(batch, critic.judged(batch, Earnings.of(scored)), GAEAdvantage()) == {}
+    assert critic.learn(batch, critic.add_values(batch, BatchCredit.of(scored)), GAEAdvantage()) == {}
     assert torch.equal(critic.values(batch), before)
 
 
@@ -84,8 +84,8 @@ def test_a_critic_of_another_kind_is_not_restored(policy):
 def test_learning_needs_the_critics_own_values(policy):
     scored = samples(policy)
     batch = policy.batch([trajectory for trajectory, _ in scored])
-    with pytest.raises(PolicyError, match="call `judged` first"):
-        Critic(policy).learn(batch, Earnings.of(scored), GAEAdvantage())
+    with pytest.raises(PolicyError, match="call `add_values` first"):
+        Critic(policy).learn(batch, BatchCredit.of(scored), GAEAdvantage())
 
 
 @reward
@@ -97,9 +97,9 @@ def test_a_critic_learns_at_the_rate_it_is_told(policy):
     critic = Critic(policy, CriticSettings(lr=1.0))
     scored = samples(policy)
     batch = policy.batch([trajectory for trajectory, _ in scored])
-    critic.learn(batch, critic.judged(batch, Earnings.of(scored)), GAEAdvantage(), lr=0.0)
+    critic.learn(batch, critic.add_values(batch, BatchCredit.of(scored)), GAEAdvantage(), lr=0.0)
     assert not critic.values(batch).any()
-    critic.learn(batch, critic.judged(batch, Earnings.of(scored)), GAEAdvantage(), lr=1e-3)
+    critic.learn(batch, critic.add_values(batch, BatchCredit.of(scored)), GAEAdvantage(), lr=1e-3)
     assert critic.values(batch).all()
 
 
@@ -121,12 +121,12 @@ def test_a_run_with_gae_trains_its_critic_and_resumes_to_the_same_numbers(tmp_pa
     assert len(told(tmp_path / "whole")) == 4
     half = small(tmp_path / "halves", "steps=4", *options)
     with pytest.raises(KeyboardInterrupt):
-        train(half, watch=_StopsAfter(3))
+        train(half, progress=_StopsAfter(3))
     train(half, resume=True)
     assert told(tmp_path / "halves") == told(tmp_path / "whole")
 
 
-class _StopsAfter(Silence):
+class _StopsAfter(NoProgress):
     """Interrupts a run in the middle."""
 
     def __init__(self, last):

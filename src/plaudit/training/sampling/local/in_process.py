@@ -11,12 +11,12 @@ import torch
 
 from plaudit.agents import Action
 from plaudit.training.data.prompts import PromptLike, Prompts
-from plaudit.training.model.decoder_weights import DecoderWeights, unsupported
-from plaudit.training.model.encoding import decoded, encoded_prompts, end_ids, offsets_of, refuse_too_long
-from plaudit.training.sampling.drawing import generator_for
-from plaudit.training.sampling.fallback import generate_with_transformers
-from plaudit.training.sampling.generating import Ending, Generated, generate
-from plaudit.training.sampling.sampler import Response, Sampled, SamplingSettings, drawn_by, gather
+from plaudit.training.model.decoder_weights import DecoderWeights, why_unsupported
+from plaudit.training.model.encoding import check_lengths, decode_responses, encode_prompts, find_end_ids, find_offsets
+from plaudit.training.sampling.local.drawing import generator_for
+from plaudit.training.sampling.local.fallback import generate_with_transformers
+from plaudit.training.sampling.local.generating import Ending, Generated, generate
+from plaudit.training.sampling.sampler import Response, Samples, SamplingSettings, group_responses, sample_prompts
 from plaudit.trajectory import Tokens
 
 __all__ = ["TransformersSampler"]
@@ -43,7 +43,7 @@ class TransformersSampler:
         self.generator = generator or generator_for(
             model.device, torch.Generator().seed()
         )  # torch.seed() would reseed everyone
-        self.slow_because = unsupported(model) if own_decoder else "the own decoder was switched off"
+        self.slow_because = why_unsupported(model) if own_decoder else "the own decoder was switched off"
         """Why Hugging Face `generate` is used instead of our own decoder; None when it is not."""
 
     def sample(
@@ -52,24 +52,24 @@ class TransformersSampler:
         num_samples: int = 1,
         *,
         settings: SamplingSettings | None = None,
-    ) -> Sampled:
+    ) -> Samples:
         """`num_samples` responses for each prompt, with token ids, log-probabilities and offsets."""
-        return drawn_by(self._drawn, batch, num_samples, settings or self.settings)
+        return sample_prompts(self._sample, batch, num_samples, settings or self.settings)
 
-    def _drawn(self, prompts: Prompts, num_samples: int, settings: SamplingSettings) -> Sampled:
-        prompt_ids = encoded_prompts(self.tokenizer, prompts.prompts)
-        refuse_too_long(prompt_ids, settings.max_new_tokens, self.context)
-        drawn = self._generated(prompt_ids, num_samples, settings)
+    def _sample(self, prompts: Prompts, num_samples: int, settings: SamplingSettings) -> Samples:
+        prompt_ids = encode_prompts(self.tokenizer, prompts.prompts)
+        check_lengths(prompt_ids, settings.max_new_tokens, self.context)
+        drawn = self._generate(prompt_ids, num_samples, settings)
         responses = self._responses(drawn)
         grouped = [responses[start : start + num_samples] for start in range(0, len(responses), num_samples)]
-        return gather(prompts, grouped, prompt_ids)
+        return group_responses(prompts, grouped, prompt_ids)
 
-    def continued(self, contexts: list[list[int]], settings: SamplingSettings | None = None) -> list[Action]:
+    def continue_from(self, contexts: list[list[int]], settings: SamplingSettings | None = None) -> list[Action]:
         """One continuation of each context of token ids; neither is ever encoded from text."""
         settings = settings or self.settings
-        refuse_too_long(contexts, settings.max_new_tokens, self.context)
-        drawn = self._generated(contexts, 1, settings)
-        texts = decoded(self.tokenizer, [each.ids for each in drawn])
+        check_lengths(contexts, settings.max_new_tokens, self.context)
+        drawn = self._generate(contexts, 1, settings)
+        texts = decode_responses(self.tokenizer, [each.ids for each in drawn])
         return [
             Action(each.ids, text, each.logprobs, "stop" if each.ended else "length")
             for each, text in zip(drawn, texts, strict=True)
@@ -80,9 +80,9 @@ class TransformersSampler:
         """How many tokens the model can see, where it says so."""
         return getattr(self.model.config, "max_position_embeddings", None)
 
-    def _generated(self, prompt_ids: list[list[int]], num_samples: int, settings: SamplingSettings) -> list[Generated]:
+    def _generate(self, prompt_ids: list[list[int]], num_samples: int, settings: SamplingSettings) -> list[Generated]:
         generator = self.generator if settings.seed is None else generator_for(self.model.device, settings.seed)
-        ending = Ending(end_ids(self.model, self.tokenizer), _stop_check(self.tokenizer, settings.stop))
+        ending = Ending(find_end_ids(self.model, self.tokenizer), _stop_check(self.tokenizer, settings.stop))
         if self.slow_because is not None:
             run: Callable[..., list[Generated]] = partial(generate_with_transformers, self.model, self.tokenizer)
         else:
@@ -93,10 +93,10 @@ class TransformersSampler:
 
     def _responses(self, drawn: Sequence[Generated]) -> list[Response]:
         different = list(dict.fromkeys(tuple(each.ids) for each in drawn))  # samples of a group are often the same
-        texts = decoded(self.tokenizer, different)
-        offsets = offsets_of(self.tokenizer, different, texts)
-        told = dict(zip(different, zip(texts, offsets, strict=True), strict=True))
-        return [_response(each, *told[tuple(each.ids)]) for each in drawn]
+        texts = decode_responses(self.tokenizer, different)
+        offsets = find_offsets(self.tokenizer, different, texts)
+        decoded = dict(zip(different, zip(texts, offsets, strict=True), strict=True))
+        return [_response(each, *decoded[tuple(each.ids)]) for each in drawn]
 
 
 def _response(drawn: Generated, text: str, offsets: list[tuple[int, int]]) -> Response:
@@ -110,8 +110,8 @@ def _stop_check(tokenizer: Any, stop: tuple[str, ...]) -> Callable[[list[int]], 
         return None
     reach = 4 * max(map(len, stop))  # a character is at most four bytes, and a token at least one
 
-    def says_so(ids: list[int]) -> bool:
-        end = decoded(tokenizer, [ids[-reach:]])[0]
+    def matches(ids: list[int]) -> bool:
+        end = decode_responses(tokenizer, [ids[-reach:]])[0]
         return any(text in end for text in stop)
 
-    return says_so
+    return matches

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from plaudit.training.sampling.sampler import SamplingSettings
 
-__all__ = ["drawn", "generator_for", "global_numbers", "tempered"]
+__all__ = ["apply_temperature", "draw_tokens", "generator_for", "use_generator"]
 
 
 def generator_for(device: torch.device, seed: int) -> torch.Generator:
@@ -23,12 +23,12 @@ def generator_for(device: torch.device, seed: int) -> torch.Generator:
     return torch.Generator(device=device).manual_seed(seed)
 
 
-def tempered(logits: Tensor, settings: SamplingSettings) -> Tensor:
+def apply_temperature(logits: Tensor, settings: SamplingSettings) -> Tensor:
     """The logits at the sampling temperature; a greedy draw keeps them as they are."""
     return logits / settings.temperature if settings.temperature not in (0.0, 1.0) else logits
 
 
-def drawn(scores_B_V: Tensor, settings: SamplingSettings, noise_B_V: Tensor | None) -> Tensor:
+def draw_tokens(scores_B_V: Tensor, settings: SamplingSettings, noise_B_V: Tensor | None) -> Tensor:
     """One token per row; `noise_B_V` are exponential random numbers, None takes the likeliest token.
 
     The largest of p/noise is a draw from p: what `torch.multinomial` does for one draw per row.
@@ -40,7 +40,7 @@ def drawn(scores_B_V: Tensor, settings: SamplingSettings, noise_B_V: Tensor | No
 
 
 @contextmanager
-def global_numbers(generator: torch.Generator) -> Iterator[None]:
+def use_generator(generator: torch.Generator) -> Iterator[None]:
     """Let code that uses torch's global random numbers go on with those of `generator`."""
     on_device = generator.device.type == "cuda"
     devices = [generator.device] if on_device else []

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plaudit import RewardOutput, Status, Step, Tokens, Trajectory
-from plaudit.errors import InvalidAdvantage
-from plaudit.training.learning.advantages import (
+from plaudit.errors import InvalidAdvantage, InvalidSettings
+from plaudit.training.advantages.credit import BatchCredit, Credit, assign_credit, gae, returns
+from plaudit.training.advantages.estimators import (
     ADVANTAGES,
     DrGRPOAdvantage,
     GAEAdvantage,
@@ -24,8 +25,6 @@ from plaudit.training.learning.advantages import (
     RLOOAdvantage,
     advantage,
 )
-from plaudit.training.learning.credit import Credit, credit_of, gae, returns
-from plaudit.training.learning.earnings import Earnings
 
 REWARDS = [1.0, 0.0, 0.5, 1.0, 0.2, 0.2, 0.9, -1.0, 2.0, 2.5, 0.0, 0.25]
 
@@ -157,7 +156,7 @@ MISTAKES = {
 
 @pytest.mark.parametrize(("mistake", "message"), MISTAKES.values(), ids=MISTAKES)
 def test_a_mistake_is_told_with_its_numbers(mistake, message):
-    with pytest.raises(InvalidAdvantage, match=message):
+    with pytest.raises((InvalidSettings, InvalidAdvantage), match=message):
         mistake()
 
 
@@ -169,7 +168,7 @@ def test_the_estimators_of_the_documents_are_all_there():
 
 def test_advantages_need_no_torch():
     code = (
-        "import sys; from plaudit.training.learning.advantages import GRPOAdvantage; "
+        "import sys; from plaudit.training.advantages.estimators import GRPOAdvantage; "
         "print(GRPOAdvantage()([1.0, 0.0], num_generations=2), 'torch' in sys.modules, 'numpy' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -188,30 +187,30 @@ def sample(response, ids, output, *, group=0, mask=None, steps=()):
 
 def test_token_rewards_count_from_the_tokens_that_earn_them_and_the_rest_is_outcome():
     pair = sample("a good end", [5, 6, 7], RewardOutput(1.5, token_rewards=[0.0, 0.5, 0.0]))
-    credit = credit_of(*pair)
+    credit = assign_credit(*pair)
     assert credit == Credit(1.0, [0.0, 0.5, 0.0], [1, 1, 1])
     assert returns(credit) == [1.5, 1.5, 1.0]
     assert returns(credit, gamma=0.5) == [0.5 * (0.5 + 0.5 * 1.0), 0.5 + 0.5 * 1.0, 1.0]
-    assert credit_of(*pair, by="outcome").tokens == [0.0, 0.0, 0.0]
+    assert assign_credit(*pair, by="outcome").tokens == [0.0, 0.0, 0.0]
 
 
 def test_step_rewards_land_on_the_last_token_chosen_in_their_step():
     steps = [Step("q", "a b", reward=0.25), Step("r", "c", reward=1.0)]
     pair = sample("", [1, 2, 9, 9, 3], RewardOutput(1.25), mask=[1, 1, 0, 0, 1], steps=steps)
-    credit = credit_of(*pair, by="steps")
+    credit = assign_credit(*pair, by="steps")
     assert credit.tokens == [0.0, 0.25, 0.0, 0.0, 1.0]
     assert credit.outcome == 0.0
     with pytest.raises(InvalidAdvantage, match="2 steps but 1 runs"):
-        credit_of(*sample("", [1, 2], RewardOutput(1.0), steps=steps), by="steps")
+        assign_credit(*sample("", [1, 2], RewardOutput(1.0), steps=steps), by="steps")
 
 
 def test_an_unscored_sample_has_no_credit():
-    assert credit_of(*sample("a", [1], RewardOutput.unscored(Status.TIMEOUT, "too slow"))) is None
+    assert assign_credit(*sample("a", [1], RewardOutput.unscored(Status.TIMEOUT, "too slow"))) is None
 
 
 def test_without_token_rewards_every_token_has_the_samples_advantage():
     scored = [sample("a b c", [1, 2, 3], RewardOutput(1.0)), sample("a", [1], RewardOutput(0.0))]
-    estimates = GRPOAdvantage().estimate(Earnings.of(scored))
+    estimates = GRPOAdvantage().estimate(BatchCredit.of(scored))
     high, low = GRPOAdvantage()([1.0, 0.0], num_generations=2)
     assert estimates == [[high] * 3, [low]]
 
@@ -219,25 +218,25 @@ def test_without_token_rewards_every_token_has_the_samples_advantage():
 def test_a_token_reward_lifts_the_tokens_up_to_it_and_not_those_after():
     good = sample("x good y z", [1, 2, 3, 4], RewardOutput(1.0, token_rewards=[0.0, 1.0, 0.0, 0.0]))
     other = sample("x y y z", [1, 3, 3, 4], RewardOutput(0.0, token_rewards=[0.0, 0.0, 0.0, 0.0]))
-    estimates = RLOOAdvantage().estimate(Earnings.of([good, other]))
+    estimates = RLOOAdvantage().estimate(BatchCredit.of([good, other]))
     assert estimates == [[1.0, 1.0, 0.0, 0.0], [-1.0, -1.0, 0.0, 0.0]]
 
 
 def test_being_short_is_no_loss_by_itself():
     short = sample("x", [1], RewardOutput(1.0))
     long = sample("x good y", [1, 2, 3], RewardOutput(1.5, token_rewards=[0.0, 0.5, 0.0]))
-    estimates = DrGRPOAdvantage().estimate(Earnings.of([short, long]))
+    estimates = DrGRPOAdvantage().estimate(BatchCredit.of([short, long]))
     assert estimates[0] == [-0.25]
     assert estimates[1] == [0.25, 0.25, 0.0]
 
 
 def test_kl_in_the_reward_is_paid_by_the_tokens_that_were_chosen():
     scored = [sample("", [1, 9, 2], RewardOutput(1.0), mask=[1, 0, 1])]
-    paid = Earnings.of(scored).less([[0.1, 5.0, 0.2]])
+    paid = BatchCredit.of(scored).minus([[0.1, 5.0, 0.2]])
     assert paid.credits[0].tokens == [-0.1, 0.0, -0.2]
     assert ReinforceAdvantage(whitening=False).estimate(paid)[0] == pytest.approx([0.7, 0.8, 0.8])
     with pytest.raises(InvalidAdvantage, match="2 penalties for a response of 3 tokens"):
-        Earnings.of(scored).less([[0.1, 5.0]])
+        BatchCredit.of(scored).minus([[0.1, 5.0]])
 
 
 def test_whitening_counts_chosen_tokens_only():
@@ -245,7 +244,7 @@ def test_whitening_counts_chosen_tokens_only():
         sample("", [1, 9, 9, 9], RewardOutput(1.0), mask=[1, 0, 0, 0], group=0),
         sample("", [1, 2, 3], RewardOutput(0.0), group=1),
     ]
-    estimates = ReinforceAdvantage().estimate(Earnings.of(scored))
+    estimates = ReinforceAdvantage().estimate(BatchCredit.of(scored))
     expected = whitened(torch.tensor([1.0, 0.0, 0.0, 0.0]))
     assert [estimates[0][0], *estimates[1]] == pytest.approx(expected.tolist())
 
@@ -255,7 +254,7 @@ def test_gdpo_takes_the_components_of_outputs():
         return RewardOutput(a + b, components={"a": RewardOutput(a), "b": RewardOutput(b)})
 
     values = [(1.0, 0.0), (0.0, 3.0), (0.5, 1.0)]
-    estimates = GDPOAdvantage().estimate(Earnings.of([sample("x", [1], output(*pair)) for pair in values]))
+    estimates = GDPOAdvantage().estimate(BatchCredit.of([sample("x", [1], output(*pair)) for pair in values]))
     flat = GDPOAdvantage()({"a": [a for a, _ in values], "b": [b for _, b in values]}, num_generations=3)
     assert [estimate[0] for estimate in estimates] == pytest.approx(flat)
 
@@ -283,10 +282,10 @@ def test_gae_passes_over_tokens_that_were_not_chosen():
 
 def test_gae_estimates_are_whitened_and_unscored_samples_masked():
     scored = [sample("a b", [1, 2], RewardOutput(1.0)), sample("a", [1], RewardOutput.unscored(Status.ERROR, "boom"))]
-    earned = Earnings.of(scored)
-    earned = Earnings(earned.credits, earned.groups, values=[[0.2, 0.5], [0.0]])
+    earned = BatchCredit.of(scored)
+    earned = BatchCredit(earned.credits, earned.groups, values=[[0.2, 0.5], [0.0]])
     estimates = GAEAdvantage().estimate(earned)
     assert estimates[1] is None
     assert statistics.fmean(estimates[0]) == pytest.approx(0.0)
     with pytest.raises(InvalidAdvantage, match="1 values for a response of 2 tokens"):
-        GAEAdvantage().estimate(Earnings(earned.credits, earned.groups, values=[[0.2], [0.0]]))
+        GAEAdvantage().estimate(BatchCredit(earned.credits, earned.groups, values=[[0.2], [0.0]]))

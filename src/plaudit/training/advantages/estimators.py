@@ -11,9 +11,8 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, TypeAlias
 
-from plaudit.errors import InvalidAdvantage, did_you_mean
-from plaudit.training.learning.credit import Credit, gae, returns
-from plaudit.training.learning.earnings import Earnings
+from plaudit.errors import InvalidAdvantage, InvalidSettings, did_you_mean
+from plaudit.training.advantages.credit import BatchCredit, Credit, gae, returns
 
 __all__ = [
     "ADVANTAGES", "Advantage", "DrGRPOAdvantage", "GAEAdvantage", "GDPOAdvantage", "GRPOAdvantage", "OPOAdvantage",
@@ -28,7 +27,7 @@ EPSILON = 1e-6
 class Advantage(ABC):
     """Turns what a batch earned into advantages.
 
-    Call it with rewards, as in a hand-written loop, or `estimate` from `Earnings` for one advantage per token.
+    Call it with rewards, as in a hand-written loop, or `estimate` from `BatchCredit` for one advantage per token.
     """
 
     def __call__(
@@ -41,11 +40,11 @@ class Advantage(ABC):
     ) -> list[float | None]:
         """One advantage per reward. Rewards of one prompt stand together, `num_generations` of them, unless `groups`
         says which belong together; `lengths` in tokens matter to estimators that average over tokens."""
-        estimates = self.estimate(Earnings.of_rewards(rewards, num_generations, groups, lengths))
+        estimates = self.estimate(BatchCredit.of_rewards(rewards, num_generations, groups, lengths))
         return [None if estimate is None else estimate[0] for estimate in estimates]
 
     @abstractmethod
-    def estimate(self, earnings: Earnings) -> Estimates:
+    def estimate(self, batch_credit: BatchCredit) -> Estimates:
         """One advantage per token of every sample; None for samples that were not scored."""
 
 
@@ -61,18 +60,18 @@ class _Baselined(Advantage):
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.gamma <= 1.0:
-            raise InvalidAdvantage(f"gamma must lie in [0, 1], got {self.gamma}")
+            raise InvalidSettings(f"gamma must lie in [0, 1], got {self.gamma}")
 
-    def estimate(self, earnings: Earnings) -> Estimates:
+    def estimate(self, batch_credit: BatchCredit) -> Estimates:
         if self.compares:
-            _check_comparable(type(self).__name__, earnings)
-        estimates: Estimates = [None] * len(earnings.credits)
-        scales = self._scales(earnings)
-        for places in earnings.members.values():
-            credits = [credit for place in places if (credit := earnings.credits[place]) is not None]
+            _check_comparable(type(self).__name__, batch_credit)
+        estimates: Estimates = [None] * len(batch_credit.credits)
+        scales = self._scales(batch_credit)
+        for places in batch_credit.members.values():
+            credits = [credit for place in places if (credit := batch_credit.credits[place]) is not None]
             for place, centred in zip(places, self._centred(credits), strict=True):
                 estimates[place] = [value * scales[place] for value in centred]
-        return whiten(estimates, earnings.credits) if self.whitened else estimates
+        return whiten(estimates, batch_credit.credits) if self.whitened else estimates
 
     def _centred(self, credits: list[Credit]) -> list[list[float]]:
         """Returns minus baselines, token by token."""
@@ -101,8 +100,8 @@ class _Baselined(Advantage):
     def _baselines(self, values: Sequence[float], lengths: Sequence[int]) -> list[float]:
         """The baseline of each sample of a group; linear in the values."""
 
-    def _scales(self, earnings: Earnings) -> list[float]:
-        return [1.0] * len(earnings.credits)
+    def _scales(self, batch_credit: BatchCredit) -> list[float]:
+        return [1.0] * len(batch_credit.credits)
 
 
 @dataclass(frozen=True)
@@ -173,10 +172,10 @@ class GRPOAdvantage(DrGRPOAdvantage):
         super().__post_init__()
         if self.scale not in _SPREADS:
             hint = did_you_mean(str(self.scale), _SPREADS)
-            raise InvalidAdvantage(f"no scale {self.scale!r}{hint} (there is {', '.join(_SPREADS)})")
+            raise InvalidSettings(f"no scale {self.scale!r}{hint} (there is {', '.join(_SPREADS)})")
 
-    def _scales(self, earnings: Earnings) -> list[float]:
-        spreads = _SPREADS[self.scale](earnings)
+    def _scales(self, batch_credit: BatchCredit) -> list[float]:
+        spreads = _SPREADS[self.scale](batch_credit)
         return [1.0 / (spread + self.epsilon) if self.scale != "none" else 1.0 for spread in spreads]
 
 
@@ -204,29 +203,29 @@ class GDPOAdvantage(Advantage):
         if not isinstance(rewards, Mapping):
             raise InvalidAdvantage(f"gdpo takes rewards by component, as a mapping; got {type(rewards).__name__}")
         parts = {
-            name: Earnings.of_rewards(values, num_generations, groups, lengths) for name, values in rewards.items()
+            name: BatchCredit.of_rewards(values, num_generations, groups, lengths) for name, values in rewards.items()
         }
         count = max((len(part.credits) for part in parts.values()), default=0)
-        whole = Earnings.of_rewards([0.0] * count, num_generations, groups, lengths)  # which count, the parts tell
-        earnings = replace(whole, components={name: part.credits for name, part in parts.items()})
-        return [None if estimate is None else estimate[0] for estimate in self.estimate(earnings)]
+        whole = BatchCredit.of_rewards([0.0] * count, num_generations, groups, lengths)  # which count, the parts tell
+        batch_credit = replace(whole, components={name: part.credits for name, part in parts.items()})
+        return [None if estimate is None else estimate[0] for estimate in self.estimate(batch_credit)]
 
-    def estimate(self, earnings: Earnings) -> Estimates:
-        weights = self._checked_weights(earnings)
+    def estimate(self, batch_credit: BatchCredit) -> Estimates:
+        weights = self._checked_weights(batch_credit)
         each = GRPOAdvantage(gamma=self.gamma)
         parts = [
-            (weight, each.estimate(Earnings(earnings.components[name], earnings.groups)))
+            (weight, each.estimate(BatchCredit(batch_credit.components[name], batch_credit.groups)))
             for name, weight in weights.items()
         ]
         summed: Estimates = []
-        for sample in range(len(earnings.credits)):
+        for sample in range(len(batch_credit.credits)):
             values = [(weight, own) for weight, part in parts if (own := part[sample]) is not None]
-            complete = len(values) == len(parts) and earnings.credits[sample] is not None
+            complete = len(values) == len(parts) and batch_credit.credits[sample] is not None
             summed.append(_weighted_sum(values) if complete else None)
-        return whiten(summed, earnings.credits)
+        return whiten(summed, batch_credit.credits)
 
-    def _checked_weights(self, earnings: Earnings) -> Mapping[str, float]:
-        known = earnings.components
+    def _checked_weights(self, batch_credit: BatchCredit) -> Mapping[str, float]:
+        known = batch_credit.components
         if not known:
             raise InvalidAdvantage("gdpo needs a reward made of components, such as 0.7 * a + 0.3 * b; this has none")
         for name in self.weights or {}:
@@ -245,14 +244,14 @@ class GAEAdvantage(Advantage):
     lam: float = 0.95
     whitening: bool = True
 
-    def estimate(self, earnings: Earnings) -> Estimates:
-        if earnings.values is None:
+    def estimate(self, batch_credit: BatchCredit) -> Estimates:
+        if batch_credit.values is None:
             raise InvalidAdvantage("gae needs a critic's values, one per token; without a critic use rloo or grpo")
         estimates: Estimates = [
             None if credit is None else gae(credit, values, gamma=self.gamma, lam=self.lam)
-            for credit, values in zip(earnings.credits, earnings.values, strict=True)
+            for credit, values in zip(batch_credit.credits, batch_credit.values, strict=True)
         ]
-        return whiten(estimates, earnings.credits) if self.whitening else estimates
+        return whiten(estimates, batch_credit.credits) if self.whitening else estimates
 
 
 ADVANTAGES: dict[str, type[_Baselined | GDPOAdvantage | GAEAdvantage]] = {
@@ -274,7 +273,7 @@ def advantage(name: str, *, gamma: float = 1.0) -> Advantage:
     """The estimator of that name; `gamma` discounts what is earned later, per token."""
     if name not in ADVANTAGES:
         known = ", ".join(ADVANTAGES)
-        raise InvalidAdvantage(f"no advantage named {name!r}{did_you_mean(name, ADVANTAGES)} (there is {known})")
+        raise InvalidSettings(f"no advantage named {name!r}{did_you_mean(name, ADVANTAGES)} (there is {known})")
     return ADVANTAGES[name](gamma=gamma)
 
 
@@ -295,33 +294,33 @@ def whiten(estimates: Estimates, credits: Sequence[Credit | None], *, epsilon: f
     return [None if estimate is None else [(value - mean) * slope for value in estimate] for estimate in estimates]
 
 
-def _check_comparable(name: str, earnings: Earnings) -> None:
-    count = len(earnings.groups)
-    if count > 1 and len(set(earnings.groups)) == count:
+def _check_comparable(name: str, batch_credit: BatchCredit) -> None:
+    count = len(batch_credit.groups)
+    if count > 1 and len(set(batch_credit.groups)) == count:
         raise InvalidAdvantage(
             f"{name} compares samples of one prompt, but {count} samples came in {count} groups, one each; "
             "sample several per prompt (num_generations=4), or use reinforce"
         )
 
 
-def _group_spreads(earnings: Earnings) -> list[float]:
-    spreads = [0.0] * len(earnings.credits)
-    for places in earnings.members.values():
-        spread = _deviation(earnings.totals(places))
+def _group_spreads(batch_credit: BatchCredit) -> list[float]:
+    spreads = [0.0] * len(batch_credit.credits)
+    for places in batch_credit.members.values():
+        spread = _deviation(batch_credit.totals(places))
         for place in places:
             spreads[place] = spread
     return spreads
 
 
-def _batch_spreads(earnings: Earnings) -> list[float]:
-    return [_deviation(earnings.totals())] * len(earnings.credits)
+def _batch_spreads(batch_credit: BatchCredit) -> list[float]:
+    return [_deviation(batch_credit.totals())] * len(batch_credit.credits)
 
 
-def _no_spreads(earnings: Earnings) -> list[float]:
-    return [0.0] * len(earnings.credits)
+def _no_spreads(batch_credit: BatchCredit) -> list[float]:
+    return [0.0] * len(batch_credit.credits)
 
 
-_SPREADS: dict[str, Callable[[Earnings], list[float]]] = {
+_SPREADS: dict[str, Callable[[BatchCredit], list[float]]] = {
     "group": _group_spreads,
     "batch": _batch_spreads,
     "none": _no_spreads,

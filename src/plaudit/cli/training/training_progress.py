@@ -11,9 +11,9 @@ from rich.text import Text
 
 from plaudit.cli.console import print_message, stderr_console
 from plaudit.training.config.schema import RunConfig
-from plaudit.training.outcome import Outcome
+from plaudit.training.engines.engine import Outcome
 
-__all__ = ["TrainingWatch", "outcome_table"]
+__all__ = ["TrainingProgress", "outcome_table"]
 
 SHOWN = {
     "reward": "reward {:.3f}",
@@ -29,7 +29,7 @@ LINES = 12
 EVALUATIONS = {"eval/score": "score", "eval/greedy": "greedy score", "eval/reward": "reward", "eval/length": "length"}
 
 
-class TrainingWatch:
+class TrainingProgress:
     """Draws a run; use it as a context manager around the run."""
 
     def __init__(self, config: RunConfig, *, quiet: bool) -> None:
@@ -47,7 +47,7 @@ class TrainingWatch:
         self._warming: TaskID | None = None
         self._training: TaskID | None = None
 
-    def __enter__(self) -> "TrainingWatch":
+    def __enter__(self) -> "TrainingProgress":
         self._progress.start()
         return self
 
@@ -94,20 +94,20 @@ def outcome_table(outcome: Outcome) -> RenderableType:
 
 
 def _numbers(metrics: Mapping[str, float]) -> str:
-    shown = [
+    parts_shown = [
         form.format(metrics[key])
         for key, form in SHOWN.items()
         if key in metrics and not (key == "filter/share" and not metrics[key])
     ]
     parts = [metrics.get(f"time/{part}", 0.0) for part in ("sample", "reward", "update")]
     if total := math.fsum(parts):
-        shown.append("sample/reward/update " + "/".join(f"{part / total:.0%}" for part in parts))
+        parts_shown.append("sample/reward/update " + "/".join(f"{part / total:.0%}" for part in parts))
     if metrics.get("status/ok", 1.0) < 1.0:
-        shown.append(f"{1.0 - metrics['status/ok']:.1%} not scored")
-    return "  ".join(shown)
+        parts_shown.append(f"{1.0 - metrics['status/ok']:.1%} not scored")
+    return "  ".join(parts_shown)
 
 
 def _evaluation(metrics: Mapping[str, float]) -> str:
-    told = {key: name for key, name in EVALUATIONS.items() if key in metrics and key in ("eval/score", "eval/greedy")}
-    told = told or {"eval/reward": "reward"}
-    return "held out: " + ", ".join(f"{name} {metrics[key]:.3f}" for key, name in told.items() if key in metrics)
+    names = {key: name for key, name in EVALUATIONS.items() if key in metrics and key in ("eval/score", "eval/greedy")}
+    names = names or {"eval/reward": "reward"}
+    return "held out: " + ", ".join(f"{name} {metrics[key]:.3f}" for key, name in names.items() if key in metrics)

@@ -15,9 +15,8 @@ import torch
 from torch import Tensor
 
 from plaudit.errors import PolicyError
-from plaudit.training.learning.advantages import GAEAdvantage
-from plaudit.training.learning.credit import gae
-from plaudit.training.learning.earnings import Earnings
+from plaudit.training.advantages.credit import BatchCredit, gae
+from plaudit.training.advantages.estimators import GAEAdvantage
 from plaudit.training.learning.losses import value_loss
 from plaudit.training.model.policy import Policy, TokenBatch
 
@@ -38,7 +37,7 @@ class Critic:
     """Values for the tokens of responses, and the learning of them."""
 
     def __init__(self, policy: Policy, settings: CriticSettings | None = None) -> None:
-        model = policy.merged().model if policy.is_lora else copy.deepcopy(policy.model)
+        model = policy.merge_adapters().model if policy.is_lora else copy.deepcopy(policy.model)
         self.settings = settings or CriticSettings()
         self._trunk = model.base_model.requires_grad_(True)
         self._head = torch.nn.Linear(model.config.hidden_size, 1).to(policy.device)
@@ -56,23 +55,23 @@ class Critic:
         values: Tensor = values_B_L.gather(1, columns_B_T.clamp(0, values_B_L.shape[1] - 1))
         return values
 
-    def judged(self, batch: TokenBatch, earnings: Earnings) -> Earnings:
-        """The earnings with this critic's values, as `gae` needs them."""
+    def add_values(self, batch: TokenBatch, batch_credit: BatchCredit) -> BatchCredit:
+        """The batch_credit with this critic's values, as `gae` needs them."""
         with torch.no_grad():
             rows = self.values(batch).tolist()
         lengths = batch.lengths_B.tolist()
-        return replace(earnings, values=[row[:length] for row, length in zip(rows, lengths, strict=True)])
+        return replace(batch_credit, values=[row[:length] for row, length in zip(rows, lengths, strict=True)])
 
     def learn(
-        self, batch: TokenBatch, earnings: Earnings, advantage: GAEAdvantage, *, lr: float | None = None
+        self, batch: TokenBatch, batch_credit: BatchCredit, advantage: GAEAdvantage, *, lr: float | None = None
     ) -> dict[str, float]:
-        """Move the values towards what was earned; `earnings` are those that `judged` gave for the batch.
+        """Move the values towards what was earned; `batch_credit` are those that `add_values` gave for the batch.
 
         `lr` is the learning rate from here on, that of the settings at first.
         """
         for group in self._optimizer.param_groups:
             group["lr"] = group["lr"] if lr is None else lr
-        targets_B_T, old_B_T, mask_B_T = self._targets(batch, earnings, advantage)
+        targets_B_T, old_B_T, mask_B_T = self._targets(batch, batch_credit, advantage)
         if not mask_B_T.any():
             return {}
         stats: dict[str, float] = {}
@@ -99,13 +98,15 @@ class Critic:
             raise PolicyError(f"the saved critic is that of another model: {error}") from error
         self._optimizer.load_state_dict(state["optimizer"])
 
-    def _targets(self, batch: TokenBatch, earnings: Earnings, advantage: GAEAdvantage) -> tuple[Tensor, Tensor, Tensor]:
+    def _targets(
+        self, batch: TokenBatch, batch_credit: BatchCredit, advantage: GAEAdvantage
+    ) -> tuple[Tensor, Tensor, Tensor]:
         """Advantage plus value, the values they were made with, and which tokens count."""
-        if earnings.values is None:
-            raise PolicyError("the critic learns from earnings with its own values; call `judged` first")
+        if batch_credit.values is None:
+            raise PolicyError("the critic learns from batch_credit with its own values; call `add_values` first")
         width = batch.mask_B_T.shape[1]
         targets, olds = [], []
-        for credit, values in zip(earnings.credits, earnings.values, strict=True):
+        for credit, values in zip(batch_credit.credits, batch_credit.values, strict=True):
             padding = [0.0] * (width - len(values))
             ahead = [0.0] * len(values)
             if credit is not None:
@@ -113,7 +114,7 @@ class Critic:
             targets.append([*(a + value for a, value in zip(ahead, values, strict=True)), *padding])
             olds.append([*values, *padding])
         device = batch.mask_B_T.device
-        scored = torch.tensor([credit is not None for credit in earnings.credits], device=device)
+        scored = torch.tensor([credit is not None for credit in batch_credit.credits], device=device)
         return torch.tensor(targets, device=device), torch.tensor(olds, device=device), batch.mask_B_T * scored[:, None]
 
     def _parameters(self) -> list[torch.nn.Parameter]:

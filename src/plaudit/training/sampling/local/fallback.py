@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 
 from plaudit.errors import require
-from plaudit.training.sampling.drawing import global_numbers, tempered
-from plaudit.training.sampling.generating import Ending, Generated
+from plaudit.training.sampling.local.drawing import apply_temperature, use_generator
+from plaudit.training.sampling.local.generating import Ending, Generated
 from plaudit.training.sampling.sampler import SamplingSettings
 
 transformers = require("transformers", extra="train", purpose="sampling from a model")
@@ -34,27 +34,27 @@ def generate_with_transformers(
 ) -> list[Generated]:
     """`num_samples` responses for each prompt, prompt-major."""
     repeated = [ids for ids in prompt_ids for _ in range(num_samples)]  # generate repeats none when it is greedy
-    ids, mask = _left_padded(repeated, model.device)
-    watch = _Watch(ids.shape[1], settings)
+    ids, mask = _pad_left(repeated, model.device)
+    recorder = _LogprobRecorder(ids.shape[1], settings)
     was_training = model.training
     model.eval()
     try:
-        with global_numbers(generator):
+        with use_generator(generator):
             sequences = model.generate(
                 input_ids=ids,
                 attention_mask=mask,
                 generation_config=transformers.GenerationConfig(**_options(settings, ending)),
-                logits_processor=[watch],
+                logits_processor=[recorder],
                 tokenizer=tokenizer,
             )
     finally:
         model.train(was_training)
     new_B_T = sequences[:, ids.shape[1] :]
-    watch.see(new_B_T)
-    return _generated(new_B_T, torch.stack(watch.logprobs, dim=1), ending, settings)
+    recorder.record(new_B_T)
+    return _cut_all(new_B_T, torch.stack(recorder.logprobs, dim=1), ending, settings)
 
 
-class _Watch:
+class _LogprobRecorder:
     """A logits processor that changes nothing and notes the log-probability of each token once it is drawn."""
 
     def __init__(self, prompt_length: int, settings: SamplingSettings) -> None:
@@ -63,17 +63,17 @@ class _Watch:
         self._last: Tensor | None = None
 
     def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
-        self.see(input_ids[:, self._prompt_length :])
-        self._last = torch.log_softmax(tempered(scores.float(), self._settings), dim=-1)
+        self.record(input_ids[:, self._prompt_length :])
+        self._last = torch.log_softmax(apply_temperature(scores.float(), self._settings), dim=-1)
         return scores
 
-    def see(self, new_B_T: Tensor) -> None:
+    def record(self, new_B_T: Tensor) -> None:
         """Note the last token's log-probability."""
         if self._last is not None:
             self.logprobs.append(self._last.gather(1, new_B_T[:, -1:]).squeeze(1))
 
 
-def _left_padded(prompt_ids: list[list[int]], device: torch.device) -> tuple[Tensor, Tensor]:
+def _pad_left(prompt_ids: list[list[int]], device: torch.device) -> tuple[Tensor, Tensor]:
     length = max(map(len, prompt_ids))
     ids = torch.tensor([[0] * (length - len(row)) + row for row in prompt_ids], device=device)
     mask = torch.tensor([[0] * (length - len(row)) + [1] * len(row) for row in prompt_ids], device=device)
@@ -93,7 +93,7 @@ def _options(settings: SamplingSettings, ending: Ending) -> dict[str, Any]:
     return options
 
 
-def _generated(new_B_T: Tensor, logprobs_B_T: Tensor, ending: Ending, settings: SamplingSettings) -> list[Generated]:
+def _cut_all(new_B_T: Tensor, logprobs_B_T: Tensor, ending: Ending, settings: SamplingSettings) -> list[Generated]:
     return [
         _cut(ids, logprobs, ending, settings)
         for ids, logprobs in zip(new_B_T.tolist(), logprobs_B_T.tolist(), strict=True)
@@ -103,6 +103,6 @@ def _generated(new_B_T: Tensor, logprobs_B_T: Tensor, ending: Ending, settings: 
 def _cut(ids: list[int], logprobs: list[float], ending: Ending, settings: SamplingSettings) -> Generated:
     """The response up to its end; what stands behind it is padding."""
     for length in range(1, len(ids) + 1):
-        if ids[length - 1] in ending.ids or (ending.says_so is not None and ending.says_so(ids[:length])):
+        if ids[length - 1] in ending.ids or (ending.matches is not None and ending.matches(ids[:length])):
             return Generated(ids[:length], logprobs[:length], ended=True)
     return Generated(ids, logprobs, ended=False)

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from plaudit.training.model.decoder import Cache, hidden_states
 from plaudit.training.model.decoder_weights import DecoderWeights
-from plaudit.training.sampling.drawing import drawn, tempered
+from plaudit.training.sampling.local.drawing import apply_temperature, draw_tokens
 from plaudit.training.sampling.sampler import SamplingSettings
 
 __all__ = ["Ending", "Generated", "generate"]
@@ -31,10 +31,10 @@ class Generated:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """When a response is over: one of these tokens, or a stop text that `says_so` finds in the ids so far."""
+    """When a response is over: one of these tokens, or a stop text that `matches` finds in the ids so far."""
 
     ids: Sequence[int]
-    says_so: Callable[[list[int]], bool] | None = None
+    matches: Callable[[list[int]], bool] | None = None
 
 
 @torch.inference_mode()
@@ -52,8 +52,8 @@ def generate(
     record = _Record(len(rows.places), settings.max_new_tokens, rows.places.device)
     for step in range(settings.max_new_tokens):
         noise = _noise(record.total, rows.logits, generator) if settings.temperature else None
-        scores = tempered(rows.logits, settings)
-        new = drawn(scores, settings, noise if noise is None else noise[rows.places])
+        scores = apply_temperature(rows.logits, settings)
+        new = draw_tokens(scores, settings, noise if noise is None else noise[rows.places])
         record.add(step, rows.places, new, _logprobs(scores, new))
         rows.alive &= ~_is_over(new, record.tokens_T_N[: step + 1], rows, ending)
         record.lengths[rows.places[rows.alive]] = step + 2
@@ -79,7 +79,7 @@ class _Rows:
         hidden = hidden_states(weights, ids_P_L, positions, mask=mask, cache=cache)
         rows = torch.arange(len(prompt_ids), device=device).repeat_interleave(num_samples)
         self._weights = weights
-        self._cache = cache.picked(rows) if num_samples > 1 else cache
+        self._cache = cache.pick(rows) if num_samples > 1 else cache
         self._padding = padding_P[rows] if mask is not None else None
         self.logits = weights.head(hidden[:, -1]).float()[rows]
         self.places = torch.arange(len(rows), device=device)
@@ -90,7 +90,7 @@ class _Rows:
         if 2 * int(self.alive.sum()) <= len(self.alive):
             kept = self.alive.nonzero().squeeze(1)
             new, self.places, self.alive = new[kept], self.places[kept], self.alive[kept]
-            self._cache = self._cache.picked(kept)
+            self._cache = self._cache.pick(kept)
             self._padding = None if self._padding is None else self._padding[kept]
         at = self._cache.filled
         mask, positions = None, torch.tensor([at], device=new.device)
@@ -141,8 +141,8 @@ def _logprobs(scores: Tensor, tokens: Tensor) -> Tensor:
 
 def _is_over(new: Tensor, tokens_T_N: Tensor, rows: _Rows, ending: Ending) -> Tensor:
     over = torch.isin(new, torch.tensor(ending.ids, dtype=torch.long, device=new.device))
-    if ending.says_so is None:
+    if ending.matches is None:
         return over
     so_far = tokens_T_N[:, rows.places].T.tolist()
-    said = [alive and ending.says_so(ids) for alive, ids in zip(rows.alive.tolist(), so_far, strict=True)]
+    said = [alive and ending.matches(ids) for alive, ids in zip(rows.alive.tolist(), so_far, strict=True)]
     return over | torch.tensor(said, device=new.device)

@@ -1,0 +1,251 @@
+"""Where in a response its reward was earned: at single tokens, at the ends of steps, or by the outcome as a whole.
+
+The reward of a sample is what it earned in total: what its token or step rewards do not explain is its outcome. So a
+reward that gives token rewards is not counted twice, and nothing is lost.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypeAlias
+
+from plaudit.contract.alignment import token_rewards_of
+from plaudit.contract.output import RewardOutput
+from plaudit.errors import InvalidAdvantage, InvalidSettings, did_you_mean
+from plaudit.trajectory import Trajectory
+
+__all__ = ["CREDITS", "BatchCredit", "Credit", "CreditBy", "as_rewards", "assign_credit", "gae", "returns"]
+
+CreditBy: TypeAlias = Literal["outcome", "tokens", "steps"]
+
+
+@dataclass(frozen=True, slots=True)
+class Credit:
+    """What one sample earned: `tokens` has one number per token of the response, `outcome` is earned by all of it.
+
+    `chosen` is 1 on tokens that the policy chose and 0 on those it was given, as in `Tokens.mask`.
+    """
+
+    outcome: float
+    tokens: Sequence[float]
+    chosen: Sequence[int]
+
+    def __post_init__(self) -> None:
+        if len(self.tokens) != len(self.chosen):
+            raise InvalidAdvantage(f"{len(self.tokens)} token rewards but {len(self.chosen)} mask values")
+        if not all(map(math.isfinite, (self.outcome, *self.tokens))):
+            raise InvalidAdvantage("a credit is made of finite numbers; a sample without a reward has no credit, None")
+
+    @classmethod
+    def whole(cls, reward: float, length: int = 1) -> "Credit":
+        """All of the reward for the outcome, over `length` chosen tokens."""
+        return cls(reward, [0.0] * length, [1] * length)
+
+    @property
+    def total(self) -> float:
+        return self.outcome + math.fsum(self.tokens)
+
+    @property
+    def length(self) -> int:
+        """How many tokens the policy chose."""
+        return sum(1 for chosen in self.chosen if chosen)
+
+    @property
+    def has_token_rewards(self) -> bool:
+        return any(self.tokens)
+
+    def minus(self, penalties: Sequence[float]) -> "Credit":
+        """The credit after a penalty per token, such as β · KL; tokens that were not chosen pay nothing."""
+        if len(penalties) != len(self.tokens):
+            raise InvalidAdvantage(f"{len(penalties)} penalties for a response of {len(self.tokens)} tokens")
+        paid = [
+            reward - penalty if chosen else reward
+            for reward, penalty, chosen in zip(self.tokens, penalties, self.chosen, strict=True)
+        ]
+        return replace(self, tokens=paid)
+
+
+@dataclass(frozen=True, slots=True)
+class BatchCredit:
+    """What a batch earned: a credit per sample (None: not scored) and the group each sample belongs to.
+
+    `components` holds the same per component of the reward, for estimators that look at each; `values` are a critic's,
+    one per token.
+    """
+
+    credits: Sequence[Credit | None]
+    groups: Sequence[Hashable]
+    components: Mapping[str, Sequence[Credit | None]] = field(default_factory=dict)
+    values: Sequence[Sequence[float]] | None = None
+
+    def __post_init__(self) -> None:
+        expected = len(self.credits)
+        counts = {"groups": self.groups, "values": self.values, **self.components}
+        for name, given in counts.items():
+            if given is not None and len(given) != expected:
+                raise InvalidAdvantage(f"{len(given)} {name} for {expected} samples; give one each")
+
+    @classmethod
+    def of(cls, scored: Iterable[tuple[Trajectory, RewardOutput]], by: CreditBy = "tokens") -> "BatchCredit":
+        """The batch_credit of scored trajectories, grouped as the trajectories say."""
+        pairs = list(scored)
+        names = dict.fromkeys(name for _, output in pairs for name in output.components)
+        return cls(
+            credits=[assign_credit(trajectory, output, by) for trajectory, output in pairs],
+            groups=[trajectory.group_key for trajectory, _ in pairs],
+            components={name: [_component(*pair, name, by) for pair in pairs] for name in names},
+        )
+
+    @classmethod
+    def of_rewards(
+        cls,
+        rewards: Iterable[Any],
+        num_generations: int = 1,
+        groups: Sequence[Hashable] | None = None,
+        lengths: Sequence[int] | None = None,
+    ) -> "BatchCredit":
+        """The batch_credit of bare rewards; those of one prompt stand together unless `groups` says which do."""
+        numbers = as_rewards(rewards)
+        sizes = [1] * len(numbers) if lengths is None else lengths
+        if len(sizes) != len(numbers):
+            raise InvalidAdvantage(f"{len(sizes)} lengths for {len(numbers)} rewards; give one each")
+        credits = [
+            None if number is None else Credit.whole(number, max(1, size))
+            for number, size in zip(numbers, sizes, strict=True)
+        ]
+        return cls(credits, _consecutive(len(numbers), num_generations) if groups is None else groups)
+
+    @property
+    def members(self) -> dict[Hashable, list[int]]:
+        """The places of the scored samples of each group."""
+        members: dict[Hashable, list[int]] = defaultdict(list)
+        for place, (group, credit) in enumerate(zip(self.groups, self.credits, strict=True)):
+            if credit is not None:
+                members[group].append(place)
+        return dict(members)
+
+    def totals(self, places: Iterable[int] | None = None) -> list[float]:
+        """The whole rewards of the scored samples among `places`, or of all."""
+        chosen = self.credits if places is None else [self.credits[place] for place in places]
+        return [credit.total for credit in chosen if credit is not None]
+
+    def minus(self, penalties: Sequence[Sequence[float]]) -> "BatchCredit":
+        """The batch_credit after a penalty per token of every sample; components keep theirs."""
+        if len(penalties) != len(self.credits):
+            raise InvalidAdvantage(f"penalties of {len(penalties)} samples for {len(self.credits)} samples")
+        pairs = zip(self.credits, penalties, strict=True)
+        return replace(self, credits=[None if credit is None else credit.minus(paid) for credit, paid in pairs])
+
+
+def assign_credit(trajectory: Trajectory, output: RewardOutput, by: CreditBy = "tokens") -> Credit | None:
+    """Where the sample's reward was earned; None when it was not scored.
+
+    `by="tokens"` takes the output's token rewards where there are any, `"steps"` the trajectory's step rewards, each
+    at the last token of its step, and `"outcome"` neither.
+    """
+    if by not in CREDITS:
+        raise InvalidSettings(f"no credit by {by!r}{did_you_mean(by, CREDITS)} (there is {', '.join(CREDITS)})")
+    if output.reward is None:
+        return None
+    if trajectory.tokens is None:
+        raise InvalidAdvantage("the trajectory carries no tokens, so nothing can be credited; sample it with a Sampler")
+    chosen = trajectory.tokens.mask or [1] * len(trajectory.tokens)
+    tokens = CREDITS[by](trajectory, output, chosen) or [0.0] * len(chosen)
+    return Credit(output.reward - math.fsum(tokens), tokens, chosen)
+
+
+def returns(credit: Credit, *, gamma: float = 1.0) -> list[float]:
+    """What the sample still earned from each token on, later rewards discounted by `gamma` per token.
+
+    >>> returns(Credit(1.0, [0.0, 0.5, 0.0], [1, 1, 1]))
+    [1.5, 1.5, 1.0]
+    """
+    to_go, ahead = [0.0] * len(credit.tokens), credit.outcome
+    for place in range(len(to_go) - 1, -1, -1):
+        ahead = credit.tokens[place] + ahead
+        to_go[place] = ahead
+        ahead *= gamma if credit.chosen[place] else 1.0  # tokens that were given take no time
+    return to_go
+
+
+def gae(credit: Credit, values: Sequence[float], *, gamma: float = 1.0, lam: float = 0.95) -> list[float]:
+    """Generalised advantage estimation, δ_t = r_t + γ V_{t+1} − V_t and A_t = δ_t + γ λ A_{t+1} (arXiv:1506.02438).
+
+    The outcome is earned at the last chosen token. Tokens that were not chosen are no steps of the process: they are
+    passed over, a reward on one counts for the chosen token before it, and their advantage is 0.
+    """
+    if len(values) != len(credit.tokens):
+        raise InvalidAdvantage(f"{len(values)} values for a response of {len(credit.tokens)} tokens; give one each")
+    advantages = [0.0] * len(values)
+    earned, next_value, next_advantage = credit.outcome, 0.0, 0.0
+    for place in range(len(values) - 1, -1, -1):
+        earned += credit.tokens[place]
+        if credit.chosen[place]:
+            delta = earned + gamma * next_value - values[place]
+            advantages[place] = next_advantage = delta + gamma * lam * next_advantage
+            earned, next_value = 0.0, values[place]
+    return advantages
+
+
+def _no_rewards(trajectory: Trajectory, output: RewardOutput, chosen: Sequence[int]) -> None:
+    return None
+
+
+def _token_rewards(trajectory: Trajectory, output: RewardOutput, chosen: Sequence[int]) -> list[float] | None:
+    return token_rewards_of(output, trajectory)
+
+
+def _step_rewards(trajectory: Trajectory, output: RewardOutput, chosen: Sequence[int]) -> list[float]:
+    """The rewards of the steps, each on the last of the tokens chosen in it."""
+    ends = [step.metadata["tokens"][1] - 1 for step in trajectory.steps if "tokens" in step.metadata]  # of episodes
+    if not ends:
+        ends = [at for at, mask in enumerate(chosen) if mask and not (at + 1 < len(chosen) and chosen[at + 1])]
+    if len(ends) != len(trajectory.steps):
+        raise InvalidAdvantage(
+            f"{len(trajectory.steps)} steps but {len(ends)} runs of chosen tokens; "
+            "the mask must be 0 between steps, as episodes leave it"
+        )
+    tokens = [0.0] * len(chosen)
+    for end, step in zip(ends, trajectory.steps, strict=True):
+        tokens[end] = step.reward or 0.0
+    return tokens
+
+
+_Locate: TypeAlias = Callable[[Trajectory, RewardOutput, Sequence[int]], list[float] | None]
+CREDITS: dict[str, _Locate] = {"outcome": _no_rewards, "tokens": _token_rewards, "steps": _step_rewards}
+
+
+def as_rewards(rewards: Iterable[Any]) -> list[float | None]:
+    """Numbers of any kind (lists, arrays, tensors) as floats; None and NaN both mean not scored."""
+    tolist = getattr(rewards, "tolist", None)  # arrays and tensors: their items are not plain numbers
+    listed = tolist() if tolist else list(rewards)
+    return [_as_reward(place, value) for place, value in enumerate(listed)]
+
+
+def _as_reward(place: int, value: Any) -> float | None:
+    if value is None:
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError, RuntimeError) as error:  # RuntimeError: tensors of several elements
+        raise InvalidAdvantage(f"rewards[{place}] must be one number or None, got {value!r:.60}") from error
+    if math.isinf(number):
+        raise InvalidAdvantage(f"rewards[{place}] is {number}; a reward is a finite number, or None where not scored")
+    return None if math.isnan(number) else number
+
+
+def _component(trajectory: Trajectory, output: RewardOutput, name: str, by: CreditBy) -> Credit | None:
+    component = output.components.get(name)
+    return None if component is None or not output.ok else assign_credit(trajectory, component, by)
+
+
+def _consecutive(count: int, num_generations: int) -> list[int]:
+    if num_generations < 1:
+        raise InvalidAdvantage(f"num_generations must be at least 1, got {num_generations}")
+    if count % num_generations:
+        raise InvalidAdvantage(
+            f"{count} rewards do not divide into groups of num_generations={num_generations}; "
+            "give as many rewards per prompt, or say with `groups` which belong together"
+        )
+    return [place // num_generations for place in range(count)]

@@ -1,0 +1,132 @@
+"""What a training engine is: it is given a config and options, reports its progress, and returns an outcome.
+
+An engine is a module with a function `train(config, options)`; it is imported when it is used, since each needs
+packages that the others do not.
+"""
+
+import importlib
+import signal
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import FrameType, TracebackType
+from typing import Any, NamedTuple, Protocol
+
+from plaudit.contract.function import Rewarding
+from plaudit.errors import require
+from plaudit.training.config.schema import RunConfig
+from plaudit.training.run_folder import RunFolder
+
+__all__ = ["ENGINES", "NoProgress", "Outcome", "Progress", "RunOptions", "StopSignals", "train"]
+
+
+class _Engine(NamedTuple):
+    module: str
+    packages: tuple[str, ...]
+    extra: str
+
+
+ENGINES: dict[str, _Engine] = {
+    "local": _Engine("plaudit.training.loop", ("torch", "transformers"), "train"),
+    "trl": _Engine("plaudit.training.engines.trl", ("torch", "transformers", "trl"), "trl"),
+}
+
+
+def train(
+    config: RunConfig,
+    *,
+    reward: Rewarding | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+    progress: "Progress | None" = None,
+) -> "Outcome":
+    """Train a policy as the config says, with the engine it names; everything about the run is in `config.output_dir`.
+
+    `reward` takes the place of the config's reward. `resume` goes on from the newest checkpoint, or begins where there
+    is none; `overwrite` replaces a run that is in the folder.
+    """
+    engine = ENGINES[config.engine]
+    for package in engine.packages:
+        require(package, extra=engine.extra, purpose=f"training (engine: {config.engine})")
+    begin: Callable[[RunConfig, RunOptions], Outcome] = importlib.import_module(engine.module).train
+    return begin(config, RunOptions(reward, resume, overwrite, progress or NoProgress()))
+
+
+class Progress(Protocol):
+    """Hears of a run while it goes on: the command line draws it, a notebook may plot it. It changes nothing."""
+
+    def warm_start(self, step: int, steps: int, loss: float) -> None:
+        """A supervised step was taken."""
+
+    def step(self, step: int, metrics: Mapping[str, float]) -> None:
+        """A training step was taken; step 0 is the evaluation before the first."""
+
+    def note(self, text: str) -> None:
+        """Something else that the user should know."""
+
+
+class NoProgress:
+    """Reports nothing."""
+
+    def warm_start(self, step: int, steps: int, loss: float) -> None:
+        pass
+
+    def step(self, step: int, metrics: Mapping[str, float]) -> None:
+        pass
+
+    def note(self, text: str) -> None:
+        pass
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What a run is given beside its config: a reward in place of the config's, what to do with a run that is in the
+    folder already, and who hears of the progress."""
+
+    reward: Rewarding | None = None
+    resume: bool = False
+    overwrite: bool = False
+    progress: Progress = field(default_factory=NoProgress)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The last step of a run, and the evaluations before the first and after the last one."""
+
+    folder: RunFolder
+    step: int
+    before: dict[str, float]
+    after: dict[str, float]
+    stopped_by: str | None = None
+    """The signal that ended it early; it can be resumed."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        plain = {"output_dir": str(self.folder.path), "step": self.step, "before": self.before, "after": self.after}
+        return plain if self.stopped_by is None else {**plain, "stopped_by": self.stopped_by}
+
+
+class StopSignals:
+    """SIGTERM and Ctrl-C end a run after the step it is at, with a checkpoint; a second Ctrl-C ends it at once.
+
+    While entered in the main thread, the signals only set `requested_by`.
+    """
+
+    def __init__(self) -> None:
+        self.requested_by: str | None = None
+        self._before: dict[signal.Signals, Any] = {}
+
+    def __enter__(self) -> "StopSignals":
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGTERM, signal.SIGINT):
+                self._before[number] = signal.signal(number, self._handle)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        if self.requested_by is not None and number == signal.SIGINT:
+            raise KeyboardInterrupt
+        self.requested_by = signal.Signals(number).name
