@@ -71,7 +71,7 @@ class RunContext:
     """Writes the run's files, in the first process."""
 
 
-class RunCallback(TrainerCallback):
+class RunCallback(TrainerCallback):  # type: ignore[misc]  # transformers is not read by the type checker
     """Keeps the run folder as plaudit's own loop would."""
 
     def __init__(self, context: RunContext, state: RunState) -> None:

@@ -225,12 +225,12 @@ class _WithoutAdapters(Policy):
 def hide_progress_bars() -> Iterator[None]:
     """While entered, transformers draws no progress bars; whoever saves tells of it as they like."""
     drew = hf_logging.is_progress_bar_enabled()
-    hf_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    hf_logging.disable_progress_bar()
     try:
         yield
     finally:
         if drew:
-            hf_logging.enable_progress_bar()  # type: ignore[no-untyped-call]
+            hf_logging.enable_progress_bar()
 
 
 def _pad(rows: Sequence[Sequence[int]], filler: int) -> Tensor:
