@@ -1,4 +1,5 @@
 import json
+import os
 import subprocess
 import sys
 
@@ -29,3 +30,22 @@ def test_importing_is_quick_for_the_command_line():
     code = "import sys, plaudit.cli; print([m for m in ('torch', 'numpy', 'pyarrow', 'pytest') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert json.loads(done.stdout.replace("'", '"')) == []
+
+
+def test_the_version_is_also_an_option(plaudit):
+    assert plaudit("--version").out == plaudit("version").out
+
+
+def test_every_command_explains_itself_with_a_short_option(plaudit):
+    assert plaudit("-h").out == plaudit("--help").out
+    for command in ("score", "explain", "test", "check", "train", "verify", "run-code", "doctor", "rewards"):
+        ran = plaudit(command, "-h")
+        assert (ran.code, f"Usage: plaudit {command}" in ran.out) == (0, True)
+
+
+def test_the_shell_can_complete_commands(monkeypatch):
+    environment = {"_PLAUDIT_COMPLETE": "complete_bash", "COMP_WORDS": "plaudit sc", "COMP_CWORD": "1"}
+    done = subprocess.run(
+        [sys.executable, "-m", "plaudit"], capture_output=True, text=True, env={**os.environ, **environment}
+    )
+    assert done.stdout.split() == ["score"]

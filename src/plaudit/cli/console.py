@@ -1,47 +1,112 @@
-"""Where output goes: results to stdout, everything about the run (progress, notes, errors) to stderr.
+"""Where output goes: results to standard output, everything about the run (progress, notes, errors) to standard error.
 
-Colours follow the terminal and NO_COLOR; in a pipe there are none, and tables keep to 100 columns.
+While a command runs, file descriptor 1 leads to standard error, so that whatever a reward, a library or a process of
+theirs prints cannot get between our results. Colours follow the terminal and NO_COLOR; a pipe gets none, and 100
+columns unless COLUMNS says otherwise. Characters that an encoding lacks are escaped.
 """
 
+import io
+import json
+import os
 import sys
-from functools import cache
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
+from typing import Any, TextIO
 
 import msgspec
 from rich.console import Console, RenderableType
 
-__all__ = ["print_json", "print_message", "print_report", "print_result", "stderr_console"]
+__all__ = [
+    "print_json", "print_message", "print_report", "print_result", "print_text", "reserve_stdout", "stderr_console",
+    "write_bytes",
+]  # fmt: skip
 
 PIPE_WIDTH = 100
+_results: list[TextIO] = []  # where results go while standard output is reserved
+
+
+@contextmanager
+def reserve_stdout() -> Iterator[None]:
+    """Keep standard output for results; what others print meanwhile goes to standard error."""
+    sys.stdout.flush()
+    try:
+        descriptor = os.dup(sys.stdout.fileno())
+        original = os.dup(1)
+    except (OSError, ValueError):  # no file behind it, as in a notebook: nothing below Python can write to it either
+        with _reserve(sys.stdout), redirect_stdout(sys.stderr):
+            yield
+        return
+    encoding = sys.stdout.encoding or "utf-8"
+    try:
+        os.dup2(2, 1)
+        with (
+            open(descriptor, "w", encoding=encoding, errors="backslashreplace") as results,
+            _reserve(results),
+            redirect_stdout(sys.stderr),
+        ):
+            yield
+    finally:
+        os.dup2(original, 1)
+        os.close(original)
+
+
+@contextmanager
+def _reserve(results: TextIO) -> Iterator[None]:
+    _results.append(results)
+    try:
+        yield
+    finally:
+        _results.pop()
 
 
 def print_result(*renderables: RenderableType) -> None:
     """Print results."""
-    _console(stderr=False).print(*renderables, sep="\n")
+    _console(_stdout()).print(*renderables, sep="\n")
 
 
 def print_report(*renderables: RenderableType) -> None:
-    """Print a report of the run where stdout is taken by something else."""
-    _console(stderr=True).print(*renderables, sep="\n")
+    """Print a report of the run where standard output is taken by something else."""
+    stderr_console().print(*renderables, sep="\n")
+
+
+def print_text(text: str) -> None:
+    """Print a text as it is."""
+    _stdout().write(text)
 
 
 def print_json(value: Any) -> None:
     """Print a result as JSON, for programs."""
-    sys.stdout.write(msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n")
+    try:
+        text = msgspec.json.format(msgspec.json.encode(value), indent=2)
+    except UnicodeEncodeError:  # lone surrogates: only escapes can carry them
+        text = json.dumps(msgspec.to_builtins(value), indent=2).encode()
+    write_bytes(text + b"\n")
+
+
+def write_bytes(data: bytes) -> None:
+    """Write data to standard output."""
+    stream = _stdout()
+    stream.flush()
+    if isinstance(stream, io.TextIOWrapper):
+        stream.buffer.write(data)
+    else:
+        stream.write(data.decode())
 
 
 def print_message(message: str) -> None:
-    """Say something about the run."""
-    _console(stderr=True).print(message, markup=False, highlight=False, soft_wrap=True)
+    """Print a message about the run."""
+    stderr_console().print(message, markup=False, highlight=False, soft_wrap=True)
 
 
 def stderr_console() -> Console:
-    """The console that progress bars draw on."""
-    return _console(stderr=True)
+    """The console for messages and progress bars."""
+    return _console(sys.stderr)
 
 
-@cache
-def _console(*, stderr: bool) -> Console:
-    stream = sys.stderr if stderr else sys.stdout
-    width = None if stream.isatty() else PIPE_WIDTH
-    return Console(stderr=stderr, width=width, highlight=False)
+def _stdout() -> TextIO:
+    return _results[-1] if _results else sys.stdout
+
+
+def _console(stream: TextIO) -> Console:
+    known_width = stream.isatty() or "COLUMNS" in os.environ
+    return Console(file=stream, width=None if known_width else PIPE_WIDTH, highlight=False)

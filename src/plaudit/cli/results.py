@@ -23,7 +23,7 @@ def results_table(what: str, lines: Iterable[ResultLine]) -> Table:
     """A line for each test; `what` says what a test is called here."""
     table = bare_table("")
     table.add_column(what, overflow="fold")
-    table.add_column("what came of it", overflow="fold")
+    table.add_column("result", overflow="fold")
     for line in lines:
         verdict = Text("passed", style="green") if line.passed else Text("FAILED", style="red")
         table.add_row(verdict, Text(line.name), Text(line.outcome))

@@ -20,3 +20,40 @@ def test_check_finds_a_broken_contract_and_lets_an_honest_reward_pass(plaudit, t
     ran = plaudit("check", "0.7 * check_answer + 0.3 * format", rollouts)
     assert (ran.code, "nothing found" in ran.out) == (0, True)
     assert plaudit("check", "random_reward.py:luck", "--json").json[0]["severity"] == "error"
+
+
+TABLE = """
+reward: my_rewards.py:number
+cases:
+  - {name: one, response: "1", expected: 1}
+"""
+
+
+def test_a_table_that_names_its_reward_needs_no_other(plaudit, tmp_path):
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables" / "my_rewards.py").write_text("def number(response):\n    return float(response)\n")
+    (tmp_path / "tables" / "sums.yaml").write_text(TABLE)
+    ran = plaudit("test", "tables/sums.yaml")
+    assert (ran.code, "1 of 1 cases passed" in ran.out) == (0, True)
+
+
+def test_a_table_without_a_reward_says_how_to_give_one(plaudit, tmp_path):
+    (tmp_path / "cases.yaml").write_text("- {response: a, expected: 1}\n")
+    ran = plaudit("test", "cases.yaml")
+    assert ran.code == 2
+    assert "names no reward" in ran.err
+
+
+HANGING = "import time\n\ndef hangs(response):\n    time.sleep(1000 if response == '' else 0)\n    return 1.0\n"
+
+
+def test_a_reward_that_hangs_holds_up_neither_check_nor_test(plaudit, tmp_path):
+    (tmp_path / "hanging.py").write_text(HANGING)
+    (tmp_path / "cases.yaml").write_text('- {response: a, expected: 1}\n- {response: "", expected: 1}\n')
+    ran = plaudit("test", "hanging.py", "cases.yaml", "--deadline", "2")
+    assert ran.code == 1
+    assert "1 of 2 cases passed" in ran.out
+    assert "timeout" in ran.out
+    ran = plaudit("check", "hanging.py", "--deadline", "2")
+    assert ran.code == 1
+    assert "error: deadline" in ran.out

@@ -16,10 +16,14 @@ def words(response):
     return min(1.0, len(response.split()) / 20)
 
 
+def last_number(response):
+    return (re.findall(r"\d+", response) or [None])[-1]
+
+
 def right(response, ground_truth):
     if ground_truth is None:
         return RewardOutput.unscored(Status.SKIPPED, "no ground truth")
-    correct = float(ground_truth in response)
+    correct = float(str(ground_truth) == last_number(response))
     return RewardOutput(correct, score=correct)
 
 
@@ -41,7 +45,7 @@ class Relative(RewardFunction):
 class Twinkling(RewardFunction):
     def __call__(self, trajectories, ground_truths):
         return [
-            float(truth is not None and truth in trajectory.response)
+            float(truth is not None and str(truth) == last_number(trajectory.response))
             for trajectory, truth in zip(trajectories, ground_truths, strict=True)
         ]
 
@@ -88,7 +92,7 @@ def unparsed_without_a_number(response):
 
 
 def by_metadata(response, metadata):
-    return float(metadata["answer"] in response)
+    return float(metadata["answer"] == last_number(response))
 
 
 HONEST = {
@@ -260,12 +264,12 @@ def asks_for_a_column(response, expected_format):
 
 
 def needs_the_truth(response, ground_truth):
-    return float(ground_truth in response)
+    return float(ground_truth.strip() == last_number(response))
 
 
 @reward(scope="batch")
 def needs_all_truths(responses, ground_truths):
-    return [float(truth in response) for response, truth in zip(responses, ground_truths, strict=True)]
+    return [float(truth.strip() == last_number(text)) for text, truth in zip(responses, ground_truths, strict=True)]
 
 
 def garbage_is_right(response, ground_truth):

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from plaudit.cli.console import print_json, print_result
+from plaudit.cli.console import print_json, print_result, reserve_stdout
 from plaudit.cli.options import JsonOption
 from plaudit.loading import available, listing_of
 from plaudit.report.formatting import bare_table
@@ -17,6 +17,7 @@ app = typer.Typer(help="List the rewards that can be named without a file, or sh
 
 
 @app.callback()
+@reserve_stdout()
 def list_rewards(context: typer.Context, json: JsonOption = False) -> None:
     """List the rewards that can be named without a file, or show one."""
     if context.invoked_subcommand is not None:
@@ -35,6 +36,7 @@ def list_rewards(context: typer.Context, json: JsonOption = False) -> None:
 
 
 @app.command("show")
+@reserve_stdout()
 def show_reward(name: Annotated[str, typer.Argument(metavar="NAME")], json: JsonOption = False) -> None:
     """Show what one reward measures and how to configure it."""
     listing = listing_of(name)

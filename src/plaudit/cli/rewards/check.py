@@ -5,10 +5,19 @@ from itertools import islice
 from typing import Annotated
 
 import typer
+from rich.console import Group, RenderableType
+from rich.padding import Padding
 from rich.text import Text
 
 from plaudit.cli.console import print_json, print_result
-from plaudit.cli.options import ColumnsOption, JsonOption, RewardArgument, open_rollouts
+from plaudit.cli.options import (
+    DEFAULT_DEADLINE_S,
+    ColumnsOption,
+    DeadlineOption,
+    JsonOption,
+    RewardArgument,
+    open_rollouts,
+)
 from plaudit.testing import Finding, Severity, check_reward
 
 __all__ = ["check"]
@@ -24,6 +33,7 @@ def check(
     ] = None,
     count: Annotated[int, typer.Option("-n", "--count", min=1, help="How many of these samples.")] = 200,
     columns: ColumnsOption = None,
+    deadline: DeadlineOption = DEFAULT_DEADLINE_S,
     json: JsonOption = False,
 ) -> int:
     """Try REWARD on nasty responses, twice, alone, in another order and in a new process; say what it breaks.
@@ -31,7 +41,7 @@ def check(
     The exit code is 1 when the contract is broken; warnings do not count.
     """
     samples = rollouts and [rollout.trajectory for rollout in islice(open_rollouts(rollouts, columns), count)]
-    findings = check_reward(reward, samples or None)
+    findings = check_reward(reward, samples or None, deadline_s=deadline or None)
     if json:
         print_json([asdict(finding) for finding in findings])
     elif findings:
@@ -41,8 +51,7 @@ def check(
     return BROKEN if any(finding.severity is Severity.ERROR for finding in findings) else 0
 
 
-def _render(finding: Finding) -> Text:
-    return Text.assemble(
-        (f"{finding.severity}: {finding.rule}", STYLES[finding.severity]),
-        f"\n  {finding.message}\n  response: {finding.sample}\n  remedy: {finding.remedy}\n",
-    )
+def _render(finding: Finding) -> RenderableType:
+    lines = f"{finding.message}\nresponse: {finding.sample}\nremedy: {finding.remedy}\n"
+    title = Text(f"{finding.severity}: {finding.rule}", style=STYLES[finding.severity])
+    return Group(title, Padding(Text(lines), (0, 0, 0, 2)))

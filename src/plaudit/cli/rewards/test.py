@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from plaudit.cli.console import print_json, print_result
-from plaudit.cli.options import JsonOption, QuietOption, RewardArgument
+from plaudit.cli.options import DEFAULT_DEADLINE_S, DeadlineOption, JsonOption, QuietOption
 from plaudit.cli.results import ResultLine, results_table
 from plaudit.testing import CaseResult, load_cases, run_cases
 
@@ -16,23 +16,29 @@ SOME_FAILED = 1
 
 
 def test_command(
-    reward: RewardArgument,
-    cases: Annotated[
-        Path,
-        typer.Argument(metavar="CASES", help="A .yaml, .json, .jsonl or .csv table of responses and expectations."),
+    given: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[REWARD] CASES",
+            help="A .yaml, .json, .jsonl or .csv table of responses and expectations; before it, the reward to test, "
+            "where it is not the one that the table names.",
+        ),
     ],
+    deadline: DeadlineOption = DEFAULT_DEADLINE_S,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> int:
-    """Run the cases of a table against REWARD; the exit code is 1 when one does not pass."""
-    results = run_cases(reward, load_cases(cases))
+    """Run the cases of a table against a reward; the exit code is 1 when one does not pass."""
+    if len(given) > 2:
+        raise typer.BadParameter(f"takes a reward and a table of cases, or a table alone; got {len(given)} arguments")
+    *reward, cases = given
+    results = run_cases(reward[0] if reward else None, load_cases(Path(cases)), deadline_s=deadline or None)
     failed = [result for result in results if not result.passed]
     if json:
         print_json([_plain(result) for result in results])
     elif not quiet:
-        print_result(
-            results_table("case", map(_line, results)), f"{len(results) - len(failed)} of {len(results)} cases passed"
-        )
+        passed = f"{len(results) - len(failed)} of {len(results)} cases passed"
+        print_result(results_table("case", map(_line, results)), passed)
     return SOME_FAILED if failed else 0
 
 

@@ -1,6 +1,5 @@
 """`plaudit score`: run a reward over a rollouts file."""
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import islice
@@ -10,7 +9,7 @@ from typing import Annotated, TypeAlias
 import typer
 from rich.markup import escape
 
-from plaudit.cli.console import print_json, print_message, print_report, print_result
+from plaudit.cli.console import print_json, print_message, print_report, print_result, write_bytes
 from plaudit.cli.options import (
     DEFAULT_DEADLINE_S,
     AddressOption,
@@ -128,8 +127,7 @@ def _destination(out: str | None, *, resume: bool, overwrite: bool) -> Iterator[
     if out is None:
         yield lambda rollout: None
     elif out == "-":
-        yield lambda rollout: sys.stdout.buffer.write(rollout.to_line())
-        sys.stdout.flush()
+        yield lambda rollout: write_bytes(rollout.to_line())
     else:
         with RolloutsWriter(out, mode="resume" if resume else "new", overwrite=overwrite) as writer:
             yield writer.write

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from plaudit import training
-from plaudit.cli.console import print_json, print_message, print_result
+from plaudit.cli.console import print_json, print_message, print_result, print_text
 from plaudit.cli.options import JsonOption, QuietOption
 from plaudit.cli.training.training_progress import TrainingProgress, outcome_table
 from plaudit.errors import InvalidSettings, did_you_mean
@@ -46,7 +46,7 @@ def train(
     """
     config = _config(given or [], resume=resume)
     if print_config:
-        typer.echo(document_config(config), nl=False)
+        print_text(document_config(config))
         return 0
     first = os.environ.get("RANK", "0") == "0"  # torchrun starts several of us, and one speaks
     with TrainingProgress(config, quiet=quiet or not first) as progress:

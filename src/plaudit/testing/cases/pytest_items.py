@@ -8,7 +8,8 @@ import pytest
 
 from plaudit.contract.function import RewardFunction
 from plaudit.errors import PlauditError
-from plaudit.testing.cases.running import CaseResult, load_table_reward, run_cases
+from plaudit.loading import load
+from plaudit.testing.cases.running import CaseResult, find_spec, run_cases
 from plaudit.testing.cases.table import Case, CaseTable, load_cases
 from plaudit.testing.checking.findings import shorten
 
@@ -34,7 +35,7 @@ class CaseFile(pytest.File):
             spec = self.table.reward or self.config.getoption("plaudit_reward") or self.config.getini("plaudit_reward")
             if not spec:
                 raise self.CollectError(f"{self.path}: no reward to test; {HOW_TO_GIVE}")
-            self.reward = load_table_reward(self.table, spec, [self.config.rootpath])
+            self.reward = load(find_spec(self.table, spec, [self.config.rootpath]))
         except PlauditError as error:
             raise self.CollectError(str(error)) from error
         for case in self.table.cases:

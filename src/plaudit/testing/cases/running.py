@@ -10,14 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from plaudit.contract.boundary import score_samples
-from plaudit.contract.function import RewardFunction, Rewarding
+from plaudit.contract.function import Rewarding
 from plaudit.contract.output import RewardOutput, Status
+from plaudit.engine import Scorer
 from plaudit.errors import CasesError
 from plaudit.loading import load
 from plaudit.testing.cases.expectations import Expectation
 from plaudit.testing.cases.table import Case, CaseTable, load_cases
 
-__all__ = ["CaseResult", "assert_cases", "load_table_reward", "run_cases"]
+__all__ = ["CaseResult", "assert_cases", "find_spec", "run_cases"]
 
 _FILES = re.compile(r"""(?:\A|(?<=['"]))[^'":()*]+\.(?:py|yaml|yml)(?=[:'"]|\Z)""")
 
@@ -32,10 +33,18 @@ class CaseResult:
     explanation: str
 
 
-def run_cases(reward: Rewarding | str | None, table: CaseTable) -> list[CaseResult]:
-    """One result per case; `reward` may be a spec, or None for the reward that the table names."""
-    subject = load_table_reward(table, reward) if reward is None or isinstance(reward, str) else load(reward)
-    outputs = score_samples(subject, [case.trajectory for case in table.cases])
+def run_cases(reward: Rewarding | str | None, table: CaseTable, *, deadline_s: float | None = None) -> list[CaseResult]:
+    """One result per case; `reward` may be a spec, or None for the reward that the table names.
+
+    With a deadline, cases are scored on worker processes, and one that takes longer has the status `timeout`.
+    """
+    given = find_spec(table, reward) if reward is None or isinstance(reward, str) else reward
+    trajectories = [case.trajectory for case in table.cases]
+    if deadline_s is None:
+        outputs = score_samples(load(given), trajectories)
+    else:
+        with Scorer(given, backend="processes", deadline_s=deadline_s) as scorer:
+            outputs = scorer.score(trajectories)
     named = {case.name: output for case, output in zip(table.cases, outputs, strict=True)}
     return [_result(case, output, named) for case, output in zip(table.cases, outputs, strict=True)]
 
@@ -49,15 +58,15 @@ def assert_cases(reward: Rewarding | str | None, path: str | Path) -> None:
         raise AssertionError("\n  ".join([f"{len(failed)} of {len(results)} cases in {path} failed:", *lines]))
 
 
-def load_table_reward(table: CaseTable, given: str | None = None, folders: Sequence[Path] = ()) -> RewardFunction:
-    """The reward to run a table with: the spec `given`, else the table's own.
+def find_spec(table: CaseTable, given: str | None = None, folders: Sequence[Path] = ()) -> str:
+    """The spec of the reward to run a table with: the one `given`, else the table's own.
 
     A relative file in the spec is looked for beside the table first, then in `folders`, then in the working directory.
     """
     spec = given or table.reward
     if spec is None:
         raise CasesError(f"{table.path}: names no reward; add 'reward: rewards.py:name' to the file, or give one")
-    return load(_locate_files(spec, [table.path.parent, *folders]))
+    return _locate_files(spec, [table.path.parent, *folders])
 
 
 def _locate_files(spec: str, folders: Sequence[Path]) -> str:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 __all__ = ["Finding", "Rule", "Severity", "shorten"]
 
-SHOWN = 60
+MAX_RESPONSE = 60
 
 
 class Severity(enum.StrEnum):
@@ -25,12 +25,14 @@ class Rule(enum.StrEnum):
 
     SCORED = "scored"
     TOTAL = "total"
+    DEADLINE = "deadline"
     FINITE = "finite"
     ARITY = "arity"
     BOUNDS = "bounds"
     RANGE = "range"
     GROUND_TRUTH = "ground truth"
     GARBAGE = "garbage"
+    CONTAINMENT = "containment"
     VARIED = "varied"
     PURE = "pure"
     DETERMINISTIC = "deterministic"
@@ -50,6 +52,11 @@ _MEANINGS = {
         Severity.ERROR,
         "a model may write anything: handle such responses, or return RewardOutput.unscored(Status.UNPARSED, reason)",
     ),
+    Rule.DEADLINE: _Meaning(
+        Severity.ERROR,
+        "bound what it does: cut long responses, avoid nested repeats in regular expressions, put timeouts on calls; "
+        "or give it a longer deadline",
+    ),
     Rule.FINITE: _Meaning(Severity.ERROR, "return one finite number per response, or RewardOutput.unscored(...)"),
     Rule.ARITY: _Meaning(Severity.ERROR, "return one value per sample, in order, also for repeated samples"),
     Rule.BOUNDS: _Meaning(Severity.ERROR, "clip the value (`.clip(low, high)`) or declare wider `bounds`"),
@@ -60,6 +67,10 @@ _MEANINGS = {
         Severity.WARNING, "return RewardOutput.unscored(Status.SKIPPED, 'no ground truth') when it is None"
     ),
     Rule.GARBAGE: _Meaning(Severity.ERROR, "a response without any content has nothing right in it: give it no score"),
+    Rule.CONTAINMENT: _Meaning(
+        Severity.WARNING,
+        "find the answer first and compare that, as `math` does; else a policy learns to list many answers",
+    ),
     Rule.VARIED: _Meaning(
         Severity.WARNING, "look at a few with `plaudit explain`; equal rewards teach a policy nothing"
     ),
@@ -106,5 +117,5 @@ def shorten(text: str) -> str:
     >>> shorten("a" * 100)
     "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'… (100 characters)"
     """
-    shown = text[:SHOWN].encode("ascii", "backslashreplace").decode() if not text.isprintable() else text[:SHOWN]
-    return f"'{shown}'" if len(text) <= SHOWN else f"'{shown}'… ({len(text):,} characters)"
+    beginning = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text[:MAX_RESPONSE])
+    return f"'{beginning}'" if len(text) <= MAX_RESPONSE else f"'{beginning}'… ({len(text):,} characters)"

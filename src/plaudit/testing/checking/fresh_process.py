@@ -18,9 +18,9 @@ from plaudit.errors import ScoringFailed
 from plaudit.loading import load
 from plaudit.trajectory import Trajectory
 
-__all__ = ["score_in_fresh_process", "write_outputs"]
+__all__ = ["PATIENCE_S", "score_in_fresh_process", "write_outputs"]
 
-PATIENCE_S = 300.0
+PATIENCE_S = 60.0
 _START = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
     "from plaudit.testing.checking.fresh_process import write_outputs; write_outputs(*sys.argv[2:])"

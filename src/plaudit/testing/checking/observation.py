@@ -6,7 +6,9 @@ that a reward that changes them spoils no later check.
 
 import copy
 import inspect
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import zip_longest
 from types import TracebackType
@@ -19,7 +21,26 @@ from plaudit.errors import InvalidOutput
 from plaudit.testing.checking.findings import Rule
 from plaudit.trajectory import Trajectory
 
-__all__ = ["Observation", "Scoring", "observe"]
+__all__ = ["Announce", "Observation", "Scoring", "announce_call", "announce_calls", "observe"]
+
+Announce: TypeAlias = Callable[[Sequence[Trajectory], float], None]
+"""Told before each call of the reward: the samples of the call, and the seconds it may take beyond their deadlines."""
+_announce: ContextVar[Announce] = ContextVar("announce", default=lambda trajectories, extra_s: None)
+
+
+@contextmanager
+def announce_calls(announce: Announce) -> Iterator[None]:
+    """Report every call of a reward while the block runs."""
+    token = _announce.set(announce)
+    try:
+        yield
+    finally:
+        _announce.reset(token)
+
+
+def announce_call(trajectories: Sequence[Trajectory], extra_s: float = 0.0) -> None:
+    """Report that a reward is about to be called with some samples."""
+    _announce.get()(trajectories, extra_s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +107,10 @@ class Scoring:
 
 
 def observe(reward: RewardFunction, samples: Sequence[Trajectory]) -> Scoring:
-    """Score copies of the samples and watch."""
+    """Score copies of the samples and record what the reward does."""
     batch = copy.deepcopy(list(samples))
     observer = _Observer(reward)
+    announce_call(batch)
     outputs = score_samples(observer, batch)
     observations = [
         Observation(sample, output, observer.acts[id(scored)])
@@ -103,7 +125,7 @@ def observe(reward: RewardFunction, samples: Sequence[Trajectory]) -> Scoring:
 
 
 class _Observer:
-    """Stands before a reward and notes what it does for each sample."""
+    """Stands in for a reward and records what it does for each sample."""
 
     def __init__(self, reward: RewardFunction) -> None:
         self.reward = reward
@@ -113,6 +135,8 @@ class _Observer:
         self.rearranged: set[int] = set()
 
     def compute_reward(self, trajectory: Trajectory) -> Any:
+        if not self.reward.is_async:  # async calls wait together: their deadlines are counted together
+            announce_call([trajectory])
         with _RaisedRecorder(self, [trajectory]):
             value = self.reward.compute_reward(trajectory)
         return self._one_later(value, trajectory) if inspect.isawaitable(value) else self._one(value, trajectory)
@@ -135,8 +159,8 @@ class _Observer:
 
     async def _one_later(self, value: Awaitable[Any], trajectory: Trajectory) -> Any:
         with _RaisedRecorder(self, [trajectory]):
-            settled = await value
-        return self._one(settled, trajectory)
+            awaited = await value
+        return self._one(awaited, trajectory)
 
     def _many(self, values: Any, batch: "_Batch") -> Any:
         samples = batch.samples
@@ -148,16 +172,16 @@ class _Observer:
             self.record(samples, Miscounted())
             return values
         with _RaisedRecorder(self, samples):
-            listed = list(each)
-        if len(listed) != len(samples):
+            values_list = list(each)
+        if len(values_list) != len(samples):
             self.record(samples, Miscounted())
-            return listed
-        return [self._one(value, trajectory) for value, trajectory in zip(listed, samples, strict=True)]
+            return values_list
+        return [self._one(value, trajectory) for value, trajectory in zip(values_list, samples, strict=True)]
 
     async def _many_later(self, values: Awaitable[Any], batch: "_Batch") -> Any:
         with _RaisedRecorder(self, batch.samples):
-            settled = await values
-        return self._many(settled, batch)
+            awaited = await values
+        return self._many(awaited, batch)
 
     def record(self, batch: Sequence[Trajectory], act: Act) -> None:
         self.acts.update((id(trajectory), act) for trajectory in batch)
@@ -177,7 +201,7 @@ class _Batch:
 
 @dataclass(frozen=True, slots=True)
 class _RaisedRecorder:
-    """Notes what is raised inside, and lets it pass."""
+    """Records what is raised inside, and lets it pass."""
 
     observer: _Observer
     batch: Sequence[Trajectory]

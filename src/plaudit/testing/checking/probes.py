@@ -1,18 +1,22 @@
 """Responses that break careless rewards, and ordinary samples to compare them with.
 
-There are no power towers and no factorials here: a reward that evaluates those never comes back, and deadlines belong
-to the engine. Everything follows from a seed, so that a finding can be found again.
+There are no power towers and no factorials here: a reward that evaluates those never returns, and not every check has
+a deadline. Everything follows from a seed, so that a finding can be found again.
 """
 
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import msgspec
 
 from plaudit.trajectory import Tokens, Trajectory
 
-__all__ = ["CONTENTLESS", "nasty_responses", "ordinary_samples", "with_response", "without_truth"]
+__all__ = [
+    "CONTENTLESS", "Containing", "containing_samples", "nasty_samples", "ordinary_samples", "with_odd_truths",
+    "with_response", "without_truth",
+]  # fmt: skip
 
 LONG = 200_000
 DEEP = 2_000
@@ -59,14 +63,68 @@ _NASTY = (
     "=",
     "None",
 )
+_ODD_NUMBERS = (
+    "1,234", "1,234.5.6", "1.2.3", "3.", ".5", "1/2", "3/0", "-", "--5", "−5", "+7", "5%", "$5", "1e5", "1e999", "1e",
+    "1_000", "1 234", "0x10", "½", "²", "٤٢", "Ⅷ", "一", "",
+)  # fmt: skip
+_ANSWER_FORMATS = ("The answer is {}.", "#### {}", "\\boxed{{{}}}", "<answer>{}</answer>", "{}")
+_ODD_TRUTHS: tuple[Any, ...] = (1234, 0.5, "1,234", "-3.5", "1/2", "50%", "$1,234.50", "½", "x = 4", "")
 _ALPHABET = "ab 01.,-+=\\{}[]()<>/$#\n\t\"'`\x00\x1féß𝔽\u0301\u202e\ud83d"
 
 
-def nasty_responses(seed: int) -> list[str]:
-    """Fixed texts that are known to break rewards, and a few random ones."""
+def nasty_samples(samples: Sequence[Trajectory], seed: int) -> list[Trajectory]:
+    """Texts that are known to break rewards, odd numbers in the usual formats, and a few random texts."""
+    pattern = _with_truth(samples)
     chance = random.Random(seed)
     scrambled = ["".join(chance.choices(_ALPHABET, k=chance.randint(1, 80))) for _ in range(RANDOM_TEXTS)]
-    return [*_NASTY, *scrambled]
+    odd = [form.format(number) for number in _ODD_NUMBERS for form in _ANSWER_FORMATS]
+    return [with_response(pattern, response) for response in dict.fromkeys([*_NASTY, *odd, *scrambled])]
+
+
+def with_odd_truths(sample: Trajectory) -> list[Trajectory]:
+    """The same sample with ground truths as data sets have them."""
+    return [msgspec.structs.replace(sample, ground_truth=truth) for truth in _ODD_TRUTHS]
+
+
+class Containing(NamedTuple):
+    """A right response, a wrong one, and wrong ones that hold the ground truth somewhere."""
+
+    right: Trajectory
+    wrong: Trajectory
+    holding: tuple[Trajectory, ...]
+
+
+def containing_samples(samples: Sequence[Trajectory]) -> Containing | None:
+    """Responses to tell a reward that compares answers from one that looks for the truth anywhere in the text.
+
+    None where no sample has a ground truth of a single word or number.
+    """
+    pattern = _with_truth(samples)
+    truth = str(pattern.ground_truth).strip()
+    if pattern.ground_truth is None or not re.fullmatch(r"-?\w+(?:\.\d+)?", truth):
+        return None
+    wrong = _another(truth)
+    holding = (
+        f"The answer is {wrong}{truth}{wrong}.",
+        f"It could be {truth}, or any other. The answer is {wrong}.",
+        f"The answer is not {truth}. The answer is {wrong}.",
+    )
+    return Containing(
+        with_response(pattern, f"The answer is {truth}."),
+        with_response(pattern, f"The answer is {wrong}."),
+        tuple(with_response(pattern, response) for response in holding),
+    )
+
+
+def _with_truth(samples: Sequence[Trajectory]) -> Trajectory:
+    return next((sample for sample in samples if sample.ground_truth is not None), samples[0])
+
+
+def _another(truth: str) -> str:
+    """A wrong answer of the same kind that does not hold the truth."""
+    if re.fullmatch(r"-?\d+(?:\.\d+)?", truth):
+        return "77" if "77" not in truth and truth not in "77" else "88"
+    return "never" if truth.lower() not in "never" else "always"
 
 
 def ordinary_samples(seed: int) -> list[Trajectory]:

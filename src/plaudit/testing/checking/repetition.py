@@ -15,8 +15,8 @@ from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput
 from plaudit.errors import InvalidTrajectory, ScoringFailed
 from plaudit.testing.checking.findings import Finding, Rule, Severity
-from plaudit.testing.checking.fresh_process import score_in_fresh_process
-from plaudit.testing.checking.observation import Observation, Scoring, observe
+from plaudit.testing.checking.fresh_process import PATIENCE_S, score_in_fresh_process
+from plaudit.testing.checking.observation import Observation, Scoring, announce_call, observe
 from plaudit.testing.checking.probes import with_response
 from plaudit.testing.checking.reward_state import capture_state, find_changes
 from plaudit.trajectory import Trajectory
@@ -48,6 +48,7 @@ def check_repetition(reward: RewardFunction, first: Scoring) -> Iterator[Finding
 def check_fresh_process(spec: str, first: Scoring) -> Iterator[Finding]:
     """The same samples in a new process, where the reward is loaded anew."""
     samples = [observation.trajectory for observation in first.observations]
+    announce_call(samples, extra_s=PATIENCE_S)
     try:
         outputs = score_in_fresh_process(spec, samples)
     except InvalidTrajectory:  # samples that are not plain data cannot be sent there

@@ -12,17 +12,20 @@ from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import Status
 from plaudit.testing.checking.findings import Finding, Rule, Severity
 from plaudit.testing.checking.observation import Observation, observe
-from plaudit.testing.checking.probes import CONTENTLESS
+from plaudit.testing.checking.probes import CONTENTLESS, containing_samples, with_odd_truths
 from plaudit.trajectory import Trajectory
 
 __all__ = [
-    "check_any_scored", "check_every_sample_failing", "check_failures", "check_garbage", "check_range",
-    "check_variation",
+    "check_any_scored", "check_containment", "check_every_sample_failing", "check_failures", "check_garbage",
+    "check_odd_truths", "check_range", "check_variation",
 ]  # fmt: skip
 
 ENOUGH = 8
+MANY = 0.2
+"""The share of ordinary samples from which on None is more than an exception."""
 ROUNDING = 1e-9
 SUBSTITUTE_TRUTH = "4"
+ODD_TRUTHS = "read numbers with plaudit.verify, or return RewardOutput.unscored(...) for truths that you do not have"
 
 
 def check_every_sample_failing(observations: Sequence[Observation]) -> Iterator[Finding]:
@@ -38,17 +41,52 @@ def check_every_sample_failing(observations: Sequence[Observation]) -> Iterator[
 
 
 def check_any_scored(ordinary: Sequence[Observation]) -> Iterator[Finding]:
-    """Little is proved about a reward that scored none of the ordinary samples."""
-    if any(observation.output.ok or observation.fault for observation in ordinary):
-        return
-    first, count = ordinary[0], len(ordinary)
-    if all(observation.returned_none for observation in ordinary):
-        message = f"it returned None for every one of {count} samples"
-        remedy = "the function may have forgotten to return its value, or swallow its own errors"
-    else:
+    """Little is proved about a reward that leaves many of the ordinary samples without a reward."""
+    count, without = len(ordinary), [observation for observation in ordinary if observation.returned_none]
+    if len(without) > MANY * count:
+        message = f"it returned None for {len(without)} of {count} samples, which are not scored then"
+        remedy = "a branch may have forgotten to return its value, or the function swallows its own errors"
+        response = without[0].trajectory.response
+        yield Finding.of(Rule.SCORED, message, response, severity=Severity.WARNING, remedy=remedy)
+    elif not any(observation.output.ok or observation.fault for observation in ordinary):
+        first = ordinary[0]
         message = f"it scored none of {count} samples: {first.output.status} ({first.output.reason})"
         remedy = "give check_reward trajectories that the reward can score"
-    yield Finding.of(Rule.SCORED, message, first.trajectory.response, severity=Severity.WARNING, remedy=remedy)
+        yield Finding.of(Rule.SCORED, message, first.trajectory.response, severity=Severity.WARNING, remedy=remedy)
+
+
+def check_odd_truths(reward: RewardFunction, sample: Trajectory) -> Iterator[Finding]:
+    """It fails on ground truths as data sets have them: numbers, fractions, thousands, units."""
+    if observe(reward, [sample]).observations[0].fault is not None:
+        return
+    probes = with_odd_truths(sample)
+    failed = [one for one in probes if observe(reward, [one]).observations[0].fault is Rule.TOTAL]
+    if failed:
+        truths = ", ".join(repr(one.ground_truth) for one in failed)
+        message = f"it failed on {len(failed)} of {len(probes)} kinds of ground truth: {truths}"
+        yield Finding.of(Rule.GROUND_TRUTH, message, sample.response, remedy=ODD_TRUTHS)
+
+
+def check_containment(reward: RewardFunction, samples: Sequence[Trajectory]) -> Iterator[Finding]:
+    """A wrong answer earns as much as the right one because the ground truth stands somewhere in it."""
+    probe = containing_samples(samples)
+    if probe is None:
+        return
+    asked = (probe.right, probe.wrong, *probe.holding)
+    values, again = ([observe(reward, [one]).outputs[0].reward for one in asked] for _ in range(2))
+    if values != again:  # what differs from call to call says nothing about the response
+        return
+    right, wrong, *holding = values
+    if right is None or wrong is None or right <= wrong:
+        return
+    for sample, value in zip(probe.holding, holding, strict=True):
+        if value is not None and abs(value - right) <= ROUNDING:
+            message = (
+                f"a wrong answer that holds the ground truth {str(sample.ground_truth)!r} earns {value:g}, "
+                f"as much as the right one; other wrong answers earn {wrong:g}"
+            )
+            yield Finding.of(Rule.CONTAINMENT, message, sample.response)
+            return
 
 
 def check_failures(reward: RewardFunction, observations: Sequence[Observation]) -> Iterator[Finding]:

@@ -1,0 +1,78 @@
+"""Standard output holds results and nothing else, in whatever encoding it has."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+LOUD = """
+import os, subprocess
+print("noise of the import")
+os.write(1, b"noise below Python\\n")
+
+def loud(response):
+    print("noise of the reward")
+    os.write(1, b"noise below Python\\n")
+    subprocess.run(["echo", "noise of a process"])
+    return 1.0
+"""
+
+
+def run(*arguments, **environment):
+    command = [sys.executable, "-m", "plaudit", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, env={**os.environ, **environment})
+
+
+@pytest.mark.parametrize("backend", ["processes", "inline"])
+def test_a_reward_that_prints_spoils_neither_json_nor_scored_lines(rollouts, tmp_path, backend):
+    (tmp_path / "loud.py").write_text(LOUD)
+    summary = run("score", tmp_path / "loud.py", rollouts, "--json", "--backend", backend)
+    assert json.loads(summary.stdout)["count"] == 4
+    scored = run("score", tmp_path / "loud.py", rollouts, "-o", "-", "--backend", backend)
+    assert [json.loads(line)["reward_output"]["reward"] for line in scored.stdout.splitlines()] == [1.0] * 4
+    assert b"noise of a process" in scored.stderr
+
+
+@pytest.mark.parametrize("command", [["check"], ["test"], ["explain"]], ids=" ".join)
+def test_no_command_lets_a_reward_print_into_its_json(plaudit, rollouts, tmp_path, command):
+    (tmp_path / "loud.py").write_text(LOUD)
+    (tmp_path / "cases.yaml").write_text("- {response: a, expected: 1}\n")
+    rest = {"check": [], "test": ["cases.yaml"], "explain": [rollouts], "rewards": []}[command[0]]
+    ran = plaudit(*command, "loud.py", *rest, "--json")
+    assert ran.json is not None
+    assert "noise" not in ran.out
+
+
+COMMANDS = {
+    "score": ["score", "check_answer", "data.jsonl"],
+    "explain": ["explain", "check_answer", "data.jsonl"],
+    "check": ["check", "length", "data.jsonl"],
+    "help": ["--help"],
+    "help of a command": ["train", "-h"],
+    "error": ["score", "“length”", "data.jsonl"],
+}
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+@pytest.mark.parametrize("arguments", COMMANDS.values(), ids=COMMANDS)
+def test_an_encoding_without_all_characters_is_no_error(tmp_path, monkeypatch, arguments, encoding):
+    monkeypatch.chdir(tmp_path)
+    row = {"prompt": "Grüße · 日本 😀?", "response": "Die Antwort ist 4 …", "ground_truth": "4"}
+    (tmp_path / "data.jsonl").write_text(json.dumps(row) + "\n")
+    done = run(*arguments, PYTHONIOENCODING=encoding)
+    assert done.returncode == (2 if "“length”" in arguments else 0)
+    assert b"Traceback" not in done.stderr
+
+
+def test_json_is_utf8_whatever_the_terminal(tmp_path):
+    (tmp_path / "data.jsonl").write_text(json.dumps({"prompt": "é 😀 \ud800", "response": "a"}) + "\n")
+    done = run("explain", "length", tmp_path / "data.jsonl", "--json", PYTHONIOENCODING="ascii")
+    assert json.loads(done.stdout)[0]["prompt"] == "é 😀 \ud800"
+
+
+def test_columns_says_how_wide_a_pipe_is(rollouts):
+    narrow, wide = (run("score", "0.5 * length + format", rollouts, COLUMNS=width).stdout for width in ("50", "160"))
+    assert max(map(len, narrow.decode().splitlines())) <= 50
+    assert max(map(len, wide.decode().splitlines())) > 60

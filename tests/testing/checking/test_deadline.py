@@ -1,0 +1,68 @@
+"""With a deadline, a reward that hangs or ends its process costs a finding, not the check."""
+
+import time
+
+import pytest
+
+from plaudit.errors import RewardNotLoaded
+from plaudit.testing import Rule, check_reward
+
+REWARDS = """
+import os, time
+
+def hangs_on_nothing(response):
+    if not response:
+        time.sleep(1000)
+    return 0.5
+
+def hangs_always(response):
+    time.sleep(1000)
+
+def ends_its_process(response):
+    if response == "nan":
+        os._exit(0)
+    return 0.5
+
+def fine(response):
+    return 0.5
+"""
+
+
+@pytest.fixture
+def rewards(tmp_path):
+    path = tmp_path / "my_rewards.py"
+    path.write_text(REWARDS)
+    return str(path)
+
+
+def test_a_response_that_takes_too_long_is_a_finding_and_the_rest_is_still_checked(rewards):
+    began = time.monotonic()
+    [finding] = check_reward(f"{rewards}:hangs_on_nothing", deadline_s=3.0)
+    assert (finding.rule, finding.sample) == (Rule.DEADLINE, "''")
+    assert "longer than 3 s for one sample" in finding.message
+    assert time.monotonic() - began < 60
+
+
+def test_a_reward_that_always_hangs_is_given_up_after_a_few_responses(rewards):
+    findings = check_reward(f"{rewards}:hangs_always", deadline_s=0.2)
+    assert [finding.rule for finding in findings] == [Rule.DEADLINE] * 3
+
+
+def test_a_response_that_ends_the_process_is_a_finding(rewards):
+    [finding] = check_reward(f"{rewards}:ends_its_process", deadline_s=5.0)
+    assert (finding.rule, finding.sample) == (Rule.TOTAL, "'nan'")
+
+
+def test_nothing_is_found_where_nothing_is_wrong(rewards):
+    assert check_reward(f"{rewards}:fine", deadline_s=5.0) == []
+
+
+def test_a_function_of_this_process_is_checked_as_well():
+    [finding, *_] = check_reward(lambda response: 1.0 / len(response), deadline_s=5.0)
+    assert finding.rule is Rule.TOTAL
+    assert "ZeroDivisionError" in finding.message
+
+
+def test_what_cannot_be_loaded_is_an_error_as_without_a_deadline(rewards):
+    with pytest.raises(RewardNotLoaded, match="did you mean"):
+        check_reward(f"{rewards}:fin", deadline_s=5.0)
