@@ -1,4 +1,5 @@
-# Two commands do everything: `make demo` and `make test`. Both set up .venv first and may be run again at any time.
+# `make demo` and `make test` do everything; `make quick` is the loop while you work. All of them set up .venv first and
+# may be run again at any time.
 PYTHON ?= python3
 unexport PYTHONDONTWRITEBYTECODE # or every process would compile torch and Ray anew
 VENV := .venv
@@ -8,7 +9,7 @@ COMPILE := $(BIN)/python -W ignore -m compileall -qq -j 0 $(VENV)/lib # on all c
 SOURCES := pyproject.toml constraints.txt
 SAME_TORCH := $(BIN)/python -c "import importlib.metadata as m; v = m.version('torch'); assert v.startswith('2.13.0'), v"
 
-.PHONY: demo test check bench clean
+.PHONY: demo test quick check docs bench clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -31,16 +32,24 @@ $(VENV)/dev.stamp: $(VENV)/train.stamp
 demo: $(VENV)/train.stamp
 	$(BIN)/python examples/demo.py
 
+PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder --durations 15
+
 test: $(VENV)/dev.stamp
-	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
+	$(PYTEST)
+
+quick: $(VENV)/dev.stamp
+	$(PYTEST) -m "not slow"
 
 check: $(VENV)/dev.stamp
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m mypy
 
+docs: $(VENV)/dev.stamp
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
+
 bench: $(VENV)/dev.stamp
 	$(BIN)/python benchmarks/overhead.py
 
 clean:
-	rm -rf $(VENV)
+	rm -rf $(VENV) site

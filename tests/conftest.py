@@ -1,25 +1,33 @@
 """Settings of all tests. Helper modules are imported by their full names, as in `from tests.shared_data import rows`.
 
-`pytester` runs pytest inside tests: the plug-in is tested as users meet it. Files whose tests take long go first, so
-that at the end no worker waits for the other.
+`pytester` runs pytest inside tests: the plug-in is tested as users meet it. What takes long is marked `slow`, so that
+`make quick` leaves it out, and goes first in `make test`, so that at the end no worker waits for the other.
 """
+
+import pytest
 
 pytest_plugins = ["pytester"]
 
-LONG = (
-    "training/",
-    "engine/",
-    "test_docs",
-    "systems/",
-    "sandbox/",
-    "rewards/test_forgeries",
-    "rewards/test_attacks",
-    "cli/",
+# What trains, starts Ray, loads a language model or runs hundreds of programs, slowest first; measured by `--durations`.
+SLOW = (
+    "tests/training/",
+    "tests/engine/",
+    "tests/test_docs.py::test_every_example_of_the_page_runs",
+    "tests/systems/",
+    "tests/sandbox/",
+    "tests/rewards/test_forgeries",
+    "tests/rewards/test_attacks",
+    "tests/cli/training/",
 )
 
 
 def pytest_collection_modifyitems(items):
-    def rank(item):
-        return next((place for place, part in enumerate(LONG) if part in item.nodeid), len(LONG))
-
-    items.sort(key=rank)
+    """Mark the slow tests, and put them first."""
+    ranks = {
+        item: next((rank for rank, part in enumerate(SLOW) if item.nodeid.startswith(part)), len(SLOW))
+        for item in items
+    }
+    for item in items:
+        if ranks[item] < len(SLOW):
+            item.add_marker(pytest.mark.slow)
+    items.sort(key=ranks.__getitem__)
