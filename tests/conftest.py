@@ -8,7 +8,7 @@ import pytest
 
 pytest_plugins = ["pytester"]
 
-# What trains, starts Ray, loads a language model or runs hundreds of programs, slowest first; measured by `--durations`.
+# What trains, starts Ray, loads a language model or runs hundreds of programs; slowest first, as `--durations` shows.
 SLOW = (
     "tests/training/",
     "tests/engine/",
