@@ -15,6 +15,7 @@ from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.contract.rules import Bounds
 from plaudit.errors import InvalidSettings, InvalidTrajectory, SandboxError
+from plaudit.rewards.program_language import check_language, choose_language
 from plaudit.rewards.settings import check_choice, check_number, set_field
 from plaudit.sandbox import AssertSuite, Conclusion, Job, RunLimits, Suite, Verdict, read_suite, shared_pool
 from plaudit.sandbox.judging.rewriting.names import helpers_in, open_names, with_prefix
@@ -37,7 +38,8 @@ class CodeReward(RewardFunction):
     "fraction" gives the share of tests passed; "openrlhf" gives 1.0 for all, 0.3 for some, 0.0 for none, −0.5 for a
     timeout, −1.0 for a crash or no program. `cpu_s` is per call or per run; with `scratch_mb` a program may write so
     much to its working directory; `fuzz` inputs are made up and compared with the ground truth's `reference`;
-    `in_process` runs the tests beside the program, where they can be forged.
+    `in_process` runs the tests beside the program, where they can be forged; `language` is that of samples which do not
+    name one, judged by standard input and output where it is not Python.
     """
 
     credit: str = "all"
@@ -47,6 +49,7 @@ class CodeReward(RewardFunction):
     flavour: str = "plain"
     fuzz: int = 0
     in_process: bool = False
+    language: str | None = None
     allow_unsafe: bool = False
     bounds: Bounds | None = field(init=False, repr=False)
     limits: RunLimits = field(init=False, repr=False)
@@ -57,6 +60,8 @@ class CodeReward(RewardFunction):
         check_number("memory_mb", self.memory_mb, above=0)
         check_number("scratch_mb", self.scratch_mb, least=0)
         check_number("fuzz", self.fuzz, least=0)
+        if self.language is not None:
+            check_language(self.language)
         if self.fuzz and self.in_process:
             raise InvalidSettings("made-up inputs need split judging: leave out fuzz or in_process")
         set_field(self, "bounds", CREDITS[self.credit])
@@ -80,13 +85,17 @@ class CodeReward(RewardFunction):
             suites = _suites(truth, prompt)
             reference = _reference(truth) if self.fuzz else ""
             wanted = _wanted(suites[0])
+            choice = choose_language(trajectory, self.language, suites)
         except InvalidTrajectory as error:
             return RewardOutput.unscored(Status.UNPARSED, str(error))
-        source = _program(trajectory.response, str(getattr(suites[0], "prompt", "") or prompt), wanted)
+        if choice.language is None:
+            source = _program(trajectory.response, str(getattr(suites[0], "prompt", "") or prompt), wanted)
+        else:
+            source = choice.find_program(trajectory.response)
         if source is None:
             return self._failed("no program in the response", CRASH)
         if not _is_text(source):
-            return self._failed("the program holds lone surrogates, which no Python source can", CRASH)
+            return self._failed("the program holds lone surrogates, which no source can", CRASH)
         if not all(_is_text(text) for suite in suites for text in _texts(suite)):
             return RewardOutput.unscored(Status.UNPARSED, "the tests hold lone surrogates, which are not text")
         return Job(
@@ -98,6 +107,8 @@ class CodeReward(RewardFunction):
             reference=reference,
             fuzz=self.fuzz,
             judge_cpu_s=JUDGE_FACTOR * self.limits.cpu_s,
+            language=choice.name,
+            own_language=choice.own,
         )
 
     def _output(self, verdict: Verdict | SandboxError) -> RewardOutput:

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from plaudit.verify.fences import Fenced, find_fences
 
-__all__ = ["defined_names", "find_program", "python_of"]
+__all__ = ["defined_names", "fence_languages", "find_block", "find_program", "python_of"]
 
 PYTHON = frozenset({"", "python", "py", "python3", "python2", "ipython", "pycon"})
 THOUGHT, THOUGHT_END = re.compile(r"<think(?:ing)?>"), re.compile(r"</think(?:ing)?>")
@@ -27,6 +27,24 @@ def find_program(response: str, wanted: Collection[str] = ()) -> str | None:
     if unfinished is not None:
         return unfinished
     return _bare(text)
+
+
+def find_block(response: str, names: Collection[str]) -> str | None:
+    """The last block marked with one of `names`, else the last without a mark, else a response without fences."""
+    text = _without_thoughts(response)
+    closed, unclosed = find_fences(text)
+    blocks = closed or ([unclosed] if unclosed else [])
+    for marks in (frozenset(names), frozenset({""})):
+        found = [block.text for block in blocks if block.language.lower() in marks]
+        if found:
+            return found[-1]
+    return text if not blocks and text.strip() else None
+
+
+def fence_languages(response: str) -> list[str]:
+    """What the fenced blocks of a response are marked as, in order; thoughts do not count."""
+    closed, unclosed = find_fences(_without_thoughts(response))
+    return [block.language.lower() for block in (*closed, *([unclosed] if unclosed else []))]
 
 
 @lru_cache(maxsize=1024)

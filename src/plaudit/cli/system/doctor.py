@@ -1,4 +1,4 @@
-"""`plaudit doctor`: what protects programs on this machine."""
+"""`plaudit doctor`: what protects programs on this machine, and in which languages they may be."""
 
 from dataclasses import asdict
 from typing import Annotated
@@ -11,6 +11,8 @@ from rich.text import Text
 from plaudit.cli.console import print_json, print_result
 from plaudit.cli.options import JsonOption
 from plaudit.sandbox.doctor import Diagnosis, diagnose
+from plaudit.sandbox.languages.running import CommandPool
+from plaudit.sandbox.languages.toolchain_checks import ToolchainReport, check_toolchains
 from plaudit.sandbox.tiers import Tier
 
 __all__ = ["doctor"]
@@ -23,16 +25,27 @@ AtMost = Annotated[
 
 
 def doctor(json: JsonOption = False, at_most: AtMost = "namespaces") -> int:
-    """Try which walls can be put around programs here, and whether a program gets past them."""
+    """Try which walls can be put around programs here, whether a program gets past them, and which languages run."""
     tiers = {tier.name.lower(): tier for tier in Tier}
     if at_most not in tiers:
         raise typer.BadParameter(f"no tier {at_most!r}; there are {', '.join(tiers)}")
     diagnosis = diagnose(tiers[at_most])
+    with CommandPool(at_most=tiers[at_most]) as pool:
+        languages = check_toolchains(pool)
     if json:
-        print_json({**asdict(diagnosis), "tier": diagnosis.tier.name.lower(), "healthy": diagnosis.healthy})
+        found = {"tier": diagnosis.tier.name.lower(), "healthy": diagnosis.healthy}
+        print_json({**asdict(diagnosis), **found, "languages": [asdict(language) for language in languages]})
     else:
-        print_result(*_tables(diagnosis))
+        print_result(*_tables(diagnosis), *_language_table(languages))
     return 0 if diagnosis.healthy else UNHEALTHY
+
+
+def _language_table(languages: list[ToolchainReport]) -> list[RenderableType]:
+    table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
+    for one in languages:
+        word, style = ("found", "green") if one.usable else ("absent", "yellow")
+        table.add_row(one.title, Text(word, style=style), Text(one.version or one.detail))
+    return ["\nlanguages besides Python, by standard input and output:", table]
 
 
 def _tables(diagnosis: Diagnosis) -> list[RenderableType]:

@@ -14,6 +14,7 @@ from plaudit.cli.results import ResultLine, results_table
 from plaudit.errors import InvalidTrajectory
 from plaudit.rewards.code import CodeReward
 from plaudit.sandbox import Job, JudgePool, Verdict, read_suite
+from plaudit.sandbox.languages.language import PYTHON, find_language
 
 __all__ = ["run_code"]
 
@@ -34,6 +35,10 @@ def run_code(
     cpu: Annotated[float, typer.Option("--cpu", metavar="SECONDS", help="Processor time per call or run.")] = 2.0,
     memory: Annotated[int, typer.Option("--memory", metavar="MB", help="Address space of the program.")] = 512,
     scratch: Annotated[int, typer.Option("--scratch-mb", metavar="MB", help="A folder it may write to; 0: none.")] = 0,
+    language: Annotated[
+        str | None,
+        typer.Option("--language", "-l", help="What it is written in; by default by the name of the file, or Python."),
+    ] = None,
     in_process: Annotated[
         bool, typer.Option("--in-process", help="Run the tests beside the program, where it could forge them.")
     ] = False,
@@ -42,7 +47,10 @@ def run_code(
     """Run a program against its tests and show what each test said; exit code 1 when one does not pass."""
     limits = CodeReward(cpu_s=cpu, memory_mb=memory, scratch_mb=scratch).limits
     source = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
-    job = Job(source, [read_suite(_truth(tests, entry_point))], limits, stop_early=False, in_process=in_process)
+    suites = [read_suite(_truth(tests, entry_point))]
+    chosen = find_language(language or _SUFFIXES.get(Path(file).suffix.lower(), PYTHON))
+    name = PYTHON if chosen is None else chosen.name
+    job = Job(source, suites, limits, stop_early=False, in_process=in_process, language=name)
     with JudgePool(workers=1) as pool:
         verdict = pool.judge(job)
     if verdict.refusal:
@@ -52,6 +60,12 @@ def run_code(
     else:
         print_result(*_render(verdict))
     return 0 if verdict.passed else SOME_FAILED
+
+
+_SUFFIXES = {
+    ".c": "c", ".cc": "cpp", ".cpp": "cpp", ".cxx": "cpp", ".js": "javascript", ".mjs": "javascript",
+    ".cjs": "javascript", ".rs": "rust", ".go": "go", ".java": "java",
+}  # fmt: skip
 
 
 def _truth(tests: Path, entry_point: str | None) -> Any:

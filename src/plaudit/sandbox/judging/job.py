@@ -12,7 +12,8 @@ class Job(msgspec.Struct, frozen=True):
     """One program and the tests to judge it by.
 
     `stop_early` ends at the first failure; `in_process` runs the tests inside the program's process, where they can be
-    forged; `fuzz` is how many inputs to make up and compare with `reference`.
+    forged; `fuzz` is how many inputs to make up and compare with `reference`. A `language` other than Python is judged
+    by standard input and output; where the program chose it (`own_language`), that it cannot be run is its failure.
     """
 
     source: str
@@ -23,3 +24,5 @@ class Job(msgspec.Struct, frozen=True):
     reference: str = ""
     fuzz: int = 0
     judge_cpu_s: float = 10.0
+    language: str = "python"
+    own_language: bool = False

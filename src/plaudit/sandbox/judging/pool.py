@@ -18,6 +18,9 @@ from plaudit.sandbox.cores import cores
 from plaudit.sandbox.judging.client import JudgeLost, JudgeProcess
 from plaudit.sandbox.judging.job import Job
 from plaudit.sandbox.judging.verdict import Verdict
+from plaudit.sandbox.languages.language import PYTHON
+from plaudit.sandbox.languages.running import CommandPool
+from plaudit.sandbox.languages.stream_judge import judge_program
 
 __all__ = ["JudgePool", "shared_pool"]
 
@@ -30,11 +33,14 @@ class JudgePool:
     def __init__(self, flavour: str = "plain", workers: int | None = None, *, allow_unsafe: bool = False) -> None:
         self.flavour, self.workers, self.allow_unsafe = flavour, workers or cores(), allow_unsafe
         self._idle: list[JudgeProcess] = []
+        self._commands = CommandPool()  # of programs in other languages
         self._lock = threading.Lock()
         self._owner = os.getpid()
 
     def judge(self, job: Job, packed: bytes | None = None) -> Verdict:
         """The verdict on one job; `packed` is the job as it travels, where that is known."""
+        if job.language != PYTHON:
+            return judge_program(job, self._commands, self.judge)
         packed = packed or msgspec.msgpack.encode(job)
         for attempt in range(TRIES):
             judge = self._acquire()
@@ -87,6 +93,7 @@ class JudgePool:
             idle, self._idle = self._idle, []
         for judge in idle:
             judge.close()
+        self._commands.close()
 
     def __enter__(self) -> "JudgePool":
         return self

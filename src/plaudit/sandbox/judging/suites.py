@@ -70,7 +70,7 @@ COMPARISONS = ("lines", "tokens", "floats")
 _KEYS = {
     "tests", "test", "test_list", "entry_point", "test_imports", "imports", "prompt", "inputs", "outputs", "fn_name",
     "tolerance", "in_place", "compare", "checker", "module", "hidden_tests", "challenge_test_list", "reference",
-    "input_output", "test_file", "canonical_solution", "code", "task_id", "test_setup_code", "source_file",
+    "input_output", "test_file", "canonical_solution", "code", "task_id", "test_setup_code", "source_file", "language",
 }  # fmt: skip
 
 

@@ -5,7 +5,7 @@ Right output followed by an exception is no pass; `sys.exit(0)` is an ordinary e
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 from plaudit.errors import InvalidTrajectory
 from plaudit.sandbox.judging.launcher import Launcher
@@ -17,13 +17,28 @@ from plaudit.sandbox.judging.suites import StreamSuite
 from plaudit.sandbox.judging.verdict import Conclusion, TestResult, Verdict
 from plaudit.sandbox.outcome import Ending, Outcome
 
-__all__ = ["judge_streams"]
+__all__ = ["OutputCheck", "judge_runs", "judge_streams", "output_failure"]
 
 MAX_LOSSES = 3
+OutputCheck: TypeAlias = Callable[[Outcome, str, str, StreamSuite], str]  # why a run is no pass; empty where it is
 
 
 def judge_streams(launcher: Launcher, suite: StreamSuite) -> Verdict:
     """The verdict of runs on given inputs."""
+
+    def run(given: str) -> Outcome:
+        outcome = _run_program(launcher, given)
+        launcher.on_first_value()
+        return outcome
+
+    return judge_runs(run, suite, stop_early=launcher.stop_early)
+
+
+def judge_runs(
+    run: Callable[[str], Outcome], suite: StreamSuite, *, stop_early: bool, check: OutputCheck | None = None
+) -> Verdict:
+    """The verdict of runs, however a program is run; `check` decides on each instead of the suite."""
+    check = check or output_failure
     results: list[TestResult] = []
     outcomes: list[Outcome] = []
     skipped = ""
@@ -32,13 +47,11 @@ def judge_streams(launcher: Launcher, suite: StreamSuite) -> Verdict:
         if skipped:
             results.append(TestResult(name, passed=False, reason=f"not run: {skipped}"))
             continue
-        outcome = _run_program(launcher, given)
+        outcome = run(given)
         outcomes.append(outcome)
-        if len(outcomes) == 1:
-            launcher.on_first_value()
-        failure = _failure(outcome, given, expected, suite)
+        failure = check(outcome, given, expected, suite)
         results.append(TestResult(name, passed=not failure, reason=failure))
-        if failure and launcher.stop_early:
+        if failure and stop_early:
             skipped = "an earlier test failed"
         elif sum(_is_loss(one) for one in outcomes) >= MAX_LOSSES:
             skipped = f"the program was lost {MAX_LOSSES} times"
@@ -50,7 +63,8 @@ def _run_program(launcher: Launcher, given: str) -> Outcome:
         return program.load(launcher.source, stdin=given.encode("utf-8", "surrogateescape"))
 
 
-def _failure(outcome: Outcome, given: str, expected: str, suite: StreamSuite) -> str:
+def output_failure(outcome: Outcome, given: str, expected: str, suite: StreamSuite) -> str:
+    """Why a run is no pass; empty where it is one."""
     if not _ended_well(outcome):
         return f"the program ended: {outcome.reason}"
     output = outcome.stdout.decode("utf-8", "surrogateescape")

@@ -1,0 +1,134 @@
+"""Compile a program behind walls of its own: a compiler reads what the program tells it to.
+
+`#include "/etc/passwd"`, `.incbin`, `include_str!` and the like find nothing, since the compiler sees its installation,
+the system's headers and libraries, and an empty work folder; there is no network, and time, memory and output are
+limited. What the compiler refuses, or takes too long over, is the program's failure.
+"""
+
+import os
+import re
+from dataclasses import dataclass
+
+from plaudit.errors import SandboxError
+from plaudit.sandbox.languages.binaries import BinaryCache
+from plaudit.sandbox.languages.commands import Command, CommandEnd, CommandServer, memory_file
+from plaudit.sandbox.languages.inside.command_loop import CommandLimits
+from plaudit.sandbox.languages.toolchains import Toolchain
+from plaudit.sandbox.tiers import Tier
+
+__all__ = ["COMPILE_LIMITS", "CompileError", "CompileLimits", "compile_program", "main_class"]
+
+OUT = "program"
+MESSAGE = 500
+PROGRAM, FAILURE = b"P", b"F"  # what an entry of the cache begins with
+SIGXCPU, SIGXFSZ = 24, 25
+
+
+class CompileError(Exception):
+    """The compiler refused a program; the first of its messages."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompileLimits:
+    """What a compilation may use; processor time is that of the language, times of the clock ten times that."""
+
+    memory_mb: int = 2048
+    output_mb: int = 64
+    work_mb: int = 1024
+    processes: int = 128
+
+
+COMPILE_LIMITS = CompileLimits()
+
+
+def compile_program(
+    toolchain: Toolchain,
+    source: str,
+    cache: BinaryCache,
+    limits: CompileLimits = COMPILE_LIMITS,
+    at_most: Tier = Tier.NAMESPACES,
+) -> bytes:
+    """The compiled program; CompileError where the compiler refuses it."""
+    language = toolchain.language
+    if not language.compile:
+        return source.encode()
+    key = "\0".join((language.name, toolchain.tool, toolchain.version, repr(language.compile), repr(limits), source))
+    entry = cache.get(key.encode(), lambda: _compile_to_entry(toolchain, source, limits, at_most))
+    if entry.startswith(FAILURE):
+        raise CompileError(entry[1:].decode())
+    return entry[1:]
+
+
+def main_class(source: str) -> str:
+    """The class of a Java program that has `main`: the last one begun before it."""
+    main = re.search(r"\bstatic\s+(?:final\s+)?void\s+main\s*\(|\bvoid\s+static\s+main\s*\(", source)
+    classes = re.findall(
+        r"^(?:\w+\s+)*?(?:class|record|enum|interface)\s+(\w+)",
+        source[: main.start()] if main else source,
+        re.MULTILINE,
+    )
+    return classes[-1] if classes else "Main"
+
+
+def _compile_to_entry(toolchain: Toolchain, source: str, limits: CompileLimits, at_most: Tier) -> bytes:
+    server = CommandServer(toolchain.compile_reads, at_most, work_mb=limits.work_mb, compiles=True)
+    try:
+        name = toolchain.language.file(source)
+        text = memory_file("source", source.encode())
+        try:
+            server.place(name, text)
+        finally:
+            os.close(text)
+        for line in _lines(toolchain, server.work, name, source):
+            ended = server.run(_command(toolchain, line, server.work, limits), most_output=1 << 16)
+            if refusal := _refusal(toolchain, ended):
+                return FAILURE + refusal.encode(errors="replace")
+        return PROGRAM + _program(server, limits)
+    finally:
+        server.close()
+
+
+def _lines(toolchain: Toolchain, work: str, name: str, source: str) -> list[list[str]]:
+    words = {
+        "tool": toolchain.tool,
+        "bin": os.path.dirname(toolchain.tool),
+        "cc": toolchain.linker,
+        "source": f"{work}/{name}",
+        "out": f"{work}/{OUT}",
+        "main": main_class(source),
+    }
+    return [[part.format_map(words) for part in line] for line in toolchain.language.compile]
+
+
+def _command(toolchain: Toolchain, line: list[str], work: str, limits: CompileLimits) -> Command:
+    cpu_s = toolchain.language.compile_cpu_s
+    bounds = CommandLimits(
+        data_bytes=limits.memory_mb << 20,
+        stack_bytes=64 << 20 if toolchain.language.run == () else 8 << 20,
+        cpu_s=int(cpu_s) + 1,
+        file_bytes=limits.output_mb << 20,
+        processes=limits.processes,
+        descriptors=256,
+    )
+    environment = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": work, "TMPDIR": work}
+    environment |= {"GOCACHE": toolchain.library, "GOPATH": f"{work}/go"} | dict(toolchain.language.compile_environment)
+    return Command(line, bounds, cpu_s, 10 * cpu_s, environment)
+
+
+def _refusal(toolchain: Toolchain, ended: CommandEnd) -> str:
+    """Why there is no program, in the compiler's words; empty where there is one."""
+    if ended.code == 0 and not ended.over:
+        return ""
+    if ended.over or ended.code == -SIGXCPU:
+        return f"compiling took more than {toolchain.language.compile_cpu_s:g} s"
+    said = (ended.stderr or ended.stdout).decode(errors="replace")
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    first = next((line for line in lines if re.search(r"\b(?:error|fatal)\b", line, re.IGNORECASE)), "")
+    return (first or (lines[0] if lines else f"the compiler ended with {ended.code}"))[:MESSAGE]
+
+
+def _program(server: CommandServer, limits: CompileLimits) -> bytes:
+    try:
+        return server.fetch(OUT, limits.output_mb << 20)
+    except SandboxError as error:
+        raise SandboxError(f"the compiler said that all is well, but {error}") from error

@@ -1,0 +1,92 @@
+"""Judge a program in another language than Python by its standard output.
+
+Outputs are compared here, as text. A checker is code, so it runs in a judge process: there the recorded output stands
+for the program, as a program that prints it.
+"""
+
+from collections.abc import Callable
+from functools import partial
+
+from plaudit.errors import InvalidTrajectory
+from plaudit.sandbox.judging.job import Job
+from plaudit.sandbox.judging.judge import merge
+from plaudit.sandbox.judging.styles.streams import judge_runs, output_failure
+from plaudit.sandbox.judging.suites import StreamSuite, Suite
+from plaudit.sandbox.judging.verdict import Conclusion, TestResult, Verdict
+from plaudit.sandbox.languages.compiling import CompileError
+from plaudit.sandbox.languages.language import Language, find_language
+from plaudit.sandbox.languages.running import CommandPool, LoadedProgram
+from plaudit.sandbox.languages.toolchain_checks import usable_toolchain
+from plaudit.sandbox.languages.toolchains import MissingToolchain
+from plaudit.sandbox.outcome import Ending, Outcome
+
+__all__ = ["judge_program"]
+
+REPLAY = "import sys\nsys.stdout.buffer.write(bytes.fromhex({output!r}))\n"
+
+
+def judge_program(job: Job, pool: CommandPool, judge: Callable[[Job], Verdict]) -> Verdict:
+    """The verdict on a job of another language; `judge` judges Python. MissingToolchain where it cannot be run here."""
+    try:
+        language = find_language(job.language)
+        if language is None:
+            raise InvalidTrajectory("Python programs are judged in a judge process")
+        suites = [_stream_suite(suite, language) for suite in job.suites]
+        if not suites or job.fuzz:
+            raise InvalidTrajectory("inputs can be made up for functions only" if suites else "there are no tests")
+        try:
+            toolchain = usable_toolchain(language, pool)
+            with pool.load(toolchain, job.source, job.limits) as program:
+                return _judge_suites(program, suites, job, judge)
+        except CompileError as error:
+            return _not_run(suites, f"the program does not compile: {error}")
+        except MissingToolchain as error:
+            if not job.own_language:
+                raise
+            return _not_run(suites, f"the response chose a language that nobody asked for: {error}")
+    except InvalidTrajectory as error:
+        return Verdict(refusal=str(error))
+
+
+def _stream_suite(suite: Suite, language: Language) -> StreamSuite:
+    if not isinstance(suite, StreamSuite):
+        raise InvalidTrajectory(f"{language.title} programs are judged by standard input and output only")
+    return suite
+
+
+def _judge_suites(
+    program: LoadedProgram, suites: list[StreamSuite], job: Job, judge: Callable[[Job], Verdict]
+) -> Verdict:
+    verdict: Verdict | None = None
+    for suite in suites:
+        check = partial(_checked, judge) if suite.checker else output_failure
+        part = judge_runs(
+            lambda given: program.run(given.encode("utf-8", "surrogateescape")),
+            suite,
+            stop_early=job.stop_early,
+            check=check,
+        )
+        verdict = part if verdict is None else merge(verdict, part)
+        if job.stop_early and not verdict.passed:
+            break
+    return verdict or Verdict(refusal="there are no tests")
+
+
+def _checked(judge: Callable[[Job], Verdict], outcome: Outcome, given: str, expected: str, suite: StreamSuite) -> str:
+    """What the suite's checker says of an output, run where code of a data set is run."""
+    if outcome.ending is not Ending.EXITED or outcome.exit_code != 0:
+        return output_failure(outcome, given, expected, suite)
+    replay = REPLAY.format(output=outcome.stdout.hex())
+    verdict = judge(Job(replay, [StreamSuite([given], [expected], checker=suite.checker)]))
+    if verdict.refusal:
+        raise InvalidTrajectory(verdict.refusal)
+    return "" if verdict.passed else verdict.reason
+
+
+def _not_run(suites: list[StreamSuite], reason: str) -> Verdict:
+    names = [f"input {place}" for suite in suites for place in range(len(suite.inputs))]
+    return Verdict(
+        results=[TestResult(name, passed=False, reason=reason) for name in names],
+        conclusion=Conclusion.UNLOADED,
+        reason=reason,
+    )

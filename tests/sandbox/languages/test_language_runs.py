@@ -1,0 +1,130 @@
+"""Programs in each language are compiled, run within limits, and judged by what they print."""
+
+import os
+
+import pytest
+
+from plaudit.errors import SandboxError
+from plaudit.sandbox import Job, JudgePool, RunLimits, StreamSuite
+from plaudit.sandbox.judging.verdict import Conclusion
+from plaudit.sandbox.languages.binaries import BinaryCache
+from plaudit.sandbox.languages.language import LANGUAGES
+from plaudit.sandbox.languages.running import CommandPool
+from plaudit.sandbox.languages.toolchains import MissingToolchain, find_toolchain
+from tests.process_watch import descendants, gone
+from tests.sandbox.languages.programs import ADD, FOUND
+
+SUM = StreamSuite(["3 4\n", "-5 5\n", "1000000000 1000000000\n"], ["7\n", "0\n", "2000000000\n"])
+LIMITS = RunLimits(cpu_s=5.0, wall_s=60.0)
+
+
+@pytest.fixture(scope="module")
+def judges():
+    with JudgePool(workers=1) as pool:
+        yield pool
+
+
+def judged(judges: JudgePool, language: str, source: str, suite: StreamSuite = SUM, **more):
+    return judges.judge(Job(source, [suite], LIMITS, stop_early=False, language=language, **more))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_right_program_passes_where_its_tools_are_and_says_what_to_install_where_not(judges, language):
+    if language not in FOUND:
+        with pytest.raises(MissingToolchain, match=LANGUAGES[language].remedy.split(",")[0]):
+            judged(judges, language, ADD[language])
+        return
+    verdict = judged(judges, language, ADD[language])
+    assert verdict.passed, verdict
+    assert verdict.tier
+    assert [result.name for result in verdict.results] == ["input 0", "input 1", "input 2"]
+
+
+@pytest.mark.parametrize("language", FOUND)
+def test_a_wrong_program_fails_the_inputs_it_gets_wrong(judges, language):
+    wrong = ADD[language].replace("a + b", "a - b").replace("sum::<i64>()", "product::<i64>()")
+    verdict = judged(judges, language, wrong)
+    assert not verdict.passed
+    assert verdict.conclusion is Conclusion.COMPLETED
+    assert "expected '7\\n'" in verdict.reason
+
+
+@pytest.mark.parametrize("language", FOUND)
+def test_a_program_that_does_not_compile_fails_with_the_first_message(judges, language):
+    broken = ADD[language].replace("{", "{ this is no code;", 1).replace("const", "konst 5", 1)
+    verdict = judged(judges, language, broken)
+    assert verdict.count == 0
+    assert not verdict.refusal
+    if LANGUAGES[language].compile:
+        assert verdict.conclusion is Conclusion.UNLOADED
+        assert verdict.reason.startswith("the program does not compile: ")
+        assert "error" in verdict.reason or "syntax" in verdict.reason
+
+
+CRASHES = {
+    "c": '#include <stdio.h>\n#include <stdlib.h>\nint main(void) { puts("7"); fflush(stdout); abort(); }\n',
+    "cpp": "#include <iostream>\nint main() { std::cout << 7 << std::endl; throw 1; }\n",
+    "javascript": "console.log(7); throw new Error('no');\n",
+    "rust": 'fn main() { println!("7"); std::process::exit(3); }\n',
+    "go": 'package main\nimport "fmt"\nfunc main() { fmt.Println(7); panic("no") }\n',
+    "java": "public class Main { public static void main(String[] a) { System.out.println(7); System.exit(1); } }\n",
+}
+
+
+@pytest.mark.parametrize("language", FOUND)
+def test_right_output_before_a_bad_end_is_no_pass(judges, language):
+    verdict = judged(judges, language, CRASHES[language], StreamSuite(["3 4\n"], ["7\n"]))
+    assert not verdict.passed
+    assert "the program ended" in verdict.reason
+
+
+@pytest.mark.parametrize("language", [name for name in ("cpp", "javascript") if name in FOUND])
+def test_hidden_suites_and_checkers_decide_too(judges, language):
+    checker = "def check(given, output, expected):\n    return sorted(output.split()) == sorted(expected.split())\n"
+    accepting = StreamSuite(["3 4\n"], [" 7 \n"], checker=checker)
+    refusing = StreamSuite(["3 4\n"], ["8"], checker=checker)
+    broken = StreamSuite(["3 4\n"], ["8"], checker="nothing = 1\n")
+    assert judged(judges, language, ADD[language], accepting).passed
+    assert "checker refused" in judged(judges, language, ADD[language], refusing).reason
+    assert "a checker defines" in judged(judges, language, ADD[language], broken).refusal
+    job = Job(ADD[language], [SUM, refusing], LIMITS, language=language)
+    assert judges.judge(job).count == 3
+
+
+@pytest.mark.parametrize("language", [name for name in ("cpp", "javascript") if name in FOUND])
+def test_a_program_that_chose_its_language_passes_as_well(judges, language):
+    assert judged(judges, language, ADD[language], own_language=True).passed
+
+
+def test_functions_cannot_be_called_in_other_languages(judges):
+    from plaudit.sandbox import read_suite
+
+    job = Job("int f();", [read_suite(["assert f() == 1"])], language="cpp")
+    assert "standard input and output only" in judges.judge(job).refusal
+
+
+def test_absent_tools_are_an_error_unless_the_program_chose_them(judges, monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    find_toolchain.cache_clear()
+    try:
+        with pytest.raises(MissingToolchain, match=r"C\+\+ programs cannot be run here: .*apt install g\+\+"):
+            judged(judges, "cpp20", ADD["cpp"])
+        assert issubclass(MissingToolchain, SandboxError)
+        verdict = judged(judges, "cpp20", ADD["cpp"], own_language=True)
+        assert (verdict.count, verdict.refusal) == (0, "")
+        assert "chose a language that nobody asked for" in verdict.reason
+    finally:
+        find_toolchain.cache_clear()
+
+
+def test_pools_leave_no_process_descriptor_or_folder_behind(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    before, descriptors = descendants(), set(os.listdir("/proc/self/fd"))
+    for language in FOUND:
+        with CommandPool(BinaryCache(tmp_path / "cache")) as pool:
+            with pool.load(find_toolchain(LANGUAGES[language]), ADD[language], LIMITS) as program:
+                assert program.run(b"1 2").stdout == b"3\n"
+            started = descendants() - before
+        assert gone(started)
+    assert {path.name for path in tmp_path.iterdir() if not path.name.startswith("plaudit-go-")} <= {"cache"}
+    assert set(os.listdir("/proc/self/fd")) == descriptors
