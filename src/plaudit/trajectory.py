@@ -136,7 +136,13 @@ class Trajectory(msgspec.Struct, frozen=True):
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> "Trajectory":
-        """The trajectory that `to_dict` wrote; unknown keys become `columns`."""
+        """The trajectory that `to_dict` wrote; unknown keys become `columns`.
+
+        A conversation may stand under `messages` instead: what the assistant said last is the response. Pairs under
+        `user_data`, as Twinkle has them, become columns, and its `ground_truth` the ground truth.
+        """
+        if "messages" in plain and "response" not in plain:
+            plain = _from_conversation(plain)
         missing = [name for name in ("prompt", "response") if name not in plain]
         if missing:
             hint = did_you_mean(missing[0], plain)
@@ -163,6 +169,16 @@ class Trajectory(msgspec.Struct, frozen=True):
         if not isinstance(plain, dict):
             raise InvalidTrajectory(f"a trajectory is a JSON object, got {type(plain).__name__}")
         return cls.from_dict(plain)
+
+
+def _from_conversation(plain: Mapping[str, Any]) -> dict[str, Any]:
+    """A dict with `messages` as one with a prompt and a response."""
+    messages = [dict(message) for message in plain["messages"]]
+    if not messages or messages[-1].get("role") != "assistant":
+        raise InvalidTrajectory("messages must end with what the assistant said, which is the response")
+    rest = {name: value for name, value in plain.items() if name not in ("messages", "user_data", "prompt")}
+    columns = {str(name): value for name, value in plain.get("user_data") or []}
+    return {**columns, **rest, "prompt": messages[:-1], "response": message_text(messages[-1])}
 
 
 def message_text(message: Message) -> str:

@@ -15,6 +15,14 @@ def test_math_reward_gives_one_for_correct_and_zero_for_incorrect():
     assert MathReward()(generated("4", "5"), ["4", 4]) == [1.0, 0.0]
 
 
+def test_math_reward_takes_dicts_as_twinkle_has_them():
+    def said(text, **more):
+        return {"messages": [{"role": "user", "content": "2 + 2?"}, {"role": "assistant", "content": text}], **more}
+
+    assert MathReward()([said("The answer is 4."), said("5")], [said("4"), said("4")]) == [1.0, 0.0]
+    assert MathReward()([said("4", user_data=[("ground_truth", "4")])]) == [1.0]
+
+
 def test_format_reward_is_called_the_same_way():
     good, bad = "<think>2 and 2 make 4</think><answer>4</answer>", "<think></think><answer></answer>"
     assert FormatReward()(generated(good, bad), ["4", "4"]) == [1.0, 0.0]

@@ -5,7 +5,7 @@ most rewards are not async.
 """
 
 import inspect
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -91,18 +91,20 @@ def raise_failures(trajectories: Sequence[Trajectory], outputs: Sequence[RewardO
 
 
 def with_truths(
-    trajectories: Sequence[Trajectory], ground_truths: Sequence[Any] | None, *, unwrap: bool = True
+    trajectories: Sequence[Trajectory | Mapping[str, Any]], ground_truths: Sequence[Any] | None, *, unwrap: bool = True
 ) -> list[Trajectory]:
     """The trajectories with these ground truths; those that are trajectories `unwrap` to the truth they carry.
 
-    One each, or one per group in the order of the groups, as a sampler's several responses to each prompt come.
+    Both may be dicts, as `Trajectory.from_dict` takes them. One each, or one per group in the order of the groups, as a
+    sampler's several responses to each prompt come.
     """
+    samples = [Trajectory.from_dict(each) if isinstance(each, Mapping) else each for each in trajectories]
     if ground_truths is None:
-        return list(trajectories)
-    truths = _one_each(trajectories, ground_truths)
+        return samples
+    truths = _one_each(samples, ground_truths)
     return [
-        msgspec.structs.replace(trajectory, ground_truth=_truth(truth) if unwrap else truth)
-        for trajectory, truth in zip(trajectories, truths, strict=True)
+        msgspec.structs.replace(sample, ground_truth=_truth(truth) if unwrap else truth)
+        for sample, truth in zip(samples, truths, strict=True)
     ]
 
 
@@ -118,6 +120,8 @@ def _one_each(trajectories: Sequence[Trajectory], ground_truths: Sequence[Any]) 
 
 def _truth(truth: Any) -> Any:
     """A ground truth given as a trajectory is the truth it carries, or else its response."""
+    if isinstance(truth, Mapping) and ("messages" in truth or {"prompt", "response"} <= truth.keys()):
+        truth = Trajectory.from_dict(truth)
     if not isinstance(truth, Trajectory):
         return truth
     return truth.response if truth.ground_truth is None else truth.ground_truth

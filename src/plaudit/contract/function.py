@@ -7,7 +7,7 @@ its own, so a subclass need not call `super().__init__()`.
 import dataclasses
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
@@ -90,7 +90,7 @@ class RewardFunction:
     def __call__(self, trajectories: Trajectory, ground_truths: Any = None) -> RewardOutput: ...
     @overload
     def __call__(
-        self, trajectories: Sequence[Trajectory], ground_truths: Sequence[Any] | None = None
+        self, trajectories: Sequence[Trajectory | Mapping[str, Any]], ground_truths: Sequence[Any] | None = None
     ) -> list[float | None]: ...
     def __call__(self, trajectories: Any, ground_truths: Any = None) -> Any:
         """Score: one trajectory gives a RewardOutput, a list gives a list of numbers (None where not scored).
