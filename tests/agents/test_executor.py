@@ -190,6 +190,32 @@ def test_an_installed_openrlhf_is_never_shadowed(tmp_path, monkeypatch):
     assert not issubclass(agent.environment, AgentInstance)
 
 
+STEP_FUNCTION = """
+    async def step(observation, action, label, **kwargs):
+        done = label in action
+        following = observation + action + " no. "
+        return {"rewards": float(done), "next_observation": following, "done": done}
+"""
+
+
+def test_an_older_agent_file_with_a_mere_step_function_runs(tmp_path):
+    (tmp_path / "agent_func.py").write_text(textwrap.dedent(STEP_FUNCTION))
+    agent = load_agent(tmp_path / "agent_func.py")
+    executor = AgentExecutor(agent.environment, 5, 100, ScriptedSampler("41", "42"), Characters())
+    result = execute(executor)
+    assert result["reward"] == 1.0
+    assert [step.response for step in result["episode"].steps] == ["41", "42"]
+    assert result["episode"].steps[1].observation == " no. "
+
+
+def test_a_step_function_that_rewrites_the_conversation_is_refused(tmp_path):
+    source = textwrap.dedent(STEP_FUNCTION).replace("observation + action + ", "'Anew: ' + ")
+    (tmp_path / "agent_func.py").write_text(source)
+    agent = load_agent(tmp_path / "agent_func.py")
+    result = execute(AgentExecutor(agent.environment, 5, 100, ScriptedSampler("41"), Characters()))
+    assert "next_observation must begin with observation + action" in result["reason"]
+
+
 def test_a_start_token_is_not_put_twice():
     class Starts(ToyTokenizer):
         bos_token = "b"

@@ -56,7 +56,7 @@ def test_the_three_arguments_are_recognised_in_any_order(loaded, parameters):
     result = loaded(SEEN.format(parameters=parameters))
     messages = [{"role": "user", "content": "What?"}]
     score_samples(result.reward, [Trajectory(messages, "This.", metadata={"format": "x"}, ground_truth=4)])
-    seen = dict(zip(parameters.split(", "), result.reward.function.__globals__["seen"][0], strict=True))
+    seen = dict(zip(parameters.split(", "), result.reward.foreign.__globals__["seen"][0], strict=True))
     assert result.convention == "Agent-Tunix function"
     assert seen["response"] == "This."
     assert seen["metadata"] == {"format": "x", "answer": 4}
@@ -103,3 +103,30 @@ def test_an_exception_in_the_function_is_an_error_with_its_line(loaded):
     assert output.status is Status.ERROR
     assert "KeyError" in output.reason
     assert "my_rewards.py:2" in output.reason
+
+
+BATCHED = """
+    from agent_tunix.rewards import check_answer, check_numbers, match_format_approximately, match_format_exactly
+
+    def total(prompts, completions, answer, **kwargs):
+        columns = [check(prompts, completions, answer=answer, **kwargs) for check in (
+            match_format_exactly, match_format_approximately, check_answer, check_numbers)]
+        return [sum(values) for values in zip(*columns)]
+"""
+
+
+@pytest.mark.parametrize(
+    ("response", "truth", "expected"),
+    [
+        ("<reasoning>two and two</reasoning><answer>4</answer>", "4", 3.0 + 2.0 + 3.0 + 1.5),
+        ("<reasoning>two and two</reasoning><answer> 4 </answer>", "4", 3.0 + 2.0 + 1.5 + 1.5),
+        ("<reasoning>about</reasoning><answer>105</answer>", "100", 3.0 + 2.0 + 0.5),
+        ("<reasoning>about</reasoning><answer>118</answer>", "100", 3.0 + 2.0 + 0.25),
+        ("<reasoning>about</reasoning><answer>7</answer>", "100", 3.0 + 2.0 - 1.0),
+        ("<reasoning>about</reasoning><answer>many</answer>", "100", 3.0 + 2.0 - 0.5),
+        ("four", "4", -2.0),
+    ],
+)
+def test_the_batch_functions_of_the_code_have_its_scale(loaded, response, truth, expected):
+    (output,) = score_samples(loaded(BATCHED, "total").reward, [Trajectory("2+2?", response, ground_truth=truth)])
+    assert output.reward == pytest.approx(expected)

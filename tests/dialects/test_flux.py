@@ -1,5 +1,7 @@
 """Document 000's samples, with their import lines and without Flux."""
 
+import sys
+
 import pytest
 
 from plaudit import RewardFunction, Status, Trajectory
@@ -99,7 +101,7 @@ def test_a_quality_reward_that_never_calls_super_init_scores(loaded, response, e
 def test_the_composite_is_the_weighted_sum_of_its_three_components(loaded):
     result = loaded(COMPOSITE)
     (output,) = score_samples(result.reward, [Trajectory("Why?", "Because of gravity.")])
-    assert list(output.components) == ["QualityReward", "LengthReward", "FormatReward"]
+    assert list(output.components) == ["QualityReward", "LengthReward", "format"]
     parts = [component.reward for component in output.components.values()]
     assert parts[0] == pytest.approx(0.6)
     assert output.reward == pytest.approx(0.5 * parts[0] + 0.3 * parts[1] + 0.2 * parts[2])
@@ -146,3 +148,97 @@ def test_a_class_of_a_file_that_imports_plaudit_is_not_called_flux(loaded):
     """)
     assert result.convention == "plaudit"
     assert isinstance(result.reward, RewardFunction)
+
+
+EXAMPLE = """
+    from flux import FluxConfig, FluxTrainer
+    from flux.core.trajectory import Trajectory
+    from flux.rewards import CompositeReward, FunctionReward, KeywordReward, LengthReward, RewardFunction, RewardOutput
+
+    class Structured(RewardFunction):
+        def __init__(self, lines: int = 2, scale: float = 1.0):
+            super().__init__(name="structured", scale=scale)
+            self.lines = lines
+
+        def compute_reward(self, trajectory: Trajectory) -> RewardOutput:
+            output = RewardOutput(reward=float(trajectory.response.count("-")), metadata={})
+            output.reward = min(1.0, output.reward / self.lines)
+            output.metadata["length"] = trajectory.response_length
+            return output
+
+    def polite(trajectory: Trajectory) -> float:
+        return float("please" in trajectory.response)
+
+    both = CompositeReward(rewards=[(Structured(), 1.0), (FunctionReward(fn=polite), 3.0)])
+    words = KeywordReward(required_keywords=["def", "return"], bonus_keywords=["example"], penalty_keywords=["maybe"])
+
+    def main():
+        FluxTrainer(FluxConfig(), reward_function=both).fit()
+
+    if __name__ == "__main__":
+        main()
+"""
+
+
+def one(loaded, source, name, response):
+    return score_samples(loaded(source, name).reward, [Trajectory("Hi", response)])[0]
+
+
+def test_a_published_example_loads_with_its_keywords_and_assignments(loaded):
+    output = one(loaded, EXAMPLE, "Structured", "- one")
+    assert (output.reward, output.token_rewards, output.metadata) == (0.5, None, {"length": 0})
+    assert one(loaded, EXAMPLE, "Structured(scale=0.5)", "- one").reward == 0.25
+    assert one(loaded, EXAMPLE, "polite", "please").reward == 1.0
+
+
+def test_a_composite_brings_its_weights_to_a_sum_of_one_and_names_its_parts(loaded):
+    output = one(loaded, EXAMPLE, "both", "- one - two, please")
+    assert output.reward == 1.0
+    assert {name: part.reward for name, part in output.components.items()} == {"structured": 1.0, "function": 1.0}
+    assert one(loaded, EXAMPLE, "both", "- one - two").reward == 0.25
+
+
+@pytest.mark.parametrize(
+    ("expression", "response", "expected"),
+    [
+        ("LengthReward()", "x" * 512, 0.25),
+        ("LengthReward(max_length=100)", "x" * 101, 0.0),
+        ("LengthReward(target_length=10, reward_type='target')", "x" * 15, 0.5),
+        ("LengthReward(target=2)", "two words", 1.0),
+        ("LengthPenalty(min_length=10)", "x" * 5, -0.05),
+        ("FormatReward()", "anything", 1.0),
+        ("FormatReward(required_patterns=['a', 'b'], forbidden_patterns=['c'])", "A", 0.5),
+        ("KeywordReward(required_keywords=['a', 'b'], bonus_keywords=['c'], penalty_keywords=['d'])", "a c d", 0.4),
+        ("RepetitionPenalty()", "a a a a a a a", -1.0),
+        ("StructuredOutputReward()", "see [15]", 1.0),
+        ("StructuredOutputReward()", "see {15}", 0.5),
+        ("MathReward()", r"1 + 1 and \boxed{2}", 1.0),
+        ("CodeReward(language='python')", "```python\nreturn 1\n```", 0.8),
+        ("create_reward_function('math')", "x = 3", 0.5),
+    ],
+)
+def test_rule_based_rewards_have_the_numbers_of_the_package(loaded, expression, response, expected):
+    source = f"    from flux.rewards import *\n    from flux.rewards import {expression.partition('(')[0]}\n"
+    assert one(loaded, source + f"    reward = {expression}\n", "reward", response).reward == pytest.approx(expected)
+
+
+def test_classes_of_an_installed_flux_get_its_attributes_and_are_scaled(tmp_path, loaded, monkeypatch):
+    package = tmp_path / "site" / "flux"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    (package / "rewards.py").write_text(
+        "class RewardOutput:\n"
+        "    def __init__(self, reward): self.reward, self.token_rewards, self.metadata = reward, [], {}\n"
+        "class RewardFunction:\n"
+        "    def __init__(self, name='base', scale=1.0): self.name, self.scale = name, scale\n"
+        "    def _apply_scale_and_clip(self, reward): return reward * self.scale\n"
+        "class LengthReward(RewardFunction):\n"
+        "    def compute_reward(self, trajectory):\n"
+        "        return RewardOutput(float(trajectory.response_length or len(trajectory.response)))\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    source = "    from flux.rewards import LengthReward\n    reward = LengthReward(scale=0.5)\n"
+    output = one(loaded, source, "reward", "four")
+    for name in [name for name in sys.modules if name.partition(".")[0] == "flux"]:
+        del sys.modules[name]
+    assert (output.reward, output.token_rewards) == (2.0, None)

@@ -1,6 +1,7 @@
 """Document 004's reward files, on real tensors."""
 
 import math
+import warnings
 
 import pytest
 import torch
@@ -89,7 +90,7 @@ def test_a_number_logged_for_the_whole_batch_is_told_of_every_sample(loaded):
 
 
 def test_the_local_test_of_the_document_finds_no_answer_in_its_sample(loaded):
-    function = loaded(MATH).reward.function
+    function = loaded(MATH).reward.foreign
     told = function(["Question: 2+2?\nAnswer: 4"], ["Question: 2+2?\n"], ["4"])
     assert told["rewards"].tolist() == [-0.5]
     trajectory = Trajectory("Question: 2+2?\n", "Answer: 4", ground_truth="4")
@@ -97,10 +98,10 @@ def test_the_local_test_of_the_document_finds_no_answer_in_its_sample(loaded):
 
 
 def test_queries_are_prompt_and_response_and_labels_are_text():
-    seen = {}
+    calls = []
 
     def reward_func(queries, prompts, labels, **kwargs):
-        seen.update(queries=queries, prompts=prompts, labels=labels)
+        calls.append({"queries": queries, "prompts": prompts, "labels": labels})
         return [0.0] * len(queries)
 
     batch = [
@@ -109,7 +110,9 @@ def test_queries_are_prompt_and_response_and_labels_are_text():
         Trajectory("Q: ", "A", ground_truth=0.5),
         Trajectory("Q: ", "A"),
     ]
-    score_samples(OpenRLHFReward(reward_func), batch)
+    with pytest.warns(UserWarning, match="the prompts are chats"):
+        score_samples(OpenRLHFReward(reward_func), batch)
+    seen = calls[0]
     assert seen["queries"] == ["Q: A", "Hi Ho", "Q: A", "Q: A"]
     assert seen["prompts"] == ["Q: ", "Hi ", "Q: ", "Q: "]
     assert seen["labels"] == ["4", {"tests": []}, "0.5", None]
@@ -186,3 +189,58 @@ def test_an_async_reward_file_is_awaited():
         return {"rewards": torch.ones(len(queries))}
 
     assert [output.reward for output in score_samples(OpenRLHFReward(reward_func), BATCH)] == [1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        pytest.param("def reward_func(queries, prompts): return [len(q) - len(p) for q, p in zip(queries, prompts)]",
+                     [1.0, 2.0], id="without labels"),
+        pytest.param("def reward_func(queries, batch): return [len(row['answer']) + row['level'] for row in batch]",
+                     [2.0, 3.0], id="rows of the data"),
+        pytest.param("def reward_func(queries, prompts, labels, **kwargs): return [float(len(labels))] * len(queries)",
+                     [2.0, 2.0], id="further keywords"),
+        pytest.param("def reward_func(queries, prompts, labels):\n    return {'rewards': [1.0, 0.0], "
+                     "'extra_logs': {'mean': [0.5], 'best': 1.0}}", [1.0, 0.0], id="one log for the batch"),
+    ],
+)  # fmt: skip
+def test_the_argument_lists_and_logs_of_forks_are_taken(loaded, source, expected):
+    batch = [
+        Trajectory("Q", "a", ground_truth="4", columns={"level": 1}),
+        Trajectory("Q", "bb", ground_truth="5", columns={"level": 2}),
+    ]
+    result = loaded(source)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # some of them look at the batch
+        outputs = score_samples(result.reward, batch)
+    assert [output.reward for output in outputs] == expected, outputs[0].reason
+    assert result.convention == "OpenRLHF reward file"
+    if "mean" in source:
+        assert outputs[1].metadata == {"mean": 0.5, "best": 1.0}
+
+
+GRADED = r"""
+    from openrlhf.utils import extract_boxed_answer, grade_answer
+
+    def reward_func(queries, prompts, labels, **kwargs):
+        answers = [extract_boxed_answer(query[len(prompt):]) for query, prompt in zip(queries, prompts)]
+        return {"rewards": [float(grade_answer(answer, label)) for answer, label in zip(answers, labels)]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("response", "truth", "expected"),
+    [
+        (r"\boxed{4}", "4", 1.0),
+        (r"\boxed{\frac{1}{2}}", "1/2", 1.0),
+        (r"\boxed{5} then \boxed{4}", "4", 1.0),
+        (r"\boxed{1,000}", "1000", 1.0),
+        (r"\boxed{5}", "4", 0.0),
+        ("4", "4", 0.0),
+        (r"\boxed{4", "4", 0.0),
+        (r"\boxed{4}", None, 0.0),
+    ],
+)
+def test_the_math_helpers_of_the_package_are_answered_for(loaded, response, truth, expected):
+    (output,) = score_samples(loaded(GRADED).reward, [Trajectory("Q ", response, ground_truth=truth)])
+    assert output.reward == expected

@@ -7,10 +7,9 @@ import pytest
 
 from plaudit import RewardFunction, Trajectory
 from plaudit.dialects import STAND_INS, stand_ins
-from plaudit.dialects.standins import StandIns
+from plaudit.dialects.standins import Later, StandIns
 from plaudit.errors import RewardNotLoaded
 from plaudit.loading import load, resolve
-from plaudit.rewards import LengthReward
 
 FOREIGN = sorted({name.partition(".")[0] for name in STAND_INS})
 
@@ -28,13 +27,14 @@ def fake_flux(tmp_path, monkeypatch):
         del sys.modules[name]
 
 
-@pytest.mark.parametrize("module", STAND_INS)
+@pytest.mark.parametrize("module", [module for module, names in STAND_INS.items() if names])
 def test_every_answered_name_can_be_imported(module):
     names = ", ".join(STAND_INS[module])
     scope: dict[str, object] = {}
     with stand_ins():
         exec(f"from {module} import {names}", scope)
-    assert {name: scope[name] for name in STAND_INS[module]} == STAND_INS[module]
+    for name, answer in STAND_INS[module].items():
+        assert scope[name] is (answer.get() if isinstance(answer, Later) else answer)
 
 
 @pytest.mark.parametrize(
@@ -96,34 +96,52 @@ def test_a_mere_folder_of_the_same_name_does_not_count_as_installed(tmp_path, mo
     (tmp_path / "flux").mkdir()
     monkeypatch.syspath_prepend(str(tmp_path))
     (tmp_path / "mine.py").write_text("from flux.rewards import LengthReward\nreward = LengthReward(target=3)\n")
-    assert isinstance(load(str(tmp_path / "mine.py")), LengthReward)
+    assert load(str(tmp_path / "mine.py"))([Trajectory("Hi", "three words here")]) == [1.0]
     assert not hasattr(sys.modules.pop("flux", None), "rewards")
 
 
 @pytest.mark.parametrize(
-    ("statement", "told"),
+    ("source", "words"),
     [
         pytest.param(
-            "from flux.rewards import LenghtReward",
-            ["no 'LenghtReward' in flux.rewards", "did you mean 'LengthReward'?", "RewardOutput", "install flux"],
-            id="name",
+            "from flux.rewards import LenghtReward\nreward = LenghtReward()",
+            ["'LenghtReward' of flux.rewards is needed", "did you mean 'LengthReward'?", "install flux"],
+            id="call",
         ),
-        pytest.param("from flux import Trainer", ["no 'Trainer' in flux", "flux.core.trajectory"], id="package"),
+        pytest.param("from flux import Trainer\nclass Mine(Trainer): pass", ["'Trainer' of flux"], id="base class"),
+        pytest.param("from flux import Trainer\nfit = Trainer.fit", ["'Trainer' of flux"], id="attribute"),
+        pytest.param("from flux.models import Judge\nx = isinstance(3, Judge)", ["'Judge' of flux.models"], id="check"),
+        pytest.param("from flux import DEVICE\nif DEVICE: pass", ["'DEVICE' of flux"], id="truth"),
+        pytest.param("from flux import MODES\nfor mode in MODES: pass", ["'MODES' of flux"], id="loop"),
         pytest.param(
-            "import flux.reward",
-            ["no 'flux.reward' in flux", "did you mean 'flux.rewards'?", "install flux"],
-            id="module",
+            "from flux import register\n@register\ndef f(response): pass", ["'register' of flux"], id="decorator"
         ),
-        pytest.param("from twinkle.reward import Rewrd", ["did you mean 'Reward'?", "install twinkle"], id="twinkle"),
     ],
 )
-def test_what_is_not_answered_for_is_an_import_error_that_lists_what_is(tmp_path, statement, told):
+def test_what_plaudit_does_not_provide_is_named_when_a_file_uses_it(tmp_path, source, words):
     path = tmp_path / "mine.py"
-    path.write_text(statement)
+    path.write_text(source)
     with pytest.raises(RewardNotLoaded) as caught:
         load(str(path))
     assert isinstance(caught.value.__cause__, ImportError)
-    assert all(part in str(caught.value) for part in told), caught.value
+    assert all(word in str(caught.value) for word in words), caught.value
+
+
+def test_what_plaudit_does_not_provide_may_be_imported_and_stand_in_annotations(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "from typing import Optional\n"
+        "from flux import FluxConfig, FluxTrainer\n"
+        "def mine(response: str, config: Optional[FluxConfig] = None, other: FluxConfig | None = None): return 1.0\n"
+        "def main(): FluxTrainer(FluxConfig()).fit()\n"
+        "if __name__ == '__main__': main()\n"
+    )
+    assert load(f"{tmp_path / 'mine.py'}:mine")([Trajectory("Hi", "Ho")]) == [1.0]
+
+
+@pytest.mark.parametrize("spec", ["flux.rewards:LengthReward", "agent_tunix.rewards:check_answer", "twinkle.reward"])
+def test_a_spec_never_leads_to_a_stand_in(spec):
+    with pytest.raises(RewardNotLoaded, match="which is not installed; plaudit stands in for it inside reward files"):
+        load(spec)
 
 
 def test_a_module_is_added_by_one_table_entry():

@@ -4,7 +4,7 @@ import pytest
 
 from plaudit import Status, Trajectory
 from plaudit.contract.boundary import score_samples
-from plaudit.dialects.twinkle import TwinkleTrajectory, view
+from plaudit.dialects.packages.twinkle_rewards import TwinkleTrajectory
 
 CLASS = """
     from typing import List
@@ -71,9 +71,8 @@ def test_a_number_as_ground_truth_equals_a_response_that_says_it(loaded):
     assert rewards(loaded(FUNCTION).reward, batch) == [1.0, 0.0]
 
 
-def test_a_twinkle_class_gets_its_views_inside_a_composite_too(loaded):
-    result = loaded(CLASS + "    reward = 0.5 * CustomReward() + 0.25\n")
-    assert rewards(result.reward) == [0.75, 0.25]
+def test_a_twinkle_class_gets_its_dicts_inside_a_composite_too(loaded):
+    assert rewards(0.5 * loaded(CLASS).reward + 0.25) == [0.75, 0.25]
 
 
 def test_calling_a_loaded_function_passes_the_ground_truths_as_given(loaded):
@@ -95,14 +94,14 @@ def test_the_builtin_math_reward_of_the_document_gives_one_and_zero(loaded):
         reward_fn = MathReward()
     """)
     batch = [
-        Trajectory("2+2?", "The answer is 4", ground_truth="4"),
-        Trajectory("2+2?", "The answer is 5", ground_truth="4"),
+        Trajectory("2+2?", r"The answer is \boxed{4}", ground_truth="4"),
+        Trajectory("2+2?", r"The answer is \boxed{5}", ground_truth="4"),
     ]
     assert result.reward(batch, ["4", "4"]) == [1.0, 0.0]
 
 
 def test_a_reward_class_without_a_call_is_refused_when_named(loaded):
-    with pytest.raises(ImportError, match="defines no reward"):
+    with pytest.raises(ImportError, match="is the class Empty, not a reward"):
         loaded("from twinkle.reward import Reward\nclass Empty(Reward): pass", "Empty")
 
 
@@ -113,17 +112,20 @@ def test_too_few_values_are_an_error_with_both_numbers(loaded):
     assert "1 values for 2 samples" in outputs[0].reason
 
 
-def test_a_view_reads_like_a_dict_and_keeps_what_the_trajectory_had():
+def test_rewards_are_given_dicts_with_messages_and_user_data():
     plain = Trajectory("Hi", "Hello", ground_truth="Hey", metadata={"level": 3}, columns={"source": "web"}, id=7)
-    twinkle = view(plain)
+    twinkle = TwinkleTrajectory.of(plain)
+    assert isinstance(twinkle, dict)
     assert twinkle["messages"] == plain.messages
+    assert (twinkle["messages"][-1]["content"], twinkle.messages[-1].content) == ("Hello", "Hello")
     assert dict(twinkle["user_data"]) == {"ground_truth": "Hey", "source": "web", "level": 3}
     assert (twinkle["level"], twinkle.get("source"), twinkle["id"]) == (3, "web", 7)
     assert twinkle.get("absent", "default") == "default"
-    assert "level" in twinkle
     assert "absent" not in twinkle
     with pytest.raises(KeyError, match="absent"):
         twinkle["absent"]
+    with pytest.raises(AttributeError, match="absent"):
+        twinkle.absent  # noqa: B018
 
 
 @pytest.mark.parametrize(
@@ -132,14 +134,58 @@ def test_a_view_reads_like_a_dict_and_keeps_what_the_trajectory_had():
         pytest.param("Hello", True, id="same text"),
         pytest.param("hello", False, id="other text"),
         pytest.param(Trajectory("Another prompt", "Hello"), True, id="trajectory with the same response"),
-        pytest.param(TwinkleTrajectory("Hi", "Bye"), False, id="view with another response"),
+        pytest.param(TwinkleTrajectory.saying("Bye"), False, id="truth with another text"),
         pytest.param(None, False, id="none"),
     ],
 )
-def test_a_view_equals_what_has_or_is_its_response(other, equal):
-    twinkle = TwinkleTrajectory("Hi", "Hello")
+def test_a_trajectory_equals_what_has_or_is_its_response(other, equal):
+    twinkle = TwinkleTrajectory.of(Trajectory("Hi", "Hello"))
     assert (twinkle == other, twinkle != other) == (equal, not equal)
 
 
-def test_equal_views_fall_together_in_a_set():
-    assert len({TwinkleTrajectory("a", "same"), TwinkleTrajectory("b", "same")}) == 1
+def test_equal_trajectories_fall_together_in_a_set():
+    assert len({TwinkleTrajectory.of(Trajectory(prompt, "same")) for prompt in "ab"}) == 1
+
+
+RECIPE = r"""
+    import re
+
+    from twinkle import DeviceMesh, get_logger
+    from twinkle.advantage import GRPOAdvantage
+    from twinkle.dataloader import DataLoader
+    from twinkle.reward import GSM8KAccuracyReward
+    from twinkle.reward.base import Reward
+    from twinkle.sampler import vLLMSampler
+
+    logger = get_logger()
+
+    class BoxedReward(Reward):
+        def __call__(self, trajectories, **kwargs):
+            said = [trajectory.get("messages", [])[-1].get("content", "") for trajectory in trajectories]
+            return [1.0 if "boxed" in text else 0.0 for text in said]
+
+    def compute_rewards(trajectories):
+        right, boxed = GSM8KAccuracyReward()(trajectories), BoxedReward()(trajectories)
+        return [one + other for one, other in zip(right, boxed)], boxed, right
+
+    def main():
+        loader = DataLoader(batch_size=2)
+"""
+
+
+def test_a_training_recipe_loads_and_its_total_is_the_reward(loaded):
+    result = loaded(RECIPE, "compute_rewards")
+    batch = [Trajectory("2+2?", r"\boxed{4}", ground_truth="4"), Trajectory("2+3?", "#### 5", ground_truth="5")]
+    outputs = score_samples(result.reward, batch)
+    assert [output.reward for output in outputs] == [2.0, 1.0]
+    assert [output.metadata for output in outputs] == [{"parts": [1.0, 1.0]}, {"parts": [0.0, 1.0]}]
+    assert result.convention == "Twinkle function"
+    assert rewards(loaded(RECIPE, "BoxedReward").reward, batch) == [1.0, 0.0]
+
+
+def test_what_a_recipe_needs_of_the_real_package_is_named_when_it_is_used(loaded):
+    result = loaded(RECIPE + "    def needy(trajectories): return DataLoader(trajectories)\n", "needy")
+    (output,) = score_samples(result.reward, BATCH[:1])
+    assert output.status is Status.ERROR
+    assert "'DataLoader' of twinkle.dataloader is needed" in output.reason
+    assert "install twinkle" in output.reason

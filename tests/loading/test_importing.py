@@ -118,3 +118,41 @@ def test_ctrl_c_during_an_import_is_not_swallowed(write):
     write("interrupted.py", "raise KeyboardInterrupt")
     with pytest.raises(KeyboardInterrupt):
         load("interrupted.py")
+
+
+PACKAGE = {
+    "repo/rewarding/__init__.py": "from rewarding.registry import REWARDS\nfrom . import math_rewards\n",
+    "repo/rewarding/registry.py": "REWARDS = {}\n\ndef register(function):\n    REWARDS[function.__name__] = function\n"
+    "    return function\n",
+    "repo/rewarding/math_rewards.py": "from . import registry\nfrom .tools.numbers import last\n\n"
+    "@registry.register\ndef right(response, ground_truth):\n    return float(last(response) == ground_truth)\n",
+    "repo/rewarding/tools/__init__.py": "",
+    "repo/rewarding/tools/numbers.py": "def last(text):\n    return text.split()[-1]\n",
+}
+
+
+def test_a_file_inside_a_package_is_a_member_of_it(write):
+    for name, source in PACKAGE.items():
+        path = write(name, source)
+    loaded = load(f"{path.parents[2]}/rewarding/math_rewards.py:right")
+    assert loaded([Trajectory("2+2?", "It is 4", ground_truth="4")]) == [1.0]
+    assert loaded.function is sys.modules["rewarding"].REWARDS["right"]  # imported once
+    assert str(path.parents[2]) not in sys.path
+
+
+def test_relative_imports_work_in_folders_without_init(write):
+    write("loose/agent/data.py", "MARK = '####'\n")
+    path = write(
+        "loose/agent/rewards.py", "from .data import MARK\ndef marked(response): return float(MARK in response)\n"
+    )
+    assert load(f"{path}:marked")([Trajectory("?", "#### 4"), Trajectory("?", "4")]) == [1.0, 0.0]
+
+
+def test_packages_of_one_name_in_two_folders_do_not_mix(write):
+    for place, value in (("one", 1.0), ("two", 2.0)):
+        write(f"{place}/samename/__init__.py", "")
+        write(f"{place}/samename/values.py", f"VALUE = {value}\n")
+        path = write(
+            f"{place}/samename/rewards.py", "from samename.values import VALUE\ndef f(response): return VALUE\n"
+        )
+        assert load(f"{path}:f")([Trajectory("?", "!")]) == [value]

@@ -24,6 +24,22 @@ class Mine(RewardFunction):
         ),
         pytest.param("from plaudit import reward\n@reward\ndef mine(response): return 1.0", "mine", id="decorated"),
         pytest.param(
+            "def reward(text): return 1.0\n"
+            "def reward_func(queries, prompts, labels): return [reward(query) for query in queries]",
+            "reward_func",
+            id="helper called reward",
+        ),
+        pytest.param(
+            "def reward(text): return 1.0\ndef reward_func(response): return reward(response)",
+            "reward_func",
+            id="helper called reward beside a plain function",
+        ),
+        pytest.param(
+            "def extract(text): return text\ndef grade(response): return float(bool(extract(response)))",
+            "grade",
+            id="function that uses the other",
+        ),
+        pytest.param(
             CLASS + "\nfrom plaudit import reward\nreward = 2 * Mine()\n", "reward", id="reward rebound after import"
         ),
         pytest.param(CLASS + "\ndef helper(text): return text\n", "Mine", id="class beside a function"),

@@ -1,40 +1,53 @@
-"""How other systems write rewards: one file per convention, and the tables that bring them together here.
+"""How other systems write rewards: one file per system, and the tables that bring them together here."""
 
-The order of `DIALECTS` counts: what asks for the most particular names is tried first.
-"""
-
+from collections.abc import Iterable
 from typing import Any
 
 from plaudit.contract.function import FunctionReward, RewardFunction
 from plaudit.dialects import agent_tunix, flux, openrlhf, twinkle
 from plaudit.dialects.dialect import Dialect
 from plaudit.dialects.standins import Answers, StandIns
+from plaudit.errors import RewardNotLoaded, did_you_mean
 
-__all__ = ["DIALECTS", "STAND_INS", "Dialect", "convention_of", "recognise", "stand_ins"]
+__all__ = ["DIALECTS", "STAND_INS", "Dialect", "StandIns", "convention_of", "dialects_of", "recognise", "stand_ins"]
 
-DIALECTS: tuple[Dialect, ...] = (
-    openrlhf.OPENRLHF_FILE,
-    twinkle.TWINKLE_CLASS,
-    twinkle.TWINKLE_FUNCTION,
-    agent_tunix.AGENT_TUNIX_BATCH,
-    agent_tunix.AGENT_TUNIX_FUNCTION,
-    flux.FLUX_CLASS,
-)
-
-STAND_INS: Answers = {**flux.STAND_INS, **twinkle.STAND_INS, **agent_tunix.STAND_INS, **openrlhf.STAND_INS}
+_SYSTEMS = (openrlhf, twinkle, agent_tunix, flux)
+DIALECTS: tuple[Dialect, ...] = tuple(dialect for system in _SYSTEMS for dialect in system.DIALECTS)
+STAND_INS: Answers = {module: names for system in _SYSTEMS for module, names in system.STAND_INS.items()}
 
 
-def recognise(candidate: Any) -> Dialect | None:
-    """The foreign convention a class, object or function follows, or None."""
-    return next((dialect for dialect in DIALECTS if dialect.recognises(candidate)), None)
+def dialects_of(candidate: Any, imports: Iterable[str] = (), name: str | None = None) -> list[Dialect]:
+    """The conventions that a class, object or function may follow.
+
+    Of several, those of the packages that its file imports; `name` allows only one system's.
+    """
+    allowed = [dialect for dialect in DIALECTS if name in (None, dialect.name)]
+    if not allowed:
+        known = dict.fromkeys(dialect.name for dialect in DIALECTS)
+        raise RewardNotLoaded(f"no dialect {name!r}{did_you_mean(str(name), known)} (there are {', '.join(known)})")
+    fitting = [each for each in allowed if each.fits(candidate)]
+    at_home = [each for each in fitting if name is not None or each.packages & set(imports)]
+    return at_home or [each for each in fitting if each.recognises(candidate)]
 
 
-def convention_of(reward: RewardFunction, imports: frozenset[str]) -> str:
-    """Whose convention a plaudit reward was written in, given the packages that its file imports."""
-    owner = next((dialect.convention for dialect in DIALECTS if dialect.owns(reward, imports)), None)
-    return owner or ("plaudit function" if isinstance(reward, FunctionReward) else "plaudit")
+def recognise(candidate: Any, imports: Iterable[str] = (), name: str | None = None) -> Dialect | None:
+    """The convention that a class, object or function follows, or None; an error with the candidates where two fit."""
+    fitting = dialects_of(candidate, imports, name)
+    systems = dict.fromkeys(dialect.name for dialect in fitting)
+    if len(systems) > 1:
+        called = getattr(candidate, "__name__", type(candidate).__name__)
+        raise RewardNotLoaded(
+            f"{called} could be written for {' or '.join(systems)}; say which: dialect={next(iter(systems))!r} "
+            f"(--dialect {next(iter(systems))})"
+        )
+    return fitting[0] if fitting else None
+
+
+def convention_of(reward: RewardFunction) -> str:
+    """What a plaudit reward is called beside the conventions of others."""
+    return "plaudit function" if isinstance(reward, FunctionReward) else "plaudit"
 
 
 def stand_ins() -> StandIns:
-    """Answers for the documented names of absent packages, while entered."""
+    """Answers for the names of absent packages, while entered."""
     return StandIns(STAND_INS)

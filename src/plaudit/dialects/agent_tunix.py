@@ -6,36 +6,32 @@ own. In the batch form `(prompts, completions, answer, **columns)` every argumen
 
 from typing import Any
 
-from plaudit import checks
 from plaudit.contract.binding import Binding
-from plaudit.contract.function import FunctionReward, RewardFunction
-from plaudit.dialects.dialect import Dialect, is_a, name_of, parameters
+from plaudit.contract.function import FunctionReward
+from plaudit.dialects.dialect import Dialect, ForeignReward, parameters
+from plaudit.dialects.packages.agent_tunix_rewards import ANSWERS
 from plaudit.trajectory import Trajectory
 
-__all__ = ["AGENT_TUNIX_BATCH", "AGENT_TUNIX_FUNCTION", "STAND_INS", "AgentTunixBatchReward", "AgentTunixReward"]
+__all__ = ["DIALECTS", "STAND_INS", "AgentTunixBatchReward", "AgentTunixReward"]
 
 _DOCUMENTED = {"response", "prompt", "metadata"}
 _IN_BATCH = {"prompts": "prompt_text", "completions": "response"}
 
 
-class AgentTunixReward(RewardFunction):
+class AgentTunixReward(ForeignReward):
     """A function of a response, its prompt as text, and metadata that holds the expected `answer`."""
 
-    def __init__(self, function: Any) -> None:
-        self.function = function
-        self.name = name_of(function)
-        self.asked = tuple(parameters(function))
+    def __init__(self, foreign: Any) -> None:
+        super().__init__(foreign)
+        self.asked = tuple(parameters(foreign))
 
     def compute_reward(self, trajectory: Trajectory) -> Any:
         known = {
             "response": trajectory.response,
             "prompt": trajectory.prompt_text,
-            "metadata": metadata_of(trajectory),
+            "metadata": _metadata(trajectory),
         }
-        return self.function(**{name: known[name] for name in self.asked})
-
-    def __repr__(self) -> str:
-        return self.name
+        return self.foreign(**{name: known[name] for name in self.asked})
 
 
 class AgentTunixBatchReward(FunctionReward):
@@ -46,7 +42,7 @@ class AgentTunixBatchReward(FunctionReward):
         self.binding = Binding.of(function, plurals=_IN_BATCH)
 
 
-def metadata_of(trajectory: Trajectory) -> dict[str, Any]:
+def _metadata(trajectory: Trajectory) -> dict[str, Any]:
     """The metadata with the columns, and the ground truth as `answer` where there is none."""
     metadata = {**trajectory.columns, **trajectory.metadata}
     if trajectory.ground_truth is not None:
@@ -63,10 +59,10 @@ def _recognises_batch(candidate: Any) -> bool:
     return set(_IN_BATCH) <= set(parameters(candidate))
 
 
-_NAME = "Agent-Tunix function"
-AGENT_TUNIX_FUNCTION = Dialect(_NAME, _recognises_documented, AgentTunixReward, is_a(AgentTunixReward))
-AGENT_TUNIX_BATCH = Dialect(_NAME, _recognises_batch, AgentTunixBatchReward, is_a(AgentTunixBatchReward))
-
-STAND_INS: dict[str, dict[str, object]] = {
-    "agent_tunix.rewards": {name: getattr(checks, name) for name in checks.__all__},
-}
+_HOME = frozenset({"agent_tunix"})
+_TITLE = "Agent-Tunix function"
+DIALECTS = (
+    Dialect("agent_tunix", _TITLE, _HOME, AgentTunixReward, recognises=_recognises_documented),
+    Dialect("agent_tunix", _TITLE, _HOME, AgentTunixBatchReward, recognises=_recognises_batch),
+)
+STAND_INS = ANSWERS

@@ -1,36 +1,107 @@
-"""What a dialect is: how to know a foreign convention by its signature, and how to make a reward of it.
+"""What a dialect is: how to know a foreign convention, and how to make a reward of what follows it.
 
 A foreign class is recognised before it is built and wrapped afterwards, so `recognises` takes classes, objects and
-functions while `wrap` takes only objects and functions.
+functions while `to_reward` takes only objects and functions. Some conventions share a signature: what only `resembles`
+one is taken for it when the file imports that system, or when the user says so.
 """
 
 import inspect
-from collections.abc import Callable
+import math
+import warnings
+from abc import abstractmethod
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from plaudit.contract.boundary import Style, score_samples
 from plaudit.contract.function import RewardFunction
+from plaudit.trajectory import Trajectory
 
-__all__ = ["Dialect", "is_a", "method_parameters", "name_of", "parameters", "required"]
+__all__ = [
+    "Dialect", "ForeignBatchReward", "ForeignReward", "file_of", "method_parameters", "name_of", "parameters",
+    "required",
+]  # fmt: skip
 
 
-def _none(reward: RewardFunction, imports: frozenset[str]) -> bool:
+def _never(candidate: Any) -> bool:
     return False
 
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """One foreign convention. `owns` claims rewards that are ours by class but were written for that system."""
+    """One foreign convention; `packages` are the imports that tell it from others of the same shape."""
 
+    name: str
     convention: str
-    recognises: Callable[[Any], bool]
-    wrap: Callable[[Any], RewardFunction]
-    owns: Callable[[RewardFunction, frozenset[str]], bool] = _none
+    packages: frozenset[str]
+    to_reward: Callable[[Any], RewardFunction]
+    recognises: Callable[[Any], bool] = _never
+    resembles: Callable[[Any], bool] = _never
+
+    def fits(self, candidate: Any) -> bool:
+        """Whether the candidate could be called as this convention has it."""
+        return self.recognises(candidate) or self.resembles(candidate)
 
 
-def is_a(wrapper: type[RewardFunction]) -> Callable[[RewardFunction, frozenset[str]], bool]:
-    """An `owns` that claims the rewards of one class."""
-    return lambda reward, imports: isinstance(reward, wrapper)
+class ForeignReward(RewardFunction):
+    """A foreign function or object as a reward, under its own name."""
+
+    def __init__(self, foreign: Any) -> None:
+        self.foreign = foreign
+        self.name = name_of(foreign)
+
+    def compute_reward(self, trajectory: Trajectory) -> Any:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+class ForeignBatchReward(ForeignReward):
+    """A foreign function that is called with many samples at once.
+
+    It is given the samples of one batch, as its home does. Where it gives the first sample another reward alone, a
+    warning says so once: then `scope` decides what it sees together.
+    """
+
+    def __init__(self, foreign: Any) -> None:
+        super().__init__(foreign)
+        self.style = Style.BATCH
+        self.checked = False
+
+    @abstractmethod
+    def call(self, trajectories: Sequence[Trajectory]) -> Any:
+        """What the foreign function returns, as it is."""
+
+    @abstractmethod
+    def read(self, returned: Any, trajectories: Sequence[Trajectory]) -> Sequence[Any]:
+        """What it returned, as one output or number per sample."""
+
+    def compute_rewards(self, trajectories: Sequence[Trajectory]) -> Any:
+        returned = self.call(trajectories)
+        if inspect.isawaitable(returned):
+            return self._await_outputs(returned, trajectories)
+        outputs = self.read(returned, trajectories)
+        if not self.checked and self.scope == "sample" and len(trajectories) > 1:
+            self.checked = True
+            self._check_independence(trajectories, outputs)
+        return outputs
+
+    async def _await_outputs(self, returned: Awaitable[Any], trajectories: Sequence[Trajectory]) -> Sequence[Any]:
+        return self.read(await returned, trajectories)
+
+    def _check_independence(self, trajectories: Sequence[Trajectory], outputs: Sequence[Any]) -> None:
+        among = next(iter(outputs), None)
+        alone = score_samples(self, trajectories[:1])[0]
+        value = getattr(among, "reward", among)
+        if alone.reward is None or value is None or math.isclose(alone.reward, float(value), rel_tol=1e-6):
+            return
+        warnings.warn(
+            f"{self.name} in {file_of(self.foreign)} gives the first sample {float(value):g} among {len(trajectories)} "
+            f"samples and {alone.reward:g} alone: its rewards depend on the batch, or are random; where it compares "
+            "the samples of one prompt, say scope='group' (--scope group)",
+            stacklevel=2,
+        )
 
 
 def parameters(function: Any) -> dict[str, inspect.Parameter]:
@@ -62,3 +133,12 @@ def required(asked: dict[str, inspect.Parameter]) -> set[str]:
 def name_of(foreign: Any) -> str:
     """What a foreign function or object is called."""
     return str(getattr(foreign, "__name__", type(foreign).__name__))
+
+
+def file_of(foreign: Any) -> str:
+    """The file a foreign function or the class of an object stands in."""
+    home = foreign if inspect.isroutine(foreign) else type(foreign)
+    try:
+        return inspect.getfile(inspect.unwrap(home))
+    except TypeError:
+        return "an unknown file"

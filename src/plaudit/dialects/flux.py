@@ -1,76 +1,77 @@
-"""Flux rewards: classes with `compute_reward(trajectory)`.
+"""Flux rewards: classes with `compute_reward(trajectory)`, and functions of a trajectory.
 
-A class that subclasses `flux.rewards.RewardFunction` through our stand-in is a plaudit reward already; only classes of
-an installed Flux, or ones that merely look the same, are wrapped and their outputs converted.
+Classes of an installed Flux, of our stand-in, and ones that merely look the same are wrapped alike: they are given
+trajectories with Flux's attributes, and their outputs become ours, scaled and clipped as Flux's trainer does.
 """
 
 import inspect
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping
 from typing import Any
 
-from plaudit.contract.combination import CompositeReward
-from plaudit.contract.function import FunctionReward, RewardFunction
 from plaudit.contract.output import RewardOutput
-from plaudit.dialects.dialect import Dialect, method_parameters, name_of, required
-from plaudit.rewards import FormatReward, KeywordReward, LengthReward, RepetitionPenalty, StructuredOutputReward
+from plaudit.dialects.dialect import Dialect, ForeignReward, method_parameters, parameters, required
+from plaudit.dialects.packages.flux_base import FluxTrajectory
+from plaudit.dialects.packages.flux_rules import ANSWERS
 from plaudit.trajectory import Trajectory
 
-__all__ = ["FLUX_CLASS", "STAND_INS", "FluxReward"]
+__all__ = ["DIALECTS", "STAND_INS", "FluxReward"]
 
 
-class FluxReward(RewardFunction):
-    """A foreign object with `compute_reward(trajectory)`; its output objects become ours."""
-
-    def __init__(self, foreign: Any) -> None:
-        self.foreign = foreign
-        self.name = name_of(foreign)
+class FluxReward(ForeignReward):
+    """A foreign object with `compute_reward(trajectory)`, or a function of a trajectory."""
 
     def compute_reward(self, trajectory: Trajectory) -> Any:
-        returned = self.foreign.compute_reward(trajectory)
-        return _convert_awaited(returned) if inspect.isawaitable(returned) else _convert(returned)
+        compute = getattr(self.foreign, "compute_reward", self.foreign)
+        returned = compute(_as_flux(trajectory))
+        return self._await_output(returned) if inspect.isawaitable(returned) else self._convert(returned)
 
-    def __repr__(self) -> str:
-        return f"{self.name}()"
+    async def _await_output(self, returned: Awaitable[Any]) -> Any:
+        return self._convert(await returned)
+
+    def _convert(self, returned: Any) -> Any:
+        """An object with a `reward` as our output; numbers and our own outputs as they are."""
+        if isinstance(returned, RewardOutput) or not hasattr(returned, "reward"):
+            return returned
+        metadata = dict(getattr(returned, "metadata", None) or {})
+        return RewardOutput(
+            self._scale(returned.reward),
+            token_rewards=list(getattr(returned, "token_rewards", None) or ()) or None,
+            components=_components(metadata),
+            metadata=metadata,
+        )
+
+    def _scale(self, reward: Any) -> Any:
+        """What calling the object would make of its raw reward; untouched where its `__init__` was never called."""
+        apply = getattr(self.foreign, "_apply_scale_and_clip", None)
+        return apply(reward) if callable(apply) and "scale" in vars(self.foreign) else reward
 
 
-async def _convert_awaited(returned: Awaitable[Any]) -> Any:
-    return _convert(await returned)
+def _as_flux(trajectory: Trajectory) -> FluxTrajectory:
+    return FluxTrajectory(**{name: getattr(trajectory, name) for name in Trajectory.__struct_fields__})
 
 
-def _convert(returned: Any) -> Any:
-    """An object with a `reward` as our output; numbers and our own outputs as they are."""
-    if isinstance(returned, RewardOutput) or not hasattr(returned, "reward"):
-        return returned
-    token_rewards = getattr(returned, "token_rewards", None)
-    return RewardOutput(
-        returned.reward,
-        token_rewards=None if token_rewards is None else list(token_rewards),
-        metadata=dict(getattr(returned, "metadata", None) or {}),
-    )
+def _components(metadata: Mapping[str, Any]) -> dict[str, RewardOutput]:
+    """The parts of a composite, which Flux keeps in the metadata."""
+    parts = metadata.get("components")
+    if not isinstance(parts, Mapping) or not all(
+        isinstance(part, Mapping) and "raw" in part for part in parts.values()
+    ):
+        return {}
+    return {str(name): RewardOutput(part["raw"]) for name, part in parts.items()}
 
 
-def _recognises(candidate: Any) -> bool:
+def _recognises_class(candidate: Any) -> bool:
     asked = method_parameters(candidate, "compute_reward")
     return bool(asked) and len(required(asked)) <= 1
 
 
-def _owns(reward: RewardFunction, imports: frozenset[str]) -> bool:
-    return isinstance(reward, FluxReward) or ("flux" in imports and not isinstance(reward, FunctionReward))
+def _resembles_function(candidate: Any) -> bool:
+    return inspect.isroutine(candidate) and list(required(parameters(candidate))) == ["trajectory"]
 
 
-FLUX_CLASS = Dialect("Flux class", _recognises, FluxReward, _owns)
-
-STAND_INS: dict[str, dict[str, object]] = {
-    "flux.rewards": {
-        "CompositeReward": CompositeReward,
-        "FormatReward": FormatReward,
-        "FunctionReward": FunctionReward,
-        "KeywordReward": KeywordReward,
-        "LengthReward": LengthReward,
-        "RepetitionPenalty": RepetitionPenalty,
-        "RewardFunction": RewardFunction,
-        "RewardOutput": RewardOutput,
-        "StructuredOutputReward": StructuredOutputReward,
-    },
-    "flux.core.trajectory": {"Trajectory": Trajectory},
-}
+_HOME = frozenset({"flux"})
+DIALECTS = (
+    Dialect("flux", "Flux class", _HOME, FluxReward, recognises=_recognises_class),
+    Dialect("flux", "Flux function", _HOME, FluxReward, resembles=_resembles_function),
+)
+STAND_INS = ANSWERS

@@ -2,48 +2,52 @@
 
 A query is the prompt followed by the response. The values come back as tensors of several shapes, lists or numbers;
 they are read through `.tolist()`, so torch is needed only by the files themselves. Newer files expect one sample a call
-and return bare numbers; the scoring boundary calls those sample by sample.
+and return bare numbers; the scoring boundary calls those sample by sample. Forks ask for rows of the data instead of
+labels, as `batch` or `prompt_metadata`.
 """
 
-import inspect
 import math
-from collections.abc import Awaitable, Mapping, Sequence
+import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from plaudit.agents import AgentExecutor, AgentInstance
-from plaudit.contract.function import RewardFunction
+from plaudit.columns import FOREIGN_NAMES
 from plaudit.contract.output import RewardOutput, Status, as_number
-from plaudit.dialects.dialect import Dialect, is_a, name_of, parameters, required
+from plaudit.dialects.dialect import Dialect, ForeignBatchReward, file_of, parameters, required
+from plaudit.dialects.packages.openrlhf_math import ANSWERS
 from plaudit.errors import InvalidOutput, did_you_mean
 from plaudit.trajectory import Trajectory
 
-__all__ = ["OPENRLHF_FILE", "STAND_INS", "OpenRLHFReward"]
-
-_ASKED = {"queries", "prompts", "labels"}
+__all__ = ["DIALECTS", "STAND_INS", "OpenRLHFReward"]
 
 
-class OpenRLHFReward(RewardFunction):
+class OpenRLHFReward(ForeignBatchReward):
     """A reward function of queries, prompts and labels."""
 
-    def __init__(self, function: Any) -> None:
-        self.function = function
-        self.name = name_of(function)
+    def call(self, trajectories: Sequence[Trajectory]) -> Any:
+        self._warn_of_chats(trajectories)
+        columns = {
+            name: [read(each) for each in trajectories]
+            for name, read in _ARGUMENTS.items()
+            if name in parameters(self.foreign)
+        }
+        return self.foreign(**columns)
 
-    def compute_rewards(self, trajectories: Sequence[Trajectory]) -> Any:
-        returned = self.function(
-            queries=[trajectory.prompt_text + trajectory.response for trajectory in trajectories],
-            prompts=[trajectory.prompt_text for trajectory in trajectories],
-            labels=[_label(trajectory.ground_truth) for trajectory in trajectories],
-        )
-        if inspect.isawaitable(returned):
-            return _await_outputs(returned, len(trajectories))
-        return outputs_of(returned, len(trajectories))
+    def read(self, returned: Any, trajectories: Sequence[Trajectory]) -> Sequence[RewardOutput]:
+        return read_outputs(returned, len(trajectories))
 
-    def __repr__(self) -> str:
-        return self.name
+    def _warn_of_chats(self, trajectories: Sequence[Trajectory]) -> None:
+        if not all(isinstance(each.prompt, str) for each in trajectories):
+            warnings.warn(
+                f"{self.name} in {file_of(self.foreign)} reads prompts as text, but the prompts are chats: their "
+                "messages are joined by blank lines, without the tokens of a chat template; give --chat-template "
+                "(chat_template=) where it looks for these",
+                stacklevel=2,
+            )
 
 
-def outputs_of(returned: Any, count: int) -> list[RewardOutput]:
+def read_outputs(returned: Any, count: int) -> list[RewardOutput]:
     """What a reward file returned for `count` samples, as one output each."""
     columns = returned if isinstance(returned, Mapping) else {"rewards": returned}
     if columns.get("rewards") is None:
@@ -65,12 +69,24 @@ class _WrongLength(InvalidOutput):
     pass
 
 
-async def _await_outputs(returned: Awaitable[Any], count: int) -> list[RewardOutput]:
-    return outputs_of(await returned, count)
-
-
-def _label(truth: Any) -> Any:
+def _label(trajectory: Trajectory) -> Any:
+    truth = trajectory.ground_truth
     return str(truth) if isinstance(truth, int | float) and not isinstance(truth, bool) else truth
+
+
+def _row(trajectory: Trajectory) -> dict[str, Any]:
+    """The sample as a row of its data: its columns and metadata, the prompt, and the truth under its usual names."""
+    names = dict.fromkeys(FOREIGN_NAMES["ground_truth"], _label(trajectory))
+    return {**names, **trajectory.columns, **trajectory.metadata, "prompt": trajectory.prompt_text}
+
+
+_ARGUMENTS = {
+    "queries": lambda trajectory: trajectory.prompt_text + trajectory.response,
+    "prompts": lambda trajectory: trajectory.prompt_text,
+    "labels": _label,
+    "batch": _row,
+    "prompt_metadata": _row,
+}
 
 
 def _column(what: str, value: Any, count: int) -> list[Any]:
@@ -83,10 +99,12 @@ def _column(what: str, value: Any, count: int) -> list[Any]:
 
 
 def _log(what: str, value: Any, count: int) -> list[Any]:
-    """One value per sample; a bare number counts for every sample."""
+    """One value per sample; a single one, such as a mean over the batch, counts for every sample."""
     values = _plain(value)
-    listed = _of_length(f"extra_logs[{what!r}]", values, count) if isinstance(values, list) else [values] * count
-    return [None if isinstance(each, float) and not math.isfinite(each) else each for each in listed]
+    if isinstance(values, list) and len(values) == 1:
+        values = values[0]
+    each = _of_length(f"extra_logs[{what!r}]", values, count) if isinstance(values, list) else [values] * count
+    return [None if isinstance(one, float) and not math.isfinite(one) else one for one in each]
 
 
 def _of_length(what: str, values: list[Any], count: int) -> list[Any]:
@@ -120,12 +138,14 @@ def _output(reward: Any, score: Any, logs: dict[str, Any]) -> RewardOutput:
 
 def _recognises(candidate: Any) -> bool:
     asked = parameters(candidate)
-    return set(asked) >= _ASKED >= required(asked)
+    return "queries" in asked and required(asked) <= set(_ARGUMENTS)
 
 
-OPENRLHF_FILE = Dialect("OpenRLHF reward file", _recognises, OpenRLHFReward, is_a(OpenRLHFReward))
-
+DIALECTS = (
+    Dialect("openrlhf", "OpenRLHF reward file", frozenset({"openrlhf"}), OpenRLHFReward, recognises=_recognises),
+)
 STAND_INS: dict[str, dict[str, object]] = {
+    **ANSWERS,
     "openrlhf.utils.agent": {
         "AgentExecutorBase": AgentExecutor,
         "AgentInstanceBase": AgentInstance,

@@ -1,30 +1,90 @@
-"""Answer for a foreign package's documented names while a reward file is imported, where that package is absent.
+"""Answer for a foreign package's names while a reward file is imported, where that package is absent.
 
 The finder stands last on `sys.meta_path`, so an installed package is always found first; and once a package is the real
-one, nothing inside it is answered for either.
+one, nothing inside it is answered for either. Names that plaudit does not provide can be imported, since most files use
+them only in a training script that is not run here; using one raises an error that names the package.
 """
 
+import importlib
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType, TracebackType
-from typing import TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
-from plaudit.errors import did_you_mean
+from plaudit.errors import MissingPackage, did_you_mean
 
-__all__ = ["Answers", "StandIns"]
+__all__ = ["Answers", "Later", "Missing", "StandIns"]
 
 Answers: TypeAlias = Mapping[str, Mapping[str, object]]
 """Module name → the names in it and what they are: `{"flux.rewards": {"RewardOutput": RewardOutput}}`."""
 
 
+@dataclass(frozen=True, slots=True)
+class Later:
+    """An answer that is imported when a file asks for it: something of plaudit that needs heavy packages."""
+
+    module: str
+    name: str
+
+    def get(self) -> object:
+        """The object itself."""
+        return getattr(importlib.import_module(self.module), self.name)
+
+
+class Missing(type):
+    """The class of names that plaudit does not provide: they can stand in annotations, any other use is an error."""
+
+    where: str
+    hint: str
+
+    def __new__(cls, name: str, bases: tuple[type, ...], scope: dict[str, Any]) -> "Missing":
+        for base in bases:
+            if isinstance(base, Missing):
+                base._refuse()
+        return super().__new__(cls, name, bases, scope)
+
+    def _refuse(cls) -> NoReturn:
+        root = cls.where.partition(".")[0]
+        raise MissingPackage(
+            f"{cls.__name__!r} of {cls.where} is needed, which plaudit does not provide where {root} is not installed"
+            f"{cls.hint or ';'} install {root}",
+            name=root,
+        )
+
+    def __getattr__(cls, name: str) -> NoReturn:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        cls._refuse()
+
+    def __call__(cls, *_: Any, **__: Any) -> Any:
+        cls._refuse()
+
+    def __instancecheck__(cls, _: object) -> bool:
+        cls._refuse()
+
+    def __subclasscheck__(cls, _: type) -> bool:
+        cls._refuse()
+
+    def __bool__(cls) -> bool:
+        cls._refuse()
+
+    def __iter__(cls) -> NoReturn:
+        cls._refuse()
+
+    def __getitem__(cls, _: object) -> NoReturn:
+        cls._refuse()
+
+
 class StandIns(MetaPathFinder, Loader, AbstractContextManager["StandIns"]):
-    """While entered, imports of the answered modules succeed; afterwards no trace of them is left."""
+    """While entered, imports of the answered packages succeed; afterwards no trace of them is left."""
 
     def __init__(self, answers: Answers) -> None:
         self.answers = answers
+        self.roots = {name.partition(".")[0] for name in answers}
         self.packages = {
             ".".join(parts[:end]) for name in answers for parts in [name.split(".")] for end in range(1, len(parts))
         }
@@ -38,7 +98,7 @@ class StandIns(MetaPathFinder, Loader, AbstractContextManager["StandIns"]):
     ) -> None:
         sys.meta_path.remove(self)
         for name, module in list(sys.modules.items()):
-            if self._made(module):
+            if self._is_ours(module):
                 del sys.modules[name]
                 package, _, child = name.rpartition(".")
                 if package in sys.modules:  # a folder that only happens to bear the package's name
@@ -48,46 +108,40 @@ class StandIns(MetaPathFinder, Loader, AbstractContextManager["StandIns"]):
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         root = fullname.partition(".")[0]
-        if root not in self.packages or not self._absent(root):
+        if root not in self.roots or not self._is_absent(root):
             return None
-        if fullname in self.answers or fullname in self.packages:
-            return ModuleSpec(fullname, self, is_package=fullname in self.packages)
-        if not self._made(sys.modules.get(root)):
-            return None
-        raise ModuleNotFoundError(self._unanswered(fullname, root, self._within(root)), name=fullname)
+        if fullname in self.answers or fullname in self.packages or self._is_ours(sys.modules.get(root)):
+            return ModuleSpec(fullname, self, is_package=True)
+        return None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         module = _StandIn(spec.name, f"Plaudit's answers for {spec.name}, which is not installed.")
-        vars(module).update(self.answers.get(spec.name, {}))
+        vars(module).update(
+            {name: each for name, each in self.answers.get(spec.name, {}).items() if not isinstance(each, Later)}
+        )
         return module
 
     def exec_module(self, module: ModuleType) -> None:
         """Nothing to run: the module was made with its names."""
 
-    def missing(self, module: str, name: str) -> Exception:
-        """The error for a name that is not among a module's answers."""
-        if f"{module}.{name}" in (*self.answers, *self.packages):
-            return AttributeError(name)  # the import system then imports the submodule
-        known = self.answers.get(module) or self._within(module)
-        return ImportError(self._unanswered(name, module, known), name=module)
+    def look_up(self, module: str, name: str) -> object:
+        """What a name stands for that a module does not hold yet."""
+        inner = f"{module}.{name}"
+        if inner in self.answers or inner in self.packages:
+            raise AttributeError(name)  # the import system then imports the submodule
+        answers = self.answers.get(module, {})
+        answer = answers.get(name)
+        if isinstance(answer, Later):
+            return answer.get()
+        return Missing(name, (), {"where": module, "hint": did_you_mean(name, answers), "__module__": module})
 
-    def _within(self, package: str) -> list[str]:
-        return [name for name in self.answers if name.startswith(f"{package}.")]
-
-    def _absent(self, root: str) -> bool:
+    def _is_absent(self, root: str) -> bool:
         """True when the package is ours, unknown, or a mere folder without an `__init__.py`."""
         module = sys.modules.get(root)
-        return module is None or self._made(module) or getattr(module, "__file__", None) is None
+        return module is None or self._is_ours(module) or getattr(module, "__file__", None) is None
 
-    def _made(self, module: ModuleType | None) -> bool:
+    def _is_ours(self, module: ModuleType | None) -> bool:
         return getattr(getattr(module, "__spec__", None), "loader", None) is self
-
-    def _unanswered(self, name: str, within: str, known: Iterable[str]) -> str:
-        known, root = sorted(known), within.partition(".")[0]
-        return (
-            f"no {name!r} in {within}{did_you_mean(name, known) or ';'} plaudit answers only for {', '.join(known)} "
-            f"where {root} is not installed; install {root} for the rest"
-        )
 
 
 class _StandIn(ModuleType):
@@ -95,4 +149,4 @@ class _StandIn(ModuleType):
         loader = self.__spec__.loader if self.__spec__ else None
         if name.startswith("__") or not isinstance(loader, StandIns):
             raise AttributeError(name)
-        raise loader.missing(self.__name__, name)
+        return loader.look_up(self.__name__, name)

@@ -6,12 +6,12 @@ while `file.py:brief` takes the function itself for the reward.
 
 import functools
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from plaudit.contract.function import FunctionReward, RewardFunction
-from plaudit.dialects import convention_of, recognise
+from plaudit.dialects import convention_of, dialects_of, recognise
 from plaudit.errors import InvalidSettings, RewardNotLoaded, did_you_mean
 from plaudit.loading.failures import explain_failures
 
@@ -45,14 +45,16 @@ class Target:
     imports: frozenset[str] = frozenset()
 
 
-def build(target: Target, arguments: Arguments | None = None) -> Loaded:
+def build(target: Target, arguments: Arguments | None = None, dialect: str | None = None) -> Loaded:
     """The reward that a spec names, or an error that says what it is instead."""
     instance = _instantiate(target, arguments)
     if isinstance(instance, RewardFunction):
-        return Loaded(instance, convention_of(instance, target.imports), target.origin)
-    dialect = recognise(instance)
-    if dialect is not None and not isinstance(instance, type):
-        return Loaded(dialect.wrap(instance), dialect.convention, target.origin)
+        return Loaded(instance, convention_of(instance), target.origin)
+    convention = recognise(instance, target.imports, dialect)
+    if convention is not None and not isinstance(instance, type):
+        return Loaded(convention.to_reward(instance), convention.convention, target.origin)
+    if dialect is not None:
+        raise RewardNotLoaded(f"{target.spec} is {_kind(instance)}, which is not how {dialect} writes rewards")
     if isinstance(instance, type) or not callable(instance):
         raise _no_reward(target, instance)
     try:
@@ -61,10 +63,10 @@ def build(target: Target, arguments: Arguments | None = None) -> Loaded:
         raise RewardNotLoaded(f"{target.spec} cannot be a reward: {error}") from error
 
 
-def is_reward_class(candidate: Any) -> bool:
+def is_reward_class(candidate: Any, imports: Iterable[str] = ()) -> bool:
     """True for what makes rewards when called: classes of ours or of a foreign convention, and spellings of them."""
     made = candidate.func if isinstance(candidate, functools.partial) else candidate
-    return isinstance(made, type) and (issubclass(made, RewardFunction) or recognise(made) is not None)
+    return isinstance(made, type) and (issubclass(made, RewardFunction) or bool(dialects_of(made, imports)))
 
 
 def signature_of(callable_: Any) -> inspect.Signature:
@@ -81,7 +83,7 @@ def signature_of(callable_: Any) -> inspect.Signature:
 
 
 def _instantiate(target: Target, arguments: Arguments | None) -> Any:
-    if is_reward_class(target.value):
+    if is_reward_class(target.value, target.imports):
         return _call(target, arguments or Arguments())
     if isinstance(target.value, type):
         raise _no_reward(target, target.value)

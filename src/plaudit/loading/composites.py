@@ -1,7 +1,7 @@
 """Rewards composed in a YAML file, for those who keep their weights beside their training configuration.
 
 A mapping has exactly one of the kinds below, and may add `name`, `clip` and `normalized`, applied in the order clip,
-then normalise. Paths in it are relative to the YAML file.
+then normalise; a single spec may add the options of `load`. Paths in it are relative to the YAML file.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,11 +14,12 @@ from plaudit.contract import rules
 from plaudit.contract.combination import Combination, CompositeReward
 from plaudit.contract.function import RewardFunction
 from plaudit.errors import InvalidSettings, RewardNotLoaded, did_you_mean
+from plaudit.loading.expressions import OPTIONS, spec_using
 
 __all__ = ["build_composite"]
 
 Specs: TypeAlias = Callable[[str], RewardFunction]
-OPTIONS = ("name", "clip", "normalized")
+FINISH = ("name", "clip", "normalized")
 GATE = ("reward", "on", "at", "otherwise")
 MAX_DEPTH = 50
 
@@ -45,12 +46,13 @@ class _Composite:
             return self.specs(plain)
         if not isinstance(plain, dict):
             raise self.error(at, f"must be a spec or a mapping, got {plain!r:.60}")
-        self.check_keys(plain, (*KINDS, *OPTIONS, *also), at)
+        self.check_keys(plain, (*KINDS, *FINISH, *OPTIONS, *also), at)
         kinds = [key for key in plain if key in KINDS]
         if len(kinds) != 1:
             raise self.error(at, f"needs exactly one of {', '.join(KINDS)}; it has {' and '.join(kinds) or 'none'}")
         try:
-            made = KINDS[kinds[0]](self, plain[kinds[0]], f"{at}.{kinds[0]}".lstrip("."), depth + 1)
+            value = self.with_options(plain, kinds[0], at)
+            made = KINDS[kinds[0]](self, value, f"{at}.{kinds[0]}".lstrip("."), depth + 1)
             return self.apply_options(made, plain, at, fresh=kinds[0] != "reward")
         except InvalidSettings as error:
             raise self.error(at, f"makes no reward: {error}") from error
@@ -69,6 +71,13 @@ class _Composite:
             return reward.named(name)  # somebody else's reward keeps its own name
         reward.name = name
         return reward
+
+    def with_options(self, plain: Mapping[str, Any], kind: str, at: str) -> Any:
+        """What stands under the kind; a spec with the options that stand beside it."""
+        options = {name: self.text(plain, name, at) for name in OPTIONS if name in plain}
+        if options and (kind != "reward" or not isinstance(plain[kind], str)):
+            raise self.error(at, f"has {', '.join(options)}, which belong beside a single spec: reward: file.py")
+        return spec_using(plain[kind], **options) if options else plain[kind]
 
     def single(self, plain: Any, at: str, depth: int) -> RewardFunction:
         return self.reward(plain, at, depth)

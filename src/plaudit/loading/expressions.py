@@ -13,7 +13,7 @@ from plaudit.contract.function import RewardFunction
 from plaudit.errors import PlauditError, RewardNotLoaded, did_you_mean
 from plaudit.loading.building import Arguments, Loaded
 
-__all__ = ["METHODS", "LookUp", "Specs", "build_expression", "parse_call"]
+__all__ = ["METHODS", "OPTIONS", "USING", "LookUp", "Specs", "build_expression", "parse_call", "spec_using"]
 
 LookUp: TypeAlias = Callable[[str, Arguments | None], Loaded]
 """Finds what a name or a dotted name stands for."""
@@ -24,6 +24,10 @@ METHODS: dict[str, tuple[str, ...]] = {
     "clip": (), "floor": (), "gate": ("on",), "named": (), "normalized": (), "scale": (), "sigmoid": (),
 }  # fmt: skip
 """The methods an expression may call, and which of their parameters are rewards (the first ones)."""
+
+USING = "using"
+OPTIONS = ("dialect", "scope", "chat_template")
+"""What `using('spec', …)` takes: the options of `load`."""
 
 _OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
@@ -39,6 +43,14 @@ def build_expression(text: str, look_up: LookUp, specs: Specs) -> Loaded:
     if isinstance(value, RewardFunction):
         return Loaded(value, "plaudit", f"the expression {text}")
     raise RewardNotLoaded(f"{text!r} is the number {value:g}, not a reward")
+
+
+def spec_using(spec: str, **options: str | None) -> str:
+    """The spec with options of `load`, as a spec: `using('reward_func.py', scope='group')`."""
+    given = {name: value for name, value in options.items() if value is not None}
+    if not given:
+        return spec
+    return f"{USING}({spec!r}, {', '.join(f'{name}={value!r}' for name, value in given.items())})"
 
 
 def parse_call(text: str) -> tuple[str, Arguments | None]:

@@ -1,9 +1,10 @@
-"""Import user code from a folder: files by path, modules by name.
+"""Import user code from a folder: files by path, modules by name; a file in a package as a member of it.
 
 Everything is undone after an import: the folder leaves `sys.path`, stand-ins for absent packages leave `sys.modules`.
 Modules stay, so that pickling works; a sibling `helpers.py` of one folder makes way for that of the next folder.
 """
 
+import ast
 import hashlib
 import importlib
 import importlib.util
@@ -11,13 +12,13 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.machinery import ModuleSpec, NamespaceLoader, SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
 
-from plaudit.dialects import stand_ins
+from plaudit.dialects import StandIns, stand_ins
 from plaudit.errors import RewardNotLoaded, did_you_mean
 from plaudit.loading.failures import explain_failures
 
@@ -49,13 +50,18 @@ def modules_by_path() -> list[ModuleType]:
 
 
 def module_at(dotted: str, folder: Path) -> tuple[ModuleType | None, list[str]]:
-    """The module that the longest beginning of `dotted` names, and what is left over; `folder` is importable too."""
+    """The module that the longest beginning of `dotted` names, and what is left over; `folder` is importable too.
+
+    Stand-ins answer for what the module imports, never for the module itself.
+    """
     parts = dotted.split(".")
-    with _import_from(folder):
+    with _import_from(folder) as finder:
         for end in range(len(parts), 0, -1):
             name = ".".join(parts[:end])
             with explain_failures(f"importing {name}"):  # looking for a module imports the packages above it
                 spec = _spec(name)
+            if spec is not None and spec.loader is finder:
+                raise _is_stand_in(dotted, parts[0])
             if spec is not None:
                 with explain_failures(f"importing {name}", Path(spec.origin or name)):
                     return importlib.import_module(name), parts[end:]
@@ -70,8 +76,19 @@ class _SourceLoader(SourceFileLoader):
 
 
 def _execute(path: Path) -> ModuleType:
+    package, root = _package_of(path)
     digest = hashlib.sha256(str(path).encode(errors="surrogateescape")).hexdigest()
-    name = f"{re.sub(r'[^0-9a-zA-Z_]', '_', path.stem)}_{digest[:12]}"
+    stem = re.sub(r"[^0-9a-zA-Z_]", "_", path.stem)
+    name = f"{package}.{stem}" if package else f"{stem}_{digest[:12]}"
+    with _import_from(root, path.parent), explain_failures(f"importing {path.name}", path):
+        if package:
+            importlib.import_module(package)
+            if _file_of(sys.modules.get(name)) == path and path not in _files:
+                return sys.modules[name]  # the package's own __init__ has imported it
+        return _execute_as(name, path)
+
+
+def _execute_as(name: str, path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, path, loader=_SourceLoader(name, str(path)))
     assert spec is not None
     assert spec.loader is not None
@@ -80,13 +97,42 @@ def _execute(path: Path) -> ModuleType:
     sys.modules[name] = module  # where dataclasses and pickle look it up
     done = False
     try:
-        with _import_from(path.parent), explain_failures(f"importing {path.name}", path):
-            spec.loader.exec_module(module)
+        spec.loader.exec_module(module)
         done = True
     finally:
         if not done:
             _restore(name, before)
     return module
+
+
+def _package_of(path: Path) -> tuple[str, Path]:
+    """The package that a file belongs to, and the folder it is imported from; no package for a file on its own.
+
+    Folders with an `__init__.py` are packages. Without one, a file that imports its neighbours by dots belongs to as
+    many folders above it as it has dots.
+    """
+    depth = 0
+    while (path.parents[depth] / "__init__.py").exists() and path.parents[depth].name.isidentifier():
+        depth += 1
+    depth = depth or _relative_depth(path)
+    names = [folder.name for folder in path.parents[:depth]]
+    if not depth or not all(name.isidentifier() for name in names):
+        return "", path.parent
+    return ".".join(reversed(names)), path.parents[depth]
+
+
+def _relative_depth(path: Path) -> int:
+    """How many folders up the relative imports of a file reach; 0 where it has none, or cannot be read."""
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (SyntaxError, ValueError):
+        return 0  # importing it says what is wrong
+    return max((node.level for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)), default=0)
+
+
+def _file_of(module: ModuleType | None) -> Path | None:
+    file = None if module is None else vars(module).get("__file__")
+    return None if file is None else Path(file).resolve()
 
 
 def _restore(name: str, before: ModuleType | None) -> None:
@@ -96,20 +142,34 @@ def _restore(name: str, before: ModuleType | None) -> None:
 
 
 @contextmanager
-def _import_from(folder: Path) -> Iterator[None]:
-    with _lock, stand_ins():
-        _forget_siblings(folder)
+def _import_from(*folders: Path) -> Iterator[StandIns]:
+    """While entered, modules in these folders can be imported, the first folder first, and stand-ins answer."""
+    paths = [str(folder) for folder in dict.fromkeys(folders)]
+    with _lock, stand_ins() as finder:
+        for folder in folders:
+            _forget_siblings(folder)
         importlib.invalidate_caches()
-        sys.path.insert(0, str(folder))
+        sys.path[:0] = paths
         before = set(sys.modules)
         try:
-            yield
+            yield finder
         finally:
-            if str(folder) in sys.path:
-                sys.path.remove(str(folder))
+            for path in paths:
+                if path in sys.path:
+                    sys.path.remove(path)
             for name in set(sys.modules) - before:
-                if "." not in name and _is_inside(folder, sys.modules[name]):
-                    _siblings[name] = folder
+                if "." not in name and (home := _home_of(name, folders)):
+                    _siblings[name] = home
+            _forget_empty_packages(set(sys.modules) - before)
+
+
+def _forget_empty_packages(names: set[str]) -> None:
+    """Forget mere folders that were taken for packages and in which nothing was imported."""
+    for name in names & set(sys.modules):
+        is_folder = isinstance(getattr(sys.modules[name].__spec__, "loader", None), NamespaceLoader)
+        if is_folder and not any(loaded.startswith(f"{name}.") for loaded in sys.modules):
+            del sys.modules[name]
+            _siblings.pop(name, None)
 
 
 def _forget_siblings(folder: Path) -> None:
@@ -121,9 +181,11 @@ def _forget_siblings(folder: Path) -> None:
                 del sys.modules[loaded]
 
 
-def _is_inside(folder: Path, module: ModuleType) -> bool:
-    file = getattr(module, "__file__", None)
-    return file is not None and folder in Path(file).parents
+def _home_of(name: str, folders: Sequence[Path]) -> Path | None:
+    """The folder that a top-level module was imported from, where it is one of these."""
+    module = sys.modules[name]
+    places = [_file_of(module), *(Path(path) for path in vars(module).get("__path__", ()))]
+    return next((folder for folder in folders for place in places if place and folder in place.parents), None)
 
 
 def _spec(name: str) -> ModuleSpec | None:
@@ -135,6 +197,13 @@ def _spec(name: str) -> ModuleSpec | None:
         raise  # the package is there, but imports something that is not
     except ValueError:  # a module that was run rather than imported
         return None
+
+
+def _is_stand_in(dotted: str, root: str) -> RewardNotLoaded:
+    return RewardNotLoaded(
+        f"{dotted} names the package {root!r}, which is not installed; plaudit stands in for it inside reward files, "
+        f"not for rewards of its own: install {root}, or name one of plaudit's (`plaudit rewards` lists them)"
+    )
 
 
 def _no_such_file(path: Path) -> RewardNotLoaded:

@@ -14,13 +14,13 @@ from types import ModuleType
 from typing import Any
 
 from plaudit.contract.function import RewardFunction
-from plaudit.dialects import recognise
+from plaudit.dialects import dialects_of
 from plaudit.dialects.dialect import parameters
 from plaudit.errors import RewardNotLoaded, did_you_mean
 from plaudit.loading.building import Target, is_reward_class, signature_of
 from plaudit.loading.failures import explain_failures
 
-__all__ = ["Source"]
+__all__ = ["Source", "top_level_names"]
 
 FAVOURED = ("reward", "reward_func")
 MAX_LISTED = 10
@@ -65,11 +65,16 @@ class Source:
     def choose(self) -> Target:
         """The reward called `reward` or `reward_func`, or else the only one there is."""
         candidates = {name: self._standing(name, value) for name, value in vars(self.module).items()}
-        favoured = [name for name in FAVOURED if candidates.get(name, _Standing.NOTHING) <= _Standing.FUNCTION]
-        best = min(candidates.values(), default=_Standing.NOTHING)
+        favoured = {
+            name: candidates[name] for name in FAVOURED if candidates.get(name, _Standing.NOTHING) <= _Standing.FUNCTION
+        }
+        possible = favoured or candidates
+        best = min(possible.values(), default=_Standing.NOTHING)
         if best is _Standing.NOTHING:
             raise self._no_reward()
-        names = self._distinct(favoured or [name for name, standing in candidates.items() if standing is best])
+        names = self._distinct([name for name, standing in possible.items() if standing is best])
+        if best is _Standing.FUNCTION:
+            names = self._without_helpers(names)
         if len(names) > 1:
             what = "functions, none plainly the reward" if best is _Standing.FUNCTION else "rewards"
             specs = ", ".join(f"{self.spec}:{name}" for name in names[:MAX_LISTED])
@@ -81,12 +86,14 @@ class Source:
             return _Standing.NOTHING
         if isinstance(value, RewardFunction):
             return _Standing.OURS
-        home = value if isinstance(value, type) or inspect.isfunction(value) else type(value)
-        if home.__module__ != self.module.__name__:
+        if inspect.ismodule(value):
             return _Standing.NOTHING
+        written_here = getattr(value, "__module__", None) == self.module.__name__
         if isinstance(value, type):
-            return _class_standing(value)
-        if recognise(value) is not None:
+            return _class_standing(value, self.imports) if written_here else _Standing.NOTHING
+        if inspect.isfunction(value) and not written_here:
+            return _Standing.NOTHING
+        if dialects_of(value, self.imports):
             return _Standing.FOREIGN
         return _Standing.FUNCTION if inspect.isfunction(value) and parameters(value) else _Standing.NOTHING
 
@@ -105,6 +112,16 @@ class Source:
             seen.setdefault(id(vars(self.module)[name]), name)
         return list(seen.values())
 
+    def _without_helpers(self, names: list[str]) -> list[str]:
+        """The functions that none of the others calls; all of them where each has a caller."""
+        used = {
+            called
+            for name in names
+            for called in getattr(getattr(vars(self.module)[name], "__code__", None), "co_names", ())
+            if called != name
+        }
+        return [name for name in names if name not in used] or names
+
     def _no_reward(self) -> RewardNotLoaded:
         own = [name for name in self._public() if name not in self.imported_names]
         return RewardNotLoaded(
@@ -113,8 +130,16 @@ class Source:
         )
 
 
-def _class_standing(candidate: type) -> _Standing:
-    if not is_reward_class(candidate) or not _can_be_made(candidate):
+def top_level_names(path: Path) -> set[str]:
+    """The names that a file defines, read without running it; none where it cannot be read."""
+    try:
+        return _bound_names(ast.parse(path.read_bytes()).body)[1]
+    except (SyntaxError, ValueError, OSError):
+        return set()
+
+
+def _class_standing(candidate: type, imports: frozenset[str]) -> _Standing:
+    if not is_reward_class(candidate, imports) or not _can_be_made(candidate):
         return _Standing.NOTHING
     required = [
         p

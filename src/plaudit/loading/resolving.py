@@ -6,18 +6,22 @@ Relative paths count from where the spec stands: the current folder, or the YAML
 import os
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
+from plaudit.contract.boundary import Style
 from plaudit.contract.function import RewardFunction
+from plaudit.dialects.chat_template import ChatTemplateReward
 from plaudit.errors import RewardNotLoaded, did_you_mean
 from plaudit.loading.building import Arguments, Loaded, Target, build
 from plaudit.loading.catalogue import find_named, no_such_name
 from plaudit.loading.composites import build_composite
-from plaudit.loading.expressions import METHODS, build_expression, parse_call
+from plaudit.loading.expressions import METHODS, OPTIONS, USING, build_expression, parse_call
 from plaudit.loading.importing import module_at, module_from_file
-from plaudit.loading.picking import Source
+from plaudit.loading.picking import Source, top_level_names
+from plaudit.normalize import Scope
 
 __all__ = ["load", "resolve"]
 
@@ -26,25 +30,58 @@ _FILE = re.compile(rf"(?P<path>.+?\.py)(?::(?P<call>{_CALL}|[^'\"]*))?", re.DOTA
 _MODULE = re.compile(rf"(?P<module>[A-Za-z_][\w.]*):(?P<call>{_CALL})", re.DOTALL)
 
 
-def load(spec: str | RewardFunction | Callable[..., Any]) -> RewardFunction:
-    """The reward that a spec names: `load("rewards.py:quality")`, `load("0.7 * check_answer + 0.3 * format")`."""
-    return spec if isinstance(spec, RewardFunction) else resolve(spec).reward
+def load(
+    spec: str | RewardFunction | Callable[..., Any],
+    *,
+    dialect: str | None = None,
+    scope: Scope | None = None,
+    chat_template: str | None = None,
+) -> RewardFunction:
+    """The reward that a spec names: `load("rewards.py:quality")`, `load("0.7 * check_answer + 0.3 * format")`.
+
+    The options are for rewards written for other systems: `dialect` says which, `scope` what a reward of batches sees
+    together, `chat_template` how chats become text.
+    """
+    return resolve(spec, dialect=dialect, scope=scope, chat_template=chat_template).reward
 
 
-def resolve(spec: str | RewardFunction | Callable[..., Any]) -> Loaded:
-    """The reward that a spec names, with the convention it was written in and where it came from."""
+def resolve(
+    spec: str | RewardFunction | Callable[..., Any],
+    *,
+    dialect: str | None = None,
+    scope: Scope | None = None,
+    chat_template: str | None = None,
+) -> Loaded:
+    """What `load` gives, with the convention it was written in and where it came from."""
     if isinstance(spec, str | Path):
-        return _Place(Path.cwd()).resolve(str(spec))
-    name = str(getattr(spec, "name", None) or getattr(spec, "__name__", type(spec).__name__))
-    return build(Target(spec, name, f"{name}, as given"))
+        loaded = _Place(Path.cwd(), dialect=dialect).resolve(str(spec))
+    else:
+        name = str(getattr(spec, "name", None) or getattr(spec, "__name__", type(spec).__name__))
+        loaded = build(Target(spec, name, f"{name}, as given"), dialect=dialect)
+    return _apply_options(loaded, scope, chat_template)
+
+
+def _apply_options(loaded: Loaded, scope: Scope | None, chat_template: str | None) -> Loaded:
+    reward = loaded.reward
+    if scope is not None:
+        if scope not in get_args(Scope):
+            raise RewardNotLoaded(f"scope is one of {', '.join(get_args(Scope))}; got {scope!r}")
+        if reward.style is Style.SAMPLE and scope != "sample":
+            raise RewardNotLoaded(f"{reward.name} is given one sample at a time: scope={scope!r} is for batches")
+        reward = copy(reward)
+        reward.scope = scope
+    if chat_template is not None:
+        reward = ChatTemplateReward(reward, chat_template)
+    return replace(loaded, reward=reward)
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a spec stands: the folder that its paths count from, and the YAML files that led here."""
+    """Where a spec stands: the folder that its paths count from, the YAML files that led here, and the dialect."""
 
     folder: Path
     trail: tuple[Path, ...] = ()
+    dialect: str | None = None
 
     def resolve(self, spec: str) -> Loaded:
         text = spec.strip()
@@ -57,13 +94,15 @@ class _Place:
             return self.file(match["path"], match["call"])
         if (match := _MODULE.fullmatch(text)) is not None:
             name, arguments = parse_call(match["call"])
-            return build(self.module(match["module"]).find(name), arguments)
+            return build(self.module(match["module"]).find(name), arguments, self.dialect)
         if ("/" in text or "." in text) and os.path.exists(self.folder / text):
             raise RewardNotLoaded(f"{self.folder / text} is no .py or .yaml file; rewards are loaded from these")
         return build_expression(text, self.look_up, self.resolve)
 
     def look_up(self, text: str, arguments: Arguments | None) -> Loaded:
-        """A name or a dotted name in an expression."""
+        """A name or a dotted name in an expression; `using('spec', …)` is a spec with options."""
+        if text == USING and arguments is not None:
+            return self.using(arguments)
         if "." not in text and (found := find_named(text)) is not None:
             return build(found, arguments)
         return self.dotted(text, arguments)
@@ -74,9 +113,17 @@ class _Place:
             raise RewardNotLoaded(f"no file {path!r}; in an expression, put file specs in quotes: 0.7 * 'my.py:name'")
         source = Source.of(module_from_file(full), path, full.name)
         if call is None:
-            return build(source.choose())
+            return build(source.choose(), dialect=self.dialect)
         name, arguments = parse_call(call)
-        return build(source.find(name), arguments)
+        return build(source.find(name), arguments, self.dialect)
+
+    def using(self, arguments: Arguments) -> Loaded:
+        known = set(arguments.keywords) <= set(OPTIONS)
+        if not known or len(arguments.positional) != 1 or not isinstance(arguments.positional[0], str):
+            raise RewardNotLoaded(f"{USING} takes one quoted spec and any of {', '.join(OPTIONS)}")
+        place = replace(self, dialect=arguments.keywords.get("dialect", self.dialect))
+        loaded = place.resolve(arguments.positional[0])
+        return _apply_options(loaded, arguments.keywords.get("scope"), arguments.keywords.get("chat_template"))
 
     def composite(self, text: str) -> Loaded:
         path = (self.folder / Path(text).expanduser()).resolve()
@@ -85,7 +132,7 @@ class _Place:
             raise RewardNotLoaded(f"no file {path}{did_you_mean(path.name, nearby)}")
         if path in self.trail:
             raise RewardNotLoaded(f"{path} refers to itself: {' → '.join(each.name for each in (*self.trail, path))}")
-        place = _Place(path.parent, (*self.trail, path))
+        place = replace(self, folder=path.parent, trail=(*self.trail, path))
         return Loaded(build_composite(path, lambda spec: place.resolve(spec).reward), "plaudit", path.name)
 
     def module(self, dotted: str) -> Source:
@@ -102,11 +149,24 @@ class _Place:
             raise RewardNotLoaded(f"{dotted} is no reward: {root!r} is, and its methods are {', '.join(METHODS)}{hint}")
         module, left = module_at(dotted, Path.cwd())
         if module is None:
-            raise _no_such_module(dotted) if rest else no_such_name(dotted)
+            if rest:
+                raise _no_such_module(dotted)
+            return self.nearby(dotted, arguments)
         source = Source.of(module, module.__name__, module.__name__)
         if len(left) > 1:
             raise _no_such_module(dotted.rpartition(".")[0])
-        return build(source.find(left[0]) if left else source.choose(), arguments)
+        return build(source.find(left[0]) if left else source.choose(), arguments, self.dialect)
+
+    def nearby(self, name: str, arguments: Arguments | None) -> Loaded:
+        """A bare name that a file of the folder defines, as training configs of Agent-Tunix name their functions."""
+        files = [path for path in sorted(self.folder.glob("*.py")) if name in top_level_names(path)]
+        if not files:
+            raise no_such_name(name)
+        if len(files) > 1:
+            specs = ", ".join(f"{path.name}:{name}" for path in files)
+            raise RewardNotLoaded(f"several files here define {name!r}; say which one: {specs}")
+        source = Source.of(module_from_file(files[0]), files[0].name, files[0].name)
+        return build(source.find(name), arguments, self.dialect)
 
 
 def _no_such_module(dotted: str) -> RewardNotLoaded:

@@ -1,0 +1,237 @@
+"""Reward files that others wrote: do they load, and do they give the numbers of their home?
+
+Reads `shared/data/foreign` beside the project (see its README), lays every repository out as it was, loads each entry
+by its spec and compares the rewards of the five samples with what the entry returned at home. Packages that were
+stubbed for that run are stubbed here too, but for the home package itself, which plaudit stands in for.
+
+    python benchmarks/foreign.py [SYSTEM …] [--write docs/foreign.md]
+"""
+
+import argparse
+import contextlib
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import io
+import json
+import math
+import random
+import sys
+import tempfile
+import types
+import warnings
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest.mock import MagicMock
+
+import torch
+
+from plaudit import Trajectory, score
+from plaudit.dialects import STAND_INS
+from plaudit.errors import PlauditError
+from plaudit.loading import load_agent, resolve
+from tests.shared_data import shared
+
+SEEDS = ("flux", "twinkle", "agent_tunix", "openrlhf", "openrlhf-agent")
+SAME, LOADS, REFUSED, FAILS_BOTH, FAILS, OTHER = (
+    "same", "loads", "refused", "fails in both", "fails here", "OTHER NUMBERS",
+)  # fmt: skip
+MEANING = {
+    SAME: "the numbers of its home",
+    LOADS: "loads and scores; no numbers of its home are recorded",
+    REFUSED: "fails when it is loaded, with an error that names what is missing",
+    FAILS_BOTH: "raises at home and here alike",
+    FAILS: "gives numbers at home, and an error with the reason here",
+    OTHER: "gives other numbers than at home; there must be none",
+}
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of one entry of one file."""
+
+    system: str
+    path: str
+    entry: str
+    verdict: str
+    detail: str = ""
+
+
+def place_of(row: dict[str, Any], target: Path) -> Path:
+    """Where a file stood in its repository; pieces of documentation have no place of their own."""
+    path, original = Path(row["path"]), str(row["original_path"] or "")
+    return target / path.parent / (original if original.endswith(".py") else path.name)
+
+
+def lay_out(index: list[dict[str, Any]], source: Path, target: Path) -> None:
+    """Every repository as it was: files that import their neighbours find them."""
+    for row in index:
+        place = place_of(row, target)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes((source / row["path"]).read_bytes())
+
+
+class Stubs(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Packages that were stubbed at home: importing them succeeds, and everything in them is a mock."""
+
+    def __init__(self, names: list[str]) -> None:
+        homes = {module.partition(".")[0] for module in STAND_INS}
+        self.names = {name for name in names if name not in homes and not importlib.util.find_spec(name)}
+
+    def __enter__(self) -> None:
+        sys.meta_path.append(self)
+
+    def __exit__(self, *_: object) -> None:
+        sys.meta_path.remove(self)
+        for name in [name for name in sys.modules if name.partition(".")[0] in self.names]:
+            del sys.modules[name]
+
+    def find_spec(self, fullname: str, path: Any, target: Any = None) -> importlib.machinery.ModuleSpec | None:
+        if fullname.partition(".")[0] not in self.names:
+            return None
+        return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
+        module = types.ModuleType(spec.name)
+        module.__getattr__ = lambda name: MagicMock(name=name)  # type: ignore[method-assign]  # a module's own hook
+        return module
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        """Nothing to run."""
+
+
+def seed() -> None:
+    """The state of the random generators in which the entries were called at home."""
+    random.seed(0)
+    torch.manual_seed(0)
+
+
+def native_rewards(native: Any) -> list[float] | str | None:
+    """The rewards an entry gave at home, the error it raised there, or None where nothing was recorded."""
+    if isinstance(native, str) or native is None:
+        return native
+    if isinstance(native, dict):
+        for key in ("batch", "str", "rewards"):
+            if key in native:
+                return native_rewards(native[key])
+    if native and isinstance(native[0], dict):
+        return [row["score"] for row in native]
+    if native and isinstance(native[0], list):
+        return list(native[0])
+    return list(native)
+
+
+def judge(row: dict[str, Any], entry: str, file: Path, samples: list[dict[str, str]]) -> Result:
+    """Load one entry, score the samples, compare."""
+    expected = native_rewards(row["native"].get(entry))
+
+    def result(verdict: str, detail: str = "") -> Result:
+        return Result(row["system"], row["path"], entry, verdict, detail.replace("\n", " ").replace("|", "\\|"))
+
+    try:
+        loaded = resolve(f"{file}:{entry}") if entry else resolve(str(file))
+    except (PlauditError, ImportError) as error:
+        return result(FAILS_BOTH if isinstance(expected, str) else REFUSED, _short(str(error), file))
+    trajectories = [Trajectory(row["prompt"], row["response"], ground_truth=row["truth"]) for row in samples]
+    seed()
+    outputs = score(loaded.reward, trajectories)
+    if all(output.ok for output in outputs):
+        given = [output.reward for output in outputs]
+        if expected is None:
+            return result(LOADS, f"{loaded.convention}; gives {given}")
+        same = not isinstance(expected, str) and _agree(given, expected)
+        return result(SAME if same else OTHER, loaded.convention if same else f"{given}, at home {expected}")
+    reason = next(output.reason for output in outputs if not output.ok)
+    return result(FAILS if isinstance(expected, list) else FAILS_BOTH, _short(reason, file))
+
+
+def judge_agent(row: dict[str, Any], file: Path) -> Result:
+    """Agents have no recorded numbers: they load, or the error says what is missing."""
+    try:
+        agent = load_agent(file)
+    except (PlauditError, ImportError) as error:
+        return Result(row["system"], row["path"], "agent", REFUSED, _short(str(error), file))
+    return Result(row["system"], row["path"], "agent", LOADS, f"environment {agent.environment.__name__}")
+
+
+def _agree(given: list[Any], expected: list[Any]) -> bool:
+    return len(given) == len(expected) and all(
+        math.isclose(float(a), float(b), rel_tol=1e-6, abs_tol=1e-6) for a, b in zip(given, expected, strict=True)
+    )
+
+
+def _short(message: str, file: Path) -> str:
+    return message.replace(f"{file.parent.resolve()}/", "").replace(f"{file.parent}/", "")[:160]
+
+
+def run(systems: list[str]) -> list[Result]:
+    """Every entry of every file of the given systems."""
+    source = shared("foreign")
+    if source is None:
+        raise SystemExit("no shared/data/foreign beside the project: nothing to compare with")
+    index = json.loads((source / "index.json").read_text())
+    samples = json.loads((source / "samples.json").read_text())
+    results = []
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder)
+        lay_out(index, source, target)
+        for row in index:
+            if systems and row["system"] not in systems:
+                continue
+            file = place_of(row, target)
+            with (
+                Stubs(row["native_stubs"] or []),
+                warnings.catch_warnings(action="ignore"),
+                contextlib.redirect_stdout(io.StringIO()),
+                contextlib.redirect_stderr(io.StringIO()),
+            ):
+                if row["system"].endswith("agent"):
+                    results.append(judge_agent(row, file))
+                else:
+                    results += [judge(row, entry, file, samples) for entry in row["entries"] or [""]]
+    return results
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("systems", nargs="*", help="only these systems; 'seeds' are the four of the documents")
+    parser.add_argument("--write", type=Path, help="write the table to this page")
+    arguments = parser.parse_args()
+    systems = list(SEEDS) if arguments.systems == ["seeds"] else arguments.systems
+    results = run(systems)
+    page = render(results)
+    print(page)
+    if arguments.write:
+        arguments.write.write_text(page, encoding="utf-8")
+
+
+def render(results: list[Result]) -> str:
+    """The table as a page of the documentation."""
+    systems = dict.fromkeys(each.system for each in results)
+    verdicts = list(MEANING)
+    lines = [
+        "# Reward files that others wrote",
+        "",
+        "Made by `benchmarks/foreign.py` from 103 files of public repositories, with the numbers that their entries",
+        "gave at home. Of the packages they were written for, only TRL is installed here.",
+        "",
+        *(f"- **{verdict}**: {meaning}" for verdict, meaning in MEANING.items()),
+        "",
+        f"| system | {' | '.join(verdicts)} |",
+        f"|---{'|---' * len(verdicts)}|",
+    ]
+    for system in systems:
+        counts = Counter(each.verdict for each in results if each.system == system)
+        lines.append(f"| {system} | {' | '.join(str(counts[verdict] or '') for verdict in verdicts)} |")
+    lines += ["", "| system | file | entry | verdict | convention, or what is missing |", "|---|---|---|---|---|"]
+    for each in results:
+        repository, _, file = each.path.split("/", 1)[1].partition("/")
+        name = f"{repository.replace('+', '/')}: {file.replace('__', '/')}"
+        lines.append(f"| {each.system} | {name} | {each.entry} | {each.verdict} | {each.detail} |")
+    return "\n".join([*lines, ""])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,51 @@
+r"""OpenRLHF's helpers for math rewards, `extract_boxed_answer` and `grade_answer`, by plaudit's exact comparison.
+
+OpenRLHF grades by normalising text and by sympy. Where the two could differ is notation that one of them cannot read;
+what plaudit cannot decide is not equal here, as there.
+"""
+
+from plaudit.verify.math import MathPolicy, Percent, Units, decide
+
+__all__ = ["ANSWERS", "extract_boxed_answer", "grade_answer"]
+
+_POLICY = MathPolicy(units=Units.IGNORE, percent=Percent.UNIT, rounding=False)
+
+
+def last_boxed_only_string(string: str) -> str | None:
+    r"""The last `\boxed{…}` or `\fbox{…}` as it stands, however many braces; None where there is none or it is open."""
+    start = max(string.rfind("\\boxed"), -1)
+    if start < 0:
+        start = string.rfind("\\fbox")
+    depth = 0
+    for place in range(start, len(string)) if start >= 0 else ():
+        depth += {"{": 1, "}": -1}.get(string[place], 0)
+        if string[place] == "}" and not depth:
+            return string[start : place + 1]
+    return None
+
+
+def remove_boxed(value: str | None) -> str | None:
+    r"""What `\boxed{…}` holds; None for anything else."""
+    held = (value or "").removeprefix("\\boxed{").removesuffix("}")
+    return held if value == f"\\boxed{{{held}}}" else None
+
+
+def extract_boxed_answer(solution: str) -> str | None:
+    r"""What the last `\boxed{…}` of a solution holds, or None."""
+    return remove_boxed(last_boxed_only_string(solution))
+
+
+def grade_answer(given_answer: str | None, ground_truth: str | None) -> bool:
+    """Whether an answer is the ground truth."""
+    if given_answer is None or ground_truth is None:
+        return False
+    return decide(str(ground_truth), str(given_answer), _POLICY).equal is True
+
+
+_MATH: dict[str, object] = {
+    each.__name__: each for each in (extract_boxed_answer, grade_answer, last_boxed_only_string, remove_boxed)
+}
+ANSWERS: dict[str, dict[str, object]] = {
+    "openrlhf.utils": {name: _MATH[name] for name in ("extract_boxed_answer", "grade_answer")},
+    "openrlhf.utils.math_utils": _MATH,
+}

@@ -1,0 +1,214 @@
+"""Twinkle's trajectories and rewards, written from how `twinkle.data_format` and `twinkle.reward` behave.
+
+`MathReward` compares what is boxed, or else the whole text, as Twinkle does; the comparison itself is plaudit's exact
+one in place of sympy's.
+"""
+
+import json
+import logging
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from plaudit.dialects.standins import Later
+from plaudit.trajectory import Trajectory
+from plaudit.verify.math import MathPolicy, decide
+
+__all__ = ["ANSWERS", "TwinkleMessage", "TwinkleTrajectory"]
+
+_COMPARED = MathPolicy(rounding=False)
+
+
+class TwinkleMessage(dict[str, Any]):
+    """A chat message, a dict as Twinkle has it; `message.content` reads like `message["content"]`."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self:
+            raise AttributeError(f"the message has no {name!r}; it has {', '.join(self)}")
+        return self[name]
+
+
+class TwinkleTrajectory(dict[str, Any]):
+    """Twinkle's trajectory: a dict with `messages` and `user_data`, whose `response` is what the assistant said last.
+
+    It equals whatever has, or is, the same response: that is how rewards compare it with a ground truth.
+    """
+
+    @classmethod
+    def of(cls, trajectory: Trajectory) -> "TwinkleTrajectory":
+        """Our trajectory as Twinkle's rewards read it; columns and metadata are keys, and entries of `user_data`."""
+        known = {**trajectory.columns, **trajectory.metadata}
+        if trajectory.ground_truth is not None:
+            known = {"ground_truth": trajectory.ground_truth, **known}
+        fields = {name: getattr(trajectory, name) for name in ("id", "group", "task") if getattr(trajectory, name)}
+        messages = [TwinkleMessage(message) for message in trajectory.messages]
+        return cls({**known, **fields, "messages": messages, "user_data": list(known.items())})
+
+    @classmethod
+    def saying(cls, truth: Any, prompt: Any = "") -> "TwinkleTrajectory":
+        """A trajectory whose response is a ground truth."""
+        return cls.of(Trajectory(prompt, "" if truth is None else str(truth), ground_truth=truth))
+
+    @property
+    def response(self) -> str:
+        """The last thing that the assistant said."""
+        said = [message.get("content") or "" for message in self["messages"] if message.get("role") == "assistant"]
+        return str(said[-1]) if said else ""
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self:
+            raise AttributeError(f"the trajectory has no {name!r}; it has {', '.join(self)}")
+        return self[name]
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Trajectory | TwinkleTrajectory):
+            return self.response == other.response
+        return self.response == (str(other) if type(other) in (int, float) else other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:  # type: ignore[override]  # a frozen view, though a dict
+        return hash(self.response)
+
+
+class Reward:
+    """The base of Twinkle's rewards: define `__call__(trajectories, ground_truths)`."""
+
+
+class FormatReward(Reward):
+    """1.0 with `<think>…</think>` and `<answer>…</answer>` anywhere, else 0.0."""
+
+    def __call__(self, trajectories: Sequence[Any], ground_truths: Any = None) -> list[float]:
+        tags = (r"<think>.*?</think>", r"<answer>.*?</answer>")
+        return [float(all(re.search(tag, _said(each), re.DOTALL) for tag in tags)) for each in trajectories]
+
+
+class MathReward(Reward):
+    """1.0 where the boxed answer, or else the whole text, equals the ground truth's."""
+
+    def __init__(self, ground_truth_key: str = "solution") -> None:
+        self.ground_truth_key = ground_truth_key
+
+    def __call__(self, trajectories: Sequence[Any], ground_truths: Sequence[Any]) -> list[float]:
+        pairs = zip(trajectories, ground_truths, strict=False)
+        return [float(_equal(_last(said), self._truth(truth))) for said, truth in pairs]
+
+    def _truth(self, truth: Any) -> str:
+        if not isinstance(truth, dict):
+            return str(truth)
+        named = user_data_get(truth.get("user_data"), self.ground_truth_key)
+        return _last(truth) if named is None else str(named)
+
+
+class GSM8KAccuracyReward(Reward):
+    """1.0 where the last boxed answer, or else the last number after ####, is the ground truth in `user_data`."""
+
+    def __call__(self, trajectories: Sequence[Any], **_: Any) -> list[float]:
+        return [float(self._is_right(each)) for each in trajectories]
+
+    def _is_right(self, trajectory: Any) -> bool:
+        answer = self.extract_answer(_said(trajectory))
+        entries = [value for key, value in trajectory.get("user_data") or [] if key == "ground_truth"]
+        truth = entries[0] if entries else ""
+        if not answer or not truth:
+            return False
+        try:
+            return abs(float(answer) - float(truth)) < 1e-5
+        except (ValueError, OverflowError):
+            return bool(answer == truth)
+
+    @staticmethod
+    def extract_answer(completion: str) -> str:
+        """The answer at the end of a completion, without commas and spaces; empty where there is none."""
+        end = completion[-500:]
+        marked = re.findall(r"####\s*([\-\d,\.\s]+)", end)
+        answer = _boxed(end) or (marked[-1] if marked else "")
+        return answer.replace(",", "").replace(" ", "").strip()
+
+
+class GSM8KFormatReward(Reward):
+    """1.0 where a boxed answer or a number after #### is there."""
+
+    def __call__(self, trajectories: Sequence[Any], **_: Any) -> list[float]:
+        said = [_said(each) for each in trajectories]
+        return [float(bool(_boxed(text) or re.search(r"####\s*[\-\d,\.]+", text))) for text in said]
+
+
+def pack_value(value: Any) -> str:
+    """A value of `user_data` as JSON."""
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def user_data_get(items: Any, key: str, default: Any = None) -> Any:
+    """The first value under `key` in `user_data`, read as JSON where it is JSON."""
+    entries = items if isinstance(items, list) else []
+    pairs = [each for each in entries if isinstance(each, list | tuple) and len(each) == 2 and each[0] == key]
+    if not pairs:
+        return default
+    value = pairs[0][1]
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
+
+
+def _said(trajectory: Any) -> str:
+    """What the assistant said last."""
+    messages = reversed(trajectory.get("messages", []))
+    return next((message.get("content", "") for message in messages if message.get("role") == "assistant"), "")
+
+
+def _last(trajectory: Any) -> str:
+    """What was said last, by whomever."""
+    return str(trajectory["messages"][-1]["content"])
+
+
+def _equal(said: str, truth: str) -> bool:
+    answers = []
+    for text in (said, truth):
+        marked = text.split("# Answer")[1] if "# Answer" in text else text
+        answers.append(re.sub(r"\\[()\[\]]", "", _boxed(marked) or marked).strip())
+    return answers[0] == answers[1] or decide(answers[1], answers[0], _COMPARED).equal is True
+
+
+def _boxed(text: str) -> str:
+    r"""What the last \boxed{} holds, however many braces; empty where there is none or it is left open."""
+    start = text.rfind(r"\boxed{")
+    if start < 0:
+        return ""
+    start += len(r"\boxed{")
+    depth = 1
+    for place in range(start, len(text)):
+        depth += {"{": 1, "}": -1}.get(text[place], 0)
+        if not depth:
+            return text[start:place].strip()
+    return ""
+
+
+_MESSAGES: dict[str, object] = {"Message": TwinkleMessage}
+_TRAJECTORY: dict[str, object] = {
+    "Trajectory": TwinkleTrajectory, "pack_value": pack_value, "user_data_get": user_data_get,
+}  # fmt: skip
+_REWARDS: dict[str, type[Reward]] = {
+    each.__name__: each for each in (FormatReward, GSM8KAccuracyReward, GSM8KFormatReward, MathReward, Reward)
+}
+ANSWERS: dict[str, dict[str, object]] = {
+    "twinkle": {"get_logger": logging.getLogger},
+    "twinkle.advantage": {
+        "GRPOAdvantage": Later("plaudit.training", "GRPOAdvantage"),
+        "RLOOAdvantage": Later("plaudit.training", "RLOOAdvantage"),
+    },
+    "twinkle.sampler": {"vLLMSampler": Later("plaudit.training", "VLLMSampler")},
+    "twinkle.data_format": {**_MESSAGES, **_TRAJECTORY},
+    "twinkle.data_format.message": _MESSAGES,
+    "twinkle.data_format.trajectory": _TRAJECTORY,
+    "twinkle.reward": dict(_REWARDS),
+    "twinkle.reward.base": {"Reward": Reward},
+    "twinkle.reward.format_reward": {"FormatReward": FormatReward},
+    "twinkle.reward.gsm8k": {
+        "GSM8KAccuracyReward": GSM8KAccuracyReward, "GSM8KFormatReward": GSM8KFormatReward,
+    },
+    "twinkle.reward.math_reward": {"MathReward": MathReward},
+    "twinkle_client": {},
+}  # fmt: skip
