@@ -16,7 +16,7 @@ from plaudit.cli.console import print_message, reserve_stdout
 from plaudit.cli.rewards import catalogue, check, test
 from plaudit.cli.scoring import explain, score
 from plaudit.cli.system import doctor, run_code, verify, version
-from plaudit.cli.training import train
+from plaudit.cli.training import evaluate, merge, sample, train
 from plaudit.errors import PlauditError
 
 __all__ = ["app", "main"]
@@ -37,6 +37,9 @@ COMMANDS: dict[str, Callable[..., int | None]] = {
     "test": test.test_command,
     "check": check.check,
     "train": train.train,
+    "eval": evaluate.evaluate,
+    "sample": sample.sample,
+    "merge": merge.merge,
     "verify": verify.verify,
     "run-code": run_code.run_code,
     "doctor": doctor.doctor,

@@ -9,7 +9,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-__all__ = ["MAX_BINS", "Bin", "Distribution", "make_bins", "quantile"]
+__all__ = ["MAX_BINS", "Bin", "Distribution", "make_bins", "quantile", "wilson_interval"]
 
 MAX_BINS = 10
 
@@ -78,6 +78,22 @@ def quantile(ordered: Sequence[float], share: float) -> float:
     low, high = ordered[below], ordered[min(below + 1, len(ordered) - 1)]
     part = place - below
     return min(high, max(low, low * (1 - part) + high * part))  # rounding must not lead outside
+
+
+def wilson_interval(share: float, count: int, z: float = 1.96) -> tuple[float, float]:
+    """Bounds of a share that was found among `count` (Wilson 1927); with the default `z`, 95 of 100 hold the true one.
+
+    For means of values in [0, 1] that are not all 0 or 1 the bounds are wider than they need be, never narrower.
+
+    >>> [round(bound, 3) for bound in wilson_interval(1.0, 10)]
+    [0.722, 1.0]
+    """
+    if count < 1:
+        return 0.0, 1.0
+    scale = 1.0 + z * z / count
+    centre = (share + z * z / (2 * count)) / scale
+    reach = z / scale * math.sqrt(share * (1.0 - share) / count + z * z / (4 * count * count))
+    return max(0.0, centre - reach), min(1.0, centre + reach)
 
 
 def make_bins(ordered: Sequence[float]) -> tuple[Bin, ...]:

@@ -47,3 +47,10 @@ from .sampling.vllm import VLLMSampler as VLLMSampler
 from .tasks.catalog import TASKS as TASKS
 from .tasks.catalog import find_task as find_task
 from .tasks.task import Task as Task
+from .trained import EvaluatedTask as EvaluatedTask
+from .trained import EvaluationSettings as EvaluationSettings
+from .trained import TrainedModel as TrainedModel
+from .trained import evaluate_model as evaluate_model
+from .trained import load_run_task as load_run_task
+from .trained import merge_model as merge_model
+from .trained import open_model as open_model

@@ -1,0 +1,140 @@
+"""`plaudit eval`: how good a model is on held-out prompts, apart from any training."""
+
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+from rich.table import Table
+
+from plaudit import training
+from plaudit.cli.console import print_json, print_message, print_result
+from plaudit.cli.options import DEFAULT_DEADLINE_S, ColumnsOption, JsonOption, QuietOption, column_mapping
+from plaudit.cli.progress import show_progress
+from plaudit.cli.training.sample import ModelArgument, ServedModelOption
+from plaudit.contract.function import Rewarding
+from plaudit.engine import Scorer
+from plaudit.errors import InvalidSettings
+from plaudit.report.formatting import bare_table
+from plaudit.rollouts import RolloutsWriter, ScoredRollout
+from plaudit.training import EvaluatedTask, EvaluationSettings, Prompts, Task
+
+__all__ = ["evaluate"]
+
+FIGURES = {"greedy": "greedy score", "score": "mean score", "reward": "mean reward"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Exam:
+    """Prompts, and what judges the responses to them; a built-in task's own reward is quick and needs no deadline."""
+
+    prompts: Prompts
+    reward: Rewarding | str
+    deadline_s: float | None
+
+
+def evaluate(
+    model: ModelArgument,
+    tasks: Annotated[
+        list[str] | None, typer.Option("--task", metavar="NAME", help="A built-in task; several are told apart.")
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option("--data", metavar="FILE", help="Prompts with ground truths, as `data.path` takes them."),
+    ] = None,
+    reward: Annotated[
+        str | None, typer.Option("--reward", metavar="REWARD", help="What judges; a task has a reward of its own.")
+    ] = None,
+    columns: ColumnsOption = None,
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Ask only so many prompts of each task.")] = None,
+    samples: Annotated[int, typer.Option("-n", "--samples", min=1, help="How many responses to each prompt.")] = 8,
+    pass_at: Annotated[
+        list[int] | None, typer.Option("-k", "--pass-at", metavar="K", help="pass@K; may be given several times.")
+    ] = None,
+    temperature: Annotated[float, typer.Option("--temperature", "-t", min=0.0, help="Of the samples.")] = 1.0,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Keep every scored sample as a rollouts file.")
+    ] = None,
+    served: ServedModelOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> int:
+    """Evaluate a model: mean score, pass@k and the likeliest response, with 95 % intervals over the prompts."""
+    exams = _exams(model, tasks or [], data, reward, column_mapping(columns), limit)
+    settings = EvaluationSettings(samples, tuple(pass_at or [1]), greedy=temperature > 0)
+    trained = training.open_model(model, model=served)
+    sampling = training.SamplingSettings(trained.max_new_tokens, temperature=temperature)
+    settings = replace(settings, sampling=sampling)
+    total = sum(len(exam.prompts) for exam in exams) * (samples + settings.greedy)
+    found: list[EvaluatedTask] = []
+    with ExitStack() as stack:
+        tick = stack.enter_context(show_progress("evaluating", total, quiet=quiet))
+        writer = None if output is None else stack.enter_context(RolloutsWriter(output))
+
+        def keep(rollout: ScoredRollout) -> None:
+            tick(rollout.output)
+            if writer is not None:
+                writer.write(rollout)
+
+        for exam in exams:
+            backend = "inline" if exam.deadline_s is None else "processes"
+            with Scorer(exam.reward, backend=backend, deadline_s=exam.deadline_s) as scorer:
+                found += training.evaluate_model(trained, exam.prompts, scorer, settings, keep)
+    if json:
+        print_json([task.to_dict() for task in found])
+    elif not quiet:
+        print_result(_table(found))
+    if output is not None and not quiet:
+        print_message(f"every sample is in {output}")
+    return 0
+
+
+def _exams(
+    model: str, tasks: list[str], data: Path | None, reward: str | None, columns: dict[str, str], limit: int | None
+) -> list[_Exam]:
+    """What is asked: built-in tasks, a data file, or the held-out prompts of the run that is evaluated."""
+    if tasks and data is not None:
+        raise InvalidSettings("either --task or --data says what to ask, not both")
+    if data is not None:
+        if reward is None:
+            raise InvalidSettings(f"{data} says what to ask, but nothing says what is good: add --reward REWARD")
+        return [_Exam(training.read_prompts(data, columns=columns, limit=limit), reward, DEFAULT_DEADLINE_S)]
+    if tasks:
+        return [_task_exam(training.find_task(name), reward, limit) for name in tasks]
+    own = training.load_run_task(model, reward)
+    if own is None:
+        known = ", ".join(training.TASKS)
+        raise InvalidSettings(f"say what to ask: --task NAME (there are {known}), or --data FILE with --reward REWARD")
+    if not own.held_out:
+        raise InvalidSettings(
+            f"the run in {model} held no prompts out; say what to ask: --data FILE with --reward REWARD"
+        )
+    return [_task_exam(own, reward, limit)]
+
+
+def _task_exam(task: Task, reward: str | None, limit: int | None) -> _Exam:
+    rows = (msgspec.structs.replace(row, task=row.task or task.name) for row in task.held_out[:limit])
+    judge = task.reward if reward is None else reward
+    if judge is None:
+        raise InvalidSettings(f"{task.name} is judged by an agent's environment; say what judges here: --reward REWARD")
+    return _Exam(Prompts(tuple(rows)), judge, DEFAULT_DEADLINE_S if isinstance(judge, str) else None)
+
+
+def _table(found: list[EvaluatedTask]) -> Table:
+    table = bare_table("task", "figure", "value", "95 % interval", "prompts")
+    for task in found:
+        names = sorted(task.figures, key=lambda name: (name == "reward", name))
+        for place, name in enumerate(names):
+            figure = task.figures[name]
+            table.add_row(
+                (task.task or "data") if place == 0 else "",
+                FIGURES.get(name, name),
+                f"{figure.value:.3f}",
+                f"{figure.low:.3f} to {figure.high:.3f}",
+                f"{task.prompts:,}" if place == 0 else "",
+            )
+        if task.unscored:
+            table.add_row("", "not scored", f"{task.unscored:,} of {task.samples:,} samples", "", "")
+    return table
