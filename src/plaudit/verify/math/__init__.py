@@ -5,7 +5,7 @@ from plaudit.verify.math.decide import decide
 from plaudit.verify.math.extract import Extraction, extract
 from plaudit.verify.math.extraction.doubts import Rejection
 from plaudit.verify.math.extraction.marks import Source
-from plaudit.verify.math.policy import MathPolicy, Percent, Units, policy_from_switches
+from plaudit.verify.math.policy import MathPolicy, Names, Percent, Units, policy_from_switches
 from plaudit.verify.math.verdict import MathVerdict, VerdictStatus, verify_math
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "MathPolicy",
     "MathVerdict",
     "Method",
+    "Names",
     "Percent",
     "Rejection",
     "Source",

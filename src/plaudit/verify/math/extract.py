@@ -16,7 +16,7 @@ from plaudit.verify.math.extraction.boxes import find_boxes
 from plaudit.verify.math.extraction.doubts import (
     Rejection,
     Rival,
-    denial_of_number,
+    denies_itself,
     find_rivals,
     hedges_of_number,
     is_corrected,
@@ -29,16 +29,14 @@ from plaudit.verify.math.extraction.phrases import find_phrases
 from plaudit.verify.math.extraction.unmarked import find_unmarked_answer
 from plaudit.verify.math.policy import MathPolicy
 from plaudit.verify.numbers import NUMBER, find_numbers, without_calculator_marks
-from plaudit.verify.tags import find_blocks, without_thinking
+from plaudit.verify.tags import without_thinking
 from plaudit.verify.text import remove_invisible
 
 __all__ = [
     "FINDERS",
     "Extraction",
-    "Rejection",
-    "Rival",
-    "Source",
     "extract",
+    "extract_unmarked",
     "find_marks",
     "read_response",
     "read_truth",
@@ -49,7 +47,8 @@ __all__ = [
 class Extraction(NamedTuple):
     """What a response gives as its answer, and from where; `rejected` says why it does not count.
 
-    `whole` is the statement that the answer begins. Where a rival differs from the answer, the answer does not count.
+    `whole` is the statement that the answer begins, `together` all answers that are marked in the same way, as a list.
+    Where a rival differs from the answer, the answer does not count.
     """
 
     answer: str | None
@@ -57,6 +56,7 @@ class Extraction(NamedTuple):
     rejected: Rejection | None = None
     whole: str = ""
     rivals: tuple[Rival, ...] = ()
+    together: str = ""
 
 
 def extract(response: str, policy: MathPolicy) -> Extraction:
@@ -66,8 +66,12 @@ def extract(response: str, policy: MathPolicy) -> Extraction:
     '4'
     """
     text = read_response(response, policy)
-    if marks := find_marks(text):
-        return _weigh(marks, text)
+    marks = find_marks(text)
+    return _weigh(marks, text) if marks else extract_unmarked(text, policy)
+
+
+def extract_unmarked(text: str, policy: MathPolicy) -> Extraction:
+    """The answer of a text whose marks, if it has any, do not count."""
     mark = find_unmarked_answer(text, policy)
     return Extraction(None, None, Rejection.NONE_FOUND) if mark is None else _weigh_unmarked(mark, text)
 
@@ -91,6 +95,11 @@ def read_response(response: str, policy: MathPolicy) -> str:
     return without_calculator_marks(text)
 
 
+MAX_TOGETHER = 10  # marks that may be one answer together
+NEAR = 400  # characters before an answer in which another in words contradicts it
+_MAY_HAVE = {Source.BOXED: "box", Source.TAG: "</", Source.HASHES: "####", Source.PHRASE: "nswer"}
+_ANSWER_TAG = re.compile(r"<(/?)answer>", re.IGNORECASE)
+_PLAIN_ANSWER = re.compile(r"answers?\**\s*(?:is|are|was|:|=)", re.IGNORECASE)
 _THINK_TAG = re.compile(r"</?think(?:ing)?>", re.IGNORECASE)
 # A number alone, or the last line: anything else behind four hashes is a heading.
 _HASHES = re.compile(rf"(?:^|(?<=\s))####[ \t]*({NUMBER}(?=\s*$)|\S[^\n]*(?=\s*\Z))", re.MULTILINE)
@@ -102,9 +111,18 @@ _PLAIN_NUMBER = re.compile(r"-?\d[\d.,/]*")
 
 
 def _find_tags(text: str) -> list[Mark]:
-    if "<" not in text:
+    """What stands between an opening tag and the closing one right after it; a tag that prose only names is skipped."""
+    if "</" not in text:
         return []
-    return [Mark(block.text, Source.TAG, block.start, block.end) for block in find_blocks(text, "answer")[-MAX_MARKS:]]
+    marks: list[Mark] = []
+    opened: re.Match[str] | None = None
+    for tag in _ANSWER_TAG.finditer(text):
+        if not tag[1]:
+            opened = tag
+        elif opened is not None:
+            marks.append(Mark(text[opened.end() : tag.start()], Source.TAG, opened.start(), tag.end()))
+            opened = None
+    return marks[-MAX_MARKS:]
 
 
 def _find_hashes(text: str) -> list[Mark]:
@@ -127,27 +145,52 @@ def _weigh(marks: list[Mark], text: str) -> Extraction:
     answer, whole = tidy(last.text), tidy(last.whole) if last.whole else ""
     if is_denied(last, text):
         return Extraction(answer, last.source, Rejection.NEGATED, whole)
-    if len(marks) == 1 and not _INK.search(text, last.end):
-        return Extraction(answer, last.source, None, whole)
+    earlier = [mark for mark in marks[:-1] if _stands(mark, last, text)]
+    together = ", ".join(tidy(mark.text) for mark in (*earlier, last)) if 0 < len(earlier) < MAX_TOGETHER else ""
+    others = [*earlier, *_find_other_kinds(last, text)]
+    if not _INK.search(text, last.end):
+        return Extraction(answer, last.source, None, whole, tuple(_contradictions(others, last)), together)
     if is_retracted(last, text):
         return Extraction(answer, last.source, Rejection.RETRACTED, whole)
-    return Extraction(
-        answer, last.source, None, whole, tuple(find_rivals(last, text) + _find_contradictions(marks, text))
-    )
+    rivals = (*find_rivals(last, text), *_contradictions(others, last))
+    return Extraction(answer, last.source, None, whole, rivals, together)
 
 
-def _find_contradictions(marks: list[Mark], text: str) -> list[Rival]:
-    """Earlier answers that were not denied or corrected, and answers marked in a weaker way after the last."""
-    last = marks[-1]
-    earlier = [mark for mark in marks[:-1] if not is_denied(mark, text) and not is_corrected(mark, last, text)]
-    after = text[last.end :]
-    later = []
-    if _DIGIT.search(after):
-        later = [mark for source, find in FINDERS.items() if source is not last.source for mark in find(after)]
-    if not earlier and not later:
-        return []
-    texts = dict.fromkeys(tidy(mark.text) for mark in (*earlier, *filter(_has_digit, later)))
-    return [Rival(other, Rejection.CONTRADICTED) for other in texts if other and other != tidy(last.text)]
+def _find_other_kinds(last: Mark, text: str) -> list[Mark]:
+    """Answers marked in another way than the last: by tags or hashes anywhere, in words near it or after it."""
+    kinds = [source for source in FINDERS if source is not last.source and _MAY_HAVE[source] in text]
+    near = max(0, last.start - NEAR)
+    if Source.PHRASE not in kinds and "nswer" in text[near : last.start]:
+        kinds.append(Source.PHRASE)
+    found = []
+    for source in kinds:
+        skipped = near if source is Source.PHRASE else 0
+        for mark in FINDERS[source](text[skipped:]):
+            start, end = mark.start + skipped, mark.end + skipped
+            apart = end <= last.start or start >= last.end
+            said = source is not Source.PHRASE or start >= last.end or _PLAIN_ANSWER.match(text, start)
+            moved = mark._replace(start=start, end=end)
+            if (
+                apart
+                and said
+                and _has_digit(mark)
+                and not is_denied(moved, text)
+                and not is_corrected(moved, last, text)
+            ):
+                found.append(moved)
+    return found
+
+
+def _stands(mark: Mark, last: Mark, text: str) -> bool:
+    """Whether a mark is neither denied nor corrected before the last."""
+    return not is_denied(mark, text) and not is_corrected(mark, last, text)
+
+
+def _contradictions(others: list[Mark], last: Mark) -> list[Rival]:
+    """The other answers that are not the same text as the last."""
+    answer = tidy(last.text)
+    texts = {tidy(mark.text): tidy(mark.whole) for mark in others}
+    return [Rival(text, Rejection.CONTRADICTED, whole) for text, whole in texts.items() if text and text != answer]
 
 
 def _has_digit(mark: Mark) -> bool:
@@ -157,13 +200,17 @@ def _has_digit(mark: Mark) -> bool:
 def _weigh_unmarked(mark: Mark, text: str) -> Extraction:
     answer, whole = tidy(mark.text), tidy(mark.whole)
     if mark.source in (Source.NUMBER, Source.EQUATION):
+        if is_denied(mark, text):
+            return Extraction(answer, mark.source, Rejection.NEGATED, whole)
+        if is_retracted(mark, text):
+            return Extraction(answer, mark.source, Rejection.RETRACTED, whole)
         numbers = find_numbers(mark.whole)
         number = next((one for one in reversed(numbers) if one.text == mark.text), numbers[-1])
-        if denial_of_number(mark.whole, number):
-            return Extraction(answer, mark.source, Rejection.NEGATED, whole)
         return Extraction(answer, mark.source, None, whole, tuple(hedges_of_number(mark.whole, number, numbers)))
     if mark.source in (Source.BOLD, Source.MATH):
-        return _weigh([mark], text[-20_000:])
+        return _weigh([mark], text)
+    if mark.source is Source.WHOLE and denies_itself(mark.text):
+        return Extraction(answer, mark.source, Rejection.NEGATED, whole)
     return Extraction(answer, mark.source, None, whole)
 
 

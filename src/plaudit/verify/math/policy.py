@@ -10,7 +10,7 @@ from typing import Any
 
 from plaudit.errors import InvalidSettings, did_you_mean
 
-__all__ = ["MathPolicy", "Percent", "Units", "parse_switches", "policy_from_switches"]
+__all__ = ["MathPolicy", "Names", "Percent", "Units", "parse_switches", "policy_from_switches"]
 
 
 class Units(StrEnum):
@@ -28,12 +28,20 @@ class Percent(StrEnum):
     STRICT = "strict"  # 50 % is 0.5 and nothing else
 
 
+class Names(StrEnum):
+    """Whether an answer must call its unknowns what the truth calls them."""
+
+    STRICT = "strict"  # `y = 2` does not answer `x = 2`, nor 1/m 1/n; families such as kπ may count by any letter
+    FREE = "free"  # any letter will do
+
+
 @dataclass(frozen=True, slots=True)
 class MathPolicy:
     """The switches of `verify_math`.
 
     - `units`: whether units beside numbers are compared, ignored or required.
     - `percent`: whether the sign may be left out ("50%" for "50").
+    - `names`: whether the letters of unknowns must be those of the truth.
     - `rounding`: a decimal truth of at least `min_decimals` decimals accepts exact values that round to it.
     - `min_decimals`: how many decimals make a truth a rounded one.
     - `answer_digits`: a decimal answer of at least so many significant digits may stand for an exact truth that has no
@@ -47,6 +55,7 @@ class MathPolicy:
 
     units: Units = Units.COMPARE
     percent: Percent = Percent.UNIT
+    names: Names = Names.STRICT
     rounding: bool = True
     min_decimals: int = 2
     answer_digits: int = 10
@@ -59,6 +68,7 @@ class MathPolicy:
     def __post_init__(self) -> None:
         object.__setattr__(self, "units", Units(self.units))
         object.__setattr__(self, "percent", Percent(self.percent))
+        object.__setattr__(self, "names", Names(self.names))
         if self.min_decimals < 1:
             raise ValueError(f"min_decimals must be at least 1, got {self.min_decimals}: whole numbers are not rounded")
         if self.answer_digits < 1:

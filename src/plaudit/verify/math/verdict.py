@@ -12,8 +12,8 @@ from typing import Any
 from plaudit.verify.math.choices import find_letter, find_options
 from plaudit.verify.math.comparison.forms import Method
 from plaudit.verify.math.decide import Decision, decide, quote
-from plaudit.verify.math.extract import Extraction, extract, read_response, read_truth
-from plaudit.verify.math.extraction.doubts import Rejection
+from plaudit.verify.math.extract import Extraction, extract, extract_unmarked, read_response, read_truth
+from plaudit.verify.math.extraction.doubts import Rejection, Rival, denies_itself
 from plaudit.verify.math.extraction.marks import Source
 from plaudit.verify.math.extraction.unmarked import is_bare
 from plaudit.verify.math.policy import MathPolicy
@@ -62,11 +62,16 @@ def verify_math(
     found = extract(response, policy)
     if found.answer is None:
         return MathVerdict(False, VerdictStatus.NO_ANSWER, Rejection.NONE_FOUND.value, truth)
-    if found.rejected:
+    if found.rejected and not _is_truth_verbatim(truth, found):
         return _reject(truth, found, found.rejected)
     decision = _decision(truth, found.answer, policy, prompt)
     if decision.equal:
         return _accept_unless_rivalled(truth, found, decision, policy)
+    if found.together and (joint := decide(truth, found.together, policy)).equal:
+        others = tuple(rival for rival in found.rivals if rival.why is not Rejection.CONTRADICTED)
+        return _accept_unless_rivalled(truth, found._replace(answer=found.together, rivals=others), joint, policy)
+    if found.source is Source.PHRASE and _DIGIT.search(truth) and not _MATHEMATICAL.search(found.answer):
+        return _verify_unmarked(truth, response, found, policy)
     if (whole := _whole_decision(truth, response, found, policy)) is not None:
         others = tuple(rival for rival in found.rivals if rival.why is not Rejection.HEDGED)
         return _accept_unless_rivalled(truth, found._replace(answer=found.whole, rivals=others), whole, policy)
@@ -79,14 +84,14 @@ def find_committed_answer(response: str, policy: MathPolicy = DEFAULT) -> Extrac
     if found.answer is None or found.rejected:
         return found
     for rival in found.rivals:
-        if _differs(found.answer, rival.text, policy):
+        if _differs(found.answer, rival, policy):
             return found._replace(rejected=rival.why)
     return found
 
 
 _EXPLICIT = {Source.BOXED, Source.TAG, Source.HASHES}
 _DIGIT = re.compile(r"\d")
-_MATHEMATICAL = re.compile(r"[\d\\=+^∞∅π√]")
+_MATHEMATICAL = re.compile(r"[\d\\=+^∞∅π√(]|\b(?:arc|a)?(?:sin|cos|tan|ln|log|sqrt)")
 
 
 def _decision(truth: str, answer: str, policy: MathPolicy, prompt: str | None) -> Decision:
@@ -102,6 +107,17 @@ def _decision(truth: str, answer: str, policy: MathPolicy, prompt: str | None) -
     if answer_letter and truth_letter is None:
         return decide(truth, options[answer_letter], policy)._replace(method=Method.CHOICE)
     return decision
+
+
+def _verify_unmarked(truth: str, response: str, found: Extraction, policy: MathPolicy) -> MathVerdict:
+    """The verdict where "the answer is even" announces words and the number comes without a mark."""
+    other = extract_unmarked(read_response(response, policy), policy)
+    if other.answer is None or other.rejected or other.source is Source.WHOLE:
+        return _not_equal(truth, found, decide(truth, found.answer or "", policy))
+    decision = decide(truth, other.answer, policy)
+    if decision.equal:
+        return _accept_unless_rivalled(truth, other, decision, policy)
+    return _not_equal(truth, other, decision)
 
 
 def _whole_decision(truth: str, response: str, found: Extraction, policy: MathPolicy) -> Decision | None:
@@ -121,18 +137,27 @@ def _whole_decision(truth: str, response: str, found: Extraction, policy: MathPo
 def _accept_unless_rivalled(truth: str, found: Extraction, decision: Decision, policy: MathPolicy) -> MathVerdict:
     """Right, unless the response offers something else beside the right answer."""
     for rival in found.rivals:
-        if _differs(found.answer or "", rival.text, policy):
+        if _differs(found.answer or "", rival, policy):
             return _reject(truth, found, rival.why)
     return MathVerdict(True, VerdictStatus.OK, decision.reason, truth, found.answer, found.source, decision.method)
 
 
-def _differs(answer: str, rival: str, policy: MathPolicy) -> bool:
-    """Whether a rival is another answer of the same kind; remarks in words do not rival a number."""
-    if bool(_DIGIT.search(answer)) != bool(_DIGIT.search(rival)):
+def _differs(answer: str, rival: Rival, policy: MathPolicy) -> bool:
+    """Whether a rival is another answer of the same kind; remarks in words and other forms of the same are not."""
+    if bool(_DIGIT.search(answer)) != bool(_DIGIT.search(rival.text)):
         return False
-    if _DIGIT.search(answer) and not is_bare(rival):
+    if _DIGIT.search(answer) and not is_bare(rival.text):
         return False
-    return decide(answer, rival, policy).equal is False
+    forms = [rival.text, rival.whole] if rival.whole and rival.whole != rival.text else [rival.text]
+    pairs = [pair for form in forms for pair in ((answer, form), (form, answer))]
+    verdicts = [decide(one, other, policy).equal for one, other in pairs]
+    return verdicts[0] is False and True not in verdicts
+
+
+def _is_truth_verbatim(truth: str, found: Extraction) -> bool:
+    """Whether an answer that denies something is the truth in its own words: "not defined at 3"."""
+    answer = found.answer or ""
+    return denies_itself(answer) and normalize_text(answer) == normalize_text(truth)
 
 
 def _reject(truth: str, found: Extraction, why: Rejection) -> MathVerdict:

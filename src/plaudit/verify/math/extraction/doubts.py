@@ -1,29 +1,35 @@
-"""Why a stated answer does not count: it is hedged, denied, taken back or contradicted.
+"""Why a stated answer does not count: it is denied, taken back, hedged or contradicted.
 
-Reads cue words, no meaning. What else is offered beside an answer becomes a rival; whether a rival says the same as the
-answer is for the verdict to decide. It errs towards distrust: who wavers loses an answer, none gains one by luck.
+Reads cue words around an answer, no meaning: `CUES` says which words, where they must stand, and what they make of the
+answer. What else is offered beside an answer becomes a rival; whether a rival says the same as the answer is for the
+verdict to decide. It errs towards distrust: who wavers loses an answer, none gains one by luck.
 """
 
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from plaudit.verify.math.extraction.marks import Mark
 from plaudit.verify.numbers import NUMBER, Number, find_numbers
 
 __all__ = [
+    "CUES",
+    "Cue",
     "Rejection",
     "Rival",
     "denial_of_number",
+    "denies_itself",
+    "find_rivals",
     "hedges_of_number",
     "is_corrected",
     "is_denied",
-    "find_rivals",
     "is_retracted",
 ]
 
 FOLLOWING = 20_000  # characters after an answer in which it may be taken back
-BEFORE = 100  # characters before an answer in which it may be denied
+BEFORE = 120  # characters before an answer in which it may be denied
+AFTER = 160  # characters after an answer in which it may be denied
 
 
 class Rejection(StrEnum):
@@ -38,20 +44,85 @@ class Rejection(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """Another answer that the response offers, and what it makes of the answer if it differs."""
+    """Another answer that the response offers, and what it makes of the answer if it differs.
+
+    `whole` is the statement that the rival begins, "2, 3" where the text is "2".
+    """
 
     text: str
     why: Rejection
+    whole: str = ""
 
 
-_NOT = r"(?:\b(?:not|never|cannot|nicht|kein|n['’]est pas|no es)\b|n['’]t\b|不是|并非)"
-_DENIED_BEFORE = re.compile(rf"{_NOT}(?!.*\bbut\b)(?:\s+\w+){{0,3}}[^\w\n]*$", re.IGNORECASE)
-_DENIED_AFTER = re.compile(
-    r"[^\w\n.!?]*(?:(?:is|was|are|were|would be|seems|est|ist|es)\s?)?"
-    r"(?:not|n['’]t|cannot|wrong|incorrect|false|falsch|nicht|faux|不对|不是|错)\b",
-    re.IGNORECASE,
+class Cue(NamedTuple):
+    """Words that deny an answer, and where they stand: in the clause before it, inside it, or right after it."""
+
+    name: str
+    where: str
+    pattern: re.Pattern[str]
+
+
+_NOT = r"(?:\b(?:not|never|cannot|nicht|keine?|n['’]est pas|no es|neither|nor)\b|n['’]t\b|不是|并非|不为)"
+_WRONG = (
+    r"(?:wrong|incorrect|false|mistaken|untrue|invalid|a lie|a mistake|an error|nonsense|falsch|faux|incorrecto?)\b"
+    r"|不对|错"
 )
-_SAYS_NOT = re.compile(rf"(?:\w+\s+){{0,3}}?{_NOT}", re.IGNORECASE)
+_RIGHT = r"(?:right|correct|true|valid|the (?:case|answer|solution|value|result)|it|so|possible|acceptable)\b"
+_VERB = r"(?:is|are|was|were|equals|gives|has|had|numbers?|makes|est|ist|es|lautet|totals|=|:)"
+_IS = r"(?:is|was|are|were|would be|seems|looks|est|ist|es)"
+
+
+def _cue(name: str, where: str, pattern: str) -> Cue:
+    return Cue(name, where, re.compile(pattern, re.IGNORECASE))
+
+
+CUES: tuple[Cue, ...] = (
+    # "not 4", "isn't exactly 4"; but "those who did not vote are 4" says something of those
+    _cue(
+        "negation before",
+        "before",
+        rf"{_NOT}(?!\s+only\b)(?!.*\bbut\b)(?:\s+(?!{_VERB}(?:\s|$))[\w'’]+){{0,3}}[^\w\n]*$",
+    ),
+    _cue(
+        "denied claim",
+        "before",
+        rf"(?:{_NOT}\s+(?:\w+\s+)?(?:{_RIGHT}|think|believe|say|claim)"
+        r"|\b(?:false|wrong|untrue|incorrect|impossible|mistake|lie)\s+(?:that|to|if)"
+        r"|\b(?:doubt|deny|denies|disagree|refute|nobody|no one|no-one|hardly|unlikely|never said))\b[^.!?\n]*$",
+    ),
+    _cue(
+        "other than",
+        "before",
+        r"\b(?:anything|everything|nothing|any (?:number|value)|all) (?:but|except|other than|besides)"
+        r"(?:\s+\w+){0,2}\W*$"
+        r"|\b(?:instead of|rather than|other than|except|as opposed to|different from)(?:\s+\w+)?\W*$",
+    ),
+    _cue(
+        "wrong answer",
+        "before",
+        r"\b(?:wrong|incorrect|false|mistaken|bogus)\s+(?:\w+\s)?(?:(?:answer|result|value|guess|solution)s?\b[^.!?\n]*)?$",
+    ),
+    _cue(
+        "supposed",
+        "before",
+        r"\b(?:if|suppose|assume|assuming|whether|were)\s+(?:that\s+)?(?:(?:the|my|our|your)\s+)?(?:\w+\s)?"
+        r"(?:answer|it|result)\s+(?:is|was|were|be|would be)?\W*$",
+    ),
+    _cue("negation after", "after", rf"[^\w\n.!?]*{_IS}\s?(?:not|n['’]t)(?:\s+(?:\w+\s+){{0,2}}?{_RIGHT}|\W*(?:$|\n))"),
+    _cue("cannot be after", "after", rf"[^\w\n.!?]*(?:can\s?not|can['’]t|could\s?n['’]t)\s+be\s+{_RIGHT}"),
+    _cue("wrong after", "after", rf"[^\w\n]*(?:(?:(?:that|this|it|which|but it)(?:['’]s)?|and)\s+)?(?:{_IS}\s+)?"
+         rf"(?:(?:a|an|the|completely|clearly|obviously|definitely|simply|just|still)\s+)?(?:{_WRONG})"),
+    _cue("wrong remark", "after", rf"[^.!?\n]{{0,40}}?(?:[(,;–—-]|\bbut)\s*"
+         rf"(?:(?:that|this|it|which|he|she)(?:['’]s)?\s+)(?:{_IS}\s+)?(?:\w+ly\s+)?(?:{_WRONG}|not\s+(?:\w+ly\s+)?{_RIGHT})"),
+    _cue("answered with no", "after", r"[^\w\n.!]*\?+[^\w]*(?:no|nope|nah|wrong|not|never|nein|non)\b"),
+    _cue("foreign negation after", "after",
+         r"[^\w\n.!?]*(?:ist|est|es|ne)?\s?(?:nicht|pas|不对|不是|错)(?:\b|(?=\W|$))"),
+    _cue("denial inside", "inside", rf"{_NOT}|\b(?:wrong|incorrect|false|untrue|nonsense)\b|\bisn['’]?t\b"),
+)  # fmt: skip
+_BEFORE = tuple(cue.pattern for cue in CUES if cue.where == "before")
+_INSIDE = tuple(cue.pattern for cue in CUES if cue.where == "inside")
+_AFTER = tuple(cue.pattern for cue in CUES if cue.where == "after")
+
 _CHOICE_WORD = (
     r"(?:\b(?:or|alternatively|maybe|perhaps|possibly|oder|vielleicht|ou|peut-être|o|quizás?)\b|或者?|也许|可能)"
 )
@@ -63,41 +134,61 @@ _CHOICE_OF_NUMBERS = re.compile(
 _ROUGHLY = re.compile(r"\s*(?:about|approximately|approx|roughly|around|≈|\\approx|~|equivalently|in )", re.IGNORECASE)
 _NEXT_NUMBER = re.compile(rf"\s*(?:,|/|\||-|to\b|and\b|&)\s*(?:\w+\s)?({NUMBER})(?!\s*[-+*/=×\w])", re.IGNORECASE)
 _SECOND_THOUGHT = re.compile(
-    r"\b(?:wait|actually|oops|sorry|correction|i mean|on second thought|hold on|hmm+|no(?=,)|warte|moment|attends"
+    r"\b(?:wait|actually|oops|sorry|correction|correcting|corrected|i mean|on second thought|on reflection"
+    r"|thinking again|hold on|hmm+|no(?=[,.]|\s*$)|nope|(?:just )?(?:kidding|joking)|warte|moment|attends"
     r"|en fait|espera|perdón)\b|等等|不对|等一下",
     re.IGNORECASE,
 )
 _TAKEN_BACK = re.compile(
-    r"\b(?:scratch that|i was wrong|i made a mistake"
-    r"|(?:that|this|it)(?:['’]s| is) (?:wrong|incorrect|not right|not correct))\b",
+    r"\b(?:scratch that|i was wrong|i made (?:a mistake|an error)|ignore (?:that|this)|(?:just )?(?:kidding|joking)"
+    r"|(?:that|this|it|which|my answer|the answer|the above)(?:['’]s| is| was| seems| must be)?"
+    rf"(?: \w+ly| a| an)? (?:{_WRONG}|not (?:right|correct|true)\b|n['’]t (?:right|correct|true)\b))|\W*\bno\b\s*[.!]",
     re.IGNORECASE,
 )
 _RESTATED = re.compile(r"\b(?:it|answer|that|this)(?:['’]s| is| should| must)\b", re.IGNORECASE)
 # Searching for plain words is many times faster than the patterns, and mostly says that there is nothing to look for.
-_NOT_CUES = ("not", "n't", "n’t", "never", "kein", "nicht", "n'est", "n’est", "no es", "不是", "并非")
-_BACK_CUES = ("scratch", "wrong", "mistake", "incorrect", "not right", "not correct")
+_BEFORE_CUES = (
+    "not", "n't", "n’t", "never", "kein", "nicht", "n'est", "n’est", "no es", "不是", "并非", "不为", "nor", "neither",
+    "wrong", "false", "incorrect", "untrue", "impossible", "mistaken", "bogus", "doubt", "den", "disagree",
+    "refute", "nobody", "no one", "no-one", "hardly", "unlikely", " but ", "except", "besides", "instead", "rather",
+    "other than", "opposed", "different", "if ", "suppose", "assum", "whether", "were ",
+)  # fmt: skip
+_AFTER_CUES = (
+    "not", "n't", "n’t", "wrong", "incorrect", "false", "mistake", "untrue", "invalid", "a lie", "error", "nonsense",
+    "falsch", "faux", "?", "nicht", "pas", "不", "错",
+)  # fmt: skip
+_BACK_CUES = (
+    "scratch", "wrong", "mistake", "incorrect", "not right", "not correct", "not true", "false", "error", "untrue",
+    "n't right", "n’t right", "n't correct", "n't true", "kidding", "joking", "ignore th", "nonsense", "a lie", "no.",
+    "no!", "invalid",
+)  # fmt: skip
 _THOUGHT_CUES = (
-    "wait", "actually", "oops", "sorry", "correction", "i mean", "second thought", "hold on", "hmm", "no,", "warte",
-    "moment", "attends", "en fait", "espera", "perdón", "等", "不对",
+    "wait", "actually", "oops", "sorry", "correct", "i mean", "second thought", "reflection", "thinking again",
+    "hold on", "hmm", "no,", "no.", "nope", "kidding", "joking", "warte", "moment", "attends", "en fait", "espera",
+    "perdón", "等", "不对",
 )  # fmt: skip
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$)|[。！？\n]")
 _DIGIT = re.compile(r"\d")
+_BACK_WINDOW = 400
 
 
 def is_denied(mark: Mark, text: str) -> bool:
     """Whether the text says that what is marked is not the answer."""
-    if mark.denied or (mark.end < len(text) and _DENIED_AFTER.match(text, mark.end, mark.end + 60)):
-        return True
-    if not _has(text[max(0, mark.start - BEFORE) : mark.end].lower(), _NOT_CUES):
+    return mark.denied or denies_itself(mark.text) or _is_denied_at(text, mark.start, mark.end)
+
+
+def denies_itself(answer: str) -> bool:
+    """Whether an answer with a number in it says "not" or "wrong" of it; "does not exist" is an answer."""
+    if not _DIGIT.search(answer[:400]):
         return False
-    return _is_denied_before(text, mark.start) or _says_not(mark.text)
+    return any(pattern.search(answer[:400]) for pattern in _INSIDE)
 
 
 def is_retracted(mark: Mark, text: str) -> bool:
     """Whether the text after an answer withdraws it, with or without another in its place."""
     after = text[mark.end : mark.end + FOLLOWING]
     lowered = after.lower()
-    if _has(lowered, _BACK_CUES) and _TAKEN_BACK.search(after):
+    if _has(lowered, _BACK_CUES) and _TAKEN_BACK.search(after, 0, _BACK_WINDOW):
         return True
     if not _has(lowered, _THOUGHT_CUES) or _DIGIT.search(mark.text):
         return False
@@ -125,7 +216,7 @@ def find_rivals(mark: Mark, text: str) -> list[Rival]:
 
 def denial_of_number(text: str, number: Number) -> bool:
     """Whether the text says "not" of this number."""
-    return _DENIED_AFTER.match(text, number.end) is not None or _is_denied_before(text, number.start)
+    return _is_denied_at(text, number.start, number.end)
 
 
 def hedges_of_number(sentence: str, number: Number, numbers: list[Number]) -> list[Rival]:
@@ -134,10 +225,16 @@ def hedges_of_number(sentence: str, number: Number, numbers: list[Number]) -> li
     return [Rival(other, Rejection.HEDGED) for other in others] if _CHOICE_OF_NUMBERS.search(sentence) else []
 
 
-def _is_denied_before(text: str, start: int) -> bool:
-    """Whether the words right before a place say "not"."""
+def _is_denied_at(text: str, start: int, end: int) -> bool:
+    """Whether the words around a place deny what stands there."""
+    after = text[end : end + AFTER]
+    if after and _has(after.lower(), _AFTER_CUES) and any(pattern.match(after) for pattern in _AFTER):
+        return True
     before = text[max(0, start - BEFORE) : start]
-    return _has(before.lower(), _NOT_CUES) and _DENIED_BEFORE.search(_SENTENCE_END.split(before)[-1]) is not None
+    if not _has(before.lower(), _BEFORE_CUES):
+        return False
+    clause = _SENTENCE_END.split(before)[-1]
+    return any(pattern.search(clause) for pattern in _BEFORE)
 
 
 def _has(lowered: str, cues: tuple[str, ...]) -> bool:
@@ -145,15 +242,6 @@ def _has(lowered: str, cues: tuple[str, ...]) -> bool:
         if cue in lowered:
             return True
     return False
-
-
-def _says_not(text: str) -> bool:
-    """Whether a number is denied ("not 4"); "does not exist" is an answer."""
-    return (
-        _has(text[:100].lower(), _NOT_CUES)
-        and _DIGIT.search(text[:400]) is not None
-        and _SAYS_NOT.match(text.strip()[:100]) is not None
-    )
 
 
 def _find_beside(after: str) -> list[Number]:

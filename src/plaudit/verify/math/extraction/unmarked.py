@@ -8,6 +8,7 @@ from collections import deque
 
 from plaudit.verify.math.extraction.formulas import find_formulas, split_statements
 from plaudit.verify.math.extraction.marks import Mark, Source, find_last
+from plaudit.verify.math.extraction.sentences import find_answer_number
 from plaudit.verify.math.policy import MathPolicy
 from plaudit.verify.numbers import NUMBER, Number, find_numbers
 
@@ -32,7 +33,7 @@ _LEADING = re.compile(
 )
 _LABEL = re.compile(r"\b[^\W\d_]{3,}(?:\s\d+)?\s?:(?=\s*[-\d\\$])")
 _OUTPUT = re.compile(r"```output\s+([^\n`]{1,100})\s+```")
-_BOLD = re.compile(r"\*\*(?P<bold>[^*\n]{1,60})\*\*(?!\s*:)|\\textbf\s?\{(?P<latex>[^{}\n]{1,60})\}")
+_BOLD = re.compile(r"(?<![\w)}\]])\*\*(?P<bold>[^*\n]{1,60})\*\*(?!\s*:)|\\textbf\s?\{(?P<latex>[^{}\n]{1,60})\}")
 _LABELLING = re.compile(r":\s*$|^(?:step|case|part|final|answer|solution|note|given|problem|method)\b", re.IGNORECASE)
 _DIGIT_OR_MATH = re.compile(r"[\d\\$=]|^\(?[A-Z]\)?$")
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$)|\n")
@@ -49,12 +50,15 @@ def find_unmarked_answer(text: str, policy: MathPolicy) -> Mark | None:
     """The answer that a text gives without saying so, or None where it says nothing."""
     bare = _EMPTY_BOX.sub("", text).strip() if "box" in text else text.strip()
     if not _has_ink(bare):
-        return None
+        return Mark(bare, Source.WHOLE, 0, len(text), whole=bare) if bare.strip("$") in ("{}", "\\{\\}") else None
     if len(bare) <= LONGEST_BARE and is_bare(bare):
         return Mark(_LABEL.sub("", bare), Source.WHOLE, 0, len(text), whole=bare)
     end = text[-CLOSING:]
     mark = _find_bold(end) or _find_output(end) or _find_closing(end, policy)
-    return mark or Mark(bare[:LONGEST_BARE], Source.WHOLE, 0, len(text), whole=bare)
+    if mark is None:
+        return Mark(bare[:LONGEST_BARE], Source.WHOLE, 0, len(text), whole=bare)
+    skipped = len(text) - len(end)
+    return mark._replace(start=mark.start + skipped, end=mark.end + skipped)
 
 
 def is_bare(text: str) -> bool:
@@ -63,7 +67,7 @@ def is_bare(text: str) -> bool:
     if formulas and len(formulas) == 1 and formulas[0].span() == (0, len(text)):
         return True
     plain = _COMMAND.sub(" ", _LABEL.sub("", text))
-    if "\n\n" in text or "**" in text or text.count("$") > 2 or _TELLING.search(plain):
+    if "\n\n" in text or ("**" in text and _BOLD.search(text)) or text.count("$") > 2 or _TELLING.search(plain):
         return False
     return len([word for word in _WORD.findall(plain) if word.casefold() not in _FUNCTIONS]) <= 1
 
@@ -135,11 +139,12 @@ def _find_ending(sentence: str, policy: MathPolicy) -> Mark | None:
     numbers = find_numbers(sentence)
     if not numbers:
         return None
-    equated = find_equated_numbers(sentence)
-    number, source = (equated[-1], Source.EQUATION) if equated else (numbers[-1], Source.NUMBER)
-    if _is_operand(sentence, number) and not equated:
+    if equated := find_equated_numbers(sentence):
+        return Mark(equated[-1].text, Source.EQUATION, equated[-1].start, equated[-1].end)
+    number = find_answer_number(sentence, numbers)
+    if number is None or _is_operand(sentence, number):
         return Mark(_strip_lead(sentence.strip()), Source.WHOLE, 0, len(sentence))
-    return Mark(number.text, source, number.start, number.end)
+    return Mark(number.text, Source.NUMBER, number.start, number.end)
 
 
 def _strip_lead(sentence: str) -> str:

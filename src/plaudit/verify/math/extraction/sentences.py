@@ -1,0 +1,83 @@
+"""Which number of a sentence is its answer: the one that most speaks for, by the kind of statement that it stands in.
+
+"There are 720 ways to seat all 3 girls" states 720; the 3 is given, as "all" says. `EVIDENCE` lists what is looked at
+and what it weighs. Equal weights leave the last number, and a number that is only a bound answers nothing.
+"""
+
+import re
+from typing import NamedTuple
+
+from plaudit.verify.numbers import Number
+
+__all__ = ["EVIDENCE", "Evidence", "find_answer_number", "weigh_number"]
+
+WINDOW = 120  # characters before a number that are looked at
+MAX_NUMBERS = 12  # of a sentence, counted from its end
+BOUND = -10  # the weight of a bound, which nothing makes up for
+
+
+class Evidence(NamedTuple):
+    """What speaks for or against a number, by the words that end before it or begin after it."""
+
+    name: str
+    weight: int
+    before: re.Pattern[str] | None = None
+    after: re.Pattern[str] | None = None
+
+
+def _before(name: str, weight: int, pattern: str) -> Evidence:
+    return Evidence(name, weight, before=re.compile(rf"(?:{pattern})[\s$€£*(]*$", re.IGNORECASE))
+
+
+def _after(name: str, weight: int, pattern: str) -> Evidence:
+    return Evidence(name, weight, after=re.compile(pattern, re.IGNORECASE))
+
+
+_BE = r"(?:is|are|was|were|be|equals?|becomes?|makes?|totals?|gives?|est|sont|ist|sind|es|son)"
+_ADVERBS = r"(?:\s+(?:only|exactly|just|about|approximately|around|therefore|thus|then|now|simply|a|an|equal to))*"
+
+EVIDENCE: tuple[Evidence, ...] = (
+    _before("complement of a verb of being", 4, rf"\b{_BE}{_ADVERBS}(?:\s+a total of)?"),
+    _before("amount of something", 3, r"\b(?:an?|the) (?:\w+ ){0,2}"
+            r"(?:total|sum|amount|average|speed|area|value|rate) of"),
+    _before("given quantity", -3, r"\b(?:all|the|these|those|both|every|each|any|other|first|last|next|his|her"
+            r"|their|its)"),
+    _before(
+        "circumstance",
+        -2,
+        r"\b(?:after|before|for|in|with|within|from|during|per|among|between|on|by|out of|of|over|until|into|across"
+        r"|through|at|to|against)(?: about| around)?",
+    ),
+    _before("object of an infinitive or participle", -2, r"\b(?:to \w+|\w{2,}ing)(?: \w+)?"),
+    _before("subordinate clause", -6, r"\b(?:since|because|when|while|if|where|who|which|given|so that)\b[^,;:]*"),
+    _before("bound", BOUND, r"\bthan(?: or equal to)?|\bor equal to|\bat (?:least|most)|\bup to|\bbounded by"
+            r"|\bexceeding"),
+    _after("open end", BOUND, r"(?:\s+\w+)?\s+or (?:more|less|fewer|greater|above|below|higher|lower)\b"),
+    _after("that follows", 2, r"\s+that\b"),
+)  # fmt: skip
+_BOUND_CUES = ("than", "equal to", "at least", "at most", "up to", "bounded", "exceed", " or ")
+
+
+def find_answer_number(sentence: str, numbers: list[Number]) -> Number | None:
+    """The number that a sentence states, or None where all are mere bounds."""
+    if len(numbers) == 1 and not _may_bound(sentence):
+        return numbers[0]
+    numbers = numbers[-MAX_NUMBERS:]
+    weights = [weigh_number(sentence, number) for number in numbers]
+    best = max(weights)
+    return numbers[len(weights) - 1 - weights[::-1].index(best)] if best > BOUND // 2 else None
+
+
+def weigh_number(sentence: str, number: Number) -> int:
+    """How much speaks for a number as the answer of its sentence."""
+    before, weight = sentence[max(0, number.start - WINDOW) : number.start], 0
+    for evidence in EVIDENCE:
+        stands_before = evidence.before and evidence.before.search(before)
+        if stands_before or (evidence.after and evidence.after.match(sentence, number.end)):
+            weight += evidence.weight
+    return weight
+
+
+def _may_bound(sentence: str) -> bool:
+    lowered = sentence.lower()
+    return any(cue in lowered for cue in _BOUND_CUES)
