@@ -17,8 +17,10 @@ _LETTER = re.compile(
 _END = re.compile(r"(?:\\+q?quad|\\\\|[\s,;$~])+$")
 _LETTERS = "ABCDEFGHIJ"
 _LONGEST_PROMPT = 20_000
-_LETTER_WITH_TEXT = re.compile(r"(?:\\text\s?\{\s?)?\(?\s?([A-Ja-j])\s?(?:(?:[).:]|\\?\})\s?\}?(.*)|)", re.DOTALL)
-_LETTER_ALONE = re.compile(r"(?:\\text\s?\{\s?)?\(?\s?([A-Ja-j])\s?[).:]?\s?\}?\s?\)?")
+_LETTER_WITH_TEXT = re.compile(
+    r"(?:\\text\s?\{\s?)?(?:(?:[Oo]ption|[Cc]hoice)\s)?\(?\s?([A-Ja-j])\s?(?:(?:[).:]|\\?\})\s?\}?(.*)|)", re.DOTALL
+)
+_LETTER_ALONE = re.compile(r"(?:\\text\s?\{\s?)?(?:(?:[Oo]ption|[Cc]hoice)\s)?\(?\s?([A-Ja-j])\s?[).:]?\s?\}?\s?\)?")
 
 
 def find_options(prompt: str) -> dict[str, str]:

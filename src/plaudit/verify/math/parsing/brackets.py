@@ -5,7 +5,7 @@ r"""Brackets of all kinds: groups, tuples and intervals, sets with or without a 
 
 from plaudit.verify.math.parsing.budget import Unreadable
 from plaudit.verify.math.parsing.cursor import Cursor
-from plaudit.verify.math.parsing.tokens import Kind
+from plaudit.verify.math.parsing.tokens import Kind, Token
 from plaudit.verify.math.parsing.tree import Node, Op, call, name, number
 
 __all__ = ["MAX_DIGITS", "parse_absolute", "parse_bracket", "parse_french_interval", "group", "parse_rounding"]
@@ -53,6 +53,8 @@ def group(cursor: Cursor) -> Node:
     if token.kind is Kind.NUMBER and len(token.text) > 1 and token.text.isdigit():
         cursor.shorten(token.text[1:])
         return number(int(token.text[0]), token.text[0])
+    if token.kind is Kind.NAME:
+        return name(cursor.take().text)
     return cursor.inside(cursor.grammar.factor)
 
 
@@ -101,13 +103,24 @@ def _braces(cursor: Cursor, opening: str) -> Node:
 
 def _has_condition(cursor: Cursor) -> bool:
     """Whether a lone bar stands in the braces just opened: `{x | x > 0}`, not `{|x|}`."""
-    depth, bars = 1, 0
-    for token in cursor.tokens[cursor.place :]:
+    depth, bars, colons = 1, 0, []
+    for place, token in enumerate(cursor.tokens[cursor.place :], cursor.place):
         depth += (token.kind is Kind.OPEN) - (token.kind is Kind.CLOSE)
         if depth == 0:
             break
-        bars += depth == 1 and token.kind is Kind.SIGN and token.text == "|"
+        if depth == 1 and token.kind is Kind.SIGN:
+            bars += token.text == "|"
+            colons += [place] if token.text == ":" else []
+    if bars == 0 and len(colons) == 1 and _is_element(cursor, colons[0]):
+        cursor.tokens[colons[0]] = Token(Kind.SIGN, "|")  # `{x : x > 0}` is `{x | x > 0}`, no ratio
+        return True
     return bars % 2 == 1
+
+
+def _is_element(cursor: Cursor, colon: int) -> bool:
+    """Whether an unknown stands before a colon, alone or with its domain."""
+    before = cursor.tokens[cursor.place : colon]
+    return bool(before) and before[0].kind is Kind.NAME and (len(before) == 1 or before[1].text == "in")
 
 
 def _items(body: Node) -> tuple[Node, ...]:

@@ -14,7 +14,11 @@ __all__ = ["parse_command", "parse_function"]
 HALF = number(Fraction(1, 2))
 _ENVIRONMENTS = {"matrix", "pmatrix", "bmatrix", "Bmatrix", "vmatrix", "Vmatrix", "smallmatrix", "array"}
 _LINES = {"cases", "aligned", "align", "align*", "gathered", "equation", "equation*", "split", "gather", "gather*"}
-_INVERSES = {"sin": "arcsin", "cos": "arccos", "tan": "arctan", "cot": "arccot", "sec": "arcsec", "csc": "arccsc"}
+_INVERSES = {
+    function: f"arc{function}"
+    for function in ("sin", "cos", "tan", "cot", "sec", "csc", "sinh", "cosh", "tanh", "coth", "sech", "csch")
+}
+_MINUS_ONE = Node(Op.NEGATE, (number(1, "1"),))
 
 
 def parse_command(cursor: Cursor) -> Node:
@@ -32,7 +36,7 @@ def parse_function(cursor: Cursor) -> Node:
     if cursor.token.kind in (Kind.CLOSE, Kind.END):
         return name(named)
     base, power = _scripts(cursor)
-    if power is not None and power.value == -1 and named in _INVERSES:
+    if power == _MINUS_ONE and named in _INVERSES:
         named, power = _INVERSES[named], None
     applied = _apply(named, _arguments(cursor), base)
     return applied if power is None else Node(Op.POWER, (applied, power))
@@ -56,6 +60,10 @@ def _apply(named: str, arguments: tuple[Node, ...], base: Node | None) -> Node:
         return Node(Op.DIVIDE, (call("ln", *arguments), call("ln", base)))
     if base is not None:
         return call(named, base, *arguments)
+    if named == "Matrix":
+        return Node(Op.TUPLE, arguments, "[]")
+    if named == "Eq" and len(arguments) == 2:
+        return Node(Op.RELATION, arguments, "=")
     return call(named, *arguments)
 
 
@@ -63,7 +71,7 @@ def _arguments(cursor: Cursor) -> tuple[Node, ...]:
     """A bracket, or the factors up to the next sign, function or bracket."""
     if cursor.token.kind is Kind.OPEN and not _is_raised_number(cursor):
         inner = parse_bracket(cursor)
-        return inner.args if inner.op is Op.TUPLE else (inner,)
+        return inner.args if inner.op in (Op.TUPLE, Op.SET) else (inner,)
     negative = cursor.accept("-")
     if cursor.at("|"):
         found = [parse_absolute(cursor)]
@@ -113,6 +121,8 @@ def _decorate(decoration: str) -> Callable[[Cursor], Node]:
         letters = "".join(found.leaf for found in nodes(inner))
         if decoration == "overline" and letters.isdigit():
             raise Unreadable("digits under a bar")
+        if decoration == "overline" and len(letters) > 1 and letters.isupper():
+            return inner  # the segment AB, with or without its bar
         return name(f"{decoration} {letters}")
 
     return parse
@@ -153,6 +163,21 @@ def _series(kind: str) -> Callable[[Cursor], Node]:
     return parse
 
 
+def _integral(cursor: Cursor) -> Node:
+    """An integral over what stands up to its `dx`, sums included."""
+    low, high = _scripts(cursor)
+    body = cursor.inside(cursor.grammar.total)
+    bounds = tuple(bound for bound in (low, high) if bound is not None)
+    *terms, last = body.args if body.op is Op.ADD else (body,)
+    product = last.args[0] if last.op is Op.NEGATE else last
+    factors = product.args if product.op is Op.MULTIPLY else ()
+    if len(factors) < 2 or factors[-2] != name("d") or factors[-1].op is not Op.NAME:
+        return call("integral", *bounds, body)
+    rest = Node(Op.MULTIPLY, factors[:-2]) if len(factors) > 2 else number(1)
+    rest = Node(Op.NEGATE, (rest,)) if last.op is Op.NEGATE else rest
+    return call("integral", *bounds, Node(Op.ADD, (*terms, rest)), factors[-1])
+
+
 def _begin(cursor: Cursor) -> Node:
     environment = _braced_letters(cursor)
     if environment == "array" and cursor.token.text == "{":
@@ -165,7 +190,7 @@ def _begin(cursor: Cursor) -> Node:
         return Node(Op.LIST, tuple(row.args[0] if len(row.args) == 1 else row for row in rows.args), ",")
     if len({len(row.args) for row in rows.args}) != 1:
         raise Unreadable("rows of different length")
-    return rows
+    return call("det", rows) if environment == "vmatrix" else rows
 
 
 def _rows(cursor: Cursor) -> Node:
@@ -227,7 +252,7 @@ _COMMANDS: dict[str, Callable[[Cursor], Node]] = {
     "lceil": lambda cursor: parse_rounding(cursor, "ceil", "rceil"),
     "sum": _series("sum"),
     "prod": _series("product"),
-    "int": _series("integral"),
+    "int": _integral,
     "iint": _series("double integral"),
     "bigcup": _series("bigcup"),
     "bigcap": _series("bigcap"),

@@ -15,7 +15,7 @@ from plaudit.verify.math.parsing.vocabulary import SCALES
 
 __all__ = ["factor", "total"]
 
-_PREFIXES = {"dollar", "euro", "yuan", "pound sterling"}
+_PREFIXES = {"dollar", "euro", "yuan", "pound sterling", "USD", "EUR", "RMB"}
 _ORDINALS = {"st", "nd", "rd", "th"}
 _CONDITIONS = ("for", "where", "with", "such that", "as", "in which")
 _APPLIED = "fgh"
@@ -178,11 +178,22 @@ def _parse_power(cursor: Cursor, base: Node) -> Node:
         return call("star", base)
     token = cursor.token
     if token.kind is Kind.NUMBER:
-        return Node(Op.POWER, (base, _parse_number(cursor.take())))
+        exponent = _parse_number(cursor.take())
+        return _combinations(base, exponent) or Node(Op.POWER, (base, exponent))
     exponent = cursor.inside(_parse_signed_factor) if cursor.at("-", "+") or token.text == "(" else group(cursor)
     if exponent.op is Op.WORD and exponent.leaf in _ORDINALS:
         return base
-    return Node(Op.POWER, (base, exponent))
+    return _combinations(base, exponent) or Node(Op.POWER, (base, exponent))
+
+
+def _combinations(base: Node, exponent: Node) -> Node | None:
+    """`C_n^k` and `C_{10}^3` for the number of ways to choose k of n."""
+    if base.op is Op.INDEX and base.args[0] == name("C") and exponent.op in (Op.NAME, Op.NUMBER):
+        return call("binomial", base.args[1], exponent)
+    letter, _, index = base.leaf.partition("_")
+    if base.op is Op.NAME and letter == "C" and index.isdigit() and exponent.value is not None:
+        return call("binomial", number(int(index)), exponent) if 2 < int(index) >= exponent.value else None
+    return None
 
 
 def _parse_index(cursor: Cursor, base: Node) -> Node:
@@ -235,12 +246,29 @@ def _is_applied(node: Node, cursor: Cursor) -> bool:
     if node.leaf in _APPLIED or node.leaf.isupper():
         return True
     ahead = cursor.tokens[cursor.place + 1 : cursor.place + 3]
-    return len(ahead) == 2 and ahead[0].kind is Kind.NAME and ahead[1].text == ")"
+    if len(ahead) == 2 and ahead[0].kind is Kind.NAME and ahead[1].text == ")":
+        return True
+    return _is_side(cursor)
+
+
+def _is_side(cursor: Cursor) -> bool:
+    """Whether a letter with the bracket after it is one side of an equation, `p(3) = 7`."""
+    if cursor.place > 1 and cursor.tokens[cursor.place - 2].text not in ("=", ",", ";", "and"):
+        return False
+    depth = 0
+    for place in range(cursor.place, len(cursor.tokens)):
+        token = cursor.tokens[place]
+        depth += (token.kind is Kind.OPEN) - (token.kind is Kind.CLOSE)
+        if depth == 0:
+            return cursor.tokens[place + 1].text == "=" if token.kind is Kind.CLOSE else False
+    return False
 
 
 def _apply(node: Node, cursor: Cursor) -> Node:
     inner = parse_bracket(cursor)
     arguments = inner.args if inner.op is Op.TUPLE else (inner,)
+    if node == name("C") and len(arguments) == 2:
+        return call("binomial", *arguments)
     if node.op is Op.NAME:
         return Node(Op.CALL, arguments, f"{node.leaf}()")
     return Node(Op.CALL, (node, *arguments), "()")

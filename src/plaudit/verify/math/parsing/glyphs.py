@@ -16,6 +16,10 @@ _SIGNS = {
     "⌊": r"\lfloor ", "⌋": r"\rfloor ", "⌈": r"\lceil ", "⌉": r"\rceil ", "ℝ": r"\mathbb{R}", "ℤ": r"\mathbb{Z}",
     "ℕ": r"\mathbb{N}", "ℚ": r"\mathbb{Q}", "ℂ": r"\mathbb{C}", "½": r"\frac{1}{2}", "⅓": r"\frac{1}{3}",
     "⅔": r"\frac{2}{3}", "¼": r"\frac{1}{4}", "¾": r"\frac{3}{4}", "⅛": r"\frac{1}{8}", "€": r"\text{euro}",
+    "∛": r"\sqrt[3]", "∜": r"\sqrt[4]", "∨": r" \text{or} ", "∧": r" \text{and} ", "⇒": r"\Rightarrow ",
+    "⟹": r"\Rightarrow ", "⇔": r"\iff ", "⊂": r"\subset ", "⊆": r"\subseteq ", "≡": r"\equiv ", "≅": r"\cong ",
+    "⅕": r"\frac{1}{5}", "⅖": r"\frac{2}{5}", "⅗": r"\frac{3}{5}", "⅘": r"\frac{4}{5}", "⅙": r"\frac{1}{6}",
+    "⅚": r"\frac{5}{6}", "⅜": r"\frac{3}{8}", "⅝": r"\frac{5}{8}", "⅞": r"\frac{7}{8}", "✓": r"\checkmark ",
     "£": r"\text{pound sterling}", "￥": r"\text{yuan}", "¥": r"\text{yuan}",
 }  # fmt: skip
 _GREEK = {
@@ -30,11 +34,16 @@ _LOWERED = dict(zip("₀₁₂₃₄₅₆₇₈₉", "0123456789", strict=True)
 _RAISED_RUN = re.compile(f"[{''.join(_RAISED)}]+")
 _LOWERED_RUN = re.compile(f"[{''.join(_LOWERED)}]+")
 _CIRCLED = re.compile("[①-⑳]")
+_JOINING = re.compile(
+    r"(?:或者|或|または|또는)|(?<=[\d\s)}$])(?:или|або|чи|lub|nebo|eller|veya)(?=[\s\d\\($-])"
+    r"|(?P<both>和|与|及|と|그리고|(?<=[\d\s)}$])(?:и|і|та|ve|og|och)(?=[\s\d\\($-]))"
+)
 
 
 def replace_unicode(text: str) -> str:
     """The text with mathematical signs as LaTeX and full-width letters as usual ones; other languages stay."""
     text = _RAISED_RUN.sub(lambda run: "^{" + "".join(_RAISED[sign] for sign in run[0]) + "}", text)
     text = _LOWERED_RUN.sub(lambda run: "_{" + "".join(_LOWERED[sign] for sign in run[0]) + "}", text)
+    text = _JOINING.sub(lambda word: " and " if word["both"] else " or ", text)
     text = _CIRCLED.sub(lambda sign: f" {ord(sign[0]) - ord('①') + 1}, ", text)
     return unicodedata.normalize("NFKC", text.translate(_TABLE)).translate(_TABLE)

@@ -7,7 +7,7 @@ import re
 
 from plaudit.verify.math.parsing.glyphs import replace_unicode
 
-__all__ = ["strip_spacing", "unify_notation"]
+__all__ = ["read_mixed", "strip_spacing", "unify_notation"]
 
 # A backslash and the letter after it become one control character when text passes through an unescaped string.
 _EATEN = re.compile(
@@ -19,6 +19,18 @@ _EATEN_LETTERS = {"\x0c": r"\f", "\x08": r"\b", "\x07": r"\a", "\x0b": r"\v", "\
 _DOUBLED = re.compile(
     r"\\\\(?=(?:[dtc]?frac|sqrt|boxed|text|left|right|pi|cdot|times|infty|pm|begin|end|binom|circ)\b)"
 )
+_DOUBLED_ALL = re.compile(r"(?<!\\)\\\\begin\b")
+_OVER = re.compile(r"\{([^{}]*)\\(over|choose)(?![a-zA-Z])([^{}]*)\}")
+_OVER_ALL = re.compile(r"([^{}]*)\\(over|choose)(?![a-zA-Z])([^{}]*)")
+_TIMES_TEN = re.compile(r"(?<=\d)\s?[xX]\s?(?=10\s?\^)")
+_LOG_BASE = re.compile(r"\\?log(2|10)(?=\s?[({])")
+_ANGLED = re.compile(r"<([^<>=]*,[^<>=]*)>")
+_TO = re.compile(r"(\d+) to (\d+)")
+_JOINED_NUMBERS = re.compile(r"(?<=\d) (?:y|e|o|und|et|ou|oder) (?=[-\d\\(])")
+_ORDINAL = re.compile(r"(?<=\d)\s?(?:st|nd|rd|th)\b(?!\s*(?:root|power))")
+_POINTED = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3})+,\d+(?![\d.,])")  # 1.234,56
+_APOSTROPHES = re.compile(r"(?<![\d'])\d{1,3}(?:'\d{3})+(?!['\d])")  # 1'234'567
+_MIXED = re.compile(r"(-?\d+)\s?(?:and|\\text\{\s?and\s?\})\s?(?:(\d+)/(\d+)|\\frac\s?\{(\d+)\}\s?\{(\d+)\})")
 _ROW = re.compile(r"\\\\(?:\[-?\d+(?:\.\d+)?(?:pt|em|ex|mm)\])?")
 # Patterns begin with a character where they can, even if that takes a look behind: such a character is found fast.
 _NOTHING = re.compile(
@@ -46,7 +58,10 @@ _NEW_NAMES = {
 }  # fmt: skip
 _NEW_NAME = {old: new for new, names in _NEW_NAMES.items() for old in names.split()}
 _RENAMED = re.compile(rf"\\({'|'.join(map(re.escape, sorted(_NEW_NAME, reverse=True)))})(?![a-zA-Z])")
-_DEGREES = re.compile(r"\^\s?\{\s?\^?\s?\\circ\s?\}|\^\s?\^?\s?\\circ(?![a-zA-Z])")
+_DEGREES = re.compile(
+    r"\^\s?\{\s?\^?\s?\\circ\s?\}|\^\s?\^?\s?\\circ?(?![a-zA-Z])"
+    r"|(?<=[\d)}])\s?\^\s?(?:\{\s?(?:\\(?:text|mathrm)\s?\{\s?)?o\s?\}?\s?\}|o(?![a-zA-Z]))"
+)
 _HALF_OF_DAY = re.compile(r"(:\d\d)\s?(?:\\text\s?\{\s?([ap])\.?\s?m\b\.?\s?\}|([ap])\.?\s?m\b\.?)", re.IGNORECASE)
 _MINUTES = re.compile(r"(\d+(?:\.\d+)?)\s?°\s?(\d+(?:\.\d+)?)\s?'(?!')")
 _THOUSANDS = re.compile(r"(?<=\d)\s?(?:\{\s?,\s?\}|,\\!)\s?(?=\d{3})")
@@ -61,6 +76,8 @@ _BRACED_DIGIT = re.compile(r"([\^_])\{(\w)\}")
 
 def unify_notation(text: str) -> str:
     """The text in one notation, ready to be read."""
+    if text in ("{}", "\\{\\}"):
+        return "\\emptyset"
     if not text.isascii():
         text = replace_unicode(text)
     if not text.isprintable():
@@ -77,7 +94,43 @@ def unify_notation(text: str) -> str:
         text = _HALF_OF_DAY.sub(lambda found: f"{found[1]} \\text{{{(found[2] or found[3]).lower()}m}}", text)
     if "°" in text:
         text = _MINUTES.sub(r"((\1+\2/60))°", text)
-    return _without_end(text)
+    return _unify_plain(_without_end(text))
+
+
+def _unify_plain(text: str) -> str:
+    """What is written without LaTeX or in an older one: `3.6 x 10^5`, `log2(8)`, `<1, 2>`, `15th`, `{n \\choose k}`."""
+    if "^" in text:
+        text = _TIMES_TEN.sub(r"\\times ", text)
+        text = _DEGREES.sub("°", text) if "^o" in text or "^ o" in text else text
+    if "log" in text:
+        text = _LOG_BASE.sub(r"\\log_{\1}", text)
+    if "<" in text and (angled := _ANGLED.fullmatch(text)):
+        text = f"({angled[1]})"
+    if "\\over" in text or "\\choose" in text:
+        text = _OVER.sub(_over, text)
+        text = _over(whole) if (whole := _OVER_ALL.fullmatch(text)) else text
+    if "," in text:
+        text = _POINTED.sub(lambda found: found[0].replace(".", "").replace(",", "."), text)
+    if "'" in text:
+        text = _APOSTROPHES.sub(lambda found: found[0].replace("'", ""), text)
+    if " " in text:
+        text = _JOINED_NUMBERS.sub(" and ", text)
+        text = _TO.sub(r"\1:\2", text) if _TO.fullmatch(text) else text
+    return _ORDINAL.sub("", text) if text[-2:] in _ORDINALS else text
+
+
+_ORDINALS = ("st", "nd", "rd", "th")
+
+
+def _over(found: re.Match[str]) -> str:
+    command = "frac" if found[2] == "over" else "binom"
+    return f"\\{command}{{{found[1].strip()}}}{{{found[3].strip()}}}"
+
+
+def read_mixed(text: str) -> str | None:
+    """ "6 and 1/5" as one number, where it is no list."""
+    found = _MIXED.fullmatch(text)
+    return rf"{found[1]}\frac{{{found[2] or found[4]}}}{{{found[3] or found[5]}}}" if found else None
 
 
 def strip_spacing(text: str) -> str:
@@ -90,6 +143,8 @@ def strip_spacing(text: str) -> str:
 def _without_dressing(text: str) -> str:
     if "," in text:
         text = _THOUSANDS.sub("", text.replace("{,}\\!", "{,}"))
+    if "\\\\" in text and _DOUBLED_ALL.search(text):
+        text = text.replace("\\\\", "\\")
     if "\\\\" in text:
         text = _ROW.sub(r"\\cr ", _DOUBLED.sub(r"\\", text) if r"\begin" not in text else text)
     if "$" in text:
@@ -101,7 +156,7 @@ def _without_dressing(text: str) -> str:
     text = _MATH_MARKS.sub(" ", text)
     if "\\" in text:
         text = _RENAMED.sub(_rename, text)
-    return _DEGREES.sub("°", text) if "circ" in text else text
+    return _DEGREES.sub("°", text) if "cir" in text or "o" in text else text
 
 
 def _mark_repeating(found: re.Match[str]) -> str:

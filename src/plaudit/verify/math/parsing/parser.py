@@ -87,9 +87,13 @@ def _parse_relation(cursor: Cursor) -> Node:
     first = _parse_sets(cursor)
     if cursor.token.kind not in _JOINING:
         return first
-    sides, signs = [first], []
+    sides, signs = [first], list[str]()
     while cursor.token.kind is Kind.SIGN and cursor.token.text in RELATIONS:
-        signs.append(cursor.take().text)
+        sign = cursor.take().text
+        if sign == "=>" and signs:  # what follows from a relation is what is meant
+            sides, signs = [_parse_sets(cursor)], []
+            continue
+        signs.append(sign)
         cursor.accept("=")
         sides.append(_parse_sets(cursor))
     if cursor.token.kind is Kind.COMMAND and cursor.token.text == "pmod":

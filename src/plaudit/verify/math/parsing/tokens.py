@@ -42,7 +42,7 @@ class Token(NamedTuple):
 
 
 _COMMON = (
-    r"(?P<number>\d{1,3}(?:,\d{3})+(?![\d])(?:\.\d+)?|(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+(?![\da-zA-Z(]))?)"
+    r"(?P<number>[1-9]\d{0,2}(?:,\d{3})+(?![\d])(?:\.\d+)?|(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+(?![\da-zA-Z(]))?)"
     r"|(?P<letters>[^\W\d_]+)"
     r"|(?P<text>\\(?:text|mathrm)\s?\{)"
     r"|(?P<command>\\(?:[a-zA-Z]+|.))"
@@ -137,7 +137,7 @@ class _Lexer:
             self._add(Kind.COMMAND, word)
 
     def _take_letters(self, text: str) -> None:
-        if len(text) == 1:
+        if len(text) == 1 and text.isascii():
             self.found.append(Token(Kind.NAME, text, self.spaced))
             return
         for kind, part in _split_letters(text):

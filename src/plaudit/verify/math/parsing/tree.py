@@ -111,8 +111,11 @@ def operations(*trees: Node) -> set[Op]:
 
 
 def symbols(node: Node) -> set[str]:
-    """The names in a tree that stand for unknowns, functions among them; e, i and π do not."""
-    return {found.leaf for found in nodes(node) if found.op is Op.NAME or found.leaf.endswith("()")} - CONSTANTS
+    """The names in a tree that stand for unknowns, functions among them; e, i and π do not, nor do counters."""
+    everything = nodes(node)
+    names = {found.leaf for found in everything if found.op is Op.NAME or found.leaf.endswith("()")} - CONSTANTS
+    bound = {found.args[0].leaf for found in everything if found.op is Op.SERIES}
+    return names - bound if bound else names
 
 
 def rewrite(node: Node, change: Callable[[Node], Node]) -> Node:

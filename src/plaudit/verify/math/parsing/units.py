@@ -41,7 +41,7 @@ _KINDS: dict[str, dict[str, str | int]] = {
     "yuan": {"yuan rmb 元": 1},
     "angle": {"degree degrees deg": 1},
     "plane angle": {"rad radian": 1},
-    "share": {"percent": "1/100"},
+    "share": {"percent pct": "1/100"},
     "energy": {"J joule": 1, "kJ kilojoule": 1000},
     "force": {"N newton": 1},
     "power": {"W watt": 1, "kW kilowatt": 1000},
@@ -70,7 +70,7 @@ _POWERS = {"square": 2, "sq": 2, "squared": 2, "cubic": 3, "cu": 3, "cubed": 3}
 _WORD = re.compile(r"[^\W\d_]+|¢")
 _ALONE = {
     "cm", "mm", "km", "kg", "mg", "mi", "ft", "lb", "lbs", "oz", "hr", "hrs", "min", "mins", "ml", "mL", "mph", "kmh",
-    "sec", "secs", "yd", "nm", "yr", "yrs", "gal", "units", "unit", "sq", "usd", "USD", "rmb",
+    "sec", "secs", "yd", "nm", "yr", "yrs", "gal", "units", "unit", "sq", "usd", "USD", "rmb", "pct", "EUR", "eur",
 }  # fmt: skip
 
 

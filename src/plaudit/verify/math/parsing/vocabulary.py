@@ -4,11 +4,12 @@ __all__ = ["CONSTANT_WORDS", "FLIPPED", "FUNCTIONS", "GREEK", "RELATIONS", "SCAL
 
 _SAME_NAME = (
     "sin cos tan cot sec csc arcsin arccos arctan arccot arcsec arccsc sinh cosh tanh coth exp ln log lg max min gcd "
-    "lcm det dim ker deg arg sgn floor ceil abs sqrt cbrt"
+    "lcm det dim ker deg arg sgn floor ceil abs sqrt cbrt sech csch arcsinh arccosh arctanh binomial erf Matrix Eq"
 )
 FUNCTIONS = {function: function for function in _SAME_NAME.split()} | {
-    "asin": "arcsin", "acos": "arccos", "atan": "arctan", "arsinh": "arcsinh", "arcosh": "arccosh", "artanh": "arctanh",
-    "cosec": "csc", "Re": "re", "Im": "im", "Arg": "arg", "factorial": "factorial", "sign": "sgn",
+    "asin": "arcsin", "acos": "arccos", "atan": "arctan", "arsinh": "arcsinh", "arcosh": "arccosh",
+    "artanh": "arctanh", "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh", "acot": "arccot", "Abs": "abs",
+    "comb": "binomial", "cosec": "csc", "Re": "re", "Im": "im", "Arg": "arg", "factorial": "factorial", "sign": "sgn",
 }  # fmt: skip
 """How a function may be written, and its name."""
 
@@ -41,6 +42,7 @@ SEPARATORS = {
 
 CONSTANT_WORDS = {
     "infinity": "infty", "infty": "infty", "inf": "infty", "oo": "infty", "pm": "pm", "empty": "emptyset",
+    "emptyset": "emptyset",
 }  # fmt: skip
 
 SCALES = {
