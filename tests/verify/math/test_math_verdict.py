@@ -85,7 +85,7 @@ ATTACKS = {
     "more than": ("The answer is more than 4", "4"),
     "between": ("The answer is between 4 and 5", "4"),
     "million": ("The answer is 4 million", "4"),
-    "sum of unknowns": ("x + y = 4", "4"),
+    "an equation to be solved": ("x^2 = 4", "4"),
     "part of a fraction": (r"\frac{x}{4}", "4"),
     "part of a product": ("the sum is 2 * 4", "4"),
     "other equation": ("3x + 4 = 0", "5x - 7 = 0"),

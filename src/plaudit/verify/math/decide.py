@@ -13,22 +13,28 @@ from plaudit.verify.math.comparison.forms import Forms, Method
 from plaudit.verify.math.comparison.words import same_words
 from plaudit.verify.math.exact.rounding import is_rounded
 from plaudit.verify.math.parsing.budget import OverBudget, Unreadable
-from plaudit.verify.math.parsing.notation import strip_spacing, unify_notation
+from plaudit.verify.math.parsing.notation import read_mixed, strip_spacing, unify_notation
 from plaudit.verify.math.parsing.parser import parse
 from plaudit.verify.math.parsing.tree import Node, Op, operations
 from plaudit.verify.math.policy import MathPolicy
+from plaudit.verify.number_words import find_number_words, parse_number_words
 
 __all__ = ["Decision", "clear_cache", "decide", "quote"]
 
 _PLAIN = re.compile(
-    r"(?P<sign>[-+]?) ?(?:(?P<number>(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)"
+    r"(?P<sign>[-+]?) ?(?:(?P<number>(?:[1-9]\d{0,2}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)"
     r"|(?P<whole>\d*)\\[dt]?frac ?(?:\{ ?(?P<above>\d+) ?\} ?\{ ?(?P<below>\d+) ?\}|(?P<one>\d) ?(?P<other>\d))"
     r"|(?P<over>\d+) ?/ ?(?P<under>\d+))"
 )
 MAX_PLAIN = 400  # digits of a number that is read without further ado
 MAX_TEXT = 100_000
 MAX_CACHED = 200  # characters of an expression that is kept as a tree
-_DECIMAL_COMMA = re.compile(r"(-?\d+),(\d+)")
+_DECIMAL_COMMA = re.compile(r"[^\d,]*(-?\d+),(\d+)(?!\d)[^\d,]*")
+_TEXT_COMMAND = re.compile(r"\\(?:text|mathrm)\s?\{([^{}]*)\}")
+_UNSURE = re.compile(
+    r"n['’]t\b|\b(?:not?|never|nor|or|than|least|most|maybe|perhaps|but|except|wrong)\b", re.IGNORECASE
+)
+_AMOUNTS = (Op.NUMBER, Op.UNIT, Op.PERCENT)
 _AROUND = " \n"  # not tabs: one may be the rest of an eaten \text
 
 
@@ -50,6 +56,8 @@ def decide(ground_truth: str, answer: str, policy: MathPolicy) -> Decision:
     truth, answer = _strip(ground_truth), _strip(answer)
     one, other = _parse_plain(truth), _parse_plain(answer)
     if one is not None and other is not None and (one == other or "." not in answer):
+        if not policy.unevaluated and "/" in answer and type(other) is not int and other.denominator == 1:
+            return Decision(False, Method.NUMBER, f"{quote(answer)} is not worked out")
         equal = one == other or (policy.rounding and is_rounded(truth, one, other, policy.min_decimals))
         return Decision(equal, Method.NUMBER, f"{quote(answer)} is {'' if equal else 'not '}{quote(truth)}")
     if truth and truth == answer:
@@ -76,6 +84,8 @@ def _decide_unified(truth: str, answer: str, policy: MathPolicy) -> Decision:
         return Decision(True, Method.TEXT, "the same text")
     if policy.bare_choice and same_choice(truth, answer):
         return Decision(True, Method.CHOICE, "the same choice")
+    if (counted := _in_words(truth, answer)) is not None:
+        return Decision(counted, Method.NUMBER, f"{quote(answer)} is {'' if counted else 'not '}{quote(truth)}")
     one, other = _tree(truth), _tree(answer)
     if isinstance(one, Node) and isinstance(other, Node):
         return _by_form(one, other, truth, answer, policy)
@@ -104,6 +114,25 @@ def _parse_plain(text: str) -> Fraction | int | None:
             return None
         value = int(found["whole"] or 0) + Fraction(int(above), int(below))
     return -value if found["sign"] == "-" else value
+
+
+def _in_words(truth: str, answer: str) -> bool | None:
+    """Whether a number and words say the same, "two" or "there are two of them"; None where neither is in words."""
+    if _has_digit(truth) == _has_digit(answer):
+        return None
+    value, words = (_parse_plain(truth), answer) if _has_digit(truth) else (_parse_plain(answer), truth)
+    if value is None:
+        return None
+    words = _TEXT_COMMAND.sub(r"\1", words)
+    counted = parse_number_words(words)
+    if counted is not None:
+        return counted == value
+    found = find_number_words(words) if words is not truth and not _UNSURE.search(words) else []
+    return found[0] == value if len(found) == 1 else None
+
+
+def _has_digit(text: str) -> bool:
+    return any(character.isdecimal() for character in text)
 
 
 def _tree(text: str) -> Node | Unreadable:
@@ -147,11 +176,13 @@ def _by_form(one: Node, other: Node, truth: str, answer: str, policy: MathPolicy
 
 def _reread_commas(one: Node, other: Node, truth: str, answer: str) -> tuple[Node, Node] | None:
     """Commas read anew: "100,200" is two numbers beside a list, "1,22" a decimal beside a number; None for neither."""
-    if (one.op is Op.NUMBER) == (other.op is Op.NUMBER) or Op.LIST not in (one.op, other.op):
+    if other.op is Op.LIST and one.op is not Op.LIST and (mixed := read_mixed(answer)):
+        return one, parse(mixed)
+    if (one.op in _AMOUNTS) == (other.op in _AMOUNTS) or Op.LIST not in (one.op, other.op):
         return None
     if "," in truth and "," in answer:
         return parse(truth, thousands=False), parse(answer, thousands=False)
-    sides = [_DECIMAL_COMMA.sub(r"\1.\2", text) if _DECIMAL_COMMA.fullmatch(text) else text for text in (truth, answer)]
+    sides = [text.replace(",", ".") if _DECIMAL_COMMA.fullmatch(text) else text for text in (truth, answer)]
     return (parse(sides[0]), parse(sides[1])) if sides != [truth, answer] else None
 
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from plaudit.verify.math.comparison.lists import same_list
-from plaudit.verify.math.comparison.matrices import has_matrix, same_matrix
+from plaudit.verify.math.comparison.matrices import expand_determinants, has_matrix, same_matrix
 from plaudit.verify.math.comparison.regions import is_region, same_region
 from plaudit.verify.math.comparison.relations import is_definition, same_relation, value_of
 from plaudit.verify.math.comparison.scalars import is_time, same_scalar
 from plaudit.verify.math.exact.values import same_value
 from plaudit.verify.math.parsing.tree import Node, Op, is_number, operations, rewrite
-from plaudit.verify.math.policy import MathPolicy
+from plaudit.verify.math.policy import MathPolicy, Names
 
 __all__ = ["Forms", "Method"]
 
@@ -49,8 +49,11 @@ class Forms:
         truth, answer = _without_remarks(truth), _without_remarks(answer)
         if truth == answer:
             return True, Method.TEXT
-        if operations(truth, answer).isdisjoint(_FORMS):
+        operators = operations(truth, answer)
+        if operators.isdisjoint(_FORMS):
             return self.scalars(truth, answer)
+        if Op.MATRIX in operators:
+            truth, answer = expand_determinants(truth), expand_determinants(answer)
         for applies, compare, method in _TABLE:
             if applies(truth) or applies(answer):
                 is_tuple = truth.op is answer.op is Op.TUPLE and method is Method.SET
@@ -71,7 +74,7 @@ class Forms:
         return self.same(_expand_signs(truth), _expand_signs(answer))
 
     def relations(self, truth: Node, answer: Node) -> bool | None:
-        return same_relation(truth, answer, self.same)
+        return same_relation(truth, answer, self.same, named=self.policy.names is Names.STRICT)
 
     def regions(self, truth: Node, answer: Node) -> bool | None:
         """Sets of numbers; `D = (0, 1]` stands for its value, and what is no set is compared as relations."""

@@ -93,7 +93,15 @@ def _same_tuple(truth: Node, answer: Node, same: Same) -> bool | None:
     """Points item by item; of two items the brackets count, as they may be an interval's."""
     if len(truth.args) == 2 and truth.leaf != answer.leaf and Op.LIST not in (truth.op, answer.op):
         return False
-    return _in_order(truth.args, answer.args, same)
+    return _in_order(_by_letter(truth), _by_letter(answer), same)
+
+
+def _by_letter(node: Node) -> Sequence[Node]:
+    """The items, those of a list that gives each a letter in the order of the alphabet: "y = 2, x = 1" is (1, 2)."""
+    letters = _names(node.args) if node.op is Op.LIST else None
+    if letters is None or len(set(letters)) != len(letters):
+        return node.args
+    return [item for _, item in sorted(zip(letters, node.args, strict=True), key=lambda pair: pair[0])]
 
 
 def _names(items: Sequence[Node]) -> list[str] | None:

@@ -4,12 +4,13 @@ from collections.abc import Callable
 from itertools import chain
 
 from plaudit.verify.math.comparison.lists import Same, all_of
-from plaudit.verify.math.parsing.tree import Node, Op, nodes, operations
+from plaudit.verify.math.parsing.tree import Node, Op, nodes, operations, rewrite
 
-__all__ = ["has_matrix", "same_matrix"]
+__all__ = ["expand_determinants", "has_matrix", "same_matrix"]
 
 Rows = list[list[Node]]
 MAX_CELLS = 2_000
+MAX_DETERMINANT = 5  # rows of a matrix whose determinant is written out
 
 
 def has_matrix(node: Node) -> bool:
@@ -36,9 +37,40 @@ def _rows(node: Node) -> Rows | None:
     if node.op is Op.MATRIX:
         return [list(row.args) for row in node.args]
     if node.op is Op.TUPLE:
+        if len(node.args) > 1 and all(_is_row(arg, node.args[0]) for arg in node.args):
+            return [list(row.args) for row in node.args]
         return [[arg] for arg in node.args]
     rule = _RULES.get(node.op)
     return rule(node) if rule and sum(1 for _ in nodes(node)) <= MAX_CELLS else None
+
+
+def _is_row(node: Node, first: Node) -> bool:
+    return node.op is Op.TUPLE and len(node.args) == len(first.args)
+
+
+def expand_determinants(node: Node) -> Node:
+    """The tree with every determinant of a small matrix written out."""
+    return rewrite(node, _expand_determinant) if "det" in {found.leaf for found in nodes(node)} else node
+
+
+def _expand_determinant(node: Node) -> Node:
+    if node.op is not Op.CALL or node.leaf != "det" or len(node.args) != 1:
+        return node
+    rows = _rows(node.args[0])
+    if rows is None or any(len(row) != len(rows) for row in rows) or len(rows) > MAX_DETERMINANT:
+        return node
+    return _determinant(rows)
+
+
+def _determinant(rows: Rows) -> Node:
+    if len(rows) == 1:
+        return rows[0][0]
+    terms = []
+    for column, cell in enumerate(rows[0]):
+        minor = _determinant([[*row[:column], *row[column + 1 :]] for row in rows[1:]])
+        term = Node(Op.MULTIPLY, (cell, minor))
+        terms.append(Node(Op.NEGATE, (term,)) if column % 2 else term)
+    return Node(Op.ADD, tuple(terms))
 
 
 def _add(node: Node) -> Rows | None:

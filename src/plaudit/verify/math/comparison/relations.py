@@ -4,8 +4,8 @@ from plaudit.verify.math.comparison.lists import Same, all_of
 from plaudit.verify.math.exact.evaluation import Undefined, evaluate
 from plaudit.verify.math.exact.folding import fold
 from plaudit.verify.math.exact.residues import PRIME, Residues
-from plaudit.verify.math.exact.values import counts_something, same_value, share
-from plaudit.verify.math.parsing.tree import Node, Op, number, substitute, symbols
+from plaudit.verify.math.exact.values import counts_something, same_value, share, sign_of
+from plaudit.verify.math.parsing.tree import Node, Op, nodes, number, operations, substitute, symbols
 from plaudit.verify.math.parsing.vocabulary import FLIPPED
 
 __all__ = ["is_definition", "same_relation", "value_of"]
@@ -26,17 +26,59 @@ def value_of(node: Node) -> Node:
     return exact[-1] if exact else sides[-1]
 
 
-def same_relation(truth: Node, answer: Node, same: Same) -> bool | None:
-    """Compare where at least one side is a relation that is no inequality in one unknown."""
+def same_relation(truth: Node, answer: Node, same: Same, *, named: bool) -> bool | None:
+    """Compare where at least one side is a relation that is no inequality in one unknown.
+
+    `named` tells the unknowns of two definitions apart: `x = 2` is then not `y = 2`.
+    """
     if truth.op is answer.op:
-        return _two_relations(truth, answer, same)
+        return _two_relations(truth, answer, same, named=named)
     relation, other = (truth, answer) if truth.op is Op.RELATION else (answer, truth)
     signs = set(relation.leaf.split())
     if signs <= {"=", "~"}:
+        if relation is answer and _comes_to(relation, other, same):
+            return True
         return _against_value(relation, other, same)
     if relation.leaf == "in":
         return same(relation.args[1], other)
     return False
+
+
+def _comes_to(chain: Node, value: Node, same: Same) -> bool:
+    """Whether a chain ends in a value: `p(q(2)) = p(3) = -7`, `x + y = 22`.
+
+    One equation in one unknown is to be solved, and a chain that equates two different constants comes to nothing.
+    """
+    first = chain.args[0]
+    unknowns = [found for found in symbols(first) if not found.endswith("()")]
+    is_equation = len(chain.args) == 2 and symbols(first) == set(unknowns) and len(unknowns) == 1
+    is_equation = is_equation and first.op in _ALGEBRAIC
+    is_integral = first.leaf == "integral"
+    if not symbols(first) or is_definition(chain) or is_equation:
+        return False
+    if symbols(value) & symbols(first) and not is_integral:
+        return False
+    return same(value, value_of(chain)) is True and has_no_false_step(chain, same)
+
+
+_ALGEBRAIC = (Op.ADD, Op.MULTIPLY, Op.POWER, Op.NEGATE, Op.DIVIDE)
+
+
+def has_no_false_step(chain: Node, same: Same) -> bool:
+    """Whether no two constants side by side in a chain are different numbers; rounded ones are not."""
+    steps = zip(chain.args, chain.leaf.split(), chain.args[1:], strict=False)
+    return not any(
+        sign == "=" and _is_constant(left) and _is_constant(right) and _are_different(left, right, same)
+        for left, sign, right in steps
+    )
+
+
+def _is_constant(node: Node) -> bool:
+    return not symbols(node) and Op.WORD not in operations(node)
+
+
+def _are_different(left: Node, right: Node, same: Same) -> bool:
+    return same(left, right) is False and same(right, left) is False
 
 
 def _is_named(node: Node) -> bool:
@@ -62,6 +104,8 @@ def _is_segment(node: Node) -> bool:
 
 def _against_value(relation: Node, value: Node, same: Same) -> bool | None:
     if is_definition(relation):
+        if not has_no_false_step(relation, same):
+            return False
         if "~" in relation.leaf:
             return any(same(side, value) is True for side in relation.args[1:])
         return same(value_of(relation), value)
@@ -97,17 +141,20 @@ def _solves(sides: tuple[Node, ...], unknown: str, value: Node) -> bool | None:
     return same_value(substitute(difference, {unknown: value}), zero)
 
 
-def _two_relations(truth: Node, answer: Node, same: Same) -> bool | None:
+def _two_relations(truth: Node, answer: Node, same: Same, *, named: bool) -> bool | None:
     for statement, other in ((answer, truth), (truth, answer)):
         if not symbols(statement):
             return _with_statement(statement, other, same)
     if is_definition(truth) and is_definition(answer):
+        if named and _name_different_unknowns(truth, answer):
+            return False
         verdict = _two_definitions(truth, answer, same)
         if verdict is not False or truth.args[0] == answer.args[0] or truth.leaf != "=" or answer.leaf != "=":
             return verdict
     if _is_equation(truth) and _is_equation(answer):
         return same_equation(truth, answer)
-    return _side_by_side(truth, answer, same)
+    verdict = _side_by_side(truth, answer, same)
+    return verdict or same_inequality(truth, answer) or verdict
 
 
 def _with_statement(statement: Node, other: Node, same: Same) -> bool | None:
@@ -142,6 +189,12 @@ def _two_definitions(truth: Node, answer: Node, same: Same) -> bool | None:
     elif left.op is Op.TUPLE and right.op is Op.TUPLE and left != right:
         return None
     return same(one, other)
+
+
+def _name_different_unknowns(truth: Node, answer: Node) -> bool:
+    """Whether two definitions give values to two letters: `x = 2` and `y = 2`, but not `y = x` and `x = y`."""
+    left, right = truth.args[0], answer.args[0]
+    return left.op is right.op is Op.NAME and left != right and not (symbols(truth) & symbols(answer))
 
 
 def _differ_in_index(left: Node, right: Node) -> bool:
@@ -184,18 +237,54 @@ def same_equation(truth: Node, answer: Node) -> bool | None:
     return False if domain.is_proof else _multiple(one, other)
 
 
+def same_inequality(truth: Node, answer: Node) -> bool | None:
+    """Whether one inequality is a positive multiple of the other: `y < 2x + 1` and `2x - y > -1`."""
+    if not {truth.leaf, answer.leaf} <= _DIRECTIONS.keys():
+        return None
+    if (truth.leaf in _STRICT) != (answer.leaf in _STRICT):
+        return False
+    one, other = _difference(truth), _difference(answer)
+    if same_equation(truth, answer) is not True:
+        return False
+    place = {unknown: number(share(unknown)) for unknown in symbols(one) | symbols(other)}
+    signs = [sign_of(substitute(side, place)) for side in (one, other)]
+    if not signs[0] or not signs[1]:
+        return None
+    return signs[0] * _DIRECTIONS[truth.leaf] == signs[1] * _DIRECTIONS[answer.leaf]
+
+
+_STRICT = ("<", ">")
+_DIRECTIONS = {"<": -1, "<=": -1, ">": 1, ">=": 1}
+
+
 def _multiple(one: Node, other: Node) -> bool | None:
     """The same for expressions with roots or functions: the quotient does not change when an unknown does."""
     unknowns = sorted(symbols(one) | symbols(other))
     if not unknowns or counts_something(one, other):
         return None
-    places = [{unknown: number(share(f"{unknown} {round_}")) for unknown in unknowns} for round_ in range(3)]
+    places = [
+        {unknown: number(sign * share(f"{unknown} {round_}")) for unknown, sign in zip(unknowns, signs, strict=True)}
+        for round_, signs in enumerate(
+            _signs(
+                len(unknowns),
+                signed="abs" in {found.leaf for found in nodes(one)} | {found.leaf for found in nodes(other)},
+            )
+        )
+    ]
     pairs = [(substitute(one, place), substitute(other, place)) for place in places]
     first = pairs[0]
     return all_of(
         same_value(Node(Op.MULTIPLY, (first[0], other_side)), Node(Op.MULTIPLY, (one_side, first[1])))
         for one_side, other_side in pairs[1:]
     )
+
+
+def _signs(count: int, *, signed: bool) -> list[tuple[int, ...]]:
+    """Signs for places: all positive, and where absolute values are met also others."""
+    positive = [(1,) * count] * 3
+    if not signed:
+        return positive
+    return [*positive, (-1,) * count, *(tuple(-1 if k == place else 1 for k in range(count)) for place in range(count))]
 
 
 def _difference(node: Node) -> Node:

@@ -1,15 +1,27 @@
 """Single values: expressions, percentages, angles, amounts with units, ratios, numbers in a base, and words."""
 
 from collections.abc import Callable
+from fractions import Fraction
 
 from plaudit.verify.math.comparison.lists import all_of
 from plaudit.verify.math.comparison.words import same_words
 from plaudit.verify.math.exact.folding import fold
 from plaudit.verify.math.exact.rounding import is_computed, rounds_to
-from plaudit.verify.math.exact.values import same_value
-from plaudit.verify.math.parsing.tree import Node, Op, name, nodes, number, operations, rewrite, substitute, symbols
+from plaudit.verify.math.exact.values import same_value, share
+from plaudit.verify.math.parsing.tree import (
+    Node,
+    Op,
+    call,
+    name,
+    nodes,
+    number,
+    operations,
+    rewrite,
+    substitute,
+    symbols,
+)
 from plaudit.verify.math.parsing.units import Unit, power_of, scale_of, unit_of
-from plaudit.verify.math.policy import MathPolicy, Percent, Units
+from plaudit.verify.math.policy import MathPolicy, Names, Percent, Units
 
 __all__ = ["is_time", "same_scalar"]
 
@@ -28,22 +40,77 @@ def same_scalar(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
         return True
     if verdict is True:
         return True
-    return _with_counter_renamed(truth, answer) or _without_degrees(truth, answer) or verdict
+    for rewrite_both in _READINGS:
+        if again := rewrite_both(truth, answer, policy):
+            return again
+    return verdict
 
 
 def _is_close(truth: Node, answer: Node, policy: MathPolicy) -> bool:
     return rounds_to(truth, answer, policy.min_decimals) or is_computed(truth, answer, policy.answer_digits)
 
 
-def _with_counter_renamed(truth: Node, answer: Node) -> bool | None:
-    """ "kπ" and "nπ": one free whole number on each side may have either name."""
+def _with_names_changed(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
+    """ "kπ" and "nπ": the one whole number that counts a family of angles may have any name, or any unknown may."""
     one, other = symbols(truth), symbols(answer)
-    if len(one) != 1 or len(other) != 1 or one == other or not (one | other) <= _COUNTERS:
+    if len(one) != 1 or len(other) != 1 or one == other:
+        return None
+    counts = (one | other) <= _COUNTERS and all(_has_angle(side) for side in (truth, answer))
+    if not counts and policy.names is Names.STRICT:
         return None
     return same_value(substitute(truth, {one.pop(): name(other.pop())}), answer)
 
 
-def _without_degrees(truth: Node, answer: Node) -> bool | None:
+def _has_angle(node: Node) -> bool:
+    return any(found.leaf == "π" or found.op is Op.DEGREE for found in nodes(node))
+
+
+def _with_imaginary_unit(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
+    """ "1 + 2I" and "2j" as computer algebra and engineers write i."""
+    if not any(found == name("i") for found in nodes(truth)):
+        return None
+    units = symbols(answer) - symbols(truth)
+    return same_value(truth, substitute(answer, {units.pop(): name("i")})) if units in ({"I"}, {"j"}) else None
+
+
+def _with_natural_logarithm(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
+    """ "log" for "ln", where only one side says which it means."""
+    used = [{found.leaf for found in nodes(side)} & {"ln", "log"} for side in (truth, answer)]
+    if {frozenset(names) for names in used} != {frozenset({"ln"}), frozenset({"log"})}:
+        return None
+    sides = [
+        rewrite(side, lambda found: call("ln", *found.args) if found.leaf == "log" else found)
+        for side in (truth, answer)
+    ]
+    return same_value(sides[0], sides[1])
+
+
+def _up_to_constant(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
+    """Antiderivatives: any letter for the constant, and a constant more or less."""
+    one, other = _without_constant(truth), _without_constant(answer)
+    if one is None or other is None:
+        return None
+    difference = Node(Op.ADD, (one, Node(Op.NEGATE, (other,))))
+    unknowns = sorted(symbols(difference))
+    places = [{found: number(share(f"{found} {round_}")) for found in unknowns} for round_ in range(3)]
+    values = [substitute(difference, place) for place in places]
+    return all_of(same_value(values[0], value) for value in values[1:])
+
+
+def _without_constant(node: Node) -> Node | None:
+    """A sum without the free constant that it ends in; None where it has none."""
+    terms = node.args if node.op is Op.ADD else (node,)
+    free = [term for term in terms if term.op is Op.NAME and term.leaf in _FREE_CONSTANTS]
+    rest = [term for term in terms if term not in free]
+    if len(free) != 1 or not rest or free[0].leaf in symbols(Node(Op.ADD, tuple(rest))):
+        return None
+    return Node(Op.ADD, tuple(rest))
+
+
+_FREE_CONSTANTS = {"C", "c", "K", "k", "C_1", "C_0", "c_1"}
+
+
+def _without_degrees(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
     """ "cos 13" for "cos 13°": the sign may be left out inside a function too."""
     if (Op.DEGREE in operations(truth)) == (Op.DEGREE in operations(answer)):
         return None
@@ -186,9 +253,28 @@ def _is_unevaluated(node: Node) -> bool:
         (found.op is Op.ADD and all(arg.op in (Op.NUMBER, Op.NEGATE) for arg in found.args))
         or (found.op is Op.MULTIPLY and sum(arg.op is Op.NUMBER for arg in found.args) > 1)
         or (found.op is Op.NEGATE and found.args[0].op is Op.NEGATE)
+        or (found.op is Op.DIVIDE and _is_whole_quotient(found))
         for found in nodes(node)
     )  # fmt: skip
 
+
+def _is_whole_quotient(node: Node) -> bool:
+    """Whether a fraction of whole numbers is one itself: 28/2, which is left to be worked out."""
+    above, below = node.args
+    if above.value is None or not below.value or {above.op, below.op} != {Op.NUMBER}:
+        return False
+    return below.value != 1 and (above.value / Fraction(below.value)).denominator == 1
+
+
+Reading = Callable[[Node, Node, MathPolicy], bool | None]
+# Other ways to read two values that differ as they stand.
+_READINGS: tuple[Reading, ...] = (
+    _with_names_changed,
+    _with_imaginary_unit,
+    _with_natural_logarithm,
+    _up_to_constant,
+    _without_degrees,
+)
 
 # The first that either side is decides.
 _SPECIAL: dict[Op, Callable[[Node, Node, MathPolicy], bool | None]] = {

@@ -123,6 +123,9 @@ class Balls:
         return self._exp(self.multiply(exponent, self._log(base)))
 
     def call(self, function: str, values: Sequence[Ball]) -> Ball:
+        if function in ("max", "min") and values and all(value.is_real for value in values):
+            chosen = (max if function == "max" else min)(value.real for value in values)
+            return Ball(chosen, ZERO, max(value.radius for value in values))
         known = _FUNCTIONS.get(function)
         if known is None or len(values) != 1:
             raise Undefined(f"no values for {function}")

@@ -138,12 +138,39 @@ def _over(above: str, below: str) -> Callable[[Node], Node]:
     return lambda arg: Node(Op.DIVIDE, (call(above, arg) if above else number(1), call(below, arg)))
 
 
+def _root_of_square(arg: Node, shift: int) -> Node:
+    """√(x² + 1) or √(x² - 1)."""
+    square = Node(Op.POWER, (arg, number(2)))
+    return Node(Op.POWER, (Node(Op.ADD, (square, number(shift))), number(Fraction(1, 2))))
+
+
+def _half_log(above: Node, below: Node) -> Node:
+    return Node(Op.MULTIPLY, (number(Fraction(1, 2)), call("ln", Node(Op.DIVIDE, (above, below)))))
+
+
+def _one_plus(arg: Node) -> Node:
+    return Node(Op.ADD, (number(1), arg))
+
+
+def _one_minus(arg: Node) -> Node:
+    return Node(Op.ADD, (number(1), Node(Op.NEGATE, (arg,))))
+
+
 _REWRITES: dict[str, Callable[[Node], Node]] = {
     "tan": _over("sin", "cos"),
     "cot": _over("cos", "sin"),
     "sec": _over("", "cos"),
     "csc": _over("", "sin"),
     "lg": lambda arg: call("log", arg),
+    "coth": _over("cosh", "sinh"),
+    "sech": _over("", "cosh"),
+    "csch": _over("", "sinh"),
+    "arcsec": lambda arg: call("arccos", Node(Op.DIVIDE, (number(1), arg))),
+    "arccsc": lambda arg: call("arcsin", Node(Op.DIVIDE, (number(1), arg))),
+    "arcsinh": lambda arg: call("ln", Node(Op.ADD, (arg, _root_of_square(arg, 1)))),
+    "arccosh": lambda arg: call("ln", Node(Op.ADD, (arg, _root_of_square(arg, -1)))),
+    "arctanh": lambda arg: _half_log(_one_plus(arg), _one_minus(arg)),
+    "arccoth": lambda arg: _half_log(_one_plus(arg), Node(Op.ADD, (arg, number(-1)))),
 }
 
 _RULES: dict[Op, Callable[..., Any]] = {

@@ -80,6 +80,9 @@ class Floats:
         return _exp(self.multiply(exponent, _log(base)))
 
     def call(self, function: str, values: Sequence[Bounded]) -> Bounded:
+        if function in ("max", "min") and values:
+            chosen = (max if function == "max" else min)(value.value for value in values)
+            return Bounded(chosen, max(value.error for value in values))
         known = _FUNCTIONS.get(function)
         if known is None or len(values) != 1:
             raise Undefined(f"no values for {function}")
@@ -120,6 +123,16 @@ def _abs(value: Bounded) -> Bounded:
     return Bounded(abs(value.value), value.error)
 
 
+def _round_to(function: Callable[[float], int]) -> Callable[[Bounded], Bounded]:
+    def apply(value: Bounded) -> Bounded:
+        low, high = function(value.value - 2 * value.error), function(value.value + 2 * value.error)
+        if low != high:
+            raise Undefined("rounding what may be a whole number")
+        return Bounded(float(low), 0.0)
+
+    return apply
+
+
 _CONSTANTS = {"e": math.e, "π": math.pi}
 _FUNCTIONS: dict[str, Callable[[Bounded], Bounded]] = {
     "sin": _circular(math.sin),
@@ -128,4 +141,6 @@ _FUNCTIONS: dict[str, Callable[[Bounded], Bounded]] = {
     "ln": _log,
     "abs": _abs,
     "norm": _abs,
+    "floor": _round_to(math.floor),
+    "ceil": _round_to(math.ceil),
 }

@@ -6,6 +6,7 @@ What is not rational, or too large to write out, stays as it is for `values` to 
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from itertools import pairwise
 
 from plaudit.verify.math.parsing.budget import MAX_BITS, MAX_TERMS
 from plaudit.verify.math.parsing.tree import Node, Op, is_number, number, substitute
@@ -178,11 +179,26 @@ def _series(node: Node) -> Node:
     """A sum or product over few enough whole numbers, written out."""
     variable, low, high, body = node.args[0], fold(node.args[1]), fold(node.args[2]), node.args[3]
     first, last = low.value, high.value
+    if high.op is Op.INFINITY and first is not None and node.leaf == "sum":
+        total = _geometric(variable, first, body)
+        if total is not None:
+            return number(total)
     whole = first is not None and last is not None and first.denominator == last.denominator == 1
     if first is None or last is None or not whole or last - first > MAX_TERMS or node.leaf not in _SERIES:
         return Node(Op.SERIES, (variable, low, high, fold(body)), node.leaf)
     terms = tuple(substitute(body, {variable.leaf: number(value)}) for value in range(int(first), int(last) + 1))
     return fold(Node(_SERIES[node.leaf], terms)) if terms else number(0 if node.leaf == "sum" else 1)
+
+
+def _geometric(variable: Node, first: Fraction | int, body: Node) -> Fraction | None:
+    """The sum of infinitely many terms, each the same share of the one before."""
+    terms = [fold(substitute(body, {variable.leaf: number(first + step)})).value for step in range(4)]
+    known = [Fraction(term) for term in terms if term is not None]
+    if len(known) < 4 or not all(known):
+        return None
+    ratios = {after / before for before, after in pairwise(known)}
+    ratio = ratios.pop()
+    return known[0] / (1 - ratio) if not ratios and abs(ratio) < 1 else None
 
 
 _SERIES = {"sum": Op.ADD, "product": Op.MULTIPLY}

@@ -57,7 +57,7 @@ class Residues:
         return self.integer_power(base, int(whole)) * self._unknown("power", base, self.number(part)) % PRIME
 
     def call(self, function: str, values: Sequence[int]) -> int:
-        return self._unknown(function, *values)
+        return self._unknown(function, *(sorted(values) if function in _SYMMETRIC else values))
 
     def _unknown(self, function: str, *values: int) -> int:
         self.is_proof = False
@@ -67,4 +67,5 @@ class Residues:
         return int.from_bytes(blake2b(what.encode("utf-8", "replace"), key=self.seed, digest_size=16).digest()) % PRIME
 
 
+_SYMMETRIC = {"max", "min", "gcd", "lcm"}
 _CONSTANTS = {"i", "e", "π", "±"}  # i² = -1 and the like are unknown here

@@ -10,6 +10,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import pairwise
 
 from plaudit.verify.math.exact.balls import ARITHMETIC_ERRORS, Ball, Balls
 from plaudit.verify.math.exact.evaluation import Undefined, evaluate
@@ -24,10 +25,13 @@ DIGITS = (50, 200, 800)
 AGREEMENT = 30
 MAX_PLACES = 5  # where expressions in whole numbers are compared
 ORDINARY = 5  # powers of ten that values may be from one without being called small or large
+MAX_KINKS = 6  # points where an expression bends, of one unknown
 MAX_COST = 400  # nodes of an expression that is evaluated to hundreds of digits
 _SEED = b"plaudit"
 _SEEDS = tuple(blake2b(_SEED + attempt, digest_size=16).digest() for attempt in (b"1", b"2"))
 _MARKED = {Op.UNIT, Op.PERCENT, Op.DEGREE, Op.PLUS_MINUS, Op.WORD, Op.BASED, Op.RATIO, Op.RELATION}
+_BENT = {"abs", "max", "min"}
+_MEASURING = set("xyzt")  # letters that usually measure something
 _WHOLE = {"factorial", "double factorial", "binomial", "floor", "ceil", "mod", "gcd", "lcm"}
 
 
@@ -41,8 +45,12 @@ def same_value(left: Node, right: Node) -> bool | None:
     verdict = False if _are_apart(left, right, next(_places(_names(left, right)))) else _by_residues(left, right)
     if verdict is None and counts_something(left, right):
         verdict = _at_whole_numbers(left, right)
+        if verdict and _rounds_an_unknown(left, right) and _are_apart(left, right, _between_whole_numbers(left, right)):
+            verdict = False
     if verdict is None:
         verdict = _by_balls(left, right)
+    if verdict is None and "lim" in (left.leaf, right.leaf):
+        verdict = _is_limit(left, right) if left.leaf == "lim" else _is_limit(right, left)
     if verdict is not True and _has_applications(left, right):
         return same_value(_read_as_products(left), _read_as_products(right)) or verdict
     return verdict
@@ -95,8 +103,11 @@ def _by_residues(left: Node, right: Node) -> bool | None:
 
 def counts_something(left: Node, right: Node) -> bool:
     """Whether unknowns count something: they stand in factorials, binomials or roundings."""
-    calls = [found for side in (left, right) for found in nodes(side) if found.op is Op.CALL]
-    return any(found.leaf in _WHOLE and symbols(found) for found in calls)
+    found = [node for side in (left, right) for node in nodes(side) if node.op in (Op.CALL, Op.SERIES)]
+    return any(
+        (node.leaf in _WHOLE and symbols(node)) or (node.op is Op.SERIES and symbols(Node(Op.ADD, node.args[1:3])))
+        for node in found
+    )
 
 
 def _at_whole_numbers(left: Node, right: Node) -> bool | None:
@@ -143,7 +154,8 @@ def _by_balls(left: Node, right: Node) -> bool | None:
     if not names:
         return _as_constants(left, right)
     found = []
-    for values in _places(names, signed=_has_absolute(left, right)):
+    kinks = _kinks(left, right, names)
+    for values in [*_places(names, signed=bool(kinks)), *kinks]:
         if _are_apart(left, right, values):
             return False
         place = _place(left, right, values, DIGITS[:2])
@@ -221,8 +233,63 @@ def _agree(left: Ball, right: Ball, spread: int) -> bool | None:
     return True if max(left.radius, right.radius) < close else None
 
 
-def _has_absolute(left: Node, right: Node) -> bool:
-    return any(found.leaf == "abs" for side in (left, right) for found in nodes(side))
+def _kinks(left: Node, right: Node, names: list[str]) -> list[dict[str, Fraction]]:
+    """Places at, between and beyond the points where absolute values, maxima and minima bend.
+
+    For every unknown, with the others where `_places` puts them first; arguments that are not linear count by the
+    places on both sides of zero alone.
+    """
+    bent = [found for side in (left, right) for found in nodes(side) if found.leaf in _BENT and found.op is Op.CALL]
+    if not bent:
+        return []
+    usual = next(_places(names))
+    places = [{found: sign * 1000 * usual[found] for found in names} for sign in (1, -1)]
+    for unknown in names:
+        ends = sorted({end for found in bent for end in _ends_of(found, unknown, usual)})[:MAX_KINKS]
+        marks = [ends[0] - 1, *ends, ends[-1] + 1] if ends else [Fraction(-3)]
+        middles = [(low + high) / 2 for low, high in pairwise(marks)]
+        places += [{**usual, unknown: place} for place in (*marks, *middles)]
+    return places
+
+
+def _ends_of(bent: Node, unknown: str, usual: dict[str, Fraction]) -> list[Fraction]:
+    """Where an absolute value, or the difference of the arguments of a maximum, is zero, if it is linear."""
+    first, *rest = bent.args
+    differences = [Node(Op.ADD, (first, Node(Op.NEGATE, (other,)))) for other in rest] or [first]
+    others = {found: number(value) for found, value in usual.items() if found != unknown}
+    ends = []
+    for difference in differences:
+        at = [fold(substitute(difference, {**others, unknown: number(place)})).value for place in range(3)]
+        if at[0] is None or at[1] is None or at[2] is None or at[0] == at[1] or at[2] - at[1] != at[1] - at[0]:
+            continue
+        ends.append(Fraction(at[0]) / Fraction(at[0] - at[1]))
+    return ends
+
+
+def _rounds_an_unknown(left: Node, right: Node) -> bool:
+    """Whether a letter that does not usually count something is rounded: ⌊x⌋, not ⌊n/2⌋."""
+    calls = [found for side in (left, right) for found in nodes(side) if found.op is Op.CALL]
+    return any(found.leaf in ("floor", "ceil") and symbols(found) & _MEASURING for found in calls)
+
+
+def _between_whole_numbers(left: Node, right: Node) -> dict[str, Fraction]:
+    return {found: 3 + share(found) / 2 for found in _names(left, right)}
+
+
+def _is_limit(limit: Node, value: Node) -> bool | None:
+    """Whether a function comes as close to a constant as its argument to its end; no proof, but no near miss either."""
+    approach, body = limit.args[0], limit.args[-1]
+    if approach.leaf != "->" or approach.args[0].op is not Op.NAME or symbols(value) or symbols(approach.args[1]):
+        return None
+    unknown, end = approach.args[0].leaf, approach.args[1]
+    for digits in (20, 40):
+        step = Fraction(1, 10**digits)
+        place = number(10**digits) if end.op is Op.INFINITY else Node(Op.ADD, (end, number(step)))
+        difference = Node(Op.ADD, (substitute(body, {unknown: place}), Node(Op.NEGATE, (value,))))
+        ball = enclosure(difference, DIGITS[1])
+        if ball is None or ball.real.copy_abs() > Decimal(1).scaleb(-digits // 3):
+            return None
+    return True
 
 
 def _has_applications(left: Node, right: Node) -> bool:
