@@ -35,8 +35,9 @@ PUBLIC: dict[str, set[str]] = {
     },
     "plaudit.schedules": {"CosineSchedule", "LinearSchedule", "PiecewiseSchedule", "Schedule"},
     "plaudit.report": {
-        "Bin", "Distribution", "Failure", "GroupSummary", "Latency", "Pick", "PickedSample", "Summary",
-        "SummaryBuilder", "pick_samples", "summarize",
+        "Agreement", "AgreementBuilder", "Bin", "Breakdown", "BreakdownBuilder", "Condition", "Distribution", "Failure",
+        "GroupSummary", "Latency", "Pick", "PickedSample", "Selection", "Slice", "Summary", "SummaryBuilder",
+        "pick_samples", "summarize",
     },
     "plaudit.testing": {
         "Case", "CaseResult", "CaseTable", "Finding", "Rule", "Severity", "assert_cases", "check_reward", "load_cases",

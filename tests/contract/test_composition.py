@@ -226,3 +226,20 @@ def test_sigmoid_is_finite_at_both_ends():
     assert value(a.sigmoid(), sample(a=1e308)) == 1.0
     assert value(a.sigmoid(), sample(a=-1e308)) == 0.0
     assert math.isfinite(value(a.sigmoid(), sample(a=-750.0)))
+
+
+def test_another_name_adds_no_level_to_the_components():
+    composite = 0.5 * Value("a").named("answer") + 0.5 * minimum(Value("b"), Value("c")).named("worst")
+    [output] = score(composite, [Trajectory(prompt="p", response="r", metadata={"a": 1.0, "b": 0.5, "c": 0.0})])
+    assert list(output.flat_components()) == ["answer", "worst", "worst/b", "worst/c"]
+    assert output.components["answer"].reason == "a is 1.0"
+
+
+def test_what_clips_or_scales_a_sum_keeps_its_components_at_their_level():
+    clipped = (2 * Value("a") + Value("b")).clip(0, 1)
+    samples = [Trajectory(prompt="p", response="r", metadata={"a": 0.5, "b": 0.25})]
+    [output] = score(clipped, samples)
+    components = {name: part.reward for name, part in output.flat_components().items()}
+    assert components == {"CompositeReward": 1.25, "a": 0.5, "b": 0.25}
+    [scaled] = score(clipped.normalized("rank"), samples)
+    assert list(scaled.flat_components()) == ["raw", "CompositeReward", "a", "b"]

@@ -14,7 +14,7 @@ from typer.exceptions import TyperException
 
 from plaudit.cli.console import print_message, reserve_stdout
 from plaudit.cli.rewards import catalogue, check, test
-from plaudit.cli.scoring import explain, score
+from plaudit.cli.scoring import explain, score, summary
 from plaudit.cli.system import doctor, run_code, verify, version
 from plaudit.cli.training import evaluate, merge, sample, train
 from plaudit.errors import PlauditError
@@ -33,6 +33,7 @@ app = typer.Typer(
 )
 COMMANDS: dict[str, Callable[..., int | None]] = {
     "score": score.score,
+    "summary": summary.summary,
     "explain": explain.explain,
     "test": test.test_command,
     "check": check.check,

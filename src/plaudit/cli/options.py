@@ -1,5 +1,6 @@
 """Arguments and options that several commands share, and what they stand for."""
 
+import enum
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,7 @@ from plaudit.loading import resolve
 from plaudit.rollouts import RolloutsReader, read_rollouts
 
 __all__ = [
-    "DEFAULT_DEADLINE_S", "AddressOption", "BackendOption", "CacheOption", "ColumnsOption", "DeadlineOption",
+    "DEFAULT_DEADLINE_S", "AddressOption", "Backend", "BackendOption", "CacheOption", "ColumnsOption", "DeadlineOption",
     "EngineOptions", "JsonOption", "QuietOption", "RewardArgument", "RolloutsArgument", "SkipBadOption",
     "WorkersOption", "column_mapping", "open_rollouts", "load_reward", "report_input",
 ]  # fmt: skip
@@ -41,8 +42,18 @@ SkipBadOption: TypeAlias = Annotated[
 JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 QuietOption: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, notes or tables.")]
 
+
+class Backend(enum.StrEnum):
+    """Where samples are scored."""
+
+    PROCESSES = "processes"
+    INLINE = "inline"
+    RAY = "ray"
+
+
 BackendOption: TypeAlias = Annotated[
-    str, typer.Option("--backend", help="Where to score: processes (with deadlines), inline, or ray.")
+    Backend,
+    typer.Option("--backend", help="Where to score: on worker processes, in this process (no deadlines), or on Ray."),
 ]
 WorkersOption: TypeAlias = Annotated[
     int | None, typer.Option("--workers", "-w", min=1, help="How many workers; as many as there are cores else.")
@@ -63,7 +74,7 @@ DEFAULT_DEADLINE_S = 10.0
 class EngineOptions:
     """Where and under which limits to score."""
 
-    backend: str
+    backend: Backend
     workers: int | None = None
     deadline_s: float = DEFAULT_DEADLINE_S
     cache: Path | None = None
@@ -72,13 +83,13 @@ class EngineOptions:
     @property
     def effective_deadline_s(self) -> float | None:
         """The deadline, None where there is none: inline scoring cannot stop a reward."""
-        return None if self.backend == "inline" or self.deadline_s == 0 else self.deadline_s
+        return None if self.backend is Backend.INLINE or self.deadline_s == 0 else self.deadline_s
 
     def scorer(self, reward: str) -> Scorer:
         """The scorer that the options ask for."""
         return Scorer(
             reward,
-            backend=self.backend,
+            backend=self.backend.value,
             workers=self.workers,
             deadline_s=self.effective_deadline_s,
             cache=self.cache,

@@ -11,18 +11,18 @@ from rich.text import Text
 from plaudit.cli.console import stderr_console
 from plaudit.contract.output import RewardOutput
 
-__all__ = ["Tick", "count_lines", "show_progress"]
+__all__ = ["Advance", "count_lines", "show_progress"]
 
 
-class Tick(Protocol):
-    """Call it with every output."""
+class Advance(Protocol):
+    """Call it with every output, once it is there."""
 
     def __call__(self, output: RewardOutput) -> None: ...
 
 
 @contextmanager
-def show_progress(what: str, total: int | None, *, quiet: bool) -> Iterator[Tick]:
-    """Show progress while the block runs; the block calls what it is given for every output."""
+def show_progress(what: str, total: int | None, *, quiet: bool) -> Iterator[Advance]:
+    """Show progress while the block runs; the block calls `advance` for every output."""
     console = stderr_console()
     columns = (
         TextColumn("{task.description}"),
@@ -36,12 +36,12 @@ def show_progress(what: str, total: int | None, *, quiet: bool) -> Iterator[Tick
         task = progress.add_task(what, total=total, failed=0)
         failed = 0
 
-        def tick(output: RewardOutput) -> None:
+        def advance(output: RewardOutput) -> None:
             nonlocal failed
             failed += not output.ok
             progress.update(task, advance=1, failed=failed)
 
-        yield tick
+        yield advance
 
 
 class _RateColumn(ProgressColumn):

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from rich.table import Table
 from rich.text import Text
 
-from plaudit.report.formatting import bare_table
+from plaudit.report.terminal.formatting import bare_table
 
 __all__ = ["ResultLine", "results_table"]
 

@@ -20,6 +20,7 @@ from plaudit.trajectory import Trajectory
 
 __all__ = ["Combination", "CompositeReward", "NormalizedReward", "Terms", "terms_of", "widest_scope"]
 
+_ALIAS = WeightedSum((1.0,))
 _WIDEST_FIRST: tuple[Scope, ...] = ("batch", "group", "sample")
 
 
@@ -47,9 +48,18 @@ class Combination(RewardFunction):
             for trajectory, outputs in zip(trajectories, zip(*columns, strict=True), strict=True)
         ]
 
+    @property
+    def is_alias(self) -> bool:
+        """Whether it only gives its one part another name; a sum of one term is a sum."""
+        return type(self) is Combination and self.rule == _ALIAS
+
     def _combine(self, trajectory: Trajectory, outputs: Sequence[RewardOutput]) -> RewardOutput:
+        if self.is_alias:
+            return outputs[0]
         components = dict(zip(self.component_names, outputs, strict=True))
-        failed = [(name, output) for name, output in components.items() if not output.ok]
+        if len(outputs) == 1:
+            components = _unfold(self.component_names[0], outputs[0])
+        failed = [(name, output) for name, output in zip(self.component_names, outputs, strict=True) if not output.ok]
         if failed:
             name, output = failed[0]
             reason = output.reason if output.reason.startswith(name) else f"{name}: {output.reason}"
@@ -65,7 +75,7 @@ class Combination(RewardFunction):
             token_rewards=token_rewards,
             token_unit=unit,
             score=_combine_scores(outputs, self.rule.shares(len(outputs))),
-            reason="; ".join(f"{name}: {output.reason}" for name, output in components.items() if output.reason),
+            reason=_combine_reasons(self.component_names, outputs),
             components=components,
             latency_s=sum(output.latency_s or 0.0 for output in outputs),
         )
@@ -108,13 +118,13 @@ class NormalizedReward(RewardFunction):
             [trajectory.task for trajectory in trajectories],
         )
         return [
-            RewardOutput.unscored(output.status, output.reason, components={"raw": output})
+            RewardOutput.unscored(output.status, output.reason, components=_unfold("raw", output))
             if new is None
             else msgspec.structs.replace(
                 output,
                 reward=new.value,
                 token_rewards=_scale_token_rewards(output.token_rewards, new.slope),
-                components={"raw": output},
+                components=_unfold("raw", output),
             )
             for output, new in zip(outputs, scaled, strict=True)
         ]
@@ -140,6 +150,21 @@ def terms_of(reward: RewardFunction) -> Terms:
 def _bracketed(part: RewardFunction, needs: int) -> str:
     loose = isinstance(part, Combination) and part.rule.precedence < needs
     return f"({part!r})" if loose else repr(part)
+
+
+def _unfold(name: str, output: RewardOutput) -> dict[str, RewardOutput]:
+    """A part that stands alone, and beside it its own components: what only clips or scales adds no level."""
+    if not output.components:
+        return {name: output}
+    names = _unique_names([name, *output.components])
+    outputs = [msgspec.structs.replace(output, components={}, reason=""), *output.components.values()]
+    return dict(zip(names, outputs, strict=True))
+
+
+def _combine_reasons(names: Sequence[str], outputs: Sequence[RewardOutput]) -> str:
+    if len(outputs) == 1:
+        return outputs[0].reason
+    return "; ".join(f"{name}: {output.reason}" for name, output in zip(names, outputs, strict=True) if output.reason)
 
 
 def _combine_scores(outputs: Sequence[RewardOutput], shares: Sequence[float]) -> float | None:

@@ -1,6 +1,6 @@
-"""Score a folder of rollouts files on Ray: as many files at once as there are cores, none of them held in memory.
+"""Score a folder of rollouts files, none of them held in memory: one after the other here, or many at once on Ray.
 
-Each file is one Ray task that streams it through plaudit's own reader, scorer and writer, and comes out as `plaudit
+On Ray each file is one task that streams it through plaudit's own reader, scorer and writer, and comes out as `plaudit
 score` writes it. Ray Data's readers would guess a type per column and block, and lose what does not fit: absent keys,
 mixed types, large integers, lone surrogates. One file is never split: for few huge files use a `Scorer` on Ray.
 """
@@ -60,6 +60,7 @@ def score_dataset(
     source: PathLike | Sequence[PathLike],
     destination: PathLike,
     *,
+    backend: str = "ray",
     address: str | None = None,
     deadline_s: float | None = None,
     batch_size: int | None = 256,
@@ -69,8 +70,9 @@ def score_dataset(
     """Score every rollouts file of a folder (or a list of files) into a file of the same name under `destination`.
 
     An output appears when it is complete, so an interrupted run goes on where it stopped when it is started again. A
-    file that cannot be read or scored is reported, and the others go on. Groups must not span files. On a cluster, all
-    nodes must see `source` and `destination` under the same paths.
+    file that cannot be read or scored is reported, and the others go on. Groups must not span files. With the backend
+    "ray" files are scored at once, and all nodes must see `source` and `destination` under the same paths; with
+    "processes" or "inline" one after the other on this machine.
     """
     if concurrency is not None and concurrency < 1:
         raise InvalidSettings(f"concurrency must be at least 1, got {concurrency}")
@@ -85,7 +87,12 @@ def score_dataset(
     shutil.rmtree(job.unfinished, ignore_errors=True)  # what a killed run left
     job.unfinished.mkdir(parents=True)
     try:
-        for file, result in _results(job, targets, address, concurrency) if targets else ():
+        results = (
+            _results_on_ray(job, targets, address, concurrency)
+            if backend == "ray"
+            else _results_here(job, targets, backend, concurrency)
+        )
+        for file, result in results if targets else ():
             summary._add(file, result)
     finally:
         shutil.rmtree(job.unfinished, ignore_errors=True)
@@ -104,13 +111,24 @@ class _Job:
     columns: Mapping[str, str] | None
 
 
-def _results(
+def _results_here(
+    job: _Job, targets: dict[Path, Path], backend: str, workers: int | None
+) -> Iterator[tuple[Path, "_Result"]]:
+    """Files with what became of them, one after the other."""
+    with Scorer(
+        job.shipment.as_given(), backend=backend, workers=workers, deadline_s=job.deadline_s, batch_size=job.batch_size
+    ) as scorer:
+        for file, target in targets.items():
+            yield file, _score_file(job, scorer, file, target)
+
+
+def _results_on_ray(
     job: _Job, targets: dict[Path, Path], address: str | None, concurrency: int | None
 ) -> Iterator[tuple[Path, "_Result"]]:
     """Files with what became of them, as they are done."""
     session = RaySession(address, concurrency or os.cpu_count() or 1)
     ray = session.ray
-    task = ray.remote(_score_file).options(
+    task = ray.remote(_score_file_on_node).options(
         num_cpus=1, max_retries=MAX_RETRIES, runtime_env=session.runtime_env, scheduling_strategy="SPREAD"
     )
     waiting, running = deque(targets.items()), dict[Any, Path]()
@@ -138,31 +156,29 @@ def _result(ray: Any, reference: Any) -> "_Result":
     return result
 
 
-def _score_file(job: _Job, file: Path, target: Path) -> "_Result":
-    """Runs on a node: score one file into a folder of this attempt's own, then move it into place."""
+def _score_file_on_node(job: _Job, file: Path, target: Path) -> "_Result":
+    """Runs on a node, with a worker process of its own."""
     shipment = settled(job.shipment, job.folder)
+    with Scorer(shipment.as_given(), workers=1, deadline_s=job.deadline_s, batch_size=job.batch_size) as scorer:
+        return _score_file(job, scorer, file, target)
+
+
+def _score_file(job: _Job, scorer: Scorer, file: Path, target: Path) -> "_Result":
+    """Score one file into a folder of this attempt's own, then move it into place."""
+    statuses: Counter[Status] = Counter()
     try:
         with tempfile.TemporaryDirectory(dir=job.unfinished) as folder:
             part = Path(folder) / file.name
-            statuses = _scored(job, shipment, file, part)
+            trajectories = (rollout.trajectory for rollout in read_rollouts(file, columns=job.columns))
+            with RolloutsWriter(part) as writer:
+                for scored in scorer.score_stream(trajectories):
+                    writer.write(scored)
+                    statuses[scored.output.status] += 1
             target.parent.mkdir(parents=True, exist_ok=True)
             os.replace(part, target)
             return statuses
     except (PlauditError, OSError) as error:
         return str(error)
-
-
-def _scored(job: _Job, shipment: Shipment, file: Path, part: Path) -> Counter[Status]:
-    statuses: Counter[Status] = Counter()
-    trajectories = (rollout.trajectory for rollout in read_rollouts(file, columns=job.columns))
-    with (
-        Scorer(shipment.as_given(), workers=1, deadline_s=job.deadline_s, batch_size=job.batch_size) as scorer,
-        RolloutsWriter(part) as writer,
-    ):
-        for scored in scorer.score_stream(trajectories):
-            writer.write(scored)
-            statuses[scored.output.status] += 1
-    return statuses
 
 
 def _targets(source: PathLike | Sequence[PathLike], home: Path) -> dict[Path, Path]:

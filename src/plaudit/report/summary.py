@@ -13,14 +13,13 @@ from typing import Any
 
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.report.distribution import Distribution, quantile
+from plaudit.report.failures import Failure, FailureCounts
 from plaudit.report.groups import GroupSummary, GroupSums
 from plaudit.trajectory import Trajectory
 
-__all__ = ["Failure", "Latency", "SlowSample", "Summary", "SummaryBuilder", "summarize"]
+__all__ = ["Latency", "SlowSample", "Summary", "SummaryBuilder", "summarize"]
 
 TOP = 5
-MAX_REASONS = 10_000
-OTHER_REASONS = "(further reasons)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +38,6 @@ class SlowSample:
     index: int
     id: str | int | None
     seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """A reason why samples were not scored, how often it was given, and the first sample it was given for."""
-
-    status: str
-    reason: str
-    count: int
-    example: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +85,7 @@ class SummaryBuilder:
         self._components: dict[str, array[float]] = {}
         self._component_seconds: dict[str, array[float]] = {}
         self._slowest: list[tuple[float, int, SlowSample]] = []
-        self._failures: Counter[tuple[str, str]] = Counter()
-        self._examples: dict[tuple[str, str], str] = {}
+        self._failures = FailureCounts()
         self._groups = GroupSums()
 
     def add(self, trajectory: Trajectory, output: RewardOutput, index: int) -> None:
@@ -108,7 +96,7 @@ class SummaryBuilder:
             self._groups.add(trajectory, output.reward, output.score)
         else:
             self._groups.index_of(trajectory)
-            self._fail(trajectory, output, index)
+            self._failures.add(output, trajectory.label(index))
         if output.score is not None:
             self._scores.append(output.score)
         if output.latency_s is not None:
@@ -136,10 +124,7 @@ class SummaryBuilder:
                 if (latency := _latency(values)) is not None
             },
             slowest=tuple(sample for _, _, sample in sorted(self._slowest, reverse=True)),
-            failures=tuple(
-                Failure(status, reason, count, self._examples[status, reason])
-                for (status, reason), count in self._failures.most_common(TOP)
-            ),
+            failures=self._failures.failures(),
             groups=self._groups.summary(),
         )
 
@@ -149,13 +134,6 @@ class SummaryBuilder:
                 self._components.setdefault(name, array("d")).append(component.reward)
             if component.latency_s is not None:
                 self._component_seconds.setdefault(name, array("d")).append(component.latency_s)
-
-    def _fail(self, trajectory: Trajectory, output: RewardOutput, index: int) -> None:
-        key = (output.status.value, output.reason)
-        if key not in self._failures and len(self._failures) >= MAX_REASONS:
-            key = (output.status.value, OTHER_REASONS)
-        self._failures[key] += 1
-        self._examples.setdefault(key, trajectory.label(index))
 
 
 def _keep_slowest(slowest: list[tuple[float, int, SlowSample]], turn: int, sample: SlowSample) -> None:

@@ -37,3 +37,19 @@ def test_explain_picks_what_it_is_told(plaudit, rollouts):
 def test_explain_shows_token_rewards_beside_their_words(plaudit, rollouts):
     ran = plaudit("explain", "words(good_tokens=['answer'])", rollouts, "-n", "1", "--pick", "highest")
     assert "The answer[0.1] is" in ran.out
+
+
+def test_explain_says_why_a_single_reward_is_what_it_is(plaudit, rollouts):
+    assert "'5' is not '4'" in plaudit("explain", "check_answer", rollouts, "--sample", "1").out
+
+
+def test_explain_shows_weights_and_what_each_part_adds(plaudit, rollouts, tmp_path):
+    (tmp_path / "reward.yaml").write_text(
+        "sum:\n  - {reward: check_answer, weight: 0.7, name: answer}\n"
+        "  - {reward: length(target=4), weight: 0.3, name: brief}\nclip: [0, 1]\n"
+    )
+    out = plaudit("explain", "reward.yaml", rollouts, "--sample", "0").out
+    rows = {line.split()[0]: line.split()[1:] for line in out.splitlines() if line.strip()}
+    assert rows["answer"][:4] == ["1", "1", "0.7", "0.7"]
+    assert rows["brief"][:3] == ["1", "0.3", "0.3"]
+    assert "MathReward" not in out

@@ -189,3 +189,47 @@ def test_other_formats_are_read_and_written(plaudit, rollouts, tmp_path, suffix)
     assert plaudit("score", "check_answer", packed, "-o", again).code == 0
     kept = [{key: row[key] for key in row if key != "reward_output"} for row in lines(again)]
     assert kept == lines(rollouts)
+
+
+def test_the_end_says_where_it_wrote(plaudit, rollouts):
+    assert "wrote 4 scored samples to out.jsonl" in plaudit("score", "length", rollouts, "-o", "out.jsonl").err
+
+
+def test_resume_and_overwrite_exclude_each_other(plaudit, rollouts):
+    ran = plaudit("score", "length", rollouts, "-o", "out.jsonl", "--resume", "--overwrite")
+    assert ran.code == 2
+    assert "give one of them" in ran.err
+
+
+def test_ctrl_c_says_what_was_written_and_how_to_go_on(tmp_path):
+    (tmp_path / "slow.py").write_text("import time\n\ndef slow(response):\n    time.sleep(0.01)\n    return 1.0\n")
+    rows = "".join(json.dumps({"prompt": "p", "response": str(n)}) + "\n" for n in range(3000))
+    (tmp_path / "in.jsonl").write_text(rows)
+    command = [sys.executable, "-m", "plaudit", "score", "slow.py", "in.jsonl", "-o", "out.jsonl"]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    out, deadline = tmp_path / "out.jsonl", time.monotonic() + 60
+    while (not out.exists() or out.stat().st_size < 1_000) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    written = len(out.read_text().splitlines())
+    assert f"stopped after {written} scored samples; they are in out.jsonl" in err
+    assert "--resume" in err
+    assert "Traceback" not in err
+
+
+def test_a_folder_is_scored_file_by_file_without_ray(plaudit, rollouts, tmp_path):
+    folder = tmp_path / "folder"
+    (folder / "inner").mkdir(parents=True)
+    for name in ("a.jsonl", "inner/b.jsonl"):
+        (folder / name).write_text(rollouts.read_text())
+    (folder / "broken.jsonl").write_text("{broken\n")
+    ran = plaudit("score", "check_answer", folder, "-o", "scored")
+    assert ran.code == 1
+    assert "2 files scored into scored, 8 samples: 8 ok" in ran.out
+    assert "broken.jsonl:1: broken JSON" in ran.err
+    assert [row["reward_output"]["reward"] for row in lines(tmp_path / "scored/inner/b.jsonl")] == [1.0, 0.0, 1.0, 0.0]
+    (folder / "broken.jsonl").unlink()
+    again = plaudit("score", "check_answer", folder, "-o", "scored")
+    assert (again.code, "2 files were done before" in again.out) == (0, True)

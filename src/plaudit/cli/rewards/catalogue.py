@@ -9,7 +9,7 @@ from rich.text import Text
 from plaudit.cli.console import print_json, print_result, reserve_stdout
 from plaudit.cli.options import JsonOption
 from plaudit.loading import available, listing_of
-from plaudit.report.formatting import bare_table
+from plaudit.report.terminal.formatting import bare_table
 
 __all__ = ["app"]
 

@@ -1,10 +1,10 @@
-"""`plaudit score REWARD FOLDER -o FOLDER --backend ray`: every file of a folder, on a Ray cluster."""
+"""`plaudit score REWARD FOLDER -o FOLDER`: every file of a folder into one of the same name."""
 
 from pathlib import Path
 
-from plaudit.cli.console import print_message, print_result
+from plaudit.cli.console import print_json, print_message, print_result
 from plaudit.cli.options import EngineOptions, column_mapping
-from plaudit.engine import score_dataset
+from plaudit.engine import DatasetSummary, score_dataset
 from plaudit.errors import RolloutsError
 
 __all__ = ["score_folder"]
@@ -12,23 +12,44 @@ __all__ = ["score_folder"]
 SOME_FAILED = 1
 
 
-def score_folder(reward: str, folder: Path, out: str | None, engine: EngineOptions, columns: list[str] | None) -> int:
+def score_folder(
+    reward: str, folder: Path, out: str | None, engine: EngineOptions, columns: list[str] | None, *, json: bool
+) -> int:
     """Score each file of a folder into one of the same name; the exit code is 1 when a file failed."""
-    if engine.backend != "ray" or out in (None, "-"):
-        raise RolloutsError(f"{folder} is a folder; to score all its files: -o OUTFOLDER --backend ray")
+    if out in (None, "-"):
+        raise RolloutsError(f"{folder} is a folder; name a folder for its scored files: -o OUTFOLDER")
+    if Path(str(out)).is_file():
+        raise RolloutsError(f"{out} is a file; a folder is scored into a folder")
     summary = score_dataset(
         reward,
         folder,
         Path(str(out)),
+        backend=engine.backend.value,
         address=engine.address,
         deadline_s=engine.effective_deadline_s,
         concurrency=engine.workers,
         columns=column_mapping(columns),
     )
-    statuses = ", ".join(f"{count:,} {status.value}" for status, count in summary.statuses.items())
-    print_result(f"{len(summary.scored)} files scored, {summary.samples:,} samples: {statuses or 'none'}")
-    if summary.skipped:
-        print_result(f"{len(summary.skipped)} files were done before")
+    if json:
+        print_json(_plain(summary))
+    else:
+        _print_summary(summary, str(out))
     for file, reason in summary.failed.items():
         print_message(f"{file}: {reason}")
     return SOME_FAILED if summary.failed else 0
+
+
+def _print_summary(summary: DatasetSummary, out: str) -> None:
+    statuses = ", ".join(f"{count:,} {status.value}" for status, count in summary.statuses.items())
+    print_result(f"{len(summary.scored)} files scored into {out}, {summary.samples:,} samples: {statuses or 'none'}")
+    if summary.skipped:
+        print_result(f"{len(summary.skipped)} files were done before")
+
+
+def _plain(summary: DatasetSummary) -> dict[str, object]:
+    return {
+        "scored": [str(file) for file in summary.scored],
+        "skipped": [str(file) for file in summary.skipped],
+        "failed": {str(file): reason for file, reason in summary.failed.items()},
+        "statuses": {status.value: count for status, count in summary.statuses.items()},
+    }

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, TypeAlias
@@ -13,6 +14,7 @@ from plaudit.cli.console import print_json, print_message, print_report, print_r
 from plaudit.cli.options import (
     DEFAULT_DEADLINE_S,
     AddressOption,
+    Backend,
     BackendOption,
     CacheOption,
     ColumnsOption,
@@ -28,19 +30,28 @@ from plaudit.cli.options import (
     open_rollouts,
     report_input,
 )
-from plaudit.cli.progress import count_lines, show_progress
+from plaudit.cli.progress import Advance, count_lines, show_progress
 from plaudit.cli.scoring.folders import score_folder
-from plaudit.contract.function import RewardFunction
-from plaudit.engine import Scorer, ScorerStats
+from plaudit.cli.scoring.run_report import (
+    AgainstOption,
+    ByOption,
+    FailUnderOption,
+    LimitOption,
+    RunReport,
+    WhereOption,
+    build_report,
+    build_selection,
+    exit_code,
+)
+from plaudit.engine import Scorer
 from plaudit.errors import RolloutsError
-from plaudit.report.histogram import render_histogram
-from plaudit.report.summary import Summary, SummaryBuilder
-from plaudit.report.summary_table import render_engine_stats, render_summary
+from plaudit.report import Selection
+from plaudit.report.terminal.summary_table import render_engine_stats
 from plaudit.rollouts import Rollout, RolloutsReader, RolloutsWriter, ScoredRollout, completed, read_rollouts, rest_of
 
 __all__ = ["score"]
 
-NOTHING_SCORED = 1
+INTERRUPTED = 130
 Write: TypeAlias = Callable[[Rollout], object]
 
 
@@ -52,10 +63,15 @@ def score(
         typer.Option("--out", "-o", metavar="OUT", help="Write the scored rollouts here; - is standard output."),
     ] = None,
     columns: ColumnsOption = None,
+    limit: LimitOption = None,
+    where: WhereOption = None,
+    by: ByOption = None,
+    against: AgainstOption = None,
+    fail_under: FailUnderOption = None,
     skip_bad: SkipBadOption = False,
     resume: Annotated[bool, typer.Option("--resume", help="Go on where an interrupted run stopped.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace OUT if it exists.")] = False,
-    backend: BackendOption = "processes",
+    backend: BackendOption = Backend.PROCESSES,
     workers: WorkersOption = None,
     deadline: DeadlineOption = DEFAULT_DEADLINE_S,
     cache: CacheOption = None,
@@ -65,61 +81,105 @@ def score(
 ) -> int:
     """Score every sample of ROLLOUTS with REWARD; show a summary, keep the details in OUT.
 
-    Samples that could not be scored are counted by status and stand in OUT with the reason. The exit code is 1 only
-    when no sample could be scored. With --backend ray, ROLLOUTS and OUT may be folders of files.
+    Samples that could not be scored are counted by status and stand in OUT with the reason. The exit code is 1 when no
+    sample could be scored, or the mean reward is below --fail-under. ROLLOUTS and OUT may be folders of files.
     """
     engine = EngineOptions(backend, workers, deadline, cache, address)
     if Path(rollouts).is_dir():
-        return score_folder(reward, Path(rollouts), out, engine, columns)
-    _check_destination(out, rollouts, resume=resume)
+        _refuse_with_folder(
+            {"--limit": limit, "--where": where, "--by": by, "--against": against, "--fail-under": fail_under}
+        )
+        return score_folder(reward, Path(rollouts), out, engine, columns, json=json)
+    _check_destination(out, rollouts, resume=resume, overwrite=overwrite)
     loaded = load_reward(reward, quiet=quiet)
     reader = open_rollouts(rollouts, columns, skip_bad=skip_bad)
-    builder = SummaryBuilder()
-    with (
-        engine.scorer(reward) as scorer,
-        _destination(out, resume=resume, overwrite=overwrite) as write,
-        show_progress("scoring", count_lines(rollouts), quiet=quiet) as tick,
-    ):
-        results = _resumed(scorer, reader, Path(str(out)), builder) if resume else _scored(scorer, iter(reader))
-        for index, scored in results:
-            write(scored)
-            builder.add(scored.trajectory, scored.output, index)
-            tick(scored.output)
-    summary = builder.summary()
+    run = _Run(reader, build_selection(where, limit), build_report(by, against), out, resume=resume)
+    with engine.scorer(reward) as scorer:
+        try:
+            with (
+                _destination(out, resume=resume, overwrite=overwrite) as write,
+                show_progress("scoring", limit or count_lines(rollouts), quiet=quiet) as advance,
+            ):
+                run.score(scorer, write, advance)
+        except KeyboardInterrupt:
+            print_message(run.describe_interruption())
+            return INTERRUPTED
+    summary = run.report.builder.summary()
     if not quiet:
         report_input(reader)
-        _report(summary, loaded, scorer.stats, to_stderr=out == "-" or json)
+        print_to = print_report if out == "-" or json else print_result
+        tables = run.report.render(summary)
+        print_to(f"[bold]{escape(repr(loaded))}[/bold]", tables[0], render_engine_stats(scorer.stats), *tables[1:])
+        if out not in (None, "-"):
+            print_message(f"wrote {summary.count:,} scored samples to {out}")
     if json:
-        print_json({**summary.to_dict(), "engine": scorer.stats.to_dict()})
-    return 0 if summary.ok else NOTHING_SCORED
+        print_json({**run.report.to_dict(summary), "engine": scorer.stats.to_dict()})
+    return exit_code(summary, fail_under)
 
 
-def _scored(scorer: Scorer, rollouts: Iterator[Rollout], first: int = 0) -> Iterator[tuple[int, ScoredRollout]]:
-    trajectories = (rollout.trajectory for rollout in rollouts)
-    return enumerate(scorer.score_stream(trajectories, interleaved=True), first)
+@dataclass(slots=True)
+class _Run:
+    """The samples of a file on their way through a scorer into the report and the output."""
 
+    reader: RolloutsReader
+    selection: Selection
+    report: RunReport
+    out: str | None
+    resume: bool
+    scored: int = 0
+    """How many samples are scored, with those that an earlier run left."""
 
-def _resumed(
-    scorer: Scorer, reader: RolloutsReader, out: Path, builder: SummaryBuilder
-) -> Iterator[tuple[int, ScoredRollout]]:
-    """What an interrupted run has left to do; what it did goes into the summary."""
-    done = completed(out)
-    if done.count:
-        for index, rollout in enumerate(read_rollouts(out)):
+    def score(self, scorer: Scorer, write: Write, advance: Advance) -> None:
+        """Score what is left to do, and pass each sample on as soon as it is scored."""
+        for rollout in self._remaining(scorer, advance):
+            write(rollout)
+            self.report.add(rollout.trajectory, rollout.output, self.scored)
+            self.scored += 1
+            advance(rollout.output)
+
+    def describe_interruption(self) -> str:
+        """What an interrupted run leaves, and how to go on."""
+        done = f"stopped after {self.scored:,} scored samples"
+        if self.out in (None, "-"):
+            return f"{done}; nothing was kept (-o OUT keeps them)" if self.out is None else done
+        if not str(self.out).endswith((".jsonl", ".gz")):
+            return f"{done}; nothing was kept: such a file appears only when it is complete (.jsonl can be resumed)"
+        return f"{done}; they are in {self.out}: the same command with --resume goes on from there"
+
+    def _remaining(self, scorer: Scorer, advance: Advance) -> Iterator[ScoredRollout]:
+        rollouts = self.selection.select(self.reader)
+        if not self.resume:
+            return _score(scorer, rollouts)
+        done = completed(Path(str(self.out)))
+        for rollout in read_rollouts(done.path) if done.count else ():
             if rollout.output is not None:
-                builder.add(rollout.trajectory, rollout.output, index)
-        print_message(f"{out} holds {done.count} scored samples already; going on from there")
-    rest = rest_of(reader, done)
-    if scorer.reward.scope == "sample":
-        return _scored(scorer, rest, first=done.count)
-    return islice(_scored(scorer, iter(reader)), done.count, None)  # it looks across samples: it needs them all
+                self.report.add(rollout.trajectory, rollout.output, self.scored)
+                self.scored += 1
+                advance(rollout.output)
+        if done.count:
+            print_message(f"{self.out} holds {done.count:,} scored samples already; going on from there")
+        if scorer.reward.scope == "sample":
+            return _score(scorer, rest_of(rollouts, done))
+        rest_of(rollouts, done)  # it looks across samples, so it needs them all; but they must be the same
+        return islice(_score(scorer, self.selection.select(self.reader)), done.count, None)
 
 
-def _check_destination(out: str | None, rollouts: str, *, resume: bool) -> None:
+def _score(scorer: Scorer, rollouts: Iterator[Rollout]) -> Iterator[ScoredRollout]:
+    return scorer.score_stream((rollout.trajectory for rollout in rollouts), interleaved=True)
+
+
+def _check_destination(out: str | None, rollouts: str, *, resume: bool, overwrite: bool) -> None:
+    if resume and overwrite:
+        raise RolloutsError("--resume goes on with OUT and --overwrite replaces it; give one of them")
     if resume and out in (None, "-"):
         raise RolloutsError("--resume needs the file to go on with: -o OUT")
     if out and Path(out).exists() and Path(rollouts).exists() and Path(out).samefile(rollouts):
         raise RolloutsError(f"{out} is the input as well; write to another file")
+
+
+def _refuse_with_folder(options: dict[str, object]) -> None:
+    if given := [name for name, value in options.items() if value is not None]:
+        raise RolloutsError(f"{' and '.join(given)}: for single files, not for a folder of files")
 
 
 @contextmanager
@@ -131,10 +191,3 @@ def _destination(out: str | None, *, resume: bool, overwrite: bool) -> Iterator[
     else:
         with RolloutsWriter(out, mode="resume" if resume else "new", overwrite=overwrite) as writer:
             yield writer.write
-
-
-def _report(summary: Summary, reward: RewardFunction, stats: ScorerStats, *, to_stderr: bool) -> None:
-    print_to = print_report if to_stderr else print_result
-    print_to(f"[bold]{escape(repr(reward))}[/bold]", render_summary(summary), render_engine_stats(stats))
-    if summary.reward is not None:
-        print_to("", render_histogram(summary.reward.bins, title="reward"))

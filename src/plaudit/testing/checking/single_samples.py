@@ -10,6 +10,7 @@ import msgspec
 
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import Status
+from plaudit.report.failures import failure_kind
 from plaudit.testing.checking.findings import Finding, Rule, Severity
 from plaudit.testing.checking.observation import Observation, observe
 from plaudit.testing.checking.probes import CONTENTLESS, containing_samples, with_odd_truths
@@ -95,7 +96,7 @@ def check_failures(reward: RewardFunction, observations: Sequence[Observation]) 
     for observation in observations:
         if observation.fault is not None:
             rule = Rule.GROUND_TRUTH if _lacks_truth(reward, observation, observations) else observation.fault
-            causes.setdefault((rule, _kind(observation.output.reason)), []).append(observation)
+            causes.setdefault((rule, failure_kind(observation.output.reason)), []).append(observation)
     for (rule, _), concerned in causes.items():
         first = min(concerned, key=lambda observation: len(observation.trajectory.response))
         message = f"{_HOW[rule]} {len(concerned)} of {len(observations)} samples: {first.output.reason}"
@@ -162,12 +163,3 @@ def _lacks_truth(reward: RewardFunction, failed: Observation, observations: Sequ
     truths = [o.trajectory.ground_truth for o in observations if o.trajectory.ground_truth is not None]
     helped = msgspec.structs.replace(failed.trajectory, ground_truth=[*truths, SUBSTITUTE_TRUTH][0])
     return observe(reward, [helped]).outputs[0].status is not Status.ERROR
-
-
-def _kind(reason: str) -> str:
-    """What failures of one cause have in common: the exception and its place, else the reason without its data."""
-    raised = re.search(r"raised (\w+)", reason)
-    place = re.search(r"\(at [^()]+:\d+\)$", reason)
-    if raised and place:
-        return f"{raised[1]} {place[0]}"
-    return re.sub(r"'[^']*'|\"[^\"]*\"|\d+", "", reason)

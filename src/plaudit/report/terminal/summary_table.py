@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from rich import box
-from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
@@ -15,11 +15,12 @@ from rich.text import Text
 from plaudit.contract.output import Status
 from plaudit.engine import ScorerStats
 from plaudit.report.distribution import Distribution
-from plaudit.report.formatting import format_duration, format_number, to_text
 from plaudit.report.summary import Latency, Summary
+from plaudit.report.terminal.formatting import format_duration, format_number, to_text
 
 __all__ = ["render_engine_stats", "render_summary"]
 
+MAX_FAILURES = 8
 _STYLES = {Status.OK: "green", Status.ERROR: "red", Status.TIMEOUT: "red"}
 
 
@@ -152,14 +153,18 @@ def _groups(summary: Summary) -> str:
     return f"{line}, {alone:,} with fewer than two scored samples" if alone else line
 
 
-def _failures(summary: Summary, ascii_only: bool) -> Table:
+def _failures(summary: Summary, ascii_only: bool) -> RenderableType:
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False, pad_edge=False, header_style="bold")
     table.add_column("n", justify="right", no_wrap=True)
     table.add_column("status", no_wrap=True)
     table.add_column("why not scored", overflow="fold")
     table.add_column("first", overflow="fold")
-    for failure in summary.failures:
+    for failure in summary.failures[:MAX_FAILURES]:
         status = Text(failure.status, style=_STYLES.get(Status(failure.status), "yellow"))
         reason, first = to_text(failure.reason, ascii_only), to_text(failure.example, ascii_only)
         table.add_row(f"{failure.count:,}", status, reason, first)
-    return table
+    rest = summary.failures[MAX_FAILURES:]
+    if not rest:
+        return table
+    kinds = "1 further kind" if len(rest) == 1 else f"{len(rest):,} further kinds"
+    return Group(table, f"{kinds} of failure, {sum(one.count for one in rest):,} samples, not shown")

@@ -1,0 +1,96 @@
+"""What `score` and `summary` print about a run: its summary, breakdowns by column, agreement with labels."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, TypeAlias
+
+import typer
+from rich.console import RenderableType
+
+from plaudit.cli.console import print_message
+from plaudit.contract.output import RewardOutput
+from plaudit.report import AgreementBuilder, BreakdownBuilder, Condition, Selection, Summary, SummaryBuilder
+from plaudit.report.terminal.comparison_tables import render_agreement, render_breakdown
+from plaudit.report.terminal.histogram import render_histogram
+from plaudit.report.terminal.summary_table import render_summary
+from plaudit.trajectory import Trajectory
+
+__all__ = [
+    "AgainstOption", "ByOption", "FailUnderOption", "LimitOption", "RunReport", "WhereOption", "build_report",
+    "build_selection", "exit_code",
+]  # fmt: skip
+
+LimitOption: TypeAlias = Annotated[int | None, typer.Option("--limit", min=1, help="Only the first N samples.")]
+WhereOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--where", metavar="CONDITION", help="Only samples that meet it, e.g. level>=3; may be given again."),
+]
+ByOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--by", metavar="COLUMN", help="Break the rewards down by a column; may be given again."),
+]
+AgainstOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--against", metavar="COLUMN", help="Compare with labels that say right or wrong."),
+]
+FailUnderOption: TypeAlias = Annotated[
+    float | None, typer.Option("--fail-under", metavar="MEAN", help="Exit with 1 when the mean reward is below it.")
+]
+PASSED, FAILED = 0, 1
+
+
+def build_selection(where: Sequence[str] | None, limit: int | None) -> Selection:
+    """The samples that the options ask for."""
+    return Selection([Condition.parse(text) for text in where or ()], limit)
+
+
+def build_report(by: Sequence[str] | None, against: str | None) -> "RunReport":
+    """An empty report that the options ask for."""
+    return RunReport([BreakdownBuilder(column) for column in by or ()], AgreementBuilder(against) if against else None)
+
+
+@dataclass(slots=True)
+class RunReport:
+    """Collects scored samples; prints as tables or as JSON."""
+
+    breakdowns: list[BreakdownBuilder]
+    labels: AgreementBuilder | None
+    builder: SummaryBuilder = field(default_factory=SummaryBuilder)
+
+    def add(self, trajectory: Trajectory, output: RewardOutput, index: int) -> None:
+        """Take one sample."""
+        self.builder.add(trajectory, output, index)
+        for breakdown in self.breakdowns:
+            breakdown.add(trajectory, output)
+        if self.labels is not None:
+            self.labels.add(trajectory, output)
+
+    def render(self, summary: Summary) -> list[RenderableType]:
+        """The tables for the terminal, without the histogram."""
+        tables: list[RenderableType] = [render_summary(summary)]
+        for breakdown in self.breakdowns:
+            tables += ["", render_breakdown(breakdown.breakdown())]
+        if self.labels is not None:
+            tables += ["", render_agreement(self.labels.agreement(), self.labels.column)]
+        if summary.reward is not None:
+            tables += ["", render_histogram(summary.reward.bins, title="reward")]
+        return tables
+
+    def to_dict(self, summary: Summary) -> dict[str, Any]:
+        """Plain data for JSON."""
+        plain = summary.to_dict()
+        if self.breakdowns:
+            plain["by"] = {one.column: one.breakdown().to_dict() for one in self.breakdowns}
+        if self.labels is not None:
+            plain["against"] = {"column": self.labels.column, **self.labels.agreement().to_dict()}
+        return plain
+
+
+def exit_code(summary: Summary, fail_under: float | None) -> int:
+    """1 when nothing was scored, or the mean reward is below what was asked for."""
+    if summary.reward is None:
+        return FAILED
+    if fail_under is not None and summary.reward.mean < fail_under:
+        print_message(f"the mean reward {summary.reward.mean:.4g} is below --fail-under {fail_under:g}")
+        return FAILED
+    return PASSED

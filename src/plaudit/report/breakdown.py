@@ -1,0 +1,79 @@
+"""Rewards by the values of a column: which tasks, models or levels do well."""
+
+from array import array
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from plaudit.contract.output import RewardOutput
+from plaudit.errors import RolloutsError, did_you_mean
+from plaudit.report.selection import ABSENT, column_of, known_columns
+from plaudit.trajectory import Trajectory
+
+__all__ = ["Breakdown", "BreakdownBuilder", "Slice"]
+
+MAX_SLICES = 10_000
+NO_VALUE = "(none)"
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """The samples of one value: how many, how many of them were scored, and their means."""
+
+    value: str
+    count: int
+    scored: int
+    reward: float | None
+    score: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Breakdown:
+    """The slices of a column, largest first."""
+
+    column: str
+    slices: tuple[Slice, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON: the slices by value."""
+        return {
+            one.value: {name: value for name, value in asdict(one).items() if name != "value"} for one in self.slices
+        }
+
+
+class BreakdownBuilder:
+    """Sums up outputs by the values of a column, sample by sample."""
+
+    def __init__(self, column: str) -> None:
+        self.column = column
+        self._sums: dict[str, array[float]] = {}  # count, scored, sum of rewards, scores given, sum of scores
+        self._known: dict[str, None] = {}
+        self._found = False
+
+    def add(self, trajectory: Trajectory, output: RewardOutput) -> None:
+        """Take one sample."""
+        value = column_of(trajectory, self.column)
+        if value is ABSENT:
+            self._known.update(dict.fromkeys(known_columns(trajectory)))
+        else:
+            self._found = True
+        sums = self._sums.setdefault(NO_VALUE if value is ABSENT else str(value), array("d", [0.0] * 5))
+        if len(self._sums) > MAX_SLICES:
+            raise RolloutsError(f"{self.column!r} has more than {MAX_SLICES:,} values; break down by a coarser column")
+        sums[0] += 1
+        if output.reward is not None:
+            sums[1] += 1
+            sums[2] += output.reward
+        if output.score is not None:
+            sums[3] += 1
+            sums[4] += output.score
+
+    def breakdown(self) -> Breakdown:
+        """The slices so far; raises RolloutsError when no sample had the column."""
+        if self._sums and not self._found:
+            hint = did_you_mean(self.column, self._known)
+            raise RolloutsError(f"no sample has the column {self.column!r}{hint} (columns: {', '.join(self._known)})")
+        slices = [
+            Slice(value, int(count), int(scored), total / scored if scored else None, right / given if given else None)
+            for value, (count, scored, total, given, right) in self._sums.items()
+        ]
+        return Breakdown(self.column, tuple(sorted(slices, key=lambda one: -one.count)))

@@ -1,0 +1,117 @@
+"""Which samples to look at: conditions on their columns, and a number to stop at.
+
+`level>=3` compares numbers where both sides are numbers, else texts. A column is a field, a column of the data or a key
+of the metadata; dots lead into nested values.
+"""
+
+import operator
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from plaudit.errors import RolloutsError, did_you_mean
+from plaudit.rollouts import Rollout
+from plaudit.trajectory import Trajectory
+
+__all__ = ["ABSENT", "Condition", "Selection", "column_of", "known_columns"]
+
+ABSENT = object()
+"""What a column holds that a sample does not have."""
+_CONDITION = re.compile(r"\s*([^=!<>\s]+)\s*(==|=|!=|>=|<=|>|<)\s*(.*?)\s*", re.DOTALL)
+_COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
+    "=": operator.eq, "==": operator.eq, "!=": operator.ne,
+    ">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A comparison of one column with a value."""
+
+    column: str
+    sign: str
+    value: str
+
+    @classmethod
+    def parse(cls, text: str) -> "Condition":
+        """The condition as it is written: `task=math`, `level >= 3`, `model != gpt2`."""
+        match = _CONDITION.fullmatch(text)
+        if match is None:
+            raise RolloutsError(f"a condition is COLUMN=VALUE, !=, <, <=, > or >=, such as level>=3; got {text!r}")
+        return cls(*match.groups())
+
+    def holds(self, trajectory: Trajectory) -> bool:
+        """Whether a sample meets it; a sample without the column meets only `!=`."""
+        found = column_of(trajectory, self.column)
+        if found is ABSENT:
+            return self.sign == "!="
+        number, bound = _number(found), _number(self.value)
+        if number is not None and bound is not None:
+            return _COMPARISONS[self.sign](number, bound)
+        return _COMPARISONS[self.sign](_text(found), self.value)
+
+    def __str__(self) -> str:
+        return f"{self.column} {self.sign} {self.value}"
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The samples that meet every condition, up to a number of them."""
+
+    conditions: Sequence[Condition] = ()
+    limit: int | None = None
+
+    def select(self, rollouts: Iterable[Rollout]) -> Iterator[Rollout]:
+        """The rollouts that are selected; raises RolloutsError when none is."""
+        return islice(self._meeting(rollouts), self.limit)
+
+    def _meeting(self, rollouts: Iterable[Rollout]) -> Iterator[Rollout]:
+        selected, seen, known = 0, set[str](), dict[str, None]()
+        for rollout in rollouts:
+            if self.conditions:
+                known.update(dict.fromkeys(known_columns(rollout.trajectory)))
+                columns = (condition.column for condition in self.conditions)
+                seen.update(column for column in columns if column_of(rollout.trajectory, column) is not ABSENT)
+            if all(condition.holds(rollout.trajectory) for condition in self.conditions):
+                selected += 1
+                yield rollout
+        if not selected:
+            absent = [one.column for one in self.conditions if one.column not in seen]
+            why = f": no sample has the column {absent[0]!r}{did_you_mean(absent[0], known)}" if absent else ""
+            raise RolloutsError(f"no sample meets {' and '.join(map(str, self.conditions))}{why}")
+
+
+def column_of(trajectory: Trajectory, name: str) -> Any:
+    """What a column of a sample holds, ABSENT where it has none of that name."""
+    places: tuple[Mapping[str, Any], ...] = (_fields(trajectory), trajectory.columns, trajectory.metadata)
+    for place in places:
+        if name in place:
+            return place[name]
+    first, dot, rest = name.partition(".")
+    value = column_of(trajectory, first) if dot else ABSENT
+    for key in rest.split(".") if dot else ():
+        value = value.get(key, ABSENT) if isinstance(value, Mapping) else ABSENT
+    return value
+
+
+def known_columns(trajectory: Trajectory) -> list[str]:
+    """The names by which columns of a sample can be found."""
+    return [*_fields(trajectory), *trajectory.columns, *trajectory.metadata]
+
+
+def _fields(trajectory: Trajectory) -> dict[str, Any]:
+    values = {name: getattr(trajectory, name) for name in trajectory.FIELDS}
+    return {name: value for name, value in values.items() if value is not None and value != {} and value != []}
+
+
+def _number(value: Any) -> float | None:
+    try:
+        return None if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError):
+        return None
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
