@@ -17,7 +17,7 @@ from plaudit.cli.training.sample import ModelArgument, ServedModelOption
 from plaudit.contract.function import Rewarding
 from plaudit.engine import Scorer
 from plaudit.errors import InvalidSettings
-from plaudit.report.formatting import bare_table
+from plaudit.report.terminal.formatting import bare_table
 from plaudit.rollouts import RolloutsWriter, ScoredRollout
 from plaudit.training import EvaluatedTask, EvaluationSettings, Prompts, Task
 

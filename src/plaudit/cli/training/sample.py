@@ -9,7 +9,7 @@ from plaudit import training
 from plaudit.cli.console import print_json, print_result
 from plaudit.cli.options import JsonOption
 from plaudit.errors import InvalidSettings
-from plaudit.report.formatting import escape_controls
+from plaudit.report.terminal.formatting import escape_controls
 
 __all__ = ["ModelArgument", "ServedModelOption", "sample"]
 
