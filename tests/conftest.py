@@ -8,16 +8,50 @@ import pytest
 
 pytest_plugins = ["pytester"]
 
-# What trains, starts Ray, loads a language model or runs hundreds of programs; slowest first, as `--durations` shows.
+# What trains, starts Ray, loads a language model, runs hundreds of programs or proves by brute force; slowest first.
+# Chosen by what `--durations` shows: a test of more than about two seconds belongs here, or its file.
 SLOW = (
-    "tests/training/",
-    "tests/engine/",
+    "tests/training/model/",
+    "tests/training/engines/",
+    "tests/training/test_",
+    "tests/training/batches/",
+    "tests/training/tasks/",
+    "tests/training/sampling/",
+    "tests/training/learning/test_critic.py",
+    "tests/training/learning/test_token_rewards.py",
+    "tests/training/reporting/test_curves.py",
+    "tests/training/reporting/test_logs.py",
+    "tests/engine/test_ray_backend.py",
+    "tests/engine/test_ray_cluster.py",
+    "tests/engine/test_ray_data.py",
+    "tests/engine/test_scorer_contract.py",
+    "tests/engine/test_datasets.py",
+    "tests/engine/test_faults.py",
+    "tests/engine/test_cache.py",
+    "tests/engine/test_cached_scores.py",
+    "tests/engine/endpoint/",
     "tests/test_docs.py::test_every_example_of_the_page_runs",
-    "tests/systems/",
-    "tests/sandbox/",
-    "tests/rewards/test_forgeries",
-    "tests/rewards/test_attacks",
+    "tests/systems/test_twinkle_training.py",
+    "tests/systems/test_agent_tunix_training.py",
+    "tests/sandbox/test_harms.py",
+    "tests/sandbox/test_scratch.py",
+    "tests/sandbox/test_not_covered.py",
+    "tests/sandbox/test_judge_pool.py",
+    "tests/sandbox/test_sandbox.py",
+    "tests/rewards/test_forgeries.py",
+    "tests/rewards/test_code_data_sets.py",
+    "tests/rewards/test_attacks.py::test_a_megabyte_of_anything_is_scored",
     "tests/cli/training/",
+    "tests/cli/test_bad_input.py",
+    "tests/cli/scoring/test_score.py::test_a_killed_run_resumes",
+    "tests/cli/scoring/test_score.py::test_colour_follows",
+    "tests/cli/scoring/test_score.py::test_a_reader_that_leaves_early",
+    "tests/rollouts/test_parquet.py",
+    "tests/rollouts/test_reading.py::test_reading_a_big_file",
+    "tests/rollouts/test_writing.py::test_a_killed_writer",
+    "tests/contract/test_alignment.py::test_the_sum_is_kept",
+    "tests/verify/math/test_math_accuracy.py",
+    "tests/test_public_line.py::test_a_users_script",
 )
 
 

@@ -15,9 +15,11 @@ from pathlib import Path
 import pytest
 
 import plaudit
+from tests.conftest import SLOW
 from tests.pages import PAGES, blocks, page_name
 
 ROOT = Path(plaudit.__file__).parent
+PROJECT = Path(__file__).parent.parent
 
 LAYERS: list[set[str]] = [
     {"errors", "examples", "frames", "version"},
@@ -236,3 +238,11 @@ def test_large_folders_homonyms_hidden_and_private_imports_would_be_noticed(tmp_
     assert list(private_imports("from plaudit.contract.output import Status")) == ["plaudit.contract.output.Status"]
     assert list(private_imports("from plaudit.agents import read_action")) == ["plaudit.agents.read_action"]
     assert list(private_imports("import plaudit.engine.cache\nfrom plaudit import Status")) == ["plaudit.engine.cache"]
+
+
+@pytest.mark.parametrize("place", SLOW)
+def test_every_slow_place_exists(place):
+    path, _, test = place.partition("::")
+    found = list(PROJECT.glob(f"{path}*"))
+    assert found
+    assert all(f"def {test}" in file.read_text() for file in found if test)

@@ -14,7 +14,7 @@ import pytest
 
 from plaudit.cli import main
 from plaudit.examples import gsm8k_rollouts
-from tests.pages import PAGES, Block, blocks, page_name
+from tests.pages import PAGES, ROOT, Block, blocks, page_name
 
 OUTPUT = "Output"
 
@@ -84,3 +84,9 @@ def test_the_pages_have_examples_at_all():
 def test_every_link_of_the_page_leads_somewhere(page):
     targets = re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text())
     assert not [target for target in targets if "://" not in target and not (page.parent / target).exists()]
+
+
+def test_every_file_that_the_architecture_names_exists():
+    named = re.findall(r"`([a-z_]+(?:/[a-z_]+)*(?:\.py|/))`", (ROOT / "docs" / "architecture.md").read_text())
+    assert len(named) > 50
+    assert not [path for path in named if not (ROOT / "src" / "plaudit" / path).exists()]
