@@ -7,6 +7,8 @@ or the machine is not scored.
 """
 
 import ast
+import contextlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +20,7 @@ from plaudit.errors import InvalidSettings, InvalidTrajectory, SandboxError
 from plaudit.rewards.program_language import check_language, choose_language
 from plaudit.rewards.settings import check_choice, check_number, set_field
 from plaudit.sandbox import AssertSuite, Conclusion, Job, RunLimits, Suite, Verdict, read_suite, shared_pool
+from plaudit.sandbox.judging.data_sets import has_tests, read_row
 from plaudit.sandbox.judging.rewriting.names import helpers_in, open_names, with_prefix
 from plaudit.sandbox.judging.suites import CallSuite, FileSuite
 from plaudit.trajectory import Trajectory, message_text
@@ -77,7 +80,10 @@ class CodeReward(RewardFunction):
 
     def _prepared(self, trajectory: Trajectory) -> Job | RewardOutput:
         """The job for one sample, or its output where there is nothing to run."""
-        truth = trajectory.ground_truth
+        try:
+            truth = _tests(trajectory)
+        except InvalidTrajectory as error:
+            return RewardOutput.unscored(Status.UNPARSED, str(error))
         if truth is None or truth == [] or truth == {} or (isinstance(truth, str) and not truth.strip()):
             return RewardOutput.unscored(Status.SKIPPED, "the sample has no tests as its ground truth")
         try:
@@ -85,7 +91,7 @@ class CodeReward(RewardFunction):
             suites = _suites(truth, prompt)
             reference = _reference(truth) if self.fuzz else ""
             wanted = _wanted(suites[0])
-            choice = choose_language(trajectory, self.language, suites)
+            choice = choose_language(trajectory, truth, self.language, suites)
         except InvalidTrajectory as error:
             return RewardOutput.unscored(Status.UNPARSED, str(error))
         if choice.language is None:
@@ -176,6 +182,17 @@ def _told(verdict: Verdict) -> dict[str, Any]:
         "cpu_s": round(verdict.cpu_s, 6),
     }
     return told | {name: text for name in ("stdout", "stderr") if (text := getattr(verdict, name))}
+
+
+def _tests(trajectory: Trajectory) -> Any:
+    """The ground truth, or, where a sample has none, the columns of its row: all of it from the data set."""
+    truth = trajectory.ground_truth
+    if truth in (None, "") and has_tests(trajectory.metadata):
+        truth = {name: value for name, value in trajectory.metadata.items() if name != "language"}
+    if isinstance(truth, str) and truth.lstrip().startswith("{"):
+        with contextlib.suppress(ValueError, RecursionError):
+            truth = json.loads(truth)
+    return read_row(truth) if isinstance(truth, Mapping) else truth
 
 
 def _suites(truth: Any, prompt: str) -> list[Suite]:

@@ -46,9 +46,9 @@ def check_language(name: str) -> None:
         raise InvalidSettings(str(error)) from None
 
 
-def choose_language(trajectory: Trajectory, preset: str | None, suites: Sequence[Suite]) -> LanguageChoice:
+def choose_language(trajectory: Trajectory, truth: Any, preset: str | None, suites: Sequence[Suite]) -> LanguageChoice:
     """The language of a sample's program; InvalidTrajectory where the data set names one that cannot be judged."""
-    said = _named_by_data_set(trajectory.ground_truth, trajectory.metadata) or preset
+    said = _named_by_data_set(truth, trajectory.metadata) or preset
     judged_by_streams = all(isinstance(suite, StreamSuite) for suite in suites)
     if said:
         language = find_language(said)

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from plaudit.errors import InvalidTrajectory, did_you_mean
+from plaudit.sandbox.judging.data_sets import read_row
 from plaudit.sandbox.values import NotPlain, to_text
 
 __all__ = ["AssertSuite", "CallSuite", "FileSuite", "StreamSuite", "Suite", "read_suite"]
@@ -81,10 +82,10 @@ def read_suite(truth: Any, prompt: str = "") -> Suite:
     if isinstance(truth, str):
         return _text_suite(truth, {}, prompt)
     if isinstance(truth, Sequence) and not isinstance(truth, bytes):
-        truth = {"tests": list(truth)}
+        truth = {"tests": list(truth)}  # asserts, or cases with an input and an output
     if not isinstance(truth, Mapping):
         raise InvalidTrajectory(f"tests are a text, a list of asserts or a dict, got {type(truth).__name__}")
-    truth = _open_program(truth)
+    truth = read_row(truth)
     unknown = [key for key in truth if key not in _KEYS]
     prompt = str(truth.get("prompt") or prompt)
     for key in ("test_file", "tests", "test", "test_list"):
@@ -97,14 +98,6 @@ def read_suite(truth: Any, prompt: str = "") -> Suite:
         f"no tests among {sorted(map(str, truth)) or 'nothing'}{hint}; give 'tests' (text or list of asserts) or "
         "'inputs' with 'outputs'"
     )
-
-
-def _open_program(truth: Mapping[str, Any]) -> Mapping[str, Any]:
-    """APPS keeps inputs, outputs and fn_name as one JSON text in `input_output`."""
-    inner = truth.get("input_output")
-    if isinstance(inner, str | bytes):
-        inner = _json("input_output", inner)
-    return {**truth, **inner} if isinstance(inner, Mapping) else truth
 
 
 def _asserting(key: str, tests: Any, truth: Mapping[str, Any], prompt: str) -> Suite:
