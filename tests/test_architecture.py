@@ -133,6 +133,11 @@ def test_importing_plaudit_is_light(heavy):
     assert heavy not in loaded_by("import plaudit")
 
 
+@pytest.mark.parametrize("heavy", ["torch", "transformers", "numpy", "ray", "pyarrow", "sympy"])
+def test_the_command_line_starts_without_what_only_some_commands_need(heavy):
+    assert heavy not in loaded_by("import plaudit.cli.app")
+
+
 def test_packages_within_plaudit_are_there_without_importing_each():
     code = "import plaudit; print(plaudit.checks.check_answer('The answer is 4.', '4'), plaudit.rewards.MathReward())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -19,7 +19,6 @@ from plaudit.engine import Scorer
 from plaudit.errors import InvalidSettings
 from plaudit.report.terminal.formatting import bare_table
 from plaudit.rollouts import RolloutsWriter, ScoredRollout
-from plaudit.training import EvaluatedTask, EvaluationSettings, Prompts, Task
 
 __all__ = ["evaluate"]
 
@@ -30,7 +29,7 @@ FIGURES = {"greedy": "greedy score", "score": "mean score", "reward": "mean rewa
 class _Exam:
     """Prompts, and what judges the responses to them; a built-in task's own reward is quick and needs no deadline."""
 
-    prompts: Prompts
+    prompts: "training.Prompts"
     reward: Rewarding | str
     deadline_s: float | None
 
@@ -63,12 +62,12 @@ def evaluate(
 ) -> int:
     """Evaluate a model: mean score, pass@k and the likeliest response, with 95 % intervals over the prompts."""
     exams = _exams(model, tasks or [], data, reward, column_mapping(columns), limit)
-    settings = EvaluationSettings(samples, tuple(pass_at or [1]), greedy=temperature > 0)
+    settings = training.EvaluationSettings(samples, tuple(pass_at or [1]), greedy=temperature > 0)
     trained = training.open_model(model, model=served)
     sampling = training.SamplingSettings(trained.max_new_tokens, temperature=temperature)
     settings = replace(settings, sampling=sampling)
     total = sum(len(exam.prompts) for exam in exams) * (samples + settings.greedy)
-    found: list[EvaluatedTask] = []
+    found: "list[training.EvaluatedTask]" = []
     with ExitStack() as stack:
         tick = stack.enter_context(show_progress("evaluating", total, quiet=quiet))
         writer = None if output is None else stack.enter_context(RolloutsWriter(output))
@@ -114,15 +113,15 @@ def _exams(
     return [_task_exam(own, reward, limit)]
 
 
-def _task_exam(task: Task, reward: str | None, limit: int | None) -> _Exam:
+def _task_exam(task: "training.Task", reward: str | None, limit: int | None) -> _Exam:
     rows = (msgspec.structs.replace(row, task=row.task or task.name) for row in task.held_out[:limit])
     judge = task.reward if reward is None else reward
     if judge is None:
         raise InvalidSettings(f"{task.name} is judged by an agent's environment; say what judges here: --reward REWARD")
-    return _Exam(Prompts(tuple(rows)), judge, DEFAULT_DEADLINE_S if isinstance(judge, str) else None)
+    return _Exam(training.Prompts(tuple(rows)), judge, DEFAULT_DEADLINE_S if isinstance(judge, str) else None)
 
 
-def _table(found: list[EvaluatedTask]) -> Table:
+def _table(found: "list[training.EvaluatedTask]") -> Table:
     table = bare_table("task", "figure", "value", "95 % interval", "prompts")
     for task in found:
         names = sorted(task.figures, key=lambda name: (name == "reward", name))
