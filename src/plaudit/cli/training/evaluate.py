@@ -67,7 +67,7 @@ def evaluate(
     sampling = training.SamplingSettings(trained.max_new_tokens, temperature=temperature)
     settings = replace(settings, sampling=sampling)
     total = sum(len(exam.prompts) for exam in exams) * (samples + settings.greedy)
-    found: "list[training.EvaluatedTask]" = []
+    found: list[training.EvaluatedTask] = []
     with ExitStack() as stack:
         tick = stack.enter_context(show_progress("evaluating", total, quiet=quiet))
         writer = None if output is None else stack.enter_context(RolloutsWriter(output))
