@@ -12,6 +12,7 @@ from plaudit.sandbox.languages.running import CommandPool
 from plaudit.sandbox.languages.toolchains import find_toolchain
 from tests.sandbox.languages.programs import FOUND
 
+pytestmark = pytest.mark.slow
 SECRET = "hush_it_is_secret"
 C_READS = {
     "include": '#include "<secret>"\nint main() {}',

@@ -8,13 +8,40 @@ from pathlib import Path
 
 import pytest
 
-from plaudit.sandbox import Tier
+import plaudit.sandbox.languages
+from plaudit.errors import SandboxError
+from plaudit.sandbox import RunLimits, Tier
+from plaudit.sandbox.languages.binaries import BinaryCache
+from plaudit.sandbox.languages.commands import CommandServer
+from plaudit.sandbox.languages.language import LANGUAGES
+from plaudit.sandbox.languages.running import CommandPool
+from plaudit.sandbox.languages.toolchains import find_toolchain
 from tests.process_watch import descendants
 from tests.sandbox.identities import IDENTITIES, as_identity
 
+pytestmark = pytest.mark.slow
 PROBE = Path(__file__).with_name("language_probe.py")
 TOOLS = {"cpp": "g++", "javascript": "node"}
 LEAST_HARMS = {"cpp": 28, "javascript": 21}
+# Each line that the package's documentation lists as covered, and the harms that show it.
+COVERED = {
+    "reading, listing, writing, linking and deleting files of others": "read files, list folders, write files",
+    "secrets in the environment and in other processes": "see the environment, read files",
+    "connections of any kind": "connect",
+    "new processes and programs": "start processes, fork bomb, execute memory",
+    "signals to others": "signal others",
+    "looking into other processes": "look into others",
+    "system calls by hand, also of other architectures": "other calls, old calls, x32 calls",
+    "using up memory, threads, descriptors, time": "use memory, share memory, many threads, many descriptors, "
+    "loop, loop deaf, sleep",
+    "raising the limits": "raise limits",
+    "floods of output": "flood output, flood errors, flood deaf, far output",
+    "crashes, and processes that outlive the program": "crash, outlive",
+}
+BY_COMPILING = {  # shown by test_compile_harms.py
+    "reading files while a program is compiled",
+    "using up time, memory or disk while a program is compiled",
+}
 ENDS = {
     "loop": "over the limit of",
     "loop deaf": "over the limit of",
@@ -58,3 +85,46 @@ def test_no_harm_has_an_effect(identity, language, at_most):
     assert left == {"secret.txt"}
     assert not Path("/tmp/plaudit-harm").exists()
     assert descendants() == set()
+
+
+def lines_after(title: str) -> set[str]:
+    text = plaudit.sandbox.languages.__doc__.partition(f"\n{title}:\n")[2].partition("\n\n")[0]
+    return {line.removeprefix("- ") for line in text.strip().splitlines()}
+
+
+def test_every_line_that_is_said_to_be_covered_has_its_harms():
+    assert lines_after("Covered") == COVERED.keys() | BY_COMPILING
+    harms = PROBE.with_name("harms.cpp").read_text()
+    named = {harm.strip() for line in COVERED.values() for harm in line.split(",")}
+    assert {harm for harm in named if f'{{"{harm}", ' not in harms} == set()
+
+
+NOT_COVERED = {
+    "the runtime's own files": (
+        "const fs = require('fs'); console.log(fs.readFileSync(process.execPath).length > 1000);\n",
+        Tier.NAMESPACES,
+    ),
+    "whether a file exists": ("console.log(require('fs').statSync('/etc/passwd').size > 0);\n", Tier.LANDLOCK),
+}
+
+
+@pytest.mark.parametrize("name", NOT_COVERED)
+def test_what_is_said_not_to_be_covered_is_possible(name, tmp_path):
+    source, at_most = NOT_COVERED[name]
+    if not shutil.which("node"):
+        assert name in plaudit.sandbox.languages.__doc__
+        return
+    limits = RunLimits(cpu_s=5.0, wall_s=60.0)
+    node = find_toolchain(LANGUAGES["javascript"])
+    with CommandPool(BinaryCache(tmp_path), at_most) as pool, pool.load(node, source, limits) as program:
+        assert program.run(b"").stdout == b"true\n"
+    assert any(line.startswith(name) for line in lines_after("Not covered"))
+
+
+def test_without_landlock_nothing_that_reads_files_is_started():
+    with pytest.raises(SandboxError, match="needs Landlock"):
+        CommandServer(["/usr/bin"], Tier.SECCOMP)
+    with pytest.raises(SandboxError, match="needs Landlock"):
+        CommandServer([], Tier.SECCOMP, compiles=True)
+    with pytest.raises(SandboxError, match="needs seccomp"):
+        CommandServer([], Tier.NONE)
