@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -13,18 +14,23 @@ import pytest
 
 from plaudit import RewardFunction, RewardOutput, Status, Trajectory, reward
 from plaudit.contract.boundary import score_samples
-from plaudit.contract.function import Rewarding
+from plaudit.contract.function import Rewarding, scores_one_by_one
+from plaudit.engine.backends.backend import BackendSettings, Limits
 from plaudit.engine.backends.processes import ProcessBackend
 from plaudit.engine.backends.ray import RayBackend
 from plaudit.engine.backends.ray_session import RaySession
 from plaudit.engine.shipping import Shipment
-from plaudit.engine.stream import Supply
-from plaudit.engine.unit import Limits
+from plaudit.engine.stream import Cutting, OrderedStream, UnitResult, UnitSize
 from plaudit.errors import InvalidSettings, ScoringFailed
-from plaudit.loading import load
+from plaudit.loading import load, resolve
 from tests.engine.contract_rewards import Batch, Detailed, Rank, faulty, length
 
 DEADLINE_S = 0.5
+
+
+def actor_pid() -> int:
+    """The process behind the guard of this worker."""
+    return int(Path(f"/proc/{os.getppid()}/stat").read_text().rpartition(")")[2].split()[1])
 
 
 class Located(RewardFunction):
@@ -32,13 +38,13 @@ class Located(RewardFunction):
 
     def compute_reward(self, trajectory: Trajectory) -> RewardOutput:
         time.sleep(0.004)
-        return RewardOutput(len(trajectory.response) / 10, metadata={"worker": os.getpid(), "actor": os.getppid()})
+        return RewardOutput(len(trajectory.response) / 10, metadata={"worker": os.getpid(), "actor": actor_pid()})
 
 
 @reward
 def kills_its_actor(response):
     if response == "kill":
-        os.kill(os.getppid(), signal.SIGKILL)
+        os.kill(actor_pid(), signal.SIGKILL)
         time.sleep(60)
     return 1.0
 
@@ -57,9 +63,9 @@ def opened():
     backends = []
 
     def build(reward: Rewarding | str, kind: type = RayBackend, workers: int = 2, **limits):
-        loaded = load(reward)
-        by_sample = loaded.style.name == "SAMPLE" and not loaded.is_async
-        backends.append(kind(Shipment.of(reward), workers, Limits(**limits), by_sample=by_sample))
+        loaded = resolve(reward)
+        settings = BackendSettings(workers, Limits(**limits), scores_one_by_one(loaded.reward))
+        backends.append(kind(Shipment.of(loaded), settings))
         return backends[-1]
 
     yield build
@@ -71,17 +77,26 @@ def samples(*responses: str, **fields) -> list[Trajectory]:
     return [Trajectory(prompt="p", response=response, **fields) for response in responses]
 
 
+def results_of(backend, stream: OrderedStream) -> Iterator[UnitResult]:
+    """Drive a backend through a stream."""
+    while not stream.is_finished:
+        while backend.wants_more(0, 0) and (unit := stream.cut()):
+            backend.submit(unit)
+        for result in backend.collect(1.0):
+            stream.accept(result)
+            yield result
+        list(stream.release())
+
+
 def collected(backend, trajectories, scope="sample", *, size=None, watch=lambda done: None) -> list[RewardOutput]:
     """All outputs in order; fails on one that is missing or comes twice."""
-    supply = Supply(iter(trajectories), scope, size=size)
+    learned = UnitSize(size)
     outputs: dict[int, RewardOutput] = {}
-    for done in backend.run(supply):
-        supply.observe(done.outputs)
-        assert not set(done.places) & set(outputs), "delivered twice"
-        outputs.update(zip(done.places, done.outputs, strict=True))
-        while supply.taken in outputs:
-            supply.taken += 1
-        watch(done)
+    for result in results_of(backend, OrderedStream(iter(trajectories), Cutting(scope, learned))):
+        learned.learn(result.outputs)
+        assert not set(result.places) & set(outputs), "delivered twice"
+        outputs.update(zip(result.places, result.outputs, strict=True))
+        watch(result)
     return [outputs[place] for place in range(len(trajectories))]
 
 
@@ -175,7 +190,7 @@ def test_a_sample_that_kills_its_actor_each_time_costs_itself_alone(opened):
 
 
 def test_actors_that_cannot_live_end_the_run_with_a_clear_error():
-    backend = RayBackend(None, 1, Limits(), by_sample=True)  # nothing an actor could be made of
+    backend = RayBackend(None, BackendSettings(1))  # nothing an actor could be made of
     with pytest.raises(ScoringFailed, match=r"actors on the Ray cluster die again and again \(5 times"):
         collected(backend, samples("a"))
     backend.shutdown()
@@ -196,9 +211,9 @@ def test_a_reward_that_cannot_be_loaded_over_there_fails_the_run_in_the_same_wor
 
 def test_a_caller_that_stops_early_can_start_anew(opened):
     backend = opened(Located())
-    running = backend.run(Supply(iter(samples(*["abc"] * 500)), "sample"))
-    next(running)
-    running.close()
+    stream = OrderedStream(samples(*["abc"] * 500), Cutting("sample", UnitSize()))
+    next(results_of(backend, stream))
+    backend.discard(stream)
     assert [output.reward for output in collected(backend, samples("a", "bc"))] == [0.1, 0.2]
 
 
@@ -227,11 +242,8 @@ def test_a_ray_of_our_own_says_nothing_and_leaves_nothing_behind(tmp_path):
         """
         import os, signal, time
         from plaudit import Trajectory, reward
-        from plaudit.engine.backends.ray import RayBackend
+        from plaudit.engine import Scorer
         from plaudit.engine.backends.ray_session import RaySession
-        from plaudit.engine.shipping import Shipment
-        from plaudit.engine.stream import Supply
-        from plaudit.engine.unit import Limits
 
         def descendants(pid):
             with open(f"/proc/{pid}/task/{pid}/children") as file:
@@ -249,20 +261,19 @@ def test_a_ray_of_our_own_says_nothing_and_leaves_nothing_behind(tmp_path):
         def length(response):
             if response == "kill" and not os.path.exists("killed"):
                 open("killed", "x").close()
-                os.kill(os.getppid(), signal.SIGKILL)
+                with open(f"/proc/{os.getppid()}/stat") as file:
+                    actor = int(file.read().rpartition(")")[2].split()[1])
+                os.kill(actor, signal.SIGKILL)
                 time.sleep(60)
             return len(response) / 10
 
-        backend = RayBackend(Shipment.of(length), 1, Limits(), by_sample=True)
-        samples = (Trajectory(prompt="p", response=response) for response in ["a", "kill", "bc"])
-        outputs = {}
-        for done in backend.run(Supply(samples, "sample", size=1)):
-            outputs.update(zip(done.places, done.outputs))
-        print([outputs[place].reward for place in range(3)])
+        scorer = Scorer(length, backend="ray", workers=1, batch_size=1)
+        samples = [Trajectory(prompt="p", response=response) for response in ["a", "kill", "bc"]]
+        print([output.reward for output in scorer.score(samples)])
         processes = descendants(os.getpid())
         folder = RaySession._folder
         print(sum(map(runs, processes)) > 3, os.path.isdir(folder))
-        backend.shutdown()
+        scorer.close()
         print(sum(map(runs, processes)), os.path.exists(folder))
         """,
     )
@@ -285,10 +296,10 @@ def test_without_ray_the_message_says_what_to_install(tmp_path):
         sys.meta_path.insert(0, Blocker())
         from plaudit.engine.backends.ray import RayBackend
         from plaudit.engine.shipping import Shipment
-        from plaudit.engine.unit import Limits
+        from plaudit.engine.backends.backend import BackendSettings
         from plaudit.errors import MissingPackage
         try:
-            RayBackend(Shipment(spec="length"), 1, Limits(), by_sample=True)
+            RayBackend(Shipment(spec="length"), BackendSettings(1))
         except MissingPackage as error:
             print(error)
         """,

@@ -9,10 +9,9 @@ from typing import Annotated, TypeAlias
 import typer
 
 from plaudit.cli.console import print_message
-from plaudit.contract.function import RewardFunction
 from plaudit.engine import Scorer
 from plaudit.errors import RolloutsError
-from plaudit.loading import resolve
+from plaudit.loading import Loaded, resolve
 from plaudit.rollouts import RolloutsReader, read_rollouts
 
 __all__ = [
@@ -85,7 +84,7 @@ class EngineOptions:
         """The deadline, None where there is none: inline scoring cannot stop a reward."""
         return None if self.backend is Backend.INLINE or self.deadline_s == 0 else self.deadline_s
 
-    def scorer(self, reward: str) -> Scorer:
+    def scorer(self, reward: Loaded) -> Scorer:
         """The scorer that the options ask for."""
         return Scorer(
             reward,
@@ -97,12 +96,12 @@ class EngineOptions:
         )
 
 
-def load_reward(spec: str, *, quiet: bool = False) -> RewardFunction:
+def load_reward(spec: str, *, quiet: bool = False) -> Loaded:
     """The reward a spec stands for; says how it was understood where that is not plain from the spec."""
     loaded = resolve(spec)
     if not quiet and loaded.convention != "plaudit":
         print_message(f"loaded {loaded.origin} as {loaded.convention}")
-    return loaded.reward
+    return loaded
 
 
 def open_rollouts(rollouts: str, columns: list[str] | None, *, skip_bad: bool = False) -> RolloutsReader:

@@ -25,7 +25,7 @@ from plaudit.trajectory import Trajectory
 if TYPE_CHECKING:
     from plaudit.contract.combination import Combination, CompositeReward, NormalizedReward, Terms
 
-__all__ = ["FunctionReward", "RewardFunction", "Rewarding", "as_reward", "reward"]
+__all__ = ["FunctionReward", "RewardFunction", "Rewarding", "as_reward", "reward", "scores_one_by_one"]
 
 _STYLES = {"compute_rewards": Style.BATCH, "compute_reward": Style.SAMPLE, "__call__": Style.PAIRED}
 
@@ -273,6 +273,11 @@ def as_reward(rewarding: Rewarding) -> RewardFunction:
     if isinstance(rewarding, type):
         raise InvalidSettings(f"{rewarding.__name__} is a class; make a reward of it first: {rewarding.__name__}(...)")
     return FunctionReward(rewarding)
+
+
+def scores_one_by_one(reward: RewardFunction) -> bool:
+    """Whether each sample's output is there before the next sample is begun."""
+    return reward.style is Style.SAMPLE and not reward.is_async
 
 
 def _score_or_raise(

@@ -16,12 +16,12 @@ from typing import Any, TypeAlias
 
 from plaudit.contract.function import Rewarding
 from plaudit.contract.output import Status
-from plaudit.engine.backends.ray_actor import settled
+from plaudit.engine.backends.ray_actor import follow_driver
 from plaudit.engine.backends.ray_session import RaySession
 from plaudit.engine.scorer import Scorer
 from plaudit.engine.shipping import Shipment
 from plaudit.errors import InvalidSettings, PlauditError, RolloutsError, require
-from plaudit.loading import load
+from plaudit.loading import resolve
 from plaudit.rollouts import RolloutsWriter, read_rollouts
 from plaudit.rollouts.mapping import ColumnMapping
 
@@ -77,10 +77,10 @@ def score_dataset(
     if concurrency is not None and concurrency < 1:
         raise InvalidSettings(f"concurrency must be at least 1, got {concurrency}")
     ColumnMapping(columns or {})
-    load(reward)
+    loaded = resolve(reward)
     home = Path(destination).absolute()
     targets = _targets(source, home)
-    job = _Job(Shipment.of(reward), os.getcwd(), home / UNFINISHED, deadline_s, batch_size, columns)
+    job = _Job(Shipment.of(loaded), os.getcwd(), home / UNFINISHED, deadline_s, batch_size, columns)
     summary = DatasetSummary(skipped=[file for file, target in targets.items() if target.exists()])
     for file in summary.skipped:
         del targets[file]
@@ -158,7 +158,7 @@ def _result(ray: Any, reference: Any) -> "_Result":
 
 def _score_file_on_node(job: _Job, file: Path, target: Path) -> "_Result":
     """Runs on a node, with a worker process of its own."""
-    shipment = settled(job.shipment, job.folder)
+    shipment = follow_driver(job.shipment, job.folder)
     with Scorer(shipment.as_given(), workers=1, deadline_s=job.deadline_s, batch_size=job.batch_size) as scorer:
         return _score_file(job, scorer, file, target)
 

@@ -13,11 +13,11 @@ from typing import Any
 from plaudit import jsonline
 from plaudit.contract.function import Rewarding
 from plaudit.contract.output import RewardOutput, Status
-from plaudit.engine.backends.ray_actor import settled
+from plaudit.engine.backends.ray_actor import follow_driver
 from plaudit.engine.scorer import Scorer
 from plaudit.engine.shipping import Shipment
 from plaudit.errors import InvalidSettings, InvalidTrajectory, RolloutsError, require
-from plaudit.loading import load
+from plaudit.loading import resolve
 from plaudit.rollouts.mapping import ColumnMapping
 from plaudit.trajectory import Trajectory
 
@@ -43,16 +43,16 @@ def score_ray_dataset(
     `score_dataset` for them.
     """
     require("ray.data", extra="ray", purpose="scoring a Ray Data dataset")
-    loaded = load(reward)
-    if loaded.scope != "sample":
+    loaded = resolve(reward)
+    if loaded.reward.scope != "sample":
         raise InvalidSettings(
-            f"{loaded.name!r} looks at a {loaded.scope} at once, and Ray Data cuts batches anywhere; "
+            f"{loaded.reward.name!r} looks at a {loaded.reward.scope} at once, and Ray Data cuts batches anywhere; "
             "keep groups in files and use score_dataset"
         )
     taken = [name for name in ADDED if name in (dataset.columns() or ())]
     if taken:
         raise InvalidSettings(f"the dataset has a column {taken[0]!r} already; rename or drop it before scoring")
-    job = _Job(Shipment.of(reward), os.getcwd(), deadline_s, memory_mb, ColumnMapping(columns or {}))
+    job = _Job(Shipment.of(loaded), os.getcwd(), deadline_s, memory_mb, ColumnMapping(columns or {}))
     return dataset.map_batches(
         _BatchScorer,
         fn_constructor_args=(job,),
@@ -78,7 +78,7 @@ class _BatchScorer:
 
     def __init__(self, job: _Job) -> None:
         self._mapping = job.mapping
-        reward = settled(job.shipment, job.folder).as_given()
+        reward = follow_driver(job.shipment, job.folder).as_given()
         self._scorer = Scorer(reward, workers=1, deadline_s=job.deadline_s, memory_mb=job.memory_mb)
 
     def __call__(self, table: Any) -> Any:

@@ -11,7 +11,7 @@ import cloudpickle
 
 from plaudit.contract.function import RewardFunction, Rewarding
 from plaudit.errors import InvalidSettings
-from plaudit.loading import load
+from plaudit.loading import Loaded, load, resolve
 from plaudit.loading.importing import modules_by_path
 
 __all__ = ["Shipment"]
@@ -19,25 +19,28 @@ __all__ = ["Shipment"]
 
 @dataclass(frozen=True, slots=True)
 class Shipment:
-    """A reward, packed; `opened()` gives it back in whatever process it arrives."""
+    """A reward that can travel; `open()` gives it back in whatever process it arrives."""
 
     spec: str | None = None
     pickled: bytes = b""
     search_path: list[str] = field(default_factory=list)
 
     @classmethod
-    def of(cls, reward: Rewarding | str) -> "Shipment":
-        """Pack a reward, or raise InvalidSettings when it cannot travel."""
+    def of(cls, reward: Rewarding | Loaded | str) -> "Shipment":
+        """A reward made ready to travel; raises InvalidSettings when it cannot. A spec is not loaded for it."""
         if isinstance(reward, str):
             return cls(spec=reward, search_path=list(sys.path))
+        loaded = reward if isinstance(reward, Loaded) else resolve(reward)
+        if loaded.spec is not None:
+            return cls(spec=loaded.spec, search_path=list(sys.path))
         by_value = modules_by_path()
         for module in by_value:
             cloudpickle.register_pickle_by_value(module)
         try:
-            return cls(pickled=cloudpickle.dumps(load(reward)), search_path=list(sys.path))
+            return cls(pickled=cloudpickle.dumps(loaded.reward), search_path=list(sys.path))
         except (TypeError, AttributeError, ValueError, RecursionError, OSError) as error:
             raise InvalidSettings(
-                f"{getattr(reward, 'name', reward)!r} cannot be sent to another process: {error}; keep models and "
+                f"{loaded.reward.name!r} cannot be sent to another process: {error}; keep models and "
                 "connections out of __init__ and open them when first used, give the reward as 'file.py:name', or "
                 "score with backend='inline'"
             ) from error
@@ -47,9 +50,9 @@ class Shipment:
 
     def as_given(self) -> RewardFunction | str:
         """The reward as it was given, for a scorer of this process to send on: its spec, or else the reward."""
-        return self.opened() if self.spec is None else self.spec
+        return self.open() if self.spec is None else self.spec
 
-    def opened(self) -> RewardFunction:
+    def open(self) -> RewardFunction:
         """The reward, ready to score."""
         sys.path[:] = self.search_path or sys.path
         if self.spec is not None:

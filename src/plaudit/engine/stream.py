@@ -1,110 +1,225 @@
-"""Cut a stream of samples into units of work, and no faster than results are taken.
+"""One run over samples: cut into units of work, scored in any order, released in the order they came.
 
 A unit holds about as many samples as take 10 ms, or a whole group. In a stream a group ends where the next one begins,
 or when it has `group_size` samples; where groups are interleaved, all samples are read first. A sample that comes after
-its group has ended is not scored, and says so.
+its group has ended is not scored, and says so. What was read before the source raised is scored and released first.
 """
 
-from collections.abc import Iterator
+import threading
+import time
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from plaudit.contract.output import RewardOutput, Status
-from plaudit.engine.unit import Done, Unit
+from plaudit.errors import InvalidTrajectory
 from plaudit.normalize import Scope
+from plaudit.rollouts import Rollout, ScoredRollout
 from plaudit.trajectory import Trajectory
 
-__all__ = ["WINDOW", "Supply"]
+__all__ = ["WINDOW", "Cutting", "OrderedStream", "Unit", "UnitResult", "UnitSize"]
 
 UNIT_S = 0.01
 FIRST_SIZE, MAX_SIZE = 4, 2048
-WINDOW = 16_384
-
-
-class Supply:
-    """Units on demand: `take()` gives the next one, or None when there is none now."""
-
-    def __init__(
-        self,
-        samples: Iterator[Trajectory],
-        scope: Scope,
-        *,
-        size: int | None = None,
-        least: int = 1,
-        group_size: int | None = None,
-        interleaved: bool = False,
-        begin_with: int | None = None,
-    ) -> None:
-        self._samples = samples
-        self._scope, self._fixed, self._group_size, self._interleaved = scope, size, group_size, interleaved
-        self._least = least  # async rewards need enough samples at once to wait for them together
-        self.size = size or max(least, begin_with or FIRST_SIZE)  # of the next unit
-        self._groups: dict[str | int, list[tuple[int, Trajectory]]] = {}
-        self._ended: set[str | int] = set()
-        self.late: list[Done] = []
-        self.exhausted = False
-        self.read = 0
-        self.taken = 0  # how many results the caller has taken
-
-    def take(self) -> Unit | None:
-        if self._groups and self.exhausted:
-            return self._leftover()
-        if self.exhausted or (self.read - self.taken >= WINDOW and not self._groups):
-            return None
-        if self._scope == "group":
-            return self._group()
-        first, samples = self.read, self._next(self.size if self._scope == "sample" else None)
-        return Unit(range(first, self.read), samples, whole=self._scope == "batch") if samples else None
-
-    def observe(self, outputs: list[RewardOutput]) -> None:
-        """Learn how long samples take, to size the next units."""
-        seconds = sum(output.latency_s or 0.0 for output in outputs) / max(1, len(outputs))
-        if self._fixed is None:
-            wanted = int(min(MAX_SIZE, max(1.0, UNIT_S / max(seconds, 1e-6))))
-            self.size = max(self._least, min(wanted, 2 * self.size))
-
-    def _next(self, count: int | None) -> list[Trajectory]:
-        samples = list(islice(self._samples, count))
-        self.exhausted = count is None or len(samples) < count
-        self.read += len(samples)
-        return samples
-
-    def _group(self) -> Unit | None:
-        """The next group that is complete; None at the end, when `late` tells what was left over."""
-        while not self.exhausted:
-            first, samples = self.read, self._next(None if self._interleaved else 1)
-            for place, sample in enumerate(samples, first):
-                key = sample.group_key
-                if key in self._ended:
-                    self.late.append(Done([place], [_unscored(f"group {key!r:.60} had ended before: {CONTIGUOUS}")]))
-                    continue
-                before = next((other for other in self._groups if other != key), None)
-                self._groups.setdefault(key, []).append((place, sample))
-                if self._interleaved:
-                    continue
-                if before is not None and self._group_size is None:
-                    return self._ended_group(before)
-                if len(self._groups[key]) == self._group_size:
-                    return self._ended_group(key)
-        return self._leftover()
-
-    def _ended_group(self, key: str | int) -> Unit | None:
-        self._ended.add(key)
-        members = self._groups.pop(key)
-        return Unit([place for place, _ in members], [sample for _, sample in members], whole=True)
-
-    def _leftover(self) -> Unit | None:
-        """The groups that are open at the end: complete ones one by one, incomplete ones as late."""
-        for key, samples in list(self._groups.items()):
-            if self._group_size in (None, len(samples)):
-                return self._ended_group(key)
-            reason = f"group {key!r:.60} is incomplete: {len(samples)} of {self._group_size} samples"
-            self.late += [Done([place], [_unscored(reason)]) for place, _ in samples]
-            del self._groups[key]
-        return None
-
-
+WINDOW = 16_384  # samples that may be read before the first of them is released
 CONTIGUOUS = "keep the samples of a group together, or say group_size"
 
 
-def _unscored(reason: str) -> RewardOutput:
-    return RewardOutput.unscored(Status.SKIPPED, reason)
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Samples that are scored together, with their places in their stream; a group is `whole` and is never cut."""
+
+    places: Sequence[int]
+    trajectories: list[Trajectory]
+    whole: bool = False
+    stream: "OrderedStream | None" = None
+    tries: int = 0
+    cut_at: float = field(default_factory=time.monotonic)
+
+    def __len__(self) -> int:
+        return len(self.trajectories)
+
+    def rest(self, done: int) -> "Unit":
+        """What is left after the first `done` samples."""
+        return Unit(self.places[done:], self.trajectories[done:], stream=self.stream)
+
+    def split(self) -> list["Unit"]:
+        """Each sample as a unit of its own."""
+        pairs = zip(self.places, self.trajectories, strict=True)
+        return [Unit([place], [sample], stream=self.stream) for place, sample in pairs]
+
+    def retry(self) -> "Unit":
+        """The unit with one more try to its account."""
+        return replace(self, tries=self.tries + 1)
+
+    def result(self, outputs: list[RewardOutput], queued_s: float = 0.0) -> "UnitResult":
+        """The outputs of the first samples of this unit, which waited so long before they were begun."""
+        return UnitResult(self.places[: len(outputs)], outputs, self.stream, queued_s)
+
+
+@dataclass(frozen=True, slots=True)
+class UnitResult:
+    """Outputs with the places of their samples in their stream."""
+
+    places: Sequence[int]
+    outputs: list[RewardOutput]
+    stream: "OrderedStream | None" = None
+    queued_s: float = 0.0
+
+
+class UnitSize:
+    """How many samples the next unit holds: as many as take about 10 ms, learned from the outputs so far."""
+
+    def __init__(self, fixed: int | None = None, least: int = 1) -> None:
+        self._is_fixed, self._least = fixed is not None, least
+        self.now = fixed or max(least, FIRST_SIZE)
+
+    def learn(self, outputs: Sequence[RewardOutput]) -> None:
+        """Take in how long samples took."""
+        if self._is_fixed:
+            return
+        seconds = sum(output.latency_s or 0.0 for output in outputs) / max(1, len(outputs))
+        wanted = int(min(MAX_SIZE, max(1.0, UNIT_S / max(seconds, 1e-6))))
+        self.now = max(self._least, min(wanted, 2 * self.now))
+
+
+@dataclass(frozen=True, slots=True)
+class Cutting:
+    """How a stream is cut: what a reward looks at, how many samples make a unit, what makes a group."""
+
+    scope: Scope
+    size: UnitSize
+    group_size: int | None = None
+    interleaved: bool = False
+
+
+class OrderedStream:
+    """Samples on their way: `cut` gives units, `accept` takes their results, `release` gives what is next in order.
+
+    Setting `stop` from any thread ends the run before its next unit.
+    """
+
+    def __init__(self, samples: Iterable[Trajectory], cutting: Cutting, stop: threading.Event | None = None) -> None:
+        self._source, self._cutting = iter(samples), cutting
+        self._groups: dict[str | int, list[tuple[int, Trajectory]]] = {}
+        self._ended: set[str | int] = set()
+        self._waiting: deque[Trajectory] = deque()
+        self._outputs: dict[int, RewardOutput] = {}
+        self._error: Exception | None = None
+        self._exhausted = False
+        self._read = 0
+        self._released = 0
+        self.prepared: deque[Unit] = deque()  # cut, and not yet with a backend
+        self.stop = stop or threading.Event()
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether everything was read and released."""
+        return self._exhausted and self._released == self._read
+
+    @property
+    def has_ready(self) -> bool:
+        """Whether the next sample has its output."""
+        return self._released in self._outputs
+
+    @property
+    def unreleased(self) -> int:
+        """How many samples were read and not released."""
+        return self._read - self._released
+
+    def cut(self) -> Unit | None:
+        """The next unit, or None when there is none now."""
+        if self._groups and self._exhausted:
+            return self._cut_leftover()
+        if self._exhausted or (self.unreleased >= WINDOW and not self._groups):
+            return None
+        scope = self._cutting.scope
+        if scope == "group":
+            return self._cut_group()
+        first, samples = self._read, self._next(self._cutting.size.now if scope == "sample" else None)
+        if scope == "batch" and self._error is not None:  # half a batch would be scored differently
+            self._skip(range(first, self._read), "the source failed before the batch was complete")
+            return None
+        return Unit(range(first, self._read), samples, whole=scope == "batch", stream=self) if samples else None
+
+    def accept(self, result: UnitResult) -> None:
+        """Take outputs, in any order."""
+        self._outputs.update(zip(result.places, result.outputs, strict=True))
+
+    def release(self) -> list[ScoredRollout]:
+        """The samples whose outputs are there, up to the first that is missing."""
+        outputs, waiting, place = self._outputs, self._waiting, self._released
+        released = []
+        while (output := outputs.pop(place, None)) is not None:
+            released.append(Rollout(waiting.popleft(), output))
+            place += 1
+        self._released = place
+        return released
+
+    def raise_error(self) -> None:
+        """Raise what the source raised, once everything before it was released."""
+        if self._error is not None:
+            raise self._error
+
+    def _next(self, count: int | None) -> list[Trajectory]:
+        samples: list[Trajectory] = []
+        try:
+            samples.extend(islice(self._source, count))  # keeps what came before an exception
+        except Exception as error:  # noqa: BLE001 - raised again when what came before it is released
+            self._error = error
+        for index, sample in enumerate(samples):
+            if not isinstance(sample, Trajectory):
+                self._error = _not_a_trajectory(self._read + index, sample)
+                del samples[index:]
+                break
+        self._exhausted = count is None or len(samples) < count
+        self._read += len(samples)
+        self._waiting.extend(samples)
+        return samples
+
+    def _cut_group(self) -> Unit | None:
+        """The next group that is complete; None at the end, when leftovers were skipped."""
+        group_size, interleaved = self._cutting.group_size, self._cutting.interleaved
+        while not self._exhausted:
+            first, samples = self._read, self._next(None if interleaved else 1)
+            for place, sample in enumerate(samples, first):
+                key = sample.group_key
+                if key in self._ended:
+                    self._skip([place], f"group {key!r:.60} had ended before: {CONTIGUOUS}")
+                    continue
+                before = next((other for other in self._groups if other != key), None)
+                self._groups.setdefault(key, []).append((place, sample))
+                if interleaved:
+                    continue
+                if before is not None and group_size is None:
+                    return self._end_group(before)
+                if len(self._groups[key]) == group_size:
+                    return self._end_group(key)
+        return self._cut_leftover()
+
+    def _end_group(self, key: str | int) -> Unit:
+        self._ended.add(key)
+        members = self._groups.pop(key)
+        return Unit([place for place, _ in members], [sample for _, sample in members], whole=True, stream=self)
+
+    def _cut_leftover(self) -> Unit | None:
+        """The groups that are open at the end: complete ones one by one, incomplete ones are skipped."""
+        expected = self._cutting.group_size
+        for key, members in list(self._groups.items()):
+            if expected == len(members) or (expected is None and self._error is None):
+                return self._end_group(key)
+            missing = "the source failed" if expected is None else f"{len(members)} of {expected} samples"
+            self._skip([place for place, _ in members], f"group {key!r:.60} is incomplete: {missing}")
+            del self._groups[key]
+        return None
+
+    def _skip(self, places: Iterable[int], reason: str) -> None:
+        self._outputs.update(dict.fromkeys(places, RewardOutput.unscored(Status.SKIPPED, reason)))
+
+
+def _not_a_trajectory(place: int, sample: object) -> InvalidTrajectory:
+    return InvalidTrajectory(
+        f"sample {place} is a {type(sample).__name__}, not a Trajectory; "
+        "for plain data use plaudit.Trajectory.from_dict(...)"
+    )

@@ -20,11 +20,12 @@ __all__ = ["Arguments", "Loaded", "Target", "build", "is_reward_class", "signatu
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A reward, the convention it was written in, and where it came from in words."""
+    """A reward, the convention it was written in, where it came from in words, and the spec it was loaded by."""
 
     reward: RewardFunction
     convention: str
     origin: str
+    spec: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,8 @@ def resolve(
     """What `load` gives, with the convention it was written in and where it came from."""
     if isinstance(spec, str | Path):
         loaded = _Place(Path.cwd(), dialect=dialect).resolve(str(spec))
+        if (dialect, scope, chat_template) == (None, None, None):  # else the spec alone is not the whole of it
+            loaded = replace(loaded, spec=str(spec))
     else:
         name = str(getattr(spec, "name", None) or getattr(spec, "__name__", type(spec).__name__))
         loaded = build(Target(spec, name, f"{name}, as given"), dialect=dialect)

@@ -63,7 +63,7 @@ def explain(
     if reward is None:
         samples = pick_samples(require_scored(reader, selected), count, pick or DEFAULT_PICKS, sample or ())
     else:
-        with EngineOptions(backend, deadline_s=deadline).scorer(spec[0]) as scorer:
+        with EngineOptions(backend, deadline_s=deadline).scorer(reward) as scorer:
             scored = scorer.score_stream((rollout.trajectory for rollout in selected), interleaved=True)
             samples = pick_samples(scored, count, pick or DEFAULT_PICKS, sample or ())
     report_input(reader)
@@ -72,7 +72,7 @@ def explain(
     if json:
         print_json([_plain(one) for one in samples])
     else:
-        print_result(*(render_sample(one, reward) for one in samples))
+        print_result(*(render_sample(one, reward.reward if reward else None) for one in samples))
 
 
 def _plain(sample: PickedSample) -> dict[str, object]:

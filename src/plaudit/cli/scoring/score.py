@@ -94,7 +94,7 @@ def score(
     loaded = load_reward(reward, quiet=quiet)
     reader = open_rollouts(rollouts, columns, skip_bad=skip_bad)
     run = _Run(reader, build_selection(where, limit), build_report(by, against), out, resume=resume)
-    with engine.scorer(reward) as scorer:
+    with engine.scorer(loaded) as scorer:
         try:
             with (
                 _destination(out, resume=resume, overwrite=overwrite) as write,
@@ -109,7 +109,9 @@ def score(
         report_input(reader)
         print_to = print_report if out == "-" or json else print_result
         tables = run.report.render(summary)
-        print_to(f"[bold]{escape(repr(loaded))}[/bold]", tables[0], render_engine_stats(scorer.stats), *tables[1:])
+        print_to(
+            f"[bold]{escape(repr(loaded.reward))}[/bold]", tables[0], render_engine_stats(scorer.stats), *tables[1:]
+        )
         if out not in (None, "-"):
             print_message(f"wrote {summary.count:,} scored samples to {out}")
     if json:

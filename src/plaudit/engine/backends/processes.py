@@ -10,15 +10,14 @@ import selectors
 import signal
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 from plaudit.contract.output import RewardOutput, Status
-from plaudit.engine.backends.worker_handle import Worker
+from plaudit.engine.backends.backend import BackendSettings
+from plaudit.engine.backends.messages import OUTGROWN
+from plaudit.engine.backends.worker_handle import WorkerHandle
 from plaudit.engine.shipping import Shipment
-from plaudit.engine.stats import ScorerStats
-from plaudit.engine.stream import Supply
-from plaudit.engine.unit import Done, Limits, Unit
+from plaudit.engine.stream import OrderedStream, Unit, UnitResult
 from plaudit.errors import InvalidSettings, ScoringFailed
 
 __all__ = ["ProcessBackend"]
@@ -34,73 +33,80 @@ NOT_ITS_FAULT = {signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT}
 
 
 class ProcessBackend:
-    """A pool of workers that outlives single calls; `close()` leaves no process behind."""
+    """A pool of workers that outlives single runs; `shutdown()` leaves no process behind."""
 
-    def __init__(
-        self, shipment: Shipment, workers: int, limits: Limits, *, by_sample: bool, stats: ScorerStats | None = None
-    ) -> None:
-        self._shipment, self._limits, self._by_sample = shipment, limits, by_sample
-        self._stats = stats or ScorerStats(workers=workers)
-        self._count = workers
-        self._workers: list[Worker] = []
+    survives_fork = True
+
+    def __init__(self, shipment: Shipment, settings: BackendSettings) -> None:
+        self._shipment, self._count, self._stats = shipment, settings.workers, settings.stats
+        self._limits, self._by_sample = settings.limits, settings.by_sample
+        self._workers: list[WorkerHandle] = []
+        self._queue: deque[Unit] = deque()
         self._selector = selectors.DefaultSelector()
         # Workers die with the thread that started them, so that thread must live as long as the pool.
         self._starter = ThreadPoolExecutor(1, "plaudit-workers")
         self._false_starts = 0
 
-    def run(self, supply: Supply) -> Iterator[Done]:
-        """Score units as workers become free; outputs come as they are ready, in any order."""
-        again: deque[Unit] = deque()
-        while len(self._workers) < self._count:
-            self._start()
-        try:
-            while self._give(supply, again) or not supply.exhausted:
-                for worker in self._ready(self._wait_s()):
-                    yield from self._progress(worker)
-                    if worker.gone:
-                        yield from self._after_death(worker, again)
-                for worker in self._overdue():
-                    yield from self._progress(worker)  # what it had written before
-                    if self._is_overdue(worker):
-                        yield from self._kill(worker, again)
-        finally:
-            if any(worker.units for worker in self._workers):  # the caller stopped early: forget what is under way
-                self.close()
+    def wants_more(self, units: int, samples: int) -> bool:
+        at_hand = sum(len(worker.units) for worker in self._workers)
+        return units + len(self._queue) + at_hand < QUEUED * self._count
 
-    def close(self) -> None:
-        """Kill every worker; the next run starts new ones."""
+    def submit(self, unit: Unit) -> None:
+        self._queue.append(unit)
+
+    def collect(self, timeout_s: float) -> list[UnitResult]:
+        """Give units to workers that have room, wait, and look after workers that answered, died or overran."""
+        self._give()
+        results: list[UnitResult] = []
+        if not any(worker.units for worker in self._workers):
+            return results
+        for worker in self._ready(min(timeout_s, self._next_deadline_s())):
+            results += self._receive(worker)
+            if worker.gone:
+                results += self._after_death(worker)
+        for worker in self._overdue():
+            results += self._receive(worker)  # what it had written before
+            if self._is_overdue(worker):
+                results += self._kill(worker)
+        return results
+
+    def discard(self, stream: OrderedStream) -> None:
+        self._queue = deque(unit for unit in self._queue if unit.stream is not stream)
         for worker in list(self._workers):
-            self._remove(worker)
+            if any(unit.stream is stream for unit in worker.units):
+                self._remove(worker)  # it is at work for nobody
+                self._queue.extendleft(unit for unit in reversed(worker.units) if unit.stream is not stream)
 
     def shutdown(self) -> None:
-        """Close for good."""
-        self.close()
+        """Kill every worker."""
+        for worker in list(self._workers):
+            self._remove(worker)
         self._selector.close()
         self._starter.shutdown()
 
     def _start(self) -> None:
-        worker = self._starter.submit(Worker, self._shipment, self._limits.memory_mb).result()
+        worker = self._starter.submit(WorkerHandle, self._shipment, self._limits.memory_mb).result()
         self._workers.append(worker)
         self._selector.register(worker.reading, selectors.EVENT_READ, worker)
 
-    def _remove(self, worker: Worker) -> None:
+    def _remove(self, worker: WorkerHandle) -> None:
         self._workers.remove(worker)
         self._selector.unregister(worker.reading)
         worker.kill()
 
-    def _give(self, supply: Supply, again: deque[Unit]) -> bool:
-        """Give work to workers that have room; False when no worker has any."""
+    def _give(self) -> None:
+        """Give queued units to workers that have room, those with the least at hand first."""
+        while self._queue and len(self._workers) < self._count:
+            self._start()
         for worker in sorted(self._workers, key=lambda worker: len(worker.units)):
-            while len(worker.units) < QUEUED and (unit := again.popleft() if again else supply.take()):
-                worker.give(unit)
-        return any(worker.units for worker in self._workers)
+            while self._queue and len(worker.units) < QUEUED:
+                worker.give(self._queue.popleft())
 
-    def _wait_s(self) -> float:
+    def _next_deadline_s(self) -> float:
         now = time.monotonic()
-        limits = [self._expires(worker) - now for worker in self._workers if worker.units]
-        return max(0.0, min([limit for limit in limits if limit < float("inf")], default=0.5))
+        return max(0.0, min(self._expires(worker) - now for worker in self._workers))
 
-    def _ready(self, timeout: float) -> list[Worker]:
+    def _ready(self, timeout: float) -> list[WorkerHandle]:
         """The workers that have written something, after a wait."""
         for worker in self._workers:
             worker.send()
@@ -110,76 +116,76 @@ class ProcessBackend:
             timeout = 0.0
         elif any(worker.unsent for worker in self._workers):
             timeout = min(timeout, PAUSE_S)
-        return [key.data for key, _ in self._selector.select(min(timeout, 0.5))]
+        return [key.data for key, _ in self._selector.select(timeout)]
 
-    def _progress(self, worker: Worker) -> Iterator[Done]:
-        for done in worker.receive():
+    def _receive(self, worker: WorkerHandle) -> list[UnitResult]:
+        results = worker.receive()
+        if results:
             self._false_starts = 0
-            yield done
         if worker.refusal is not None:
             raise InvalidSettings(f"a worker could not load the reward: {worker.refusal}")
+        return results
 
-    def _expires(self, worker: Worker) -> float:
+    def _expires(self, worker: WorkerHandle) -> float:
         if not worker.units or self._limits.deadline_s is None or not worker.started:
             return float("inf")
         samples = 1 if self._by_sample else len(worker.units[0])
         return worker.since + self._limits.deadline_s * samples
 
-    def _is_overdue(self, worker: Worker) -> bool:
+    def _is_overdue(self, worker: WorkerHandle) -> bool:
         return time.monotonic() >= self._expires(worker)
 
-    def _overdue(self) -> list[Worker]:
+    def _overdue(self) -> list[WorkerHandle]:
         return [worker for worker in self._workers if self._is_overdue(worker)]
 
-    def _kill(self, worker: Worker, again: deque[Unit]) -> Iterator[Done]:
+    def _kill(self, worker: WorkerHandle) -> list[UnitResult]:
         seconds = self._limits.deadline_s
         reason = f"no result within the deadline of {seconds:g} s; the worker was killed"
         self._note_loss(worker, "deadline")
-        yield from self._replaced(worker, again, lambda: _unscored(Status.TIMEOUT, reason, seconds))
+        return self._replace(worker, _unscored(Status.TIMEOUT, reason, seconds))
 
-    def _after_death(self, worker: Worker, again: deque[Unit]) -> Iterator[Done]:
+    def _after_death(self, worker: WorkerHandle) -> list[UnitResult]:
         code = worker.exit_code()
         if not worker.started:
             self._false_starts += 1
             if self._false_starts >= MAX_FALSE_STARTS:
-                self.close()
+                self._remove(worker)
                 raise ScoringFailed(f"workers die while they start ({_death(code)}); does importing the reward crash?")
+        if code == OUTGROWN:
+            self._note_loss(worker, "grown memory")
+            return self._replace(worker, None, fault=False)
         if worker.units and (not worker.started or (-code in NOT_ITS_FAULT and worker.units[0].tries == 0)):
             self._note_loss(worker, "killed by others")
-            yield from self._replaced(worker, again, None)  # the sample gets another try
-            return
+            return self._replace(worker, None)
         self._note_loss(worker, _death(code))
-        out_of_memory = code == -signal.SIGKILL
-        status = Status.MEMORY if out_of_memory else Status.ERROR
-        reason = f"the worker died: {_death(code)}"
-        yield from self._replaced(worker, again, lambda: _unscored(status, reason, None))
+        status = Status.MEMORY if code == -signal.SIGKILL else Status.ERROR
+        return self._replace(worker, _unscored(status, f"the worker died: {_death(code)}", None))
 
-    def _note_loss(self, worker: Worker, how: str) -> None:
+    def _note_loss(self, worker: WorkerHandle, how: str) -> None:
         place = worker.units[0].places[0] if worker.units else None
         logger.warning("worker lost: %s", how, extra={"how": how, "sample": place, "pid": worker.pid})
         self._stats.lose(how)
 
-    def _replaced(
-        self, worker: Worker, again: deque[Unit], verdict: Callable[[], RewardOutput] | None
-    ) -> Iterator[Done]:
-        """Replace a worker. The sample it was at gets the verdict, or another try where there is none."""
+    def _replace(self, worker: WorkerHandle, verdict: RewardOutput | None, *, fault: bool = True) -> list[UnitResult]:
+        """Replace a worker. The sample it was at gets the verdict; where there is none, another try if at `fault`."""
         units = list(worker.units)
         self._remove(worker)
         self._start()
         if not units:
-            return
+            return []
         current, *waiting = units
-        again.extendleft(reversed(waiting))
+        self._queue.extendleft(reversed(waiting))
         if verdict is None:
-            again.appendleft(current.tried_again())
-        elif self._by_sample:
+            self._queue.appendleft(current.retry() if fault else current)
+            return []
+        if self._by_sample:
             if len(current) > 1:
-                again.appendleft(current.rest(1))
-            yield current.done([verdict()])
-        elif current.whole or len(current) == 1:
-            yield current.done([verdict()] * len(current))
-        else:  # some sample of a batch is at fault: try them one by one
-            again.extendleft(reversed(current.singly()))
+                self._queue.appendleft(current.rest(1))
+            return [current.result([verdict])]
+        if current.whole or len(current) == 1:
+            return [current.result([verdict] * len(current))]
+        self._queue.extendleft(reversed(current.split()))  # some sample of a batch is at fault: try them one by one
+        return []
 
 
 def _unscored(status: Status, reason: str, seconds: float | None) -> RewardOutput:

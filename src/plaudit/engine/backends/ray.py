@@ -11,17 +11,17 @@ notebook or a file loaded by path, and by name if it comes from an importable mo
 
 import math
 import os
+import time
 from collections import deque
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from plaudit.contract.output import RewardOutput, Status
-from plaudit.engine.backends.ray_actor import Answer, ScoringActor, packed_units, unpacked_answer
+from plaudit.engine.backends.backend import BackendSettings
+from plaudit.engine.backends.ray_actor import Answer, ScoringActor, decode_answer, encode_units
 from plaudit.engine.backends.ray_session import RaySession
 from plaudit.engine.shipping import Shipment
-from plaudit.engine.stream import WINDOW, Supply
-from plaudit.engine.unit import Done, Limits, Unit
+from plaudit.engine.stream import WINDOW, OrderedStream, Unit, UnitResult
 from plaudit.errors import ScoringFailed, require
 
 __all__ = ["RayBackend"]
@@ -59,6 +59,16 @@ class _Call:
         """An actor died at it before: it has an actor to itself, as a death would take answers on their way with it."""
         return any(unit.tries for unit in self.units)
 
+    def results(self, answer: Answer) -> list[UnitResult]:
+        """The outputs of an answer, given back to the units they belong to."""
+        outputs = dict(zip(answer.places, answer.outputs, strict=True))
+        results = []
+        first = 0
+        for unit in self.units:
+            results.append(unit.result([outputs[place] for place in range(first, first + len(unit))]))
+            first += len(unit)
+        return results
+
 
 class RayBackend:
     """Actors that outlive single calls; `address=None` runs them on this machine.
@@ -67,37 +77,59 @@ class RayBackend:
     A Ray that this process is connected to already is used as it is, and left as it was.
     """
 
-    def __init__(
-        self, shipment: Shipment, workers: int, limits: Limits, *, by_sample: bool, address: str | None = None
-    ) -> None:
+    survives_fork = False
+
+    def __init__(self, shipment: Shipment, settings: BackendSettings) -> None:
         self._ray = require("ray", extra="ray", purpose="the Ray backend")
         self._errors = require("ray.exceptions", extra="ray", purpose="the Ray backend")
-        self._shipment, self._limits, self._by_sample = shipment, limits, by_sample
-        self._count, self._address = workers, address
+        self._shipment, self._limits, self._by_sample = shipment, settings.limits, settings.by_sample
+        self._count, self._address = settings.workers, settings.address
         self._session: RaySession | None = None
         self._actors: list[_Actor] = []
         self._calls: dict[Any, _Call] = {}
+        self._queue: deque[Unit] = deque()
         self._deaths = 0  # since the last result
+        self._started_at = 0.0
         self._sample_s = math.inf
 
-    def run(self, supply: Supply) -> Iterator[Done]:
-        """Score units as actors become free; outputs come as calls are answered, in any order."""
-        again: deque[Unit] = deque()
-        self._open()
-        try:
-            while self._give(supply, again):
-                for reference in self._ready():
-                    yield from self._settled(reference, again)
-        finally:
-            if any(call.units for call in self._calls.values()):  # the caller stopped early: forget what is under way
-                self._close()
+    def wants_more(self, units: int, samples: int) -> bool:
+        room = sum(max(0, actor.room) for actor in self._actors) if self._actors else IN_FLIGHT * self._count
+        ready = samples + sum(map(len, self._queue))
+        return ready < room * self._call_size() or not (units or self._queue or self._has_work())
+
+    def submit(self, unit: Unit) -> None:
+        self._queue.append(unit)
+
+    def collect(self, timeout_s: float) -> list[UnitResult]:
+        """Give units to actors that have room, wait, and take the calls that have ended."""
+        if self._queue:
+            self._open()
+        self._give()
+        if not self._queue and not self._has_work():
+            return []
+        return [result for reference in self._ready(timeout_s) for result in self._take(reference)]
+
+    def discard(self, stream: OrderedStream) -> None:
+        self._queue = deque(unit for unit in self._queue if unit.stream is not stream)
+        concerned = {call.actor for call in self._calls.values() if any(unit.stream is stream for unit in call.units)}
+        for actor in concerned:
+            for call in reversed(actor.calls):
+                self._queue.extendleft(unit for unit in reversed(call.units) if unit.stream is not stream)
+        self._stop(concerned)
 
     def shutdown(self) -> None:
         """End every actor, and Ray itself if it was started for this."""
-        self._close()
+        self._stop(set(self._actors))
         if self._session is not None:
             self._session.leave()
             self._session = None
+
+    def _has_work(self) -> bool:
+        return any(call.units for call in self._calls.values())
+
+    def _call_size(self) -> float:
+        """How many samples a call should hold."""
+        return max(1.0, min(CALL_S / self._sample_s, WINDOW / (IN_FLIGHT * self._count)))
 
     def _open(self) -> None:
         if self._session is None:
@@ -105,14 +137,14 @@ class RayBackend:
         while len(self._actors) < self._count:
             self._start()
 
-    def _close(self) -> None:
-        closing = [actor.handle.close.remote() for actor in self._actors]
+    def _stop(self, actors: set["_Actor"]) -> None:
+        closing = [actor.handle.close.remote() for actor in actors]
         if closing:  # an actor that is killed cannot end what its worker started
             self._ray.wait(closing, num_returns=len(closing), timeout=CLOSE_S)
-        for actor in self._actors:
+        for actor in actors:
             self._ray.kill(actor.handle)
-        self._actors.clear()
-        self._calls.clear()
+            self._actors.remove(actor)
+        self._calls = {reference: call for reference, call in self._calls.items() if call.actor not in actors}
 
     def _start(self) -> None:
         assert self._session is not None
@@ -123,94 +155,94 @@ class RayBackend:
         )
         actor = _Actor(remote.remote(self._shipment, self._limits, self._by_sample, os.getcwd()))
         self._actors.append(actor)
+        self._started_at = time.monotonic()
         self._call(actor, [])
 
     def _call(self, actor: _Actor, units: list[Unit]) -> None:
         call = _Call(actor, units)
         actor.calls.append(call)
-        self._calls[actor.handle.score.remote(packed_units(units))] = call
+        self._calls[actor.handle.score.remote(encode_units(units))] = call
 
-    def _give(self, supply: Supply, again: deque[Unit]) -> bool:
-        """Give work to actors that have room; False when there is none left, given or waiting."""
+    def _give(self) -> None:
+        """Give queued units to actors that have room."""
         for actor in sorted(self._actors, key=lambda actor: len(actor.calls)):
-            while actor.room > 0 and (units := self._load(supply, again, is_idle=not actor.calls)):
+            while actor.room > 0 and (units := self._load(is_idle=not actor.calls)):
                 self._call(actor, units)
-        if not again and (unit := supply.take()):  # while all actors are starting
-            again.append(unit)
-        return bool(again) or any(call.units for call in self._calls.values())
 
-    def _load(self, supply: Supply, again: deque[Unit], *, is_idle: bool) -> list[Unit]:
+    def _load(self, *, is_idle: bool) -> list[Unit]:
         """Units for one call; one that was under way when an actor died travels alone, to an idle actor."""
         units: list[Unit] = []
-        if again and again[0].tries and not is_idle:
+        if self._queue and self._queue[0].tries and not is_idle:
             return units
-        room = min(CALL_S / self._sample_s, WINDOW / (IN_FLIGHT * self._count))
-        while room > 0 or not units:
-            if units and again and again[0].tries:
+        room = self._call_size()
+        while self._queue and (room > 0 or not units):
+            if units and self._queue[0].tries:
                 break
-            unit = again.popleft() if again else supply.take()
-            if unit is None:
-                break
+            unit = self._queue.popleft()
             units.append(unit)
             room -= len(unit)
             if unit.tries:
                 break
         return units
 
-    def _ready(self) -> list[Any]:
-        """The calls that have ended, one at least."""
-        starting = not any(actor.greeted for actor in self._actors)
+    def _ready(self, timeout_s: float) -> list[Any]:
+        """The calls that have ended."""
         ended: list[Any]
-        ended, waiting = self._ray.wait(list(self._calls), timeout=START_S if starting else None)
-        if not ended:
-            self._close()
-            raise ScoringFailed(f"no actor could be started on the Ray cluster within {START_S:g} s: {self._free()}")
-        if waiting:
+        ended, waiting = self._ray.wait(list(self._calls), timeout=timeout_s)
+        if ended and waiting:
             ended += self._ray.wait(waiting, num_returns=len(waiting), timeout=0)[0]
+        starting = not any(actor.greeted for actor in self._actors)
+        if not ended and starting and time.monotonic() - self._started_at > START_S:
+            words = self._free()
+            self._stop(set(self._actors))
+            raise ScoringFailed(f"no actor could be started on the Ray cluster within {START_S:g} s: {words}")
         return ended
 
     def _free(self) -> str:
         total, free = self._ray.cluster_resources(), self._ray.available_resources()
         return f"it has {total.get('CPU', 0):g} CPUs, {free.get('CPU', 0):g} of them free, and an actor needs one"
 
-    def _settled(self, reference: Any, again: deque[Unit]) -> Iterator[Done]:
+    def _take(self, reference: Any) -> list[UnitResult]:
+        """The results of a call that has ended, or what follows from the death of its actor."""
         call = self._calls.pop(reference)
         was_at_it = call.actor.calls[0] is call  # an actor takes its calls in order
         call.actor.calls.remove(call)
         try:
-            answer = unpacked_answer(self._ray.get(reference))
+            answer = decode_answer(self._ray.get(reference))
         except self._errors.RayTaskError:
             raise  # a fault of ours, not of the cluster
         except self._errors.RayError as error:
-            yield from self._after_death(call, error, again, at_fault=was_at_it and not call.actor.blamed)
-            return
+            return self._after_death(call, error, at_fault=was_at_it and not call.actor.blamed)
         if answer.error is not None:
             raise answer.error
         call.actor.greeted = True
-        if answer.outputs:
-            self._deaths = 0
-            self._sample_s = _smoothed(self._sample_s, answer)
-            yield Done(answer.places, answer.outputs)
+        if not answer.outputs:
+            return []
+        self._deaths = 0
+        self._sample_s = _smooth(self._sample_s, answer)
+        return call.results(answer)
 
-    def _after_death(self, call: _Call, error: Exception, again: deque[Unit], *, at_fault: bool) -> Iterator[Done]:
+    def _after_death(self, call: _Call, error: Exception, *, at_fault: bool) -> list[UnitResult]:
         """Replace the actor and queue its units; the ones it was at, if this is not the first time, one by one."""
         if call.actor in self._actors:
             self._replace(call.actor, error)
         call.actor.blamed |= at_fault
-        for unit in reversed([unit.tried_again() for unit in call.units] if at_fault else call.units):
+        results: list[UnitResult] = []
+        for unit in reversed([unit.retry() for unit in call.units] if at_fault else call.units):
             if unit.tries < MAX_TRIES:
-                again.appendleft(unit)
+                self._queue.appendleft(unit)
             elif unit.whole or len(unit) == 1:
-                yield unit.done([self._verdict(error)] * len(unit))
+                results.append(unit.result([self._verdict(error)] * len(unit)))
             else:
-                again.extendleft(reversed(unit.singly()))
+                self._queue.extendleft(reversed(unit.split()))
+        return results
 
     def _replace(self, actor: _Actor, error: Exception) -> None:
         self._actors.remove(actor)
         self._ray.kill(actor.handle)
         self._deaths += 1
         if self._deaths > MAX_RESTARTS * self._count:
-            self._close()
+            self._stop(set(self._actors))
             raise ScoringFailed(
                 f"actors on the Ray cluster die again and again ({self._deaths} times without a result): "
                 f"{_words(error)}; does every node have plaudit, and what the reward imports?"
@@ -222,7 +254,7 @@ class RayBackend:
         return RewardOutput.unscored(status, f"the Ray actor died {MAX_TRIES} times: {_words(error)}")
 
 
-def _smoothed(before: float, answer: Answer) -> float:
+def _smooth(before: float, answer: Answer) -> float:
     """Seconds a sample, as the latest calls took."""
     latest = max(answer.seconds / len(answer.outputs), 1e-6)
     return latest if math.isinf(before) else (before + latest) / 2

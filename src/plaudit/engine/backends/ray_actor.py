@@ -11,22 +11,24 @@ import time
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import cast
 
 from plaudit.contract.output import RewardOutput
+from plaudit.engine.backends.backend import BackendSettings, Limits
+from plaudit.engine.backends.messages import Answers, encode_answer
 from plaudit.engine.backends.processes import ProcessBackend
-from plaudit.engine.backends.wire import Frames, packed_output
 from plaudit.engine.shipping import Shipment
-from plaudit.engine.stream import Supply
-from plaudit.engine.unit import Limits, Unit
+from plaudit.engine.stream import Unit
 from plaudit.errors import PlauditError
+from plaudit.trajectory import Trajectory
 
-__all__ = ["Answer", "ScoringActor", "packed_units", "settled", "unpacked_answer"]
+__all__ = ["Answer", "ScoringActor", "decode_answer", "encode_units", "follow_driver"]
+
+TURN_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What became of a call: outputs and how long they took, or the error that ends the run."""
+    """Outputs with their places in a call, and how long they took; or the error that ends the run."""
 
     places: list[int]
     outputs: list[RewardOutput]
@@ -34,7 +36,7 @@ class Answer:
     error: PlauditError | None = None
 
 
-def settled(shipment: Shipment, folder: str) -> Shipment:
+def follow_driver(shipment: Shipment, folder: str) -> Shipment:
     """Make this process find what the driver finds, as far as this node has it; gives the shipment to open here."""
     if os.path.isdir(folder):
         os.chdir(folder)
@@ -48,51 +50,50 @@ class ScoringActor:
     """Scores units of work, one call after the other."""
 
     def __init__(self, shipment: Shipment, limits: Limits, by_sample: bool, folder: str) -> None:
-        self._pool = ProcessBackend(settled(shipment, folder), 1, limits, by_sample=by_sample)
+        self._pool = ProcessBackend(follow_driver(shipment, folder), BackendSettings(1, limits, by_sample))
 
-    def score(self, packed: bytes) -> bytes:
-        """The answer to a call, packed: Ray's own pickling takes several times as long."""
-        answer = self._answer(pickle.loads(packed))
-        outputs = b"".join(map(packed_output, answer.outputs))
+    def score(self, call: bytes) -> bytes:
+        """The answer to a call, encoded: Ray's own pickling takes several times as long."""
+        answer = self._answer(_decode_units(call))
+        outputs = b"".join(map(encode_answer, answer.outputs))
         return pickle.dumps((answer.places, outputs, answer.seconds, answer.error), pickle.HIGHEST_PROTOCOL)
 
     def close(self) -> None:
         """End the worker process and what it started."""
         self._pool.shutdown()
 
-    def _answer(self, units: list[Unit]) -> Answer:
-        began = time.monotonic()
+    def _answer(self, units: deque[Unit]) -> Answer:
+        began, count = time.monotonic(), sum(map(len, units))
         places: list[int] = []
         outputs: list[RewardOutput] = []
         try:
-            for done in self._pool.run(cast(Supply, _Handed(units))):  # it asks nothing else of a supply
-                places += done.places
-                outputs += done.outputs
+            while len(outputs) < count:
+                while units and self._pool.wants_more(0, 0):
+                    self._pool.submit(units.popleft())
+                for result in self._pool.collect(TURN_S):
+                    places += result.places
+                    outputs += result.outputs
         except PlauditError as error:
             return Answer([], [], 0.0, error)
         return Answer(places, outputs, time.monotonic() - began)
 
 
-def packed_units(units: Sequence[Unit]) -> bytes:
-    """Units as `ScoringActor.score` takes them."""
-    return pickle.dumps(list(units), pickle.HIGHEST_PROTOCOL)
+def encode_units(units: Sequence[Unit]) -> bytes:
+    """Units as `ScoringActor.score` takes them; their samples are numbered within the call."""
+    return pickle.dumps([(unit.trajectories, unit.whole) for unit in units], pickle.HIGHEST_PROTOCOL)
 
 
-def unpacked_answer(packed: bytes) -> Answer:
+def _decode_units(call: bytes) -> deque[Unit]:
+    units: deque[Unit] = deque()
+    place = 0
+    trajectories: list[Trajectory]
+    for trajectories, whole in pickle.loads(call):
+        units.append(Unit(range(place, place + len(trajectories)), trajectories, whole))
+        place += len(trajectories)
+    return units
+
+
+def decode_answer(answer: bytes) -> Answer:
     """The answer that `ScoringActor.score` gave."""
-    places, outputs, seconds, error = pickle.loads(packed)
-    return Answer(places, Frames().feed(outputs), seconds, error)
-
-
-class _Handed:
-    """The units of one call, as a supply."""
-
-    def __init__(self, units: list[Unit]) -> None:
-        self._units = deque(units)
-
-    @property
-    def exhausted(self) -> bool:
-        return not self._units
-
-    def take(self) -> Unit | None:
-        return self._units.popleft() if self._units else None
+    places, outputs, seconds, error = pickle.loads(answer)
+    return Answer(places, Answers().feed(outputs), seconds, error)

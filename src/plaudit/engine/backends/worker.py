@@ -2,6 +2,10 @@
 
 Started by exec, so it shares no memory with the process that uses it. Each output is written as soon as it is there: a
 worker that must be killed has lost nothing but the sample it was at. It dies with its parent.
+
+What a reward does to its process stays here: standard output is that of errors, so that nothing is written between the
+caller's lines; every sample begins in the caller's working folder; the parent that a reward sees is a guard process of
+the worker, not the caller; and a worker whose reward keeps more and more memory asks to be replaced.
 """
 
 import ctypes
@@ -13,10 +17,10 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
-from plaudit.contract.boundary import Style, score_sample, score_samples
-from plaudit.contract.function import RewardFunction
+from plaudit.contract.boundary import score_sample, score_samples
+from plaudit.contract.function import RewardFunction, scores_one_by_one
 from plaudit.contract.output import RewardOutput
-from plaudit.engine.backends.wire import packed, packed_output, read_exactly
+from plaudit.engine.backends.messages import OUTGROWN, encode_answer, encode_value, read_value
 from plaudit.engine.shipping import Shipment
 from plaudit.errors import PlauditError
 from plaudit.frames import write_all
@@ -32,38 +36,112 @@ MEBIBYTE = 1 << 20
 def main(incoming: int, outgoing: int, parent: int) -> None:
     """Serve until the parent closes its end."""
     _die_with(parent)
+    _stand_behind_guard((incoming, outgoing))
+    _redirect_output()
     take_share(1)  # there is a worker per core already
-    sys.stdout = sys.stderr  # a reward that prints must not write between our frames
     shipment: Shipment
-    shipment, memory_mb = read_exactly(incoming)
+    shipment, memory_mb = read_value(incoming)
     try:
-        reward = shipment.opened()
+        reward = shipment.open()
     except PlauditError as error:
-        write_all(outgoing, packed(str(error)))
+        write_all(outgoing, encode_value(str(error)))
         return
-    if memory_mb is not None:
-        _limit_memory(memory_mb)
+    memory = None if memory_mb is None else MemoryAllowance(memory_mb * MEBIBYTE)
     gc.freeze()  # what is loaded stays: there is no use in looking through it again and again
     gc.set_threshold(10_000)
-    write_all(outgoing, packed(None))
-    us = os.getpid()
-    outputs_of = _scoring(reward)
+    write_all(outgoing, encode_value(None))
+    _serve(reward, incoming, outgoing, memory)
+
+
+def _serve(reward: RewardFunction, incoming: int, outgoing: int, memory: "MemoryAllowance | None") -> None:
+    us, folder = os.getpid(), os.open(".", os.O_RDONLY)
+    outputs_of = _scoring(reward, memory)
     while True:
         try:
-            unit: Sequence[Trajectory] = read_exactly(incoming)
+            unit: Sequence[Trajectory] = read_value(incoming)
         except EOFError:
             return
         for output in outputs_of(unit):
             if os.getpid() != us:
                 os._exit(0)  # a child that the reward forked and forgot: only its parent answers
-            write_all(outgoing, packed_output(output))
+            os.fchdir(folder)  # the reward may have gone elsewhere
+            write_all(outgoing, encode_answer(output))
 
 
-def _scoring(reward: RewardFunction) -> Callable[[Sequence[Trajectory]], Iterable[RewardOutput]]:
+def _scoring(
+    reward: RewardFunction, memory: "MemoryAllowance | None"
+) -> Callable[[Sequence[Trajectory]], Iterable[RewardOutput]]:
     """How to score a unit: sample by sample where the reward allows, so that each is answered at once."""
-    if reward.style is Style.SAMPLE and not reward.is_async:
+    if not scores_one_by_one(reward):
+        return partial(score_samples, reward) if memory is None else partial(memory.score_unit, reward)
+    if memory is None:
         return lambda unit: map(partial(score_sample, reward), unit)
-    return partial(score_samples, reward)
+    return lambda unit: map(partial(memory.score_sample, reward), unit)
+
+
+class MemoryAllowance:
+    """So much address space for every sample, beyond what the process holds when the sample begins.
+
+    What samples leave behind adds up: once that is more than one sample may take, the process ends to be replaced,
+    before a sample could fail for what others left. What the first one loads is not counted.
+    """
+
+    def __init__(self, allowance: int) -> None:
+        self._allowance = allowance
+        self._statm = os.open("/proc/self/statm", os.O_RDONLY)
+        self._begun = 0
+        self._base = 0
+
+    def score_sample(self, reward: RewardFunction, trajectory: Trajectory) -> RewardOutput:
+        self._grant()
+        return score_sample(reward, trajectory)
+
+    def score_unit(self, reward: RewardFunction, unit: Sequence[Trajectory]) -> list[RewardOutput]:
+        self._grant()
+        return score_samples(reward, unit)
+
+    def _grant(self) -> None:
+        held = self._held()
+        if self._begun < 2:
+            self._base, self._begun = held, self._begun + 1
+        elif held - self._base > self._allowance:
+            os._exit(OUTGROWN)
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (held + self._allowance, hard))
+
+    def _held(self) -> int:
+        return int(os.pread(self._statm, 64, 0).split()[0]) * resource.getpagesize()
+
+
+def _stand_behind_guard(pipes: Sequence[int]) -> None:
+    """Go on in a child; the process that was started is its guard, which waits for it and ends as it ends.
+
+    A reward that signals its parent process hits the guard, and is itself ended with it.
+    """
+    guard = os.getpid()
+    worker = os.fork()
+    if worker == 0:
+        _die_with(guard)
+        return
+    for pipe in pipes:
+        os.close(pipe)
+    _, status = os.waitpid(worker, 0)
+    code = os.waitstatus_to_exitcode(status)
+    if code >= 0:
+        os._exit(code)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if -code != signal.SIGKILL:
+        signal.signal(-code, signal.SIG_DFL)
+    os.kill(guard, -code)
+
+
+def _redirect_output() -> None:
+    """Send standard output where errors go, also for what the reward starts or writes without Python."""
+    try:
+        os.dup2(2, 1)
+    except OSError:  # no place for errors either
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    sys.stdout = sys.stderr
 
 
 def _die_with(parent: int) -> None:
@@ -71,14 +149,6 @@ def _die_with(parent: int) -> None:
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # it died before we could ask
         os._exit(0)
-
-
-def _limit_memory(megabytes: int) -> None:
-    """Allow that much address space beyond what the loaded reward has already."""
-    with open("/proc/self/statm") as file:
-        held = int(file.read().split()[0]) * resource.getpagesize()
-    limit = held + megabytes * MEBIBYTE
-    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 
 
 if __name__ == "__main__":

@@ -10,17 +10,17 @@ from contextlib import suppress
 from typing import Any
 
 from plaudit.contract.output import RewardOutput
-from plaudit.engine.backends.wire import Frames, packed
+from plaudit.engine.backends.messages import Answers, encode_value
 from plaudit.engine.shipping import Shipment
-from plaudit.engine.unit import Done, Unit
+from plaudit.engine.stream import Unit, UnitResult
 
-__all__ = ["Worker"]
+__all__ = ["WorkerHandle"]
 
 MODULE = "plaudit.engine.backends.worker"
 CHUNK = 1 << 20
 
 
-class Worker:
+class WorkerHandle:
     """A process started by exec, with a pipe each way; it and all it starts form a process group of their own."""
 
     def __init__(self, shipment: Shipment, memory_mb: int | None) -> None:
@@ -42,8 +42,8 @@ class Worker:
         self.started = False
         self.gone = False
         self.refusal: str | None = None
-        self.unsent: deque[memoryview] = deque([memoryview(packed((shipment, memory_mb)))])
-        self._frames = Frames()
+        self.unsent: deque[memoryview] = deque([memoryview(encode_value((shipment, memory_mb)))])
+        self._answers = Answers()
 
     @property
     def pid(self) -> int:
@@ -58,7 +58,7 @@ class Worker:
         if not self.units:
             self.since = time.monotonic()
         self.units.append(unit)
-        self.unsent.append(memoryview(packed(unit.trajectories)))
+        self.unsent.append(memoryview(encode_value(unit.trajectories)))
         self.send()
 
     def send(self) -> None:
@@ -75,7 +75,7 @@ class Worker:
             if not self.unsent[0]:
                 self.unsent.popleft()
 
-    def receive(self) -> list[Done]:
+    def receive(self) -> list[UnitResult]:
         """What was scored since the last look."""
         outputs: list[RewardOutput] = []
         while not self.gone:
@@ -84,24 +84,24 @@ class Worker:
             except BlockingIOError:
                 break
             self.gone = not part
-            answers = self._frames.feed(part)
+            answers = self._answers.feed(part)
             if answers and not self.started:
                 self._take_greeting(answers.pop(0))
             outputs += answers
-        return self._done(outputs) if outputs else []
+        return self._results(outputs) if outputs else []
 
-    def _done(self, outputs: list[RewardOutput]) -> list[Done]:
+    def _results(self, outputs: list[RewardOutput]) -> list[UnitResult]:
         """The outputs as the next ones of the units at hand, in order."""
-        done = []
+        results = []
         self._pace_s = sum(output.latency_s or 0.0 for output in outputs) / len(outputs)
         while outputs:
             unit = self.units.popleft()
-            done.append(unit.done(outputs[: len(unit)], max(0.0, self.since - unit.cut_at)))
+            results.append(unit.result(outputs[: len(unit)], max(0.0, self.since - unit.cut_at)))
             if len(outputs) < len(unit):
                 self.units.appendleft(unit.rest(len(outputs)))
             outputs = outputs[len(unit) :]
         self.since = time.monotonic()
-        return done
+        return results
 
     def kill(self) -> None:
         """End it and everything it started."""

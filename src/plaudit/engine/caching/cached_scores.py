@@ -1,7 +1,7 @@
 """Score only what is not known yet: look samples up in the cache, and score equal ones once.
 
-A stream is taken in portions; each is looked up, its unknown samples are scored, and what came of them is stored before
-the portion is given out. Where a reward looks across samples, a group is known as a whole or not at all.
+A stream is taken in portions; each is looked up, its unknown samples are scored, and their outputs are stored before
+the portion is released. Where a reward looks across samples, a group is known as a whole or not at all.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -11,17 +11,16 @@ from plaudit.contract.output import RewardOutput
 from plaudit.engine.caching.cache import Cache
 from plaudit.engine.caching.keys import SampleKeys
 from plaudit.engine.stats import ScorerStats
-from plaudit.engine.stream import Supply
-from plaudit.engine.unit import Done, Unit
+from plaudit.engine.stream import OrderedStream, Unit, UnitResult
 from plaudit.rollouts import ScoredRollout
 from plaudit.trajectory import Trajectory
 
-__all__ = ["PORTION", "Remembered"]
+__all__ = ["PORTION", "CachedScores"]
 
 PORTION = 4096
 
 
-class Remembered:
+class CachedScores:
     """A reward's samples in a cache; `reason` says why they cannot be there, and is empty otherwise."""
 
     def __init__(self, reward: RewardFunction, cache: Cache, stats: ScorerStats) -> None:
@@ -29,12 +28,17 @@ class Remembered:
         self._cache, self._stats = cache, stats
         self.reason = self._keys.reason
 
-    def results(self, supply: Supply, score: Callable[[list[Trajectory]], Iterable[ScoredRollout]]) -> Iterator[Done]:
-        """The outputs of a supply, portion by portion; `score` is called for samples that are not known."""
-        while units := _portion(supply):
+    def run(
+        self, stream: OrderedStream, score: Callable[[list[Trajectory]], Iterable[ScoredRollout]]
+    ) -> Iterator[ScoredRollout]:
+        """The samples of a stream with their outputs, in order; `score` is called for those that are not known."""
+        while units := _next_portion(stream):
             samples = [sample for unit in units for sample in unit.trajectories]
             places = [place for unit in units for place in unit.places]
-            yield Done(places, self._outputs(units, samples, score))
+            stream.accept(UnitResult(places, self._outputs(units, samples, score)))
+            yield from stream.release()
+        yield from stream.release()  # what was skipped
+        stream.raise_error()
 
     def _outputs(
         self, units: list[Unit], portion: list[Trajectory], score: Callable[[list[Trajectory]], Iterable[ScoredRollout]]
@@ -58,8 +62,8 @@ class Remembered:
         return [outcome[key or place] for place, key in enumerate(keys)]
 
 
-def _portion(supply: Supply) -> list[Unit]:
+def _next_portion(stream: OrderedStream) -> list[Unit]:
     units: list[Unit] = []
-    while sum(map(len, units)) < PORTION and (unit := supply.take()):
+    while sum(map(len, units)) < PORTION and (unit := stream.cut()):
         units.append(unit)
     return units

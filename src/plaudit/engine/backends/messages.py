@@ -1,4 +1,4 @@
-"""What travels between a scorer and its workers, as frames: units of work there, outputs back, each a pickle.
+"""Messages between a scorer and its workers: units of work there, outputs back, each a pickle in a frame.
 
 Both ends run the same trusted code on one machine; what a model wrote travels inside as plain text.
 """
@@ -10,18 +10,21 @@ from typing import Any
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.frames import FrameBuffer, frame, read_frame
 
-__all__ = ["Frames", "packed", "packed_output", "read_exactly"]
+__all__ = ["OUTGROWN", "Answers", "encode_answer", "encode_value", "read_value"]
+
+OUTGROWN = 75
+"""The exit code of a worker that asks to be replaced, since what its reward keeps has outgrown its limit."""
 
 _BARE = struct.Struct("<cdd")
 _BARE_MARK = b"n"  # no pickle begins so
 
 
-def packed(value: Any) -> bytes:
+def encode_value(value: Any) -> bytes:
     """A value as one frame."""
     return frame(pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL))
 
 
-def packed_output(output: RewardOutput) -> bytes:
+def encode_answer(output: RewardOutput) -> bytes:
     """An output as one frame; a bare number travels as such, since pickling costs more than scoring may."""
     if (
         output.status is Status.OK
@@ -32,15 +35,15 @@ def packed_output(output: RewardOutput) -> bytes:
         and output.token_rewards is None
     ):
         return frame(_BARE.pack(_BARE_MARK, output.reward, output.latency_s or 0.0))
-    return packed(output)
+    return encode_value(output)
 
 
-def read_exactly(descriptor: int) -> Any:
+def read_value(descriptor: int) -> Any:
     """The value of the next frame of a blocking descriptor; EOFError when the other end is gone."""
     return pickle.loads(read_frame(descriptor))
 
 
-class Frames:
+class Answers:
     """Bytes as they arrive, given back as whole values."""
 
     def __init__(self) -> None:
@@ -51,11 +54,11 @@ class Frames:
         self._buffer.feed(part)
         values: list[Any] = []
         while (body := self._buffer.next()) is not None:
-            values.append(_value(body))
+            values.append(_decode(body))
         return values
 
 
-def _value(body: bytes) -> Any:
+def _decode(body: bytes) -> Any:
     if body[:1] == _BARE_MARK:
         _, reward, latency_s = _BARE.unpack(body)
         return RewardOutput(reward, latency_s=latency_s)

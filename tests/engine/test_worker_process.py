@@ -1,0 +1,108 @@
+"""What a reward does to its process stays in its process: output, working folder, memory, signals."""
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from plaudit import Status, Trajectory, reward
+from plaudit.engine import Scorer
+
+
+def samples(*responses: str) -> list[Trajectory]:
+    return [Trajectory(prompt="p", response=response) for response in responses]
+
+
+WRITERS = {
+    "print": "print('noise')",
+    "descriptor": "os.write(1, b'noise')",
+    "child": "subprocess.run(['echo', 'noise'])",
+    "sys.__stdout__": "sys.__stdout__.write('noise'); sys.__stdout__.flush()",
+}
+
+
+@pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)
+def test_nothing_that_a_reward_writes_reaches_the_callers_output(write, tmp_path):
+    (tmp_path / "noisy.py").write_text(
+        f"import os, subprocess, sys\n\ndef noisy(response):\n    {write}\n    return 1.0\n"
+    )
+    script = tmp_path / "program.py"
+    script.write_text(
+        textwrap.dedent("""
+            from plaudit import Trajectory
+            from plaudit.engine import Scorer
+            with Scorer("noisy.py:noisy", workers=1) as scorer:
+                print(scorer.score([Trajectory(prompt="p", response="r")])[0].reward)
+        """)
+    )
+    ran = subprocess.run([sys.executable, str(script)], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert ran.stdout == "1.0\n"
+    assert "noise" in ran.stderr
+
+
+def test_every_sample_begins_in_the_callers_folder(tmp_path):
+    @reward
+    def wanders(response):
+        here = os.getcwd()
+        os.chdir("/")
+        return float(here == response)
+
+    with Scorer(wanders, workers=1, batch_size=4) as scorer:
+        assert [output.reward for output in scorer.score(samples(*[os.getcwd()] * 10))] == [1.0] * 10
+
+
+def test_memory_that_earlier_samples_left_does_not_fail_the_next():
+    kept = []
+
+    @reward
+    def leaks(response):
+        kept.append(bytearray(60 << 20))
+        return 1.0
+
+    with Scorer(leaks, workers=1, memory_mb=200) as scorer:
+        outputs = scorer.score(samples(*["a"] * 12))
+        assert [output.status for output in outputs] == [Status.OK] * 12
+        assert scorer.stats.workers_lost["grown memory"] >= 1
+
+
+def test_a_sample_that_takes_more_memory_than_allowed_is_not_tried_again_and_again():
+    @reward
+    def greedy(response):
+        return float(len(bytearray(600 << 20))) if response == "greedy" else 1.0
+
+    with Scorer(greedy, workers=1, memory_mb=200) as scorer:
+        outputs = scorer.score(samples("a", "greedy", "a", "greedy", "a"))
+        assert [output.status.value for output in outputs] == ["ok", "memory", "ok", "memory", "ok"]
+        assert scorer.stats.workers_lost == {}
+
+
+@pytest.mark.parametrize("signal_name", ["SIGTERM", "SIGKILL"])
+def test_a_reward_that_kills_its_parent_does_not_kill_the_caller(signal_name, tmp_path):
+    (tmp_path / "parricide.py").write_text(
+        textwrap.dedent(f"""
+            import os, signal, time
+
+            def parricide(response):
+                if response == "kill":
+                    os.kill(os.getppid(), signal.{signal_name})
+                    time.sleep(30)
+                return 1.0
+        """)
+    )
+    script = tmp_path / "program.py"
+    script.write_text(
+        textwrap.dedent("""
+            from plaudit import Trajectory
+            from plaudit.engine import Scorer
+            with Scorer("parricide.py:parricide", workers=1) as scorer:
+                samples = [Trajectory(prompt="p", response=text) for text in ("a", "kill", "b")]
+                print([output.status.value for output in scorer.score(samples)])
+        """)
+    )
+    ran = subprocess.run([sys.executable, str(script)], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert ran.returncode == 0, ran.stderr
+    first, killed, last = eval(ran.stdout)
+    assert (first, last) == ("ok", "ok")
+    assert killed in ("error", "memory")
