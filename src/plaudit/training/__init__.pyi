@@ -1,12 +1,14 @@
+from .advantages.baseline import Advantage as Advantage
 from .advantages.credit import BatchCredit as BatchCredit
 from .advantages.credit import Credit as Credit
 from .advantages.estimators import ADVANTAGES as ADVANTAGES
-from .advantages.estimators import Advantage as Advantage
 from .advantages.estimators import DrGRPOAdvantage as DrGRPOAdvantage
 from .advantages.estimators import GAEAdvantage as GAEAdvantage
 from .advantages.estimators import GDPOAdvantage as GDPOAdvantage
 from .advantages.estimators import GRPOAdvantage as GRPOAdvantage
+from .advantages.estimators import MaxRLAdvantage as MaxRLAdvantage
 from .advantages.estimators import OPOAdvantage as OPOAdvantage
+from .advantages.estimators import PassAtKAdvantage as PassAtKAdvantage
 from .advantages.estimators import ReinforceAdvantage as ReinforceAdvantage
 from .advantages.estimators import ReinforceBaselineAdvantage as ReinforceBaselineAdvantage
 from .advantages.estimators import RLOOAdvantage as RLOOAdvantage

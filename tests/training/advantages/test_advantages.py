@@ -1,5 +1,6 @@
 """Advantages are the papers' formulas on what was scored, and nothing on what was not."""
 
+import itertools
 import math
 import statistics
 import subprocess
@@ -20,6 +21,7 @@ from plaudit.training.advantages.estimators import (
     GDPOAdvantage,
     GRPOAdvantage,
     OPOAdvantage,
+    PassAtKAdvantage,
     ReinforceAdvantage,
     ReinforceBaselineAdvantage,
     RLOOAdvantage,
@@ -93,7 +95,7 @@ def test_rewards_may_come_in_any_container(kind):
     )
 
 
-@pytest.mark.parametrize("name", sorted(set(ADVANTAGES) - {"gdpo", "gae"}))
+@pytest.mark.parametrize("name", sorted(set(ADVANTAGES) - {"gdpo", "gae", "maxrl"}))
 @pytest.mark.parametrize("missing", [None, math.nan, torch.tensor(math.nan)], ids=["None", "nan", "tensor nan"])
 def test_an_unscored_sample_has_no_advantage_and_changes_no_other(name, missing):
     others = advantage(name)([*REWARDS[:3], *REWARDS[4:]], groups=[0] * 3 + [1] * 4 + [2] * 4)
@@ -233,7 +235,7 @@ def test_being_short_is_no_loss_by_itself():
 def test_kl_in_the_reward_is_paid_by_the_tokens_that_were_chosen():
     scored = [sample("", [1, 9, 2], RewardOutput(1.0), mask=[1, 0, 1])]
     paid = BatchCredit.of(scored).minus([[0.1, 5.0, 0.2]])
-    assert paid.credits[0].tokens == [-0.1, 0.0, -0.2]
+    assert paid.paid_credits[0].tokens == [-0.1, 0.0, -0.2]
     assert ReinforceAdvantage(whitening=False).estimate(paid)[0] == pytest.approx([0.7, 0.8, 0.8])
     with pytest.raises(InvalidAdvantage, match="2 penalties for a response of 3 tokens"):
         BatchCredit.of(scored).minus([[0.1, 5.0]])
@@ -289,3 +291,99 @@ def test_gae_estimates_are_whitened_and_unscored_samples_masked():
     assert statistics.fmean(estimates[0]) == pytest.approx(0.0)
     with pytest.raises(InvalidAdvantage, match="1 values for a response of 2 tokens"):
         GAEAdvantage().estimate(BatchCredit(earned.credits, earned.groups, values=[[0.2], [0.0]]))
+
+
+def batch_of(rows, groups):
+    """Samples with the token rewards of `rows`, and outcomes that make all totals equal to what is given."""
+    credits = [Credit(outcome, tokens, [1] * len(tokens)) for outcome, tokens in rows]
+    return BatchCredit(credits, groups)
+
+
+numbers = st.floats(-5, 5, allow_nan=False).map(lambda value: round(value, 3))
+samples = st.tuples(numbers, st.lists(numbers, min_size=1, max_size=6))
+whole_groups = st.lists(samples, min_size=2, max_size=6)
+
+
+@given(group=whole_groups, gamma=st.sampled_from([1.0, 0.99, 0.5]), scale=st.sampled_from(["group", "batch"]))
+def test_group_normalised_advantages_are_bounded_wherever_rewards_are_earned(group, gamma, scale):
+    n = len(group)
+    estimates = GRPOAdvantage(gamma=gamma, scale=scale).estimate(batch_of(group, [0] * n))
+    assert all(abs(value) <= (n - 1) / math.sqrt(n) + 1e-9 for row in estimates for value in row)
+
+
+def test_equal_totals_with_different_tokens_do_not_explode():
+    rows = [(0.0, [1.0, 0.0]), (0.0, [0.0, 1.0])]  # equal totals: the spread of the totals is 0
+    assert GRPOAdvantage().estimate(batch_of(rows, [0, 0])) == [
+        pytest.approx([0.0, -(0.5**0.5)], abs=1e-5),
+        pytest.approx([0.0, 0.5**0.5], abs=1e-5),
+    ]
+    discounted = GRPOAdvantage(gamma=0.99).estimate(batch_of([(1.0, [0.0] * 3), (1.0, [0.0] * 5)], [0, 0]))
+    assert max(abs(value) for row in discounted for value in row) < 1.0
+    parts = batch_of(rows, [0, 0])
+    combined = GDPOAdvantage().estimate(BatchCredit(parts.credits, [0, 0], {"a": parts.credits}))
+    assert max(abs(value) for row in combined for value in row) < 2.0
+
+
+@given(group=whole_groups, gamma=st.sampled_from([1.0, 0.9]), factor=st.sampled_from([1e-3, 7.0, 1e6]))
+def test_group_normalised_advantages_do_not_depend_on_the_scale_of_rewards(group, gamma, factor):
+    n = len(group)
+    estimator = GRPOAdvantage(gamma=gamma, epsilon=1e-300)
+    scaled = [(outcome * factor, [token * factor for token in tokens]) for outcome, tokens in group]
+    expected = estimator.estimate(batch_of(group, [0] * n))
+    for row, wanted in zip(estimator.estimate(batch_of(scaled, [0] * n)), expected, strict=True):
+        assert row == pytest.approx(wanted, rel=1e-6, abs=1e-6)
+
+
+@given(rewards=st.lists(st.lists(numbers, min_size=3, max_size=3), min_size=1, max_size=4), length=st.integers(1, 5))
+def test_without_token_rewards_grpo_is_the_papers_formula(rewards, length):
+    flat = [reward for group in rewards for reward in group]
+    table = torch.tensor(rewards, dtype=torch.float64)
+    expected = ((table - table.mean(1, keepdim=True)) / (table.std(1, keepdim=True) + 1e-6)).flatten().tolist()
+    credit = BatchCredit.of_rewards(flat, 3, lengths=[length] * len(flat))
+    for row, value in zip(GRPOAdvantage().estimate(credit), expected, strict=True):
+        assert row == pytest.approx([value] * length, abs=1e-6)
+
+
+def test_a_penalty_keeps_its_size_under_group_normalisation():
+    credit = BatchCredit.of_rewards([0.5, 0.5, 0.5, 0.5], 4, lengths=[2] * 4)  # nothing to learn from rewards
+    paid = credit.minus([[1e-4, 1e-4], [0.0, 0.0], [2e-4, 0.0], [0.0, 1e-4]])
+    assert GRPOAdvantage().estimate(paid) == [
+        pytest.approx([-2e-4, -1e-4]), pytest.approx([0.0, 0.0]), pytest.approx([-2e-4, 0.0]),
+        pytest.approx([-1e-4, -1e-4]),
+    ]  # fmt: skip
+    discounted = GRPOAdvantage(gamma=0.5).estimate(credit.minus([[1.0, 1.0]] + [[0.0, 0.0]] * 3))
+    plain = GRPOAdvantage(gamma=0.5).estimate(credit)
+    assert [a - b for a, b in zip(discounted[0], plain[0], strict=True)] == pytest.approx([-1.5, -1.0])
+
+
+def test_maxrl_divides_by_the_mean_of_the_group():
+    assert advantage("maxrl")([1.0, 0.0, 0.0, 0.0], 4) == pytest.approx([3.0, -1.0, -1.0, -1.0], abs=1e-4)
+    assert advantage("maxrl")([0.0] * 4, 4) == [0.0] * 4
+    with pytest.raises(InvalidAdvantage, match="must not be negative"):
+        advantage("maxrl")([1.0, -1.0], 2)
+
+
+@pytest.mark.parametrize("right", range(7))
+@pytest.mark.parametrize("k", [1, 2, 3, 6])
+def test_pass_at_k_advantages_are_those_of_all_subsets_of_k(right, k):
+    """Enumerated: every subset of k samples is one trial with the best reward in it, and a sample's advantage is the
+    mean over the subsets it is in of (best − mean) / deviation."""
+    rewards = [1.0] * right + [0.0] * (6 - right)
+    bests = {subset: max(rewards[i] for i in subset) for subset in itertools.combinations(range(6), k)}
+    mean, spread = statistics.fmean(bests.values()), statistics.pstdev(bests.values())
+    expected = [
+        statistics.fmean((best - mean) / spread for subset, best in bests.items() if place in subset) if spread else 0.0
+        for place in range(6)
+    ]
+    assert PassAtKAdvantage(k=k)(rewards, 6) == pytest.approx(expected, abs=1e-9)
+
+
+def test_lite_ppo_centres_by_group_and_scales_by_batch():
+    assert advantage("lite_ppo")(REWARDS, 4) == GRPOAdvantage(scale="batch")(REWARDS, 4)
+
+
+def test_a_huge_reward_is_refused_with_a_remedy_not_an_overflow():
+    with pytest.raises(InvalidAdvantage, match=r"rewards\[1\] is 1e\+200"):
+        GRPOAdvantage()([1.0, 1e200], 2)
+    with pytest.raises(InvalidAdvantage, match="divide, clip or normalize"):
+        BatchCredit.of([sample("x", [1], RewardOutput(1e200))])

@@ -17,6 +17,9 @@ from plaudit.trajectory import Trajectory
 
 __all__ = ["CREDITS", "BatchCredit", "Credit", "CreditBy", "as_rewards", "assign_credit", "gae", "returns"]
 
+LARGEST_REWARD = 1e30
+"""Squares of larger rewards would leave the range of floats."""
+
 CreditBy: TypeAlias = Literal["outcome", "tokens", "steps"]
 
 
@@ -71,13 +74,14 @@ class BatchCredit:
     """What a batch earned: a credit per sample (None: not scored) and the group each sample belongs to.
 
     `components` holds the same per component of the reward, for estimators that look at each; `values` are a critic's,
-    one per token.
+    and `penalties` those of a KL, each one per token.
     """
 
     credits: Sequence[Credit | None]
     groups: Sequence[Hashable]
     components: Mapping[str, Sequence[Credit | None]] = field(default_factory=dict)
     values: Sequence[Sequence[float]] | None = None
+    penalties: Sequence[Sequence[float]] | None = None
 
     def __post_init__(self) -> None:
         expected = len(self.credits)
@@ -88,7 +92,7 @@ class BatchCredit:
 
     @classmethod
     def of(cls, scored: Iterable[tuple[Trajectory, RewardOutput]], by: CreditBy = "tokens") -> "BatchCredit":
-        """The batch_credit of scored trajectories, grouped as the trajectories say."""
+        """The credit of scored trajectories, grouped as the trajectories say."""
         pairs = list(scored)
         names = dict.fromkeys(name for _, output in pairs for name in output.components)
         return cls(
@@ -105,7 +109,7 @@ class BatchCredit:
         groups: Sequence[Hashable] | None = None,
         lengths: Sequence[int] | None = None,
     ) -> "BatchCredit":
-        """The batch_credit of bare rewards; those of one prompt stand together unless `groups` says which do."""
+        """The credit of bare rewards; those of one prompt stand together unless `groups` says which do."""
         numbers = as_rewards(rewards)
         sizes = [1] * len(numbers) if lengths is None else lengths
         if len(sizes) != len(numbers):
@@ -130,12 +134,40 @@ class BatchCredit:
         chosen = self.credits if places is None else [self.credits[place] for place in places]
         return [credit.total for credit in chosen if credit is not None]
 
+    def scored(self, places: Iterable[int]) -> list[Credit]:
+        """The credits of the scored samples among `places`."""
+        return [credit for place in places if (credit := self.credits[place]) is not None]
+
     def minus(self, penalties: Sequence[Sequence[float]]) -> "BatchCredit":
-        """The batch_credit after a penalty per token of every sample; components keep theirs."""
+        """The same with a penalty per token of every sample, such as β · KL, which counts like a negative reward there;
+        tokens that were not chosen pay nothing."""
         if len(penalties) != len(self.credits):
             raise InvalidAdvantage(f"penalties of {len(penalties)} samples for {len(self.credits)} samples")
-        pairs = zip(self.credits, penalties, strict=True)
-        return replace(self, credits=[None if credit is None else credit.minus(paid) for credit, paid in pairs])
+        for credit, paid in zip(self.credits, penalties, strict=True):
+            if credit is not None and len(paid) != len(credit.tokens):
+                raise InvalidAdvantage(f"{len(paid)} penalties for a response of {len(credit.tokens)} tokens")
+        return replace(self, penalties=penalties)
+
+    @property
+    def paid_credits(self) -> list[Credit | None]:
+        """The credits with the penalties taken out of the token rewards."""
+        if self.penalties is None:
+            return list(self.credits)
+        pairs = zip(self.credits, self.penalties, strict=True)
+        return [None if credit is None else credit.minus(paid) for credit, paid in pairs]
+
+    def subtract_penalties(self, estimates: list[list[float] | None], gamma: float) -> list[list[float] | None]:
+        """The estimates less the penalties still to be paid from each token on."""
+        if self.penalties is None:
+            return estimates
+        paid: list[list[float] | None] = []
+        for estimate, credit, penalties in zip(estimates, self.credits, self.penalties, strict=True):
+            if estimate is None or credit is None:
+                paid.append(None)
+                continue
+            to_pay = returns(Credit(0.0, [0.0] * len(penalties), credit.chosen).minus(penalties), gamma=gamma)
+            paid.append([value + due for value, due in zip(estimate, to_pay, strict=True)])
+        return paid
 
 
 def assign_credit(trajectory: Trajectory, output: RewardOutput, by: CreditBy = "tokens") -> Credit | None:
@@ -150,6 +182,11 @@ def assign_credit(trajectory: Trajectory, output: RewardOutput, by: CreditBy = "
         return None
     if trajectory.tokens is None:
         raise InvalidAdvantage("the trajectory carries no tokens, so nothing can be credited; sample it with a Sampler")
+    if abs(output.reward) > LARGEST_REWARD:
+        raise InvalidAdvantage(
+            f"a reward of {output.reward:.3g} is too large to learn from (at most {LARGEST_REWARD:g}); "
+            "let the reward function divide, clip or normalize it"
+        )
     chosen = trajectory.tokens.mask or [1] * len(trajectory.tokens)
     tokens = CREDITS[by](trajectory, output, chosen) or [0.0] * len(chosen)
     return Credit(output.reward - math.fsum(tokens), tokens, chosen)
@@ -230,8 +267,10 @@ def _as_reward(place: int, value: Any) -> float | None:
         number = float(value)
     except (TypeError, ValueError, RuntimeError) as error:  # RuntimeError: tensors of several elements
         raise InvalidAdvantage(f"rewards[{place}] must be one number or None, got {value!r:.60}") from error
-    if math.isinf(number):
-        raise InvalidAdvantage(f"rewards[{place}] is {number}; a reward is a finite number, or None where not scored")
+    if abs(number) > LARGEST_REWARD:
+        raise InvalidAdvantage(
+            f"rewards[{place}] is {number:g}; a reward is a number of at most {LARGEST_REWARD:g}, or None if not scored"
+        )
     return None if math.isnan(number) else number
 
 

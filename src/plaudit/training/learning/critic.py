@@ -106,7 +106,7 @@ class Critic:
             raise PolicyError("the critic learns from batch_credit with its own values; call `add_values` first")
         width = batch.mask_B_T.shape[1]
         targets, olds = [], []
-        for credit, values in zip(batch_credit.credits, batch_credit.values, strict=True):
+        for credit, values in zip(batch_credit.paid_credits, batch_credit.values, strict=True):
             padding = [0.0] * (width - len(values))
             ahead = [0.0] * len(values)
             if credit is not None:

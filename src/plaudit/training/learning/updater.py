@@ -16,8 +16,9 @@ from torch import Tensor
 
 from plaudit.errors import InvalidSettings
 from plaudit.schedules import CosineSchedule, LinearSchedule, PiecewiseSchedule, Schedule
+from plaudit.training.advantages.baseline import Advantage
 from plaudit.training.advantages.credit import BatchCredit
-from plaudit.training.advantages.estimators import Advantage, GAEAdvantage, advantage
+from plaudit.training.advantages.estimators import GAEAdvantage, advantage
 from plaudit.training.batches.collecting import Batch, derive_seed
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.learning.critic import Critic, CriticSettings
