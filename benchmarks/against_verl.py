@@ -19,9 +19,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from plaudit.training.advantages.baseline import Advantage
 from plaudit.training.advantages.credit import BatchCredit, Credit
 from plaudit.training.advantages.estimators import (
-    Advantage,
     DrGRPOAdvantage,
     GAEAdvantage,
     GDPOAdvantage,

@@ -1,14 +1,16 @@
 """A run trains, tells of every step, and survives rewards that fail."""
 
+import json
 import math
 import random
 
 import pytest
 
 from plaudit import RewardOutput, reward
-from plaudit.errors import DataError, InvalidSettings, TrainingError
+from plaudit.errors import DataError, InvalidAdvantage, InvalidSettings, TrainingError
 from plaudit.training import train
 from plaudit.training.config.reading import load_config
+from plaudit.training.engines.engine import NoProgress
 from tests.training.runs import curves, metrics, rollouts, small
 
 
@@ -221,3 +223,45 @@ def test_a_policy_is_trained_on_data_of_ones_own(tmp_path):
     train(small(tmp_path / "run", *options))
     seen = {row["prompt"] for row in rollouts(tmp_path / "run")}
     assert all(prompt.endswith("=") and "+" in prompt for prompt in seen)
+
+
+@reward
+def constant(response):
+    return 0.5
+
+
+@reward
+def huge(response):
+    return 1e200 * random.random()
+
+
+class Notes(NoProgress):
+    def __init__(self):
+        self.notes = []
+
+    def note(self, text):
+        self.notes.append(text)
+
+
+def test_repeated_prompts_and_unreadable_characters_are_reported_once(tmp_path):
+    rows = [{"prompt": text, "answer": "1"} for text in ("a=", "a=", "b=", "é=", "c=", "d=", "e=", "f=")]
+    (tmp_path / "data.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    heard = Notes()
+    options = ("steps=1", f"data.path={tmp_path}/data.jsonl", f"data.eval_path={tmp_path}/data.jsonl")
+    train(small(tmp_path / "run", *options), reward=constant, progress=heard)
+    assert heard.notes == [
+        "7 of 7 prompts occur more than once in the data",
+        "7 held-out prompts are also trained on, so their score says little about others",
+        "the model's tokenizer does not know 'é': they are all read as <unknown>",
+    ]
+
+
+def test_a_kl_that_teaches_nothing_is_refused_with_the_reason(tmp_path):
+    with pytest.raises(InvalidSettings, match=r"k1 has no useful gradient .*loss\.kl_in=reward"):
+        train(small(tmp_path / "run", "loss.kl_beta=0.1", "loss.kl_estimator=k1"))
+    train(small(tmp_path / "run", "steps=1", "loss.kl_beta=0.1", "loss.kl_estimator=k1", "loss.kl_in=reward"))
+
+
+def test_a_huge_reward_ends_the_run_with_a_remedy(tmp_path):
+    with pytest.raises(InvalidAdvantage, match="divide, clip or normalize"):
+        train(small(tmp_path / "run", "steps=1"), reward=huge)

@@ -43,6 +43,8 @@ class _Loop:
 
     def run(self) -> Outcome:
         """Train to the end, or until a signal asks to stop."""
+        for note in self.parts.notes:
+            self.progress.note(note)
         newest = self.checkpoints.newest()
         state = None if newest is None else newest.load()
         if state is None or self.config.loss.kl_beta or self.policy.is_lora:  # a reference, or adapters, build on it

@@ -14,7 +14,7 @@ import torch
 from plaudit.agents import Agent, EpisodeLimits
 from plaudit.contract.function import Rewarding
 from plaudit.engine import Scorer
-from plaudit.errors import DataError, InvalidSettings
+from plaudit.errors import InvalidSettings
 from plaudit.loading import load_agent
 from plaudit.training.batches.collecting import Collector, Scoring, derive_seed
 from plaudit.training.batches.episodes import EpisodeSampler, EpisodeScorer
@@ -22,8 +22,7 @@ from plaudit.training.batches.prefetching import PrefetchedBatches, SequentialBa
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.data.prompt_stream import PromptStream
 from plaudit.training.data.prompts import Prompts
-from plaudit.training.data.sources import keep_fitting, read_prompts
-from plaudit.training.data.templates import PromptTemplate
+from plaudit.training.data.sources import keep_fitting
 from plaudit.training.disk_full import explain_full_disk
 from plaudit.training.engines.engine import Progress, RunOptions
 from plaudit.training.learning.warm_start import WarmStart, train_own_weights, warm_start
@@ -31,15 +30,12 @@ from plaudit.training.model.loading import LoraSettings, load_policy
 from plaudit.training.model.policy import Policy
 from plaudit.training.run_folder import RunFolder
 from plaudit.training.sampling.sampler import Sampler, SamplingSettings
-from plaudit.training.tasks.catalog import find_task
+from plaudit.training.tasks.data_task import MAX_NEW_TOKENS, load_task
 from plaudit.training.tasks.task import Task
-from plaudit.trajectory import Trajectory
 
-__all__ = ["MAX_NEW_TOKENS", "Run", "build_run", "load_task", "open_run"]
+__all__ = ["MAX_NEW_TOKENS", "Run", "build_run", "open_run"]
 
 EMBEDDED = "tiny"
-MAX_NEW_TOKENS = 64
-WARM_START_STEPS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +51,8 @@ class Run:
     sampling: SamplingSettings
     agent: Agent | None = None
     limits: EpisodeLimits | None = None
+    notes: tuple[str, ...] = ()
+    """What the user should know of the data before the run begins."""
 
     @property
     def folder(self) -> RunFolder:
@@ -150,74 +148,15 @@ def build_run(config: RunConfig, reward: Rewarding | None = None) -> Run:
     )
     limits = None if agent is None else _episode_limits(config, policy)
     judge = _build_judge(config, task, given, scorer)
-    return Run(config, task, policy, scorer, judge, sampling, agent, limits)
-
-
-def load_task(config: RunConfig, reward: Rewarding | str | None = None) -> Task:
-    """The prompts that the config names, from a data file, which `reward` judges, or from a built-in task."""
-    if config.data.path is not None:
-        return _task_from_data(config, reward)
-    if config.task is None:
-        raise InvalidSettings("there is nothing to train on: set data.path to a data file, or task to a built-in one")
-    task = find_task(config.task)
-    return replace(
-        task,
-        held_out=task.held_out[: config.eval.prompts],
-        max_new_tokens=config.sampling.max_new_tokens or task.max_new_tokens,
-    )
-
-
-def _task_from_data(config: RunConfig, reward: Rewarding | str | None) -> Task:
-    if reward is None and config.training.agent_file is None:
-        raise InvalidSettings(
-            f"data.path={config.data.path} says what to ask, but nothing says what is good: "
-            "set training.reward_function, e.g. training.reward_function=my.py:name"
-        )
-    prompts, held_out = _split_data(config)
-    known = any(_ground_truth_text(row) is not None for row in prompts)
-    return Task(
-        name=str(config.data.path),
-        prompts=prompts,
-        held_out=held_out[: config.eval.prompts],
-        reward=reward,
-        max_new_tokens=config.sampling.max_new_tokens or MAX_NEW_TOKENS,
-        respond=_ground_truth_text,
-        warm_start_steps=WARM_START_STEPS if known else 0,
-    )
-
-
-def _ground_truth_text(row: Trajectory) -> str | None:
-    """The ground truth as a response to learn from, where it is one."""
-    return str(row.ground_truth) if isinstance(row.ground_truth, str | int | float) else None
-
-
-def _split_data(config: RunConfig) -> tuple[Prompts, Prompts]:
-    data = config.data
-    prompts = _read(config, data.path)
-    if data.eval_path is not None:
-        return prompts, _read(config, data.eval_path)
-    held_out = round(len(prompts) * data.eval_share)
-    if held_out == len(prompts):
-        raise DataError(f"data.eval_share={data.eval_share:g} leaves none of {len(prompts)} prompts to train on")
-    return prompts.split(held_out, config.seed) if held_out else (prompts, Prompts(()))
-
-
-def _read(config: RunConfig, path: str | None) -> Prompts:
-    data = config.data
-    columns = {"prompt": data.prompt_key, "ground_truth": data.ground_truth_key}
-    return read_prompts(
-        str(path),
-        columns={field: column for field, column in columns.items() if column is not None},
-        template=PromptTemplate(data.prompt_template, system=data.system_prompt, chat=data.chat_template),
-        split=data.split,
-        limit=data.limit,
-    )
+    notes = (*task.notes, *_note_unknown_characters(task, policy))
+    return Run(config, task, policy, scorer, judge, sampling, agent, limits, notes)
 
 
 def _load_policy(config: RunConfig) -> Policy:
     model = config.model
     lora = LoraSettings(model.lora_rank, model.lora_alpha, model.lora_targets) if model.lora_rank else None
-    return load_policy(model.path or EMBEDDED, seed=config.seed, dtype=model.dtype, device=model.device, lora=lora)
+    dtype = "float32" if config.engine == "trl" else model.dtype  # TRL keeps float32 weights and computes in bfloat16
+    return load_policy(model.path or EMBEDDED, seed=config.seed, dtype=dtype, device=model.device, lora=lora)
 
 
 def _keep_fitting(task: Task, policy: Policy, config: RunConfig) -> Task:
@@ -271,3 +210,18 @@ def _episode_limits(config: RunConfig, policy: Policy) -> EpisodeLimits:
         max_length=min(lengths, default=None),
         deadline_s=config.training.reward_deadline_s or None,
     )
+
+
+def _note_unknown_characters(task: Task, policy: Policy) -> list[str]:
+    """Which characters of the data the tokenizer cannot read: the model sees the same sign for all of them."""
+    tokenizer = policy.tokenizer
+    unknown = tokenizer.unk_token_id
+    if unknown is None or unknown == tokenizer.eos_token_id:
+        return []
+    rows = [*task.prompts, *task.held_out]
+    characters = {character for row in rows for character in f"{row.prompt_text}{row.ground_truth or ''}"}
+    lost = sorted(each for each in characters if unknown in tokenizer(each, add_special_tokens=False)["input_ids"])
+    if not lost:
+        return []
+    named = ", ".join(map(repr, lost[:10])) + (f" and {len(lost) - 10} more" if len(lost) > 10 else "")
+    return [f"the model's tokenizer does not know {named}: they are all read as {tokenizer.unk_token}"]

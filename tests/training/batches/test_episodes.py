@@ -106,6 +106,23 @@ def test_the_same_seed_gives_the_same_episodes_and_another_gives_others(written)
     assert texts[0] == texts[1] != texts[2]
 
 
+def test_the_update_sees_actions_at_the_temperature_that_the_agent_asked_for(written):
+    hotter = TWO_TURNS.replace(
+        '"sampling_params": states["sampling_params"]',
+        '"sampling_params": __import__("plaudit").agents.SamplingParams(2, 3.0, 1.0, 0, [])',
+    )
+    policy = tiny_policy(seed=1)
+    sampler = policy.sampler(SamplingSettings(max_new_tokens=3, seed=5))
+    episodes = EpisodeSampler(sampler, load_agent(written(hotter)), EpisodeLimits(max_length=40))
+    sampled = episodes.sample([Trajectory("aa=", "", ground_truth="ab")], 3)
+    assert all(len(each.metadata["temperatures"]) == 1 for each in sampled.trajectories)
+    got = policy.logprobs(policy.batch(sampled), temperature=1.0).logprobs_B_T
+    for row, trajectory in zip(got, sampled.trajectories, strict=True):
+        tokens = trajectory.tokens
+        drawn = [(value, old) for value, old, own in zip(row.tolist(), tokens.logprobs, tokens.mask, strict=True) if own]
+        assert [value for value, _ in drawn] == pytest.approx([old for _, old in drawn], abs=1e-4)
+
+
 def test_a_two_turn_environment_is_learnt(written, tmp_path):
     written(TWO_TURNS)
     more = ["steps=25", "sampling.samples_per_prompt=16", "optimizer.lr=3e-3", "model.warm_start_steps=10",

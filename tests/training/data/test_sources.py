@@ -2,11 +2,14 @@
 
 import gzip
 import json
+import random
 
 import datasets
 import pyarrow
 import pyarrow.parquet
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from plaudit.errors import DataError
 from plaudit.training.data.prompts import Prompts
@@ -208,3 +211,28 @@ def test_a_split_of_prompts_loses_none_and_leaves_some():
     assert len(prompts.split(0, seed=1)[1]) == 0
     with pytest.raises(DataError, match="cannot hold out 10 of 10 prompts"):
         prompts.split(10, seed=1)
+
+
+@given(st.lists(st.integers(0, 12), min_size=4, max_size=60), st.integers(0, 5))
+def test_no_prompt_is_both_trained_on_and_held_out(numbers, seed):
+    prompts = Prompts.of([f"prompt {number}" for number in numbers])
+    try:
+        kept, apart = prompts.split(len(numbers) // 3, seed)
+    except DataError:
+        return  # one prompt fills everything
+    assert not set(kept.prompts) & set(apart.prompts)
+    assert sorted([*kept.prompts, *apart.prompts]) == sorted(prompts.prompts)
+    assert len(apart) <= len(numbers) // 3
+
+
+def test_white_space_does_not_make_another_prompt():
+    kept, apart = Prompts.of(["2+2=", "2+2= ", "2+2=\n", "3+3=", "4+4="]).split(2, seed=1)
+    assert {row.strip() for row in kept.prompts} == {"2+2="}
+    assert sorted(apart.prompts) == ["3+3=", "4+4="]
+
+
+def test_without_repetitions_the_split_is_a_shuffle():
+    numbers = [str(number) for number in range(30)]
+    random.Random(7).shuffle(shuffled := list(numbers))
+    kept, apart = Prompts.of(numbers).split(10, seed=7)
+    assert (kept.prompts, apart.prompts) == (shuffled[:20], shuffled[20:])

@@ -103,6 +103,27 @@ def test_a_critic_learns_at_the_rate_it_is_told(policy):
     assert critic.values(batch).all()
 
 
+def test_a_critic_computed_in_pieces_learns_the_same(policy):
+    scored = samples(policy)
+    batch = policy.batch([trajectory for trajectory, _ in scored])
+    learnt = {}
+    for pieces in (1, 3):
+        critic = Critic(policy, CriticSettings(lr=1e-3, pieces=pieces))
+        stats = critic.learn(batch, critic.add_values(batch, BatchCredit.of(scored)), GAEAdvantage())
+        learnt[pieces] = (critic.values(batch).detach(), stats["value/loss"])
+    assert learnt[1][1] == pytest.approx(learnt[3][1], rel=1e-5)
+    assert torch.allclose(learnt[1][0], learnt[3][0], atol=1e-5)
+
+
+def test_the_critic_of_a_run_accumulates_gradients_like_the_policy(tmp_path, monkeypatch):
+    rows = []
+    values = Critic.values
+    monkeypatch.setattr(Critic, "values", lambda self, batch: rows.append(len(batch)) or values(self, batch))
+    options = ("steps=1", "advantage=gae", "eval.every=0", "training.gradient_accumulation=4")
+    train(small(tmp_path / "run", *options), reward=praise)
+    assert max(rows) == 4  # of 16 samples
+
+
 def test_the_critic_of_a_run_follows_the_schedule_of_the_policy(tmp_path):
     options = ("steps=3", "advantage=gae", "eval.every=0", "checkpoint.every=0")
     never_warm = "optimizer.warmup_steps=1000000000"

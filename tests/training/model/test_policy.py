@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from plaudit.errors import InvalidSettings, PolicyError
-from plaudit.training import SamplingSettings
+from plaudit.training import Samples, SamplingSettings
 from plaudit.training.learning.warm_start import WarmStart, warm_start
 from plaudit.training.model.loading import LoraSettings, add_lora, load_policy
 from plaudit.training.model.policy import Policy
@@ -183,3 +183,26 @@ def test_a_warm_start_lowers_the_loss_and_is_repeatable(sort_task):
     )
     assert losses[-1] == last < losses[0]
     assert warm_start(tiny_policy(), sort_task.demonstrations[:64], settings) == last
+
+
+def test_a_folder_of_the_same_name_does_not_hide_the_embedded_model(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tiny").mkdir()
+    assert load_policy("tiny", seed=1).state().keys() == tiny_policy(seed=1).state().keys()
+    with pytest.raises(PolicyError, match=r"cannot load the model '\./tiny'"):
+        load_policy("./tiny")
+
+
+def test_tokens_count_at_the_temperature_they_were_drawn_at():
+    policy = tiny_policy(seed=1)
+    hot = [policy.logprobs(policy.pack(PROMPTS, RESPONSES), temperature=t).logprobs_B_T for t in (1.0, 2.0, 0.5)]
+    trajectories = [
+        Trajectory("123", "", tokens=Tokens(ids=RESPONSES[0]), metadata={"temperatures": [(1, 3, 2.0)]}),
+        Trajectory("45678", "", tokens=Tokens(ids=RESPONSES[1]), metadata={"temperatures": [(0, 2, 0.0), (4, 5, 0.5)]}),
+    ]
+    batch = policy.batch(Samples(trajectories, PROMPTS))
+    got = policy.logprobs(batch, temperature=1.0).logprobs_B_T
+    assert torch.equal(got[0, :3], torch.stack([hot[0][0, 0], hot[1][0, 1], hot[1][0, 2]]))
+    assert torch.equal(got[1], torch.cat([hot[0][1, :4], hot[2][1, 4:]]))
+    part = batch.pick(torch.tensor([1]))
+    assert torch.allclose(policy.logprobs(part, temperature=1.0).logprobs_B_T[0], got[1])

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import count
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -32,6 +32,7 @@ from plaudit.training.batches.collecting import Scoring, derive_seed
 from plaudit.training.data.prompts import PromptLike, Prompts
 from plaudit.training.model.encoding import encode_prompts, find_offsets, prompt_text
 from plaudit.training.sampling.sampler import (
+    TEMPERATURES,
     Response,
     Samples,
     SamplingSettings,
@@ -42,6 +43,9 @@ from plaudit.training.sampling.sampler import (
 from plaudit.trajectory import Tokens, Trajectory
 
 __all__ = ["EpisodeSampler", "EpisodeScorer"]
+
+_Temperatures: TypeAlias = dict[tuple[int, ...], float]
+"""At which temperature the last action of a context was drawn."""
 
 JUDGED_BY_NOBODY = "the agent gave no rewards, and there is no reward function; return 'rewards' from step, or set one"
 
@@ -64,22 +68,24 @@ class EpisodeSampler:
 
     def _sample(self, prompts: Prompts, num_samples: int, settings: SamplingSettings) -> Samples:
         rows = [row for row in prompts for _ in range(num_samples)]
-        episodes = run_awaitable(self._play(rows, settings))
+        temperatures: _Temperatures = {}
+        episodes = run_awaitable(self._play(rows, settings, temperatures))
         responses = self._responses(episodes)
         grouped = [responses[start : start + num_samples] for start in range(0, len(rows), num_samples)]
         sampled = group_responses(prompts, grouped)
         return Samples(
             [
-                _add_episode(trajectory, episode)
+                _add_episode(trajectory, episode, _temperature_spans(episode, temperatures, settings.temperature))
                 for trajectory, episode in zip(sampled.trajectories, episodes, strict=True)
             ],
             [episode.prompt_ids for episode in episodes],
         )
 
-    async def _play(self, rows: Sequence[Trajectory], settings: SamplingSettings) -> list[Episode]:
-        lockstep = LockstepSampler(
-            partial(self._draw_actions, settings.seed, count()), partial(_sampling_settings, settings)
-        )
+    async def _play(
+        self, rows: Sequence[Trajectory], settings: SamplingSettings, temperatures: "_Temperatures"
+    ) -> list[Episode]:
+        draw = partial(self._draw_actions, settings.seed, count(), temperatures)
+        lockstep = LockstepSampler(draw, partial(_sampling_settings, settings))
         executor = self.agent.build_executor(lockstep, self.sampler.tokenizer, self.limits)
         return await lockstep.play([partial(self._episode, executor, row, settings) for row in rows])
 
@@ -97,7 +103,9 @@ class EpisodeSampler:
             episode = replace(episode, prompt_ids=encode_prompts(self.sampler.tokenizer, [row.prompt])[0])
         return episode
 
-    def _draw_actions(self, seed: int | None, draws: Iterator[int], requests: list[ActionRequest]) -> list[Action]:
+    def _draw_actions(
+        self, seed: int | None, draws: Iterator[int], temperatures: "_Temperatures", requests: list[ActionRequest]
+    ) -> list[Action]:
         """The actions of a turn: those that are drawn in the same way are drawn together."""
         alike: dict[SamplingSettings, list[int]] = defaultdict(list)
         for place, request in enumerate(requests):
@@ -107,6 +115,8 @@ class EpisodeSampler:
             seeded = replace(settings, seed=None if seed is None else derive_seed(seed, next(draws)))
             contexts = [requests[place].token_ids for place in places]
             actions.update(zip(places, self.sampler.continue_from(contexts, seeded), strict=True))
+            for place in places:
+                temperatures[(*requests[place].token_ids, *actions[place].ids)] = settings.temperature
         return [actions[place] for place in range(len(requests))]
 
     def _responses(self, episodes: Sequence[Episode]) -> list[Response]:
@@ -160,11 +170,24 @@ def _response(episode: Episode, spans: Sequence[Sequence[tuple[int, int]]]) -> R
     return Response(episode.response, tokens, episode.finish_reason)
 
 
-def _add_episode(trajectory: Trajectory, episode: Episode) -> Trajectory:
+def _temperature_spans(episode: Episode, temperatures: _Temperatures, usual: float) -> list[tuple[int, int, float]]:
+    """The tokens of the response that were drawn at another temperature than usual, as (start, end, temperature)."""
+    spans, before = [], list(episode.prompt_ids)
+    for segment in episode.segments:
+        start = len(before) - len(episode.prompt_ids)
+        before += segment.ids
+        temperature = temperatures.get(tuple(before), usual) if segment.is_action else usual
+        if temperature != usual:
+            spans.append((start, start + len(segment.ids), temperature))
+    return spans
+
+
+def _add_episode(trajectory: Trajectory, episode: Episode, spans: list[tuple[int, int, float]]) -> Trajectory:
     about: dict[str, Any] = {"status": episode.status.value, "reason": episode.reason, "reward": episode.reward}
     about |= {"score": episode.score, "logs": episode.logs}
     kept = {name: value for name, value in about.items() if value not in (None, "", {})}
-    return msgspec.structs.replace(trajectory, steps=episode.steps, metadata={**trajectory.metadata, "episode": kept})
+    metadata = {**trajectory.metadata, "episode": kept, **({TEMPERATURES: spans} if spans else {})}
+    return msgspec.structs.replace(trajectory, steps=episode.steps, metadata=metadata)
 
 
 def _episode_metadata(trajectory: Trajectory) -> dict[str, Any]:

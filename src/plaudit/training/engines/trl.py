@@ -70,6 +70,8 @@ class _TRLRun:
 
     def run(self) -> Outcome:
         """Train to the end, or until a signal asks to stop."""
+        for note in self.parts.notes:
+            self.progress.note(note)
         newest = newest_checkpoint(self.folder)
         checkpoint, state = newest or (None, RunState())
         self._prepare(resumed=checkpoint is not None)

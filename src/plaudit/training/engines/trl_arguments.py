@@ -36,6 +36,7 @@ COMPUTED: dict[str, str] = {
     "steps": "max_steps, which counts optimizer steps",
     "advantage": "scale_rewards, reward_weights",
     "model.device": "use_cpu",
+    "model.dtype": "bf16",
     "sampling.prompts_per_step": "per_device_train_batch_size, for all processes together",
     "sampling.sampler": "use_vllm, vllm_mode",
     "sampling.max_new_tokens": "max_completion_length",
@@ -135,6 +136,7 @@ def trl_arguments(config: RunConfig, shape: Shape) -> dict[str, Any]:
         **_sampler_arguments(config),
         "max_steps": config.steps * per_batch,
         "use_cpu": config.model.device == "cpu",
+        "bf16": config.model.dtype == "bfloat16",  # computed in bfloat16, with weights in float32
         "per_device_train_batch_size": config.batch_size // (shape.processes * _pieces(config)),
         "steps_per_generation": _pieces(config),
         "max_completion_length": shape.max_new_tokens,
@@ -150,7 +152,6 @@ def trl_arguments(config: RunConfig, shape: Shape) -> dict[str, Any]:
 
 FIXED: Mapping[str, Any] = {
     "use_bias_correction_kl": False,  # the KL counts as it does in plaudit's own loop
-    "bf16": False,  # the weights have the precision that model.dtype says
     "gradient_checkpointing": False,
     "ddp_find_unused_parameters": False,  # every trained parameter takes part in every pass
     "shuffle_dataset": False,  # the prompts come in the order of plaudit's own loop

@@ -17,7 +17,8 @@ from torch import Tensor
 from plaudit.errors import PolicyError
 from plaudit.training.advantages.credit import BatchCredit, gae
 from plaudit.training.advantages.estimators import GAEAdvantage
-from plaudit.training.learning.losses import value_loss
+from plaudit.training.learning.losses import Loss, token_weights, value_loss
+from plaudit.training.learning.optimizer import AdamWSettings, MasterAdamW
 from plaudit.training.model.policy import Policy, TokenBatch
 
 __all__ = ["Critic", "CriticSettings"]
@@ -31,6 +32,8 @@ class CriticSettings:
     passes: int = 2
     clip: float = 0.2
     max_grad_norm: float = 1.0
+    pieces: int = 1
+    """In how many pieces a pass is computed: less memory, the same result."""
 
 
 class Critic:
@@ -43,7 +46,8 @@ class Critic:
         self._head = torch.nn.Linear(model.config.hidden_size, 1).to(policy.device)
         torch.nn.init.zeros_(self._head.weight)
         torch.nn.init.zeros_(self._head.bias)
-        self._optimizer = torch.optim.AdamW(self._parameters(), lr=self.settings.lr, weight_decay=0.0)
+        adamw = AdamWSettings(self.settings.lr, weight_decay=0.0, max_grad_norm=self.settings.max_grad_norm)
+        self._optimizer = MasterAdamW(self._parameters(), adamw)
 
     def values(self, batch: TokenBatch) -> Tensor:
         """What is expected from each token of the responses on, before that token is known: (B, T)."""
@@ -57,10 +61,12 @@ class Critic:
 
     def add_values(self, batch: TokenBatch, batch_credit: BatchCredit) -> BatchCredit:
         """The batch_credit with this critic's values, as `gae` needs them."""
+        values: list[list[float]] = []
         with torch.no_grad():
-            rows = self.values(batch).tolist()
+            for rows in torch.arange(len(batch)).chunk(self.settings.pieces):
+                values += self.values(batch.pick(rows)).tolist()
         lengths = batch.lengths_B.tolist()
-        return replace(batch_credit, values=[row[:length] for row, length in zip(rows, lengths, strict=True)])
+        return replace(batch_credit, values=[row[:length] for row, length in zip(values, lengths, strict=True)])
 
     def learn(
         self, batch: TokenBatch, batch_credit: BatchCredit, advantage: GAEAdvantage, *, lr: float | None = None
@@ -69,19 +75,26 @@ class Critic:
 
         `lr` is the learning rate from here on, that of the settings at first.
         """
-        for group in self._optimizer.param_groups:
-            group["lr"] = group["lr"] if lr is None else lr
+        if lr is not None:
+            self._optimizer.set_lr(lr)
         targets_B_T, old_B_T, mask_B_T = self._targets(batch, batch_credit, advantage)
         if not mask_B_T.any():
             return {}
+        weights_B_T = token_weights(mask_B_T)
         stats: dict[str, float] = {}
         for _ in range(self.settings.passes):
-            loss = value_loss(self.values(batch), old_B_T, targets_B_T, mask_B_T, clip=self.settings.clip)
             self._optimizer.zero_grad()
-            loss.value.backward()  # type: ignore[no-untyped-call]
-            torch.nn.utils.clip_grad_norm_(self._parameters(), self.settings.max_grad_norm)
+            losses = []
+            for rows in torch.arange(len(batch)).chunk(self.settings.pieces):
+                part = batch.pick(rows)
+                width = part.mask_B_T.shape[1]
+                cut = [each[rows][:, :width] for each in (old_B_T, targets_B_T, mask_B_T, weights_B_T)]
+                loss = value_loss(self.values(part), *cut[:3], clip=self.settings.clip, weights=cut[3])
+                loss.value.backward()  # type: ignore[no-untyped-call]
+                losses.append(loss)
+            self._optimizer.clip()
             self._optimizer.step()
-            stats = {**loss.stats, "value/loss": float(loss.value.detach())}
+            stats = _add_up(losses)
         return stats
 
     def state(self) -> dict[str, Any]:
@@ -119,3 +132,9 @@ class Critic:
 
     def _parameters(self) -> list[torch.nn.Parameter]:
         return [*self._trunk.parameters(), *self._head.parameters()]
+
+
+def _add_up(losses: list[Loss]) -> dict[str, float]:
+    """The stats of a pass from those of its pieces: losses add up, the others are means."""
+    means = {name: sum(loss.stats[name] for loss in losses) / len(losses) for name in losses[0].stats}
+    return {**means, "value/loss": sum(float(loss.value.detach()) for loss in losses)}

@@ -60,6 +60,11 @@ class LossSettings:
             raise InvalidSettings(f"dual_clip must exceed 1 + clip_high = {1 + self.clip_high}, got {self.dual_clip}")
         if self.max_tokens is not None and self.max_tokens < 1:
             raise InvalidSettings(f"max_tokens must be at least 1, got {self.max_tokens}")
+        if self.kl_beta and self.kl_estimator == "k1":
+            raise InvalidSettings(
+                "kl_estimator=k1 has no useful gradient in a loss: its expectation is the same whatever the reference; "
+                "take k2 or k3, or put the KL into the reward (loss.kl_in=reward)"
+            )
         if self.kl_beta < 0.0 or self.max_importance <= 0.0:
             raise InvalidSettings(
                 f"need kl_beta >= 0 and max_importance > 0, got {self.kl_beta} and {self.max_importance}"
@@ -140,14 +145,25 @@ def importance_weights(logprobs: Tensor, sampler_logprobs: Tensor, *, cap: float
     return (logprobs.detach() - sampler_logprobs).exp().clamp(max=cap)
 
 
-def value_loss(values: Tensor, old_values: Tensor, returns: Tensor, mask: Tensor, *, clip: float = 0.2) -> Loss:
-    """Half the squared error of a critic, clipped to stay near its old values (PPO); averaged over tokens."""
-    _check_shapes(values, old_values=old_values, returns=returns, mask=mask)
+def value_loss(
+    values: Tensor,
+    old_values: Tensor,
+    returns: Tensor,
+    mask: Tensor,
+    *,
+    clip: float = 0.2,
+    weights: Tensor | None = None,
+) -> Loss:
+    """Half the squared error of a critic, clipped to stay near its old values (PPO); averaged over tokens.
+
+    `weights` are the tokens' shares, `token_weights(mask)` unless given.
+    """
+    _check_shapes(values, old_values=old_values, returns=returns, mask=mask, weights=weights)
     near = old_values + (values - old_values).clamp(-clip, clip)
     errors = torch.maximum((values - returns).square(), (near - returns).square())
     counts = mask.bool()
     clipped = (errors > (values - returns).square()).float()
-    value = 0.5 * (_zero_padding(errors, counts) * token_weights(mask)).sum()
+    value = 0.5 * (_zero_padding(errors, counts) * (token_weights(mask) if weights is None else weights)).sum()
     return Loss(value, {"value/clipped": _mean(clipped, counts), "value/mean": _mean(values, counts)})
 
 

@@ -7,7 +7,7 @@ computed unless a KL is: they have no gradient.
 import dataclasses
 import math
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +15,6 @@ import torch
 from torch import Tensor
 
 from plaudit.errors import InvalidSettings
-from plaudit.schedules import CosineSchedule, LinearSchedule, PiecewiseSchedule, Schedule
 from plaudit.training.advantages.baseline import Advantage
 from plaudit.training.advantages.credit import BatchCredit
 from plaudit.training.advantages.estimators import GAEAdvantage, advantage
@@ -31,13 +30,10 @@ from plaudit.training.learning.losses import (
     policy_loss,
     token_weights,
 )
+from plaudit.training.learning.optimizer import AdamWSettings, MasterAdamW, learning_rate
 from plaudit.training.model.policy import Policy, TokenBatch
 
-__all__ = ["Updater", "build_advantage", "check_learning", "learning_rate", "build_loss"]
-
-
-FUSED = ("cpu", "cuda", "mps")
-"""Where torch has AdamW as one kernel."""
+__all__ = ["Updater", "build_advantage", "build_loss", "check_learning"]
 
 
 class Updater:
@@ -50,23 +46,20 @@ class Updater:
         self.reference = policy.reference() if config.loss.kl_beta else None
         self.off_policy = config.training.async_train
         settings = config.optimizer
-        self.optimizer = torch.optim.AdamW(
-            list(policy.parameters()),
-            lr=settings.lr,
-            betas=settings.betas,
-            eps=settings.eps,
-            weight_decay=settings.weight_decay,
-            fused=policy.device.type in FUSED,
+        adamw = AdamWSettings(
+            settings.lr, settings.betas, settings.eps, settings.weight_decay, settings.max_grad_norm, fused=True
         )
+        self.optimizer = MasterAdamW(policy.parameters(), adamw)
         self.critic = None
         if isinstance(self.advantage, GAEAdvantage):
-            self.critic = Critic(policy, CriticSettings(lr=settings.lr, max_grad_norm=settings.max_grad_norm))
+            pieces = config.training.gradient_accumulation
+            critic = CriticSettings(lr=settings.lr, max_grad_norm=settings.max_grad_norm, pieces=pieces)
+            self.critic = Critic(policy, critic)
 
     def update(self, batch: Batch) -> dict[str, float]:
         """Improve the policy on a batch; what is worth logging about it."""
         rate = learning_rate(self.config, batch.step)
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate
+        self.optimizer.set_lr(rate)
         torch.manual_seed(derive_seed(self.config.seed, "update", batch.step))  # for models with dropout
         prepared = self._prepare(batch)
         stats = [self._optimize(part) for part in self._parts(prepared, batch.step)]
@@ -148,11 +141,11 @@ class Updater:
             self._backward(part.pick(piece), weights[piece])
             for piece in rows.chunk(self.config.training.gradient_accumulation)
         ]
-        norm = torch.nn.utils.clip_grad_norm_(list(self.policy.parameters()), self.config.optimizer.max_grad_norm)
-        if not math.isfinite(float(norm)):  # one bad batch must not spoil the weights
+        norm = self.optimizer.clip()
+        if not math.isfinite(norm):  # one bad batch must not spoil the weights
             return {**_merge(stats), "update/skipped": 1.0}
         self.optimizer.step()
-        return {**_merge(stats), "loss": sum(each["loss"] for each in stats), "grad_norm": float(norm)}
+        return {**_merge(stats), "loss": sum(each["loss"] for each in stats), "grad_norm": norm}
 
     def _backward(self, part: "_PreparedBatch", weights: Tensor) -> dict[str, float]:
         logprobs = self.policy.logprobs(part.tokens, temperature=self._temperature).logprobs_B_T
@@ -218,24 +211,10 @@ def build_loss(config: RunConfig, max_new_tokens: int) -> LossSettings:
         loss_settings(loss.name),
         **{name: value for name, value in changes.items() if value is not None},  # type: ignore[arg-type]
         max_tokens=max_new_tokens,
-        kl_beta=loss.kl_beta,
+        kl_beta=0.0 if loss.kl_in == "reward" else loss.kl_beta,
         kl_estimator=loss.kl_estimator,
         max_importance=loss.max_importance,
     )
-
-
-def learning_rate(config: RunConfig, step: int) -> float:
-    """The learning rate of a step, counted from 1."""
-    settings = config.optimizer
-    warmup = min(1.0, step / (settings.warmup_steps + 1))
-    return settings.lr * warmup * _SCHEDULES[settings.schedule](max(1, config.steps)).at(step - 1)
-
-
-_SCHEDULES: dict[str, Callable[[int], Schedule]] = {
-    "linear": lambda steps: LinearSchedule(1.0, 0.0, steps),
-    "cosine": lambda steps: CosineSchedule(1.0, 0.0, steps),
-    "constant": lambda steps: PiecewiseSchedule(((0, 1.0),)),
-}
 
 
 def _sampled_logprobs(batch: Batch, tokens: TokenBatch) -> Tensor:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import torch
 
 from plaudit.errors import DataError
+from plaudit.training.learning.optimizer import AdamWSettings, MasterAdamW
 from plaudit.training.model.policy import Policy, TokenBatch
 from plaudit.trajectory import Trajectory
 
@@ -38,7 +39,7 @@ def warm_start(
     if not demonstrations:
         raise DataError("there are no demonstrations to learn from; give some, or set warm-start steps to 0")
     chance = torch.Generator().manual_seed(settings.seed)
-    optimizer = torch.optim.AdamW(policy.parameters(), lr=settings.learning_rate)
+    optimizer = MasterAdamW(policy.parameters(), AdamWSettings(settings.learning_rate))
     loss = float("nan")
     for step in range(settings.steps):
         picked = torch.randint(len(demonstrations), (settings.batch_size,), generator=chance).tolist()
@@ -48,11 +49,11 @@ def warm_start(
     return loss
 
 
-def _learn(policy: Policy, batch: TokenBatch, optimizer: torch.optim.Optimizer) -> float:
+def _learn(policy: Policy, batch: TokenBatch, optimizer: MasterAdamW) -> float:
     optimizer.zero_grad()
     loss = -policy.logprobs(batch).logprobs_B_T.sum() / batch.mask_B_T.sum()
     torch.autograd.backward(loss)
-    torch.nn.utils.clip_grad_norm_(policy.parameters(), 1.0)
+    optimizer.clip()
     optimizer.step()
     return float(loss.detach())
 

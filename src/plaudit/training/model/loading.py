@@ -83,7 +83,7 @@ EMBEDDED: dict[str, Callable[[int, torch.dtype], Policy]] = {
 
 def _find(spec: str, seed: int, dtype: torch.dtype) -> Policy:
     path = Path(spec)
-    if spec in EMBEDDED and not path.exists():
+    if spec in EMBEDDED:  # a folder of that name is ./tiny
         return EMBEDDED[spec](seed, dtype)
     if path.suffix.lower() == ".gguf" and path.is_file():
         return _from_gguf(path, dtype, name=str(path.absolute()))

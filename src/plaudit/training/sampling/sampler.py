@@ -18,6 +18,10 @@ from plaudit.trajectory import Tokens, Trajectory
 __all__ = ["Response", "Samples", "Sampler", "SamplingSettings", "TokenSampler", "sample_prompts", "group_responses"]
 
 
+TEMPERATURES = "temperatures"
+"""In a trajectory's metadata: (start, end, temperature) of tokens that an agent had drawn at another temperature."""
+
+
 @dataclass(frozen=True, slots=True)
 class SamplingSettings:
     """How responses are drawn. A temperature of 0 takes the likeliest token; `top_k` of 0 cuts nothing."""

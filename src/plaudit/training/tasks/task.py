@@ -28,6 +28,8 @@ class Task:
     """A correct response to a prompt, which a warm start shows the model; None where there is none."""
     warm_start_steps: int = 60
     """How many supervised steps the embedded model needs to get a right response now and then."""
+    notes: tuple[str, ...] = ()
+    """What the user should know of the data."""
 
     @property
     def demonstrations(self) -> list[Trajectory]:

@@ -1,0 +1,107 @@
+"""AdamW whose weights and moments are float32, whatever the model computes in; and the learning rate over a run.
+
+A bfloat16 weight has three decimal digits: an update of lr 1e-6 rounds to nothing on nearly all of them. Parameters of
+lower precision therefore get a float32 copy which is what learns; the model sees it rounded.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import Parameter
+
+from plaudit.schedules import CosineSchedule, LinearSchedule, PiecewiseSchedule, Schedule
+from plaudit.training.config.schema import RunConfig
+
+__all__ = ["AdamWSettings", "MasterAdamW", "learning_rate"]
+
+FUSED = ("cpu", "cuda", "mps")
+"""Where torch has AdamW as one kernel."""
+
+
+@dataclass(frozen=True, slots=True)
+class AdamWSettings:
+    """The settings of AdamW, with torch's defaults; gradients are clipped to `max_grad_norm`."""
+
+    lr: float = 1e-3
+    betas: tuple[float, float] = (0.9, 0.999)
+    eps: float = 1e-8
+    weight_decay: float = 0.01
+    max_grad_norm: float = 1.0
+    fused: bool = False
+
+
+class MasterAdamW:
+    """Updates parameters in place from their gradients, in float32."""
+
+    def __init__(self, parameters: Iterable[Parameter], settings: AdamWSettings) -> None:
+        self._parameters, self._settings = list(parameters), settings
+        self._masters = [_master(parameter) for parameter in self._parameters]
+        on = {parameter.device.type for parameter in self._parameters}
+        self._optimizer = torch.optim.AdamW(
+            self._masters,
+            lr=settings.lr,
+            betas=settings.betas,
+            eps=settings.eps,
+            weight_decay=settings.weight_decay,
+            fused=(settings.fused and on <= set(FUSED)) or None,
+        )
+
+    def set_lr(self, lr: float) -> None:
+        """The learning rate from here on."""
+        for group in self._optimizer.param_groups:
+            group["lr"] = lr
+
+    def zero_grad(self) -> None:
+        """Forget all gradients."""
+        for parameter in [*self._parameters, *self._masters]:
+            parameter.grad = None
+
+    def clip(self) -> float:
+        """Clip the gradients to the norm of the settings; the norm they had."""
+        for parameter, master in self._pairs():
+            master.grad = None if parameter.grad is None else parameter.grad.float()
+        return float(torch.nn.utils.clip_grad_norm_(self._masters, self._settings.max_grad_norm))
+
+    @torch.no_grad()
+    def step(self) -> None:
+        """Update the parameters; call `clip` before."""
+        self._optimizer.step()
+        for parameter, master in self._pairs():
+            parameter.copy_(master)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Moments, and the float32 weights where the model's are of lower precision."""
+        return {"adamw": self._optimizer.state_dict(), "masters": [master.detach() for _, master in self._pairs()]}
+
+    @torch.no_grad()
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from what `state_dict` gave; the model's weights must be those of that moment."""
+        self._optimizer.load_state_dict(state["adamw"])
+        for (_, master), saved in zip(self._pairs(), state["masters"], strict=True):
+            master.copy_(saved)
+
+    def _pairs(self) -> list[tuple[Parameter, Tensor]]:
+        """The parameters that have a master of their own, with it."""
+        both = zip(self._parameters, self._masters, strict=True)
+        return [(parameter, master) for parameter, master in both if master is not parameter]
+
+
+def learning_rate(config: RunConfig, step: int) -> float:
+    """The learning rate of a step, counted from 1."""
+    settings = config.optimizer
+    warmup = min(1.0, step / (settings.warmup_steps + 1))
+    return settings.lr * warmup * _SCHEDULES[settings.schedule](max(1, config.steps)).at(step - 1)
+
+
+_SCHEDULES: dict[str, Callable[[int], Schedule]] = {
+    "linear": lambda steps: LinearSchedule(1.0, 0.0, steps),
+    "cosine": lambda steps: CosineSchedule(1.0, 0.0, steps),
+    "constant": lambda steps: PiecewiseSchedule(((0, 1.0),)),
+}
+
+
+def _master(parameter: Parameter) -> Parameter:
+    return parameter if parameter.dtype == torch.float32 else Parameter(parameter.detach().float())
