@@ -27,10 +27,10 @@ from plaudit.training.data.templates import PromptTemplate
 from plaudit.training.model.loading import load_policy
 from plaudit.training.model.policy import Policy, hide_progress_bars
 from plaudit.training.reporting.evaluation import evaluate
-from plaudit.training.run import load_task
 from plaudit.training.run_folder import RunFolder
 from plaudit.training.sampling.endpoint import EndpointSampler
 from plaudit.training.sampling.sampler import Sampler, SamplingSettings
+from plaudit.training.tasks.data_task import load_task
 from plaudit.training.tasks.task import Task
 
 __all__ = [

@@ -119,7 +119,9 @@ def test_the_update_sees_actions_at_the_temperature_that_the_agent_asked_for(wri
     got = policy.logprobs(policy.batch(sampled), temperature=1.0).logprobs_B_T
     for row, trajectory in zip(got, sampled.trajectories, strict=True):
         tokens = trajectory.tokens
-        drawn = [(value, old) for value, old, own in zip(row.tolist(), tokens.logprobs, tokens.mask, strict=True) if own]
+        drawn = [
+            (value, old) for value, old, own in zip(row.tolist(), tokens.logprobs, tokens.mask, strict=True) if own
+        ]
         assert [value for value, _ in drawn] == pytest.approx([old for _, old in drawn], abs=1e-4)
 
 
