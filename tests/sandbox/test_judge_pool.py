@@ -8,9 +8,9 @@ import pytest
 
 from plaudit.errors import SandboxError
 from plaudit.sandbox import Conclusion, Job, JudgePool, read_suite
-from plaudit.sandbox.judging import canaries as canary_module
-from plaudit.sandbox.judging.canaries import check_canaries
+from plaudit.sandbox.judging import known_verdicts
 from plaudit.sandbox.judging.client import JudgeProcess
+from plaudit.sandbox.judging.known_verdicts import check_known_verdicts
 from plaudit.sandbox.judging.verdict import TestResult, Verdict
 from tests.process_watch import descendants, gone
 
@@ -125,13 +125,13 @@ class Misjudging:
         self.wrong = wrong
 
     def judge(self, given):
-        source = next(name for name, (source, _) in canary_module.EXPECTED.items() if source == given.source)
+        source = next(name for name, (source, _) in known_verdicts.EXPECTED.items() if source == given.source)
         return self.wrong.get(source) or Verdict(results=[TestResult("t", passed=source == "right")], calls=1)
 
 
 @pytest.mark.parametrize("name", ["right", "wrong", "cheating"])
 def test_a_judge_that_misjudges_a_canary_refuses_to_score(name):
     passes = Verdict(results=[TestResult("t", passed=name != "right")], calls=1)
-    check_canaries(Misjudging())
+    check_known_verdicts(Misjudging())
     with pytest.raises(SandboxError, match=f"known to be {name} was misjudged"):
-        check_canaries(Misjudging(**{name: passes}))
+        check_known_verdicts(Misjudging(**{name: passes}))

@@ -23,9 +23,9 @@ import msgspec
 from plaudit.errors import PlauditError
 from plaudit.frames import read_frame, write_frame
 from plaudit.sandbox.cores import settle_on_core
-from plaudit.sandbox.judging.canaries import check_canaries
 from plaudit.sandbox.judging.job import Job
 from plaudit.sandbox.judging.judge import Judge
+from plaudit.sandbox.judging.known_verdicts import check_known_verdicts
 from plaudit.sandbox.judging.verdict import Verdict
 from plaudit.sandbox.sandbox import Sandbox
 
@@ -42,7 +42,7 @@ def main(incoming: int, outgoing: int, answered: int, flavour: str, allow_unsafe
     try:
         sandbox = Sandbox(flavour=flavour, allow_unsafe=allow_unsafe)
         judge = Judge(sandbox, on_first_value=partial(os.write, answered, b"a"))
-        check_canaries(Judge(sandbox))
+        check_known_verdicts(Judge(sandbox))
     except (PlauditError, OSError) as error:
         write_frame(outgoing, str(error).encode(errors="backslashreplace"))
         return

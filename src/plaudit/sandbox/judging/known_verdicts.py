@@ -5,7 +5,7 @@ from plaudit.sandbox.judging.job import Job
 from plaudit.sandbox.judging.judge import Judge
 from plaudit.sandbox.judging.suites import AssertSuite, StreamSuite
 
-__all__ = ["check_canaries"]
+__all__ = ["check_known_verdicts"]
 
 RIGHT = "def double(x):\n    return 2 * x\nif __name__ == '__main__':\n    print(double(int(input())))\n"
 WRONG = RIGHT.replace("2 * x", "2 + x")
@@ -27,7 +27,7 @@ SUITES = (
 EXPECTED = {"right": (RIGHT, True), "wrong": (WRONG, False), "cheating": (CHEATING, False)}
 
 
-def check_canaries(judge: Judge) -> None:
+def check_known_verdicts(judge: Judge) -> None:
     """Raise SandboxError unless all three are judged as they must be, in every way of judging."""
     for name, (source, passes) in EXPECTED.items():
         for suite in SUITES:
