@@ -55,7 +55,7 @@ def decide(ground_truth: str, answer: str, policy: MathPolicy) -> Decision:
     """
     truth, answer = _strip(ground_truth), _strip(answer)
     one, other = _parse_plain(truth), _parse_plain(answer)
-    if one is not None and other is not None and (one == other or "." not in answer):
+    if one is not None and other is not None and (one == other or not ("." in answer or policy.rounded_answers)):
         if not policy.unevaluated and "/" in answer and type(other) is not int and other.denominator == 1:
             return Decision(False, Method.NUMBER, f"{quote(answer)} is not worked out")
         equal = one == other or (policy.rounding and is_rounded(truth, one, other, policy.min_decimals))

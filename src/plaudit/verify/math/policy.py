@@ -46,6 +46,8 @@ class MathPolicy:
     - `min_decimals`: how many decimals make a truth a rounded one.
     - `answer_digits`: a decimal answer of at least so many significant digits may stand for an exact truth that has no
       finite decimal ("0.8660254037844386" for √3/2); lower it to accept "0.33" for 1/3.
+    - `rounded_answers`: whether two numbers agree that do so to as many decimals as the less precise decimal of them
+      shows: "165.47" for 165.5, "85.71" for 600/7. Whole numbers are exact.
     - `unevaluated`: whether "2+2" is an answer where the truth is "4".
     - `ordered_lists`: whether the order of a bare list "1, 2, 3" matters; tuples and "…" sequences are always ordered.
     - `bare_choice`: whether a letter with its text, "(C) 12", answers a truth that is the letter or the text alone.
@@ -59,6 +61,7 @@ class MathPolicy:
     rounding: bool = True
     min_decimals: int = 2
     answer_digits: int = 10
+    rounded_answers: bool = False
     unevaluated: bool = True
     ordered_lists: bool = False
     bare_choice: bool = True

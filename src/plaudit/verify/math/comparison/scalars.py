@@ -6,7 +6,7 @@ from fractions import Fraction
 from plaudit.verify.math.comparison.lists import all_of
 from plaudit.verify.math.comparison.words import same_words
 from plaudit.verify.math.exact.folding import fold
-from plaudit.verify.math.exact.rounding import is_computed, rounds_to
+from plaudit.verify.math.exact.rounding import agree_as_shown, is_computed, rounds_to
 from plaudit.verify.math.exact.values import same_value, share
 from plaudit.verify.math.parsing.tree import (
     Node,
@@ -38,6 +38,8 @@ def same_scalar(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
     verdict = same_value(truth, answer)
     if verdict is not True and policy.rounding and _is_close(truth, answer, policy):
         return True
+    if verdict is not True and policy.rounded_answers and agree_as_shown(truth, answer):
+        return True
     if verdict is True:
         return True
     for rewrite_both in _READINGS:
@@ -65,12 +67,18 @@ def _has_angle(node: Node) -> bool:
     return any(found.leaf == "π" or found.op is Op.DEGREE for found in nodes(node))
 
 
-def _with_imaginary_unit(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
-    """ "1 + 2I" and "2j" as computer algebra and engineers write i."""
-    if not any(found == name("i") for found in nodes(truth)):
+def _with_constants_named(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
+    """ "1 + 2I", "2j" and "E^2" as computer algebra and engineers write i and e."""
+    known = {found.leaf for found in nodes(truth) if found.op is Op.NAME}
+    written = {letter: name(constant) for letter, constant in _CONSTANT_LETTERS.items() if constant in known}
+    meant = (symbols(answer) - known) & written.keys()
+    if not meant or not symbols(answer) - meant <= known:
         return None
-    units = symbols(answer) - symbols(truth)
-    return same_value(truth, substitute(answer, {units.pop(): name("i")})) if units in ({"I"}, {"j"}) else None
+    renamed = substitute(answer, {letter: written[letter] for letter in meant})
+    return same_value(truth, renamed) or _with_natural_logarithm(truth, renamed, policy)
+
+
+_CONSTANT_LETTERS = {"I": "i", "j": "i", "E": "e"}
 
 
 def _with_natural_logarithm(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
@@ -270,7 +278,7 @@ Reading = Callable[[Node, Node, MathPolicy], bool | None]
 # Other ways to read two values that differ as they stand.
 _READINGS: tuple[Reading, ...] = (
     _with_names_changed,
-    _with_imaginary_unit,
+    _with_constants_named,
     _with_natural_logarithm,
     _up_to_constant,
     _without_degrees,

@@ -11,7 +11,7 @@ from plaudit.verify.math.exact.folding import fold
 from plaudit.verify.math.exact.values import enclosure
 from plaudit.verify.math.parsing.tree import Node, Op
 
-__all__ = ["is_computed", "is_rounded", "rounds_to"]
+__all__ = ["agree_as_shown", "is_computed", "is_rounded", "rounds_to"]
 
 _WIDE = Context(prec=60)
 _FLOAT_DIGITS = 15
@@ -44,6 +44,16 @@ def is_computed(truth: Node, answer: Node, digits: int) -> bool:
         return rounds_to(answer, truth, 1)
     noise = _WIDE.multiply(exact.real.copy_abs(), Decimal(1).scaleb(1 - _FLOAT_DIGITS))
     return _WIDE.subtract(exact.real, rounded.real).copy_abs() <= noise
+
+
+def agree_as_shown(truth: Node, answer: Node) -> bool:
+    """Whether two constants agree to as many decimals as the less precise decimal of them shows."""
+    steps = [step for step in (_half_step(truth, 1), _half_step(answer, 1)) if step is not None]
+    one, other = enclosure(truth), enclosure(answer)
+    if not steps or one is None or other is None or not one.is_real or not other.is_real:
+        return False
+    limit = _WIDE.divide(Decimal(max(steps).numerator), Decimal(max(steps).denominator))
+    return _WIDE.subtract(one.real, other.real).copy_abs() <= _WIDE.add(limit, _WIDE.add(one.radius, other.radius))
 
 
 def _digits_of(node: Node) -> int:

@@ -86,7 +86,13 @@ def _arguments(cursor: Cursor) -> tuple[Node, ...]:
 def _is_raised_number(cursor: Cursor) -> bool:
     r"""`\cos (2)^{1/2} x`: a number in brackets with a power is a factor of the argument."""
     ahead = cursor.tokens[cursor.place + 1 : cursor.place + 4]
-    return len(ahead) == 3 and ahead[0].kind is Kind.NUMBER and ahead[1].text in ")}" and ahead[2].text == "^"
+    return (
+        cursor.token.spaced
+        and len(ahead) == 3
+        and ahead[0].kind is Kind.NUMBER
+        and ahead[1].text in ")}"
+        and ahead[2].text == "^"
+    )
 
 
 def _continues(cursor: Cursor) -> bool:

@@ -26,7 +26,7 @@ _TIMES_TEN = re.compile(r"(?<=\d)\s?[xX]\s?(?=10\s?\^)")
 _LOG_BASE = re.compile(r"\\?log(2|10)(?=\s?[({])")
 _ANGLED = re.compile(r"<([^<>=]*,[^<>=]*)>")
 _TO = re.compile(r"(\d+) to (\d+)")
-_JOINED_NUMBERS = re.compile(r"(?<=\d) (?:y|e|o|und|et|ou|oder) (?=[-\d\\(])")
+_JOINED_NUMBERS = re.compile(r"(-?[\d./]+) (?:y|e|o|und|et|ou|oder) (-?[\d./]+)")
 _ORDINAL = re.compile(r"(?<=\d)\s?(?:st|nd|rd|th)\b(?!\s*(?:root|power))")
 _POINTED = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3})+,\d+(?![\d.,])")  # 1.234,56
 _APOSTROPHES = re.compile(r"(?<![\d'])\d{1,3}(?:'\d{3})+(?!['\d])")  # 1'234'567
@@ -114,7 +114,7 @@ def _unify_plain(text: str) -> str:
     if "'" in text:
         text = _APOSTROPHES.sub(lambda found: found[0].replace("'", ""), text)
     if " " in text:
-        text = _JOINED_NUMBERS.sub(" and ", text)
+        text = _JOINED_NUMBERS.sub(r"\1 and \2", text) if _JOINED_NUMBERS.fullmatch(text) else text
         text = _TO.sub(r"\1:\2", text) if _TO.fullmatch(text) else text
     return _ORDINAL.sub("", text) if text[-2:] in _ORDINALS else text
 
