@@ -1,6 +1,7 @@
 """Numbers in words: "two", "twenty-one", "three hundred and five thousand"; in English, up to the millions."""
 
 import re
+from fractions import Fraction
 
 __all__ = ["find_number_words", "parse_number_words"]
 
@@ -28,29 +29,58 @@ _SMALL = [
 ]
 _TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 _VALUES = {word: value for value, word in enumerate(_SMALL)} | {word: 10 * (k + 2) for k, word in enumerate(_TENS)}
+_VALUES["dozen"] = 12
 _SCALES = {"hundred": 100, "thousand": 1000, "million": 10**6}
 _WORD = rf"(?:{'|'.join((*_VALUES, *_SCALES))})"
 _RUN = re.compile(rf"\b{_WORD}(?:[\s-]+(?:and\s+)?{_WORD})*\b", re.IGNORECASE)
+_PARTS = {
+    "half": 2,
+    "halve": 2,
+    "third": 3,
+    "quarter": 4,
+    "fourth": 4,
+    "fifth": 5,
+    "sixth": 6,
+    "eighth": 8,
+    "tenth": 10,
+}
+_PART = re.compile(rf"(?:(?P<above>{_WORD}|a|an)[\s-]+)?(?P<part>{'|'.join(_PARTS)})s?\b", re.IGNORECASE)
+_SIGNED = re.compile(r"(?P<sign>minus\s|negative\s)?\s*(?P<words>.*)", re.IGNORECASE | re.DOTALL)
+_MINUS = re.compile(r"\b(?:minus|negative)\s+$", re.IGNORECASE)
 _SPLIT = re.compile(r"[\s-]+")
 LONGEST = 300  # characters of a text in which words count as numbers
 
 
-def parse_number_words(text: str) -> int | None:
-    """The whole number that a text is in words, or None.
+def parse_number_words(text: str) -> Fraction | int | None:
+    """The number that a text is in words, or None: "minus two", "three quarters".
 
     >>> parse_number_words("Twenty-one")
     21
     """
-    run = _RUN.fullmatch(text.strip()) if len(text) <= LONGEST else None
-    return _value(run[0]) if run else None
+    said = _SIGNED.fullmatch(text.strip()) if len(text) <= LONGEST else None
+    if said is None:
+        return None
+    words, sign = said["words"], -1 if said["sign"] else 1
+    if part := _PART.fullmatch(words):
+        above = 1 if part["above"] in (None, "a", "an") else _value(part["above"])
+        return None if above is None else sign * Fraction(above, _PARTS[part["part"].lower().removesuffix("s")])
+    run = _RUN.fullmatch(words)
+    value = _value(run[0]) if run else None
+    return None if value is None else sign * value
 
 
 def find_number_words(text: str) -> list[int]:
     """The numbers in words of a short text; "one" counts only where nothing but numbers is said, as it is a pronoun."""
     if len(text) > LONGEST:
         return []
-    found = [value for run in _RUN.finditer(text) if (value := _value(run[0])) is not None]
-    return [value for value in found if value != 1]
+    if _PART.search(text):
+        return []
+    found = [
+        -value if _MINUS.search(text, 0, run.start()) else value
+        for run in _RUN.finditer(text)
+        if (value := _value(run[0])) is not None
+    ]
+    return [value for value in found if abs(value) != 1]
 
 
 def _value(words: str) -> int | None:

@@ -26,7 +26,7 @@ from plaudit.verify.math.extraction.doubts import (
 from plaudit.verify.math.extraction.formulas import without_environment
 from plaudit.verify.math.extraction.marks import MAX_MARKS, Mark, Source, find_last
 from plaudit.verify.math.extraction.phrases import find_phrases
-from plaudit.verify.math.extraction.unmarked import find_unmarked_answer
+from plaudit.verify.math.extraction.unmarked import find_unmarked_answer, is_bare
 from plaudit.verify.math.policy import MathPolicy
 from plaudit.verify.numbers import NUMBER, find_numbers, without_calculator_marks
 from plaudit.verify.tags import without_thinking
@@ -67,13 +67,29 @@ def extract(response: str, policy: MathPolicy) -> Extraction:
     """
     text = read_response(response, policy)
     marks = find_marks(text)
-    return _weigh(marks, text) if marks else extract_unmarked(text, policy)
+    if not marks:
+        return extract_unmarked(text, policy)
+    found = _weigh(marks, text)
+    return _look_inside(found, marks[-1].text, policy) if _is_sentence(found) else found
 
 
 def extract_unmarked(text: str, policy: MathPolicy) -> Extraction:
     """The answer of a text whose marks, if it has any, do not count."""
     mark = find_unmarked_answer(text, policy)
     return Extraction(None, None, Rejection.NONE_FOUND) if mark is None else _weigh_unmarked(mark, text)
+
+
+def _is_sentence(found: Extraction) -> bool:
+    """Whether a tag or hashes hold a sentence rather than an answer."""
+    return found.source in (Source.TAG, Source.HASHES) and not found.rejected and not is_bare(found.answer or "")
+
+
+def _look_inside(found: Extraction, content: str, policy: MathPolicy) -> Extraction:
+    """The answer that a sentence in a tag or behind hashes gives; where it gives none, the sentence."""
+    inner = extract(content, policy)
+    if inner.answer is None or inner.source is Source.WHOLE:
+        return found
+    return inner._replace(source=found.source, whole=found.answer or "", rivals=(*inner.rivals, *found.rivals))
 
 
 def find_marks(text: str) -> list[Mark]:

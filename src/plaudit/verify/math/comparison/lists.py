@@ -25,6 +25,8 @@ def all_of(verdicts: Iterable[bool | None]) -> bool | None:
 
 def same_list(truth: Node, answer: Node, same: Same, *, ordered: bool) -> bool | None:
     """Compare collections; one against a single value is not equal."""
+    if truth.op not in _COLLECTIONS and answer.op is Op.LIST and answer.leaf == "or":
+        return all_of(same(truth, item) for item in answer.args)  # "1/4 or 25 %" says one thing twice
     if truth.op not in _COLLECTIONS or answer.op not in _COLLECTIONS:
         return False
     if Op.TUPLE in (truth.op, answer.op):

@@ -53,12 +53,11 @@ def _comes_to(chain: Node, value: Node, same: Same) -> bool:
     unknowns = [found for found in symbols(first) if not found.endswith("()")]
     is_equation = len(chain.args) == 2 and symbols(first) == set(unknowns) and len(unknowns) == 1
     is_equation = is_equation and first.op in _ALGEBRAIC
-    is_integral = first.leaf == "integral"
-    if not symbols(first) or is_definition(chain) or is_equation:
+    if not symbols(first) or is_definition(chain):
         return False
-    if symbols(value) & symbols(first) and not is_integral:
-        return False
-    return same(value, value_of(chain)) is True and has_no_false_step(chain, same)
+    if symbols(value) & symbols(first) and first.leaf != "integral":
+        return all(same(value, side) is True for side in chain.args)
+    return not is_equation and same(value, value_of(chain)) is True and has_no_false_step(chain, same)
 
 
 _ALGEBRAIC = (Op.ADD, Op.MULTIPLY, Op.POWER, Op.NEGATE, Op.DIVIDE)

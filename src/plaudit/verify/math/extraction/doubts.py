@@ -88,6 +88,8 @@ CUES: tuple[Cue, ...] = (
         "before",
         rf"(?:{_NOT}\s+(?:\w+\s+)?(?:{_RIGHT}|think|believe|say|claim)"
         r"|\b(?:false|wrong|untrue|incorrect|impossible|mistake|lie)\s+(?:that|to|if)"
+        r"|\b(?:might|may|could|would|often|commonly|wrongly|mistakenly) (?:\w+ )?"
+        r"(?:think|say|guess|believe|expect|assume)"
         r"|\b(?:doubt|deny|denies|disagree|refute|nobody|no one|no-one|hardly|unlikely|never said))\b[^.!?\n]*$",
     ),
     _cue(
@@ -141,7 +143,7 @@ _SECOND_THOUGHT = re.compile(
 )
 _TAKEN_BACK = re.compile(
     r"\b(?:scratch that|i was wrong|i made (?:a mistake|an error)|ignore (?:that|this)|(?:just )?(?:kidding|joking)"
-    r"|(?:that|this|it|which|my answer|the answer|the above)(?:['’]s| is| was| seems| must be)?"
+    r"|(?:that|this|it|which|they|my answer|the answer|the above)(?:['’]s| is| are| was| were| seems| must be)?"
     rf"(?: \w+ly| a| an)? (?:{_WRONG}|not (?:right|correct|true)\b|n['’]t (?:right|correct|true)\b))|\W*\bno\b\s*[.!]",
     re.IGNORECASE,
 )
@@ -151,7 +153,8 @@ _BEFORE_CUES = (
     "not", "n't", "n’t", "never", "kein", "nicht", "n'est", "n’est", "no es", "不是", "并非", "不为", "nor", "neither",
     "wrong", "false", "incorrect", "untrue", "impossible", "mistaken", "bogus", "doubt", "den", "disagree",
     "refute", "nobody", "no one", "no-one", "hardly", "unlikely", " but ", "except", "besides", "instead", "rather",
-    "other than", "opposed", "different", "if ", "suppose", "assum", "whether", "were ",
+    "other than", "opposed", "might",
+    "may ", "could", "would", "often", "commonly", "wrongly", "mistakenly", "different", "if ", "suppose", "assum", "whether", "were ",
 )  # fmt: skip
 _AFTER_CUES = (
     "not", "n't", "n’t", "wrong", "incorrect", "false", "mistake", "untrue", "invalid", "a lie", "error", "nonsense",

@@ -12,7 +12,7 @@ from plaudit.verify.math.extraction.marks import Mark, Source, find_last
 __all__ = ["find_phrases"]
 
 _NOUN = (
-    r"(?:\banswers?\b|\b(?:correct|right) (?:option|choice)\b|\br[ée]ponse\b|\b(?:antwort|ergebnis|lösung)\b"
+    r"(?:(?<![^\W_])answers?\b|\b(?:correct|right) (?:option|choice)\b|\br[ée]ponse\b|\b(?:antwort|ergebnis|lösung)\b"
     r"|\brespuesta\b|答案|答(?=[:：]))"
 )
 _DENIED = (

@@ -31,7 +31,9 @@ _LEADING = re.compile(
     r"|it follows that|this (?:gives|means|yields)(?: that)?)\b[\s,:]*)+",
     re.IGNORECASE,
 )
-_LABEL = re.compile(r"\b[^\W\d_]{3,}(?:\s\d+)?\s?:(?=\s*[-\d\\$])")
+_LABEL = re.compile(
+    r"\b(?:(?:the|my|our|final|correct|end)\s)*[^\W\d_]{3,}(?:\s\d+)?\s?:(?=\s*[-\d\\$])", re.IGNORECASE
+)
 _OUTPUT = re.compile(r"```output\s+([^\n`]{1,100})\s+```")
 _BOLD = re.compile(r"(?<![\w)}\]])\*\*(?P<bold>[^*\n]{1,60})\*\*(?!\s*:)|\\textbf\s?\{(?P<latex>[^{}\n]{1,60})\}")
 _LABELLING = re.compile(r":\s*$|^(?:step|case|part|final|answer|solution|note|given|problem|method)\b", re.IGNORECASE)
@@ -43,6 +45,17 @@ _COMPARED = re.compile(r"[=<>≤≥≠]\s*\$?$")
 _RESULT = re.compile(rf"[^\w\n.+/^({{<>-]{{0,20}}?({NUMBER})(?!\s*(?:[-+/×÷·*]\s*[\d($\\]|\^|\\times|\\cdot))")
 _OPERATOR = re.compile(r"[-+*/^×÷]|\d[a-zA-Z](?![a-zA-Z])")
 _UNKNOWN = re.compile(r"(?<![a-zA-Z\\])[a-zA-Z](?![a-zA-Z'’])")
+_ROUGHLY = re.compile(r"\W*(?:which is |that is |or )?(?:approx|about|roughly|around|≈|\\approx|~)", re.IGNORECASE)
+_SYMBOL = (
+    r"(?:[-+−*/^=<>≤≥≠±√∛π∞∪∩°%()\[\]{},|!·×⋅²³⁴⁵¹⁰\d\s.]|(?<![a-zA-Z])[a-zA-Z](?![a-zA-Z])"
+    r"|\b(?:and|or|sqrt|pi|sin|cos|tan|log|ln|exp)\b)"
+)
+# The words of a sentence up to its last verb of being, then signs and letters to its end, but for a unit.
+_SAID = re.compile(
+    rf"[^=]*\b(?:is|are|was|equals|becomes|to|at)[:\s]+({_SYMBOL}++)"
+    r"(?:\b(?:cm|mm|km|m|kg|g|units?|square units?)\b)?\W*$"
+)
+_MORE_THAN_A_NUMBER = re.compile(r"[(\[{√∛^=<>≤≥≠±π∞]|\d\s+(?:and|or)\s+[-\d]|\d\s?[a-zA-Z]\b|\b[a-zA-Z]\s?[-+*/]")
 _JOINT = re.compile(r"(?:\s|,|;|\b(?:and|or|und|oder|et|ou|y|o)\b|和|或|与|、)*")
 
 
@@ -52,7 +65,7 @@ def find_unmarked_answer(text: str, policy: MathPolicy) -> Mark | None:
     if not _has_ink(bare):
         return Mark(bare, Source.WHOLE, 0, len(text), whole=bare) if bare.strip("$") in ("{}", "\\{\\}") else None
     if len(bare) <= LONGEST_BARE and is_bare(bare):
-        return Mark(_LABEL.sub("", bare), Source.WHOLE, 0, len(text), whole=bare)
+        return Mark(_LABEL.sub("", _strip_lead(bare)), Source.WHOLE, 0, len(text), whole=bare)
     end = text[-CLOSING:]
     mark = _find_bold(end) or _find_output(end) or _find_closing(end, policy)
     if mark is None:
@@ -132,7 +145,7 @@ def _find_closing(text: str, policy: MathPolicy) -> Mark | None:
 
 def _find_ending(sentence: str, policy: MathPolicy) -> Mark | None:
     formula = _find_last_formula(sentence)
-    if formula and not _has_number(sentence[formula.end :]):
+    if formula and (not _has_number(sentence[formula.end :]) or _ROUGHLY.match(sentence, formula.end)):
         return formula
     if not policy.last_number:
         return None
@@ -141,10 +154,20 @@ def _find_ending(sentence: str, policy: MathPolicy) -> Mark | None:
         return None
     if equated := find_equated_numbers(sentence):
         return Mark(equated[-1].text, Source.EQUATION, equated[-1].start, equated[-1].end)
+    if expression := _find_expression(sentence):
+        return expression
     number = find_answer_number(sentence, numbers)
     if number is None or _is_operand(sentence, number):
         return Mark(_strip_lead(sentence.strip()), Source.WHOLE, 0, len(sentence))
     return Mark(number.text, Source.NUMBER, number.start, number.end)
+
+
+def _find_expression(sentence: str) -> Mark | None:
+    """What a sentence says of its subject, where that is more than a number and written without marks: "(3, 4)"."""
+    said = _SAID.match(sentence)
+    if said is None or not _MORE_THAN_A_NUMBER.search(said[1]):
+        return None
+    return Mark(said[1], Source.MATH, said.start(1), said.end(1))
 
 
 def _strip_lead(sentence: str) -> str:

@@ -50,8 +50,11 @@ def group(cursor: Cursor) -> Node:
     token = cursor.token
     if token.kind is Kind.OPEN and token.text == "{":
         return parse_bracket(cursor)
-    if token.kind is Kind.NUMBER and len(token.text) > 1 and token.text.isdigit():
-        cursor.shorten(token.text[1:])
+    if token.kind is Kind.NUMBER and token.text.isdecimal():
+        if len(token.text) > 1:
+            cursor.shorten(token.text[1:])
+        else:
+            cursor.take()
         return number(int(token.text[0]), token.text[0])
     if token.kind is Kind.NAME:
         return name(cursor.take().text)

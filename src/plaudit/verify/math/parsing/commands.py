@@ -60,11 +60,48 @@ def _apply(named: str, arguments: tuple[Node, ...], base: Node | None) -> Node:
         return Node(Op.DIVIDE, (call("ln", *arguments), call("ln", base)))
     if base is not None:
         return call(named, base, *arguments)
-    if named == "Matrix":
-        return Node(Op.TUPLE, arguments, "[]")
-    if named == "Eq" and len(arguments) == 2:
-        return Node(Op.RELATION, arguments, "=")
+    if named == "log" and len(arguments) == 2:
+        return Node(Op.DIVIDE, (call("ln", arguments[0]), call("ln", arguments[1])))
+    if constructor := _CONSTRUCTORS.get(named):
+        return constructor(arguments)
     return call(named, *arguments)
+
+
+def _construct_series(kind: str) -> Callable[[tuple[Node, ...]], Node]:
+    """`Sum(k**2, (k, 1, n))` as computer algebra prints it."""
+
+    def construct(arguments: tuple[Node, ...]) -> Node:
+        if len(arguments) != 2 or arguments[1].op is not Op.TUPLE or len(arguments[1].args) != 3:
+            raise Unreadable(f"a {kind} needs a body and (variable, low, high)")
+        return Node(Op.SERIES, (*arguments[1].args, arguments[0]), kind)
+
+    return construct
+
+
+def _construct_integral(arguments: tuple[Node, ...]) -> Node:
+    body, over = arguments[0], arguments[-1]
+    variable, *bounds = over.args if over.op is Op.TUPLE else (over,)
+    return call("integral", *bounds, Node(Op.ADD, (body,)), variable)
+
+
+def _construct_limit(arguments: tuple[Node, ...]) -> Node:
+    if len(arguments) < 3:
+        raise Unreadable("a limit needs a body, a variable and an end")
+    return call("lim", Node(Op.RELATION, arguments[1:3], "->"), arguments[0])
+
+
+def _construct_equation(arguments: tuple[Node, ...]) -> Node:
+    return Node(Op.RELATION, arguments, "=") if len(arguments) == 2 else call("Eq", *arguments)
+
+
+_CONSTRUCTORS: dict[str, Callable[[tuple[Node, ...]], Node]] = {
+    "Matrix": lambda arguments: Node(Op.TUPLE, arguments, "[]"),
+    "Eq": _construct_equation,
+    "Sum": _construct_series("sum"),
+    "Product": _construct_series("product"),
+    "Integral": _construct_integral,
+    "Limit": _construct_limit,
+}
 
 
 def _arguments(cursor: Cursor) -> tuple[Node, ...]:
@@ -176,10 +213,13 @@ def _integral(cursor: Cursor) -> Node:
     bounds = tuple(bound for bound in (low, high) if bound is not None)
     *terms, last = body.args if body.op is Op.ADD else (body,)
     product = last.args[0] if last.op is Op.NEGATE else last
+    below = product.args[1] if product.op is Op.DIVIDE else None
+    product = product.args[0] if below is not None else product
     factors = product.args if product.op is Op.MULTIPLY else ()
     if len(factors) < 2 or factors[-2] != name("d") or factors[-1].op is not Op.NAME:
         return call("integral", *bounds, body)
     rest = Node(Op.MULTIPLY, factors[:-2]) if len(factors) > 2 else number(1)
+    rest = Node(Op.DIVIDE, (rest, below)) if below is not None else rest
     rest = Node(Op.NEGATE, (rest,)) if last.op is Op.NEGATE else rest
     return call("integral", *bounds, Node(Op.ADD, (*terms, rest)), factors[-1])
 

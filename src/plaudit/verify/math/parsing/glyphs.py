@@ -20,6 +20,7 @@ _SIGNS = {
     "⟹": r"\Rightarrow ", "⇔": r"\iff ", "⊂": r"\subset ", "⊆": r"\subseteq ", "≡": r"\equiv ", "≅": r"\cong ",
     "⅕": r"\frac{1}{5}", "⅖": r"\frac{2}{5}", "⅗": r"\frac{3}{5}", "⅘": r"\frac{4}{5}", "⅙": r"\frac{1}{6}",
     "⅚": r"\frac{5}{6}", "⅜": r"\frac{3}{8}", "⅝": r"\frac{5}{8}", "⅞": r"\frac{7}{8}", "✓": r"\checkmark ",
+    "∴": r"\therefore ",
     "£": r"\text{pound sterling}", "￥": r"\text{yuan}", "¥": r"\text{yuan}",
 }  # fmt: skip
 _GREEK = {

@@ -22,6 +22,7 @@ _DOUBLED = re.compile(
 _DOUBLED_ALL = re.compile(r"(?<!\\)\\\\begin\b")
 _OVER = re.compile(r"\{([^{}]*)\\(over|choose)(?![a-zA-Z])([^{}]*)\}")
 _OVER_ALL = re.compile(r"([^{}]*)\\(over|choose)(?![a-zA-Z])([^{}]*)")
+_ONE_SIDED = re.compile(r"(\\to\s?[^{}^]*?)\s?\^\s?\{?\s?[-+]\s?\}?(?=\s*\})")  # x → 3⁺
 _TIMES_TEN = re.compile(r"(?<=\d)\s?[xX]\s?(?=10\s?\^)")
 _LOG_BASE = re.compile(r"\\?log(2|10)(?=\s?[({])")
 _ANGLED = re.compile(r"<([^<>=]*,[^<>=]*)>")
@@ -30,18 +31,21 @@ _JOINED_NUMBERS = re.compile(r"(-?[\d./]+) (?:y|e|o|und|et|ou|oder) (-?[\d./]+)"
 _ORDINAL = re.compile(r"(?<=\d)\s?(?:st|nd|rd|th)\b(?!\s*(?:root|power))")
 _POINTED = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3})+,\d+(?![\d.,])")  # 1.234,56
 _APOSTROPHES = re.compile(r"(?<![\d'])\d{1,3}(?:'\d{3})+(?!['\d])")  # 1'234'567
+_NEGATIVE = re.compile(r"(?:minus|negative)\s+(?=[\d\\])", re.IGNORECASE)
 _MIXED = re.compile(r"(-?\d+)\s?(?:and|\\text\{\s?and\s?\})\s?(?:(\d+)/(\d+)|\\frac\s?\{(\d+)\}\s?\{(\d+)\})")
 _ROW = re.compile(r"\\\\(?:\[-?\d+(?:\.\d+)?(?:pt|em|ex|mm)\])?")
 # Patterns begin with a character where they can, even if that takes a look behind: such a character is found fast.
 _NOTHING = re.compile(
-    r"\\(?:(?<!\\\\)!|(?:left|right|middle|[bB]igg?[lrm]?|displaystyle|textstyle|scriptstyle|limits|nolimits|allowbreak)"
+    r"\\(?:(?<!\\\\)!|(?:left|right|middle|[bB]igg?[lrm]?|displaystyle|textstyle|scriptstyle|limits|nolimits|allowbreak"
+    r"|neg(?:thin|med|thick)space)"
     r"(?![a-zA-Z])\.?|(?:label|tag)\s?\{[^{}]*\}|[hv]space\*?\s?\{[^{}]*\})"
 )
 _SPACE = re.compile(
-    r"(?:(?<!\\)\\[,;:> \n]|\\q?quad|\\(?:enspace|thinspace|hfill|par|noindent)(?![a-zA-Z])|[~\s\u200b\ufeff\u2060])+"
+    r"(?:(?<!\\)\\[,;:> \n]|\\q?quad|\\(?:enspace|(?:thin|med|thick)space|hfill|par|noindent)(?![a-zA-Z])"
+    r"|[~\s\u200b\ufeff\u2060])+"
 )
 _MAYBE_SPACE = re.compile(
-    r"[~\s\u200b\ufeff\u2060\\](?:(?<!\\)|[,;:> \nqethpn])"
+    r"[~\s\u200b\ufeff\u2060\\](?:(?<!\\)|[,;:> \nqethpnm])"
 )  # a space, or how one's command begins
 _MONEY = re.compile(r"(?<!\\)\$(?=\s?-?[\d.])")
 _MATH_MARKS = re.compile(r"\\(?:[()]|(?<!\\\\)[\[\]])|\$(?<!\\\$)")
@@ -102,6 +106,7 @@ def _unify_plain(text: str) -> str:
     if "^" in text:
         text = _TIMES_TEN.sub(r"\\times ", text)
         text = _DEGREES.sub("°", text) if "^o" in text or "^ o" in text else text
+        text = _ONE_SIDED.sub(r"\1", text) if "lim" in text else text
     if "log" in text:
         text = _LOG_BASE.sub(r"\\log_{\1}", text)
     if "<" in text and (angled := _ANGLED.fullmatch(text)):
@@ -114,6 +119,7 @@ def _unify_plain(text: str) -> str:
     if "'" in text:
         text = _APOSTROPHES.sub(lambda found: found[0].replace("'", ""), text)
     if " " in text:
+        text = _NEGATIVE.sub("-", text, count=1) if _NEGATIVE.match(text) else text
         text = _JOINED_NUMBERS.sub(r"\1 and \2", text) if _JOINED_NUMBERS.fullmatch(text) else text
         text = _TO.sub(r"\1:\2", text) if _TO.fullmatch(text) else text
     return _ORDINAL.sub("", text) if text[-2:] in _ORDINALS else text

@@ -4,7 +4,8 @@ __all__ = ["CONSTANT_WORDS", "FLIPPED", "FUNCTIONS", "GREEK", "RELATIONS", "SCAL
 
 _SAME_NAME = (
     "sin cos tan cot sec csc arcsin arccos arctan arccot arcsec arccsc sinh cosh tanh coth exp ln log lg max min gcd "
-    "lcm det dim ker deg arg sgn floor ceil abs sqrt cbrt sech csch arcsinh arccosh arctanh binomial erf Matrix Eq"
+    "lcm det dim ker deg arg sgn floor ceil abs sqrt cbrt sech csch arcsinh arccosh arctanh binomial erf "
+    "Matrix Eq Sum Product Integral Limit"
 )
 FUNCTIONS = {function: function for function in _SAME_NAME.split()} | {
     "asin": "arcsin", "acos": "arccos", "atan": "arctan", "arsinh": "arcsinh", "arcosh": "arccosh",
