@@ -81,7 +81,9 @@ def extract_unmarked(text: str, policy: MathPolicy) -> Extraction:
 
 def _is_sentence(found: Extraction) -> bool:
     """Whether a tag or hashes hold a sentence rather than an answer."""
-    return found.source in (Source.TAG, Source.HASHES) and not found.rejected and not is_bare(found.answer or "")
+    if found.source not in (Source.TAG, Source.HASHES) or found.rejected:
+        return False
+    return not _PLAIN_NUMBER.fullmatch(found.answer or "") and not is_bare(found.answer or "")
 
 
 def _look_inside(found: Extraction, content: str, policy: MathPolicy) -> Extraction:
@@ -113,7 +115,7 @@ def read_response(response: str, policy: MathPolicy) -> str:
 
 MAX_TOGETHER = 10  # marks that may be one answer together
 NEAR = 400  # characters before an answer in which another in words contradicts it
-_MAY_HAVE = {Source.BOXED: "box", Source.TAG: "</", Source.HASHES: "####", Source.PHRASE: "nswer"}
+_SIGNS = {Source.BOXED: "box", Source.TAG: "</", Source.HASHES: "####"}
 _ANSWER_TAG = re.compile(r"<(/?)answer>", re.IGNORECASE)
 _PLAIN_ANSWER = re.compile(r"answers?\**\s*(?:is|are|was|:|=)", re.IGNORECASE)
 _THINK_TAG = re.compile(r"</?think(?:ing)?>", re.IGNORECASE)
@@ -174,27 +176,26 @@ def _weigh(marks: list[Mark], text: str) -> Extraction:
 
 def _find_other_kinds(last: Mark, text: str) -> list[Mark]:
     """Answers marked in another way than the last: by tags or hashes anywhere, in words near it or after it."""
-    kinds = [source for source in FINDERS if source is not last.source and _MAY_HAVE[source] in text]
-    near = max(0, last.start - NEAR)
-    if Source.PHRASE not in kinds and "nswer" in text[near : last.start]:
-        kinds.append(Source.PHRASE)
     found = []
-    for source in kinds:
-        skipped = near if source is Source.PHRASE else 0
-        for mark in FINDERS[source](text[skipped:]):
-            start, end = mark.start + skipped, mark.end + skipped
-            apart = end <= last.start or start >= last.end
-            said = source is not Source.PHRASE or start >= last.end or _PLAIN_ANSWER.match(text, start)
-            moved = mark._replace(start=start, end=end)
-            if (
-                apart
-                and said
-                and _has_digit(mark)
-                and not is_denied(moved, text)
-                and not is_corrected(moved, last, text)
-            ):
-                found.append(moved)
-    return found
+    for source, sign in _SIGNS.items():
+        if source is not last.source and sign in text:
+            found += FINDERS[source](text)
+    if last.source is not Source.PHRASE and (start := _start_of_phrases(last, text)) is not None:
+        shifted = (mark._replace(start=mark.start + start, end=mark.end + start) for mark in find_phrases(text[start:]))
+        found += [mark for mark in shifted if mark.start >= last.end or _PLAIN_ANSWER.match(text, mark.start)]
+    return [mark for mark in found if _is_apart(mark, last) and _has_digit(mark) and _stands(mark, last, text)]
+
+
+def _start_of_phrases(last: Mark, text: str) -> int | None:
+    """From where on "the answer is" may announce another number than the last mark; None where nothing may."""
+    near = text.find("nswer", max(0, last.start - NEAR), last.start)
+    if near >= 0 and _DIGIT.search(text, near, last.start):
+        return max(0, near - len(" the a"))
+    return last.end if _DIGIT.search(text, last.end) else None
+
+
+def _is_apart(mark: Mark, last: Mark) -> bool:
+    return mark.end <= last.start or mark.start >= last.end
 
 
 def _stands(mark: Mark, last: Mark, text: str) -> bool:

@@ -42,6 +42,8 @@ def same_scalar(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
         return True
     if verdict is True:
         return True
+    if operations(truth, answer).isdisjoint(_READABLE_OTHERWISE):
+        return verdict
     for rewrite_both in _READINGS:
         if again := rewrite_both(truth, answer, policy):
             return again
@@ -274,6 +276,7 @@ def _is_whole_quotient(node: Node) -> bool:
     return below.value != 1 and (above.value / Fraction(below.value)).denominator == 1
 
 
+_READABLE_OTHERWISE = {Op.NAME, Op.CALL, Op.DEGREE}
 Reading = Callable[[Node, Node, MathPolicy], bool | None]
 # Other ways to read two values that differ as they stand.
 _READINGS: tuple[Reading, ...] = (

@@ -151,10 +151,14 @@ _RESTATED = re.compile(r"\b(?:it|answer|that|this)(?:['’]s| is| should| must)\
 # Searching for plain words is many times faster than the patterns, and mostly says that there is nothing to look for.
 _BEFORE_CUES = (
     "not", "n't", "n’t", "never", "kein", "nicht", "n'est", "n’est", "no es", "不是", "并非", "不为", "nor", "neither",
-    "wrong", "false", "incorrect", "untrue", "impossible", "mistaken", "bogus", "doubt", "den", "disagree",
-    "refute", "nobody", "no one", "no-one", "hardly", "unlikely", " but ", "except", "besides", "instead", "rather",
-    "other than", "opposed", "might",
-    "may ", "could", "would", "often", "commonly", "wrongly", "mistakenly", "different", "if ", "suppose", "assum", "whether", "were ",
+    "wrong", "false", "incorrect", "untrue", "impossible", "mistake", "bogus", "doubt", "den", "disagree", "refute",
+    "nobody", "no one", "no-one", "hardly", "unlikely", " but ", "except", "besides", "instead", "rather", "other than",
+    "opposed", "different", "if ", "suppose", "assum", "whether", "were ", "might", "may ", "could", "would", "often",
+    "commonly", "lie ",
+)  # fmt: skip
+_INSIDE_CUES = (
+    "not", "n't", "n’t", "never", "kein", "nicht", "n'est", "n’est", "no es", "不是", "并非", "不为", "nor", "neither",
+    "wrong", "false", "incorrect", "untrue", "nonsense", "isnt",
 )  # fmt: skip
 _AFTER_CUES = (
     "not", "n't", "n’t", "wrong", "incorrect", "false", "mistake", "untrue", "invalid", "a lie", "error", "nonsense",
@@ -182,7 +186,7 @@ def is_denied(mark: Mark, text: str) -> bool:
 
 def denies_itself(answer: str) -> bool:
     """Whether an answer with a number in it says "not" or "wrong" of it; "does not exist" is an answer."""
-    if not _DIGIT.search(answer[:400]):
+    if not _has(answer[:400].lower(), _INSIDE_CUES) or not _DIGIT.search(answer[:400]):
         return False
     return any(pattern.search(answer[:400]) for pattern in _INSIDE)
 
