@@ -6,7 +6,7 @@ A statement ends with its sentence, and its head, which is the answer proper, be
 import re
 from itertools import pairwise
 
-from plaudit.verify.math.extraction.formulas import end_of_statement, without_formulas
+from plaudit.verify.math.extraction.formulas import end_of_statement, find_formulas, without_formulas
 from plaudit.verify.math.extraction.marks import Mark, Source, find_last
 
 __all__ = ["find_phrases"]
@@ -55,7 +55,8 @@ _NOUNS = (
     "答",
     "故选",
 )
-_OPENING = {"}": "{", ")": "(", "]": "["}
+_PAIRED = {"}": ("}", "{"), ")": (")]", "(["), "]": (")]", "([")}  # `[2, 5)` is closed
+_DIGIT = re.compile(r"\d")
 _LONGEST = 400
 
 
@@ -94,7 +95,7 @@ def _read_phrase(found: re.Match[str], text: str) -> Mark:
     clause = _CLAUSE_END.search(covered, 1)
     end = clause.start() if clause else len(whole)
     copula = _COPULA.match(covered, 0, end)
-    head = _unquote(whole[copula.end() if copula and copula.end() < end else 0 : end])
+    head = _cut_prose(_unquote(whole[copula.end() if copula and copula.end() < end else 0 : end]))
     denied = found.re is _PHRASE and found["denied"] is not None
     return Mark(head, Source.PHRASE, found.start(), start + end, whole=_unquote(whole), denied=denied)
 
@@ -102,9 +103,24 @@ def _read_phrase(found: re.Match[str], text: str) -> Mark:
 def _unquote(head: str) -> str:
     """An answer without the quotes and closing brackets of what it stands in, as in `{"answer": "4"}`."""
     head = head.rstrip(" \"'”")
-    while head and head[-1] in _OPENING and head.count(head[-1]) > head.count(_OPENING[head[-1]]):
+    while head and head[-1] in _PAIRED and _count(head, _PAIRED[head[-1]]) > 0:
         head = head[:-1].rstrip(" \"'”")
     return head
+
+
+def _count(text: str, pair: tuple[str, str]) -> int:
+    """How many more brackets of a kind are closed than opened."""
+    closing, opening = (sum(map(text.count, brackets)) for brackets in pair)
+    return closing - opening
+
+
+def _cut_prose(head: str) -> str:
+    """A formula without the prose that goes on after it; up to two words may be its unit."""
+    formulas = find_formulas(head)
+    if len(formulas) != 1 or formulas[0].start() > len("**"):
+        return head
+    rest = head[formulas[0].end() :]
+    return head[: formulas[0].end()] if len(rest.split()) > 2 and not _DIGIT.search(rest) else head
 
 
 def _cover(found: re.Match[str]) -> str:
