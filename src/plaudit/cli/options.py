@@ -15,9 +15,10 @@ from plaudit.loading import Loaded, resolve
 from plaudit.rollouts import RolloutsReader, read_rollouts
 
 __all__ = [
-    "DEFAULT_DEADLINE_S", "AddressOption", "Backend", "BackendOption", "CacheOption", "ColumnsOption", "DeadlineOption",
-    "EngineOptions", "JsonOption", "QuietOption", "RewardArgument", "RolloutsArgument", "SkipBadOption",
-    "WorkersOption", "column_mapping", "open_rollouts", "load_reward", "report_input",
+    "DEFAULT_DEADLINE_S", "AddressOption", "Backend", "BackendOption", "CacheOption", "ChatTemplateOption",
+    "ColumnsOption", "DeadlineOption", "DialectOption", "EngineOptions", "JsonOption", "QuietOption",
+    "RewardArgument", "RolloutsArgument", "ScopeOption", "SkipBadOption", "WorkersOption", "column_mapping",
+    "load_reward", "open_rollouts", "report_input",
 ]  # fmt: skip
 
 RewardArgument: TypeAlias = Annotated[
@@ -27,6 +28,17 @@ RewardArgument: TypeAlias = Annotated[
         help="file.py:name, pkg.mod:name, a built-in such as 'length(target=200)', an expression such as "
         "'0.7 * check_answer + 0.3 * format', or a .yaml file.",
     ),
+]
+DialectOption: TypeAlias = Annotated[
+    str | None, typer.Option("--dialect", metavar="SYSTEM", help="The system REWARD was written for, e.g. openrlhf.")
+]
+ScopeOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--scope", help="What a function of batches sees together: sample (any batch), group or batch."),
+]
+ChatTemplateOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--chat-template", metavar="NAME", help="Chat prompts as text: chatml, llama3, gemma, a tokenizer."),
 ]
 RolloutsArgument: TypeAlias = Annotated[
     str, typer.Argument(metavar="ROLLOUTS", help="JSON lines (.jsonl, .gz), .parquet, or - for standard input.")

@@ -12,12 +12,16 @@ from rich.text import Text
 from plaudit.cli.console import print_json, print_result
 from plaudit.cli.options import (
     DEFAULT_DEADLINE_S,
+    ChatTemplateOption,
     ColumnsOption,
     DeadlineOption,
+    DialectOption,
     JsonOption,
     RewardArgument,
+    ScopeOption,
     open_rollouts,
 )
+from plaudit.loading import spec_using
 from plaudit.testing import Finding, Severity, check_reward
 
 __all__ = ["check"]
@@ -32,6 +36,9 @@ def check(
         str | None, typer.Argument(metavar="[ROLLOUTS]", help="Samples of your own to try it on as well.")
     ] = None,
     count: Annotated[int, typer.Option("-n", "--count", min=1, help="How many of these samples.")] = 200,
+    dialect: DialectOption = None,
+    scope: ScopeOption = None,
+    chat_template: ChatTemplateOption = None,
     columns: ColumnsOption = None,
     deadline: DeadlineOption = DEFAULT_DEADLINE_S,
     json: JsonOption = False,
@@ -40,6 +47,7 @@ def check(
 
     The exit code is 1 when the contract is broken; warnings do not count.
     """
+    reward = spec_using(reward, dialect=dialect, scope=scope, chat_template=chat_template)
     samples = rollouts and [rollout.trajectory for rollout in islice(open_rollouts(rollouts, columns), count)]
     findings = check_reward(reward, samples or None, deadline_s=deadline or None)
     if json:

@@ -9,10 +9,13 @@ from plaudit.cli.options import (
     DEFAULT_DEADLINE_S,
     Backend,
     BackendOption,
+    ChatTemplateOption,
     ColumnsOption,
     DeadlineOption,
+    DialectOption,
     EngineOptions,
     JsonOption,
+    ScopeOption,
     SkipBadOption,
     load_reward,
     open_rollouts,
@@ -21,6 +24,7 @@ from plaudit.cli.options import (
 from plaudit.cli.scoring.run_report import LimitOption, WhereOption, build_selection
 from plaudit.cli.scoring.summary import require_scored
 from plaudit.errors import RolloutsError
+from plaudit.loading import spec_using
 from plaudit.report import Pick, PickedSample, pick_samples
 from plaudit.report.samples import DEFAULT_PICKS
 from plaudit.report.terminal.sample_view import render_sample
@@ -47,6 +51,9 @@ def explain(
     ] = None,
     limit: LimitOption = None,
     where: WhereOption = None,
+    dialect: DialectOption = None,
+    scope: ScopeOption = None,
+    chat_template: ChatTemplateOption = None,
     columns: ColumnsOption = None,
     skip_bad: SkipBadOption = False,
     backend: BackendOption = Backend.PROCESSES,
@@ -57,7 +64,8 @@ def explain(
     if len(given) > 2:
         raise typer.BadParameter(f"takes a reward and rollouts, or a scored file alone; got {len(given)} arguments")
     *spec, rollouts = given
-    reward = load_reward(spec[0]) if spec else None
+    options = {"dialect": dialect, "scope": scope, "chat_template": chat_template}
+    reward = load_reward(spec_using(spec[0], **options)) if spec else None
     reader = open_rollouts(rollouts, columns, skip_bad=skip_bad)
     selected = build_selection(where, limit).select(reader)
     if reward is None:

@@ -17,13 +17,16 @@ from plaudit.cli.options import (
     Backend,
     BackendOption,
     CacheOption,
+    ChatTemplateOption,
     ColumnsOption,
     DeadlineOption,
+    DialectOption,
     EngineOptions,
     JsonOption,
     QuietOption,
     RewardArgument,
     RolloutsArgument,
+    ScopeOption,
     SkipBadOption,
     WorkersOption,
     load_reward,
@@ -45,6 +48,7 @@ from plaudit.cli.scoring.run_report import (
 )
 from plaudit.engine import Scorer
 from plaudit.errors import RolloutsError
+from plaudit.loading import spec_using
 from plaudit.report import Selection
 from plaudit.report.terminal.summary_table import render_engine_stats
 from plaudit.rollouts import Rollout, RolloutsReader, RolloutsWriter, ScoredRollout, completed, read_rollouts, rest_of
@@ -62,6 +66,9 @@ def score(
         str | None,
         typer.Option("--out", "-o", metavar="OUT", help="Write the scored rollouts here; - is standard output."),
     ] = None,
+    dialect: DialectOption = None,
+    scope: ScopeOption = None,
+    chat_template: ChatTemplateOption = None,
     columns: ColumnsOption = None,
     limit: LimitOption = None,
     where: WhereOption = None,
@@ -84,6 +91,7 @@ def score(
     Samples that could not be scored are counted by status and stand in OUT with the reason. The exit code is 1 when no
     sample could be scored, or the mean reward is below --fail-under. ROLLOUTS and OUT may be folders of files.
     """
+    reward = spec_using(reward, dialect=dialect, scope=scope, chat_template=chat_template)
     engine = EngineOptions(backend, workers, deadline, cache, address)
     if Path(rollouts).is_dir():
         _refuse_with_folder(
