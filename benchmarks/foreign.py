@@ -41,7 +41,7 @@ SAME, LOADS, REFUSED, FAILS_BOTH, FAILS, OTHER = (
 MEANING = {
     SAME: "the numbers of its home",
     LOADS: "loads and scores; no numbers of its home are recorded",
-    REFUSED: "fails when it is loaded, with an error that names what is missing",
+    REFUSED: "an error that names what is missing, when it is loaded or scored",
     FAILS_BOTH: "raises at home and here alike",
     FAILS: "gives numbers at home, and an error with the reason here",
     OTHER: "gives other numbers than at home; there must be none",
@@ -108,24 +108,26 @@ def seed() -> None:
     torch.manual_seed(0)
 
 
-def native_rewards(native: Any) -> list[float] | str | None:
-    """The rewards an entry gave at home, the error it raised there, or None where nothing was recorded."""
+def native_rewards(native: Any, form: str = "str") -> list[Any] | str | None:
+    """The rewards an entry gave at home, the error it raised there, or None where nothing was recorded.
+
+    TRL and Tunix entries were called with text and with chats: an entry that takes only one of them gives its numbers.
+    """
     if isinstance(native, str) or native is None:
         return native
     if isinstance(native, dict):
-        for key in ("batch", "str", "rewards"):
-            if key in native:
-                return native_rewards(native[key])
+        if "str" in native:
+            other = native["chat" if form == "str" else "str"]
+            return native_rewards(other if isinstance(native[form], str) else native[form])
+        return native_rewards(native.get("batch", native.get("rewards")))
     if native and isinstance(native[0], dict):
         return [row["score"] for row in native]
-    if native and isinstance(native[0], list):
-        return list(native[0])
-    return list(native)
+    return list(native[0]) if native and isinstance(native[0], list) else list(native)
 
 
-def judge(row: dict[str, Any], entry: str, file: Path, samples: list[dict[str, str]]) -> Result:
-    """Load one entry, score the samples, compare."""
-    expected = native_rewards(row["native"].get(entry))
+def judge(row: dict[str, Any], entry: str, file: Path, samples: list[dict[str, str]]) -> list[Result]:
+    """Load one entry, score the samples, compare; entries that were called with chats are called so too."""
+    native = row["native"].get(entry)
 
     def result(verdict: str, detail: str = "") -> Result:
         return Result(row["system"], row["path"], entry, verdict, detail.replace("\n", " ").replace("|", "\\|"))
@@ -133,18 +135,30 @@ def judge(row: dict[str, Any], entry: str, file: Path, samples: list[dict[str, s
     try:
         loaded = resolve(f"{file}:{entry}") if entry else resolve(str(file))
     except (PlauditError, ImportError) as error:
-        return result(FAILS_BOTH if isinstance(expected, str) else REFUSED, _short(str(error), file))
-    trajectories = [Trajectory(row["prompt"], row["response"], ground_truth=row["truth"]) for row in samples]
+        raises = isinstance(native_rewards(native), str)
+        return [result(FAILS_BOTH if raises else REFUSED, _short(str(error), file))]
+    results = []
+    loaded.reward.__dict__["checked"] = True  # the question whether it depends on the batch would draw random numbers
     seed()
-    outputs = score(loaded.reward, trajectories)
-    if all(output.ok for output in outputs):
-        given = [output.reward for output in outputs]
-        if expected is None:
-            return result(LOADS, f"{loaded.convention}; gives {given}")
-        same = not isinstance(expected, str) and _agree(given, expected)
-        return result(SAME if same else OTHER, loaded.convention if same else f"{given}, at home {expected}")
-    reason = next(output.reason for output in outputs if not output.ok)
-    return result(FAILS if isinstance(expected, list) else FAILS_BOTH, _short(reason, file))
+    for form in ("str", "chat") if isinstance(native, dict) and "chat" in native else ("str",):
+        expected = native_rewards(native, form)
+        outputs = score(loaded.reward, [_trajectory(each, form) for each in samples])
+        if any(not output.ok for output in outputs):
+            reason = next(output.reason for output in outputs if not output.ok)
+            verdict = FAILS if isinstance(expected, list) else REFUSED if expected is None else FAILS_BOTH
+            results.append(result(verdict, _short(reason, file)))
+        elif expected is None:
+            results.append(result(LOADS, loaded.convention))
+        else:
+            given = [output.reward for output in outputs]
+            same = isinstance(expected, list) and _agree(given, expected)
+            results.append(result(SAME if same else OTHER, loaded.convention if same else f"{given}, not {expected}"))
+    return [results[0]] if results[0] == results[-1] else results
+
+
+def _trajectory(sample: dict[str, str], form: str) -> Trajectory:
+    prompt: Any = sample["prompt"] if form == "str" else [{"role": "user", "content": sample["prompt"]}]
+    return Trajectory(prompt, sample["response"], ground_truth=sample["truth"])
 
 
 def judge_agent(row: dict[str, Any], file: Path) -> Result:
@@ -190,7 +204,8 @@ def run(systems: list[str]) -> list[Result]:
                 if row["system"].endswith("agent"):
                     results.append(judge_agent(row, file))
                 else:
-                    results += [judge(row, entry, file, samples) for entry in row["entries"] or [""]]
+                    for entry in row["entries"] or [""]:
+                        results += judge(row, entry, file, samples)
     return results
 
 

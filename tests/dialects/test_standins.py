@@ -11,7 +11,7 @@ from plaudit.dialects.standins import Later, StandIns
 from plaudit.errors import RewardNotLoaded
 from plaudit.loading import load, resolve
 
-FOREIGN = sorted({name.partition(".")[0] for name in STAND_INS})
+ABSENT = sorted({name.partition(".")[0] for name in STAND_INS} - {"trl"})
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def test_nothing_is_left_in_sys_modules_afterwards():
     with stand_ins() as finder:
         exec("import flux.rewards, twinkle.reward, agent_tunix.rewards", {})
         assert "flux.rewards" in sys.modules
-    assert not [name for name in sys.modules if name.partition(".")[0] in FOREIGN]
+    assert not [name for name in sys.modules if name.partition(".")[0] in ABSENT]
     assert finder not in sys.meta_path
     with pytest.raises(ModuleNotFoundError):
         exec("import flux", {})
@@ -108,7 +108,9 @@ def test_a_mere_folder_of_the_same_name_does_not_count_as_installed(tmp_path, mo
             ["'LenghtReward' of flux.rewards is needed", "did you mean 'LengthReward'?", "install flux"],
             id="call",
         ),
-        pytest.param("from flux import Trainer\nclass Mine(Trainer): pass", ["'Trainer' of flux"], id="base class"),
+        pytest.param(
+            "from flux import Trainer\nclass Mine(Trainer): pass\nx = Mine()", ["'Trainer' of flux"], id="base"
+        ),
         pytest.param("from flux import Trainer\nfit = Trainer.fit", ["'Trainer' of flux"], id="attribute"),
         pytest.param("from flux.models import Judge\nx = isinstance(3, Judge)", ["'Judge' of flux.models"], id="check"),
         pytest.param("from flux import DEVICE\nif DEVICE: pass", ["'DEVICE' of flux"], id="truth"),

@@ -1,21 +1,23 @@
 """Agent-Tunix rewards: `(response, prompt, metadata) -> float` as documented, and the batch form of its code.
 
+That form, `(prompts, completions, answer, **columns)`, is Tunix's, on which Agent-Tunix stands; all of it is text.
+
 The expected answer travels in the metadata there, so a ground truth is found under `answer` unless the data has its
-own. In the batch form `(prompts, completions, answer, **columns)` every argument is a list.
+own.
 """
 
+from collections.abc import Callable
 from typing import Any
 
-from plaudit.contract.binding import Binding
-from plaudit.contract.function import FunctionReward
+from plaudit.contract.output import RewardOutput
+from plaudit.dialects.completions import TextCompletionsReward, is_completions_function
 from plaudit.dialects.dialect import Dialect, ForeignReward, parameters
 from plaudit.dialects.packages.agent_tunix_rewards import ANSWERS
 from plaudit.trajectory import Trajectory
 
-__all__ = ["DIALECTS", "STAND_INS", "AgentTunixBatchReward", "AgentTunixReward"]
+__all__ = ["DIALECTS", "STAND_INS", "AgentTunixReward"]
 
 _DOCUMENTED = {"response", "prompt", "metadata"}
-_IN_BATCH = {"prompts": "prompt_text", "completions": "response"}
 
 
 class AgentTunixReward(ForeignReward):
@@ -34,14 +36,6 @@ class AgentTunixReward(ForeignReward):
         return self.foreign(**{name: known[name] for name in self.asked})
 
 
-class AgentTunixBatchReward(FunctionReward):
-    """A function of whole batches: prompts, completions, the answers, and any further columns by name."""
-
-    def __init__(self, function: Any) -> None:
-        super().__init__(function)
-        self.binding = Binding.of(function, plurals=_IN_BATCH)
-
-
 def _metadata(trajectory: Trajectory) -> dict[str, Any]:
     """The metadata with the columns, and the ground truth as `answer` where there is none."""
     metadata = {**trajectory.columns, **trajectory.metadata}
@@ -55,14 +49,21 @@ def _recognises_documented(candidate: Any) -> bool:
     return {"response", "metadata"} <= asked <= _DOCUMENTED
 
 
-def _recognises_batch(candidate: Any) -> bool:
-    return set(_IN_BATCH) <= set(parameters(candidate))
+def _register(name: str) -> Callable[[Any], Any]:
+    """Tunix's registry, which a file enters its functions in; here they are found by their own names."""
+    return lambda function: function
 
 
 _HOME = frozenset({"agent_tunix"})
 _TITLE = "Agent-Tunix function"
 DIALECTS = (
     Dialect("agent_tunix", _TITLE, _HOME, AgentTunixReward, recognises=_recognises_documented),
-    Dialect("agent_tunix", _TITLE, _HOME, AgentTunixBatchReward, recognises=_recognises_batch),
+    Dialect("agent_tunix", _TITLE, _HOME, TextCompletionsReward, resembles=is_completions_function),
+    Dialect("tunix", "Tunix function", frozenset({"tunix"}), TextCompletionsReward, resembles=is_completions_function),
 )
-STAND_INS = ANSWERS
+STAND_INS: dict[str, dict[str, object]] = {
+    **ANSWERS,
+    "tunix": {},
+    "tunix.rl.agentic.rewards.reward": {"register": _register},
+    "tunix.rl.agentic.rewards.reward_types": {"RewardOutput": RewardOutput},
+}

@@ -15,11 +15,12 @@ from typing import Any
 
 from plaudit.contract.boundary import Style, score_samples
 from plaudit.contract.function import RewardFunction
+from plaudit.contract.output import RewardOutput
 from plaudit.trajectory import Trajectory
 
 __all__ = [
     "Dialect", "ForeignBatchReward", "ForeignReward", "file_of", "method_parameters", "name_of", "parameters",
-    "required",
+    "read_columns", "required",
 ]  # fmt: skip
 
 
@@ -102,6 +103,15 @@ class ForeignBatchReward(ForeignReward):
             "the samples of one prompt, say scope='group' (--scope group)",
             stacklevel=2,
         )
+
+
+def read_columns(returned: Any, count: int) -> list[Any]:
+    """One value per sample; of a tuple of several columns the first is the reward, the others go to the metadata."""
+    columns = list(returned) if isinstance(returned, tuple) else []
+    if len(columns) < 2 or not all(isinstance(column, list) and len(column) == count for column in columns):
+        return list(returned)
+    rows = zip(*columns, strict=True)
+    return [RewardOutput(reward, metadata={"parts": list(parts)}) for reward, *parts in rows]
 
 
 def parameters(function: Any) -> dict[str, inspect.Parameter]:

@@ -36,21 +36,19 @@ class Later:
 
 
 class Missing(type):
-    """The class of names that plaudit does not provide: they can stand in annotations, any other use is an error."""
+    """The class of names that plaudit does not provide: they can be annotations and bases, other use is an error.
 
+    A class with such a base can be defined, since files define more than their rewards, but not used either.
+    """
+
+    missing: str
     where: str
     hint: str
-
-    def __new__(cls, name: str, bases: tuple[type, ...], scope: dict[str, Any]) -> "Missing":
-        for base in bases:
-            if isinstance(base, Missing):
-                base._refuse()
-        return super().__new__(cls, name, bases, scope)
 
     def _refuse(cls) -> NoReturn:
         root = cls.where.partition(".")[0]
         raise MissingPackage(
-            f"{cls.__name__!r} of {cls.where} is needed, which plaudit does not provide where {root} is not installed"
+            f"{cls.missing!r} of {cls.where} is needed, which plaudit does not provide where {root} is not installed"
             f"{cls.hint or ';'} install {root}",
             name=root,
         )
@@ -133,7 +131,8 @@ class StandIns(MetaPathFinder, Loader, AbstractContextManager["StandIns"]):
         answer = answers.get(name)
         if isinstance(answer, Later):
             return answer.get()
-        return Missing(name, (), {"where": module, "hint": did_you_mean(name, answers), "__module__": module})
+        hint = did_you_mean(name, answers)
+        return Missing(name, (), {"missing": name, "where": module, "hint": hint, "__module__": module})
 
     def _is_absent(self, root: str) -> bool:
         """True when the package is ours, unknown, or a mere folder without an `__init__.py`."""

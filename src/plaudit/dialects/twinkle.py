@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from plaudit.contract.function import RewardFunction
-from plaudit.contract.output import RewardOutput
-from plaudit.dialects.dialect import Dialect, ForeignBatchReward, method_parameters, parameters
+from plaudit.dialects.dialect import Dialect, ForeignBatchReward, method_parameters, parameters, read_columns
 from plaudit.dialects.packages.twinkle_rewards import ANSWERS, TwinkleTrajectory
 from plaudit.trajectory import Trajectory
 
@@ -26,11 +25,7 @@ class TwinkleReward(ForeignBatchReward):
         return _call(self.foreign, trajectories)
 
     def read(self, returned: Any, trajectories: Sequence[Trajectory]) -> Sequence[Any]:
-        columns = list(returned) if isinstance(returned, tuple) else []
-        if len(columns) > 1 and all(_is_column(column, len(trajectories)) for column in columns):
-            total, *parts = columns
-            return [RewardOutput(reward, metadata={"parts": list(rest)}) for reward, *rest in zip(total, *parts)]  # noqa: B905 - checked
-        return list(returned)
+        return read_columns(returned, len(trajectories))
 
     def __call__(self, trajectories: Any, ground_truths: Any = None) -> Any:
         if ground_truths is None or isinstance(trajectories, Trajectory):
@@ -56,10 +51,6 @@ def _truths(parameter: inspect.Parameter, trajectories: Sequence[Trajectory]) ->
     if "Trajectory" not in str(parameter.annotation):  # also where the annotation is text
         return [trajectory.ground_truth for trajectory in trajectories]
     return [TwinkleTrajectory.saying(each.ground_truth, each.prompt) for each in trajectories]
-
-
-def _is_column(column: Any, count: int) -> bool:
-    return isinstance(column, list) and len(column) == count
 
 
 def _shape(candidate: Any) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from plaudit.contract.function import FunctionReward, RewardFunction
-from plaudit.dialects import convention_of, dialects_of, recognise
+from plaudit.dialects import convention_of, dialects_of, recognise, stand_ins
 from plaudit.errors import InvalidSettings, RewardNotLoaded, did_you_mean
 from plaudit.loading.failures import explain_failures
 
@@ -99,7 +99,7 @@ def _instantiate(target: Target, arguments: Arguments | None) -> Any:
 
 def _call(target: Target, arguments: Arguments) -> Any:
     _check(target, signature_of(target.value), arguments)
-    with explain_failures(f"calling {target.spec}({_format_arguments(arguments)})"):
+    with stand_ins(), explain_failures(f"calling {target.spec}({_format_arguments(arguments)})"):
         return target.value(*arguments.positional, **arguments.keywords)
 
 

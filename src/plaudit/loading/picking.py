@@ -16,6 +16,7 @@ from typing import Any
 from plaudit.contract.function import RewardFunction
 from plaudit.dialects import dialects_of
 from plaudit.dialects.dialect import parameters
+from plaudit.dialects.standins import Missing
 from plaudit.errors import RewardNotLoaded, did_you_mean
 from plaudit.loading.building import Target, is_reward_class, signature_of
 from plaudit.loading.failures import explain_failures
@@ -86,7 +87,7 @@ class Source:
             return _Standing.NOTHING
         if isinstance(value, RewardFunction):
             return _Standing.OURS
-        if inspect.ismodule(value):
+        if inspect.ismodule(value) or isinstance(value, Missing):
             return _Standing.NOTHING
         written_here = getattr(value, "__module__", None) == self.module.__name__
         if isinstance(value, type):

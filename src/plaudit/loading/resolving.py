@@ -13,10 +13,10 @@ from typing import Any, get_args
 
 from plaudit.contract.boundary import Style
 from plaudit.contract.function import RewardFunction
-from plaudit.dialects.chat_template import ChatTemplateReward
 from plaudit.errors import RewardNotLoaded, did_you_mean
 from plaudit.loading.building import Arguments, Loaded, Target, build
 from plaudit.loading.catalogue import find_named, no_such_name
+from plaudit.loading.chat_template import ChatTemplateReward
 from plaudit.loading.composites import build_composite
 from plaudit.loading.expressions import METHODS, OPTIONS, USING, build_expression, parse_call
 from plaudit.loading.importing import module_at, module_from_file

@@ -2,7 +2,10 @@
 
 import json
 
-BEST = "def reward_func(queries, prompts, labels):\n    return [float(len(q) == max(map(len, queries))) for q in queries]\n"
+BEST = """
+def reward_func(queries, prompts, labels):
+    return [float(len(query) == max(map(len, queries))) for query in queries]
+"""
 
 
 def test_scope_dialect_and_chat_template_reach_the_reward(plaudit, tmp_path):
