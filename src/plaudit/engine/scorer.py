@@ -80,7 +80,9 @@ class Scorer:
         self._group_size = group_size
         self.cache = Cache(cache) if isinstance(cache, str | Path) else cache
         self._owns_cache = isinstance(cache, str | Path)
-        self._cached = None if self.cache is None else CachedScores(self.reward, self.cache, self.stats)
+        self._cached = (
+            None if self.cache is None else CachedScores(self.reward, self.cache, self.stats, stays=backend == "inline")
+        )
         self._dispatcher = Dispatcher(lambda: BACKENDS[backend](loaded, settings), self.stats, self._size)
 
     def score(self, trajectories: Iterable[Trajectory]) -> list[RewardOutput]:
@@ -129,7 +131,7 @@ class Scorer:
             cutting = Cutting(self.reward.scope, self._size, self._group_size, interleaved)
             return self._dispatcher.run(OrderedStream(samples, cutting, stop))
 
-        if self._cached is None or self._cached.reason:
+        if self._cached is None or not self._cached.is_usable():
             return run(trajectories, interleaved)
         cutting = Cutting(self.reward.scope, UnitSize(PORTION), self._group_size, interleaved)
         return self._cached.run(OrderedStream(trajectories, cutting, stop), run)

@@ -9,7 +9,10 @@ __all__ = ["ScorerStats"]
 
 @dataclass(slots=True)
 class ScorerStats:
-    """Counts since the scorer was made; `workers_lost` is by reason: deadline, killed by others, how they died."""
+    """Counts since the scorer was made; `workers_lost` is by reason: deadline, killed by others, how they died.
+
+    `uncached` says why the cache is not used although there is one.
+    """
 
     workers: int = 1
     scored: int = 0
@@ -18,6 +21,7 @@ class ScorerStats:
     wall_s: float = 0.0
     busy_s: float = 0.0
     workers_lost: dict[str, int] = field(default_factory=dict)
+    uncached: str = ""
     queued_s: "array[float]" = field(default_factory=lambda: array("d"), repr=False)
 
     @property
@@ -47,6 +51,7 @@ class ScorerStats:
             "busy_s": self.busy_s,
             "utilisation": self.utilisation,
             "hit_rate": self.hit_rate,
+            "uncached": self.uncached,
             "workers_lost": dict(self.workers_lost),
             "queued_s": {f"p{share}": waits[share * (len(waits) - 1) // 100] for share in (50, 95, 99)}
             if waits

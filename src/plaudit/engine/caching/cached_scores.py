@@ -21,29 +21,45 @@ PORTION = 4096
 
 
 class CachedScores:
-    """A reward's samples in a cache; `reason` says why they cannot be there, and is empty otherwise."""
+    """A reward's samples in a cache; `stats.uncached` says why they cannot be there.
 
-    def __init__(self, reward: RewardFunction, cache: Cache, stats: ScorerStats) -> None:
+    The reward is identified now, as it travels to workers; where it `stays` in this process, its parameters and globals
+    may change, so that it is identified again for each run.
+    """
+
+    def __init__(self, reward: RewardFunction, cache: Cache, stats: ScorerStats, *, stays: bool) -> None:
+        self._reward, self._cache, self._stats, self._stays = reward, cache, stats, stays
         self._keys = SampleKeys(reward)
-        self._cache, self._stats = cache, stats
-        self.reason = self._keys.reason
+        stats.uncached = self._keys.reason
+
+    def is_usable(self) -> bool:
+        """Whether the reward, as it is now, can be identified."""
+        if self._stays:
+            self._keys = SampleKeys(self._reward)
+            self._stats.uncached = self._keys.reason
+        return not self._keys.reason
 
     def run(
         self, stream: OrderedStream, score: Callable[[list[Trajectory]], Iterable[ScoredRollout]]
     ) -> Iterator[ScoredRollout]:
         """The samples of a stream with their outputs, in order; `score` is called for those that are not known."""
+        keys = self._keys
         while units := _next_portion(stream):
             samples = [sample for unit in units for sample in unit.trajectories]
             places = [place for unit in units for place in unit.places]
-            stream.accept(UnitResult(places, self._outputs(units, samples, score)))
+            cut = [keys.of(unit.trajectories) for unit in units]
+            stream.accept(UnitResult(places, self._outputs(units, cut, samples, score)))
             yield from stream.release()
         yield from stream.release()  # what was skipped
         stream.raise_error()
 
     def _outputs(
-        self, units: list[Unit], portion: list[Trajectory], score: Callable[[list[Trajectory]], Iterable[ScoredRollout]]
+        self,
+        units: list[Unit],
+        cut: list[list[bytes | None]],
+        portion: list[Trajectory],
+        score: Callable[[list[Trajectory]], Iterable[ScoredRollout]],
     ) -> list[RewardOutput]:
-        cut = [self._keys.of(unit.trajectories) for unit in units]
         keys = [key for of_unit in cut for key in of_unit]
         known: dict[bytes, RewardOutput] = self._cache.get_many(key for key in keys if key is not None)
         for unit, of_unit in zip(units, cut, strict=True):

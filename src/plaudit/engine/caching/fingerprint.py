@@ -2,7 +2,8 @@
 
 Whatever the reward can reach counts: attributes, nested rewards, closures, defaults and the globals that its functions
 name, by value; functions and classes by their code and the whole text of their file. What cannot be identified makes
-the reward uncacheable, never wrong. As for pickling, a class says through `__getstate__` what its objects consist of.
+the reward uncacheable, and so does code that visibly depends on something else (`purity`). As for pickling, a class
+says through `__getstate__` what its objects consist of.
 """
 
 import copyreg
@@ -14,7 +15,7 @@ import logging
 import struct
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import (
     BuiltinFunctionType,
@@ -36,6 +37,7 @@ import msgspec
 
 from plaudit.contract.function import RewardFunction
 from plaudit.engine.caching.origins import Home, Origin, origin_of
+from plaudit.engine.caching.purity import code_objects, find_impurity, is_generator
 
 __all__ = ["DIGEST_SIZE", "Fingerprint", "NotIdentified", "fingerprint", "identity"]
 
@@ -135,6 +137,8 @@ class _Walk:
         ]
         if origin.home is not Home.OWN:
             return _joined("function", [*known, *closed])
+        if impurity := find_impurity(function):
+            raise NotIdentified(impurity)
         held = {**vars(function), "defaults": function.__defaults__, "keywords": function.__kwdefaults__}
         reached = [self._sorted(held), self._sorted(self._reached(function))]
         return _joined("function", [*known, self.code(function.__code__), *closed, *reached])
@@ -180,6 +184,11 @@ class _Walk:
     def reduced(self, value: object) -> bytes:
         """An object as pickling takes it apart; foreign objects that do this their own way may hold whole models."""
         kind = type(value)
+        if is_generator(value):
+            raise NotIdentified(
+                f"{'.'.join(self._path)} is a source of random numbers: the same sample may score differently next "
+                "time; say deterministic=False"
+            )
         if (buffer := _buffer(value)) is not None:
             return self.sequence((kind, buffer.format, buffer.shape, buffer.tobytes()))
         by = next(owner for owner in kind.__mro__ if not {"__reduce__", "__reduce_ex__"}.isdisjoint(vars(owner)))
@@ -217,7 +226,9 @@ class _Walk:
 
     def _reached(self, function: FunctionType) -> dict[str, Any]:
         """The globals that a function names, and what it names of the user's own modules."""
-        names = {name for code in _codes(function.__code__) for name in code.co_names if not name.startswith("__")}
+        names = {
+            name for code in code_objects(function.__code__) for name in code.co_names if not name.startswith("__")
+        }
         reached: dict[str, Any] = {}
         opened: set[int] = set()
 
@@ -270,16 +281,8 @@ def _whole(number: int) -> bytes:
     return number.to_bytes(number.bit_length() // 8 + 1, "big", signed=True)
 
 
-def _codes(code: CodeType) -> Iterator[CodeType]:
-    """A code object and those inside it."""
-    yield code
-    for const in code.co_consts:
-        if isinstance(const, CodeType):
-            yield from _codes(const)
-
-
 def _imported_by(function: FunctionType) -> set[str]:
-    steps = (step for code in _codes(function.__code__) for step in dis.get_instructions(code))
+    steps = (step for code in code_objects(function.__code__) for step in dis.get_instructions(code))
     return {step.argval for step in steps if step.opname == "IMPORT_NAME"}
 
 

@@ -40,7 +40,8 @@ def render_engine_stats(stats: ScorerStats) -> RenderableType:
     if stats.cached or stats.duplicates:
         facts.append(f"{stats.cached:,} from the cache, {stats.duplicates:,} duplicates")
     facts += [f"{count:,} workers lost ({how})" for how, count in stats.workers_lost.items()]
-    return Text(f"engine   {', '.join(facts)}")
+    unused = f"\ncache    not used: {stats.uncached}" if stats.uncached else ""
+    return Text(f"engine   {', '.join(facts)}{unused}")
 
 
 @dataclass(frozen=True, slots=True)
