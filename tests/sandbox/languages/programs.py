@@ -2,9 +2,12 @@
 
 import shutil
 
-from plaudit.sandbox.languages.language import LANGUAGES
+import pytest
 
-__all__ = ["ADD", "FOUND", "MISSING"]
+from plaudit.sandbox.languages.language import LANGUAGES
+from plaudit.sandbox.languages.toolchains import MissingToolchain, find_toolchain
+
+__all__ = ["ADD", "FOUND", "is_installed"]
 
 ADD = {
     "c": '#include <stdio.h>\nint main(void) { long a, b; scanf("%ld %ld", &a, &b);\n    printf("%ld\\n", a + b); }\n',
@@ -20,6 +23,15 @@ ADD = {
     "public class Solve {\n    public static void main(String[] given) {\nScanner in = new Scanner(System.in);\n"
     "        System.out.println(Helper.add(in.nextLong(), in.nextLong()));\n    }\n}\n",
 }
-# Those whose tools are installed: where they do not work, tests fail. What the tests of the others say is the remedy.
+# Those whose tools are installed: where they do not work, tests fail.
 FOUND = [name for name, language in LANGUAGES.items() if any(map(shutil.which, language.tools))]
-MISSING = [name for name in LANGUAGES if name not in FOUND]
+
+
+def is_installed(name: str) -> bool:
+    """Whether the tools of a language are here; where not, that is said with what to install."""
+    if name in FOUND:
+        return True
+    with pytest.raises(MissingToolchain) as told:
+        find_toolchain(LANGUAGES[name])
+    assert LANGUAGES[name].remedy in str(told.value)
+    return False

@@ -10,7 +10,7 @@ from plaudit.sandbox.languages.compiling import CompileError, CompileLimits, com
 from plaudit.sandbox.languages.language import LANGUAGES
 from plaudit.sandbox.languages.running import CommandPool
 from plaudit.sandbox.languages.toolchains import find_toolchain
-from tests.sandbox.languages.programs import FOUND
+from tests.sandbox.languages.programs import is_installed
 
 pytestmark = pytest.mark.slow
 SECRET = "hush_it_is_secret"
@@ -74,8 +74,10 @@ def folder(tmp_path_factory):
 
 
 @pytest.mark.parametrize("at_most", [Tier.NAMESPACES, Tier.LANDLOCK], ids=lambda tier: tier.name.lower())
-@pytest.mark.parametrize("language", [name for name in ("c", "cpp", "rust", "go") if name in FOUND])
+@pytest.mark.parametrize("language", ["c", "cpp", "rust", "go"])
 def test_no_secret_is_read_while_compiling(language, at_most, folder, tmp_path, monkeypatch):
+    if not is_installed(language):
+        return
     monkeypatch.setenv("PLAUDIT_SECRET", SECRET)
     told = {}
     if language == "rust" and at_most is Tier.LANDLOCK and "/root/" in find_toolchain(LANGUAGES["rust"]).tool:
@@ -98,9 +100,11 @@ def test_no_secret_is_read_while_compiling(language, at_most, folder, tmp_path, 
     assert [path for path in tmp_path.iterdir() if SECRET.encode() in path.read_bytes()] == []
 
 
-@pytest.mark.parametrize("name", [name for name, (language, _) in BOMBS.items() if language in FOUND])
-def test_a_program_that_uses_up_its_compiler_fails(name, tmp_path, monkeypatch):
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_program_that_uses_up_its_compiler_fails(name, tmp_path):
     language, source = BOMBS[name]
+    if not is_installed(language):
+        return
     began = time.monotonic()
     toolchain = find_toolchain(LANGUAGES[language])
     limits = CompileLimits(memory_mb=512, output_mb=16, work_mb=64)

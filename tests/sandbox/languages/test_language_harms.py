@@ -62,17 +62,17 @@ def probe(identity: str, language: str, at_most: Tier, folder: Path) -> dict:
     return json.loads(done.stdout)
 
 
-@pytest.mark.parametrize("at_most", [Tier.NAMESPACES, Tier.LANDLOCK], ids=lambda tier: tier.name.lower())
-@pytest.mark.parametrize("identity", IDENTITIES)
+# Who has no capabilities has no namespaces either, whether they are asked for or not.
+WALLS = [*((who, Tier.NAMESPACES) for who in IDENTITIES), (IDENTITIES[0], Tier.LANDLOCK)]
+
+
+@pytest.mark.parametrize(("identity", "at_most"), WALLS, ids=lambda value: getattr(value, "name", value))
 @pytest.mark.parametrize("language", TOOLS)
 def test_no_harm_has_an_effect(identity, language, at_most):
-    if identity == "no capabilities" and at_most is Tier.LANDLOCK:
-        at_most = Tier.NAMESPACES  # it has none; that it asks for them makes no difference
     with tempfile.TemporaryDirectory(prefix="plaudit-harms-") as name:
         folder = Path(name)
         if not shutil.which(TOOLS[language]):
-            with pytest.raises(AssertionError, match="cannot be run here"):
-                probe(identity, language, at_most, folder)
+            assert "cannot be run here" in probe(identity, language, at_most, folder)["refused"]
             return
         found = probe(identity, language, at_most, folder)
         left = {path.name for path in folder.iterdir() if not path.name.startswith("cache-")}

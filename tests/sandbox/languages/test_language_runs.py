@@ -5,14 +5,14 @@ import os
 import pytest
 
 from plaudit.errors import SandboxError
-from plaudit.sandbox import Job, JudgePool, RunLimits, StreamSuite
+from plaudit.sandbox import Job, JudgePool, RunLimits, StreamSuite, read_suite
 from plaudit.sandbox.judging.verdict import Conclusion
 from plaudit.sandbox.languages.binaries import BinaryCache
 from plaudit.sandbox.languages.language import LANGUAGES
 from plaudit.sandbox.languages.running import CommandPool
 from plaudit.sandbox.languages.toolchains import MissingToolchain, find_toolchain
 from tests.process_watch import descendants, gone
-from tests.sandbox.languages.programs import ADD, FOUND
+from tests.sandbox.languages.programs import ADD, FOUND, is_installed
 
 SUM = StreamSuite(["3 4\n", "-5 5\n", "1000000000 1000000000\n"], ["7\n", "0\n", "2000000000\n"])
 LIMITS = RunLimits(cpu_s=5.0, wall_s=60.0)
@@ -40,8 +40,10 @@ def test_a_right_program_passes_where_its_tools_are_and_says_what_to_install_whe
     assert [result.name for result in verdict.results] == ["input 0", "input 1", "input 2"]
 
 
-@pytest.mark.parametrize("language", FOUND)
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_a_wrong_program_fails_the_inputs_it_gets_wrong(judges, language):
+    if not is_installed(language):
+        return
     wrong = ADD[language].replace("a + b", "a - b").replace("sum::<i64>()", "product::<i64>()")
     verdict = judged(judges, language, wrong)
     assert not verdict.passed
@@ -49,8 +51,10 @@ def test_a_wrong_program_fails_the_inputs_it_gets_wrong(judges, language):
     assert "expected '7\\n'" in verdict.reason
 
 
-@pytest.mark.parametrize("language", FOUND)
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_a_program_that_does_not_compile_fails_with_the_first_message(judges, language):
+    if not is_installed(language):
+        return
     broken = ADD[language].replace("{", "{ this is no code;", 1).replace("const", "konst 5", 1)
     verdict = judged(judges, language, broken)
     assert verdict.count == 0
@@ -71,15 +75,19 @@ CRASHES = {
 }
 
 
-@pytest.mark.parametrize("language", FOUND)
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_right_output_before_a_bad_end_is_no_pass(judges, language):
+    if not is_installed(language):
+        return
     verdict = judged(judges, language, CRASHES[language], StreamSuite(["3 4\n"], ["7\n"]))
     assert not verdict.passed
     assert "the program ended" in verdict.reason
 
 
-@pytest.mark.parametrize("language", [name for name in ("cpp", "javascript") if name in FOUND])
+@pytest.mark.parametrize("language", ["cpp", "javascript"])
 def test_hidden_suites_and_checkers_decide_too(judges, language):
+    if not is_installed(language):
+        return
     checker = "def check(given, output, expected):\n    return sorted(output.split()) == sorted(expected.split())\n"
     accepting = StreamSuite(["3 4\n"], [" 7 \n"], checker=checker)
     refusing = StreamSuite(["3 4\n"], ["8"], checker=checker)
@@ -91,14 +99,44 @@ def test_hidden_suites_and_checkers_decide_too(judges, language):
     assert judges.judge(job).count == 3
 
 
-@pytest.mark.parametrize("language", [name for name in ("cpp", "javascript") if name in FOUND])
+@pytest.mark.parametrize("language", ["cpp", "javascript"])
 def test_a_program_that_chose_its_language_passes_as_well(judges, language):
+    if not is_installed(language):
+        return
     assert judged(judges, language, ADD[language], own_language=True).passed
 
 
-def test_functions_cannot_be_called_in_other_languages(judges):
-    from plaudit.sandbox import read_suite
+READING = {
+    "readline": "require('readline').createInterface({ input: process.stdin }).on('line', line => {\n"
+    "    const [a, b] = line.split(' ').map(Number); console.log(a + b); });\n",
+    "stream": "let text = ''; process.stdin.on('data', part => text += part);\n"
+    "process.stdin.on('end', () => console.log(text.split(' ').map(Number).reduce((a, b) => a + b)));\n",
+    "module": "import { readFileSync } from 'fs';\nconst [a, b] = readFileSync(0, 'utf8').split(' ').map(Number);\n"
+    "console.log(a + b);\n",
+    "awaiting": "(async () => { let sum = 0; for await (const part of process.stdin)\n"
+    "    for (const word of String(part).split(' ')) sum += Number(word); console.log(sum); })();\n",
+}
 
+
+@pytest.mark.parametrize("way", READING)
+def test_scripts_read_their_input_in_every_usual_way(judges, way):
+    if not is_installed("javascript"):
+        return
+    verdict = judged(judges, "javascript", READING[way])
+    assert verdict.passed, verdict
+
+
+@pytest.mark.parametrize("standard", ["C++11", "cpp14", "GNU C++17 (64)", "C++20", "c++23"])
+def test_a_standard_of_cpp_can_be_named(judges, standard):
+    if not is_installed("cpp"):
+        return
+    year = int(standard.partition("(")[0].strip()[-2:])
+    least = {11: 201103, 14: 201402, 17: 201703, 20: 201709, 23: 202002}[year]
+    source = f"#if __cplusplus < {least}\n#error too old\n#endif\n{ADD['cpp']}"
+    assert judged(judges, standard, source).passed
+
+
+def test_functions_cannot_be_called_in_other_languages(judges):
     job = Job("int f();", [read_suite(["assert f() == 1"])], language="cpp")
     assert "standard input and output only" in judges.judge(job).refusal
 

@@ -21,6 +21,15 @@ __all__ = ["COMPILE_LIMITS", "CompileError", "CompileLimits", "compile_program",
 OUT = "program"
 MESSAGE = 500
 PROGRAM, FAILURE = b"P", b"F"  # what an entry of the cache begins with
+EXHAUSTED = (
+    b"killed",
+    b"no space left",
+    b"memory",
+    b"file too large",
+    b"file size limit",
+    b"cpu time limit",
+    b"signal",
+)
 SIGXCPU, SIGXFSZ = 24, 25
 
 
@@ -82,7 +91,9 @@ def _compile_to_entry(toolchain: Toolchain, source: str, limits: CompileLimits, 
         for line in _lines(toolchain, server.work, name, source):
             ended = server.run(_command(toolchain, line, server.work, limits), most_output=1 << 16)
             if refusal := _refusal(toolchain, ended):
-                return FAILURE + refusal.encode(errors="replace")
+                if _is_lasting(ended):
+                    return FAILURE + refusal.encode(errors="replace")
+                raise CompileError(refusal)  # which is not kept: a busy or full machine may have had a part in it
         return PROGRAM + _program(server, limits)
     finally:
         server.close()
@@ -125,6 +136,12 @@ def _refusal(toolchain: Toolchain, ended: CommandEnd) -> str:
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     first = next((line for line in lines if re.search(r"\b(?:error|fatal)\b", line, re.IGNORECASE)), "")
     return (first or (lines[0] if lines else f"the compiler ended with {ended.code}"))[:MESSAGE]
+
+
+def _is_lasting(ended: CommandEnd) -> bool:
+    """Whether the compiler would say the same again: it came to an end by itself, and no limit is spoken of."""
+    said = (ended.stderr + ended.stdout).lower()
+    return ended.code > 0 and not ended.over and not any(sign in said for sign in EXHAUSTED)
 
 
 def _program(server: CommandServer, limits: CompileLimits) -> bytes:
