@@ -20,7 +20,7 @@ from plaudit.sandbox.languages.running import CommandPool
 from plaudit.sandbox.languages.toolchains import find_toolchain
 
 HARMS = {"cpp": "harms.cpp", "javascript": "harms.js"}
-LIMITS = RunLimits(cpu_s=1.0, wall_s=4.0, memory_mb=256, output_bytes=1 << 18)
+LIMITS = RunLimits(cpu_s=0.5, wall_s=4.0, memory_mb=256, output_bytes=1 << 18)
 
 
 def report(outcome: Outcome) -> dict:

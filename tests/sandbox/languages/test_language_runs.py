@@ -158,7 +158,7 @@ def test_absent_tools_are_an_error_unless_the_program_chose_them(judges, monkeyp
 def test_pools_leave_no_process_descriptor_or_folder_behind(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     before, descriptors = descendants(), set(os.listdir("/proc/self/fd"))
-    for language in FOUND:
+    for language in {"c", "javascript"} & set(FOUND):
         with CommandPool(BinaryCache(tmp_path / "cache")) as pool:
             with pool.load(find_toolchain(LANGUAGES[language]), ADD[language], LIMITS) as program:
                 assert program.run(b"1 2").stdout == b"3\n"
