@@ -43,6 +43,7 @@ def test_other_content_is_another_entry_and_failures_are_not_kept(tmp_path):
     assert cache.get(b"a", lambda: b"1") == b"1"
     assert cache.get(b"b", lambda: b"2") == b"2"
     assert cache.get(b"a", fail) == b"1"
+    assert len(list(cache.folder.iterdir())) == 2
 
 
 def test_the_entries_not_used_for_longest_go_first(tmp_path):

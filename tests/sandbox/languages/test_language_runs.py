@@ -1,6 +1,8 @@
 """Programs in each language are compiled, run within limits, and judged by what they print."""
 
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -153,6 +155,29 @@ def test_absent_tools_are_an_error_unless_the_program_chose_them(judges, monkeyp
         assert "chose a language that nobody asked for" in verdict.reason
     finally:
         find_toolchain.cache_clear()
+
+
+def test_an_owner_that_is_killed_leaves_no_process_and_no_folder(tmp_path):
+    code = (
+        "import os, tempfile; tempfile.tempdir = os.environ['PLACE']\n"
+        "from plaudit.sandbox.languages.commands import CommandServer\n"
+        "server = CommandServer()\nprint(server.protections.active('namespaces'), flush=True)\ninput()\n"
+    )
+    owner = subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PLACE": str(tmp_path)},
+    )
+    assert owner.stdout is not None
+    in_namespaces = owner.stdout.readline() == "True\n"
+    started = descendants(owner.pid)
+    assert started
+    owner.kill()
+    owner.communicate()
+    assert gone(started, patience_s=30.0)
+    assert not in_namespaces or list(tmp_path.iterdir()) == []
 
 
 def test_pools_leave_no_process_descriptor_or_folder_behind(tmp_path, monkeypatch):

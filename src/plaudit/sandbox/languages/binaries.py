@@ -68,9 +68,8 @@ class BinaryCache:
             for _, size, name in seen:
                 if over <= 0:
                     return
-                for gone in (name, f"{name}.lock"):
-                    with contextlib.suppress(FileNotFoundError):
-                        os.unlink(gone)
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(name)
                 over -= size
 
 
@@ -97,4 +96,6 @@ def _locked(path: Path) -> Iterator[None]:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
     finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)  # who waits for it looks for the entry first
         os.close(descriptor)

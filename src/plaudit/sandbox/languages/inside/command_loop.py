@@ -77,6 +77,8 @@ def main(settings: CommandSettings) -> None:
         namespaces.enter(kernel)
         namespaces.become_first_process(kernel)
         parent = os.getppid()
+        with contextlib.suppress(OSError):
+            os.rmdir(settings.folder)  # not needed, and out of reach from now on
         build_root(kernel, settings.reads, settings.work_mb)
         work = WORK
     walls = CommandWalls(kernel, settings, work, report)
