@@ -64,10 +64,14 @@ class Cue(NamedTuple):
 
 _NOT = r"(?:\b(?:not|never|cannot|nicht|keine?|n['’]est pas|no es|neither|nor)\b|n['’]t\b|不是|并非|不为)"
 _WRONG = (
-    r"(?:wrong|incorrect|false|mistaken|untrue|invalid|a lie|a mistake|an error|nonsense|falsch|faux|incorrecto?)\b"
+    r"(?:wrong|incorrect|false|mistaken|untrue|invalid|a lie|a mistake|an error|nonsense|ruled out|rejected|excluded"
+    r"|discarded|extraneous|impossible|falsch|faux|incorrecto?)\b"
     r"|不对|错"
 )
-_RIGHT = r"(?:right|correct|true|valid|the (?:case|answer|solution|value|result)|it|so|possible|acceptable)\b"
+_RIGHT = (
+    r"(?:right|correct|true|valid|(?:the|an?) (?:\w+ )?(?:case|answer|solution|root|value|result)|it|so|possible"
+    r"|acceptable)\b"
+)
 _VERB = r"(?:is|are|was|were|equals|gives|has|had|numbers?|makes|est|ist|es|lautet|totals|=|:)"
 _IS = r"(?:is|was|are|were|would be|seems|looks|est|ist|es)"
 
@@ -99,6 +103,8 @@ CUES: tuple[Cue, ...] = (
         r"(?:\s+\w+){0,2}\W*$"
         r"|\b(?:instead of|rather than|other than|except|as opposed to|different from)(?:\s+\w+)?\W*$",
     ),
+    _cue("rejected", "before", r"\b(?:reject|discard|exclude|eliminate|dismiss|rule out|ruling out)(?:s|ed|ing)?\s+"
+         r"(?:\w+\s+){0,2}\W*$"),
     _cue(
         "wrong answer",
         "before",
@@ -111,6 +117,8 @@ CUES: tuple[Cue, ...] = (
         r"(?:answer|it|result)\s+(?:is|was|were|be|would be)?\W*$",
     ),
     _cue("negation after", "after", rf"[^\w\n.!?]*{_IS}\s?(?:not|n['’]t)(?:\s+(?:\w+\s+){{0,2}}?{_RIGHT}|\W*(?:$|\n))"),
+    _cue("does not work", "after", r"[^\w\n.!?]*(?:does|do|did|will|would)\s?(?:not|n['’]t)\s+"
+         r"(?:work|hold|satisfy|fit|count|apply|solve|qualify|help)\b"),
     _cue("cannot be after", "after", rf"[^\w\n.!?]*(?:can\s?not|can['’]t|could\s?n['’]t)\s+be\s+{_RIGHT}"),
     _cue("wrong after", "after", rf"[^\w\n]*(?:(?:(?:that|this|it|which|but it)(?:['’]s)?|and)\s+)?(?:{_IS}\s+)?"
          rf"(?:(?:a|an|the|completely|clearly|obviously|definitely|simply|just|still)\s+)?(?:{_WRONG})"),
@@ -120,6 +128,7 @@ CUES: tuple[Cue, ...] = (
     _cue("foreign negation after", "after",
          r"[^\w\n.!?]*(?:ist|est|es|ne)?\s?(?:nicht|pas|不对|不是|错)(?:\b|(?=\W|$))"),
     _cue("denial inside", "inside", rf"{_NOT}|\b(?:wrong|incorrect|false|untrue|nonsense)\b|\bisn['’]?t\b"),
+    _cue("doubt inside", "inside", r"\b(?:maybe|perhaps|possibly|probably|unsure|guess)\b"),
 )  # fmt: skip
 _BEFORE = tuple(cue.pattern for cue in CUES if cue.where == "before")
 _INSIDE = tuple(cue.pattern for cue in CUES if cue.where == "inside")
@@ -142,7 +151,8 @@ _SECOND_THOUGHT = re.compile(
     re.IGNORECASE,
 )
 _TAKEN_BACK = re.compile(
-    r"\b(?:scratch that|i was wrong|i made (?:a mistake|an error)|ignore (?:that|this)|(?:just )?(?:kidding|joking)"
+    r"\b(?:scratch that|i was wrong|i am lying|i lied|the opposite is true|i made (?:a mistake|an error)"
+    r"|ignore (?:that|this)|(?:just )?(?:kidding|joking)"
     r"|(?:that|this|it|which|they|my answer|the answer|the above)(?:['’]s| is| are| was| were| seems| must be)?"
     rf"(?: \w+ly| a| an)? (?:{_WRONG}|not (?:right|correct|true)\b|n['’]t (?:right|correct|true)\b))|\W*\bno\b\s*[.!]",
     re.IGNORECASE,
@@ -154,20 +164,22 @@ _BEFORE_CUES = (
     "wrong", "false", "incorrect", "untrue", "impossible", "mistake", "bogus", "doubt", "den", "disagree", "refute",
     "nobody", "no one", "no-one", "hardly", "unlikely", " but ", "except", "besides", "instead", "rather", "other than",
     "opposed", "different", "if ", "suppose", "assum", "whether", "were ", "might", "may ", "could", "would", "often",
-    "commonly", "lie ",
+    "commonly", "lie ", "reject", "discard", "exclude", "eliminate", "dismiss", "rule out", "ruling",
 )  # fmt: skip
 _INSIDE_CUES = (
     "not", "n't", "n’t", "never", "kein", "nicht", "n'est", "n’est", "no es", "不是", "并非", "不为", "nor", "neither",
-    "wrong", "false", "incorrect", "untrue", "nonsense", "isnt",
+    "wrong", "false", "incorrect", "untrue", "nonsense", "isnt", "maybe", "perhaps", "possibly", "probably", "unsure",
+    "guess",
 )  # fmt: skip
 _AFTER_CUES = (
     "not", "n't", "n’t", "wrong", "incorrect", "false", "mistake", "untrue", "invalid", "a lie", "error", "nonsense",
-    "falsch", "faux", "?", "nicht", "pas", "不", "错",
+    "ruled", "reject", "exclude", "discard", "extraneous", "impossible", "falsch", "faux", "?", "nicht", "pas", "不",
+    "错",
 )  # fmt: skip
 _BACK_CUES = (
     "scratch", "wrong", "mistake", "incorrect", "not right", "not correct", "not true", "false", "error", "untrue",
     "n't right", "n’t right", "n't correct", "n't true", "kidding", "joking", "ignore th", "nonsense", "a lie", "no.",
-    "no!", "invalid",
+    "no!", "invalid", "lying", "i lied", "opposite",
 )  # fmt: skip
 _THOUGHT_CUES = (
     "wait", "actually", "oops", "sorry", "correct", "i mean", "second thought", "reflection", "thinking again",

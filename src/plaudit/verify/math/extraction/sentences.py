@@ -52,10 +52,15 @@ EVIDENCE: tuple[Evidence, ...] = (
     _before("subordinate clause", -6, r"\b(?:since|because|when|while|if|where|who|which|given|so that)\b[^,;:]*"),
     _before("bound", BOUND, r"\bthan(?: or equal to)?|\bor equal to|\bat (?:least|most)|\bup to|\bbounded by"
             r"|\bexceeding"),
+    _before("operand", BOUND, r"\b(?:square|cube|root|double|twice|half|triple|reciprocal|inverse|opposite)"
+            r"(?: of)?"),
     _after("open end", BOUND, r"(?:\s+\w+)?\s+or (?:more|less|fewer|greater|above|below|higher|lower)\b"),
     _after("that follows", 2, r"\s+that\b"),
 )  # fmt: skip
-_BOUND_CUES = ("than", "equal to", "at least", "at most", "up to", "bounded", "exceed", " or ")
+_BOUND_CUES = (
+    "square of", "cube", "root", "double", "twice", "half", "triple", "reciproc", "inverse", "opposite",
+    "than", "equal to", "at least", "at most", "up to", "bounded", "exceed", " or ",
+)  # fmt: skip
 
 
 def find_answer_number(sentence: str, numbers: list[Number]) -> Number | None:

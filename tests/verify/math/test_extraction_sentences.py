@@ -1,0 +1,73 @@
+"""The number that a sentence states, and the evidence that decides it."""
+
+import pytest
+
+from plaudit.verify import verify_math
+from plaudit.verify.math.extraction.doubts import CUES
+from plaudit.verify.math.extraction.sentences import BOUND, EVIDENCE, find_answer_number
+from plaudit.verify.numbers import find_numbers
+
+WEIGHTS = {
+    "complement of a verb of being": 4,
+    "amount of something": 3,
+    "given quantity": -3,
+    "circumstance": -2,
+    "object of an infinitive or participle": -2,
+    "subordinate clause": -6,
+    "bound": BOUND,
+    "operand": BOUND,
+    "open end": BOUND,
+    "that follows": 2,
+}
+STATED = {
+    "complement of a verb of being": ("The total is 12 for 3 people.", "12"),
+    "amount of something": ("He drives at a speed of 60 mph for 2 hours.", "60"),
+    "given quantity": ("There are 720 ways to seat all 3 girls.", "720"),
+    "circumstance": ("The team has 300 points after 5 games.", "300"),
+    "object of an infinitive or participle": ("Tom has 8 apples left after giving 4 away.", "8"),
+    "subordinate clause": ("Each gets 8 slices, since there are 3 pizzas.", "8"),
+    "bound": ("It is greater than 5", None),
+    "operand": ("It is the square of 14", None),
+    "open end": ("It is 14 or more", None),
+    "that follows": ("We see 8 that match 3", "8"),
+}
+DENIED = {
+    "negation before": "It is not 14.",
+    "denied claim": "It is false that the answer is 14.",
+    "other than": "Anything but 14.",
+    "rejected": "We reject 14.",
+    "wrong answer": "The wrong answer is 14.",
+    "supposed": "If the answer were 14, we would be done.",
+    "negation after": "14 is not the answer.",
+    "does not work": "x = 14 does not work.",
+    "cannot be after": "14 cannot be right.",
+    "wrong after": "14 (wrong)",
+    "wrong remark": "The answer is 14 apples, which is wrong.",
+    "answered with no": "Is the answer 14? No.",
+    "foreign negation after": "14 ist nicht richtig",
+    "denial inside": r"\boxed{14 \text{ is wrong}}",
+    "doubt inside": r"\boxed{14 \text{ maybe}}",
+}
+
+
+def test_the_weights_are_the_ones_that_were_chosen():
+    assert {evidence.name: evidence.weight for evidence in EVIDENCE} == WEIGHTS
+
+
+@pytest.mark.parametrize(("sentence", "stated"), STATED.values(), ids=STATED)
+def test_each_piece_of_evidence_decides_a_sentence(sentence, stated):
+    number = find_answer_number(sentence, find_numbers(sentence))
+    assert (number.text if number else None) == stated
+
+
+def test_every_piece_of_evidence_has_its_sentence():
+    assert STATED.keys() == WEIGHTS.keys()
+
+
+def test_every_cue_of_denial_has_its_example():
+    assert DENIED.keys() == {cue.name for cue in CUES}
+
+
+@pytest.mark.parametrize("response", DENIED.values(), ids=DENIED)
+def test_each_cue_denies_an_answer(response):
+    assert not verify_math("14", response).correct
