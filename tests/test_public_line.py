@@ -22,12 +22,12 @@ PUBLIC: dict[str, set[str]] = {
         "token_rewards_of", "training", "verify",
     },
     "plaudit.engine": {
-        "Cache", "CacheStats", "DatasetSummary", "EndpointPolicy", "Scorer", "ScorerStats", "Usage", "guarded", "score",
-        "score_dataset", "score_ray_dataset",
+        "Cache", "CacheStats", "DatasetSummary", "EndpointPolicy", "Scorer", "ScorerStats", "Usage", "guarded",
+        "reward_key", "score", "score_dataset", "score_ray_dataset",
     },
     "plaudit.rollouts": {
-        "BadLine", "Completed", "Mode", "Rollout", "RolloutsReader", "RolloutsWriter", "ScoredRollout",
-        "check_resumable", "completed", "read_rollouts", "rest_of",
+        "BadLine", "Completed", "Mode", "Rollout", "RolloutsReader", "RolloutsWriter", "RunRecord",
+        "ScoredRollout", "check_resumable", "completed", "read_rollouts", "record_path", "rest_of",
     },
     "plaudit.normalize": {
         "GroupNormalizer", "MinMaxNormalizer", "Moments", "Normalizer", "QuantileNormalizer", "RankNormalizer",

@@ -1,6 +1,7 @@
 """Score many trajectories: in this process, on worker processes, on a Ray cluster; with deadlines and a cache."""
 
 from plaudit.engine.caching.cache import Cache, CacheStats
+from plaudit.engine.caching.fingerprint import reward_key
 from plaudit.engine.datasets import DatasetSummary, score_dataset
 from plaudit.engine.endpoint.guard import guarded
 from plaudit.engine.endpoint.policy import EndpointPolicy
@@ -18,6 +19,7 @@ __all__ = [
     "ScorerStats",
     "Usage",
     "guarded",
+    "reward_key",
     "score",
     "score_dataset",
     "score_ray_dataset",

@@ -18,17 +18,19 @@ from plaudit.contract.function import Rewarding
 from plaudit.contract.output import Status
 from plaudit.engine.backends.ray_actor import follow_driver
 from plaudit.engine.backends.ray_session import RaySession
+from plaudit.engine.caching.fingerprint import reward_key
 from plaudit.engine.scorer import Scorer
 from plaudit.engine.shipping import Shipment
 from plaudit.errors import InvalidSettings, PlauditError, RolloutsError, require
 from plaudit.loading import resolve
-from plaudit.rollouts import RolloutsWriter, read_rollouts
+from plaudit.rollouts import RolloutsWriter, RunRecord, read_rollouts
 from plaudit.rollouts.mapping import ColumnMapping
 
 __all__ = ["DatasetSummary", "score_dataset"]
 
 SUFFIXES = (".jsonl", ".jsonl.gz", ".parquet")
 UNFINISHED = ".unfinished"
+RECORD = ".run.json"
 MAX_RETRIES = 3  # of a file whose process or node died
 PathLike: TypeAlias = str | os.PathLike[str]
 
@@ -69,7 +71,8 @@ def score_dataset(
 ) -> DatasetSummary:
     """Score every rollouts file of a folder (or a list of files) into a file of the same name under `destination`.
 
-    An output appears when it is complete, so an interrupted run goes on where it stopped when it is started again. A
+    An output appears when it is complete, so an interrupted run goes on where it stopped when it is started again, with
+    the same reward and columns: others are refused. A
     file that cannot be read or scored is reported, and the others go on. Groups must not span files. With the backend
     "ray" files are scored at once, and all nodes must see `source` and `destination` under the same paths; with
     "processes" or "inline" one after the other on this machine.
@@ -84,8 +87,12 @@ def score_dataset(
     summary = DatasetSummary(skipped=[file for file, target in targets.items() if target.exists()])
     for file in summary.skipped:
         del targets[file]
+    record = RunRecord(repr(loaded.reward), reward_key(loaded.reward), {"columns": dict(columns or {})})
+    if summary.skipped:
+        record.check(home / RECORD, str(home))
     shutil.rmtree(job.unfinished, ignore_errors=True)  # what a killed run left
     job.unfinished.mkdir(parents=True)
+    record.write(home / RECORD)
     try:
         results = (
             _results_on_ray(job, targets, address, concurrency)

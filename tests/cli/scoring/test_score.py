@@ -125,10 +125,11 @@ def test_a_killed_run_resumes_without_losing_or_repeating_a_line(tmp_path):
     reward = tmp_path / "slow.py"
     reward.write_text(
         textwrap.dedent("""
+            import os
             import time
 
             def slow(response):
-                time.sleep(0.002)
+                time.sleep(float(os.environ["PAUSE_S"]))
                 return float(response) / 1000
         """)
     )
@@ -136,7 +137,8 @@ def test_a_killed_run_resumes_without_losing_or_repeating_a_line(tmp_path):
     count = 2000
     rollouts.write_text("".join(json.dumps({"prompt": "p", "response": str(n)}) + "\n" for n in range(count)))
     command = [sys.executable, "-m", "plaudit", "score", f"{reward}:slow", str(rollouts), "-o", str(out)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    slowly, quickly = ({**os.environ, "PAUSE_S": pause} for pause in ("0.002", "0"))
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=slowly)
     deadline = time.monotonic() + 60
     while (not out.exists() or out.stat().st_size < 20_000) and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -144,8 +146,7 @@ def test_a_killed_run_resumes_without_losing_or_repeating_a_line(tmp_path):
     process.wait()
     written = len(out.read_text().splitlines())
     assert 0 < written < count
-    reward.write_text("def slow(response):\n    return float(response) / 1000\n")
-    subprocess.run([*command, "--resume"], check=True, capture_output=True)
+    subprocess.run([*command, "--resume"], check=True, capture_output=True, env=quickly)
     rows = lines(out)
     assert [row["response"] for row in rows] == [str(n) for n in range(count)]
     assert [row["reward_output"]["reward"] for row in rows] == [n / 1000 for n in range(count)]
@@ -233,3 +234,39 @@ def test_a_folder_is_scored_file_by_file_without_ray(plaudit, rollouts, tmp_path
     (folder / "broken.jsonl").unlink()
     again = plaudit("score", "check_answer", folder, "-o", "scored")
     assert (again.code, "2 files were done before" in again.out) == (0, True)
+
+
+RESUMED_OTHERWISE = {
+    "another reward": (("math",), ("length",), "was made with MathReward(), and this is"),
+    "another parameter": (("length(target=3)",), ("length(target=4)",), "LengthReward(target=3), and this is"),
+    "other columns": (
+        ("length",),
+        ("length", "-c", "metadata=nothing"),
+        "was made with columns [], and this is columns ['metadata=nothing']",
+    ),
+    "another condition": (("length",), ("length", "--where", "id!=r0"), "and this is where ['id!=r0']"),
+}
+
+
+@pytest.mark.parametrize(("first", "then", "message"), RESUMED_OTHERWISE.values(), ids=RESUMED_OTHERWISE)
+def test_a_run_is_not_resumed_with_something_else(plaudit, rollouts, tmp_path, first, then, message):
+    out = tmp_path / "out.jsonl"
+    plaudit("score", first[0], rollouts, "-o", out, *first[1:])
+    kept = out.read_bytes().splitlines(keepends=True)[:2]
+    out.write_bytes(b"".join(kept))
+    ran = plaudit("score", then[0], rollouts, "-o", out, "--resume", *then[1:])
+    assert ran.code == 2
+    assert message in " ".join(ran.err.split())
+    assert "out.jsonl.run.json" in ran.err.replace("\n", "")
+    assert out.read_bytes() == b"".join(kept)
+
+
+def test_a_reward_that_was_edited_meanwhile_is_not_resumed(plaudit, rollouts, tmp_path):
+    (tmp_path / "own.py").write_text("def own(response):\n    return 1.0\n")
+    plaudit("score", "own.py:own", rollouts, "-o", "out.jsonl")
+    (tmp_path / "own.py").write_text("def own(response):\n    return 0.5\n")
+    ran = plaudit("score", "own.py:own", rollouts, "-o", "out.jsonl", "--resume")
+    assert ran.code == 2
+    assert "its code, or what it uses, has changed since" in " ".join(ran.err.split())
+    (tmp_path / "out.jsonl.run.json").unlink()
+    assert plaudit("score", "own.py:own", rollouts, "-o", "out.jsonl", "--resume").code == 0

@@ -46,12 +46,22 @@ from plaudit.cli.scoring.run_report import (
     build_selection,
     exit_code,
 )
-from plaudit.engine import Scorer
+from plaudit.engine import Scorer, reward_key
 from plaudit.errors import RolloutsError
 from plaudit.loading import spec_using
 from plaudit.report import Selection
 from plaudit.report.terminal.summary_table import render_engine_stats
-from plaudit.rollouts import Rollout, RolloutsReader, RolloutsWriter, ScoredRollout, completed, read_rollouts, rest_of
+from plaudit.rollouts import (
+    Rollout,
+    RolloutsReader,
+    RolloutsWriter,
+    RunRecord,
+    ScoredRollout,
+    completed,
+    read_rollouts,
+    record_path,
+    rest_of,
+)
 
 __all__ = ["score"]
 
@@ -100,12 +110,13 @@ def score(
         return score_folder(reward, Path(rollouts), out, engine, columns, json=json)
     _check_destination(out, rollouts, resume=resume, overwrite=overwrite)
     loaded = load_reward(reward, quiet=quiet)
+    record = RunRecord(repr(loaded.reward), reward_key(loaded.reward), {"columns": columns or [], "where": where or []})
     reader = open_rollouts(rollouts, columns, skip_bad=skip_bad)
     run = _Run(reader, build_selection(where, limit), build_report(by, against), out, resume=resume)
     with engine.scorer(loaded) as scorer:
         try:
             with (
-                _destination(out, resume=resume, overwrite=overwrite) as write,
+                _destination(out, record, resume=resume, overwrite=overwrite) as write,
                 show_progress("scoring", limit or count_lines(rollouts), quiet=quiet) as advance,
             ):
                 run.score(scorer, write, advance)
@@ -193,11 +204,16 @@ def _refuse_with_folder(options: dict[str, object]) -> None:
 
 
 @contextmanager
-def _destination(out: str | None, *, resume: bool, overwrite: bool) -> Iterator[Write]:
+def _destination(out: str | None, record: RunRecord, *, resume: bool, overwrite: bool) -> Iterator[Write]:
     if out is None:
         yield lambda rollout: None
     elif out == "-":
         yield lambda rollout: write_bytes(rollout.to_line())
     else:
+        beside = record_path(Path(out))
+        if resume and Path(out).exists():
+            record.check(beside, out)
         with RolloutsWriter(out, mode="resume" if resume else "new", overwrite=overwrite) as writer:
+            if out.endswith((".jsonl", ".gz")):  # others cannot be resumed
+                record.write(beside)
             yield writer.write

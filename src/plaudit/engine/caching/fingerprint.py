@@ -39,7 +39,7 @@ from plaudit.contract.function import RewardFunction
 from plaudit.engine.caching.origins import Home, Origin, origin_of
 from plaudit.engine.caching.purity import code_objects, find_impurity, is_generator
 
-__all__ = ["DIGEST_SIZE", "Fingerprint", "NotIdentified", "fingerprint", "identity"]
+__all__ = ["DIGEST_SIZE", "Fingerprint", "NotIdentified", "fingerprint", "identity", "reward_key"]
 
 DIGEST_SIZE = 16
 _LEADS_TO_ID = frozenset({"id", "named", "to_dict", "to_json", "to_builtins", "asdict", "astuple", "__struct_fields__"})
@@ -76,6 +76,18 @@ def fingerprint(reward: RewardFunction) -> Fingerprint:
     return Fingerprint(hashlib.blake2b(encoded, digest_size=DIGEST_SIZE).digest(), reads_id=walk.reads_id)
 
 
+def reward_key(reward: RewardFunction) -> str:
+    """A short key that changes with a reward's code and parameters; what cannot be identified counts by its type.
+
+    Unlike a fingerprint, it exists for every reward: it tells rewards apart, and says nothing of equal scores.
+    """
+    try:
+        encoded = _Walk([reward.name], strict=False).encoded(reward)
+    except RecursionError:
+        encoded = repr(reward).encode()
+    return hashlib.blake2b(encoded, digest_size=DIGEST_SIZE // 2).hexdigest()
+
+
 def identity(value: Any) -> bytes:
     """Bytes that stand for a value and its exact types; raises NotIdentified."""
     try:
@@ -87,8 +99,9 @@ def identity(value: Any) -> bytes:
 class _Walk:
     """Turns values into bytes; code and objects that are met again are referred to by number, so that circles end."""
 
-    def __init__(self, path: list[str]) -> None:
+    def __init__(self, path: list[str], *, strict: bool = True) -> None:
         self.reads_id = False
+        self._strict = strict  # else what cannot be identified counts by its type
         self._path = path
         self._met: dict[int, tuple[int, Any]] = {}  # keeps the values alive, or an id could come again
         self._origins: dict[str | None, Origin] = {}
@@ -137,7 +150,7 @@ class _Walk:
         ]
         if origin.home is not Home.OWN:
             return _joined("function", [*known, *closed])
-        if impurity := find_impurity(function):
+        if self._strict and (impurity := find_impurity(function)):
             raise NotIdentified(impurity)
         held = {**vars(function), "defaults": function.__defaults__, "keywords": function.__kwdefaults__}
         reached = [self._sorted(held), self._sorted(self._reached(function))]
@@ -177,14 +190,14 @@ class _Walk:
         return self.sequence((type(value), {name: getattr(value, name) for name in value.__struct_fields__}))
 
     def reward(self, reward: RewardFunction) -> bytes:
-        if not reward.deterministic:
+        if self._strict and not reward.deterministic:
             raise NotIdentified(f"{reward.name} is not deterministic: the same sample may score differently next time")
         return self.reduced(reward)
 
     def reduced(self, value: object) -> bytes:
         """An object as pickling takes it apart; foreign objects that do this their own way may hold whole models."""
         kind = type(value)
-        if is_generator(value):
+        if self._strict and is_generator(value):
             raise NotIdentified(
                 f"{'.'.join(self._path)} is a source of random numbers: the same sample may score differently next "
                 "time; say deterministic=False"
@@ -193,11 +206,11 @@ class _Walk:
             return self.sequence((kind, buffer.format, buffer.shape, buffer.tobytes()))
         by = next(owner for owner in kind.__mro__ if not {"__reduce__", "__reduce_ex__"}.isdisjoint(vars(owner)))
         if kind not in copyreg.dispatch_table and self._origin(by.__module__).home is Home.INSTALLED:
-            raise self._unidentified(value)
+            return self._opaque(value)
         try:
             parts: Any = copyreg.dispatch_table.get(kind, _reduce)(value)  # type: ignore[no-untyped-call]  # in typeshed
-        except _NOT_REDUCED as error:
-            raise self._unidentified(value) from error
+        except _NOT_REDUCED:
+            return self._opaque(value)
         if isinstance(parts, str):
             return self.sequence((kind, parts))
         made, arguments, state, items, pairs = (*parts, None, None, None)[:5]
@@ -208,7 +221,7 @@ class _Walk:
         """A value by itself: within a set, numbers that refer back would follow the order of the hash seed."""
         if type(value) in _SCALARS:
             return self.encoded(value)
-        walk = _Walk(self._path)
+        walk = _Walk(self._path, strict=self._strict)
         encoded = walk.encoded(value)
         self.reads_id |= walk.reads_id
         return encoded
@@ -251,7 +264,7 @@ class _Walk:
             if full in sys.modules and self._is_own(full):
                 return sys.modules[full]
         root = name.partition(".")[0]
-        if self._is_own(root):
+        if self._strict and self._is_own(root):
             raise NotIdentified(
                 f"{function.__name__} imports {name!r} only while it runs, so its code is not known before; "
                 "import it at the top of the file"
@@ -266,8 +279,11 @@ class _Walk:
             self._origins[name] = origin_of(name)
         return self._origins[name]
 
-    def _unidentified(self, value: object) -> NotIdentified:
-        return NotIdentified(
+    def _opaque(self, value: object) -> bytes:
+        """What no bytes can stand for: an error that names it, or its type where that is enough."""
+        if not self._strict:
+            return self.encoded(type(value))
+        raise NotIdentified(
             f"{'.'.join(self._path)} is a {type(value).__name__}, which cannot be identified; open it when it is "
             "first used, or define __getstate__ to leave it out"
         )
