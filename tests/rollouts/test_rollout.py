@@ -83,7 +83,7 @@ def test_an_unscored_rollout_has_no_output_key():
 
 def test_a_column_in_the_place_of_the_output_is_refused():
     with pytest.raises(RolloutsError, match="may not be called 'reward_output'"):
-        Rollout(Trajectory("p", "r", columns={"reward_output": 1}))
+        Rollout(Trajectory("p", "r", columns={"reward_output": 1})).to_line()
 
 
 def test_what_json_cannot_hold_is_refused_with_its_place():
