@@ -5,8 +5,12 @@
 """
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 pytest_plugins = ["pytester"]
+
+settings.register_profile("plaudit", deadline=None, suppress_health_check=[HealthCheck.too_slow])  # machines are busy
+settings.load_profile("plaudit")
 
 # What trains, starts Ray, loads a language model, runs hundreds of programs or proves by brute force; slowest first.
 # Chosen by what `--durations` shows: a test of more than about two seconds belongs here, or its file.
@@ -43,6 +47,9 @@ SLOW = (
     "tests/rewards/test_attacks.py::test_a_megabyte_of_anything_is_scored",
     "tests/cli/training/",
     "tests/cli/test_bad_input.py",
+    "tests/cli/test_output.py",
+    "tests/cli/rewards/test_check_and_test.py::test_a_reward_that_hangs",
+    "tests/testing/checking/test_deadline.py",
     "tests/cli/scoring/test_score.py::test_a_killed_run_resumes",
     "tests/cli/scoring/test_score.py::test_colour_follows",
     "tests/cli/scoring/test_score.py::test_a_reader_that_leaves_early",
@@ -52,6 +59,7 @@ SLOW = (
     "tests/contract/test_alignment.py::test_the_sum_is_kept",
     "tests/verify/math/test_math_accuracy.py",
     "tests/test_public_line.py::test_a_users_script",
+    "tests/test_public_line.py::test_a_mistake",
 )
 
 
