@@ -17,13 +17,13 @@ ROOT = Path(__file__).parent.parent
 PUBLIC: dict[str, set[str]] = {
     "plaudit": {
         "CompositeReward", "FunctionReward", "RewardFunction", "RewardOutput", "Status", "Step", "Tokens", "Trajectory",
-        "__version__", "agents", "checks", "compose", "engine", "errors", "examples", "load", "loading", "normalize",
-        "report", "reward", "rewards", "rollouts", "sandbox", "schedules", "score", "shaping", "testing",
+        "__version__", "agents", "checks", "compose", "engine", "errors", "examples", "export", "load", "loading",
+        "normalize", "report", "reward", "rewards", "rollouts", "sandbox", "schedules", "score", "shaping", "testing",
         "token_rewards_of", "training", "verify",
     },
     "plaudit.engine": {
-        "Cache", "CacheStats", "DatasetSummary", "EndpointPolicy", "Scorer", "ScorerStats", "Usage", "guarded",
-        "reward_key", "score", "score_dataset", "score_ray_dataset",
+        "Cache", "CacheStats", "DatasetSummary", "EndpointPolicy", "Scorer", "ScorerStats", "Usage", "export",
+        "guarded", "reward_key", "score", "score_dataset", "score_ray_dataset",
     },
     "plaudit.rollouts": {
         "BadLine", "Completed", "Mode", "Rollout", "RolloutsReader", "RolloutsWriter", "RunRecord",

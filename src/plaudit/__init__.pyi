@@ -22,6 +22,7 @@ from .contract.function import RewardFunction as RewardFunction
 from .contract.function import reward as reward
 from .contract.output import RewardOutput as RewardOutput
 from .contract.output import Status as Status
+from .engine import export as export
 from .engine import score as score
 from .loading import load as load
 from .trajectory import Step as Step

@@ -16,6 +16,7 @@ from typing import Any
 from plaudit.contract.boundary import Style, score_samples
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput
+from plaudit.dialects.export import ExportedReward, OnUnscored
 from plaudit.trajectory import Trajectory
 
 __all__ = [
@@ -30,7 +31,10 @@ def _never(candidate: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """One foreign convention; `packages` are the imports that tell it from others of the same shape."""
+    """One foreign convention; `packages` are the imports that tell it from others of the same shape.
+
+    `export` makes one of our rewards follow it, where that is possible.
+    """
 
     name: str
     convention: str
@@ -38,6 +42,8 @@ class Dialect:
     to_reward: Callable[[Any], RewardFunction]
     recognises: Callable[[Any], bool] = _never
     resembles: Callable[[Any], bool] = _never
+    export: type[ExportedReward] | None = None
+    on_unscored: OnUnscored = OnUnscored.RAISE
 
     def fits(self, candidate: Any) -> bool:
         """Whether the candidate could be called as this convention has it."""

@@ -6,6 +6,7 @@ from plaudit.engine.datasets import DatasetSummary, score_dataset
 from plaudit.engine.endpoint.guard import guarded
 from plaudit.engine.endpoint.policy import EndpointPolicy
 from plaudit.engine.endpoint.usage import Usage
+from plaudit.engine.exporting import export
 from plaudit.engine.ray_data import score_ray_dataset
 from plaudit.engine.scorer import Scorer, score
 from plaudit.engine.stats import ScorerStats
@@ -18,6 +19,7 @@ __all__ = [
     "Scorer",
     "ScorerStats",
     "Usage",
+    "export",
     "guarded",
     "reward_key",
     "score",
