@@ -13,7 +13,7 @@ import typer
 from typer.exceptions import TyperException
 
 from plaudit.cli.console import print_message, reserve_stdout
-from plaudit.cli.rewards import catalogue, check, test
+from plaudit.cli.rewards import catalogue, check, init, test
 from plaudit.cli.scoring import explain, score, summary
 from plaudit.cli.system import doctor, run_code, verify, version
 from plaudit.cli.training import evaluate, merge, sample, train
@@ -32,6 +32,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 COMMANDS: dict[str, Callable[..., int | None]] = {
+    "init": init.init,
     "score": score.score,
     "summary": summary.summary,
     "explain": explain.explain,

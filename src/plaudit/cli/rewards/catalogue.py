@@ -1,17 +1,27 @@
 """`plaudit rewards`: what there is, and what each one does."""
 
-from dataclasses import asdict
-from typing import Annotated
+import inspect
+import re
+from dataclasses import asdict, dataclass, field
+from typing import Annotated, Any
 
 import typer
+from rich.console import RenderableType
 from rich.text import Text
 
 from plaudit.cli.console import print_json, print_result, reserve_stdout
 from plaudit.cli.options import JsonOption
-from plaudit.loading import available, listing_of
+from plaudit.contract.combination import Combination
+from plaudit.contract.function import FunctionReward, RewardFunction
+from plaudit.loading import available, listing_of, resolve
+from plaudit.loading.building import is_reward_class, signature_of
+from plaudit.loading.catalogue import find_named
 from plaudit.report.terminal.formatting import bare_table
+from plaudit.report.terminal.sample_view import component_weights
 
 __all__ = ["app"]
+
+MAX_DEFAULT = 40
 
 app = typer.Typer(help="List the rewards that can be named without a file, or show one.", invoke_without_command=True)
 
@@ -37,12 +47,111 @@ def list_rewards(context: typer.Context, json: JsonOption = False) -> None:
 
 @app.command("show")
 @reserve_stdout()
-def show_reward(name: Annotated[str, typer.Argument(metavar="NAME")], json: JsonOption = False) -> None:
-    """Show what one reward measures and how to configure it."""
-    listing = listing_of(name)
+def show_reward(
+    spec: Annotated[str, typer.Argument(metavar="REWARD", help="A name, a file, a .yaml file or an expression.")],
+    json: JsonOption = False,
+) -> None:
+    """Show what a reward measures, how to configure it and what it promises."""
+    description = _describe_named(spec) if spec.isidentifier() else _describe_loaded(spec)
     if json:
-        print_json(asdict(listing))
+        print_json(description.to_dict())
     else:
-        print_result(
-            Text(f"{listing.name}{listing.signature}", style="bold"), Text(listing.doc), f"\n({listing.origin})"
-        )
+        print_result(*description.render())
+
+
+@dataclass(frozen=True, slots=True)
+class _Parameter:
+    """One parameter: how it is written, and what the documentation says about it."""
+
+    name: str
+    declaration: str
+    doc: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Description:
+    """What is known about a reward."""
+
+    title: str
+    doc: str
+    origin: str
+    parameters: list[_Parameter] = field(default_factory=list)
+    parts: dict[str, str] = field(default_factory=dict)
+    """The rewards that it is made of, each with its weight where it has one."""
+    promises: dict[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return asdict(self)
+
+    def render(self) -> list[RenderableType]:
+        """Lines and tables for the terminal."""
+        paragraphs = [" ".join(paragraph.split()) for paragraph in self.doc.split("\n\n") if paragraph.strip()]
+        shown: list[RenderableType] = [Text(self.title, style="bold"), *map(Text, paragraphs)]
+        tables = {"parameters": {p.declaration: p.doc for p in self.parameters}, "made of": self.parts}
+        for title, rows in tables.items():
+            if rows:
+                table = bare_table(f"\n{title}", "")
+                for name, text in rows.items():
+                    table.add_row(Text(f"  {name}"), Text(text))
+                shown.append(table)
+        facts = [f"{name} {value}" for name, value in self.promises.items() if value is not None]
+        return [*shown, "", Text(", ".join([self.origin, *facts]), style="dim")]
+
+
+def _describe_named(name: str) -> _Description:
+    listing, target = listing_of(name), find_named(name)
+    value = None if target is None else target.value
+    parameters = _parameters(value, listing.doc) if is_reward_class(value) else []
+    title = f"{name}({', '.join(one.name for one in parameters)})" if parameters else name
+    return _Description(title, listing.doc, listing.origin, parameters, promises=_promises(value))
+
+
+def _describe_loaded(spec: str) -> _Description:
+    loaded = resolve(spec)
+    reward = loaded.reward
+    documented = reward.function if isinstance(reward, FunctionReward) else type(reward)
+    doc = "" if isinstance(reward, Combination) else inspect.getdoc(documented) or ""
+    origin = loaded.origin if loaded.convention == "plaudit" else f"{loaded.origin}, as {loaded.convention}"
+    parameters = [] if isinstance(reward, Combination) else _parameters(documented, doc)
+    return _Description(repr(reward), doc, origin, parameters, _parts(reward), _promises(reward))
+
+
+def _parameters(value: Any, doc: str) -> list[_Parameter]:
+    """The parameters of a class, or the columns that a function asks for."""
+    sentences = re.split(r"(?<=[.;])\s+", " ".join(doc.split()))
+    parameters = []
+    for name, parameter in signature_of(value).parameters.items():
+        about = next((sentence for sentence in sentences if f"`{name}`" in sentence), "")
+        parameters.append(_Parameter(name, _declaration(parameter), about))
+    return parameters
+
+
+def _declaration(parameter: inspect.Parameter) -> str:
+    """A parameter as it is written, without a type or a default that would fill the line."""
+    if parameter.default is parameter.empty:
+        return parameter.name
+    default = repr(parameter.default)
+    return f"{parameter.name} = {default if len(default) <= MAX_DEFAULT else type(parameter.default).__name__ + '(…)'}"
+
+
+def _parts(reward: RewardFunction) -> dict[str, str]:
+    """The parts of a combination by name; what only clips or names is looked through."""
+    while isinstance(reward, Combination) and len(reward.parts) == 1:
+        reward = reward.parts[0]
+    if not isinstance(reward, Combination):
+        return {}
+    weights = component_weights(reward, 0)
+    return {
+        name: f"{weights[name]:g} * {part!r}" if name in weights else repr(part)
+        for name, part in zip(reward.component_names, reward.parts, strict=True)
+    }
+
+
+def _promises(reward: Any) -> dict[str, Any]:
+    bounds = getattr(reward, "bounds", None)
+    return {
+        "scope": getattr(reward, "scope", None),
+        "bounds": f"{bounds[0]:g} to {bounds[1]:g}" if isinstance(bounds, tuple) else None,
+        "": None if getattr(reward, "deterministic", True) else "not deterministic",
+    }

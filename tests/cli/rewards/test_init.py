@@ -1,0 +1,48 @@
+"""What `plaudit init` writes works at once."""
+
+import subprocess
+import sys
+
+import pytest
+
+
+@pytest.fixture
+def project(plaudit, tmp_path, monkeypatch):
+    assert plaudit("init", "new").code == 0
+    monkeypatch.chdir(tmp_path / "new")
+    return tmp_path / "new"
+
+
+def test_the_cases_pass_and_the_contract_is_kept(plaudit, project):
+    assert "5 of 5 cases passed" in plaudit("test", "reward.cases.yaml").out
+    assert "nothing found" in plaudit("check", "reward.py", "rollouts.jsonl").out
+
+
+def test_its_rollouts_are_scored_and_explained(plaudit, project):
+    ran = plaudit("score", "reward.py", "rollouts.jsonl", "--json", "-q")
+    assert ran.json["statuses"] == {"ok": 12}
+    assert 0 < ran.json["reward"]["mean"] < 1
+    assert "the last number is" in plaudit("explain", "reward.py", "rollouts.jsonl").out
+
+
+def test_its_tests_pass(project):
+    done = subprocess.run([sys.executable, "-m", "pytest", "-q", str(project)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+    assert "7 passed" in done.stdout
+
+
+def test_its_config_trains(plaudit, project):
+    small = ["steps=1", "sampling.prompts_per_step=2", "sampling.samples_per_prompt=2", "model.warm_start_steps=1"]
+    ran = plaudit("train", "train.yaml", *small, "eval.samples=1", "--json", "-q")
+    assert ran.code == 0, ran.err
+    assert (project / "run" / "model").exists()
+
+
+def test_nothing_is_overwritten_unless_told(plaudit, project):
+    (project / "reward.py").write_text("precious\n")
+    ran = plaudit("init")
+    assert ran.code == 2
+    assert "reward.py" in ran.err
+    assert (project / "reward.py").read_text() == "precious\n"
+    assert plaudit("init", "--overwrite").code == 0
+    assert "precious" not in (project / "reward.py").read_text()
