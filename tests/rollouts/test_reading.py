@@ -131,9 +131,9 @@ def test_a_folder_is_an_error_that_names_a_file_in_it(data):
         read_rollouts(path.parent)
 
 
-@pytest.mark.parametrize("name", ["data.json", "data.csv", "data"])
+@pytest.mark.parametrize("name", ["data.json", "data.tsv", "data"])
 def test_an_unknown_suffix_is_an_error_with_the_known_ones(data, name):
-    with pytest.raises(RolloutsError, match=r"rollouts files end in \.jsonl, \.jsonl\.gz or \.parquet"):
+    with pytest.raises(RolloutsError, match=r"rollouts files end in \.jsonl, \.jsonl\.gz, \.parquet or \.csv"):
         read_rollouts(data(GOOD, name))
 
 

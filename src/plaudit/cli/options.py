@@ -41,7 +41,7 @@ ChatTemplateOption: TypeAlias = Annotated[
     typer.Option("--chat-template", metavar="NAME", help="Chat prompts as text: chatml, llama3, gemma, a tokenizer."),
 ]
 RolloutsArgument: TypeAlias = Annotated[
-    str, typer.Argument(metavar="ROLLOUTS", help="JSON lines (.jsonl, .gz), .parquet, or - for standard input.")
+    str, typer.Argument(metavar="ROLLOUTS", help="JSON lines (.jsonl, .gz), .parquet, .csv, or - for standard input.")
 ]
 ColumnsOption: TypeAlias = Annotated[
     list[str] | None,

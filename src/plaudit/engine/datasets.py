@@ -28,7 +28,7 @@ from plaudit.rollouts.mapping import ColumnMapping
 
 __all__ = ["DatasetSummary", "score_dataset"]
 
-SUFFIXES = (".jsonl", ".jsonl.gz", ".parquet")
+SUFFIXES = (".jsonl", ".jsonl.gz", ".parquet", ".csv")
 UNFINISHED = ".unfinished"
 RECORD = ".run.json"
 MAX_RETRIES = 3  # of a file whose process or node died

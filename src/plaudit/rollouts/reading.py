@@ -22,7 +22,7 @@ MAX_BAD_KEPT = 100
 def read_rollouts(
     path: str | os.PathLike[str] | BinaryIO, *, columns: Mapping[str, str] | None = None, skip_bad: bool = False
 ) -> "RolloutsReader":
-    """The rollouts of a `.jsonl`, `.jsonl.gz` or `.parquet` file, or of an open binary stream of JSON lines.
+    """The rollouts of a `.jsonl`, `.jsonl.gz`, `.parquet` or `.csv` file, or of an open binary stream of JSON lines.
 
     `columns` says which column holds which field (`{"response": "text"}`, `{"ground_truth": "reward_model.truth"}`);
     usual foreign names are found without it. With `skip_bad` a bad line is noted in `.bad` instead of raised.

@@ -34,9 +34,9 @@ class Completed:
 def completed(path: str | os.PathLike[str]) -> Completed:
     """How far an output file has come; a file that does not exist yet has come nowhere."""
     place = Path(path)
-    if place.suffix.lower() == ".parquet":
+    if place.suffix.lower() in (".parquet", ".csv"):
         raise RolloutsError(
-            f"{place}: a Parquet file appears only when it is complete; resume needs .jsonl or .jsonl.gz"
+            f"{place}: a Parquet or CSV file appears only when it is complete; resume needs .jsonl or .jsonl.gz"
         )
     opening = by_suffix(place, _SOURCES)
     if not place.exists():

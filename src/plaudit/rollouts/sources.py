@@ -1,4 +1,4 @@
-"""Where rollouts come from: a file of JSON lines, plain or gzip, a stream, or Parquet; the suffix decides.
+"""Where rollouts come from: a file of JSON lines, plain or gzip, a stream, Parquet or CSV; the suffix decides.
 
 A source gives raw rows with their numbers and decodes them on demand, so that one broken row stops nobody else. What a
 crash leaves at the end of a file is not an error: half a last line, or half a gzip member, is held back and noted as
@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, Protocol, TypeVar
 
 from plaudit import jsonline
 from plaudit.errors import RolloutsError, did_you_mean
+from plaudit.rollouts.csv_format import CsvSource
 from plaudit.rollouts.parquet import ParquetSource
 
 __all__ = ["CHUNK", "GzipMembers", "LineSource", "Lines", "Source", "by_suffix", "is_torn", "source_of"]
@@ -94,6 +95,7 @@ _SOURCES: dict[str, Callable[[Path], Source]] = {
     ".jsonl": LineSource.of_file,
     ".gz": LineSource.of_gzip,
     ".parquet": ParquetSource,
+    ".csv": CsvSource,
 }
 
 
@@ -117,7 +119,7 @@ def by_suffix(path: Path, table: dict[str, T]) -> T:
     if suffix not in table:
         raise RolloutsError(
             f"{path}: {f'the suffix {suffix!r}' if suffix else 'no suffix'} says no known format"
-            f"{did_you_mean(suffix, table)} (rollouts files end in .jsonl, .jsonl.gz or .parquet)"
+            f"{did_you_mean(suffix, table)} (rollouts files end in .jsonl, .jsonl.gz, .parquet or .csv)"
         )
     return table[suffix]
 

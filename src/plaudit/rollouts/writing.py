@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, Literal, Protocol, TypeAlias
 
 from plaudit import jsonline
 from plaudit.errors import RolloutsError, did_you_mean, require
+from plaudit.rollouts.csv_format import write_csv
 from plaudit.rollouts.parquet import write_parquet
 from plaudit.rollouts.repairing import repair_gzip, repair_lines
 from plaudit.rollouts.rollout import Rollout
@@ -27,7 +28,7 @@ FLUSH_SECONDS = 0.5
 
 
 class RolloutsWriter:
-    """Writes rollouts to a `.jsonl`, `.jsonl.gz` or `.parquet` file; use it as a context manager.
+    """Writes rollouts to a `.jsonl`, `.jsonl.gz`, `.parquet` or `.csv` file; use it as a context manager.
 
     `new` refuses to replace a file unless `overwrite`; `append` and `resume` repair the end of the file and go on
     after it. A rollout that cannot be written raises before anything of it is written, and the next one can be.
@@ -51,7 +52,7 @@ class RolloutsWriter:
         self._sink.flush()
 
     def close(self, *, complete: bool = True) -> None:
-        """Finish the file. A Parquet file appears only when it is `complete`."""
+        """Finish the file. A Parquet or CSV file appears only when it is `complete`."""
         self._sink.close(complete=complete)
 
     def __enter__(self) -> "RolloutsWriter":
@@ -108,12 +109,11 @@ class _LineSink:
         self._leaving, self._sent = b"", []
 
 
-class _ParquetSink:
-    """Lines to a file beside the target, which becomes the Parquet file when all are there."""
+class _ConvertedSink:
+    """Lines to a file beside the target, which becomes the Parquet or CSV file when all are there."""
 
-    def __init__(self, path: Path) -> None:
-        require("pyarrow", extra="parquet", purpose="writing Parquet")
-        self._path = path
+    def __init__(self, path: Path, convert: Callable[[Callable[[], Iterator[dict[str, Any]]], str], None]) -> None:
+        self._path, self._convert = path, convert
         self._spool = path.with_name(f"{path.name}.partial.jsonl")
         self._lines = _LineSink(self._spool, _open(self._spool, "wb"), bytes)
 
@@ -127,7 +127,7 @@ class _ParquetSink:
         self._lines.close(complete=complete)
         if complete and self._spool.exists():  # closing twice is closing once
             partial = self._path.with_name(f"{self._path.name}.partial")
-            write_parquet(self._rows, str(partial))
+            self._convert(self._rows, str(partial))
             os.replace(partial, self._path)
             self._spool.unlink()
 
@@ -144,20 +144,31 @@ def _gzip_sink(path: Path, mode: Mode, overwrite: bool) -> _Sink:
 
 
 def _parquet_sink(path: Path, mode: Mode, overwrite: bool) -> _Sink:
+    require("pyarrow", extra="parquet", purpose="writing Parquet")
+    _refuse_continuing(path, mode, overwrite, "a Parquet")
+    return _ConvertedSink(path, write_parquet)
+
+
+def _csv_sink(path: Path, mode: Mode, overwrite: bool) -> _Sink:
+    _refuse_continuing(path, mode, overwrite, "a CSV")
+    return _ConvertedSink(path, write_csv)
+
+
+def _refuse_continuing(path: Path, mode: Mode, overwrite: bool, kind: str) -> None:
     if mode != "new":
         raise RolloutsError(
-            f"{path}: nothing can be added to a Parquet file; write {path.with_suffix('.jsonl').name} "
+            f"{path}: nothing can be added to {kind} file; write {path.with_suffix('.jsonl').name} "
             "(or .jsonl.gz), which can be continued, and convert it when it is complete"
         )
     if not overwrite:
         _refuse_existing(path)
-    return _ParquetSink(path)
 
 
 _SINKS: dict[str, Callable[[Path, Mode, bool], _Sink]] = {
     ".jsonl": _plain_sink,
     ".gz": _gzip_sink,
     ".parquet": _parquet_sink,
+    ".csv": _csv_sink,
 }
 
 

@@ -33,7 +33,7 @@ def test_its_tests_pass(project):
 
 def test_its_config_trains(plaudit, project):
     small = ["steps=1", "sampling.prompts_per_step=2", "sampling.samples_per_prompt=2", "model.warm_start_steps=1"]
-    ran = plaudit("train", "train.yaml", *small, "eval.samples=1", "--json", "-q")
+    ran = plaudit("train", "train.yaml", *small, "eval.prompts=2", "--json", "-q")
     assert ran.code == 0, ran.err
     assert (project / "run" / "model").exists()
 

@@ -1,3 +1,4 @@
+import csv
 import json
 import os
 import signal
@@ -190,6 +191,18 @@ def test_other_formats_are_read_and_written(plaudit, rollouts, tmp_path, suffix)
     assert plaudit("score", "check_answer", packed, "-o", again).code == 0
     kept = [{key: row[key] for key in row if key != "reward_output"} for row in lines(again)]
     assert kept == lines(rollouts)
+
+
+def test_csv_goes_in_and_out(plaudit, tmp_path):
+    (tmp_path / "in.csv").write_text('question,completion,answer,level\n"2+2, is?","The answer is 4.",4,1\n3?,,5,2\n')
+    ran = plaudit("score", "check_answer", "in.csv", "-o", "out.csv", "--where", "level>=1")
+    assert ran.code == 0, ran.err
+    head, first, second = csv.reader((tmp_path / "out.csv").read_text().splitlines())
+    rows = [dict(zip(head, row, strict=True)) for row in (first, second)]
+    assert [row["reward_output.reward"] for row in rows] == ["1.0", "0.0"]
+    assert (rows[0]["prompt"], rows[1]["response"]) == ("2+2, is?", "")
+    again = plaudit("summary", "out.csv", "--by", "level", "--json")
+    assert {level: one["reward"] for level, one in again.json["by"]["level"].items()} == {"1": 1.0, "2": 0.0}
 
 
 def test_the_end_says_where_it_wrote(plaudit, rollouts):

@@ -1,0 +1,44 @@
+import pytest
+
+from plaudit import RewardOutput, Status, Trajectory
+from plaudit.errors import RolloutsError
+from plaudit.rollouts import Rollout, RolloutsWriter, read_rollouts
+
+CHAT = [{"role": "user", "content": 'He said "hi",\nthen left'}]
+ROLLOUTS = [
+    Rollout(Trajectory(prompt=CHAT, response='a, b\n"c"', metadata={"level": 3, "tags": ["x"]}, id="1")),
+    Rollout(Trajectory(prompt="[not JSON", response="", ground_truth="4"), RewardOutput(0.5, score=1.0, reason="ok")),
+    Rollout(Trajectory(prompt="p", response="é 日本 😀 \x00"), RewardOutput.unscored(Status.ERROR, "no")),
+]
+
+
+def test_what_is_written_is_read_back(tmp_path):
+    with RolloutsWriter(tmp_path / "out.csv") as writer:
+        for rollout in ROLLOUTS:
+            writer.write(rollout)
+    assert [one.to_dict() for one in read_rollouts(tmp_path / "out.csv")] == [one.to_dict() for one in ROLLOUTS]
+
+
+def test_a_long_response_is_read(tmp_path):
+    (tmp_path / "long.csv").write_text("prompt,response\np," + "word " * 100_000 + "\n")
+    [rollout] = read_rollouts(tmp_path / "long.csv")
+    assert len(rollout.trajectory.response) == 500_000
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"prompt,response\np,r,more\n", ":2: more cells than columns"),
+        (b'prompt,response\n"a\nb",r\np,r,more\n', ":4: more cells than columns"),
+        (b"prompt,prompt\np,r\n", ":1: a column name stands twice"),
+        (b"prompt,response,metadata\np,r,{broken\n", ":2: metadata must be JSON"),
+        (b'prompt,response\n"p,r\n', "not CSV"),
+        (b"prompt,response\np,\xff\n", "not UTF-8"),
+        (b"prompt,response\n", "holds no rollouts"),
+        (b"prompt,text\np,r\n", "--columns response=text"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_named_with_its_line(tmp_path, content, message):
+    (tmp_path / "data.csv").write_bytes(content)
+    with pytest.raises(RolloutsError, match=message):
+        list(read_rollouts(tmp_path / "data.csv"))
