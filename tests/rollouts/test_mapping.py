@@ -100,7 +100,6 @@ CHOSEN = {
         {"prompt": "a", "response": "b"},
         {"prompt": "b", "response": "a"},
     ),
-    "already renamed": ({"response": "text"}, {"prompt": "p", "response": "r"}, {"prompt": "p", "response": "r"}),
     "itself": ({"response": "response"}, {"prompt": "p", "response": "r"}, {"prompt": "p", "response": "r"}),
     "messages elsewhere": ({"messages": "chat"}, {"chat": [USER, ANSWER]}, {"prompt": [USER], "response": "4"}),
 }
@@ -130,6 +129,16 @@ REFUSED = {
     "chosen column missing": (
         {"response": "txet"},
         {"prompt": "p", "text": "t"},
+        "no column 'txet' to read 'response' from; did you mean 'text'",
+    ),
+    "chosen column missing, the field itself there": (
+        {"response": "nosuchcolumn"},
+        {"prompt": "p", "response": "r"},
+        "no column 'nosuchcolumn' to read 'response' from; there is 'response' itself: leave out response=nosuchcolumn",
+    ),
+    "chosen column misspelt, the field itself there": (
+        {"response": "txet"},
+        {"prompt": "p", "response": "r", "text": "t"},
         "no column 'txet' to read 'response' from; did you mean 'text'",
     ),
     "both and different": (

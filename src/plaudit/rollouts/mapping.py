@@ -60,12 +60,11 @@ class ColumnMapping:
 def _chosen_value(row: Mapping[str, Any], name: str, column: str, taken: set[str]) -> Any:
     value = _lookup(row, column)
     own = row.get(name, _ABSENT) if name not in taken or name == column else _ABSENT
-    if value is _ABSENT and own is _ABSENT:
-        raise RolloutsError(
-            f"no column {column!r} to read {name!r} from{did_you_mean(column, row)} (found {_listed(row)})"
-        )
-    if value is _ABSENT:  # a file that plaudit wrote: the column has our name already
-        return own
+    if value is _ABSENT:
+        hint = did_you_mean(column, row)
+        if own is not _ABSENT and not hint:
+            hint = f"; there is {name!r} itself: leave out {name}={column} to read that"
+        raise RolloutsError(f"no column {column!r} to read {name!r} from{hint} (found {_list_columns(row)})")
     if own is not _ABSENT and own != value:
         raise RolloutsError(
             f"both {name!r} and {column!r} are there and differ; leave out {name}={column} to read {name!r}, "
@@ -146,10 +145,10 @@ def _missing(name: str, row: Mapping[str, Any], ours: Mapping[str, Any]) -> Roll
     free = [column for column in ours if column not in MAPPABLE and isinstance(ours[column], str | list)]
     guess = free[0] if len(free) == 1 else "COLUMN"
     return RolloutsError(
-        f"no {name!r} column{did_you_mean(name, row)} (found {_listed(row)}); "
+        f"no {name!r} column{did_you_mean(name, row)} (found {_list_columns(row)}); "
         f"say which column holds it: --columns {name}={guess}"
     )
 
 
-def _listed(row: Mapping[str, Any]) -> str:
+def _list_columns(row: Mapping[str, Any]) -> str:
     return ", ".join(row) or "no columns at all"
