@@ -55,7 +55,7 @@ class ZScoreNormalizer(Normalizer):
     def normalize(
         self, values: Sequence[float | None], groups: Sequence[Hashable], tasks: Sequence[str | None]
     ) -> list[Scaled | None]:
-        return _standardized(values, statistics.pstdev, self.epsilon)
+        return _standardize(values, statistics.pstdev, self.epsilon)
 
 
 @dataclass(frozen=True)
@@ -85,9 +85,9 @@ class GroupNormalizer(Normalizer):
     def normalize(
         self, values: Sequence[float | None], groups: Sequence[Hashable], tasks: Sequence[str | None]
     ) -> list[Scaled | None]:
-        spread: Callable[[Sequence[float]], float] = _unbiased if self.scale else _one
+        spread: Callable[[Sequence[float]], float] = _sample_std if self.scale else _one
         epsilon = self.epsilon if self.scale else 0.0
-        return _per_key(groups, values, lambda part: _standardized(part, spread, epsilon))
+        return _per_key(groups, values, lambda part: _standardize(part, spread, epsilon))
 
 
 @dataclass(frozen=True)
@@ -155,14 +155,14 @@ class RunningNormalizer(Normalizer):
         for value, task in zip(values, tasks, strict=True):
             if value is not None:
                 self.moments.setdefault(task or "", Moments()).add(value)
-        return [self._scaled(value, task or "") for value, task in zip(values, tasks, strict=True)]
+        return [self._scale(value, task or "") for value, task in zip(values, tasks, strict=True)]
 
     def merge(self, other: "RunningNormalizer") -> None:
         """Take in what another process has seen."""
         for task, moments in other.moments.items():
             self.moments.setdefault(task, Moments()).merge(moments)
 
-    def _scaled(self, value: float | None, task: str) -> Scaled | None:
+    def _scale(self, value: float | None, task: str) -> Scaled | None:
         if value is None:
             return None
         seen = self.moments[task]
@@ -190,7 +190,7 @@ def normalizer(how: str | Normalizer) -> Normalizer:
     return NORMALIZERS[how]()
 
 
-def _standardized(
+def _standardize(
     values: Sequence[float | None], spread: Callable[[list[float]], float], epsilon: float
 ) -> list[Scaled | None]:
     scored = [value for value in values if value is not None]
@@ -201,7 +201,7 @@ def _standardized(
     return [None if value is None else Scaled((value - mean) * slope, slope) for value in values]
 
 
-def _unbiased(values: Sequence[float]) -> float:
+def _sample_std(values: Sequence[float]) -> float:
     return statistics.stdev(values) if len(values) > 1 else 0.0
 
 

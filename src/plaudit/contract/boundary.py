@@ -70,7 +70,7 @@ async def attempt(name: str, call: Callable[[], Any]) -> Any:
         given = call()
         return await given if inspect.isawaitable(given) else given
     except (Exception, SystemExit) as error:
-        return _failed(name, error, time.perf_counter() - began)
+        return _describe_failure(name, error, time.perf_counter() - began)
 
 
 def as_output(value: Any, trajectory: Trajectory, seconds: float) -> RewardOutput:
@@ -118,7 +118,7 @@ def _sample(reward: Scorable, trajectory: Trajectory) -> RewardOutput | PendingC
             return PendingCall(value, partial(_awaited_sample, reward, value, trajectory))
         return as_output(value, trajectory, time.perf_counter() - began)
     except (Exception, SystemExit) as error:
-        return _failed(reward.name, error, time.perf_counter() - began)
+        return _describe_failure(reward.name, error, time.perf_counter() - began)
 
 
 async def _awaited_sample(reward: Scorable, value: Awaitable[Any], trajectory: Trajectory) -> RewardOutput:
@@ -126,7 +126,7 @@ async def _awaited_sample(reward: Scorable, value: Awaitable[Any], trajectory: T
     try:
         return as_output(await value, trajectory, time.perf_counter() - began)
     except (Exception, SystemExit) as error:
-        return _failed(reward.name, error, time.perf_counter() - began)
+        return _describe_failure(reward.name, error, time.perf_counter() - began)
 
 
 def _batch(reward: Scorable, batch: Sequence[Trajectory]) -> list[RewardOutput] | PendingCall:
@@ -138,7 +138,7 @@ def _batch(reward: Scorable, batch: Sequence[Trajectory]) -> list[RewardOutput] 
     except (Exception, SystemExit) as error:
         if len(batch) > 1 and reward.scope == "sample":
             return _one_by_one(reward, batch)
-        return [_failed(reward.name, error, time.perf_counter() - began)] * len(batch)
+        return [_describe_failure(reward.name, error, time.perf_counter() - began)] * len(batch)
     return _spread(reward, values, batch, time.perf_counter() - began)
 
 
@@ -158,7 +158,7 @@ async def _awaited_batch(reward: Scorable, values: Awaitable[Any], batch: Sequen
         if len(batch) > 1 and reward.scope == "sample":
             singly = [_batch(reward, [trajectory]) for trajectory in batch]
             return [output for outputs in await await_calls(singly, reward.concurrency) for output in outputs]
-        return [_failed(reward.name, error, time.perf_counter() - began)] * len(batch)
+        return [_describe_failure(reward.name, error, time.perf_counter() - began)] * len(batch)
     return _spread(reward, returned, batch, time.perf_counter() - began)
 
 
@@ -175,18 +175,18 @@ def _spread(reward: Scorable, values: Any, batch: Sequence[Trajectory], elapsed:
         if len(listed) != len(batch):
             raise InvalidOutput(f"it returned {len(listed)} values for {len(batch)} samples; give one per sample")
     except Exception as error:
-        return [_failed(reward.name, error, elapsed)] * len(batch)
+        return [_describe_failure(reward.name, error, elapsed)] * len(batch)
     seconds = elapsed / len(batch)
     outputs = []
     for value, trajectory in zip(listed, batch, strict=True):
         try:
             outputs.append(as_output(value, trajectory, seconds))
         except InvalidOutput as error:
-            outputs.append(_failed(reward.name, error, seconds))
+            outputs.append(_describe_failure(reward.name, error, seconds))
     return outputs
 
 
-def _failed(name: str, error: BaseException, seconds: float) -> RewardOutput:
+def _describe_failure(name: str, error: BaseException, seconds: float) -> RewardOutput:
     where = ""
     if isinstance(error, PlauditError):  # says already what is wrong and what to do
         reason = f"{name}: {error}"

@@ -81,7 +81,7 @@ class Combination(RewardFunction):
         )
 
     def __repr__(self) -> str:
-        return self.rule.express([_bracketed(part, self.rule.needs) for part in self.parts])
+        return self.rule.express([_bracket(part, self.rule.needs) for part in self.parts])
 
 
 class CompositeReward(Combination):
@@ -130,7 +130,7 @@ class NormalizedReward(RewardFunction):
         ]
 
     def __repr__(self) -> str:
-        return f"{_bracketed(self.part, ATOM)}.normalized({self.normalizer})"
+        return f"{_bracket(self.part, ATOM)}.normalized({self.normalizer})"
 
 
 class Terms(NamedTuple):
@@ -147,7 +147,7 @@ def terms_of(reward: RewardFunction) -> Terms:
     return Terms([(reward, 1.0)], 0.0)
 
 
-def _bracketed(part: RewardFunction, needs: int) -> str:
+def _bracket(part: RewardFunction, needs: int) -> str:
     loose = isinstance(part, Combination) and part.rule.precedence < needs
     return f"({part!r})" if loose else repr(part)
 

@@ -73,14 +73,14 @@ class WeightedSum(Rule):
                 raise InvalidSettings(f"a weight is a finite number, got {weight}")
 
     def combine(self, values: Sequence[float], step: int | None) -> Combined:
-        weights = [weight if isinstance(weight, float | int) else _scheduled(weight, step) for weight in self.weights]
+        weights = [weight if isinstance(weight, float | int) else _weight_at(weight, step) for weight in self.weights]
         return Combined(sum(w * v for w, v in zip(weights, values, strict=True)) + self.offset, weights)
 
     def express(self, parts: Sequence[str]) -> str:
         terms = [_term(weight, part) for weight, part in zip(self.weights, parts, strict=True)]
         if self.offset:
             terms.append(f"{self.offset:g}")
-        return _joined(terms)
+        return _join_terms(terms)
 
     def shares(self, count: int) -> Sequence[float]:
         return [abs(weight) if isinstance(weight, float | int) else 1.0 for weight in self.weights]
@@ -226,7 +226,7 @@ class Bonus(Rule):
 
     def express(self, parts: Sequence[str]) -> str:
         extras = [_term(w, part) for w, part in zip(self.weights, parts[1:], strict=True)]
-        return f"{parts[0]} * ({_joined(['1', *extras])})"
+        return f"{parts[0]} * ({_join_terms(['1', *extras])})"
 
     def shares(self, count: int) -> Sequence[float]:
         return (1.0, *(0.0 for _ in self.weights))
@@ -288,7 +288,7 @@ class Clip(_Transform):
             raise InvalidSettings(f"need low <= high, got low={self.low}, high={self.high}")
 
     def combine(self, values: Sequence[float], step: int | None) -> Combined:
-        value = self._clipped(values[0])
+        value = self._clip(values[0])
         if value == values[0]:
             return Combined(value, (1.0,))
         return Combined(value, (value / values[0] if values[0] else 0.0,))  # token rewards shrink with the total
@@ -298,9 +298,9 @@ class Clip(_Transform):
         return f"{parts[0]}.clip({', '.join(ends)})"
 
     def bounds(self, parts: Sequence[Bounds]) -> Bounds | None:
-        return self._clipped(parts[0][0]), self._clipped(parts[0][1])
+        return self._clip(parts[0][0]), self._clip(parts[0][1])
 
-    def _clipped(self, value: float) -> float:
+    def _clip(self, value: float) -> float:
         if self.low is not None and value < self.low:
             return self.low
         return self.high if self.high is not None and value > self.high else value
@@ -351,7 +351,7 @@ class Sigmoid(_Transform):
         return 0.0, 1.0
 
 
-def _scheduled(schedule: Schedule, step: int | None) -> float:
+def _weight_at(schedule: Schedule, step: int | None) -> float:
     if step is None:
         raise InvalidOutput(
             f"the weight {schedule} follows the training step, but the sample has none; set training_step"
@@ -367,6 +367,6 @@ def _term(weight: Weight, part: str) -> str:
     return f"{weight:g} * {part}" if isinstance(weight, float | int) else f"{weight} * {part}"
 
 
-def _joined(terms: Sequence[str]) -> str:
+def _join_terms(terms: Sequence[str]) -> str:
     first, *rest = terms
     return first + "".join(f" - {term[1:]}" if term.startswith("-") else f" + {term}" for term in rest)

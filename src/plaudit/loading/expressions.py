@@ -91,7 +91,7 @@ class _Expression:
         return float(node.value)
 
     def name(self, node: ast.Name | ast.Attribute) -> Any:
-        dotted = _dotted(node)
+        dotted = _dotted_name(node)
         if dotted is None:
             self.refuse(node)
         return self.look_up(dotted, None)
@@ -112,7 +112,7 @@ class _Expression:
     def call(self, node: ast.Call) -> Any:
         if isinstance(node.func, ast.Attribute) and node.func.attr in METHODS:
             return self.method(node, node.func)
-        dotted = _dotted(node.func)
+        dotted = _dotted_name(node.func)
         if dotted is None:
             self.refuse(node.func)
         return self.look_up(dotted, _read_arguments(node, self.text, self.argument))
@@ -192,13 +192,13 @@ def _read_literal(node: ast.AST) -> Any:
         ) from None
 
 
-def _dotted(node: ast.AST) -> str | None:
+def _dotted_name(node: ast.AST) -> str | None:
     """`a.b.c` as text, None for anything else."""
     if isinstance(node, ast.Name):
         return node.id
     if not isinstance(node, ast.Attribute):
         return None
-    within = _dotted(node.value)
+    within = _dotted_name(node.value)
     return None if within is None else f"{within}.{node.attr}"
 
 

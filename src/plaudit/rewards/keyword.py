@@ -54,10 +54,10 @@ class KeywordReward(RewardFunction):
         total = text.count(" ") + 1 if text else 0
         if not text or is_flood(sum(counts[word] * len(word.split()) for word in counts), total):
             return RewardOutput(0.0, reason="mostly keywords" if text else "empty")
-        value, reason = self._earned({word for word, count in counts.items() if count})
+        value, reason = self._count_words({word for word, count in counts.items() if count})
         return RewardOutput(value, reason=reason, metadata={"said": [word for word in counts if counts[word]]})
 
-    def _earned(self, said: set[str]) -> tuple[float, str]:
+    def _count_words(self, said: set[str]) -> tuple[float, str]:
         bonus, penalty = dict(self.bonus), dict(self.penalty)  # type: ignore[arg-type]  # pairs by now
         missing = [word for word in self.required if word not in said]
         share = 1.0 - len(missing) / len(self.required) if self.required else 1.0

@@ -78,9 +78,9 @@ class LengthReward(RewardFunction):
         nearest = min(max(count, self.low), self.high)
         tolerance = self.tolerance or DEFAULT_TOLERANCES[self.shape] * nearest
         value = SHAPES[self.shape](abs(count - nearest), tolerance) if count else 0.0
-        return RewardOutput(value, reason=f"{count} words, {self._wanted()}", metadata={"words": count})
+        return RewardOutput(value, reason=f"{count} words, {self._describe_target()}", metadata={"words": count})
 
-    def _wanted(self) -> str:
+    def _describe_target(self) -> str:
         if self.low == self.high:
             return f"target {self.low:g}"
         return f"full marks from {self.low:g}" + (f" to {self.high:g}" if math.isfinite(self.high) else " on")

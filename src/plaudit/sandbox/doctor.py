@@ -42,14 +42,14 @@ def diagnose(at_most: Tier = Tier.NAMESPACES) -> Diagnosis:
         return Diagnosis(Tier.NONE, tuple((name, None, "") for name in KNOWN), trouble=str(error))
     try:
         tried = attempts(lambda: Program(server, server.take(CANARY_LIMITS), CANARY_LIMITS))
-        return Diagnosis(server.protections.tier, _sorted(server.protections), tuple(tried))
+        return Diagnosis(server.protections.tier, _sort_walls(server.protections), tuple(tried))
     except SandboxError as error:
-        return Diagnosis(server.protections.tier, _sorted(server.protections), trouble=str(error))
+        return Diagnosis(server.protections.tier, _sort_walls(server.protections), trouble=str(error))
     finally:
         server.close()
 
 
-def _sorted(protections: Protections) -> tuple[tuple[str, bool | None, str], ...]:
+def _sort_walls(protections: Protections) -> tuple[tuple[str, bool | None, str], ...]:
     found = {wall.name: wall for wall in protections.walls}
     walls = [found.get(name, Protection(name, False, "not tried")) for name in KNOWN]
     return tuple((wall.name, wall.active, wall.detail) for wall in walls)

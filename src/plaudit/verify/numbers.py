@@ -59,7 +59,7 @@ def find_numbers(text: str) -> list[Number]:
             continue
         number = Number(value, text[match.start() : match.end()], *match.span(), percent=match["percent"] is not None)
         if found and _is_mixed(found[-1], number, searched):
-            number = _mixed(found.pop(), number, text)
+            number = _join_mixed(found.pop(), number, text)
         found.append(number)
     return found
 
@@ -125,6 +125,6 @@ def _is_mixed(whole: Number, part: Number, text: str) -> bool:
     )
 
 
-def _mixed(whole: Number, part: Number, text: str) -> Number:
+def _join_mixed(whole: Number, part: Number, text: str) -> Number:
     sign = -1 if whole.text.startswith("-") else 1
     return Number(whole.value + sign * part.value, text[whole.start : part.end], whole.start, part.end)

@@ -81,7 +81,7 @@ class FormatReward(Reward):
 
     def __call__(self, trajectories: Sequence[Any], ground_truths: Any = None) -> list[float]:
         tags = (r"<think>.*?</think>", r"<answer>.*?</answer>")
-        return [float(all(re.search(tag, _said(each), re.DOTALL) for tag in tags)) for each in trajectories]
+        return [float(all(re.search(tag, _last_response(each), re.DOTALL) for tag in tags)) for each in trajectories]
 
 
 class MathReward(Reward):
@@ -108,7 +108,7 @@ class GSM8KAccuracyReward(Reward):
         return [float(self._is_right(each)) for each in trajectories]
 
     def _is_right(self, trajectory: Any) -> bool:
-        answer = self.extract_answer(_said(trajectory))
+        answer = self.extract_answer(_last_response(trajectory))
         entries = [value for key, value in trajectory.get("user_data") or [] if key == "ground_truth"]
         truth = entries[0] if entries else ""
         if not answer or not truth:
@@ -123,7 +123,7 @@ class GSM8KAccuracyReward(Reward):
         """The answer at the end of a completion, without commas and spaces; empty where there is none."""
         end = completion[-500:]
         marked = re.findall(r"####\s*([\-\d,\.\s]+)", end)
-        answer = _boxed(end) or (marked[-1] if marked else "")
+        answer = _last_box(end) or (marked[-1] if marked else "")
         return answer.replace(",", "").replace(" ", "").strip()
 
 
@@ -131,8 +131,8 @@ class GSM8KFormatReward(Reward):
     """1.0 where a boxed answer or a number after #### is there."""
 
     def __call__(self, trajectories: Sequence[Any], **_: Any) -> list[float]:
-        said = [_said(each) for each in trajectories]
-        return [float(bool(_boxed(text) or re.search(r"####\s*[\-\d,\.]+", text))) for text in said]
+        said = [_last_response(each) for each in trajectories]
+        return [float(bool(_last_box(text) or re.search(r"####\s*[\-\d,\.]+", text))) for text in said]
 
 
 def pack_value(value: Any) -> str:
@@ -153,7 +153,7 @@ def user_data_get(items: Any, key: str, default: Any = None) -> Any:
         return value
 
 
-def _said(trajectory: Any) -> str:
+def _last_response(trajectory: Any) -> str:
     """What the assistant said last."""
     messages = reversed(trajectory.get("messages", []))
     return next((message.get("content", "") for message in messages if message.get("role") == "assistant"), "")
@@ -168,11 +168,11 @@ def _equal(said: str, truth: str) -> bool:
     answers = []
     for text in (said, truth):
         marked = text.split("# Answer")[1] if "# Answer" in text else text
-        answers.append(re.sub(r"\\[()\[\]]", "", _boxed(marked) or marked).strip())
+        answers.append(re.sub(r"\\[()\[\]]", "", _last_box(marked) or marked).strip())
     return answers[0] == answers[1] or decide(answers[1], answers[0], _COMPARED).equal is True
 
 
-def _boxed(text: str) -> str:
+def _last_box(text: str) -> str:
     r"""What the last \boxed{} holds, however many braces; empty where there is none or it is left open."""
     start = text.rfind(r"\boxed{")
     if start < 0:

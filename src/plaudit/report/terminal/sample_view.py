@@ -26,13 +26,13 @@ def render_sample(sample: PickedSample, reward: RewardFunction | None = None) ->
     weights = {} if reward is None else component_weights(reward, trajectory.training_step)
     parts: list[RenderableType] = [
         Rule(Text(f"{trajectory.label(sample.index)} · {sample.why} · {_value(sample.output)}"), align="left"),
-        _labelled("prompt", trajectory.prompt_text),
-        _labelled("response", trajectory.response),
-        _labelled("ground truth", "(none)" if trajectory.ground_truth is None else str(trajectory.ground_truth)),
+        _label("prompt", trajectory.prompt_text),
+        _label("response", trajectory.response),
+        _label("ground truth", "(none)" if trajectory.ground_truth is None else str(trajectory.ground_truth)),
         _components(sample.output, weights),
     ]
     if sample.output.token_rewards is not None:
-        parts.append(_labelled("token rewards", _token_rewards(trajectory.response, sample.output)))
+        parts.append(_label("token rewards", _token_rewards(trajectory.response, sample.output)))
     return Group(*parts, "")
 
 
@@ -52,7 +52,7 @@ def component_weights(reward: RewardFunction, step: int | None) -> dict[str, flo
     return weights
 
 
-def _labelled(label: str, text: str) -> RenderableType:
+def _label(label: str, text: str) -> RenderableType:
     shown = text if len(text) <= MAX_TEXT else f"{text[: MAX_TEXT // 2]} … {text[-MAX_TEXT // 2 :]}"
     return Group(Text(label, style="bold"), Padding(Text(escape_controls(shown, keep=LAYOUT)), (0, 0, 0, 2)))
 
