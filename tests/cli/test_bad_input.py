@@ -95,35 +95,128 @@ def test_huge_and_strange_responses_are_scored_and_kept(plaudit, tmp_path):
 
 COMMANDS = {
     "unknown command": (["scroe"], "No such command"),
+    "unknown option of all commands": (["--verison"], "No such option"),
+    "missing arguments": (["score"], "Missing argument"),
     "missing argument": (["score", "length"], "Missing argument 'ROLLOUTS'"),
+    "one argument too many": (["score", "length", "data.jsonl", "more"], "unexpected extra argument"),
     "unknown option": (["score", "length", "data.jsonl", "--jsn"], "--json"),
+    "option without its value": (["score", "length", "data.jsonl", "-o"], "requires an argument"),
     "unknown reward": (["score", "lenght", "data.jsonl"], "no reward named 'lenght'; did you mean 'length'?"),
+    "empty reward": (["score", "", "data.jsonl"], "is empty"),
+    "expression that does not parse": (["score", "0.5 * (length", "data.jsonl"], "0.5 * (length"),
+    "expression with code": (["score", "__import__('os').system('x')", "data.jsonl"], "cannot stand"),
     "unknown file": (["score", "length", "dat.jsonl"], "did you mean 'data.jsonl'"),
-    "a folder": (["score", "length", "."], "folder"),
+    "a folder without OUT": (["score", "length", "."], "-o OUTFOLDER"),
+    "a folder into a file": (["score", "length", ".", "-o", "data.txt"], "is a file"),
+    "a folder without rollouts": (["score", "length", "empty", "-o", "out"], "holds no rollouts files"),
+    "a folder with a limit": (["score", "length", ".", "-o", "out", "--limit", "3"], "for single files"),
     "unknown suffix": (["score", "length", "data.txt"], ".jsonl"),
     "columns without equals": (["score", "length", "data.jsonl", "-c", "response"], "FIELD=COLUMN"),
     "unknown field": (["score", "length", "data.jsonl", "-c", "respnse=text"], "did you mean 'response'"),
     "wrong argument": (["score", "length(taget=3)", "data.jsonl"], "did you mean 'target'"),
+    "argument of the wrong type": (["score", "length(target='x')", "data.jsonl"], "target"),
     "missing reward file": (["score", "no.py:f", "data.jsonl"], "no file"),
+    "missing name in a file": (["score", "good.py:quality", "data.jsonl"], "qualty"),
+    "missing module": (["score", "no_such.module:f", "data.jsonl"], "no module"),
+    "missing YAML file": (["score", "no.yaml", "data.jsonl"], "no.yaml"),
+    "YAML that does not parse": (["score", "broken.yaml", "data.jsonl"], "broken.yaml"),
+    "YAML with an unknown key": (["score", "unknown.yaml", "data.jsonl"], "did you mean 'sum'"),
     "reward file that raises": (["score", "broken.py", "data.jsonl"], "ZeroDivisionError"),
+    "reward file that exits": (["score", "exits.py", "data.jsonl"], "exits.py"),
     "reward file that does not parse": (["score", "syntax.py", "data.jsonl"], "SyntaxError"),
-    "missing case table": (["test", "length", "no.yaml"], "no.yaml"),
-    "show an unknown reward": (["rewards", "show", "lenght"], "did you mean 'length'?"),
-    "no such sample": (["explain", "length", "data.jsonl", "--sample", "nobody"], "no such sample"),
+    "reward file without a reward": (["score", "nothing.py", "data.jsonl"], "nothing.py"),
+    "unknown backend": (["score", "length", "data.jsonl", "--backend", "proceses"], "'processes', 'inline', 'ray'"),
+    "no workers": (["score", "length", "data.jsonl", "--workers", "0"], "--workers"),
+    "workers that are no number": (["score", "length", "data.jsonl", "--workers", "two"], "--workers"),
+    "deadline below zero": (["score", "length", "data.jsonl", "--deadline", "-1"], "deadline"),
+    "address without Ray": (["score", "length", "data.jsonl", "--address", "auto"], "ray"),
+    "no limit": (["score", "length", "data.jsonl", "--limit", "0"], "--limit"),
+    "condition without a comparison": (["score", "length", "data.jsonl", "--where", "level"], "level>=3"),
+    "condition on no column": (["score", "length", "data.jsonl", "--where", "levle=3"], "no sample has the column"),
+    "condition that none meets": (["score", "length", "data.jsonl", "--where", "response=nope"], "no sample meets"),
+    "breakdown by no column": (["score", "length", "data.jsonl", "--by", "respons"], "did you mean 'response'"),
+    "labels that are no labels": (["score", "length", "data.jsonl", "--against", "prompt"], "right or wrong"),
+    "labels nowhere": (["score", "length", "data.jsonl", "--against", "label"], "no sample has the label"),
+    "a bound that is no number": (["score", "length", "data.jsonl", "--fail-under", "high"], "--fail-under"),
     "output folder does not exist": (["score", "length", "data.jsonl", "-o", "no/out.jsonl"], "no folder"),
+    "output of unknown suffix": (["score", "length", "data.jsonl", "-o", "out.xls"], ".csv"),
+    "output exists": (["score", "length", "data.jsonl", "-o", "scored.jsonl"], "--overwrite"),
+    "resume without a file": (["score", "length", "data.jsonl", "--resume"], "-o OUT"),
+    "resume and overwrite": (["score", "length", "data.jsonl", "-o", "o.jsonl", "--resume", "--overwrite"], "one of"),
+    "resume what is no scored file": (["score", "length", "data.jsonl", "-o", "other.jsonl", "--resume"], "other"),
+    "no such sample": (["explain", "length", "data.jsonl", "--sample", "nobody"], "no such sample"),
+    "unknown pick": (["explain", "length", "data.jsonl", "--pick", "best"], "'failed', 'lowest', 'highest', 'first'"),
+    "too many arguments to explain": (["explain", "length", "a.jsonl", "b.jsonl"], "got 3 arguments"),
+    "explain what is not scored": (["explain", "data.jsonl"], "is not scored"),
+    "summary of what is not scored": (["summary", "data.jsonl"], "is not scored"),
+    "summary of nothing": (["summary", "no.jsonl"], "no.jsonl"),
+    "missing case table": (["test", "length", "no.yaml"], "no.yaml"),
+    "case table that names no reward": (["test", "cases.yaml"], "names no reward"),
+    "case table of unknown suffix": (["test", "length", "data.txt"], ".yaml"),
+    "case that expects nothing": (["test", "length", "expects_nothing.yaml"], "expects nothing"),
+    "too many arguments to test": (["test", "length", "a.yaml", "b.yaml"], "got 3 arguments"),
+    "check an unknown reward": (["check", "lenght"], "did you mean 'length'?"),
+    "check on no samples": (["check", "length", "no.jsonl"], "no.jsonl"),
+    "show an unknown reward": (["rewards", "show", "lenght"], "did you mean 'length'?"),
+    "show a missing file": (["rewards", "show", "no.py"], "no file"),
+    "unknown command of rewards": (["rewards", "shwo"], "show"),
+    "init into a file": (["init", "data.txt"], "is a file"),
+    "init where files are": (["init", "."], "exist already"),
+    "program that does not exist": (["run-code", "no.py", "-t", "good.py"], "no.py"),
+    "tests that do not exist": (["run-code", "good.py", "-t", "no.py"], "no.py"),
+    "unknown switch of math": (["verify", "1", "1", "--policy", "unit=ignore"], "did you mean 'units'"),
+    "unknown tier": (["doctor", "--at-most", "everything"], "seccomp"),
+    "train without a config file": (["train", "no.yaml"], "no config file"),
+    "train with two config files": (["train", "train.yaml", "train.yaml"], "one config file"),
+    "train config that does not parse": (["train", "broken.yaml"], "broken.yaml"),
+    "train config that is a list": (["train", "list.yaml"], "list.yaml"),
+    "unknown training key": (["train", "step=3"], "did you mean 'steps'"),
+    "unknown section": (["train", "optimzer.lr=1"], "optimizer"),
+    "training value of the wrong type": (["train", "steps=many"], "steps"),
+    "training value out of range": (["train", "steps=-1"], "steps"),
+    "unknown task": (["train", "task=sorting"], "sort_digits"),
+    "unknown advantage": (["train", "advantage=grop"], "did you mean 'grpo'"),
+    "unknown loss": (["train", "loss.name=dapoo"], "dapo"),
+    "unknown training engine": (["train", "engine=verl"], "local"),
+    "missing data": (["train", "data.path=no.jsonl"], "no.jsonl"),
+    "missing model": (["train", "model.path=./no_model"], "no_model"),
+    "unknown training reward": (["train", "training.reward_function=lenght"], "did you mean 'length'"),
+    "sample of no run": (["sample", "no_run", "hello"], "no_run"),
+    "merge of no run": (["merge", "no_run", "-o", "merged"], "no_run"),
+}
+WRITTEN = {
+    "data.txt": row().decode(),
+    "scored.jsonl": row(reward_output={"reward": 1.0, "status": "ok"}).decode(),
+    "other.jsonl": row(prompt="other").decode(),
+    "good.py": "def qualty(response):\n    return 1.0\n",
+    "broken.py": "1 / 0\n",
+    "exits.py": "import sys\nsys.exit()\n",
+    "syntax.py": "def f(:\n",
+    "nothing.py": "x = 1\n",
+    "broken.yaml": "a: [1\n",
+    "list.yaml": "- 1\n",
+    "unknown.yaml": "sums: [length]\n",
+    "cases.yaml": "- {response: a, expected: 1}\n",
+    "expects_nothing.yaml": "- {response: a}\n",
+    "train.yaml": "steps: 1\n",
 }
 
 
 @pytest.mark.parametrize(("arguments", "message"), COMMANDS.values(), ids=COMMANDS)
 def test_a_command_that_cannot_be_run_says_why(plaudit, tmp_path, arguments, message):
     (tmp_path / "data.jsonl").write_bytes(row())
-    (tmp_path / "data.txt").write_bytes(row())
-    (tmp_path / "broken.py").write_text("1 / 0\n")
-    (tmp_path / "syntax.py").write_text("def f(:\n")
+    (tmp_path / "empty").mkdir()
+    for name, text in WRITTEN.items():
+        (tmp_path / name).write_text(text)
     ran = plaudit(*arguments)
-    assert ran.code == 2
+    assert ran.code == 2, ran.err
     assert message in ran.err
     assert "Traceback" not in ran.err
+    assert "bug in plaudit" not in ran.err
+
+
+def test_there_are_more_than_sixty_wrong_command_lines():
+    assert len({tuple(arguments) for arguments, _ in COMMANDS.values()}) > 60
 
 
 def test_debug_shows_where_an_error_came_from(tmp_path, monkeypatch):
