@@ -45,6 +45,7 @@ def test_every_file_of_a_folder_is_scored_into_one_of_the_same_name(tmp_path):
     assert sorted(summary.scored) == [source / "a.jsonl", source / "b.parquet", source / "deep" / "c.jsonl.gz"]
     assert (summary.samples, summary.statuses, summary.failed) == (1004, {Status.OK: 1004}, {})
     assert sorted(path for path in scored.rglob("*") if path.is_file()) == [
+        scored / ".run.json",
         scored / "a.jsonl",
         scored / "b.parquet",
         scored / "deep" / "c.jsonl.gz",
@@ -70,7 +71,7 @@ def test_finished_files_are_skipped_and_half_ones_are_done_again(tmp_path):
     assert sorted(summary.scored) == [source / "b.jsonl", source / "c.parquet"]
     assert (scored / "a.jsonl").stat().st_mtime_ns == finished.st_mtime_ns
     assert rewards(scored / "b.jsonl") == rewards(scored / "c.parquet") == [0.2, 0.3]
-    assert sorted(path.name for path in scored.iterdir()) == ["a.jsonl", "b.jsonl", "c.parquet"]
+    assert sorted(path.name for path in scored.iterdir()) == [".run.json", "a.jsonl", "b.jsonl", "c.parquet"]
     assert score_dataset(length_or_hang, source, scored).samples == 0
 
 
@@ -84,7 +85,21 @@ def test_a_bad_file_is_reported_and_the_others_go_on(tmp_path):
     assert set(summary.failed) == {source / "broken.jsonl", source / "other.parquet"}
     assert "broken.jsonl:2: broken JSON" in summary.failed[source / "broken.jsonl"]
     assert "not readable as Parquet" in summary.failed[source / "other.parquet"]
-    assert [path.name for path in scored.iterdir()] == ["good.jsonl"]
+    assert sorted(path.name for path in scored.iterdir()) == [".run.json", "good.jsonl"]
+
+
+def test_a_folder_is_not_gone_on_with_by_another_reward(tmp_path):
+    source, scored = tmp_path / "in", tmp_path / "out"
+    write(source / "a.jsonl", "ab")
+    score_dataset("length(target=3)", source, scored, backend="inline")
+    write(source / "b.jsonl", "ab")
+    with pytest.raises(
+        RolloutsError, match=r"was made with LengthReward\(target=3\), and this is LengthReward\(target=4\)"
+    ):
+        score_dataset("length(target=4)", source, scored, backend="inline")
+    with pytest.raises(RolloutsError, match=r"columns \{\}, and this is columns \{'response': 'text'\}"):
+        score_dataset("length(target=3)", source, scored, backend="inline", columns={"response": "text"})
+    assert score_dataset("length(target=3)", source, scored, backend="inline").scored == [source / "b.jsonl"]
 
 
 def test_deadlines_columns_and_a_reward_given_as_spec_reach_the_nodes(tmp_path):

@@ -1,13 +1,14 @@
 """Rollouts in CSV, for spreadsheets: one column per key, nested values as JSON text.
 
-A cell is text, whatever it was before, and an empty cell is no cell, but for the response. What a reward said stands in
-`reward_output` as JSON, and once more for people in columns such as `reward_output.reward`, which reading leaves out.
+A cell is text, whatever it was before, and an empty cell is no cell, but for prompt and response. What a reward said
+stands in `reward_output` as JSON, and once more for people in columns such as `reward_output.reward`, which reading
+leaves out.
 """
 
 import csv
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,11 @@ from plaudit.columns import FOREIGN_NAMES
 from plaudit.errors import RolloutsError
 from plaudit.rollouts.rollout import OUTPUT_KEY
 
-__all__ = ["CsvSource", "write_csv"]
+__all__ = ["TEXTS", "CsvSource", "write_csv"]
 
 NESTED = ("prompt", "metadata", "tokens", "steps", OUTPUT_KEY)
 """Columns that may hold JSON; others are text even where they look like it."""
-RESPONSES = ("response", *FOREIGN_NAMES["response"])
-"""Columns in which an empty cell is an empty text: the empty response is a response."""
+TEXTS = ("prompt", "response")
 FOR_PEOPLE = ("reward", "score", "status", "reason")
 
 
@@ -31,6 +31,11 @@ class CsvSource:
     def __init__(self, path: Path) -> None:
         self.name = str(path)
         self.torn = False
+        self._texts = {name for field in TEXTS for name in (field, *FOREIGN_NAMES[field])}
+
+    def keep_empty(self, columns: Iterable[str]) -> None:
+        """Read empty cells of these columns as empty texts: the empty response is a response."""
+        self._texts.update(columns)
 
     def raw_rows(self) -> Iterator[tuple[int, dict[Any, Any]]]:
         csv.field_size_limit(sys.maxsize)  # a response may be long
@@ -54,20 +59,25 @@ class CsvSource:
     def decode(self, raw: dict[Any, Any]) -> dict[str, Any]:
         if None in raw:
             raise RolloutsError("more cells than columns; put quotes around texts that hold commas")
-        given = {name: text for name, text in raw.items() if text or (name in RESPONSES and text is not None)}
+        if None in raw.values():
+            raise RolloutsError("fewer cells than columns")
+        given = {name: text for name, text in raw.items() if text or name in self._texts}
         return {name: _decode_cell(name, text) for name, text in given.items() if not _is_for_people(name)}
 
 
 def write_csv(rows: Callable[[], Iterator[dict[str, Any]]], path: str) -> None:
     """Write the rows that `rows()` gives, in two passes: one to learn the columns, one to write."""
     names = dict.fromkeys(name for row in rows() for name in _flatten(row))
-    with open(path, "w", encoding="utf-8", errors="backslashreplace", newline="") as file:
-        writer = csv.DictWriter(file, list(names), restval="")
-        writer.writeheader()
-        for row in rows():
-            writer.writerow({name: _encode_cell(value) for name, value in _flatten(row).items()})
-        file.flush()
-        os.fsync(file.fileno())
+    try:
+        with open(path, "w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, list(names), restval="")
+            writer.writeheader()
+            for row in rows():
+                writer.writerow({name: _encode_cell(value) for name, value in _flatten(row).items()})
+            file.flush()
+            os.fsync(file.fileno())
+    except UnicodeEncodeError:
+        raise RolloutsError("a text holds lone surrogates, which CSV cannot; write .jsonl instead") from None
 
 
 def _flatten(row: dict[str, Any]) -> dict[str, Any]:
@@ -89,6 +99,8 @@ def _encode_cell(value: Any) -> str:
 
 
 def _decode_cell(name: str, text: str) -> Any:
+    if name == "training_step" and text.isdecimal():
+        return int(text)
     if name not in NESTED or not text.startswith(("{", "[")):
         return text
     try:

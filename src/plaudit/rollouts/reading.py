@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 
 from plaudit.errors import InvalidOutput, InvalidTrajectory, RolloutsError
 from plaudit.jsonline import InvalidJSON
+from plaudit.rollouts.csv_format import TEXTS, CsvSource
 from plaudit.rollouts.mapping import ColumnMapping
 from plaudit.rollouts.rollout import Rollout
 from plaudit.rollouts.sources import Source, source_of
@@ -27,7 +28,10 @@ def read_rollouts(
     `columns` says which column holds which field (`{"response": "text"}`, `{"ground_truth": "reward_model.truth"}`);
     usual foreign names are found without it. With `skip_bad` a bad line is noted in `.bad` instead of raised.
     """
-    return RolloutsReader(source_of(path), ColumnMapping(columns or {}), skip_bad=skip_bad)
+    source, mapping = source_of(path), ColumnMapping(columns or {})
+    if isinstance(source, CsvSource):
+        source.keep_empty(mapping.chosen[name] for name in TEXTS if name in mapping.chosen)
+    return RolloutsReader(source, mapping, skip_bad=skip_bad)
 
 
 @dataclass(frozen=True, slots=True)
