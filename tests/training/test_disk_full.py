@@ -108,5 +108,5 @@ def test_another_error_of_the_operating_system_is_not_taken_for_a_full_disk(tmp_
 
 
 def test_a_disk_without_room_for_a_first_checkpoint_says_that_the_run_begins_anew(tmp_path):
-    with pytest.raises(TrainingError, match="--resume, which begins anew"), explain_full_disk(RunFolder(tmp_path)):
+    with pytest.raises(TrainingError, match=r"make room and run it again$"), explain_full_disk(RunFolder(tmp_path)):
         raise OSError(errno.ENOSPC, "no space left")

@@ -5,12 +5,16 @@ import math
 import random
 
 import pytest
+import wandb
 
-from plaudit import RewardOutput, reward
-from plaudit.errors import DataError, InvalidAdvantage, InvalidSettings, TrainingError
-from plaudit.training import train
+from plaudit import RewardOutput, Status, reward
+from plaudit.errors import DataError, InvalidAdvantage, InvalidSettings, PlauditError, TrainingError
+from plaudit.training import Samples, train
+from plaudit.training.batches.collecting import Batch
+from plaudit.training.batches.unscored import UnscoredBatches
 from plaudit.training.config.reading import load_config
 from plaudit.training.engines.engine import NoProgress
+from plaudit.training.reporting.logs import RunName, WandbWriter
 from tests.training.runs import curves, metrics, rollouts, small
 
 
@@ -265,3 +269,78 @@ def test_a_kl_that_teaches_nothing_is_refused_with_the_reason(tmp_path):
 def test_a_huge_reward_ends_the_run_with_a_remedy(tmp_path):
     with pytest.raises(InvalidAdvantage, match="divide, clip or normalize"):
         train(small(tmp_path / "run", "steps=1"), reward=huge)
+
+
+@reward
+def raising(response):
+    raise KeyError("no such column")
+
+
+def test_a_reward_that_always_raises_is_shown_at_once_and_ends_the_run_with_a_checkpoint(tmp_path):
+    heard = Notes()
+    config = small(tmp_path / "run", "steps=9", "training.max_unscored_batches=2", "checkpoint.every=0")
+    with pytest.raises(TrainingError, match=r"no sample was scored in 2 batches .*KeyError.*--resume") as ended:
+        train(config, reward=raising, progress=heard)
+    assert "training.max_unscored_batches" in str(ended.value)
+    shown = next(note for note in heard.notes if "no such column" in note)
+    assert shown.startswith("step 1: none of 16 samples")
+    assert [path.name for path in (tmp_path / "run" / "checkpoints").iterdir()] == ["step-000002"]
+    outcome = train(config, reward=constant, resume=True)
+    assert outcome.step == 9
+    assert outcome.to_dict()["unscored"] == pytest.approx(2 / 9)
+
+
+def test_a_batch_that_is_scored_ends_the_count_of_those_that_were_not():
+    heard = Notes()
+    guard = UnscoredBatches(2, heard)
+
+    def batch(*outputs):
+        return Batch(1, Samples([]), list(outputs), [], {}, 0, 0.0, 0, 0.0, 0.0)
+
+    failed = RewardOutput.unscored(Status.ERROR, "boom")
+    assert guard.check(batch(failed)) is None
+    assert guard.check(batch(failed, RewardOutput(1.0))) is None
+    assert guard.check(batch(failed)) is None
+    assert "boom" in guard.check(batch(failed, failed))
+    assert guard.check(batch()) is None
+    assert len(heard.notes) == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        (["model.device=cuda"], InvalidSettings, "model.device=cuda: torch finds no cuda device"),
+        (["model.device=gpu"], InvalidSettings, "torch knows no such device"),
+        (["training.reward_function=missing.py:fn"], PlauditError, "missing.py"),
+        (["task=sort_digit"], InvalidSettings, "did you mean"),
+    ],
+    ids=["cuda", "unknown device", "reward", "task"],
+)
+def test_cheap_checks_come_before_the_model_is_loaded(tmp_path, monkeypatch, options, error, words):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    monkeypatch.setattr("plaudit.training.run.load_policy", lambda *_, **__: pytest.fail("the model was loaded"))
+    with pytest.raises(error, match=words):
+        train(small(tmp_path / "run", *options))
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_failed_start_leaves_no_folder_that_blocks_the_next(tmp_path, monkeypatch):
+    def fail(*_):
+        raise InvalidSettings("no login")
+
+    monkeypatch.setattr("plaudit.training.reporting.recorder.open_logs", fail)
+    with pytest.raises(InvalidSettings, match="no login"):
+        train(small(tmp_path / "run"))
+    assert not (tmp_path / "run").exists()
+
+
+def test_weights_and_biases_without_a_login_says_what_to_do(tmp_path, monkeypatch):
+    for name in ("WANDB_API_KEY", "WANDB_MODE"):
+        monkeypatch.delenv(name, raising=False)
+
+    def refuse(**_):
+        raise wandb.errors.UsageError("No API key configured. Use `wandb login` to log in.")
+
+    monkeypatch.setattr(wandb, "init", refuse)
+    with pytest.raises(InvalidSettings, match=r"logging.wandb=true: .*WANDB_MODE=offline"):
+        WandbWriter(RunName(tmp_path / "run"))

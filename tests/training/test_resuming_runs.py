@@ -76,3 +76,18 @@ def test_resuming_with_another_config_is_refused_and_says_what_differs(tmp_path)
     with pytest.raises(TrainingError, match=r"not the config .*optimizer.lr: 0.001 → 0.5"):
         train(small(tmp_path / "run", "steps=1", "optimizer.lr=0.5"), resume=True)
     train(small(tmp_path / "run", "steps=1", "checkpoint.keep=5"), resume=True)
+
+
+def test_a_finished_run_goes_on_with_more_steps(tmp_path):
+    train(small(tmp_path / "run", "steps=2"))
+    outcome = train(small(tmp_path / "run", "steps=4"), resume=True)
+    assert outcome.step == 4
+    assert [row["step"] for row in metrics(tmp_path / "run")] == [0, 1, 2, 3, 4]
+    with pytest.raises(TrainingError, match=r"steps=3 is less than the 4 .* longer, not shorter"):
+        train(small(tmp_path / "run", "steps=3"), resume=True)
+
+
+def test_there_must_be_a_run_to_resume(tmp_path):
+    with pytest.raises(TrainingError, match=r"there is no run in .* to resume; begin one without --resume"):
+        train(small(tmp_path / "run", "steps=1"), resume=True)
+    assert not (tmp_path / "run").exists()

@@ -82,8 +82,8 @@ class Checkpoints:
     def resume_hint(self) -> str:
         """What to do when there was no room, and where the run goes on then."""
         newest = self.newest()
-        where = "begins anew" if newest is None else f"goes on after step {newest.step}"
-        return f"make room and run it again with --resume, which {where}"
+        where = "" if newest is None else f" with --resume, which goes on after step {newest.step}"
+        return f"make room and run it again{where}"
 
     def _prune(self) -> None:
         for old in sorted(self.all(), key=lambda checkpoint: checkpoint.step)[: -self.keep]:

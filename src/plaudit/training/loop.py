@@ -9,6 +9,7 @@ from contextlib import ExitStack, closing
 from typing import Any
 
 from plaudit.errors import TrainingError
+from plaudit.training.batches.unscored import UnscoredBatches
 from plaudit.training.checkpoint import Checkpoints
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.engines.engine import Outcome, Progress, RunOptions, StopSignals
@@ -36,6 +37,7 @@ class _Loop:
         self.checkpoints = Checkpoints(self.folder.checkpoints, self.config.checkpoint.keep)
         self.sampler = run.build_sampler(self.policy)
         self.held_out = HeldOut(run.task.held_out, run.judge, self.config, settings=run.sampling)
+        self.unscored = UnscoredBatches(self.config.training.max_unscored_batches, progress)
         self.position = 0
         self.samples_before: list[str] = []
         self.before: dict[str, float] = {}
@@ -82,6 +84,9 @@ class _Loop:
             metrics |= self.after
         self.recorder.step(metrics, batch)
         self.position = batch.position
+        if problem := self.unscored.check(batch):
+            self._save(step, must=True)
+            raise TrainingError(problem)
 
     def _evaluate_start(self) -> None:
         """Evaluate the policy before it learns anything."""

@@ -5,7 +5,7 @@ teaches nonsense must not also be the judge of it.
 """
 
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -26,8 +26,9 @@ from plaudit.training.data.sources import keep_fitting
 from plaudit.training.disk_full import explain_full_disk
 from plaudit.training.engines.engine import Progress, RunOptions
 from plaudit.training.learning.warm_start import WarmStart, train_own_weights, warm_start
-from plaudit.training.model.loading import LoraSettings, load_policy
+from plaudit.training.model.loading import LoraSettings, check_device, load_policy
 from plaudit.training.model.policy import Policy
+from plaudit.training.reporting.logs import check_logs
 from plaudit.training.run_folder import RunFolder
 from plaudit.training.sampling.sampler import Sampler, SamplingSettings
 from plaudit.training.tasks.data_task import MAX_NEW_TOKENS, load_task
@@ -117,10 +118,15 @@ class Run:
 def open_run(config: RunConfig, options: RunOptions) -> Iterator[Run]:
     """The run of a config with its folder opened; a full disk inside ends it with what to do about that."""
     _check_sampler(config)
+    folder = RunFolder(Path(config.output_dir))
+    folder.check(config, resume=options.resume, overwrite=options.overwrite)
     torch.set_num_threads(config.model.threads)
-    with closing(build_run(config, options.reward)) as run, explain_full_disk(run.folder):
-        run.folder.open(config, resume=options.resume, overwrite=options.overwrite)
-        yield run
+    with closing(build_run(config, options.reward, options.progress)) as run, explain_full_disk(folder):
+        folder.open(config, resume=options.resume, overwrite=options.overwrite)
+        try:
+            yield run
+        finally:
+            folder.forget_failed_start()
 
 
 def _check_sampler(config: RunConfig) -> None:
@@ -131,14 +137,24 @@ def _check_sampler(config: RunConfig) -> None:
         )
 
 
-def build_run(config: RunConfig, reward: Rewarding | None = None) -> Run:
-    """The parts of a run; `reward` takes the place of the config's."""
+def build_run(config: RunConfig, reward: Rewarding | None = None, progress: Progress | None = None) -> Run:
+    """The parts of a run; `reward` takes the place of the config's. The model is loaded when all else is right."""
+    check_logs(config)
+    check_device(config.model.device)
     agent = None if config.training.agent_file is None else load_agent(config.training.agent_file)
     given = reward if reward is not None else config.training.reward_function
     task = load_task(config, given)
-    policy = _load_policy(config)
-    task = _keep_fitting(task, policy, config)
-    scorer = _build_scorer(config, task, given)
+    with ExitStack() as stack:
+        scorer = _build_scorer(config, task, given)
+        stack.callback(scorer.close)
+        judge = _build_judge(config, task, given, scorer)
+        stack.callback(judge.close)
+        if config.model.path is not None and progress is not None:
+            progress.note(f"loading the model {config.model.path}")
+        policy = _load_policy(config)
+        task = _keep_fitting(task, policy, config)
+        limits = None if agent is None else _episode_limits(config, policy)
+        stack.pop_all()
     sampling = SamplingSettings(
         max_new_tokens=task.max_new_tokens,
         temperature=config.sampling.temperature,
@@ -146,8 +162,6 @@ def build_run(config: RunConfig, reward: Rewarding | None = None) -> Run:
         top_k=config.sampling.top_k,
         stop=config.sampling.stop,
     )
-    limits = None if agent is None else _episode_limits(config, policy)
-    judge = _build_judge(config, task, given, scorer)
     notes = (*task.notes, *_note_unknown_characters(task, policy))
     return Run(config, task, policy, scorer, judge, sampling, agent, limits, notes)
 

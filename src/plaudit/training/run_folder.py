@@ -15,7 +15,7 @@ from typing import Any
 from plaudit import jsonline
 from plaudit.errors import TrainingError
 from plaudit.rollouts import Rollout, RolloutsWriter
-from plaudit.training.config.reading import document_config, read_yaml
+from plaudit.training.config.reading import document_config, load_config
 from plaudit.training.config.schema import RunConfig, flatten
 
 __all__ = ["RunFolder", "RunLog"]
@@ -24,8 +24,8 @@ OURS = (
     "config.yaml", "metrics.jsonl", "rollouts.jsonl", "checkpoints", "model", "curves.png", "samples.md",
     "reward_analysis.json", "reward_analysis.txt", "tensorboard", "wandb",
 )  # fmt: skip
-FREE = ("output_dir", "checkpoint.", "logging.", "training.log_rewards", "training.save_reward_analysis")
-"""What may differ between a run and its continuation: nothing of it changes what is learnt."""
+FREE = ("output_dir", "steps", "checkpoint.", "logging.", "training.log_rewards", "training.save_reward_analysis")
+"""What may differ between a run and its continuation: nothing of it changes what was learnt so far."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,29 +69,45 @@ class RunFolder:
 
     def open(self, config: RunConfig, *, resume: bool, overwrite: bool) -> None:
         """Go on with the run that is here where `resume` says so, else begin one."""
-        if resume and self.holds_run:
+        if resume:
             self.check_continues(config)
+            self.save_config(config)
         else:
             self.begin(config, overwrite=overwrite)
 
-    def begin(self, config: RunConfig, *, overwrite: bool = False) -> None:
-        """Make the folder and save the config; a folder with a run in it is replaced only with `overwrite`."""
-        if self.holds_run and not overwrite:
+    def check(self, config: RunConfig, *, resume: bool, overwrite: bool) -> None:
+        """Raise what `open` would raise, and change nothing."""
+        if resume:
+            self.check_continues(config)
+        elif self.holds_run and not overwrite:
             raise TrainingError(
                 f"{self.path} holds a run already; --resume goes on with it, --overwrite replaces it, "
                 "output_dir=FOLDER takes another folder"
             )
-        if self.path.exists() and not self.path.is_dir():
+        elif self.path.exists() and not self.path.is_dir():
             raise TrainingError(f"output_dir={self.path} is a file; name a folder")
-        for name in OURS if self.holds_run else ():
-            old = self.path / name
-            shutil.rmtree(old) if old.is_dir() else old.unlink(missing_ok=True)
+
+    def forget_failed_start(self) -> None:
+        """Remove what a run left that ended before it had recorded anything, so that it blocks no other."""
+        if self.metrics.exists() and self.metrics.stat().st_size:
+            return
+        self._remove_run()
+        if self.path.is_dir() and not any(self.path.iterdir()):
+            self.path.rmdir()
+
+    def begin(self, config: RunConfig, *, overwrite: bool = False) -> None:
+        """Make the folder and save the config; a folder with a run in it is replaced only with `overwrite`."""
+        self.check(config, resume=False, overwrite=overwrite)
+        if self.holds_run:
+            self._remove_run()
         self.path.mkdir(parents=True, exist_ok=True)
         self.save_config(config)
 
     def check_continues(self, config: RunConfig) -> None:
-        """Check that a config continues the run in this folder, and save it."""
-        before = flatten(read_yaml(self.config))
+        """Raise TrainingError unless the config continues the run in this folder; it may have more steps."""
+        if not self.holds_run:
+            raise TrainingError(f"there is no run in {self.path} to resume; begin one without --resume")
+        before = flatten(load_config(self.config).to_dict())
         changed = [
             f"{name}: {before.get(name)!r} → {value!r}"
             for name, value in flatten(config.to_dict()).items()
@@ -102,13 +118,30 @@ class RunFolder:
                 f"this is not the config that {self.path} was begun with ({'; '.join(changed)}): "
                 "resume with the same one, or begin another run with output_dir=FOLDER"
             )
-        self.save_config(config)
+        if config.steps < int(str(before["steps"])):
+            raise TrainingError(
+                f"steps={config.steps} is less than the {before['steps']} that {self.path} was begun with; "
+                "a run can be made longer, not shorter"
+            )
 
     def save_config(self, config: RunConfig) -> None:
         """Write config.yaml, every key with its meaning, whole or not at all."""
         partial = self.config.with_name("config.yaml.partial")
         partial.write_text(document_config(config), encoding="utf-8")
         os.replace(partial, self.config)
+
+    def unscored_share(self) -> float:
+        """The share of the samples of all steps that were not scored."""
+        rows = (
+            [jsonline.decode(line) for line in self.metrics.read_bytes().splitlines()] if self.metrics.exists() else []
+        )
+        scored = [row["status/ok"] for row in rows if "status/ok" in row]
+        return 1.0 - sum(scored) / len(scored) if scored else 0.0
+
+    def _remove_run(self) -> None:
+        for name in OURS:
+            old = self.path / name
+            shutil.rmtree(old) if old.is_dir() else old.unlink(missing_ok=True)
 
     def sizes(self) -> dict[str, int]:
         """How long the files that grow are now, for a checkpoint."""

@@ -16,7 +16,8 @@ def test_a_run_ends_with_its_evaluation_and_says_where_everything_is(plaudit, tm
     assert "score" in ran.out
     assert "2 steps; everything is in run" in ran.out
     assert "warm start: 5 supervised steps" in ran.err
-    assert "step 2: held out: score" in ran.err
+    assert "step 2/2" in ran.err
+    assert "held out: score" in ran.err
     assert (tmp_path / "run" / "curves.png").exists()
     again = plaudit("train", *SMALL, "output_dir=run")
     assert (again.code, "holds a run already" in again.err) == (2, True)
@@ -55,3 +56,29 @@ def test_wrong_input_is_one_line_and_exit_code_2(plaudit, tmp_path, arguments, m
     assert message in ran.err
     assert ran.err.count("\n") == 1
     assert not (tmp_path / "runs").exists()
+
+
+def test_lines_about_a_run_fit_into_80_columns(plaudit):
+    ran = plaudit("train", *SMALL, "output_dir=run")
+    assert ran.code == 0, ran.err
+    assert max(map(len, ran.err.splitlines())) <= 80
+
+
+def test_a_finished_run_is_made_longer_from_the_command_line(plaudit):
+    assert plaudit("train", *SMALL, "output_dir=run").code == 0
+    longer = plaudit("train", "--resume", "output_dir=run", "steps=3", "--json")
+    assert (longer.code, longer.json["step"]) == (0, 3)
+
+
+def test_there_must_be_a_run_to_resume_from(plaudit, tmp_path):
+    ran = plaudit("train", *SMALL, "output_dir=run", "--resume")
+    assert (ran.code, "no run in run to resume" in ran.err) == (2, True)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_reward_that_always_raises_ends_with_an_error_that_shows_it(plaudit, tmp_path):
+    (tmp_path / "mine.py").write_text("def score(response):\n    raise ValueError('nothing works')\n")
+    ran = plaudit("train", *SMALL, "steps=5", "output_dir=run", "training.reward_function=mine.py:score")
+    assert ran.code == 2
+    assert ran.err.count("nothing works") >= 2
+    assert "training.max_unscored_batches" in ran.err

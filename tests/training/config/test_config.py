@@ -112,3 +112,24 @@ def test_every_key_has_a_meaning_and_stands_in_what_is_printed():
 
 def test_a_config_is_built_from_nested_and_from_dotted_values():
     assert build_config({"optimizer": {"lr": 0.1}}) == build_config({"optimizer.lr": 0.1})
+
+
+def test_anything_of_trl_passes_through_and_is_read_as_yaml(tmp_path):
+    config = load_config(
+        None, ["engine=trl", "trl.loss_type=sapo", "trl.sapo_temperature_neg=1.5", "trl.log_completions=true"]
+    )
+    assert config.trl == {"loss_type": "sapo", "sapo_temperature_neg": 1.5, "log_completions": True}
+    (tmp_path / "run.yaml").write_text(document_config(config))
+    assert load_config(tmp_path / "run.yaml") == config
+    assert load_config(tmp_path / "run.yaml", ["trl.loss_type=grpo"]).trl["loss_type"] == "grpo"
+    assert load_config(None).trl == {}
+    with pytest.raises(InvalidSettings, match=r"trl.loss_type is for engine=trl, and the engine is local"):
+        load_config(None, ["trl.loss_type=sapo"])
+
+
+def test_the_printed_config_lists_the_choices_of_every_key():
+    printed = document_config(RunConfig())
+    assert "[linear | cosine | constant]" in printed
+    assert "[token | sequence | constant]" in printed  # also where null is a value
+    for key in KEYS.values():
+        assert all(choice in printed for choice in key.choices)

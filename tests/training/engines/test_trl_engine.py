@@ -252,3 +252,25 @@ def test_two_processes_share_sampling_scoring_and_updates(tmp_path):
 def _weights_differ(folder: Path, first: str, second: str) -> bool:
     before, after = (load_file(folder / name / "model.safetensors") for name in (first, second))
     return any(not torch.equal(before[name], after[name]) for name in before)
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ("trl.los_type=sapo", "no 'los_type'; did you mean 'loss_type'"),
+        ("trl.temperature=2", "set sampling.temperature instead"),
+        ("trl.max_completion_length=7", "set sampling.max_new_tokens instead"),
+        ("trl.report_to=wandb", "which plaudit sets itself"),
+        ("trl.eval_strategy=sometimes", "TRL refuses these settings"),
+    ],
+)
+def test_what_is_passed_through_to_trl_is_checked_before_a_model_is_loaded(tmp_path, monkeypatch, option, words):
+    monkeypatch.setattr("plaudit.training.run.load_policy", lambda *_, **__: pytest.fail("the model was loaded"))
+    with pytest.raises(InvalidSettings, match=words):
+        train(small(tmp_path / "run", "engine=trl", option))
+    assert not (tmp_path / "run").exists()
+
+
+def test_an_argument_that_is_passed_through_reaches_trl(tmp_path):
+    config = small(tmp_path / "run", "engine=trl", "trl.mask_truncated_completions=true")
+    assert trl_arguments(config, ONE)["mask_truncated_completions"] is True

@@ -11,7 +11,7 @@ from plaudit import training
 from plaudit.cli.console import print_json, print_message, print_result, print_text
 from plaudit.cli.options import JsonOption, QuietOption
 from plaudit.cli.training.training_progress import TrainingProgress, outcome_table
-from plaudit.errors import InvalidSettings, did_you_mean
+from plaudit.errors import InvalidSettings, TrainingError, did_you_mean
 from plaudit.training.config.reading import KEYS, document_config, load_config, read_yaml
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.run_folder import RunFolder
@@ -31,7 +31,8 @@ def train(
         ),
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on from the newest checkpoint in output_dir, if there is one.")
+        bool,
+        typer.Option("--resume", help="Go on from the newest checkpoint in output_dir; steps=N makes the run longer."),
     ] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run in output_dir.")] = False,
     print_config: Annotated[
@@ -74,7 +75,9 @@ def _config(given: list[str], *, resume: bool) -> RunConfig:
         raise InvalidSettings(f"no config file {files[0]!r}{hint} (overrides are written key=value)")
     config = load_config(files[0] if files else None, overrides)
     folder = RunFolder(Path(config.output_dir))
-    if resume and not files and folder.holds_run:
+    if resume and not files and not folder.holds_run:
+        raise TrainingError(f"there is no run in {folder.path} to resume; begin one without --resume")
+    if resume and not files:
         saved: dict[str, Any] = read_yaml(folder.config)
         return load_config(None, overrides, base=saved)
     return config

@@ -1,7 +1,7 @@
 """A training run as it goes on: a live line on a terminal, a line every few steps in a pipe; and its end as a table."""
 
-import math
 from collections.abc import Mapping
+from datetime import timedelta
 from types import TracebackType
 
 from rich.console import Group, RenderableType
@@ -15,15 +15,6 @@ from plaudit.training.engines.engine import Outcome
 
 __all__ = ["TrainingProgress", "outcome_table"]
 
-SHOWN = {
-    "reward": "reward {:.3f}",
-    "score": "score {:.3f}",
-    "kl": "kl {:.4f}",
-    "entropy": "entropy {:.3f}",
-    "length": "length {:.1f}",
-    "filter/share": "left out {:.0%}",
-    "tokens_per_s": "{:,.0f} tok/s",
-}
 LINES = 12
 """How many lines a pipe gets, besides evaluations."""
 EVALUATIONS = {"eval/score": "score", "eval/greedy": "greedy score", "eval/reward": "reward", "eval/length": "length"}
@@ -38,7 +29,7 @@ class TrainingProgress:
         self._every = max(1, config.steps // LINES)
         columns = (
             TextColumn("{task.description}"),
-            BarColumn(bar_width=20),
+            BarColumn(bar_width=10),
             MofNCompleteColumn(),
             TimeRemainingColumn(),
             TextColumn("{task.fields[numbers]}"),
@@ -70,8 +61,14 @@ class TrainingProgress:
         self._progress.update(self._training, completed=step, numbers=numbers)
         evaluated = "eval/length" in metrics
         if not self._quiet and (evaluated or (not self._live and step % self._every == 0)):
-            said = ", ".join(part for part in (_evaluation(metrics) if evaluated else "", numbers) if part)
-            print_message(f"step {step:>{len(str(self._steps))}}: {said}")
+            said = "; ".join(part for part in (numbers, _evaluation(metrics) if evaluated else "") if part)
+            print_message(f"step {step:>{len(str(self._steps))}}/{self._steps}{self._time_left()}: {said}")
+
+    def _time_left(self) -> str:
+        """How long the rest takes, where that can be told."""
+        task = self._progress.tasks[self._training] if self._training is not None else None
+        left = None if task is None else task.time_remaining
+        return "" if not left else f", {timedelta(seconds=round(left))} left"
 
     def note(self, text: str) -> None:
         """Something else that the user should know."""
@@ -90,21 +87,17 @@ def outcome_table(outcome: Outcome) -> RenderableType:
                 "" if before is None else f"{before:.3f}",
                 f"{outcome.after[key]:.3f}",
             )
-    return Group(table, Text(f"{outcome.step} steps; everything is in {outcome.folder.path}"))
+    unscored = outcome.folder.unscored_share()
+    note = f"{unscored:.1%} of the samples were not scored; " if unscored else ""
+    return Group(table, Text(f"{note}{outcome.step} steps; everything is in {outcome.folder.path}"))
 
 
 def _numbers(metrics: Mapping[str, float]) -> str:
-    parts_shown = [
-        form.format(metrics[key])
-        for key, form in SHOWN.items()
-        if key in metrics and not (key == "filter/share" and not metrics[key])
-    ]
-    parts = [metrics.get(f"time/{part}", 0.0) for part in ("sample", "reward", "update")]
-    if total := math.fsum(parts):
-        parts_shown.append("sample/reward/update " + "/".join(f"{part / total:.0%}" for part in parts))
+    """What a line of 80 columns has room for; metrics.jsonl has the rest."""
+    shown = [f"{name} {metrics[name]:.3f}" for name in ("reward", "score") if name in metrics]
     if metrics.get("status/ok", 1.0) < 1.0:
-        parts_shown.append(f"{1.0 - metrics['status/ok']:.1%} not scored")
-    return "  ".join(parts_shown)
+        shown.append(f"{1.0 - metrics['status/ok']:.0%} not scored")
+    return ", ".join(shown)
 
 
 def _evaluation(metrics: Mapping[str, float]) -> str:

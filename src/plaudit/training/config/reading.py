@@ -6,7 +6,7 @@ Overrides are dotted, with or without a leading `+`. A text key takes its value 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 import yaml
@@ -15,6 +15,10 @@ from plaudit.errors import InvalidSettings, did_you_mean
 from plaudit.training.config.schema import RunConfig, flatten
 
 __all__ = ["KEYS", "Key", "build_config", "document_config", "load_config", "read_yaml"]
+
+
+OPEN = "trl"
+"""The section whose keys are another library's."""
 
 
 class Key(msgspec.Struct, frozen=True):
@@ -28,7 +32,14 @@ class Key(msgspec.Struct, frozen=True):
     @property
     def choices(self) -> tuple[str, ...]:
         """The values it may have, where these are names."""
-        return get_args(_bare(self.type)) if get_origin(_bare(self.type)) is Literal else ()
+        bare = _bare(self.type)
+        kinds = [_bare(kind) for kind in get_args(bare)] if get_origin(bare) in (Union, UnionType) else [bare]
+        return tuple(name for kind in kinds if get_origin(kind) is Literal for name in get_args(kind))
+
+    @property
+    def explanation(self) -> str:
+        """The meaning with the choices."""
+        return f"{self.meaning} [{' | '.join(self.choices)}]" if self.choices else self.meaning
 
     def read(self, text: str) -> Any:
         """The value that a command line's text stands for."""
@@ -36,10 +47,7 @@ class Key(msgspec.Struct, frozen=True):
         kinds = set(get_args(bare)) if isinstance(bare, UnionType) else {bare}
         if str in kinds:
             return None if NoneType in kinds and text in ("", "null", "None", "none") else text
-        try:
-            return yaml.safe_load(text)
-        except yaml.YAMLError as error:
-            raise InvalidSettings(f"{self.name}={text!r} is no YAML value: {str(error).splitlines()[0]}") from None
+        return _read_yaml_value(self.name, text)
 
 
 def load_config(
@@ -50,7 +58,8 @@ def load_config(
     values = flatten(plain)
     for override in overrides:
         name, text = _pair(override)
-        values[name] = KEYS[name].read(text) if name in KEYS else text
+        values.pop(OPEN, None) if name.startswith(f"{OPEN}.") else None
+        values[name] = KEYS[name].read(text) if name in KEYS else _read_yaml_value(name, text)
     return build_config(values)
 
 
@@ -58,7 +67,7 @@ def build_config(values: Mapping[str, Any]) -> RunConfig:
     """The config of plain values, nested or dotted; unknown keys and values out of range are errors that say so."""
     nested: dict[str, Any] = {}
     for name, value in flatten(values).items():
-        if name not in KEYS:
+        if name not in KEYS and not name.startswith(f"{OPEN}."):
             raise _unknown(name)
         section, _, key = name.rpartition(".")
         (nested.setdefault(section, {}) if section else nested)[key] = value
@@ -89,10 +98,18 @@ def document_config(config: RunConfig) -> str:
         parent, _, key = name.rpartition(".")
         if parent != section:
             section = parent
-            lines += ["", f"{section}:  # {type(getattr(config, section)).__doc__}"]
+            meaning = KEYS[section].meaning if section in KEYS else type(getattr(config, section)).__doc__
+            lines += ["", f"{section}:  # {meaning}"]
         entry = f"{'  ' if parent else ''}{key}: {_scalar(value)}"
-        lines.append(f"{entry:<44}  # {KEYS[name].meaning}")
+        lines.append(f"{entry:<44}  # {KEYS[name].explanation}" if name in KEYS else entry)
     return "\n".join(lines).lstrip("\n") + "\n"
+
+
+def _read_yaml_value(name: str, text: str) -> Any:
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise InvalidSettings(f"{name}={text!r} is no YAML value: {str(error).splitlines()[0]}") from None
 
 
 def _bare(kind: Any) -> Any:

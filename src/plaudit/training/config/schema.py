@@ -5,7 +5,7 @@ from YAML and `section.key=value` overrides by `plaudit.training.config.reading`
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 from msgspec import Meta
@@ -148,6 +148,9 @@ class TrainingConfig(_Section, frozen=True):
     reward_deadline_s: Annotated[
         NotNegative, Meta(description="A sample that takes longer is not scored; 0: never")
     ] = 10.0
+    max_unscored_batches: Annotated[
+        Count, Meta(description="So many batches in a row without a single score end the run with the reasons")
+    ] = 3
     log_rewards: Annotated[bool, Meta(description="Tell the distribution of rewards of every batch")] = False
     save_reward_analysis: Annotated[
         bool, Meta(description="Write reward_analysis.json and .txt: what scores high and low, and what fails")
@@ -250,6 +253,9 @@ class RunConfig(_Section, frozen=True):
         str,
         Meta(description="Estimator: grpo, rloo, reinforce, reinforce_baseline, reinforce++, dr_grpo, gdpo, gae, …"),
     ] = "grpo"
+    trl: Annotated[
+        dict[str, Any], Meta(description="With engine=trl, anything else for its GRPOConfig: trl.KEY=value")
+    ] = msgspec.field(default_factory=dict)
     model: ModelConfig = ModelConfig()
     data: DataConfig = DataConfig()
     sampling: SamplingConfig = SamplingConfig()
@@ -264,6 +270,8 @@ class RunConfig(_Section, frozen=True):
     def __post_init__(self) -> None:
         if not self.output_dir.strip():
             raise ValueError("output_dir is empty; name the folder that the run goes to")
+        if self.trl and self.engine != "trl":
+            raise ValueError(f"trl.{next(iter(self.trl))} is for engine=trl, and the engine is {self.engine}")
 
     @property
     def batch_size(self) -> int:
@@ -285,7 +293,7 @@ def flatten(plain: Mapping[str, object]) -> dict[str, object]:
     """A config's plain data with dotted keys: `{"optimizer.lr": 0.001, …}`."""
     found: dict[str, object] = {}
     for key, value in plain.items():
-        if isinstance(value, Mapping):
+        if isinstance(value, Mapping) and value:
             found.update({f"{key}.{inner}": each for inner, each in value.items()})
         else:
             found[key] = value

@@ -102,7 +102,13 @@ class Outcome:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
-        plain = {"output_dir": str(self.folder.path), "step": self.step, "before": self.before, "after": self.after}
+        plain = {
+            "output_dir": str(self.folder.path),
+            "step": self.step,
+            "before": self.before,
+            "after": self.after,
+            "unscored": self.folder.unscored_share(),
+        }
         return plain if self.stopped_by is None else {**plain, "stopped_by": self.stopped_by}
 
 

@@ -5,6 +5,7 @@ accelerate's. Every process runs this whole file.
 """
 
 import copy
+import dataclasses
 import logging
 import os
 import warnings
@@ -21,12 +22,13 @@ from trl.models.utils import unwrap_model_for_generation
 from trl.trainer.grpo_config import GRPOConfig
 from trl.trainer.grpo_trainer import GRPOTrainer
 
-from plaudit.errors import DataError
+from plaudit.errors import DataError, InvalidSettings, TrainingError
+from plaudit.training.batches.unscored import UnscoredBatches
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.data.prompt_stream import PromptStream
 from plaudit.training.data.prompts import Prompts
 from plaudit.training.engines.engine import NoProgress, Outcome, Progress, RunOptions, StopSignals
-from plaudit.training.engines.trl_arguments import Shape, check_trl_can, trl_arguments
+from plaudit.training.engines.trl_arguments import Shape, check_passed_through, check_trl_can, trl_arguments
 from plaudit.training.engines.trl_callback import RunCallback, RunContext, RunState, newest_checkpoint
 from plaudit.training.engines.trl_ranks import Ranks, SharedSampler, SharedScorer
 from plaudit.training.engines.trl_reward import TRLReward
@@ -34,9 +36,10 @@ from plaudit.training.model.policy import Policy, hide_progress_bars
 from plaudit.training.reporting.evaluation import HeldOut
 from plaudit.training.reporting.final_report import write_report
 from plaudit.training.reporting.recorder import Recorder
-from plaudit.training.run import MAX_NEW_TOKENS, Run, build_run
+from plaudit.training.run import Run, build_run
 from plaudit.training.run_folder import RunFolder
 from plaudit.training.sampling.local.in_process import TransformersSampler
+from plaudit.training.tasks.data_task import MAX_NEW_TOKENS
 
 __all__ = ["train"]
 
@@ -46,19 +49,35 @@ WHOLE_WEIGHTS = ("NO", "MULTI_CPU", "MULTI_GPU")
 
 def train(config: RunConfig, options: RunOptions) -> Outcome:
     """Train a policy as the config says with TRL; options that TRL cannot express are errors before that."""
-    check_trl_can(config, Shape(1, config.sampling.max_new_tokens or MAX_NEW_TOKENS))
+    folder = RunFolder(Path(config.output_dir))
+    folder.check(config, resume=options.resume, overwrite=options.overwrite)
+    _check_config(config)
     ranks = Ranks.join(cpu=config.model.device == "cpu")
     torch.set_num_threads(config.model.threads)
-    folder = RunFolder(Path(config.output_dir))
-    with closing(build_run(_for_one_of(ranks, config), options.reward)) as parts:
+    progress = options.progress if ranks.is_first else NoProgress()
+    with closing(build_run(_for_one_of(ranks, config), options.reward, progress)) as parts:
         check_trl_can(config, Shape(ranks.count, parts.sampling.max_new_tokens))
         if ranks.is_first:
             folder.open(config, resume=options.resume, overwrite=options.overwrite)
         ranks.wait()
-        engine = _TRLRun(config, folder, parts, ranks, options.progress if ranks.is_first else NoProgress())
-        outcome = engine.run()
+        try:
+            outcome = _TRLRun(config, folder, parts, ranks, progress).run()
+        finally:
+            if ranks.is_first:
+                folder.forget_failed_start()
     ranks.leave()
     return outcome
+
+
+def _check_config(config: RunConfig) -> None:
+    """Everything that TRL would refuse later, before a model is loaded."""
+    shape = Shape(1, config.sampling.max_new_tokens or MAX_NEW_TOKENS)
+    check_trl_can(config, shape)
+    check_passed_through(config, {field.name for field in dataclasses.fields(GRPOConfig)}, shape)
+    try:
+        GRPOConfig(**{**trl_arguments(config, shape), "output_dir": config.output_dir})
+    except (ValueError, TypeError, NotImplementedError) as error:
+        raise InvalidSettings(f"TRL refuses these settings: {error}") from error
 
 
 class _TRLRun:
@@ -85,6 +104,8 @@ class _TRLRun:
             self.trainer.add_callback(callback)
             stack.enter_context(_quiet())
             self._train(callback, checkpoint)
+            if callback.problem is not None:
+                raise TrainingError(callback.problem)
             if callback.stopped_by is None:
                 self.trainer.save_model(str(self.folder.model))
         if callback.stopped_by is None:
@@ -136,6 +157,7 @@ class _TRLRun:
             stop=stop,
             evaluate=self._evaluate,
             sample_responses=self._sample_responses,
+            unscored=UnscoredBatches(self.config.training.max_unscored_batches, self.progress),
             recorder=recorder,
         )
         return RunCallback(context, state)

@@ -4,16 +4,25 @@ Every key stands in one of four tables: a test holds that. What TRL cannot expre
 is loaded; nothing is ever dropped silently.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from plaudit.errors import InvalidSettings
+from plaudit.errors import InvalidSettings, did_you_mean
 from plaudit.training.config.schema import RunConfig, flatten
 from plaudit.training.learning.losses import LossSettings
 from plaudit.training.learning.updater import build_loss
 
-__all__ = ["BY_PLAUDIT", "COMPUTED", "RENAMED", "REQUIRED", "Shape", "check_trl_can", "trl_arguments"]
+__all__ = [
+    "BY_PLAUDIT",
+    "COMPUTED",
+    "RENAMED",
+    "REQUIRED",
+    "Shape",
+    "check_passed_through",
+    "check_trl_can",
+    "trl_arguments",
+]
 
 RENAMED: dict[str, str] = {
     "seed": "seed",
@@ -54,9 +63,9 @@ COMPUTED: dict[str, str] = {
 """Keys that become TRL's arguments after some arithmetic."""
 
 BY_PLAUDIT: tuple[str, ...] = (
-    "output_dir", "engine", "task", "model.", "data.", "eval.", "logging.", "training.reward_",
-    "training.log_rewards", "training.save_reward_analysis", "training.max_staleness", "training.agent_max_",
-    "filter.",
+    "output_dir", "engine", "task", "trl", "model.", "data.", "eval.", "logging.", "training.reward_",
+    "training.log_rewards", "training.max_unscored_batches", "training.save_reward_analysis",
+    "training.max_staleness", "training.agent_max_", "filter.",
 )  # fmt: skip
 """Keys, or how they begin, that mean the same with either engine since plaudit does what they say, or that only serve
 a key which is refused."""
@@ -124,8 +133,25 @@ def check_trl_can(config: RunConfig, shape: Shape) -> None:
         raise InvalidSettings(f"engine=trl cannot do this; change it, or take engine=local: {'; '.join(found)}")
 
 
+def check_passed_through(config: RunConfig, known: Collection[str], shape: Shape) -> None:
+    """Raise InvalidSettings for a `trl.KEY` that TRL does not know, or that another key of the config stands for."""
+    ours = {**{argument: name for name, argument in RENAMED.items()}, "output_dir": "output_dir"}
+    ours |= {argument: name for name, arguments in COMPUTED.items() for argument in arguments.split(", ")}
+    fixed = {*_own_arguments(config, shape), "output_dir"}
+    for name in config.trl:
+        if name not in known:
+            raise InvalidSettings(f"trl.{name}: TRL's GRPOConfig has no {name!r}{did_you_mean(name, known)}")
+        if name in fixed:
+            instead = f"; set {ours[name]} instead" if name in ours else ", which plaudit sets itself"
+            raise InvalidSettings(f"trl.{name} stands for something that plaudit's config has{instead}")
+
+
 def trl_arguments(config: RunConfig, shape: Shape) -> dict[str, Any]:
-    """The arguments of TRL's GRPOConfig."""
+    """The arguments of TRL's GRPOConfig, with those that the config passes through."""
+    return {**_own_arguments(config, shape), **config.trl}
+
+
+def _own_arguments(config: RunConfig, shape: Shape) -> dict[str, Any]:
     check_trl_can(config, shape)
     values = flatten(config.to_dict())
     per_batch = optimizer_steps(config)
@@ -152,7 +178,6 @@ def trl_arguments(config: RunConfig, shape: Shape) -> dict[str, Any]:
 
 FIXED: Mapping[str, Any] = {
     "use_bias_correction_kl": False,  # the KL counts as it does in plaudit's own loop
-    "gradient_checkpointing": False,
     "ddp_find_unused_parameters": False,  # every trained parameter takes part in every pass
     "shuffle_dataset": False,  # the prompts come in the order of plaudit's own loop
     "logging_steps": 1,

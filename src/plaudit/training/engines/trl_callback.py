@@ -13,6 +13,7 @@ from typing import Any
 
 from transformers import TrainerCallback
 
+from plaudit.training.batches.unscored import UnscoredBatches
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.engines.engine import StopSignals
 from plaudit.training.engines.trl_arguments import optimizer_steps
@@ -67,6 +68,7 @@ class RunContext:
     stop: StopSignals
     evaluate: Callable[[int], dict[str, float]]
     sample_responses: Callable[[], list[str]]
+    unscored: UnscoredBatches
     recorder: Recorder | None
     """Writes the run's files, in the first process."""
 
@@ -77,6 +79,8 @@ class RunCallback(TrainerCallback):  # type: ignore[misc]  # transformers is not
     def __init__(self, context: RunContext, state: RunState) -> None:
         self.context, self.run_state = context, state
         self.stopped_by: str | None = None
+        self.problem: str | None = None
+        """Why the run cannot go on."""
         self._began = 0.0
         self._logs: list[Mapping[str, Any]] = []
         self._per_batch = optimizer_steps(context.config)
@@ -113,6 +117,10 @@ class RunCallback(TrainerCallback):  # type: ignore[misc]  # transformers is not
         if state.global_step % self._per_batch == 0:
             self._record(time.perf_counter())
             self._logs.clear()
+            batch = self.context.reward.batch
+            self.problem = None if batch is None else self.context.unscored.check(batch)
+            if self.problem is not None:
+                control.should_training_stop = control.should_save = True
 
     def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Mark the checkpoint as whole, with what TRL does not keep."""

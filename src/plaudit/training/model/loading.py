@@ -15,7 +15,7 @@ from plaudit.errors import InvalidSettings, MissingPackage, PolicyError, did_you
 from plaudit.training.model.policy import Policy
 from plaudit.training.model.tiny import tiny_policy
 
-__all__ = ["EMBEDDED", "LoraSettings", "load_policy", "add_lora"]
+__all__ = ["EMBEDDED", "LoraSettings", "check_device", "load_policy", "add_lora"]
 
 transformers = require("transformers", extra="train", purpose="training")
 
@@ -34,6 +34,24 @@ class LoraSettings:
     def __post_init__(self) -> None:
         if self.rank < 1 or not self.alpha > 0:
             raise InvalidSettings(f"need rank >= 1 and alpha > 0, got rank={self.rank}, alpha={self.alpha:g}")
+
+
+def check_device(device: str) -> None:
+    """Raise InvalidSettings where torch cannot compute on a device of that name."""
+    try:
+        kind = torch.device(device).type
+    except RuntimeError:
+        raise InvalidSettings(f"model.device={device}: torch knows no such device; take cpu, cuda or mps") from None
+    if kind not in _AVAILABLE or not _AVAILABLE[kind]():
+        raise InvalidSettings(f"model.device={device}: torch finds no {kind} device on this machine; take cpu")
+
+
+_AVAILABLE: dict[str, Callable[[], bool]] = {
+    "cpu": lambda: True,
+    "cuda": torch.cuda.is_available,
+    "mps": torch.backends.mps.is_available,
+    "xpu": torch.xpu.is_available,
+}
 
 
 def load_policy(

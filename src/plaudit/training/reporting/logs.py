@@ -10,8 +10,18 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from plaudit.errors import InvalidSettings, did_you_mean, require
+from plaudit.training.config.schema import RunConfig
 
-__all__ = ["LOG_WRITERS", "LogWriter", "RunName", "TensorBoardWriter", "TrackioWriter", "WandbWriter", "open_logs"]
+__all__ = [
+    "LOG_WRITERS",
+    "LogWriter",
+    "RunName",
+    "TensorBoardWriter",
+    "TrackioWriter",
+    "WandbWriter",
+    "check_logs",
+    "open_logs",
+]
 
 
 class LogWriter(Protocol):
@@ -65,14 +75,20 @@ class WandbWriter:
     def __init__(self, run: RunName) -> None:
         wandb = require("wandb", extra="logs", purpose="logging to Weights & Biases")
         run.folder.mkdir(parents=True, exist_ok=True)
-        self._run = wandb.init(
-            project=run.project,
-            name=run.label,
-            group=run.label,
-            dir=str(run.folder),
-            config=dict(run.config),
-            reinit="create_new",  # whatever else logs in this process keeps its own run
-        )
+        try:
+            self._run = wandb.init(
+                project=run.project,
+                name=run.label,
+                group=run.label,
+                dir=str(run.folder),
+                config=dict(run.config),
+                reinit="create_new",  # whatever else logs in this process keeps its own run
+            )
+        except wandb.Error as error:
+            raise InvalidSettings(
+                f"logging.wandb=true: Weights & Biases cannot be reached ({str(error).splitlines()[0]:.120}); "
+                "run `wandb login`, or set WANDB_MODE=offline"
+            ) from error
 
     def log(self, step: int, metrics: Mapping[str, Any]) -> None:
         self._run.log(_numbers(metrics), step=step)
@@ -107,6 +123,13 @@ LOG_WRITERS: dict[str, type[TensorBoardWriter | WandbWriter | TrackioWriter]] = 
     "wandb": WandbWriter,
     "trackio": TrackioWriter,
 }
+
+
+def check_logs(config: RunConfig) -> None:
+    """Raise MissingPackage for a log that the config asks for and that is not installed."""
+    for name in LOG_WRITERS:
+        if getattr(config.logging, name):
+            require(name, extra="logs", purpose=f"logging.{name}=true")
 
 
 def open_logs(names: Sequence[str], run: RunName) -> list[LogWriter]:
