@@ -3,8 +3,10 @@
 import pytest
 
 from plaudit.errors import InvalidSettings
+from plaudit.training.advantages.estimators import GAEAdvantage, GDPOAdvantage, GRPOAdvantage, PassAtKAdvantage
 from plaudit.training.config.reading import KEYS, build_config, document_config, load_config
 from plaudit.training.config.schema import RunConfig, flatten
+from plaudit.training.learning.updater import build_advantage, build_loss
 
 
 def test_without_anything_it_is_the_embedded_default():
@@ -133,3 +135,20 @@ def test_the_printed_config_lists_the_choices_of_every_key():
     assert "[token | sequence | constant]" in printed  # also where null is a value
     for key in KEYS.values():
         assert all(choice in printed for choice in key.choices)
+
+
+def test_what_the_config_says_of_estimator_and_loss_reaches_them():
+    config = load_config(
+        None,
+        ["advantage=gae", "training.gae_lambda=0.5", "training.gamma=0.9", "loss.name=grpo", "loss.dual_clip=5",
+         "loss.ratio=sequence", "loss.surrogate=soft", "loss.entropy_bonus=0.01", "loss.off_policy_limit=0.1"],
+    )  # fmt: skip
+    assert build_advantage(config) == GAEAdvantage(gamma=0.9, lam=0.5)
+    loss = build_loss(config, 7)
+    assert (loss.dual_clip, loss.ratio, loss.surrogate, loss.average) == (5, "sequence", "soft", "sequence")
+    assert (loss.entropy_bonus, loss.off_policy_limit, loss.max_tokens) == (0.01, 0.1, 7)
+    scaled = load_config(None, ["advantage=grpo", "training.advantage_scale=batch"])
+    assert build_advantage(scaled) == GRPOAdvantage(scale="batch")
+    weighed = load_config(None, ["advantage=gdpo", "training.component_weights={a: 2, b: 1}"])
+    assert build_advantage(weighed) == GDPOAdvantage({"a": 2.0, "b": 1.0})
+    assert build_advantage(load_config(None, ["advantage=pass_at_k", "training.pass_k=2"])) == PassAtKAdvantage(k=2)

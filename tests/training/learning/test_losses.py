@@ -1,9 +1,11 @@
 """Losses are their papers' formulas, and only tokens that count reach a gradient."""
 
+import math
 from dataclasses import replace
 
 import pytest
 import torch
+from trl.trainer.grpo_trainer import GRPOTrainer
 
 from plaudit import RewardOutput, Tokens, Trajectory
 from plaudit.errors import InvalidAdvantage, InvalidSettings
@@ -14,13 +16,15 @@ from plaudit.training.learning.losses import (
     LOSSES,
     Anchors,
     LossSettings,
-    importance_weights,
     loss_settings,
     pad_advantages,
     policy_loss,
     token_weights,
     value_loss,
 )
+from plaudit.training.learning.off_policy import importance_weights, keep_on_policy
+from plaudit.training.learning.updater import keep_top
+from plaudit.training.model.tiny import tiny_policy
 
 LENGTHS = [5, 2, 4, 1]
 
@@ -88,7 +92,7 @@ def test_losses_are_their_formulas(name, batch):
 
 
 def test_every_published_loss_is_checked_by_hand_or_is_ppo():
-    assert set(LOSSES) == set(BY_HAND) | {"ppo"}
+    assert set(LOSSES) == set(BY_HAND) | {"ppo", "sapo", "gmpo"}  # the last two have tests of their own
 
 
 def test_dual_clip_bounds_what_a_bad_sample_can_cost(batch):
@@ -297,3 +301,103 @@ def test_token_rewards_change_the_gradient_of_single_tokens():
     assert by_token[:, 0].tolist() == [0.0, 0.0]  # both still have everything ahead of them
     assert (by_token[0, 1:] > 0).all()  # what came after the reward is made less likely
     assert (by_token[1, 1:] < 0).all()  # what led to the reward is made more likely
+
+
+def random_batch(seed=0, rows=5, width=7):
+    """Log-probs now, before and of a sampler, advantages and a mask with responses of several lengths."""
+    chance = torch.Generator().manual_seed(seed)
+    old = -torch.rand(rows, width, generator=chance, dtype=torch.float64)
+    now = (old + 0.5 * torch.randn(rows, width, generator=chance, dtype=torch.float64)).requires_grad_()
+    sampler = old + 0.3 * torch.randn(rows, width, generator=chance, dtype=torch.float64)
+    advantages = torch.randn(rows, 1, generator=chance, dtype=torch.float64).expand(rows, width)
+    lengths = torch.randint(1, width + 1, (rows, 1), generator=chance)
+    return now, old, sampler, advantages, (torch.arange(width) < lengths).double()
+
+
+def test_sapo_is_its_papers_gate():
+    now, old, _, advantages, mask = random_batch()
+    expected = 0.0
+    for row in range(5):
+        length, gates = int(mask[row].sum()), []
+        for t in range(length):
+            ratio, advantage = (now - old)[row, t].exp().item(), float(advantages[row, t])
+            tau = 1.0 if advantage > 0 else 1.05
+            gates.append(4.0 / tau / (1.0 + math.exp(-tau * (ratio - 1.0))) * advantage)
+        expected -= sum(gates) / length / 5
+    assert policy_loss(now, old, advantages, mask, settings=LOSSES["sapo"]).value.item() == pytest.approx(expected)
+
+
+def test_gmpo_is_the_geometric_mean_of_clipped_ratios():
+    now, old, _, advantages, mask = random_batch(3)
+    expected = []
+    for row in range(5):
+        length, advantage = int(mask[row].sum()), float(advantages[row, 0])
+        product = 1.0
+        for t in range(length):
+            ratio = (now - old)[row, t].exp().item()
+            clipped = min(max(ratio, math.exp(-0.4)), math.exp(0.4))
+            product *= min(ratio, clipped) if advantage >= 0 else max(ratio, clipped)
+        expected.append(-advantage * product ** (1 / length))
+    loss = policy_loss(now, old, advantages, mask, settings=LOSSES["gmpo"])
+    assert loss.value.item() == pytest.approx(sum(expected) / 5)
+    (gradient,) = torch.autograd.grad(loss.value, now)
+    assert torch.equal(gradient.bool().any(1), torch.ones(5, dtype=torch.bool))
+
+
+def test_sequence_weights_are_products_and_rejection_leaves_extremes_out():
+    _, old, sampler, _, mask = random_batch()
+    whole = importance_weights(old, sampler, cap=1e9, mask=mask, level="sequence")
+    for row in range(5):
+        length = int(mask[row].sum())
+        product = math.prod(math.exp(float(old[row, t] - sampler[row, t])) for t in range(length))
+        assert whole[row, 0].item() == pytest.approx(product)
+        assert whole[row].unique().numel() == 1
+    plain = importance_weights(old, sampler, cap=1e9)
+    rejected = importance_weights(old, sampler, cap=1.3, mode="reject")
+    inside = (plain <= 1.3) & (plain >= 1 / 1.3)
+    assert torch.equal(rejected, torch.where(inside, plain, torch.zeros_like(plain)))
+    assert 0 < int(inside.sum()) < inside.numel()
+
+
+def test_responses_left_behind_are_masked_as_in_trl():
+    now, _, sampler, advantages, mask = random_batch(1)
+    sampler = sampler + torch.tensor([[1.0], [0.0], [1.0], [0.0], [1.0]])
+    theirs = GRPOTrainer.get_off_policy_mask(advantages, now, sampler, mask, 0.2)
+    ours = keep_on_policy(now, sampler, advantages, mask, 0.2)
+    assert torch.equal(ours, theirs.expand_as(ours).float())
+    assert 0 < int(ours.sum()) < ours.numel()
+
+
+def test_the_corrected_kl_is_weighed_by_the_ratio():
+    now, old, reference, advantages, mask = random_batch()
+    settings = LossSettings(kl_beta=0.3, kl_correction=True)
+    none = torch.zeros_like(advantages)
+    loss = policy_loss(now, old, none, mask, settings=settings, anchors=Anchors(reference=reference))
+    apart = now - reference
+    k3 = torch.exp(-apart) - 1 + apart
+    expected = 0.3 * ((now - old).exp() * k3 * mask).sum() / mask.sum()
+    assert loss.value.item() == pytest.approx(expected.item())
+
+
+def test_an_entropy_bonus_moves_the_policy_towards_being_undecided():
+    policy = tiny_policy(seed=1)
+    batch = policy.pack([[4, 5]], [[6, 7, 1]])
+    found = policy.logprobs(batch, entropy_gradient=True)
+    logits = policy.model(input_ids=batch.ids_B_L).logits[0, 1:4]
+    exact = torch.distributions.Categorical(logits=logits).entropy()
+    assert torch.allclose(found.entropy_B_T[0], exact, atol=1e-5)
+    none = torch.zeros(1, 3)
+    logprobs, settings = found.logprobs_B_T, LossSettings(entropy_bonus=0.5)
+    anchors = Anchors(entropy=found.entropy_B_T)
+    loss = policy_loss(logprobs, logprobs.detach(), none, torch.ones(1, 3), settings=settings, anchors=anchors)
+    assert loss.value.item() == pytest.approx(-0.5 * exact.mean().item(), rel=1e-4)
+    ours = torch.autograd.grad(loss.value, list(policy.parameters()), retain_graph=True)
+    theirs = torch.autograd.grad(-0.5 * exact.mean(), list(policy.parameters()))
+    assert all(torch.allclose(a, b, atol=1e-5) for a, b in zip(ours, theirs, strict=True))
+
+
+def test_the_share_of_tokens_with_the_largest_values_is_kept():
+    values, mask = torch.arange(10.0).view(2, 5), torch.ones(2, 5)
+    assert keep_top(values, mask, 0.2).tolist() == [[0.0] * 5, [0.0, 0.0, 0.0, 1.0, 1.0]]
+    mask[1] = 0
+    assert keep_top(values, mask, 0.4)[0].tolist() == [0.0, 0.0, 0.0, 1.0, 1.0]

@@ -108,18 +108,45 @@ class SamplingConfig(_Section, frozen=True):
 class LossConfig(_Section, frozen=True):
     """The policy loss; null takes the preset's value."""
 
-    name: Annotated[str, Meta(description="The preset: grpo, dapo, dr_grpo, gspo, cispo, ppo, reinforce")] = "grpo"
+    name: Annotated[
+        str, Meta(description="The preset: grpo, dapo, dr_grpo, gspo, cispo, gmpo, sapo, ppo, reinforce")
+    ] = "grpo"
     clip_low: Annotated[NotNegative | None, Meta(description="The ratio is clipped below 1 - clip_low")] = None
     clip_high: Annotated[NotNegative | None, Meta(description="The ratio is clipped above 1 + clip_high")] = None
+    dual_clip: Annotated[
+        Positive | None, Meta(description="The ratio is at most this where the advantage is negative")
+    ] = None
+    ratio: Annotated[
+        Literal["token", "sequence", "geometric"] | None, Meta(description="What the ratio is taken of")
+    ] = None
+    surrogate: Annotated[
+        Literal["clipped", "weighted", "soft", "unclipped", "plain"] | None, Meta(description="How the ratio counts")
+    ] = None
     average: Annotated[Literal["token", "sequence", "constant"] | None, Meta(description="How tokens are averaged")] = (
         None
     )
     kl_beta: Annotated[NotNegative, Meta(description="Weight of the KL to the model at the start; 0: none")] = 0.0
     kl_estimator: Annotated[Literal["k1", "k2", "k3"], Meta(description="How the KL is estimated")] = "k3"
     kl_in: Annotated[Literal["loss", "reward"], Meta(description="Where the KL counts")] = "loss"
+    kl_correction: Annotated[bool, Meta(description="Weigh the KL in the loss by the ratio: unbiased off policy")] = (
+        False
+    )
+    entropy_bonus: Annotated[NotNegative, Meta(description="Weight of the entropy in the loss: keeps exploring")] = 0.0
+    top_entropy: Annotated[
+        Annotated[float, Meta(gt=0, le=1)], Meta(description="Learn from this share of tokens, the most undecided")
+    ] = 1.0
+    mask_truncated: Annotated[bool, Meta(description="Responses cut at the length limit count nowhere")] = False
     max_importance: Annotated[
         Positive, Meta(description="Where the weights that correct for stale samples or another sampler are cut")
     ] = 2.0
+    importance_level: Annotated[Literal["token", "sequence"], Meta(description="What such a weight is for")] = "token"
+    importance_mode: Annotated[
+        Literal["truncate", "reject"], Meta(description="Weights beyond max_importance are cut to it, or count nothing")
+    ] = "truncate"
+    off_policy_limit: Annotated[
+        Positive | None,
+        Meta(description="Bad responses count nothing once the policy is so far (mean log-ratio) from their sampler"),
+    ] = None
 
 
 class OptimizerConfig(_Section, frozen=True):
@@ -160,6 +187,16 @@ class TrainingConfig(_Section, frozen=True):
         Meta(description="Where rewards are earned: at tokens, where the reward says so; at steps; by the whole"),
     ] = "tokens"
     gamma: Annotated[Share, Meta(description="Discount per token of what is earned later")] = 1.0
+    gae_lambda: Annotated[Share | None, Meta(description="Of advantage=gae; null: 0.95")] = None
+    advantage_scale: Annotated[
+        Literal["group", "batch", "none"] | None, Meta(description="Of advantage=grpo: what it divides by; null: group")
+    ] = None
+    component_weights: Annotated[
+        dict[str, float], Meta(description="Of advantage=gdpo: weights of the reward's components; {}: all alike")
+    ] = msgspec.field(default_factory=dict)
+    pass_k: Annotated[Count | None, Meta(description="Of advantage=pass_at_k; null: 4")] = None
+    critic_passes: Annotated[Count, Meta(description="Of advantage=gae: the critic's passes over a batch")] = 2
+    critic_lr_factor: Annotated[Positive, Meta(description="The critic's learning rate over the policy's")] = 1.0
     updates_per_batch: Annotated[Count, Meta(description="Passes over a batch")] = 1
     minibatches: Annotated[Count, Meta(description="Optimizer steps in one pass")] = 1
     gradient_accumulation: Annotated[
@@ -251,7 +288,10 @@ class RunConfig(_Section, frozen=True):
     ] = "sort_digits"
     advantage: Annotated[
         str,
-        Meta(description="Estimator: grpo, rloo, reinforce, reinforce_baseline, reinforce++, dr_grpo, gdpo, gae, …"),
+        Meta(
+            description="Estimator: grpo, rloo, dr_grpo, opo, maxrl, pass_at_k, lite_ppo, gdpo, gae, reinforce, "
+            "reinforce_baseline"
+        ),
     ] = "grpo"
     trl: Annotated[
         dict[str, Any], Meta(description="With engine=trl, anything else for its GRPOConfig: trl.KEY=value")
@@ -293,7 +333,7 @@ def flatten(plain: Mapping[str, object]) -> dict[str, object]:
     """A config's plain data with dotted keys: `{"optimizer.lr": 0.001, …}`."""
     found: dict[str, object] = {}
     for key, value in plain.items():
-        if isinstance(value, Mapping) and value:
+        if isinstance(value, Mapping) and value and "." not in key:
             found.update({f"{key}.{inner}": each for inner, each in value.items()})
         else:
             found[key] = value

@@ -31,6 +31,11 @@ RENAMED: dict[str, str] = {
     "sampling.top_p": "top_p",
     "sampling.top_k": "top_k",
     "loss.kl_beta": "beta",
+    "loss.mask_truncated": "mask_truncated_completions",
+    "loss.top_entropy": "top_entropy_quantile",
+    "loss.entropy_bonus": "entropy_coef",
+    "loss.off_policy_limit": "off_policy_mask_threshold",
+    "loss.kl_correction": "use_bias_correction_kl",
     "optimizer.lr": "learning_rate",
     "optimizer.eps": "adam_epsilon",
     "optimizer.weight_decay": "weight_decay",
@@ -53,6 +58,8 @@ COMPUTED: dict[str, str] = {
     "loss.clip_low": "epsilon",
     "loss.clip_high": "epsilon_high",
     "loss.average": "loss_type",
+    "loss.dual_clip": "delta",
+    "loss.ratio": "importance_sampling_level",
     "loss.max_importance": "vllm_importance_sampling_clip_max",
     "optimizer.schedule": "lr_scheduler_type",
     "optimizer.warmup_steps": "warmup_steps",
@@ -98,6 +105,15 @@ SCHEDULES = {"linear": "linear", "cosine": "cosine", "constant": "constant_with_
 LOSS_TYPES = {"sequence": "grpo", "token": "dapo", "constant": "dr_grpo"}
 
 REQUIRED: dict[str, Required] = {
+    "training.gae_lambda": Required(_is(None), "TRL has no critic"),
+    "training.pass_k": Required(_is(None), "TRL has no such advantage"),
+    "training.critic_passes": Required(_is(2), "TRL has no critic"),
+    "training.critic_lr_factor": Required(_is(1.0), "TRL has no critic"),
+    "training.advantage_scale": Required(_is(None), "name the advantage, or set trl.scale_rewards where it is free"),
+    "training.component_weights": Required(_is({}), "TRL gets one reward"),
+    "loss.surrogate": Required(_is(None), "TRL's losses are chosen by loss.name"),
+    "loss.importance_level": Required(_is("token"), "set trl.vllm_importance_sampling_mode"),
+    "loss.importance_mode": Required(_is("truncate"), "set trl.vllm_importance_sampling_mode"),
     "advantage": Required(_is(*ADVANTAGES), f"TRL's GRPOTrainer knows {', '.join(ADVANTAGES)}"),
     "sampling.samples_per_prompt": Required(lambda value, _: value >= 2, "TRL compares at least two samples"),
     "sampling.stop": Required(_is(()), "TRL would train on what stands after a stop text"),
@@ -177,7 +193,6 @@ def _own_arguments(config: RunConfig, shape: Shape) -> dict[str, Any]:
 
 
 FIXED: Mapping[str, Any] = {
-    "use_bias_correction_kl": False,  # the KL counts as it does in plaudit's own loop
     "ddp_find_unused_parameters": False,  # every trained parameter takes part in every pass
     "shuffle_dataset": False,  # the prompts come in the order of plaudit's own loop
     "logging_steps": 1,
@@ -198,6 +213,9 @@ def _pieces(config: RunConfig) -> int:
 
 
 def _loss_arguments(loss: LossSettings) -> dict[str, Any]:
+    if loss.surrogate == "soft":
+        above, below = loss.temperatures
+        return {"loss_type": "sapo", "sapo_temperature_pos": above, "sapo_temperature_neg": below}
     if loss.surrogate == "weighted":  # TRL's bound for CISPO is the ratio itself
         return {"loss_type": "cispo", "epsilon_high": 1.0 + loss.clip_high, "importance_sampling_level": loss.ratio}
     return {
@@ -218,6 +236,8 @@ def _sampler_arguments(config: RunConfig) -> dict[str, Any]:
 
 def _loss_refusal(config: RunConfig, shape: Shape) -> str | None:
     loss = build_loss(config, shape.max_new_tokens)
+    if loss.surrogate == "unclipped" or loss.ratio == "geometric":
+        return f"loss.name={config.loss.name}: TRL has no loss of geometric means"
     if loss.surrogate == "plain" and optimizer_steps(config) > 1:
         return f"loss.name={config.loss.name}: TRL has it for one optimizer step per batch only"
     if loss.surrogate == "weighted" and loss.average != "token":

@@ -14,14 +14,16 @@ from torch import Tensor
 
 from plaudit.errors import InvalidAdvantage, InvalidSettings, did_you_mean
 from plaudit.training.learning.kl import KL_ESTIMATORS, KLEstimator, kl_divergence
+from plaudit.training.learning.off_policy import ImportanceLevel, ImportanceMode, importance_weights, keep_on_policy
 
 __all__ = [
-    "LOSSES", "Anchors", "Loss", "LossSettings", "importance_weights",
+    "LOSSES", "Anchors", "Loss", "LossSettings",
     "loss_settings", "pad_advantages", "policy_loss", "token_weights", "value_loss",
 ]  # fmt: skip
 
 Average: TypeAlias = Literal["token", "sequence", "constant"]
-Surrogate: TypeAlias = Literal["clipped", "weighted", "plain"]
+Ratio: TypeAlias = Literal["token", "sequence", "geometric"]
+Surrogate: TypeAlias = Literal["clipped", "weighted", "soft", "unclipped", "plain"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,23 +31,34 @@ class LossSettings:
     """Which loss: `LOSSES` has the published ones by name.
 
     `surrogate`: "clipped" is PPO's minimum of clipped and unclipped ratio, "weighted" multiplies log-probs by the
-    clipped ratio as a constant (CISPO), "plain" has no ratio. `ratio` is taken per token or per sequence (GSPO).
-    Ratios are clipped to [1 − clip_low, 1 + clip_high]; `dual_clip` bounds the ratio where the advantage is negative.
+    clipped ratio as a constant (CISPO), "soft" gates it by a sigmoid (SAPO), "unclipped" takes it as it is, "plain" has
+    no ratio. `ratio` is taken per token, per sequence (GSPO), or as the sequence's geometric mean (GMPO).
+    Ratios are clipped to [1 − clip_low, 1 + clip_high]; `dual_clip` bounds the ratio where the advantage is negative,
+    `token_clip` each token's log-ratio before a mean over the sequence (GMPO).
     `average`: over all tokens alike, over each sequence first, or by the constant B × `max_tokens`, where None stands
     for the width of the batch. `kl_beta` weighs the KL to the reference in the loss.
-    `max_importance` truncates the weights that correct for a sampler which differs from the policy.
+    `max_importance` bounds the weights that correct for a sampler which differs from the policy, by token or sequence;
+    `off_policy_limit` leaves bad responses out that the policy has moved away from. `kl_correction` weighs the KL by
+    the ratio. `entropy_bonus` rewards being undecided. `temperatures` are those of "soft", for good and bad samples.
     """
 
     surrogate: Surrogate = "clipped"
-    ratio: Literal["token", "sequence"] = "token"
+    ratio: Ratio = "token"
     average: Average = "token"
     clip_low: float = 0.2
     clip_high: float = 0.2
     dual_clip: float | None = None
+    token_clip: float | None = None
     max_tokens: int | None = None
     kl_beta: float = 0.0
     kl_estimator: KLEstimator = "k3"
     max_importance: float = 2.0
+    importance_level: ImportanceLevel = "token"
+    importance_mode: ImportanceMode = "truncate"
+    off_policy_limit: float | None = None
+    kl_correction: bool = False
+    entropy_bonus: float = 0.0
+    temperatures: tuple[float, float] = (1.0, 1.05)
 
     def __post_init__(self) -> None:
         _one_of("surrogate", self.surrogate, _SURROGATES)
@@ -80,6 +93,8 @@ class Anchors:
 
     reference: Tensor | None = None
     sampler: Tensor | None = None
+    entropy: Tensor | None = None
+    """How undecided the policy is at each token, with its gradient, where a bonus for it is in the loss."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,20 +129,34 @@ def policy_loss(
         _zero_padding(given, counts) for given in (logprobs, old_logprobs, advantages)
     )
     log_ratio = logprobs - old_logprobs
-    ratio = _RATIOS[settings.ratio](log_ratio, mask).exp()
+    ratio = _RATIOS[settings.ratio](_limit_log_ratio(log_ratio, advantages, settings), mask).exp()
     objective = _SURROGATES[settings.surrogate](logprobs, ratio, advantages, settings)
     stats = _ratio_stats(ratio, log_ratio, advantages, counts, settings)
     if anchors.sampler is not None:
+        sampler = _zero_padding(anchors.sampler, counts)
         importance = importance_weights(
-            old_logprobs, _zero_padding(anchors.sampler, counts), cap=settings.max_importance
+            old_logprobs,
+            sampler,
+            cap=settings.max_importance,
+            mask=mask,
+            level=settings.importance_level,
+            mode=settings.importance_mode,
         )
         objective = objective * importance
         stats |= {"importance/mean": _mean(importance, counts), "importance/max": _max(importance, counts)}
+        if settings.off_policy_limit is not None:
+            objective = objective * keep_on_policy(logprobs, sampler, advantages, mask, settings.off_policy_limit)
     value = -(objective * weights).sum()
     if anchors.reference is not None:
         kl = kl_divergence(logprobs, _zero_padding(anchors.reference, counts), settings.kl_estimator)
+        if settings.kl_correction:  # unbiased where the samples are not the policy's own (arXiv:2512.02556)
+            kl = kl * log_ratio.exp()
         value = value + settings.kl_beta * (kl * weights).sum()
         stats["kl"] = _mean(kl, counts)
+    if anchors.entropy is not None:
+        entropy = _zero_padding(anchors.entropy, counts)
+        value = value - settings.entropy_bonus * (entropy * weights).sum()
+        stats["entropy/exact"] = _mean(entropy, counts)
     return Loss(value, stats)
 
 
@@ -135,14 +164,6 @@ def token_weights(mask: Tensor, settings: LossSettings | None = None) -> Tensor:
     """The share of every token in the loss. Samples without a token that counts take no part in any average."""
     settings = settings or LossSettings()
     return _AVERAGES[settings.average](mask.float(), settings)
-
-
-def importance_weights(logprobs: Tensor, sampler_logprobs: Tensor, *, cap: float = 2.0) -> Tensor:
-    """π / π_sampler per token, truncated at `cap`, as a constant (Ionides 2008, doi:10.1198/106186008X320456).
-
-    Unlike clipping, truncation keeps every token's gradient; it bounds what one token can weigh.
-    """
-    return (logprobs.detach() - sampler_logprobs).exp().clamp(max=cap)
 
 
 def value_loss(
@@ -210,9 +231,29 @@ def _weighted(logprobs: Tensor, ratio: Tensor, advantages: Tensor, settings: Los
     return ratio.detach().clamp(1.0 - settings.clip_low, 1.0 + settings.clip_high) * advantages * logprobs
 
 
+def _soft(logprobs: Tensor, ratio: Tensor, advantages: Tensor, settings: LossSettings) -> Tensor:
+    """SAPO: a sigmoid gate instead of a clip, steeper where the advantage is negative (arXiv:2511.20347)."""
+    above, below = settings.temperatures
+    temperature = torch.where(advantages > 0, above, below)
+    return torch.sigmoid(temperature * (ratio - 1.0)) * (4.0 / temperature) * advantages
+
+
+def _unclipped(logprobs: Tensor, ratio: Tensor, advantages: Tensor, settings: LossSettings) -> Tensor:
+    """The ratio as it is."""
+    return ratio * advantages
+
+
 def _plain(logprobs: Tensor, ratio: Tensor, advantages: Tensor, settings: LossSettings) -> Tensor:
     """REINFORCE: on the policy's own samples only."""
     return advantages * logprobs
+
+
+def _limit_log_ratio(log_ratio: Tensor, advantages: Tensor, settings: LossSettings) -> Tensor:
+    """GMPO clips each token's ratio before the geometric mean over the sequence is taken (arXiv:2507.20673)."""
+    if settings.token_clip is None:
+        return log_ratio
+    sign = torch.where(advantages < 0, -1.0, 1.0)
+    return sign * (sign * log_ratio).clamp(max=settings.token_clip)
 
 
 def _per_token(log_ratio: Tensor, mask: Tensor) -> Tensor:
@@ -224,6 +265,12 @@ def _per_sequence(log_ratio: Tensor, mask: Tensor) -> Tensor:
     gradient: the same for one advantage per sample, and still right for one per token."""
     mean = (log_ratio * mask).sum(1, keepdim=True) / mask.sum(1, keepdim=True).clamp(min=1)
     return mean.detach() + log_ratio - log_ratio.detach()
+
+
+def _geometric(log_ratio: Tensor, mask: Tensor) -> Tensor:
+    """The geometric mean over the sequence itself, whose gradient is shared by all its tokens."""
+    mean = (log_ratio * mask).sum(1, keepdim=True) / mask.sum(1, keepdim=True).clamp(min=1)
+    return mean.expand_as(log_ratio)
 
 
 def _average_tokens(mask: Tensor, settings: LossSettings) -> Tensor:
@@ -246,9 +293,15 @@ def _average_constant(mask: Tensor, settings: LossSettings) -> Tensor:
 _SURROGATES: dict[str, Callable[[Tensor, Tensor, Tensor, LossSettings], Tensor]] = {
     "clipped": _clipped,
     "weighted": _weighted,
+    "soft": _soft,
+    "unclipped": _unclipped,
     "plain": _plain,
 }
-_RATIOS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {"token": _per_token, "sequence": _per_sequence}
+_RATIOS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    "token": _per_token,
+    "sequence": _per_sequence,
+    "geometric": _geometric,
+}
 _AVERAGES: dict[str, Callable[[Tensor, LossSettings], Tensor]] = {
     "token": _average_tokens,
     "sequence": _average_sequences,
@@ -305,6 +358,8 @@ LOSSES: dict[str, LossSettings] = {
     "gspo": LossSettings(ratio="sequence", average="sequence", clip_low=3e-4, clip_high=4e-4),
     "cispo": LossSettings(surrogate="weighted", average="token", clip_low=1.0, clip_high=4.0),
     "ppo": LossSettings(average="token", dual_clip=3.0),
+    "gmpo": LossSettings(surrogate="unclipped", ratio="geometric", average="sequence", token_clip=0.4),
+    "sapo": LossSettings(surrogate="soft", average="sequence"),
     "reinforce": LossSettings(surrogate="plain", average="token"),
 }
 """The losses by the names of their papers, with the papers' clips (CISPO's from ScaleRL, arXiv:2510.13786)."""

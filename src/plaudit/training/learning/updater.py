@@ -53,7 +53,8 @@ class Updater:
         self.critic = None
         if isinstance(self.advantage, GAEAdvantage):
             pieces = config.training.gradient_accumulation
-            critic = CriticSettings(lr=settings.lr, max_grad_norm=settings.max_grad_norm, pieces=pieces)
+            passes = config.training.critic_passes
+            critic = CriticSettings(settings.lr, passes, max_grad_norm=settings.max_grad_norm, pieces=pieces)
             self.critic = Critic(policy, critic)
 
     def update(self, batch: Batch) -> dict[str, float]:
@@ -94,9 +95,13 @@ class Updater:
         critic_stats: dict[str, float] = {}
         if self.critic is not None and isinstance(self.advantage, GAEAdvantage):
             batch_credit = self.critic.add_values(tokens, batch_credit)
-            rate = learning_rate(self.config, batch.step)
+            rate = learning_rate(self.config, batch.step) * self.config.training.critic_lr_factor
             critic_stats = self.critic.learn(tokens, batch_credit, self.advantage, lr=rate)
         advantages, mask = pad_advantages(self.advantage.estimate(batch_credit), tokens.mask_B_T)
+        if self.config.loss.mask_truncated:
+            mask = mask * _ended(batch).to(mask.device)[:, None]
+        if self.config.loss.top_entropy < 1.0:
+            advantages = advantages * self._most_undecided(tokens, mask)
         sampler = _sampled_logprobs(batch, tokens) if self.off_policy else None
         return _PreparedBatch(tokens, advantages, mask, old, reference, sampler, critic_stats)
 
@@ -114,6 +119,16 @@ class Updater:
         width = tokens.mask_B_T.shape[1]
         found = [policy.logprobs(tokens.pick(rows), temperature=self._temperature).logprobs_B_T for rows in pieces]
         return torch.cat([torch.nn.functional.pad(each, (0, width - each.shape[1])) for each in found])
+
+    @torch.no_grad()
+    def _most_undecided(self, tokens: TokenBatch, mask: Tensor) -> Tensor:
+        """1 on the share of tokens at which the policy was most undecided: they decide what a response becomes
+        (arXiv:2506.01939)."""
+        pieces = torch.arange(len(tokens)).chunk(self.config.training.gradient_accumulation)
+        width = tokens.mask_B_T.shape[1]
+        found = [self.policy.logprobs(tokens.pick(rows), temperature=self._temperature).entropy_B_T for rows in pieces]
+        entropy = torch.cat([torch.nn.functional.pad(each, (0, width - each.shape[1])) for each in found])
+        return keep_top(entropy, mask, self.config.loss.top_entropy)
 
     @property
     def _temperature(self) -> float:
@@ -148,14 +163,16 @@ class Updater:
         return {**_merge(stats), "loss": sum(each["loss"] for each in stats), "grad_norm": norm}
 
     def _backward(self, part: "_PreparedBatch", weights: Tensor) -> dict[str, float]:
-        logprobs = self.policy.logprobs(part.tokens, temperature=self._temperature).logprobs_B_T
+        bonus = bool(self.loss.entropy_bonus)
+        found = self.policy.logprobs(part.tokens, temperature=self._temperature, entropy_gradient=bonus)
+        logprobs = found.logprobs_B_T
         loss = policy_loss(
             logprobs,
             logprobs.detach() if part.old is None else part.old,
             part.advantages,
             part.mask,
             settings=self.loss,
-            anchors=Anchors(reference=part.reference, sampler=part.sampler),
+            anchors=Anchors(part.reference, part.sampler, found.entropy_B_T if bonus else None),
             weights=weights[:, : logprobs.shape[1]],
         )
         loss.value.backward()  # type: ignore[no-untyped-call]
@@ -199,22 +216,51 @@ def check_learning(config: RunConfig) -> None:
 
 
 def build_advantage(config: RunConfig) -> Advantage:
-    """The advantage estimator that the config names."""
-    return dataclasses.replace(advantage(config.advantage), gamma=config.training.gamma)  # type: ignore[type-var]
+    """The advantage estimator that the config names, with what the config says of it."""
+    found = advantage(config.advantage, gamma=config.training.gamma)
+    wanted = {
+        "lam": config.training.gae_lambda,
+        "scale": config.training.advantage_scale,
+        "k": config.training.pass_k,
+        "weights": config.training.component_weights or None,
+    }
+    known = {field.name for field in dataclasses.fields(found)}  # type: ignore[arg-type]
+    changes = {name: value for name, value in wanted.items() if name in known and value is not None}
+    return dataclasses.replace(found, **changes)  # type: ignore[type-var]
 
 
 def build_loss(config: RunConfig, max_new_tokens: int) -> LossSettings:
     """The loss preset that the config names, with what the config says of it."""
     loss = config.loss
-    changes = {"clip_low": loss.clip_low, "clip_high": loss.clip_high, "average": loss.average}
+    optional = ("clip_low", "clip_high", "dual_clip", "average", "ratio", "surrogate")
+    changes = {name: getattr(loss, name) for name in optional}
     return dataclasses.replace(
         loss_settings(loss.name),
-        **{name: value for name, value in changes.items() if value is not None},  # type: ignore[arg-type]
+        **{name: value for name, value in changes.items() if value is not None},
         max_tokens=max_new_tokens,
         kl_beta=0.0 if loss.kl_in == "reward" else loss.kl_beta,
         kl_estimator=loss.kl_estimator,
         max_importance=loss.max_importance,
+        importance_level=loss.importance_level,
+        importance_mode=loss.importance_mode,
+        off_policy_limit=loss.off_policy_limit,
+        kl_correction=loss.kl_correction,
+        entropy_bonus=loss.entropy_bonus,
     )
+
+
+def keep_top(values: Tensor, mask: Tensor, share: float) -> Tensor:
+    """1 on the `share` of the tokens that count with the largest values, 0 on the others."""
+    counted = values[mask.bool()]
+    if not len(counted):
+        return torch.ones_like(values)
+    return (values >= torch.quantile(counted.float(), 1.0 - share)).float()
+
+
+def _ended(batch: Batch) -> Tensor:
+    """1 for responses that ended by themselves, 0 for those that the length limit cut (DAPO, arXiv:2503.14476)."""
+    rows = batch.sampled.trajectories
+    return torch.tensor([float(row.metadata.get("finish_reason") != "length") for row in rows])
 
 
 def _sampled_logprobs(batch: Batch, tokens: TokenBatch) -> Tensor:

@@ -132,8 +132,8 @@ class Policy:
             mask_B_T=_pad(chosen, 0).float().to(self.device),
         )
 
-    def logprobs(self, batch: TokenBatch, *, temperature: float = 1.0) -> TokenLogprobs:
-        """Log-probability (with gradient) and entropy (without) of every token of the responses."""
+    def logprobs(self, batch: TokenBatch, *, temperature: float = 1.0, entropy_gradient: bool = False) -> TokenLogprobs:
+        """Log-probability (with gradient) and entropy (without, unless asked for) of every token of the responses."""
         width = batch.mask_B_T.shape[1]
         places_B_T = torch.arange(width, device=batch.ids_B_L.device)[None]
         rows, columns = (places_B_T < batch.lengths_B[:, None]).nonzero(as_tuple=True)
@@ -147,7 +147,7 @@ class Policy:
             logits_N_V = logits_N_V / temperature
         every_N_V = torch.log_softmax(logits_N_V, dim=-1)
         chosen_N = every_N_V.gather(1, batch.ids_B_L[rows, at][:, None]).squeeze(1)
-        with torch.no_grad():
+        with nullcontext() if entropy_gradient else torch.no_grad():
             entropy_N = -(every_N_V.exp() * every_N_V).sum(dim=-1)
         empty = chosen_N.new_zeros(len(batch), width)
         return TokenLogprobs(empty.index_put((rows, columns), chosen_N), empty.index_put((rows, columns), entropy_N))
