@@ -62,7 +62,7 @@ def test_what_trl_cannot_express_is_refused_by_name(tmp_path, override, told):
 @pytest.mark.parametrize(
     ("overrides", "told"),
     [
-        (("loss.kl_beta=0.1", "loss.kl_estimator=k1"), "loss.kl_estimator=k1"),
+        (("loss.kl_beta=0.1", "loss.kl_estimator=k2"), "loss.kl_estimator=k2"),
         (("loss.kl_beta=0.1", "loss.kl_in=reward"), "loss.kl_in=reward"),
         (("loss.name=reinforce", "training.minibatches=2"), "loss.name=reinforce"),
         (("loss.name=cispo", "loss.average=sequence"), "loss.average=sequence"),
