@@ -49,9 +49,9 @@ WHOLE_WEIGHTS = ("NO", "MULTI_CPU", "MULTI_GPU")
 
 def train(config: RunConfig, options: RunOptions) -> Outcome:
     """Train a policy as the config says with TRL; options that TRL cannot express are errors before that."""
+    _check_config(config)
     folder = RunFolder(Path(config.output_dir))
     folder.check(config, resume=options.resume, overwrite=options.overwrite)
-    _check_config(config)
     ranks = Ranks.join(cpu=config.model.device == "cpu")
     torch.set_num_threads(config.model.threads)
     progress = options.progress if ranks.is_first else NoProgress()
