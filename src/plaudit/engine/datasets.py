@@ -190,7 +190,7 @@ def _score_file(job: _Job, scorer: Scorer, file: Path, target: Path) -> "_Result
 
 def _targets(source: PathLike | Sequence[PathLike], home: Path) -> dict[Path, Path]:
     """Each file with the one it is scored into."""
-    found = _in_folder(Path(source).absolute(), home) if isinstance(source, str | os.PathLike) else _listed(source)
+    found = _in_folder(Path(source).absolute(), home) if isinstance(source, str | os.PathLike) else _list_files(source)
     targets = {file: home / name for file, name in found}
     for file, target in targets.items():
         if target == file:
@@ -216,7 +216,7 @@ def _in_folder(folder: Path, home: Path) -> list[tuple[Path, Path]]:
     return found
 
 
-def _listed(files: Sequence[PathLike]) -> list[tuple[Path, Path]]:
+def _list_files(files: Sequence[PathLike]) -> list[tuple[Path, Path]]:
     if not files:
         raise RolloutsError("the list of files to score is empty")
     return [(Path(file).absolute(), Path(Path(file).name)) for file in files]

@@ -71,20 +71,20 @@ class LineSource:
 
 @contextmanager
 def _plain_lines(path: Path) -> "Iterator[Lines]":
-    with _opened(path) as file:
+    with _open(path) as file:
         yield Lines(file, str(path))
 
 
 @contextmanager
 def _gzip_lines(path: Path) -> "Iterator[Lines]":
-    with _opened(path) as file:
+    with _open(path) as file:
         members = GzipMembers(file)
         lines = Lines(io.BufferedReader(members, CHUNK), str(path))
         yield lines
         lines.torn = lines.torn or members.torn
 
 
-def _opened(path: Path) -> BinaryIO:
+def _open(path: Path) -> BinaryIO:
     try:
         return open(path, "rb")
     except OSError as error:

@@ -68,7 +68,7 @@ def fingerprint(reward: RewardFunction) -> Fingerprint:
     """The fingerprint of a reward as it is now."""
     walk = _Walk([reward.name])
     try:
-        encoded = _joined("reward", [origin_of("sys").identity, walk.encoded(reward)])
+        encoded = _join("reward", [origin_of("sys").identity, walk.encoded(reward)])
     except NotIdentified as error:
         return Fingerprint(None, str(error))
     except RecursionError:
@@ -113,19 +113,19 @@ class _Walk:
         if kind in _CONTAINERS:
             return _CONTAINERS[kind](self, value)
         if id(value) in self._met:
-            return _joined("again", [_whole(self._met[id(value)][0])])
+            return _join("again", [_whole(self._met[id(value)][0])])
         self._met[id(value)] = (len(self._met), value)
         return next(encode for kinds, encode in _OBJECTS if isinstance(value, kinds))(self, value)
 
     def sequence(self, values: Iterable[Any]) -> bytes:
-        return _joined(type(values).__name__, map(self.encoded, values))
+        return _join(type(values).__name__, map(self.encoded, values))
 
     def mapping(self, values: Mapping[Any, Any]) -> bytes:
         parts = ((self.encoded(key), self._under(key, value)) for key, value in values.items())
-        return _joined("mapping", (part for pair in parts for part in pair))
+        return _join("mapping", (part for pair in parts for part in pair))
 
     def unordered(self, values: Iterable[Any]) -> bytes:
-        return _joined("set", sorted(map(self._alone, values)))
+        return _join("set", sorted(map(self._alone, values)))
 
     def code(self, code: CodeType) -> bytes:
         """Everything but where it stands."""
@@ -139,7 +139,7 @@ class _Walk:
         try:
             return self.encoded(cell.cell_contents)
         except ValueError:  # not filled yet
-            return _joined("empty", [])
+            return _join("empty", [])
 
     def function(self, function: FunctionType) -> bytes:
         origin = self._origin(function.__globals__.get("__name__"))  # __module__ may be that of a wrapped function
@@ -149,12 +149,12 @@ class _Walk:
             for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
         ]
         if origin.home is not Home.OWN:
-            return _joined("function", [*known, *closed])
+            return _join("function", [*known, *closed])
         if self._strict and (impurity := find_impurity(function)):
             raise NotIdentified(impurity)
         held = {**vars(function), "defaults": function.__defaults__, "keywords": function.__kwdefaults__}
-        reached = [self._sorted(held), self._sorted(self._reached(function))]
-        return _joined("function", [*known, self.code(function.__code__), *closed, *reached])
+        reached = [self._sorted(held), self._sorted(self._reachable(function))]
+        return _join("function", [*known, self.code(function.__code__), *closed, *reached])
 
     def method(self, method: MethodType) -> bytes:
         return self.sequence((method.__func__, method.__self__))
@@ -162,7 +162,7 @@ class _Walk:
     def builtin(self, function: BuiltinFunctionType) -> bytes:
         owner = None if isinstance(function.__self__, ModuleType) else function.__self__
         origin = self._origin(function.__module__)
-        return _joined("builtin", [function.__qualname__.encode(), origin.identity, self.encoded(owner)])
+        return _join("builtin", [function.__qualname__.encode(), origin.identity, self.encoded(owner)])
 
     def wrapper(self, wrapper: Any) -> bytes:
         return self.encoded(wrapper.__wrapped__)
@@ -171,20 +171,20 @@ class _Walk:
         return self.sequence((value.fget, value.fset))
 
     def module(self, module: ModuleType) -> bytes:
-        return _joined("module", [self._origin(module.__name__).identity])
+        return _join("module", [self._origin(module.__name__).identity])
 
     def class_(self, cls: type) -> bytes:
         origin = self._origin(cls.__module__)
         known = [cls.__qualname__.encode(), origin.identity]
         if origin.home is not Home.OWN:
-            return _joined("class", [*known, cls.__module__.encode()])
-        return _joined("class", [*known, self.sequence(cls.__bases__), self._sorted(_own_attributes(cls))])
+            return _join("class", [*known, cls.__module__.encode()])
+        return _join("class", [*known, self.sequence(cls.__bases__), self._sorted(_own_attributes(cls))])
 
     def set_(self, values: set[Any] | frozenset[Any]) -> bytes:
-        return _joined("subclass", [self.encoded(type(values)), self.unordered(values)])
+        return _join("subclass", [self.encoded(type(values)), self.unordered(values)])
 
     def inert(self, value: object) -> bytes:
-        return _joined("inert", [])
+        return _join("inert", [])
 
     def struct(self, value: msgspec.Struct) -> bytes:
         return self.sequence((type(value), {name: getattr(value, name) for name in value.__struct_fields__}))
@@ -215,7 +215,7 @@ class _Walk:
             return self.sequence((kind, parts))
         made, arguments, state, items, pairs = (*parts, None, None, None)[:5]
         held = [self._sorted(part) for part in (state if isinstance(state, tuple) else (state,))]
-        return _joined("object", [self.sequence((kind, made, arguments, list(items or ()), list(pairs or ()))), *held])
+        return _join("object", [self.sequence((kind, made, arguments, list(items or ()), list(pairs or ()))), *held])
 
     def _alone(self, value: Any) -> bytes:
         """A value by itself: within a set, numbers that refer back would follow the order of the hash seed."""
@@ -237,7 +237,7 @@ class _Walk:
         self._path.pop()
         return encoded
 
-    def _reached(self, function: FunctionType) -> dict[str, Any]:
+    def _reachable(self, function: FunctionType) -> dict[str, Any]:
         """The globals that a function names, and what it names of the user's own modules."""
         names = {
             name for code in code_objects(function.__code__) for name in code.co_names if not name.startswith("__")
@@ -255,10 +255,10 @@ class _Walk:
         for name in sorted(names.intersection(function.__globals__)):
             reach(name, function.__globals__[name])
         for name in sorted(_imported_by(function)):
-            reach(f"import {name}", self._imported(name, function))
+            reach(f"import {name}", self._import_target(name, function))
         return reached
 
-    def _imported(self, name: str, function: FunctionType) -> ModuleType | bytes:
+    def _import_target(self, name: str, function: FunctionType) -> ModuleType | bytes:
         """What a function imports when it runs: own modules themselves, others by their packages."""
         for full in (name, f"{function.__globals__.get('__package__')}.{name}"):
             if full in sys.modules and self._is_own(full):
@@ -289,7 +289,7 @@ class _Walk:
         )
 
 
-def _joined(tag: str, parts: Iterable[bytes]) -> bytes:
+def _join(tag: str, parts: Iterable[bytes]) -> bytes:
     return tag.encode() + b"(" + b"".join(struct.pack("<Q", len(part)) + part for part in parts)
 
 

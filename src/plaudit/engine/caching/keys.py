@@ -47,11 +47,11 @@ class SampleKeys:
         known = [key for key in keys if key is not None]
         whole = hashlib.blake2b(b"".join(known), key=self._digest, digest_size=DIGEST_SIZE).digest()
         together = len(known) == len(keys)
-        return [_hashed(whole, str(place).encode()) if together else None for place in range(len(keys))]
+        return [_hash(whole, str(place).encode()) if together else None for place in range(len(keys))]
 
     def _one(self, digest: bytes, trajectory: Trajectory) -> bytes | None:
         try:
-            return _hashed(digest, _encoded(self._read(trajectory)))
+            return _hash(digest, _encode(self._read(trajectory)))
         except (NotIdentified, InvalidTrajectory):  # the latter: a column is missing, which scoring will tell
             return None
 
@@ -120,7 +120,7 @@ def _whole_with_id(trajectory: Trajectory) -> tuple[Any, ...]:
     return (*_whole(trajectory), trajectory.id)
 
 
-def _encoded(values: tuple[Any, ...]) -> bytes:
+def _encode(values: tuple[Any, ...]) -> bytes:
     try:
         for value in values:
             if type(value) not in _ATOMS and not _is_plain_field(value):
@@ -138,5 +138,5 @@ def _is_plain_field(value: Any) -> bool:
     return is_plain(value)
 
 
-def _hashed(salt: bytes, content: bytes) -> bytes:
+def _hash(salt: bytes, content: bytes) -> bytes:
     return hashlib.blake2b(content, key=salt, digest_size=DIGEST_SIZE).digest()

@@ -74,7 +74,7 @@ def build_config(values: Mapping[str, Any]) -> RunConfig:
     try:
         return msgspec.convert(nested, RunConfig, strict=False)
     except msgspec.ValidationError as error:
-        raise InvalidSettings(_explained(str(error), flatten(nested))) from None
+        raise InvalidSettings(_explain(str(error), flatten(nested))) from None
 
 
 def read_yaml(path: str | Path) -> dict[str, Any]:
@@ -141,7 +141,7 @@ def _unknown(name: str) -> InvalidSettings:
     return InvalidSettings(f"no key {name!r}{hint} (`plaudit train --print-config` lists all)")
 
 
-def _explained(message: str, values: Mapping[str, Any]) -> str:
+def _explain(message: str, values: Mapping[str, Any]) -> str:
     what, _, place = message.partition(" - at `$.")
     name = place.rstrip("`").partition("[")[0]
     if name not in KEYS:

@@ -217,7 +217,7 @@ def loss_settings(name: str) -> LossSettings:
     return LOSSES[name]
 
 
-def _clipped(logprobs: Tensor, ratio: Tensor, advantages: Tensor, settings: LossSettings) -> Tensor:
+def _clip(logprobs: Tensor, ratio: Tensor, advantages: Tensor, settings: LossSettings) -> Tensor:
     near = ratio.clamp(1.0 - settings.clip_low, 1.0 + settings.clip_high)
     objective = torch.minimum(ratio * advantages, near * advantages)
     if settings.dual_clip is None:
@@ -226,7 +226,7 @@ def _clipped(logprobs: Tensor, ratio: Tensor, advantages: Tensor, settings: Loss
     return torch.where(advantages < 0, bound, objective)
 
 
-def _weighted(logprobs: Tensor, ratio: Tensor, advantages: Tensor, settings: LossSettings) -> Tensor:
+def _weigh(logprobs: Tensor, ratio: Tensor, advantages: Tensor, settings: LossSettings) -> Tensor:
     """CISPO: the ratio is clipped as a weight, so that no token loses its gradient (arXiv:2506.13585)."""
     return ratio.detach().clamp(1.0 - settings.clip_low, 1.0 + settings.clip_high) * advantages * logprobs
 
@@ -291,8 +291,8 @@ def _average_constant(mask: Tensor, settings: LossSettings) -> Tensor:
 
 
 _SURROGATES: dict[str, Callable[[Tensor, Tensor, Tensor, LossSettings], Tensor]] = {
-    "clipped": _clipped,
-    "weighted": _weighted,
+    "clipped": _clip,
+    "weighted": _weigh,
     "soft": _soft,
     "unclipped": _unclipped,
     "plain": _plain,

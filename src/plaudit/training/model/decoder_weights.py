@@ -121,12 +121,12 @@ def _layer(layer: Any, join: bool) -> LayerWeights:
     *gate_up, down = map(_linear, _mlp_parts(layer))
     return LayerWeights(
         attention_norm=layer.input_layernorm.weight,
-        qkv=_joined(qkv) if join else tuple(qkv),
+        qkv=_join(qkv) if join else tuple(qkv),
         q_norm=_norm(layer.self_attn, "q_norm"),
         k_norm=_norm(layer.self_attn, "k_norm"),
         attention_out=out,
         mlp_norm=layer.post_attention_layernorm.weight,
-        gate_up=_joined(gate_up) if join else tuple(gate_up),
+        gate_up=_join(gate_up) if join else tuple(gate_up),
         down=down,
     )
 
@@ -136,7 +136,7 @@ def _norm(attention: Any, name: str) -> Tensor | None:
     return None if norm is None else norm.weight
 
 
-def _joined(parts: list[Linear]) -> tuple[Linear, ...]:
+def _join(parts: list[Linear]) -> tuple[Linear, ...]:
     biases = [part.bias for part in parts if part.bias is not None]
     if biases and len(biases) != len(parts):
         return tuple(parts)

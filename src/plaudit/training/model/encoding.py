@@ -71,12 +71,12 @@ def find_offsets(tokenizer: Any, ids: Sequence[Sequence[int]], texts: Sequence[s
     again = tokenizer(list(texts), add_special_tokens=False, return_offsets_mapping=True)
     special = set(tokenizer.all_special_ids)
     return [
-        _matched(list(own), found, spans, special) or _by_beginnings(tokenizer, own, text)
+        _match_spans(list(own), found, spans, special) or _by_beginnings(tokenizer, own, text)
         for own, text, found, spans in zip(ids, texts, again["input_ids"], again["offset_mapping"], strict=True)
     ]
 
 
-def _matched(
+def _match_spans(
     own: list[int], found: list[int], spans: list[tuple[int, int]], special: set[int]
 ) -> list[tuple[int, int]] | None:
     rest = own[len(found) :]

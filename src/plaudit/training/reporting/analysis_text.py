@@ -33,7 +33,7 @@ def render_analysis(analysis: RewardAnalysis) -> str:
     statuses = ", ".join(f"{count:,} {status}" for status, count in summary.statuses.items())
     lines = ["Reward analysis", "===============", "", f"{summary.count:,} samples ({statuses})"]
     if summary.reward is None:
-        return "\n".join([*lines, "no sample was scored", *_unscored(analysis)]) + "\n"
+        return "\n".join([*lines, "no sample was scored", *_unscored_lines(analysis)]) + "\n"
     lines += [f"reward: {_moments(summary.reward)}, variance {analysis.variance:.4g}"]
     if summary.score is not None:
         lines.append(f"score:  {_moments(summary.score)}")
@@ -45,7 +45,7 @@ def render_analysis(analysis: RewardAnalysis) -> str:
     lines += _section("Responses that earn less than the others", _kinds(analysis.low))
     title = f"Common failure patterns ({analysis.failing:,} of {summary.ok:,} scored samples fail)"
     lines += _section(title, [line for pattern in analysis.failures for line in _pattern(pattern)])
-    lines += _section("Not scored", _unscored(analysis))
+    lines += _section("Not scored", _unscored_lines(analysis))
     return "".join(f"{_cut(line, WIDTH)}\n" for line in lines)
 
 
@@ -85,7 +85,7 @@ def _period(period: Period) -> str:
 
 def _kinds(kinds: Sequence[Kind]) -> list[str]:
     return [
-        f"{kind.mean:8.3f} ({kind.difference:+.3f})  {kind.share:6.1%}  {_shown(kind.name, WIDTH - 28)}"
+        f"{kind.mean:8.3f} ({kind.difference:+.3f})  {kind.share:6.1%}  {_show(kind.name, WIDTH - 28)}"
         for kind in kinds
     ]
 
@@ -94,20 +94,20 @@ def _pattern(pattern: FailurePattern) -> list[str]:
     example = pattern.example
     shares = f"{pattern.share_of_failures:.0%} of failures ({pattern.count:,}), {pattern.share_of_others:.0%} of others"
     lines = [
-        _shown(pattern.what, WIDTH),
+        _show(pattern.what, WIDTH),
         f"    in {shares}",
-        f"    prompt        {_shown(example.prompt, WIDTH - 18)}",
-        f"    response      {_shown(example.response, WIDTH - 18)}",
+        f"    prompt        {_show(example.prompt, WIDTH - 18)}",
+        f"    response      {_show(example.response, WIDTH - 18)}",
     ]
     if example.ground_truth:
-        lines.append(f"    ground truth  {_shown(example.ground_truth, WIDTH - 18)}")
+        lines.append(f"    ground truth  {_show(example.ground_truth, WIDTH - 18)}")
     why = f" ({example.reason})" if example.reason else ""
-    return [*lines, f"    reward        {example.reward:.3g}{_shown(why, WIDTH - 30)}"]
+    return [*lines, f"    reward        {example.reward:.3g}{_show(why, WIDTH - 30)}"]
 
 
-def _unscored(analysis: RewardAnalysis) -> list[str]:
+def _unscored_lines(analysis: RewardAnalysis) -> list[str]:
     return [
-        f"{failure.count:,} {failure.status}: {_shown(failure.reason, WIDTH - 30)} (first: {failure.example})"
+        f"{failure.count:,} {failure.status}: {_show(failure.reason, WIDTH - 30)} (first: {failure.example})"
         for failure in analysis.summary.failures
     ]
 
@@ -133,7 +133,7 @@ def _remarks(analysis: RewardAnalysis) -> list[str]:
     return remarks
 
 
-def _shown(text: str, width: int) -> str:
+def _show(text: str, width: int) -> str:
     printable = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
     return _cut(printable, width)
 

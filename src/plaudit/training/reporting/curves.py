@@ -158,13 +158,13 @@ def _plot(axes: Any, line: Line, metrics: Sequence[Mapping[str, Any]], large: bo
         axes.plot(steps, values, color=line.color, marker="o", markersize=6, linewidth=2.2, label=line.label, zorder=5)
         return
     axes.plot(steps, values, color=line.color, alpha=0.25, linewidth=0.8)
-    axes.plot(steps, _smoothed(values), color=line.color, linewidth=2.0 if large else 1.6, label=line.label)
+    axes.plot(steps, _smooth(values), color=line.color, linewidth=2.0 if large else 1.6, label=line.label)
 
 
 def _stack(axes: Any, lines: Sequence[Line], metrics: Sequence[Mapping[str, Any]]) -> None:
     rows = [row for row in metrics if any(_number(row, line.metric) is not None for line in lines)]
     steps = [row["step"] for row in rows]
-    layers = [_smoothed([_number(row, line.metric) or 0.0 for row in rows]) for line in lines]
+    layers = [_smooth([_number(row, line.metric) or 0.0 for row in rows]) for line in lines]
     axes.stackplot(
         steps, layers, colors=[line.color for line in lines], labels=[line.label for line in lines], alpha=0.8
     )
@@ -193,7 +193,7 @@ def _number(row: Mapping[str, Any], metric: str) -> float | None:
     return float(value) if isinstance(value, int | float) else None
 
 
-def _smoothed(values: Sequence[float]) -> list[float]:
+def _smooth(values: Sequence[float]) -> list[float]:
     """A moving average over a small share of the steps, centred."""
     half = int(len(values) * SMOOTHING / 2)
     return [

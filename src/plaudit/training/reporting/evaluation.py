@@ -76,10 +76,12 @@ class HeldOut:
         if not self.prompts:
             return {}
         settings = self.config.eval
-        drawn = self._scored(sampler, settings.samples_per_prompt, self._sampling(step, settings.temperature), step)
+        drawn = self._score_samples(
+            sampler, settings.samples_per_prompt, self._sampling(step, settings.temperature), step
+        )
         metrics = evaluate(drawn, settings.pass_at).metrics()
         if settings.greedy:
-            likeliest = evaluate(self._scored(sampler, 1, self._sampling(step, 0.0), step)).metrics("")
+            likeliest = evaluate(self._score_samples(sampler, 1, self._sampling(step, 0.0), step)).metrics("")
             metrics["eval/greedy"] = likeliest.get("score", likeliest.get("reward", 0.0))
         return metrics
 
@@ -92,7 +94,9 @@ class HeldOut:
         seed = derive_seed(self.config.seed, "eval", step)
         return replace(self.settings, temperature=temperature, top_p=1.0, top_k=0, seed=seed)
 
-    def _scored(self, sampler: Sampler, count: int, settings: SamplingSettings, step: int) -> list[ScoredRollout]:
+    def _score_samples(
+        self, sampler: Sampler, count: int, settings: SamplingSettings, step: int
+    ) -> list[ScoredRollout]:
         found: list[ScoredRollout] = []
         for place, rows in enumerate(self._pieces(count)):
             seeded = replace(settings, seed=derive_seed(settings.seed, place))

@@ -97,12 +97,12 @@ def _is_one_off(response: str, truth: str) -> bool:
     """Whether one character put in, left out or exchanged makes the one into the other."""
     if abs(len(response) - len(truth)) > 1:
         return False
-    start = _shared(response, truth)
-    end = _shared(response[start:][::-1], truth[start:][::-1])
+    start = _shared_prefix(response, truth)
+    end = _shared_prefix(response[start:][::-1], truth[start:][::-1])
     return max(len(response), len(truth)) - start - end <= 1
 
 
-def _shared(one: str, other: str) -> int:
+def _shared_prefix(one: str, other: str) -> int:
     """How many characters both begin with."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((place for place, (a, b) in pairs if a != b), min(len(one), len(other)))

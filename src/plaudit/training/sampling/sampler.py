@@ -131,7 +131,7 @@ def group_responses(
     The group is the row's own, else its id, else its place in the batch.
     """
     trajectories = [
-        _filled(row, response, place)
+        _fill(row, response, place)
         for place, (row, drawn) in enumerate(zip(prompts, responses, strict=True))
         for response in drawn
     ]
@@ -140,7 +140,7 @@ def group_responses(
     return Samples(trajectories, [ids for ids, drawn in zip(prompt_ids, responses, strict=True) for _ in drawn])
 
 
-def _filled(row: Trajectory, response: Response, place: int) -> Trajectory:
+def _fill(row: Trajectory, response: Response, place: int) -> Trajectory:
     named = row.group if row.group is not None else row.id
     return msgspec.structs.replace(
         row,
