@@ -6,45 +6,30 @@ import sys
 
 import pytest
 
-from plaudit.sandbox.cores import cores
-from plaudit.sandbox.judging.client import JudgeProcess
-
-SETTLE = """
-import os, sys
-from plaudit.sandbox.cores import settle_on_core
-with settle_on_core(sys.argv[1]) as core:
-    print(core, *sorted(os.sched_getaffinity(0)), flush=True)
-    sys.stdin.read()
-"""
+from plaudit.sandbox.cores import CoreClaim, cores
+from plaudit.sandbox.judging.client import JudgeClient
 
 
-def settled(claims):
-    command = [sys.executable, "-c", SETTLE, claims]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+def test_each_claims_another_core_until_there_are_none_left():
+    ours, claims = os.sched_getaffinity(0), f"test-{os.getpid()}"
+    held = [CoreClaim(claims) for _ in range(len(ours) + 1)]
+    assert {claim.core for claim in held} == {*ours, None}
+    for claim in held:
+        claim.close()
+    again = CoreClaim(claims)
+    assert again.core in ours
+    again.close()
 
 
-def test_each_settles_on_another_core_until_there_are_none_left():
-    ours = os.sched_getaffinity(0)
-    claims = f"test-{os.getpid()}"
-    processes = [settled(claims) for _ in range(len(ours) + 1)]
-    told = [process.stdout.readline().split() for process in processes]
-    assert sorted(core for core, *_ in told) == sorted([*map(str, ours), "None"])
-    assert all(allowed == ([core] if core != "None" else list(map(str, sorted(ours)))) for core, *allowed in told)
-    for process in processes:
-        process.communicate("")
-    again = settled(claims)
-    assert again.stdout.readline().split()[0] != "None", "a claim goes with its process"
-    again.communicate("")
-
-
-@pytest.mark.parametrize("is_settled", [True, False])
-def test_a_judge_stays_where_it_settled_and_so_does_what_it_runs(is_settled):
-    judge = JudgeProcess("plain", one_core=is_settled)
+@pytest.mark.parametrize("one_core", [True, False])
+def test_judges_and_programs_of_one_client_are_on_one_core_where_that_is_asked(one_core):
+    judge = JudgeClient("plain", one_core=one_core)
     try:
-        allowed = os.sched_getaffinity(judge._process.pid)
-        assert allowed == os.sched_getaffinity(_child_of(judge._process.pid))
-        if not is_settled:
-            assert allowed == os.sched_getaffinity(0)
+        servers = [judge._server._process.pid, judge._sandbox._server._process.pid]
+        allowed = [os.sched_getaffinity(pid) for server in servers for pid in (server, _child_of(server))]
+        assert len({frozenset(cores) for cores in allowed}) == 1
+        if not one_core:
+            assert allowed[0] == os.sched_getaffinity(0)
     finally:
         judge.close()
 

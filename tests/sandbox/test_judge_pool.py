@@ -8,9 +8,7 @@ import pytest
 
 from plaudit.errors import SandboxError
 from plaudit.sandbox import Conclusion, Job, JudgePool, read_suite
-from plaudit.sandbox.judging import known_verdicts
-from plaudit.sandbox.judging.client import JudgeProcess
-from plaudit.sandbox.judging.known_verdicts import check_known_verdicts
+from plaudit.sandbox.judging.client import KNOWN, JudgeClient, check_verdicts
 from plaudit.sandbox.judging.verdict import TestResult, Verdict
 from tests.process_watch import descendants, gone
 
@@ -44,17 +42,31 @@ def test_identical_jobs_are_judged_once(monkeypatch):
 def test_a_judge_that_is_killed_is_replaced_and_the_job_tried_again():
     with JudgePool(workers=1) as pool:
         assert pool.judge(job()).passed
-        [judge] = pool._idle
-        os.kill(judge._process.pid, signal.SIGKILL)
-        judge._process.wait()
-        assert pool.judge(job()).passed
+        for server_of in (lambda judge: judge._server, lambda judge: judge._sandbox._server):
+            server = server_of(pool._idle[0])
+            os.kill(server._process.pid, signal.SIGKILL)
+            server._process.wait()
+            assert pool.judge(job()).passed
 
 
-def test_a_judge_that_always_dies_is_an_error_and_no_verdict():
-    with JudgePool(workers=1) as pool:
-        [answer] = pool.judge_all([job(truth="import os\nassert f(1) == 2\nos._exit(3)\n")])
+CRASH = "import ctypes\n{}ctypes.string_at(0)\nassert f(1) == 2\n"
+
+
+def test_a_judge_that_always_dies_before_the_program_was_asked_is_an_error_and_no_verdict(pool):
+    [answer] = pool.judge_all([job(truth=CRASH.format(""))])
     assert isinstance(answer, SandboxError)
-    assert "exit code 3" in str(answer)
+    assert "exit code -11" in str(answer)
+
+
+def test_a_judge_that_always_dies_of_what_a_program_answered_is_the_programs_failure(pool):
+    [verdict] = pool.judge_all([job(truth=CRASH.format("assert f(2) == 4\n"))])
+    assert verdict.conclusion is Conclusion.CRASH
+    assert not verdict.passed
+    assert not verdict.refusal
+
+
+def test_tests_that_end_their_process_are_refused(pool):
+    assert "os._exit" in pool.judge(job(truth="import os\nassert f(1) == 2\nos._exit(0)\n")).refusal
 
 
 def test_values_that_take_for_ever_to_compare_are_the_programs_timeout(pool):
@@ -90,7 +102,7 @@ def test_a_judge_whose_owner_is_killed_ends_itself(tmp_path):
     told = tmp_path / "pids"
     child = os.fork()
     if child == 0:  # a process that opens a judge and is killed before it can close it
-        JudgeProcess("plain")
+        JudgeClient("plain")
         told.write_text(" ".join(map(str, descendants())))
         time.sleep(60)
         os._exit(0)
@@ -120,18 +132,12 @@ def test_a_forked_process_uses_judges_of_its_own():
         assert pool.judge(job()).passed
 
 
-class Misjudging:
-    def __init__(self, **wrong):
-        self.wrong = wrong
-
-    def judge(self, given):
-        source = next(name for name, (source, _) in known_verdicts.EXPECTED.items() if source == given.source)
-        return self.wrong.get(source) or Verdict(results=[TestResult("t", passed=source == "right")], calls=1)
-
-
 @pytest.mark.parametrize("name", ["right", "wrong", "cheating"])
-def test_a_judge_that_misjudges_a_canary_refuses_to_score(name):
-    passes = Verdict(results=[TestResult("t", passed=name != "right")], calls=1)
-    check_known_verdicts(Misjudging())
+def test_a_judge_that_misjudges_a_known_program_refuses_to_score(name):
+    def judge(given, misjudged):
+        known = next(name for name, (source, _) in KNOWN.items() if source == given.source)
+        return Verdict(results=[TestResult("t", passed=(known == "right") != (known == misjudged))], calls=1)
+
+    check_verdicts(lambda given: judge(given, ""))
     with pytest.raises(SandboxError, match=f"known to be {name} was misjudged"):
-        check_known_verdicts(Misjudging(**{name: passes}))
+        check_verdicts(lambda given: judge(given, name))

@@ -199,7 +199,6 @@ UNSUPPORTED = {
         "import pytest\ndef test_f():\n    pytest.MonkeyPatch().undo()\n    assert f(1) == 1\n",
         "MonkeyPatch",
     ),
-    "async tests": ("import pytest\nasync def test_f():\n    assert f(1) == 1\n", "async"),
     "no tests at all": ("import pytest\n", "no test"),
 }
 
@@ -320,19 +319,3 @@ def test_arrays_are_compared_as_arrays(numpy_judge, source, truth, right):
         found = numpy_judge.judge(Job("import numpy as np\n" + source, [read_suite(truth)]))
         assert not found.refusal
         assert found.passed is right
-
-
-def test_calls_are_judged_alike_asked_all_at_once_and_one_by_one(judge, monkeypatch):
-    truth = {"fn_name": "f", "inputs": [[0], [1], [2]], "outputs": [0, 1, 4]}
-    programs = ["return x * x", "return x", "return [][x]", "return x if x else exit()", "return iter([x * x])"]
-    sources = [f"def f(x):\n    {program}\n" for program in programs]
-
-    def results():
-        jobs = [Job(source, [read_suite(truth)], stop_early=False) for source in sources]
-        return [[result.passed for result in judge.judge(job).results] for job in jobs]
-
-    at_once = results()
-    assert at_once[:3] == [[True, True, True], [True, True, False], [False, False, False]]
-    monkeypatch.setattr("plaudit.sandbox.judging.plan.MAX_CALLS", 0)
-    judge._plans.clear()
-    assert results() == at_once

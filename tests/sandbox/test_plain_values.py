@@ -5,6 +5,7 @@ import sys
 from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
+from enum import Enum, IntEnum
 from fractions import Fraction
 
 import pytest
@@ -29,6 +30,14 @@ class Liar(int):
         return True
 
     __hash__ = int.__hash__
+
+
+class Shade(Enum):
+    DARK = 1
+
+
+class Tone(IntEnum):
+    LOW = 1
 
 
 Point = namedtuple("Point", "x")
@@ -76,13 +85,68 @@ def test_any_plain_value_comes_back_as_it_was(value):
 
 
 @pytest.mark.parametrize(
-    "value",
-    [Liar(3), Point(1), object(), print, iter([]), CYCLE, [Liar(1)], {Liar(1): 2}, bool, NOW],
-    ids=lambda value: type(value).__name__,
+    "value", [object(), print, iter([]), CYCLE, bool, Shade.DARK, [Shade.DARK]], ids=lambda value: type(value).__name__
 )
-def test_what_is_not_exactly_a_plain_type_does_not_travel(value):
+def test_what_is_not_plain_underneath_does_not_travel(value):
     with pytest.raises((NotPlain, RecursionError)):
         to_text(value)
+
+
+class Text(str):
+    __slots__ = ()
+    __eq__ = __contains__ = lambda self, other: True
+    __hash__ = str.__hash__
+    __str__ = __repr__ = lambda self: "forged"
+
+
+class Items(list):
+    def __iter__(self):
+        return iter([7])
+
+    def __len__(self):
+        return 7
+
+    def __eq__(self, other):
+        return True
+
+
+class Pairs(dict):
+    items = __iter__ = lambda self: iter([])
+
+    def __eq__(self, other):
+        return True
+
+
+@pytest.mark.parametrize(
+    ("value", "underneath"),
+    [
+        (Liar(3), 3),
+        ([Liar(1)], [1]),
+        ({Liar(1): 2}, {1: 2}),
+        (Text("a"), "a"),
+        (Items([1, 2]), [1, 2]),
+        (Pairs({"a": 1}), {"a": 1}),
+        (Tone.LOW, 1),
+        (type("S", (set,), {})({1}), {1}),
+        (type("F", (float,), {"__float__": lambda self: 9.0})(0.5), 0.5),
+        (type("D", (Decimal,), {"__str__": lambda self: "9"})("1.5"), Decimal("1.5")),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_an_instance_of_a_subclass_travels_as_the_plain_value_it_is_underneath(value, underneath):
+    back = from_text(to_text(value))
+    assert same(back, underneath)
+
+
+def test_a_named_tuple_keeps_its_names_in_a_class_of_ours():
+    back = from_text(to_text(Point(4)))
+    assert back == (4,)
+    assert back.x == 4
+    assert type(back) is not Point
+
+
+def test_a_time_with_a_zone_is_the_same_moment():
+    assert from_text(to_text(NOW)) == NOW
 
 
 FORGED = [

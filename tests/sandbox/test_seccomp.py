@@ -11,11 +11,11 @@ ALLOW, KILL = 0x7FFF0000, 0x80000000
 MACHINES = list(AUDIT_ARCH)
 
 
-def run(machine, number, *arguments, arch=None, scratch=False):
+def run(machine, number, *arguments, arch=None, scratch=False, judge=False):
     words = {0: number & 0xFFFFFFFF, 4: arch or AUDIT_ARCH[machine]}
     for place, argument in enumerate((*arguments, *(0,) * (6 - len(arguments)))):
         words[16 + 8 * place], words[20 + 8 * place] = argument & 0xFFFFFFFF, (argument >> 32) & 0xFFFFFFFF
-    code, place, register = build_filter(machine, scratch=scratch).code, 0, 0
+    code, place, register = build_filter(machine, scratch=scratch, judge=judge).code, 0, 0
     while True:
         operation, if_true, if_false, operand = code[place]
         place += 1
@@ -38,7 +38,18 @@ def number_of(name, machine):
     return NUMBERS[name][MACHINES.index(machine)]
 
 
-CONDITIONAL = {"clone", "kill", "tgkill", "prlimit64", "newfstatat", "fcntl", "ioctl", "socketpair", "sendto"}
+CONDITIONAL = {
+    "clone",
+    "kill",
+    "tgkill",
+    "prlimit64",
+    "newfstatat",
+    "fcntl",
+    "ioctl",
+    "socketpair",
+    "sendto",
+    "close_range",
+}
 LOOKED_AT = {"open", "openat", "openat2", "mkdir", "mkdirat", "mmap"}
 
 
@@ -96,6 +107,9 @@ def test_with_scratch_space_these_calls_depend_on_their_arguments(machine, name,
         ("clone", [0x100 | 0x4000 | 17], refused()),
         ("clone", [0x3D0F00 | 0x10000000], refused()),
         ("clone", [0x10000], refused()),
+        ("clone", [0x3D0F00 & ~0x400], refused()),  # a thread with descriptors of its own
+        ("close_range", [3, 10, 0], ALLOW),
+        ("close_range", [3, 10, 2], refused()),
         ("kill", [OWN_PID, 9], ALLOW),
         ("kill", [0, 9], refused()),
         ("kill", [-1, 9], refused()),
@@ -132,3 +146,14 @@ def test_calls_of_other_architectures_kill(machine):
 def test_no_call_is_in_two_lists():
     assert not set(ALLOWED) & (set(HIDDEN) | set(MISSING))
     assert len(set(ALLOWED)) == len(ALLOWED)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_a_judge_may_also_receive_descriptors_and_seal_them_and_nothing_more(machine):
+    added = {number_of(name, machine) for name in ("recvmsg", "fcntl")}
+    for number in range(1100):
+        if number not in added:
+            assert run(machine, number, judge=True) == run(machine, number), number
+    assert run(machine, number_of("recvmsg", machine), judge=True) == ALLOW
+    assert run(machine, number_of("fcntl", machine), 1, 1033, judge=True) == ALLOW
+    assert run(machine, number_of("fcntl", machine), 1, 8, judge=True) == refused()

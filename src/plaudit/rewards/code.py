@@ -19,10 +19,10 @@ from plaudit.contract.rules import Bounds
 from plaudit.errors import InvalidSettings, InvalidTrajectory, SandboxError
 from plaudit.rewards.program_language import check_language, choose_language
 from plaudit.rewards.settings import check_choice, check_number, set_field
-from plaudit.sandbox import AssertSuite, Conclusion, Job, RunLimits, Suite, Verdict, read_suite, shared_pool
+from plaudit.sandbox import FLAVOURS, AssertSuite, Conclusion, Job, RunLimits, Suite, Verdict, read_suite, shared_pool
 from plaudit.sandbox.judging.data_sets import has_tests, read_row
 from plaudit.sandbox.judging.rewriting.names import helpers_in, open_names, with_prefix
-from plaudit.sandbox.judging.suites import CallSuite, FileSuite
+from plaudit.sandbox.judging.suites import CallSuite, DoctestSuite, FileSuite
 from plaudit.trajectory import Trajectory, message_text
 from plaudit.verify.code_blocks import defined_names, find_program, python_of
 
@@ -31,6 +31,7 @@ __all__ = ["CodeReward"]
 CREDITS: dict[str, Bounds] = {"all": (0.0, 1.0), "fraction": (0.0, 1.0), "openrlhf": (-1.0, 1.0)}
 PARTIAL, TIMEOUT, CRASH = 0.3, -0.5, -1.0
 WALL_FACTOR, WALL_LEAST_S = 10.0, 20.0  # a busy machine must not turn right answers wrong
+VERDICT_FACTOR = 3.0  # for a whole verdict, and more for programs that really compute
 JUDGE_FACTOR = 5.0  # what the tests may use to compare, in terms of what the program may use per call
 
 
@@ -42,7 +43,8 @@ class CodeReward(RewardFunction):
     timeout, −1.0 for a crash or no program. `cpu_s` is per call or per run; with `scratch_mb` a program may write so
     much to its working directory; `fuzz` inputs are made up and compared with the ground truth's `reference`;
     `in_process` runs the tests beside the program, where they can be forged; `language` is that of samples which do not
-    name one, judged by standard input and output where it is not Python.
+    name one, judged by standard input and output where it is not Python. `missing_package` says what becomes of a
+    program that fails since a known package is not in the sandbox: "unscored", or "fail".
     """
 
     credit: str = "all"
@@ -54,11 +56,13 @@ class CodeReward(RewardFunction):
     in_process: bool = False
     language: str | None = None
     allow_unsafe: bool = False
+    missing_package: str = "unscored"
     bounds: Bounds | None = field(init=False, repr=False)
     limits: RunLimits = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         check_choice("credit", self.credit, CREDITS)
+        check_choice("missing_package", self.missing_package, ("unscored", "fail"))
         check_number("cpu_s", self.cpu_s, above=0)
         check_number("memory_mb", self.memory_mb, above=0)
         check_number("scratch_mb", self.scratch_mb, least=0)
@@ -88,7 +92,7 @@ class CodeReward(RewardFunction):
             return RewardOutput.unscored(Status.SKIPPED, "the sample has no tests as its ground truth")
         try:
             prompt = python_of(_asked(trajectory))
-            suites = _suites(truth, prompt)
+            suites = _suites(truth, prompt if _prompt_is_code(truth) else "")
             reference = _reference(truth) if self.fuzz else ""
             wanted = _wanted(suites[0])
             choice = choose_language(trajectory, truth, self.language, suites)
@@ -115,6 +119,7 @@ class CodeReward(RewardFunction):
             judge_cpu_s=JUDGE_FACTOR * self.limits.cpu_s,
             language=choice.name,
             own_language=choice.own,
+            wall_s=VERDICT_FACTOR * self.limits.wall_s,
         )
 
     def _output(self, verdict: Verdict | SandboxError) -> RewardOutput:
@@ -122,6 +127,9 @@ class CodeReward(RewardFunction):
             return RewardOutput.unscored(Status.ERROR, str(verdict))
         if verdict.refusal:
             return RewardOutput.unscored(Status.UNPARSED, verdict.refusal, metadata=_told(verdict))
+        if verdict.missing_package and not verdict.passed and self.missing_package == "unscored":
+            remedy = _remedy(verdict.missing_package)
+            return RewardOutput.unscored(Status.UNPARSED, remedy, metadata=_told(verdict))
         score = float(verdict.passed) if self.credit == "all" else _share(verdict)
         reason = f"{verdict.count} of {len(verdict.results)} tests passed"
         reason = f"{reason}; {verdict.reason}" if verdict.reason else reason
@@ -130,6 +138,13 @@ class CodeReward(RewardFunction):
     def _failed(self, reason: str, openrlhf: float) -> RewardOutput:
         value = openrlhf if self.credit == "openrlhf" else 0.0
         return RewardOutput(value, score=0.0, reason=reason, metadata={"conclusion": "no program"})
+
+
+def _remedy(package: str) -> str:
+    """What to do about a package that programs need and the sandbox lacks."""
+    flavour = next((name for name, modules in FLAVOURS.items() if package in modules), None)
+    how = f"CodeReward(flavour={flavour!r}) has it" if flavour else "no flavour of the sandbox has it"
+    return f"the program needs {package!r}, which the sandbox lacks: {how}; missing_package='fail' scores it 0"
 
 
 def _is_text(text: str) -> bool:
@@ -214,8 +229,13 @@ def _reference(truth: Any) -> str:
     return found
 
 
+def _prompt_is_code(truth: Any) -> bool:
+    """Whether the sample says that code in its prompt belongs to the tests; a prompt may quote anybody."""
+    return isinstance(truth, Mapping) and truth.get("prompt_is_code") is True
+
+
 def _asked(trajectory: Trajectory) -> str:
-    """The prompt without what a model said in it: only the data set's own words may help the tests."""
+    """The prompt without what a model said in it."""
     if isinstance(trajectory.prompt, str):
         return trajectory.prompt
     return "\n\n".join(message_text(message) for message in trajectory.prompt if message["role"] != "assistant")
@@ -228,7 +248,7 @@ def _wanted(suite: Suite) -> tuple[str, ...]:
     if isinstance(suite, AssertSuite | FileSuite) and suite.entry_point:
         return (suite.entry_point.rpartition(".")[2],)
     if not isinstance(suite, AssertSuite):
-        return ()
+        return (suite.entry_point,) if isinstance(suite, DoctestSuite) and suite.entry_point else ()
     names = open_names("\n".join(suite.texts), None).program
     if not names:
         raise InvalidTrajectory("the tests never call the program: nothing in them is left for it to define")

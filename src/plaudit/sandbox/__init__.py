@@ -1,7 +1,8 @@
 """Run programs that nobody trusts, and get plain values back.
 
 One rule holds it together: no byte that a program writes is ever a verdict. A program's process gives values and
-output; whoever holds the expected ones compares them elsewhere.
+output; whoever holds the expected ones compares them elsewhere. A judge, who runs tests on such values, is behind the
+same walls, in a process of its own for each verdict.
 
 Each server is started by exec with an empty environment, imports what programs use, and forks a child per program. What
 children share is done once: namespaces where the kernel gives them, another user where there is root, no capabilities,
@@ -38,9 +39,18 @@ only; elsewhere it says so and runs nothing.
 """
 
 from plaudit.sandbox.doctor import Diagnosis, diagnose
+from plaudit.sandbox.inside.preloaded import FLAVOURS
 from plaudit.sandbox.judging.job import Job
 from plaudit.sandbox.judging.pool import JudgePool, shared_pool
-from plaudit.sandbox.judging.suites import AssertSuite, CallSuite, FileSuite, StreamSuite, Suite, read_suite
+from plaudit.sandbox.judging.suites import (
+    AssertSuite,
+    CallSuite,
+    DoctestSuite,
+    FileSuite,
+    StreamSuite,
+    Suite,
+    read_suite,
+)
 from plaudit.sandbox.judging.verdict import Conclusion, TestResult, Verdict
 from plaudit.sandbox.limits import RunLimits
 from plaudit.sandbox.outcome import Ending, Outcome, Raised
@@ -50,11 +60,13 @@ from plaudit.sandbox.tiers import Protection, Protections, Tier
 from plaudit.sandbox.values import Handle, NotPlain
 
 __all__ = [
+    "FLAVOURS",
     "AssertSuite",
     "Call",
     "CallSuite",
     "Conclusion",
     "Diagnosis",
+    "DoctestSuite",
     "FileSuite",
     "Job",
     "JudgePool",

@@ -30,10 +30,14 @@ def leaving(x):
 """
 REACHING_OUT = """
 import os, socket
+def write():
+    name = "/tmp/plaudit-canary-" + os.urandom(8).hex()
+    open(name, "x").close()
+    os.unlink(name)
 DEEDS = {
     "read a file": lambda: open("/etc/hosts"),
     "list a folder": lambda: os.listdir("/"),
-    "write a file": lambda: open("/tmp/plaudit-canary", "w"),
+    "write a file": write,
     "open a connection": lambda: socket.socket(),
     "start a process": lambda: os.fork() or os._exit(0),
     "start a program": lambda: os.posix_spawn("/bin/true", ["true"], {}),
@@ -52,7 +56,7 @@ def reach_out():
 EXPECTED: dict[str, Callable[[Outcome], bool]] = {
     "right": lambda outcome: outcome.ending is Ending.RETURNED and outcome.value == 42,
     "wrong": lambda outcome: outcome.ending is Ending.RETURNED and outcome.value == 43,
-    "cheating": lambda outcome: outcome.ending is Ending.OPAQUE,
+    "cheating": lambda outcome: type(outcome.value) is int and outcome.value == 0,
     "leaving": lambda outcome: outcome.ending is Ending.EXITED,
 }
 

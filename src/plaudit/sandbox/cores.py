@@ -5,13 +5,11 @@ says so with `take_share`. Where there is a judge for every core, each stays on 
 hand to each other is then in that core's caches, and nobody has to be woken on another.
 """
 
-import contextlib
 import os
 import random
 import socket
-from collections.abc import Iterator
 
-__all__ = ["cores", "settle_on_core", "take_share"]
+__all__ = ["CoreClaim", "cores", "take_share"]
 
 _share: list[int] = []
 
@@ -29,25 +27,25 @@ def cores() -> int:
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
-@contextlib.contextmanager
-def settle_on_core(claims: str = "plaudit-judge") -> Iterator[int | None]:
-    """Stay on a core that nobody else with such `claims` has settled on, if there is one; which it is.
+class CoreClaim:
+    """A core that nobody else with such `claims` has, where there is one (`core` is else None), until it is closed.
 
-    A claim is a name that the kernel keeps for as long as this process lives.
+    A claim is a name that the kernel keeps for as long as the socket that it is bound to.
     """
-    if not hasattr(os, "sched_setaffinity"):
-        yield None
-        return
-    free = sorted(os.sched_getaffinity(0))
-    random.shuffle(free)  # machines within a machine do not see each other's claims
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as claim:
-        yield next((core for core in free if _claim_core(claim, f"\0{claims}-{core}", core)), None)
 
+    def __init__(self, claims: str = "plaudit-judge") -> None:
+        self.core: int | None = None
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        cores_here = sorted(getattr(os, "sched_getaffinity", lambda _: ())(0))
+        random.shuffle(cores_here)  # machines within a machine do not see each other's claims
+        for core in cores_here:
+            try:
+                self._socket.bind(f"\0{claims}-{core}")
+            except OSError:
+                continue
+            self.core = core
+            return
 
-def _claim_core(claim: socket.socket, name: str, core: int) -> bool:
-    try:
-        claim.bind(name)
-        os.sched_setaffinity(0, {core})
-    except OSError:
-        return False
-    return True
+    def close(self) -> None:
+        """Give the core up."""
+        self._socket.close()

@@ -1,6 +1,7 @@
 """Bytes to and from one program's process, with limits on all of it.
 
-Time is counted by the processor clock of the whole process, read from outside, anew for each reply. A program that
+Time is counted by the processor clock of the whole process, read from outside, anew for each reply; where that clock
+is far away (a judge asks its client for it), only once a reply lets wait. A program that
 closes its channel is waited for, within its limits, since it may still have something to print.
 """
 
@@ -8,12 +9,13 @@ import contextlib
 import os
 import select
 import time
+from collections.abc import Callable
 
 from plaudit.frames import FrameBuffer, FrameTooLong
 from plaudit.sandbox.inside.requests import READY
 from plaudit.sandbox.limits import RunLimits
+from plaudit.sandbox.locked_process import Budget, LockedProcess
 from plaudit.sandbox.outcome import Ending
-from plaudit.sandbox.server import LockedProcess
 
 __all__ = ["Exchange", "Stopped"]
 
@@ -33,16 +35,25 @@ class Stopped(Exception):
 class Exchange:
     """The judge's end of a child's channel."""
 
-    def __init__(self, child: LockedProcess, limits: RunLimits) -> None:
+    def __init__(
+        self,
+        child: LockedProcess,
+        limits: RunLimits,
+        clock: Callable[[], float],
+        *,
+        clock_is_near: bool,
+        budget: Budget,
+    ) -> None:
         self._channel, self._process, self._limits = child.channel, child.process, limits
         os.set_blocking(child.channel, False)
-        self._clock = _processor_clock(child.process)
+        self._clock, self._clock_is_near, self._budget = clock, clock_is_near, budget
         self._incoming, self._outgoing = FrameBuffer(limits.result_bytes), bytearray()
         self._waiting = select.poll()
         self._waiting.register(child.process, select.POLLIN)
         self._waiting.register(child.channel, select.POLLIN)
         self._writing = False
         self._started_s = self._began = 0.0
+        self._looked = False
         self.was_ready = False
 
     def send(self, data: bytes) -> None:
@@ -73,7 +84,7 @@ class Exchange:
                 patience_s = self._patience_s()
         before = self._started_s
         self._restart()
-        return reply, self._started_s - before
+        return reply, self._started_s - before if self._clock_is_near else 0.0
 
     @property
     def has_more(self) -> bool:
@@ -81,7 +92,9 @@ class Exchange:
         return len(self._incoming) > 0
 
     def _restart(self) -> None:
-        self._started_s, self._began = self._processor_s(), time.monotonic()
+        self._began, self._looked = time.monotonic(), self._clock_is_near
+        if self._clock_is_near:
+            self._started_s = self._clock()
 
     def _whole_reply(self) -> str | None:
         try:
@@ -105,7 +118,7 @@ class Exchange:
 
     def _patience_s(self) -> float:
         cpu_left = self._limits.cpu_s - self._cpu_s()
-        wall_left = self._limits.wall_s - (time.monotonic() - self._began)
+        wall_left = min(self._limits.wall_s - (time.monotonic() - self._began), self._budget.left_s())
         if cpu_left <= 0:
             raise Stopped(Ending.CPU_LIMIT, self._cpu_s())
         if wall_left <= 0:
@@ -139,21 +152,8 @@ class Exchange:
                 self._outgoing.clear()
 
     def _cpu_s(self) -> float:
-        return self._processor_s() - self._started_s
-
-    def _processor_s(self) -> float:
-        try:
-            return time.clock_gettime(self._clock)
-        except OSError:
-            return self._started_s  # it is dead; how it ended is asked elsewhere
-
-
-def _processor_clock(process: int) -> int:
-    """The number of the clock that counts the processor time of all threads of a process."""
-    descriptor = os.open(f"/proc/self/fdinfo/{process}", os.O_RDONLY)
-    try:
-        words = os.read(descriptor, 4096).split()
-    finally:
-        os.close(descriptor)
-    pid = int(words[words.index(b"Pid:") + 1])  # as seen from here; the server may be in another namespace
-    return (~pid << 3) | 2
+        """Processor seconds since the clock was started; one that is far away is not asked before it matters."""
+        now = self._clock()
+        if not self._looked:
+            self._started_s, self._looked = now, True
+        return now - self._started_s

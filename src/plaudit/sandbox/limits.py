@@ -19,8 +19,8 @@ class RunLimits:
     cpu_s: float = 2.0
     wall_s: float = 10.0
     memory_mb: int = 512
-    output_bytes: int = 1 << 20
-    result_bytes: int = 1 << 20
+    output_bytes: int = 16 << 20
+    result_bytes: int = 16 << 20
     scratch_mb: int = 0
 
     def __post_init__(self) -> None:

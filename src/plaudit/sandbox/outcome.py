@@ -3,7 +3,7 @@
 `value`, `error` and the printed text come from the program: they are to be compared, never believed.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
@@ -41,12 +41,14 @@ _LIVING = (Ending.RETURNED, Ending.RAISED, Ending.MEMORY, Ending.OPAQUE)  # foun
 
 @dataclass(frozen=True, slots=True)
 class Raised:
-    """An exception of the program: its name, the names of its built-in ancestors, its words, its place."""
+    """An exception of the program: its name, the names of its ancestors, its words, its place, what it carries."""
 
     name: str
     bases: tuple[str, ...] = ()
     message: str = ""
     line: int | None = None
+    args: tuple[Any, ...] | None = None
+    attributes: dict[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
         place = f" (line {self.line})" if self.line is not None else ""
@@ -62,6 +64,7 @@ class Outcome(msgspec.Struct, frozen=True):
     keywords: dict[str, Any] | None = None
     handle: int | None = None  # of an opaque value, which stays where it is
     type_name: str = ""  # of an opaque value
+    traits: str = ""  # of an opaque value, as letters: iterator, callable, awaitable, type
     error: Raised | None = None
     exit_code: int | None = None
     signal: int | None = None

@@ -17,8 +17,8 @@ from plaudit.errors import SandboxError
 from plaudit.frames import frame
 from plaudit.sandbox.exchange import Exchange, Stopped
 from plaudit.sandbox.limits import RunLimits
+from plaudit.sandbox.locked_process import Budget, LockedProcess, ProcessHost
 from plaudit.sandbox.outcome import Ending, Outcome, Raised
-from plaudit.sandbox.server import ForkServer, LockedProcess
 from plaudit.sandbox.values import NotPlain, from_text, to_text
 
 __all__ = ["Call", "Program"]
@@ -44,20 +44,23 @@ class Call:
 class Program:
     """A program's process: load its source once, then call what it defines. Used by one thread at a time."""
 
-    def __init__(self, server: ForkServer, child: LockedProcess, limits: RunLimits) -> None:
-        self._server, self._child, self._limits = server, child, limits
-        self._exchange = Exchange(child, limits)
-        self._printed = {child.stdout: 0, child.stderr: 0}
+    def __init__(
+        self, host: ProcessHost, process: LockedProcess, limits: RunLimits, budget: Budget | None = None
+    ) -> None:
+        self._host, self._process, self._limits, self._budget = host, process, limits, budget or Budget()
+        self._clock = host.clock_of(process)
+        self._exchange = Exchange(process, limits, self._clock, clock_is_near=host.clock_is_near, budget=self._budget)
+        self._printed = {process.stdout: 0, process.stderr: 0}
         self._end: Outcome | None = None
         self._unread = 0
         self._loaded = self._closed = self._buried = False
-        self.tier = server.tier  # how strong the walls around this program are
+        self.tier = host.tier  # how strong the walls around this program are
 
     def load(self, source: str, stdin: bytes | None = None) -> Outcome:
         """Run a source as a module; with `stdin`, as a script (`__name__ == "__main__"`), which then is over."""
         if stdin is None:
             return next(self._ask([self._first(source)]))
-        _fill(self._child.stdin, stdin)
+        _fill(self._process.stdin, stdin)
         return next(self._send(frame(self._first(source, as_script=True).encode()) + LEAVE, 1, leaves=True))
 
     def load_and_call(self, source: str, calls: bytes, count: int) -> Iterator[Outcome]:
@@ -73,6 +76,14 @@ class Program:
         """Call one function with plain values; what it returned, or how it failed."""
         return next(self.call_many([Call(path, args or [], kwargs or {})]))
 
+    def feed(self, text: str) -> None:
+        """Add to what the program can read from its standard input."""
+        os.pwrite(self._process.stdin, text.encode("utf-8", "surrogateescape"), os.fstat(self._process.stdin).st_size)
+
+    def get(self, path: str) -> Outcome:
+        """What a path names, without calling it."""
+        return next(self._ask([to_text(["get", path])]))
+
     def call_many(self, calls: list[Call]) -> Iterator[Outcome]:
         """Make calls in a row, sent at once; stops after an outcome that ended the program."""
         return self._ask([call.text() for call in calls])
@@ -80,7 +91,7 @@ class Program:
     @property
     def open(self) -> bool:
         """Whether it can be asked, or belongs to the process that this one was forked from."""
-        return not self._closed and not self._server.lost
+        return not self._closed and not self._host.lost
 
     def close(self) -> None:
         """Kill the process; nothing of it is left afterwards."""
@@ -91,7 +102,7 @@ class Program:
                     with contextlib.suppress(SandboxError):  # the server is gone, and its processes with it
                         self._kill()
             finally:
-                self._child.close()
+                self._process.close()
 
     def __enter__(self) -> Self:
         return self
@@ -118,6 +129,11 @@ class Program:
         if self._end is not None:
             yield self._end
             return
+        if self._budget.left_s() <= 0:
+            self._end = Outcome(Ending.WALL_LIMIT, tier=self.tier)
+            self._kill()
+            yield self._end
+            return
         self._exchange.send(requests)
         if leaves:
             self._exchange.wait_for_end()
@@ -135,7 +151,7 @@ class Program:
             found = _read(reply)
         out = err = b""
         if not (self._unread and self._exchange.has_more):  # else the next outcome has the prints of both
-            out, err = self._new_prints(self._child.stdout), self._new_prints(self._child.stderr)
+            out, err = self._new_prints(self._process.stdout), self._new_prints(self._process.stderr)
             if max(self._printed.values()) > self._limits.output_bytes:
                 found = {"ending": Ending.OUTPUT_LIMIT}
         outcome = Outcome(**found, stdout=out, stderr=err, cpu_s=cpu_s, tier=self.tier)
@@ -150,9 +166,9 @@ class Program:
         if stopped.ending is not None:
             return {"ending": stopped.ending}
         self._buried = True
-        code = self._server.end_of(self._child)
+        code = self._host.ending_of(self._process)
         if not self._exchange.was_ready:
-            said = os.pread(self._child.stderr, 500, 0).decode(errors="replace")
+            said = os.pread(self._process.stderr, 500, 0).decode(errors="replace")
             raise SandboxError(f"a child could not be locked down: {said or f'exit code {code}'}")
         if code >= 0:
             return {"ending": Ending.EXITED, "exit_code": code}
@@ -171,9 +187,7 @@ class Program:
 
     def _kill(self) -> None:
         self._buried = True
-        with contextlib.suppress(ProcessLookupError):
-            signal.pidfd_send_signal(self._child.process, signal.SIGKILL)
-        self._server.bury(self._child, self._limits)
+        self._host.end(self._process, self._limits)
 
 
 def _read(reply: str) -> dict[str, Any]:
@@ -190,18 +204,26 @@ def _returned(value: Any, changed: Any = None) -> dict[str, Any]:
 
 
 def _opaque(kept: Any, changed: Any = None) -> dict[str, Any]:
-    handle, name = kept
+    handle, name, traits = kept
     return {
         "ending": Ending.OPAQUE,
         "handle": _expect(int, handle),
         "type_name": _expect(str, name),
+        "traits": _expect(str, traits),
         **_changed(changed),
     }
 
 
-def _raised(name: Any, bases: Any, message: Any, line: Any) -> dict[str, Any]:
+def _raised(name: Any, bases: Any, message: Any, line: Any, args: Any = None, attributes: Any = None) -> dict[str, Any]:
     names = tuple(_expect(str, base) for base in _expect(list, bases))
-    error = Raised(_expect(str, name), names, _expect(str, message), None if line is None else _expect(int, line))
+    error = Raised(
+        _expect(str, name),
+        names,
+        _expect(str, message),
+        None if line is None else _expect(int, line),
+        None if args is None else tuple(_expect(list, args)),
+        {} if attributes is None else _expect(dict, attributes),
+    )
     return {"ending": Ending.MEMORY if name == "MemoryError" else Ending.RAISED, "error": error}
 
 

@@ -10,9 +10,11 @@ from functools import partial
 from types import TracebackType
 from typing import Self
 
-from plaudit.errors import SandboxError
+from plaudit.errors import SandboxError, did_you_mean
 from plaudit.sandbox.canaries import CANARY_LIMITS, check_canaries
+from plaudit.sandbox.inside.preloaded import FLAVOURS
 from plaudit.sandbox.limits import RunLimits
+from plaudit.sandbox.locked_process import LockedProcess
 from plaudit.sandbox.program import Program
 from plaudit.sandbox.server import ForkServer
 from plaudit.sandbox.tiers import Protections, Tier
@@ -33,8 +35,12 @@ class Sandbox:
         *,
         allow_unsafe: bool = False,
         at_most: Tier = Tier.NAMESPACES,
+        core: int | None = None,
     ) -> None:
-        self.limits = limits or RunLimits()
+        if flavour not in FLAVOURS:
+            hint = did_you_mean(flavour, FLAVOURS)
+            raise SandboxError(f"no sandbox flavour {flavour!r}{hint}; there are {sorted(FLAVOURS)}")
+        self.limits, self._core = limits or RunLimits(), core
         self._flavour, self._allow_unsafe, self._at_most = flavour, allow_unsafe, at_most
         self._server: ForkServer | None = None
         self._open: Program | None = None
@@ -45,10 +51,16 @@ class Sandbox:
         limits = limits or self.limits
         if self._open is not None and self._open.open:
             raise SandboxError("a sandbox has one program open at a time; close the one before first")
+        server, process = self.take(limits)
+        self._open = Program(server, process, limits)
+        return self._open
+
+    def take(self, limits: RunLimits) -> tuple[ForkServer, LockedProcess]:
+        """A locked-down process, not wrapped yet, and the server that holds it."""
         for tries_left in reversed(range(TRIES)):
             try:
-                self._open = _open_program(self._ready_server(limits), limits)
-                return self._open
+                server = self._ready_server(limits)
+                return server, server.take(limits)
             except SandboxError:
                 self._drop_server()
                 if not tries_left:
@@ -88,7 +100,7 @@ class Sandbox:
             server.close()
 
     def _start_server(self, scratch_mb: int) -> ForkServer:
-        server = ForkServer(self._flavour, self._at_most, scratch_mb)
+        server = ForkServer(FLAVOURS[self._flavour], self._at_most, scratch_mb, core=self._core)
         if server.protections.tier is Tier.NONE and not self._allow_unsafe:
             server.close()
             why = "; ".join(f"{wall.name}: {wall.detail}" for wall in server.protections.walls if not wall.active)

@@ -16,67 +16,66 @@ import socket
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from plaudit.errors import MissingPackage, SandboxError, did_you_mean
-from plaudit.sandbox.inside.preloaded import FLAVOURS
+from plaudit.errors import MissingPackage, SandboxError
 from plaudit.sandbox.inside.requests import BURY, LIMITS, NEXT, QUIT, STATUS, TAKE
+from plaudit.sandbox.inside.service import ServerSettings
 from plaudit.sandbox.limits import RunLimits
+from plaudit.sandbox.locked_process import LockedProcess
 from plaudit.sandbox.tiers import Protection, Protections, Tier
 
-__all__ = ["LockedProcess", "ForkServer"]
+__all__ = ["JUDGES", "ForkServer"]
 
 START_S, ANSWER_S = 60.0, 30.0
 DESCRIPTORS = 5
 PACKAGE = Path(__file__).resolve().parents[1]
 # The packages are named without running their __init__: a server needs nothing of plaudit but what is inside.
 BOOT = """
-import sys, types
-package, paths, flavour, at_most, control, scratch_mb, scratch_folder = sys.argv[1:8]
-sys.path.extend(path for path in paths.split(":") if path)
-for name, folder in (("plaudit", package), ("plaudit.sandbox", package + "/sandbox")):
+import json, sys, types
+settings = json.loads(sys.argv[1])
+sys.path.extend(settings["paths"])
+for name, folder in (("plaudit", settings["package"]), ("plaudit.sandbox", settings["package"] + "/sandbox")):
     sys.modules[name] = types.ModuleType(name)
     sys.modules[name].__path__ = [folder]
-from plaudit.sandbox.inside.server_loop import main
-main(flavour, int(at_most), int(control), int(scratch_mb), scratch_folder)
+from plaudit.sandbox.inside.server_loop import ServerSettings, main
+main(ServerSettings(**settings))
 """
-
-
-@dataclass(frozen=True, slots=True)
-class LockedProcess:
-    """A locked-down process that waits for its program: descriptors of ours, and its number in the server's eyes."""
-
-    channel: int
-    process: int
-    stdin: int
-    stdout: int
-    stderr: int
-    server_pid: int
-
-    def close(self) -> None:
-        """Close the descriptors."""
-        for descriptor in (self.channel, self.process, self.stdin, self.stdout, self.stderr):
-            os.close(descriptor)
+PROGRAMS, JUDGES = "plaudit.sandbox.inside.warm_up", "plaudit.sandbox.judging.verdict_process"
+NEEDED = {JUDGES: ("msgspec",)}
+MOST_NEEDS = 1 << 16
 
 
 class ForkServer:
     """One warm server; `close()` leaves no process behind."""
 
-    def __init__(self, flavour: str = "plain", at_most: Tier = Tier.NAMESPACES, scratch_mb: int = 0) -> None:
-        if flavour not in FLAVOURS:
-            raise SandboxError(
-                f"no sandbox flavour {flavour!r}{did_you_mean(flavour, FLAVOURS)}; there are {sorted(FLAVOURS)}"
-            )
+    clock_is_near = True
+
+    def __init__(
+        self,
+        modules: Sequence[str] = (),
+        at_most: Tier = Tier.NAMESPACES,
+        scratch_mb: int = 0,
+        *,
+        service: str = PROGRAMS,
+        core: int | None = None,
+    ) -> None:
         if sys.platform != "linux":
             raise SandboxError(f"programs can be run safely on Linux only; this is {sys.platform}")
         self._owner, self.taken = os.getpid(), 0
-        self._is_lost = False
+        self._is_lost, self._service = False, service
         self.scratch_mb = scratch_mb
         self._promised = b""  # the limits of the child that was asked for and not taken yet
         self._folder = tempfile.mkdtemp(prefix=f"plaudit-scratch-{os.getpid()}-") if scratch_mb else ""
         try:
-            self._control, self._process = _start(flavour, at_most, scratch_mb, self._folder)
+            ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            paths = sorted({_folder_of(module.partition(".")[0]) for module in (*modules, *NEEDED.get(service, ()))})
+            settings = ServerSettings(
+                service, str(PACKAGE), paths, modules, int(at_most), theirs.fileno(), scratch_mb, self._folder, core
+            )
+            self._control, self._process = ours, _start(settings, theirs)
             self._hung_up = select.poll()
             self._hung_up.register(self._control, 0)  # that the other end is closed is told in any case
             self.protections = self._hello()
@@ -89,28 +88,31 @@ class ForkServer:
             self.close()
             raise SandboxError(f"programs can have no scratch space here, so scratch_mb must be 0: {why}")
 
-    def take(self, limits: RunLimits) -> LockedProcess:
-        """A child with these limits, alone with its program to be."""
+    def take(self, limits: RunLimits, needs: bytes = b"") -> LockedProcess:
+        """A process with these limits, alone with its program to be; `needs` is for the service to prepare."""
         wanted = _pack(limits)
         try:
             if self._promised and self._promised != wanted:
                 self._decline()
             if not self._promised:
-                self._control.send(TAKE + wanted)
+                self._control.send(TAKE + wanted + (needs if len(needs) <= MOST_NEEDS else b""))
             child = self._receive()
         except OSError as error:
             raise self._lost(error) from error
         self.taken += 1
         return child
 
-    def bury(self, child: LockedProcess, limits: RunLimits) -> None:
-        """Have a child that was killed buried, and ask for the next, as most often it has the same limits.
+    def end(self, process: LockedProcess, limits: RunLimits) -> None:
+        """Kill a process, have it buried, and ask for the next, as most often it has the same limits.
 
-        Scratch space is for one program at a time, so then the next is not asked for before the last is gone.
+        Scratch space is for one program at a time, so then the next is not asked for before the last is gone; nor is
+        a judge, who is asked for with what it needs.
         """
-        number, wanted = str(child.server_pid).encode(), _pack(limits)
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(process.process, signal.SIGKILL)
+        number, wanted = str(process.number).encode(), _pack(limits)
         try:
-            if limits.scratch_mb:
+            if limits.scratch_mb or self._service != PROGRAMS:
                 self._control.send(BURY + number)
             else:
                 self._control.send(NEXT + wanted + number)
@@ -118,10 +120,21 @@ class ForkServer:
         except OSError as error:
             raise self._lost(error) from error
 
-    def end_of(self, child: LockedProcess) -> int:
-        """How a child that is dead ended: its exit code, or minus the signal that killed it."""
+    def clock_of(self, process: LockedProcess) -> Callable[[], float]:
+        """A function that tells the processor seconds that a process has used, all its threads together."""
+        clock, seen = _processor_clock(process.process), [0.0]
+
+        def seconds() -> float:
+            with contextlib.suppress(OSError):  # it is dead
+                seen[0] = time.clock_gettime(clock)
+            return seen[0]
+
+        return seconds
+
+    def ending_of(self, process: LockedProcess) -> int:
+        """How a process that is dead ended: its exit code, or minus the signal that killed it."""
         try:
-            self._control.send(STATUS + str(child.server_pid).encode())
+            self._control.send(STATUS + str(process.number).encode())
             return int(self._control.recv(256))
         except (OSError, ValueError) as error:
             raise self._lost(error) from error
@@ -138,6 +151,7 @@ class ForkServer:
         with contextlib.suppress(OSError):
             self._control.send(QUIT)
         self._control.close()
+        self._is_lost = True
         try:
             self._process.wait(2)
         except subprocess.TimeoutExpired:
@@ -154,7 +168,7 @@ class ForkServer:
                 os.close(descriptor)
             raise self._lost(answer.decode(errors="replace") or "it closed the connection")
         channel, process, stdin, stdout, stderr = descriptors
-        child = LockedProcess(channel, process, stdin, stdout, stderr, server_pid=int(answer))
+        child = LockedProcess(channel, process, stdin, stdout, stderr, number=int(answer))
         if self._hung_up.poll(0):  # it was asked for a while ago
             child.close()
             raise self._lost("it closed the connection")
@@ -165,7 +179,7 @@ class ForkServer:
         child = self._receive()
         signal.pidfd_send_signal(child.process, signal.SIGKILL)
         child.close()
-        self._control.send(BURY + str(child.server_pid).encode())
+        self._control.send(BURY + str(child.number).encode())
 
     def _remove_folder(self) -> None:
         if self._folder:
@@ -203,24 +217,18 @@ def _pack(limits: RunLimits) -> bytes:
     return LIMITS.pack(limits.memory_mb << 20, cpu_s, limits.output_bytes + 1, limits.scratch_mb << 20)
 
 
-def _start(
-    flavour: str, at_most: Tier, scratch_mb: int, folder: str
-) -> tuple[socket.socket, "subprocess.Popen[bytes]"]:
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    paths = ":".join(_folder_of(package) for package in FLAVOURS[flavour])
-    arguments = [str(PACKAGE), paths, flavour, str(int(at_most)), str(theirs.fileno()), str(scratch_mb), folder]
-    with theirs:
-        process = subprocess.Popen(
-            [sys.executable, "-s", "-P", "-S", "-B", "-X", "utf8", "-c", BOOT, *arguments],
+def _start(settings: ServerSettings, control: socket.socket) -> "subprocess.Popen[bytes]":
+    with control:
+        return subprocess.Popen(
+            [sys.executable, "-s", "-P", "-S", "-B", "-X", "utf8", "-c", BOOT, settings.to_json()],
             env={"PYTHONHASHSEED": "0"},
-            pass_fds=[theirs.fileno()],
+            pass_fds=[control.fileno()],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             start_new_session=True,
             cwd="/",
         )
-    return ours, process
 
 
 def _folder_of(package: str) -> str:
@@ -229,3 +237,14 @@ def _folder_of(package: str) -> str:
     if spec is None or spec.origin is None:
         raise MissingPackage(f"a sandbox with {package} needs it installed: pip install {package}", name=package)
     return str(Path(spec.origin).parents[1])
+
+
+def _processor_clock(process: int) -> int:
+    """The number of the clock that counts the processor time of all threads of a process."""
+    descriptor = os.open(f"/proc/self/fdinfo/{process}", os.O_RDONLY)
+    try:
+        words = os.read(descriptor, 4096).split()
+    finally:
+        os.close(descriptor)
+    pid = int(words[words.index(b"Pid:") + 1])  # as seen from here; the server may be in another namespace
+    return (~pid << 3) | 2

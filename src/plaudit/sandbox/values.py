@@ -1,22 +1,29 @@
 """Plain values as JSON text and back, without loss and without running anything.
 
-Used on both sides of the wall, so it imports only the standard library. What a program's process sends may be forged:
-the reader takes nothing but the shapes below, to a depth, and builds only built-in types. Only exact types are plain:
-an instance of a subclass of `int` may lie about `==`, so it does not travel.
+Used on both sides of the wall, so it imports only the standard library; arrays travel where numpy is imported. What a
+program's process sends may be forged: the reader takes nothing but the shapes below, to a depth, and builds only types
+of the standard library. An instance of a subclass of a plain type, which may lie about `==`, travels as exactly the
+plain value that it is underneath.
 """
 
+import importlib
 import json
 import math
-from collections import Counter, OrderedDict, defaultdict, deque
+import re
+import sys
+from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
+from enum import Enum
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 __all__ = ["Handle", "NotPlain", "decode", "encode", "from_text", "to_text"]
 
 DEPTH = 200
+TIMEDELTA_PARTS = ("days", "seconds", "microseconds")
 SMALL = 1 << 53
 FRACTION_BITS = 20_000  # making a fraction looks for common factors, which grows with the square of the size
 _INTEGERS, _TEXTS = {int}, {str}
@@ -111,9 +118,42 @@ def encode(value: Any, depth: int = DEPTH) -> Any:
         return value if _says_itself(value) else [encode(item, depth - 1) for item in value]
     writer = _WRITERS.get(kind)
     if writer is None:
-        raise NotPlain(f"{kind.__name__} is not plain data")
+        return _encode_underneath(value, kind, depth)
     tag, write = writer
     return {tag: write(value, depth - 1)}
+
+
+def _encode_underneath(value: Any, kind: type, depth: int) -> Any:
+    """An instance of a subclass as the plain value it is underneath; an array, or a number of numpy's, as such."""
+    mro = type.__dict__["__mro__"].__get__(kind)
+    if Enum in mro and str not in mro and int not in mro:
+        raise NotPlain(f"{kind.__name__} is not plain data")
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and numpy.ndarray in mro:
+        return {"a": _array_parts(numpy, value, depth - 1)}
+    if numpy is not None and numpy.generic in mro and not {numpy.void, numpy.object_} & set(mro):
+        item = numpy.generic.item(value)
+        if type(item) is not kind:
+            return encode(item, depth - 1)
+    fields = kind.__dict__.get("_fields") if tuple in mro else None
+    if type(fields) is tuple and fields and all(type(name) is str for name in fields):
+        items = tuple(tuple.__iter__(value))
+        if len(items) == len(fields):
+            return {"n": [str(kind.__name__), list(fields), _items(items, depth - 1)]}
+    for base in mro:
+        if base in _UNDERNEATH:
+            return encode(_UNDERNEATH[base](value), depth)
+    raise NotPlain(f"{kind.__name__} is not plain data")
+
+
+def _array_parts(numpy: Any, value: Any, depth: int) -> list[Any]:
+    """An array's type, shape and items."""
+    kind = numpy.ndarray.__dict__["dtype"].__get__(value).str
+    if kind[1:2] not in "?biufcUS":
+        raise NotPlain("an array of objects is not plain data")
+    shape = numpy.ndarray.__dict__["shape"].__get__(value)
+    flat = numpy.ndarray.tolist(numpy.ndarray.reshape(numpy.asarray(value), -1))
+    return [kind, [int(length) for length in shape], _items(flat, depth)]
 
 
 def _says_itself(items: list[Any]) -> bool:
@@ -234,6 +274,38 @@ def _decimal(content: Any, depth: int) -> Decimal:
     return Decimal(_text(content))
 
 
+# The plain value underneath an instance of a subclass, by methods that the subclass cannot replace.
+_UNDERNEATH: dict[type, Callable[[Any], Any]] = {
+    str: str.__str__,
+    int: int.__index__,
+    float: float.__float__,
+    complex: lambda value: complex(_field(complex, "real", value), _field(complex, "imag", value)),
+    bytes: lambda value: bytes.__getitem__(value, slice(None)),
+    bytearray: lambda value: bytearray(bytearray.__getitem__(value, slice(None))),
+    list: lambda value: list(list.__iter__(value)),
+    tuple: lambda value: tuple(tuple.__iter__(value)),
+    set: lambda value: set(set.__iter__(value)),
+    frozenset: lambda value: frozenset(frozenset.__iter__(value)),
+    Counter: lambda value: Counter(dict(dict.items(value))),
+    OrderedDict: lambda value: OrderedDict(OrderedDict.items(value)),
+    defaultdict: lambda value: defaultdict(None, dict(dict.items(value))),
+    dict: lambda value: dict(dict.items(value)),
+    deque: lambda value: deque(deque.__iter__(value), _field(deque, "maxlen", value)),
+    Decimal: lambda value: Decimal(Decimal.__str__(value)),
+    Fraction: lambda value: Fraction(int(value._numerator), int(value._denominator)),
+    datetime: lambda value: datetime.fromisoformat(datetime.isoformat(value)),
+    date: lambda value: date.fromisoformat(date.isoformat(value)),
+    time: lambda value: time.fromisoformat(time.isoformat(value)),
+    timedelta: lambda value: timedelta(
+        *(_field(timedelta, part, value) for part in ("days", "seconds", "microseconds"))
+    ),
+}
+
+
+def _field(kind: type, name: str, value: Any) -> Any:
+    return kind.__dict__[name].__get__(value)
+
+
 _WRITERS: dict[type, tuple[str, Callable[[Any, int], Any]]] = {
     tuple: ("t", _items),
     set: ("s", _items),
@@ -249,13 +321,44 @@ _WRITERS: dict[type, tuple[str, Callable[[Any, int], Any]]] = {
     OrderedDict: ("O", _pairs),
     defaultdict: ("e", _pairs),
     deque: ("q", lambda value, depth: [encode(value.maxlen), _items(value, depth)]),
-    datetime: ("T", lambda value, depth: _naive(value).isoformat()),
+    datetime: ("T", lambda value, depth: value.isoformat()),
     date: ("A", lambda value, depth: value.isoformat()),
-    time: ("M", lambda value, depth: _naive(value).isoformat()),
+    time: ("M", lambda value, depth: value.isoformat()),
     timedelta: ("L", lambda value, depth: [value.days, value.seconds, value.microseconds]),
     Handle: ("@", lambda value, depth: value.number),
 }
+
+
+def _array(content: Any, depth: int) -> Any:
+    """An array of numpy's, made anew from plain data."""
+    kind, shape, flat = content
+    if not ARRAY_TYPE.fullmatch(_text(kind)) or any(type(length) is not int or length < 0 for length in shape):
+        raise NotPlain("no array")
+    items = _list(flat, depth)
+    if math.prod(shape) != len(items):
+        raise NotPlain("an array of another size")
+    try:
+        numpy = importlib.import_module("numpy")
+    except ImportError:
+        raise NotPlain("an array, and there is no numpy") from None
+    return numpy.array(items, dtype=kind).reshape(shape)
+
+
+def _named_tuple(content: Any, depth: int) -> Any:
+    name, fields, items = content
+    return _named_tuple_type(_text(name)[:100], tuple(_text(field)[:100] for field in fields))(*_list(items, depth))
+
+
+@lru_cache(maxsize=256)
+def _named_tuple_type(name: str, fields: tuple[str, ...]) -> Any:
+    """A class of our own with the program's names, so that tests can ask for a field."""
+    return namedtuple(name, fields)
+
+
+ARRAY_TYPE = re.compile(r"[<>|=]?([?biufc]\d{0,2}|[US]\d{1,6})")
 _READERS: dict[str, Callable[[Any, int], Any]] = {
+    "a": _array,
+    "n": _named_tuple,
     "u": lambda content, depth: bytes.fromhex(_text(content)).decode("utf-32-le", "surrogatepass"),
     "i": _big,
     "f": _special_float,
@@ -279,9 +382,3 @@ _READERS: dict[str, Callable[[Any, int], Any]] = {
     "L": lambda content, depth: timedelta(*(_whole(part) for part in content)),
     "@": lambda content, depth: Handle(_whole(content)),
 }
-
-
-def _naive(value: Any) -> Any:
-    if value.tzinfo is not None:
-        raise NotPlain("a time with a time zone is not plain data")
-    return value

@@ -68,6 +68,11 @@ _SUFFIXES = {
 }  # fmt: skip
 
 
+def visible(text: str) -> str:
+    """A program's words with control characters written out: a terminal would obey them."""
+    return "".join(one if one.isprintable() or one in "\n\t" else one.encode("unicode_escape").decode() for one in text)
+
+
 def _truth(tests: Path, entry_point: str | None) -> Any:
     text = tests.read_text(encoding="utf-8")
     if tests.suffix == ".json":
@@ -82,8 +87,10 @@ def _plain(verdict: Verdict) -> dict[str, Any]:
 
 
 def _render(verdict: Verdict) -> list[RenderableType]:
-    table = results_table("test", (ResultLine(one.passed, one.name, one.reason) for one in verdict.results))
+    table = results_table(
+        "test", (ResultLine(one.passed, visible(one.name), visible(one.reason)) for one in verdict.results)
+    )
     how = "split" if verdict.split else "in-process, where the program could forge this"
     facts = f"{verdict.conclusion.value}; judged {how}; behind {verdict.tier}; {verdict.cpu_s * 1000:.1f} ms of CPU"
-    printed = [Text(f"{name}:\n{text}") for name in ("stdout", "stderr") if (text := getattr(verdict, name))]
+    printed = [Text(f"{name}:\n{visible(text)}") for name in ("stdout", "stderr") if (text := getattr(verdict, name))]
     return [table, f"{verdict.count} of {len(verdict.results)} tests passed", facts, *printed]

@@ -22,4 +22,8 @@ WARM = [*USED, *NATIVE, "encodings.ascii", "encodings.latin_1"]
 # OpenSSL is large, and there is no network; digests come from Python's own modules, asyncio does without.
 ABSENT = ["_hashlib", "_ssl"]
 
-FLAVOURS: dict[str, tuple[str, ...]] = {"plain": (), "numpy": ("numpy",)}
+NUMPY = (
+    "numpy", "numpy.char", "numpy.fft", "numpy.lib.stride_tricks", "numpy.linalg", "numpy.ma", "numpy.polynomial",
+    "numpy.random", "numpy.rec", "numpy.strings", "numpy.testing",
+)  # fmt: skip
+FLAVOURS: dict[str, tuple[str, ...]] = {"plain": (), "numpy": NUMPY}

@@ -6,9 +6,12 @@ program: what comes out is compared elsewhere, by a process that holds the expec
 
 import atexit
 import builtins
+import importlib
 import marshal
+import operator
 import sys
 import threading
+import typing
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -21,6 +24,8 @@ __all__ = ["Runtime", "make_service"]
 
 MESSAGE_CHARACTERS = 2000
 FILE = "<program>"
+# Written without an import in programs for sites that have them ready.
+TYPING = ("Any", "Callable", "Deque", "Dict", "FrozenSet", "Iterable", "List", "Optional", "Set", "Tuple", "Union")
 
 
 def make_service(channel: int = CHANNEL) -> Callable[[], None]:
@@ -28,6 +33,8 @@ def make_service(channel: int = CHANNEL) -> Callable[[], None]:
 
     Made in the server, as what is made there costs no child.
     """
+    builtins.open = _open
+    vars(builtins).update({name: getattr(typing, name) for name in TYPING})
     next_body, put = frame_reader(channel), frame_writer(channel)
     answer = Runtime().answer
 
@@ -44,7 +51,8 @@ class Runtime:
     def __init__(self) -> None:
         self._module = ModuleType("__main__")
         self._kept: list[Any] = []
-        self._work: dict[str, Callable[..., str]] = {"load": self._load, "call": self._call}
+        self._numbers: dict[int, int] = {}  # of what is kept, by identity: one object has one number
+        self._work: dict[str, Callable[..., str]] = {"load": self._load, "call": self._call, "get": self._get}
         self._flush = _flushing()
         self._text, self._parse, self._image = to_text, from_text, marshal.dumps
 
@@ -80,12 +88,24 @@ class Runtime:
         before = self._state(arguments, keywords)
         value = self._resolve(path)(*arguments, **keywords)
         same = before is None or self._state(arguments, keywords) == before
-        changed = "" if same else self._after(arguments, keywords)
+        return self._reply(value, "" if same else self._after(arguments, keywords))
+
+    def _get(self, path: str) -> str:
+        """What a path names, without calling it."""
+        return self._reply(self._resolve(path), "")
+
+    def _reply(self, value: Any, changed: str) -> str:
         try:
             return f'["returned",{self._text(value)}{changed}]'
         except (NotPlain, RecursionError):
+            return f'["opaque",{self._text([self._keep(value), _type_name(value), _traits(value)])}{changed}]'
+
+    def _keep(self, value: Any) -> int:
+        number = self._numbers.get(id(value))
+        if number is None:
+            number = self._numbers[id(value)] = len(self._kept)
             self._kept.append(value)
-            return f'["opaque",{self._text([len(self._kept) - 1, _type_name(value)])}{changed}]'
+        return number
 
     def _state(self, arguments: list[Any], keywords: dict[str, Any]) -> bytes | str | None:
         """An image of the arguments, to see whether a call changed them; None where they cannot change or travel."""
@@ -123,13 +143,59 @@ class Runtime:
         scope = self._module.__dict__
         if name in scope:
             return scope[name]
-        if name.startswith("builtins:"):  # len, iter, repr … of a value that is kept here
-            return getattr(builtins, name.removeprefix("builtins:"))
+        module, colon, member = name.partition(":")
+        if colon:  # len, iter, add … of a value that is kept here
+            return _HELPERS[module] if module in _HELPERS else getattr(_MODULES[module], member)
         raise NameError(f"name {name!r} is not defined")
 
     def _resolve_handles(self, values: list[Any]) -> list[Any]:
         """Arguments with handles replaced by what they stand for."""
-        return [self._kept[value.number] if type(value) is Handle else value for value in values]
+        return [self._resolve_handle(value) for value in values]
+
+    def _resolve_handle(self, value: Any) -> Any:
+        kind = type(value)
+        if kind is Handle:
+            return self._kept[value.number]
+        if kind in (list, tuple):
+            if any(type(item) in (Handle, list, tuple, dict) for item in value):
+                return kind(self._resolve_handle(item) for item in value)
+        elif kind is dict and any(type(item) in (Handle, list, tuple, dict) for item in (*value, *value.values())):
+            return {self._resolve_handle(key): self._resolve_handle(item) for key, item in value.items()}
+        return value
+
+
+_MODULES: dict[str, Any] = {"builtins": builtins, "operator": operator}
+
+
+def _await(value: Any) -> Any:
+    """What an awaitable gives, run to its end on the one event loop that there is."""
+    asyncio = importlib.import_module("asyncio")
+
+    async def wait() -> Any:
+        return await value
+
+    if not _loops:
+        _loops.append(asyncio.new_event_loop())
+    return _loops[0].run_until_complete(wait())
+
+
+def _exit(manager: Any, name: str, message: str) -> Any:
+    """Leave a context with an exception that the tests raised."""
+    kind = getattr(builtins, name, None)
+    kind = kind if isinstance(kind, type) and issubclass(kind, BaseException) else Exception
+    return manager.__exit__(kind, kind(message), None)
+
+
+_loops: list[Any] = []
+_HELPERS: dict[str, Callable[..., Any]] = {"await": _await, "exit": _exit}
+
+
+def _traits(value: Any) -> str:
+    """What can be done with a value, as letters: iterate (i), call (c), await (a); it is a class (t)."""
+    kind = type(value)
+    found = {"i": "__next__", "c": "__call__", "a": "__await__"}
+    letters = "".join(letter for letter, name in found.items() if any(name in vars(base) for base in kind.__mro__))
+    return letters + ("t" if isinstance(value, type) else "")
 
 
 _FIXED = {int, str, float, bool, type(None), bytes, complex}
@@ -137,7 +203,6 @@ _FIXED = {int, str, float, bool, type(None), bytes, complex}
 
 def _raised(error: BaseException) -> list[Any]:
     kind = type(error)
-    bases = [base.__name__ for base in kind.__mro__ if base.__module__ == "builtins"]
     try:
         message = str(error)[:MESSAGE_CHARACTERS]
     except BaseException:  # noqa: BLE001 - its own __str__ is the program's code
@@ -149,7 +214,30 @@ def _raised(error: BaseException) -> list[Any]:
         traceback = traceback.tb_next
     if line is None and isinstance(error, SyntaxError) and type(error.lineno) is int:
         line = error.lineno
-    return ["raised", _plain_text(kind.__name__), [_plain_text(base) for base in bases], message, line]
+    names = [_plain_text(base.__name__) for base in kind.__mro__[1:]]
+    return ["raised", _plain_text(kind.__name__), names, message, line, _sendable(list(error.args)), _attributes(error)]
+
+
+def _attributes(error: BaseException) -> dict[str, Any]:
+    """The attributes of an exception that can travel."""
+    found = dict(vars(error)) if isinstance(getattr(error, "__dict__", None), dict) else {}
+    found |= {name: vars(base)[name].__get__(error) for base, name in _BUILTIN_ATTRIBUTES if isinstance(error, base)}
+    return {name: value for name, value in found.items() if type(name) is str and _sendable(value) is not None}
+
+
+_BUILTIN_ATTRIBUTES: list[tuple[type[BaseException], str]] = [
+    (ImportError, "name"), (NameError, "name"), (AttributeError, "name"), (OSError, "errno"), (OSError, "strerror"),
+    (StopIteration, "value"),
+]  # fmt: skip
+
+
+def _sendable(value: Any) -> Any:
+    """A value, or None where it cannot travel."""
+    try:
+        to_text(value)
+    except (NotPlain, RecursionError):
+        return None
+    return value
 
 
 def _plain_text(name: Any) -> str:
@@ -165,6 +253,19 @@ def _exit_code(code: Any) -> int:
     if code is None or code is False:
         return 0
     return int(code) & 0xFF if type(code) in (int, bool) else 1
+
+
+_STREAMS = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
+_STREAMS |= {f"/{place}/{number}": number for place in ("dev/fd", "proc/self/fd") for number in range(3)}
+_real_open: Any = open
+
+
+def _open(file: Any, *arguments: Any, **keywords: Any) -> Any:
+    """`open`, by which the standard streams can be opened by their names, as no other file can."""
+    descriptor = _STREAMS.get(file) if type(file) is str else None
+    if descriptor is None:
+        return _real_open(file, *arguments, **keywords)
+    return _real_open(descriptor, *arguments, **keywords, closefd=False)
 
 
 def _flushing() -> Callable[[], None]:

@@ -12,6 +12,7 @@ import importlib
 import json
 import os
 import random
+import select
 import signal
 import site
 import socket
@@ -20,54 +21,61 @@ import sys
 from collections.abc import Callable
 
 from plaudit.sandbox.inside.archive import Archive
-from plaudit.sandbox.inside.preloaded import ABSENT, FLAVOURS, WARM
+from plaudit.sandbox.inside.preloaded import ABSENT, WARM
 from plaudit.sandbox.inside.requests import CHANNEL, LIMITS, NEXT, QUIT, READY, STATUS, TAKE
-from plaudit.sandbox.inside.runtime import make_service
+from plaudit.sandbox.inside.service import ServerSettings, Service
 from plaudit.sandbox.inside.sharing import share_code
 from plaudit.sandbox.inside.walls import namespaces
 from plaudit.sandbox.inside.walls.kernel import Kernel
 from plaudit.sandbox.inside.walls.lockdown import FIRST_DESCRIPTOR, ChildLimits, Walls, move_descriptor
 from plaudit.sandbox.inside.walls.scratch import MOUNTED, OVER, Scratch
-from plaudit.sandbox.inside.warm_up import fill_gaps, warm_up
+from plaudit.sandbox.inside.warm_up import fill_gaps
 
 __all__ = ["main"]
 
 CONTROL = FIRST_DESCRIPTOR
+MESSAGE = 1 << 18
+PARENT_CHECK_MS = 5_000
 FILES, OURS, PROCESS = [0, 1, 2], CHANNEL + 1, CHANNEL + 2
 # A new child's descriptors in the server, which keeps these numbers free, so that the child finds them in place.
 HANDED = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack("=5i", OURS, PROCESS, *FILES))]
 
 
-def main(flavour: str, at_most: int, control_descriptor: int, scratch_mb: int, folder: str) -> None:
-    """Warm up, put the walls up, say which stand, then fork on request until the judge is gone.
+def main(settings: ServerSettings) -> None:
+    """Warm up, put the walls up, say which stand, then fork on request until the owner is gone.
 
     With `scratch_mb`, scratch space of that size is made ready; in `folder` where it cannot be mounted.
     """
+    if settings.core is not None:
+        with contextlib.suppress(OSError):
+            os.sched_setaffinity(0, {settings.core})
     kernel = Kernel()
     walls = Walls(kernel)
-    os.dup2(control_descriptor, CONTROL, inheritable=False)
-    if control_descriptor != CONTROL:
-        os.close(control_descriptor)
+    os.dup2(settings.control, CONTROL, inheritable=False)
+    if settings.control != CONTROL:
+        os.close(settings.control)
     control = socket.socket(fileno=CONTROL)
-    reason = namespaces.trial(kernel) if at_most >= 3 else "switched off"
+    scratch_mb, folder = settings.scratch_mb, settings.folder
+    reason = namespaces.trial(kernel) if settings.at_most >= 3 else "switched off"
     walls.note("namespaces", reason)
     if not reason:
         namespaces.enter(kernel)
         namespaces.become_first_process(kernel)
-    _import_modules(flavour)
+    service = _import_modules(settings)
     walls.measure()
-    share_code(kernel, warm_up)
+    share_code(kernel, service.warm_up)
     if not reason:
         if folder:
             os.rmdir(folder)  # not needed, and out of reach from now on
         namespaces.close_files_off(kernel, scratch_mb)
     scratch = _scratch(scratch_mb, folder if reason else "") if scratch_mb else None
-    walls.prepare(seccomp=at_most >= 1, landlock=at_most >= 2, scratch=scratch)
+    at_most = settings.at_most
+    walls.prepare(seccomp=at_most >= 1, landlock=at_most >= 2, scratch=scratch, judge=service.is_judge)
     if not reason:
         kernel.die_with_parent()  # again: becoming another user has undone it
-    loop = ServerLoop(kernel, control, walls)
+    loop = ServerLoop(kernel, control, walls, service)
     control.send(json.dumps(walls.report).encode())
-    filling = _freeze()
+    filling = _freeze(service)
     loop.run()
     del filling  # kept until the end
 
@@ -75,23 +83,27 @@ def main(flavour: str, at_most: int, control_descriptor: int, scratch_mb: int, f
 class ServerLoop:
     """Forks children, hands them over, and buries them."""
 
-    def __init__(self, kernel: Kernel, control: socket.socket, walls: Walls) -> None:
-        self._kernel, self._control, self._walls = kernel, control, walls
+    def __init__(self, kernel: Kernel, control: socket.socket, walls: Walls, service: Service) -> None:
+        self._kernel, self._control, self._walls, self._service = kernel, control, walls, service
         self._fork = kernel.fork()
         self._janitors: dict[int, int] = {}  # of programs with scratch space
-        self._serve = make_service()
+        self._serve = service.make()
         self._given: set[int] = set()  # children that are not buried yet
         self._asked = b""
+        self._parent, self._waiting = os.getppid(), select.poll()
+        self._waiting.register(control, select.POLLIN)
         self._limits = ChildLimits(0, 0, 0, 0)
         self._shut: Callable[[], None] = lambda: None
 
     def run(self) -> None:
         """Serve until the judge is gone; children go with this process."""
         os.closerange(0, FIRST_DESCRIPTOR)
-        while (message := self._control.recv(256)) not in (b"", QUIT):
+        while (message := self._next_message()) not in (b"", QUIT):
             kind, rest = message[:1], message[1:]
             if kind == TAKE:
-                self._give(rest)
+                if self._service.prepare is not None and len(rest) > LIMITS.size:
+                    self._service.prepare(rest[LIMITS.size :])
+                self._give(rest[: LIMITS.size])
             elif kind == NEXT:  # the new one first: meanwhile the old one dies, and nobody waits for that
                 self._give(rest[: LIMITS.size])
                 self._bury(int(rest[LIMITS.size :]), answer=False)
@@ -103,6 +115,13 @@ class ServerLoop:
         if self._walls.scratch:
             self._walls.scratch.remove()
         os._exit(0)
+
+    def _next_message(self) -> bytes:
+        """The next request; empty when the owner is gone, also where a relative of it keeps the connection open."""
+        while not self._waiting.poll(PARENT_CHECK_MS):
+            if os.getppid() != self._parent:
+                return b""
+        return self._control.recv(MESSAGE)
 
     def _give(self, limits: bytes) -> None:
         """Fork a child and hand it over."""
@@ -159,27 +178,30 @@ def _scratch(size_mb: int, path: str) -> Scratch:
     return Scratch(folder, size_mb << 20, path)
 
 
-def _import_modules(flavour: str) -> None:
+def _import_modules(settings: ServerSettings) -> Service:
     sys.modules.update(dict.fromkeys(ABSENT))  # type: ignore[arg-type]  # None is how imports are told to fail
-    for name in (*WARM, *FLAVOURS[flavour]):
+    for name in (*WARM, *settings.modules):
         with contextlib.suppress(ImportError):  # not every Python has each of them
             importlib.import_module(name)
+    service: Service = importlib.import_module(settings.service).SERVICE
     for name in ABSENT:
         del sys.modules[name]
     site.setquit()
     site.setcopyright()
     site.sethelper()
     sys.meta_path.append(Archive())
+    return service
 
 
-def _freeze() -> list[bytes]:
+def _freeze(service: Service) -> list[bytes]:
     """Forget where things came from, and let garbage collection never touch what children share."""
     sys.path.clear()
     sys.path_importer_cache.clear()
-    for name in [name for name in sys.modules if name.partition(".")[0] == "plaudit"]:
-        del sys.modules[name]
+    if not service.is_judge:
+        for name in [name for name in sys.modules if name.partition(".")[0] == "plaudit"]:
+            del sys.modules[name]
     os.environ.clear()
-    warm_up()
+    service.warm_up()
     random.seed(0)  # a program without a seed of its own does the same every time
     sys.argv, sys.orig_argv = [""], [""]
     gc.collect()

@@ -9,9 +9,10 @@ import sys
 
 from plaudit.frames import frame
 from plaudit.sandbox.inside.runtime import make_service
+from plaudit.sandbox.inside.service import Service
 from plaudit.sandbox.values import to_text
 
-__all__ = ["fill_gaps", "warm_up"]
+__all__ = ["SERVICE", "fill_gaps"]
 
 TIMES = 20  # code is adapted once it has run some eight times
 PROGRAM = '''
@@ -85,3 +86,6 @@ def _fill_large(length: int, kept: list[bytes]) -> None:
         beside = len(kept) > 1 and 0 < id(kept[-1]) - id(kept[-2]) < length + 2 * BYTES_RECORD
         row = row + 1 if beside else 0
     del kept[len(kept) - row :]
+
+
+SERVICE = Service(make_service, warm_up)  # running programs

@@ -1,115 +1,301 @@
-"""The user's end of one judge process: give it a job, wait for the verdict, tell apart the ways it can be lost."""
+"""The user's side of judging: give a judge its job and its programs, wait for the verdict, tell apart how it is lost.
 
+Judge and program are processes of two servers, each for one verdict. What the judge cannot do behind its walls is done
+here on request: start another program, end one, read its clock. Nothing that a judge sends is more than plain data.
+"""
+
+import contextlib
 import os
+import select
 import signal
-import subprocess
-import sys
-import time
-from pathlib import Path
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
 
 import msgspec
 
 from plaudit.errors import SandboxError
-from plaudit.frames import read_frame, write_frame
-from plaudit.sandbox.judging.job import Job
+from plaudit.frames import FrameBuffer, FrameTooLong, frame, write_all
+from plaudit.sandbox.cores import CoreClaim
+from plaudit.sandbox.inside.preloaded import FLAVOURS
+from plaudit.sandbox.inside.requests import READY
+from plaudit.sandbox.judging.job import Briefing, Job
+from plaudit.sandbox.judging.suites import AssertSuite, StreamSuite
 from plaudit.sandbox.judging.verdict import Conclusion, Verdict
+from plaudit.sandbox.limits import RunLimits
+from plaudit.sandbox.locked_process import Budget, LockedProcess
+from plaudit.sandbox.sandbox import PROGRAMS_PER_SERVER, Sandbox
+from plaudit.sandbox.server import JUDGES, ForkServer
+from plaudit.sandbox.tiers import Tier
 
-__all__ = ["JudgeLost", "JudgeProcess"]
+__all__ = ["JudgeClient", "JudgeLost", "check_verdicts"]
 
-START_S = 60.0
-WALL_S = 300.0  # beyond what all runs of the program may take; only a judge that sleeps reaches it
-CODE = """
-import sys
-sys.path[:0] = {path!r}
-from plaudit.sandbox.judging.verdict_process import start
-start(sys.argv[1:])
-"""
+JUDGE_LIMITS = RunLimits(cpu_s=3600.0, wall_s=36000.0, memory_mb=2048, output_bytes=1 << 30)
+MOST_PROGRAMS, MOST_REQUEST = 100_000, 64 << 20
+GRACE_S = 30.0
+_encode = msgspec.msgpack.Encoder().encode
+_requests = msgspec.msgpack.Decoder(list[Any])
+_verdicts = msgspec.msgpack.Decoder(Verdict)
 
 
 class JudgeLost(Exception):
-    """The judge process died, for reasons that are not the program's."""
+    """The judge process died; `answered` tells whether the program had answered before, and so may be the cause."""
+
+    def __init__(self, why: str, *, answered: bool) -> None:
+        super().__init__(why)
+        self.answered = answered
 
 
-class JudgeProcess:
-    """A judge process, started by exec and ready when built; on a core of its own where `one_core`."""
+class JudgeClient:
+    """A server for judges and one for programs, ready when built; on a core of their own where `one_core`."""
 
-    def __init__(self, flavour: str, *, allow_unsafe: bool = False, one_core: bool = False) -> None:
-        incoming, self._writing = os.pipe()
-        self._reading, outgoing = os.pipe()
-        self._answered, answered = os.pipe()  # holds a byte when the program at hand has answered
-        os.set_blocking(self._answered, False)
-        theirs = (incoming, outgoing, answered)
+    def __init__(
+        self,
+        flavour: str = "plain",
+        modules: tuple[str, ...] = (),
+        *,
+        allow_unsafe: bool = False,
+        one_core: bool = False,
+    ) -> None:
+        self.modules = modules
+        self._claim = CoreClaim() if one_core else None
+        self._core = self._claim.core if self._claim else None
+        self._sandbox = Sandbox(flavour, allow_unsafe=allow_unsafe, core=self._core)
+        numpy = FLAVOURS["numpy"] if any(name.partition(".")[0] == "numpy" for name in modules) else ()
+        self._imports = tuple(dict.fromkeys((*FLAVOURS[flavour], *numpy, *modules)))
+        self._server: ForkServer | None = None
+        self._seed = int.from_bytes(os.urandom(8), "little")
         try:
-            command = [sys.executable, "-P", "-s", "-c", CODE.format(path=_search_path())]
-            ways = ["unsafe" if allow_unsafe else "safe", "one core" if one_core else "any core"]
-            self._process = subprocess.Popen(
-                [*command, *map(str, theirs), flavour, *ways],
-                pass_fds=theirs,
-                stdin=subprocess.DEVNULL,
-                env={"PYTHONHASHSEED": "0"},  # the same verdict in every process
-            )
-        finally:
-            for fd in theirs:
-                os.close(fd)
-        self._greet()
+            check_verdicts(lambda job: self.judge(job, _encode(job)))
+        except BaseException:
+            self.close()
+            raise
 
     def judge(self, job: Job, packed: bytes) -> Verdict:
-        """The verdict on a job, given as it is and as it travels.
-
-        Raises JudgeLost when the judge died of something else than the program's values.
-        """
-        self._has_answered()  # what is said of the one before is read away
-        deadline = time.monotonic() + WALL_S + _runs(job) * job.limits.wall_s
+        """The verdict on a job, given as it is and as it travels; JudgeLost when the judge died."""
+        needs = _encode(job.suites)
+        seed = hash((self._seed, needs))
+        session, server = Session(self._sandbox, job), self._judge_server()
         try:
-            write_frame(self._writing, packed)
-            return msgspec.msgpack.decode(read_frame(self._reading, deadline), type=Verdict)
-        except (EOFError, BrokenPipeError, TimeoutError) as error:
-            return self._judge_overrun(job, error)
-
-    def _judge_overrun(self, job: Job, error: Exception) -> Verdict:
-        if isinstance(error, TimeoutError):
-            self._process.kill()
-        code = self._process.wait()
-        if code != -signal.SIGPROF and not isinstance(error, TimeoutError):
-            raise JudgeLost(f"exit code {code}")
-        if self._has_answered():
-            reason = f"the tests did not end within {job.judge_cpu_s:g} s on what the program returned"
-            return Verdict(conclusion=Conclusion.TIMEOUT, reason=reason, calls=1)
-        return Verdict(refusal=f"the tests ran for {job.judge_cpu_s:g} s without an answer of the program")
-
-    def _has_answered(self) -> bool:
-        try:
-            return bool(os.read(self._answered, 1 << 16))
-        except BlockingIOError:
-            return False
+            session.start_program()
+            return session.judge(server, needs, packed, seed)
+        except SandboxError as error:
+            if server.lost:
+                raise JudgeLost(str(error), answered=False) from error
+            raise
+        finally:
+            session.close()
 
     @property
     def alive(self) -> bool:
-        return self._process.poll() is None
+        return self._server is not None and not self._server.lost
 
     def close(self) -> None:
-        """End it; it has nothing that would need saving."""
-        for fd in (self._writing, self._reading, self._answered):
-            os.close(fd)
-        self._process.kill()
-        self._process.wait()
+        """End both servers; they have nothing that would need saving."""
+        self._drop_server()
+        self._sandbox.close()
+        if self._claim:
+            self._claim.close()
 
-    def _greet(self) -> None:
+    def _judge_server(self) -> ForkServer:
+        if self._server is None or self._server.lost or self._server.taken >= PROGRAMS_PER_SERVER:
+            self._drop_server()
+            at_most = Tier.NAMESPACES
+            self._server = ForkServer(self._imports, at_most, service=JUDGES, core=self._core)
+        return self._server
+
+    def _drop_server(self) -> None:
+        server, self._server = self._server, None
+        if server is not None:
+            server.close()
+
+
+@dataclass(slots=True)
+class Running:
+    """A program that a judge has."""
+
+    server: ForkServer
+    process: LockedProcess
+    clock: Callable[[], float]
+
+
+@dataclass(slots=True)
+class Session:
+    """One verdict: the judge's process and the programs it was given, by number."""
+
+    sandbox: Sandbox
+    job: Job
+    programs: dict[int, Running] = field(default_factory=dict)
+    count: int = 0
+    used_s: float = 0.0
+    waiting: list[int] = field(default_factory=list)  # started and not handed over yet
+
+    def start_program(self) -> None:
+        """Have a program's process ready."""
+        server, process = self.sandbox.take(self.job.limits)
+        self.count += 1
+        self.programs[self.count] = Running(server, process, server.clock_of(process))
+        self.waiting.append(self.count)
+
+    def judge(self, server: ForkServer, needs: bytes, packed: bytes, seed: int) -> Verdict:
+        """Start a judge, brief it, and do what it asks until it has come to its verdict."""
+        judge = server.take(JUDGE_LIMITS, needs)
+        budget = Budget(self.job.wall_s + Budget.FACTOR * self.job.judge_cpu_s + GRACE_S, self._total_s)
+        ended = False
         try:
-            refusal = read_frame(self._reading, time.monotonic() + START_S).decode()
-        except (EOFError, TimeoutError) as error:
-            self.close()
-            raise SandboxError(f"the judge process did not start: {error}") from None
-        if refusal:
-            self.close()
-            raise SandboxError(refusal)
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, os.dup(judge.channel)) as channel:
+                self._hand_over(channel)
+                tier = self.programs[self.count].server.tier
+                write_all(judge.channel, frame(_encode(Briefing(int(tier), seed))) + frame(packed))
+                verdict = self._serve(judge, channel, budget)
+            if verdict is not None:
+                return msgspec.structs.replace(verdict, cpu_s=self._total_s())
+            ended = True
+            overran = budget.left_s() <= 0
+            if overran:
+                signal.pidfd_send_signal(judge.process, signal.SIGKILL)
+            return self._explain_loss(judge, server.ending_of(judge), overran=overran)
+        except BrokenPipeError as error:
+            raise JudgeLost(str(error), answered=_has_answered(judge)) from error
+        finally:
+            if not ended:
+                server.end(judge, JUDGE_LIMITS)
+            judge.close()
+
+    def close(self) -> None:
+        """End every program that is left."""
+        for number in list(self.programs):
+            self._end(number)
+
+    def _serve(self, judge: LockedProcess, channel: socket.socket, budget: Budget) -> Verdict | None:
+        """Answer requests until there is a verdict; None where the judge is dead or over its time."""
+        incoming, poll = FrameBuffer(MOST_REQUEST), select.poll()
+        poll.register(judge.channel, select.POLLIN)
+        is_ready = False
+        while True:
+            try:
+                while (body := incoming.next()) is not None:
+                    kind, *content = _requests.decode(body)
+                    if kind == "verdict":
+                        return _verdicts.decode(content[0])
+                    self._answer(judge, channel, kind, content)
+            except (FrameTooLong, msgspec.MsgspecError, LookupError, TypeError) as error:
+                raise JudgeLost(f"it sent something odd ({error})", answered=_has_answered(judge)) from error
+            while not poll.poll(max(0.0, min(budget.left_s(), 60.0)) * 1000):
+                if budget.left_s() <= 0:
+                    return None
+            try:
+                part = os.read(judge.channel, 1 << 16)
+            except ConnectionResetError:
+                part = b""
+            if not part:
+                return None
+            if not is_ready:
+                is_ready, part = True, part[len(READY) :]
+            incoming.feed(part)
+
+    def _answer(self, judge: LockedProcess, channel: socket.socket, kind: str, content: list[Any]) -> None:
+        if kind == "open" and self.count < MOST_PROGRAMS:
+            self.start_program()
+            self._hand_over(channel)
+        elif kind == "end":
+            self._end(content[0])
+        elif kind == "ending":
+            running = self.programs[content[0]]
+            write_all(judge.channel, frame(_encode(self._ending(running))))
+            self._forget(content[0])
+        elif kind == "clock":
+            write_all(judge.channel, frame(_encode(self.programs[content[0]].clock())))
+        elif kind == "used":
+            write_all(judge.channel, frame(_encode(self._total_s())))
+        else:
+            raise KeyError(kind)
+
+    def _ending(self, running: Running) -> int:
+        """How a dead program ended; a judge that asks of one which is not dead has been tampered with."""
+        poll = select.poll()
+        poll.register(running.process.process, select.POLLIN)
+        if not poll.poll(0):
+            signal.pidfd_send_signal(running.process.process, signal.SIGKILL)
+        return running.server.ending_of(running.process)
+
+    def _hand_over(self, channel: socket.socket) -> None:
+        number = self.waiting.pop(0)
+        process = self.programs[number].process
+        socket.send_fds(channel, [number.to_bytes(4, "little")], process.descriptors)
+        for descriptor in process.descriptors:
+            if descriptor != process.process:
+                os.close(descriptor)
+
+    def _end(self, number: int) -> None:
+        running = self.programs[number]
+        self.used_s += running.clock()
+        with contextlib.suppress(SandboxError):  # the server is gone, and its processes with it
+            running.server.end(running.process, self.job.limits)
+        self._release(number)
+
+    def _forget(self, number: int) -> None:
+        self.used_s += self.programs[number].clock()
+        self._release(number)
+
+    def _release(self, number: int) -> None:
+        running = self.programs.pop(number)
+        if number in self.waiting:  # never handed over: all its descriptors are ours
+            self.waiting.remove(number)
+            running.process.close()
+        else:
+            os.close(running.process.process)
+
+    def _total_s(self) -> float:
+        return self.used_s + sum(running.clock() for running in self.programs.values())
+
+    def _explain_loss(self, judge: LockedProcess, code: int, *, overran: bool) -> Verdict:
+        """What a judge that gave no verdict means: its time was up, or it died."""
+        answered = _has_answered(judge)
+        if not overran and code not in (-signal.SIGPROF, -signal.SIGXCPU):
+            said = os.pread(judge.stderr, 300, 0).decode(errors="replace")
+            raise JudgeLost(said or f"exit code {code}", answered=answered)
+        if answered:
+            reason = f"the tests did not end within {self.job.judge_cpu_s:g} s on what the program returned"
+            return Verdict(conclusion=Conclusion.TIMEOUT, reason=reason, calls=1)
+        return Verdict(refusal=f"the tests ran for {self.job.judge_cpu_s:g} s without an answer of the program")
 
 
-def _runs(job: Job) -> int:
-    return sum(len(getattr(suite, "inputs", ())) + 3 for suite in job.suites)
+def _has_answered(judge: LockedProcess) -> bool:
+    return os.fstat(judge.stdin).st_size > 0
 
 
-def _search_path() -> list[str]:
-    """Where modules are found here; the folder of a script is left out, or a file in it could pass for a module."""
-    ours = str(Path(__file__).resolve().parents[3])
-    return [ours, *(path for path in sys.path if path and "site-packages" in path)]
+RIGHT = "def double(x):\n    return 2 * x\nif __name__ == '__main__':\n    print(double(int(input())))\n"
+WRONG = RIGHT.replace("2 * x", "2 + x")
+CHEATING = """
+class Same(int):
+    __eq__ = lambda self, other: True
+    __ne__ = lambda self, other: False
+    __hash__ = None
+def double(x):
+    return Same(0)
+if __name__ == '__main__':
+    print('passed')
+    raise SystemExit(0)
+"""
+SUITES = (
+    AssertSuite(["assert double(3) == 6", "assert double(0) == 0 and double(5) == 10"]),
+    StreamSuite(["4\n"], ["8\n"]),
+)
+KNOWN = {"right": (RIGHT, True), "wrong": (WRONG, False), "cheating": (CHEATING, False)}
+
+
+def check_verdicts(judge: Callable[[Job], Verdict]) -> None:
+    """Raise SandboxError unless programs that are known to be right, wrong and cheating are judged so."""
+    for name, (source, passes) in KNOWN.items():
+        for suite in SUITES:
+            try:
+                verdict = judge(Job(source, [suite]))
+            except JudgeLost as error:
+                raise SandboxError(f"the judge could not be started: {error}") from error
+            if verdict.refusal or verdict.passed is not passes:
+                found = verdict.refusal or verdict.reason or ("passed" if verdict.passed else "failed")
+                raise SandboxError(
+                    f"self-test: a program known to be {name} was misjudged ({found}); refusing to score"
+                )

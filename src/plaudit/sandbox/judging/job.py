@@ -5,7 +5,7 @@ import msgspec
 from plaudit.sandbox.judging.suites import Suite
 from plaudit.sandbox.limits import RunLimits
 
-__all__ = ["Job"]
+__all__ = ["Briefing", "Job"]
 
 
 class Job(msgspec.Struct, frozen=True):
@@ -26,3 +26,11 @@ class Job(msgspec.Struct, frozen=True):
     judge_cpu_s: float = 10.0
     language: str = "python"
     own_language: bool = False
+    wall_s: float = 60.0  # for the whole verdict, more only for what the program computes
+
+
+class Briefing(msgspec.Struct, frozen=True):
+    """What a judge is told besides its job: the walls around the program, and where random numbers start."""
+
+    tier: int
+    seed: int

@@ -5,40 +5,54 @@ from typing import Any
 
 from plaudit.errors import InvalidTrajectory
 from plaudit.sandbox.judging.job import Job
-from plaudit.sandbox.judging.launcher import Launcher
-from plaudit.sandbox.judging.plan import CallPlan
+from plaudit.sandbox.judging.launcher import Launcher, ProgramSource
 from plaudit.sandbox.judging.proxies.exceptions import NotSplittable
-from plaudit.sandbox.judging.styles.asserts import judge_asserts
+from plaudit.sandbox.judging.rewriting.test_names import run_remote_coroutines
+from plaudit.sandbox.judging.styles.asserts import judge_asserts, prepare_asserts
 from plaudit.sandbox.judging.styles.calls import judge_calls
+from plaudit.sandbox.judging.styles.doctests import judge_doctests, prepare_doctests
 from plaudit.sandbox.judging.styles.fuzzing import judge_fuzzing
 from plaudit.sandbox.judging.styles.in_process import judge_in_process
 from plaudit.sandbox.judging.styles.streams import judge_streams
-from plaudit.sandbox.judging.styles.test_files import judge_file
-from plaudit.sandbox.judging.suites import AssertSuite, CallSuite, FileSuite, StreamSuite, Suite
+from plaudit.sandbox.judging.styles.test_files import judge_file, prepare_file
+from plaudit.sandbox.judging.suites import AssertSuite, CallSuite, DoctestSuite, FileSuite, StreamSuite, Suite
 from plaudit.sandbox.judging.verdict import Conclusion, Verdict
 from plaudit.sandbox.program import Call
-from plaudit.sandbox.sandbox import Sandbox
 
-__all__ = ["Judge"]
+__all__ = ["Judge", "prepare_suite"]
 
 _STYLES: dict[type, Callable[[Launcher, Any], Verdict]] = {
     AssertSuite: judge_asserts,
     CallSuite: judge_calls,
     StreamSuite: judge_streams,
     FileSuite: judge_file,
+    DoctestSuite: judge_doctests,
 }
 
 
-class Judge:
-    """Judges programs with a sandbox; keeps the call plans of the tests it has seen."""
+_PREPARE: dict[type, Callable[[Any], object]] = {
+    AssertSuite: prepare_asserts,
+    FileSuite: prepare_file,
+    DoctestSuite: prepare_doctests,
+}
 
-    def __init__(self, sandbox: Sandbox, on_first_value: Callable[[], object] = lambda: None) -> None:
-        self._sandbox, self._on_first_value = sandbox, on_first_value
-        self._plans: dict[str, CallPlan] = {}
+
+def prepare_suite(suite: Suite) -> None:
+    """Parse and compile the tests of a suite, to be found again by whoever judges by it."""
+    if type(suite) in _PREPARE:
+        _PREPARE[type(suite)](suite)
+
+
+class Judge:
+    """Judges programs, in processes that `programs` opens."""
+
+    def __init__(self, programs: ProgramSource, on_first_value: Callable[[], object] = lambda: None) -> None:
+        self._programs, self._on_first_value = programs, on_first_value
+        run_remote_coroutines()
 
     def judge(self, job: Job) -> Verdict:
         """The verdict on a program; what is wrong with the tests themselves comes back as a refusal."""
-        launcher = Launcher(self._sandbox, job.source, job.limits, job.stop_early, self._on_first_value, self._plans)
+        launcher = Launcher(self._programs, job.source, job.limits, job.stop_early, self._on_first_value)
         verdict: Verdict | None = None
         for suite in job.suites:
             if job.in_process and isinstance(suite, AssertSuite | FileSuite):
@@ -93,4 +107,5 @@ def merge(first: Verdict, second: Verdict) -> Verdict:
         tier=first.tier,
         cpu_s=first.cpu_s + second.cpu_s,
         split=first.split and second.split,
+        missing_package=first.missing_package or second.missing_package,
     )

@@ -1,4 +1,4 @@
-"""Judge many programs at once: a judge process per core, started when first needed.
+"""Judge many programs at once: a judge's servers per core, started when first needed.
 
 Identical jobs are judged once. A judge that dies is replaced and its job tried again; only when that fails too is it an
 error, never a verdict. Safe from many threads, and after a fork: the child starts judges of its own.
@@ -15,9 +15,10 @@ import msgspec
 
 from plaudit.errors import SandboxError
 from plaudit.sandbox.cores import cores
-from plaudit.sandbox.judging.client import JudgeLost, JudgeProcess
+from plaudit.sandbox.judging.client import JudgeClient, JudgeLost
 from plaudit.sandbox.judging.job import Job
-from plaudit.sandbox.judging.verdict import Verdict
+from plaudit.sandbox.judging.rewriting.modules import modules_of
+from plaudit.sandbox.judging.verdict import Conclusion, Verdict
 from plaudit.sandbox.languages.language import PYTHON
 from plaudit.sandbox.languages.running import CommandPool
 from plaudit.sandbox.languages.stream_judge import judge_program
@@ -32,7 +33,7 @@ class JudgePool:
 
     def __init__(self, flavour: str = "plain", workers: int | None = None, *, allow_unsafe: bool = False) -> None:
         self.flavour, self.workers, self.allow_unsafe = flavour, workers or cores(), allow_unsafe
-        self._idle: list[JudgeProcess] = []
+        self._idle: list[JudgeClient] = []
         self._commands = CommandPool()  # of programs in other languages
         self._lock = threading.Lock()
         self._owner = os.getpid()
@@ -42,21 +43,24 @@ class JudgePool:
         if job.language != PYTHON:
             return judge_program(job, self._commands, self.judge)
         packed = packed or msgspec.msgpack.encode(job)
-        for attempt in range(TRIES):
-            judge = self._acquire()
+        losses: list[JudgeLost] = []
+        while len(losses) < TRIES:
+            judge = self._acquire(modules_of(job.suites))
             try:
                 verdict = judge.judge(job, packed)
             except JudgeLost as error:
-                judge.close()
-                if attempt == TRIES - 1:
-                    raise SandboxError(f"the judge was lost {TRIES} times over this program: {error}") from error
+                losses.append(error)
+                self._give_back(judge)
                 continue
             except BaseException:
-                judge.close()  # an answer may still be on its way, which would be taken for the next job's
+                judge.close()
                 raise
             self._give_back(judge)
             return verdict
-        raise AssertionError("unreachable")
+        why = losses[-1]
+        if all(loss.answered for loss in losses):  # what only happens once a program has answered is its doing
+            return Verdict(conclusion=Conclusion.CRASH, reason=f"its values broke the tests: {why}"[:500], calls=1)
+        raise SandboxError(f"the judge was lost {TRIES} times over this program: {why}") from why
 
     def judge_all(self, jobs: Sequence[Job]) -> list[Verdict | SandboxError]:
         """The verdicts on many jobs, in order; identical ones are judged once. Failures are told one by one."""
@@ -101,16 +105,22 @@ class JudgePool:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _acquire(self) -> JudgeProcess:
+    def _acquire(self, modules: tuple[str, ...]) -> JudgeClient:
         with self._lock:
             if self._owner != os.getpid():  # we are a fork: these judges answer to somebody else
                 self._idle, self._owner = [], os.getpid()
-            if self._idle:
-                return self._idle.pop()
+            fitting = [judge for judge in self._idle if judge.modules == modules]
+            other = self._idle[0] if self._idle and not fitting and len(self._idle) >= self.workers else None
+            if taken := fitting[-1] if fitting else other:
+                self._idle.remove(taken)
+            if fitting:
+                return fitting[-1]
+        if other is not None:
+            other.close()
         one_core = self.workers >= cores()  # else there is a core to spare for what can be done at the same time
-        return JudgeProcess(self.flavour, allow_unsafe=self.allow_unsafe, one_core=one_core)
+        return JudgeClient(self.flavour, modules, allow_unsafe=self.allow_unsafe, one_core=one_core)
 
-    def _give_back(self, judge: JudgeProcess) -> None:
+    def _give_back(self, judge: JudgeClient) -> None:
         with self._lock:
             if judge.alive and len(self._idle) < self.workers:
                 self._idle.append(judge)

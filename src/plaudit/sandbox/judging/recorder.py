@@ -7,7 +7,6 @@ whatever the test makes of it.
 from types import TracebackType
 from typing import Protocol
 
-from plaudit.sandbox.judging.plan import PlanBroken
 from plaudit.sandbox.judging.proxies.exceptions import NotSplittable
 from plaudit.sandbox.judging.verdict import TestResult
 
@@ -35,14 +34,21 @@ class StopTests(BaseException):
     """The verdict is known: the remaining checks need not run."""
 
 
-PASSING = (NotSplittable, PlanBroken, StopTests)
+PASSING = (NotSplittable, StopTests)
 
 
 class Recorder:
     """Results by check; `check(index)` is a context manager around each."""
 
-    def __init__(self, names: tuple[str, ...], program: Watched, *, stop_early: bool) -> None:
-        self._names, self._program, self._stop_early = names, program, stop_early
+    def __init__(
+        self,
+        names: tuple[str, ...],
+        program: Watched,
+        *,
+        stop_early: bool,
+        in_answers: frozenset[int] = frozenset(),
+    ) -> None:
+        self._names, self._program, self._stop_early, self._in_answers = names, program, stop_early, in_answers
         self._failures: dict[int, str] = {}
         self._ran: set[int] = set()
 
@@ -70,15 +76,17 @@ class Recorder:
         return next(iter(self._failures.values()), "")
 
     def results(self, *, aborted: str) -> list[TestResult]:
-        """One result per check; where the text was `aborted`, checks that never ran have failed too."""
+        """One result per check; one that never ran has failed, if the text was `aborted` or an answer was empty."""
         return [
             TestResult(name, index not in self._failures and index in self._ran, self._reason(index, aborted))
             for index, name in enumerate(self._names)
-            if index in self._ran or aborted
+            if index in self._ran or aborted or index in self._in_answers
         ]
 
     def _reason(self, index: int, aborted: str) -> str:
-        return self._failures.get(index, "" if index in self._ran else f"not run: {aborted}")
+        if index in self._ran:
+            return self._failures.get(index, "")
+        return f"not run: {aborted or 'what the program gave to loop over was empty'}"
 
 
 class _Check:
@@ -116,7 +124,7 @@ class Caught:
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> bool:
         self.error = error
-        return not isinstance(error, NotSplittable | PlanBroken)
+        return not isinstance(error, NotSplittable)
 
 
 def short_reason(error: BaseException, answer: str = "") -> str:

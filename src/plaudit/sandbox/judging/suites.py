@@ -13,7 +13,7 @@ from plaudit.errors import InvalidTrajectory, did_you_mean
 from plaudit.sandbox.judging.data_sets import read_row
 from plaudit.sandbox.values import NotPlain, to_text
 
-__all__ = ["AssertSuite", "CallSuite", "FileSuite", "StreamSuite", "Suite", "read_suite"]
+__all__ = ["AssertSuite", "CallSuite", "DoctestSuite", "FileSuite", "StreamSuite", "Suite", "read_suite"]
 
 
 class AssertSuite(msgspec.Struct, frozen=True, tag="assert"):
@@ -65,13 +65,23 @@ class FileSuite(msgspec.Struct, frozen=True, tag="file"):
     entry_point: str | None = None
 
 
-Suite: TypeAlias = AssertSuite | CallSuite | StreamSuite | FileSuite
+class DoctestSuite(msgspec.Struct, frozen=True, tag="doctest"):
+    """Examples as doctest reads them: `>>> f(1)` and what it shows."""
 
+    text: str
+    entry_point: str | None = None
+    imports: list[str] = []
+
+
+Suite: TypeAlias = AssertSuite | CallSuite | StreamSuite | FileSuite | DoctestSuite
+
+FILE_MARKS = ("def test", "class Test", "import pytest", "unittest.TestCase", "(TestCase)")
 COMPARISONS = ("lines", "tokens", "floats")
 _KEYS = {
     "tests", "test", "test_list", "entry_point", "test_imports", "imports", "prompt", "inputs", "outputs", "fn_name",
     "tolerance", "in_place", "compare", "checker", "module", "hidden_tests", "challenge_test_list", "reference",
     "input_output", "test_file", "canonical_solution", "code", "task_id", "test_setup_code", "source_file", "language",
+    "prompt_is_code",
 }  # fmt: skip
 
 
@@ -111,7 +121,11 @@ def _asserting(key: str, tests: Any, truth: Mapping[str, Any], prompt: str) -> S
 
 
 def _text_suite(text: str, truth: Mapping[str, Any], prompt: str, *, is_file: bool = False) -> Suite:
-    looks_like_file = any(mark in text for mark in ("def test", "class Test", "import pytest", "unittest"))
+    if text.lstrip().startswith(">>>"):
+        return DoctestSuite(text, _name(truth), _imports(truth))
+    looks_like_file = any(
+        mark in text for mark in ("def test", "class Test", "import pytest", "unittest.TestCase", "(TestCase)")
+    )
     if is_file or (looks_like_file and "def check(" not in text):
         imports = "\n".join([*_imports(truth), ""])
         return FileSuite(imports + text, truth.get("module"), prompt, _name(truth))

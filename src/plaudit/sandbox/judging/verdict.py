@@ -5,10 +5,11 @@ except the tails of its output, which are for people.
 """
 
 import enum
+from typing import Any
 
 import msgspec
 
-__all__ = ["Conclusion", "TestResult", "Verdict"]
+__all__ = ["Conclusion", "TestResult", "Verdict", "encode_verdict"]
 
 
 class Conclusion(enum.StrEnum):
@@ -45,6 +46,7 @@ class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
     tier: str = ""
     cpu_s: float = 0.0
     split: bool = True
+    missing_package: str = ""  # a known package that the program tried to import and that is not there
 
     @property
     def passed(self) -> bool:
@@ -65,3 +67,22 @@ class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
     def share(self) -> float:
         """The share of tests that passed."""
         return self.count / len(self.results) if self.results else 0.0
+
+
+def encode_verdict(verdict: Verdict) -> bytes:
+    """A verdict as bytes; words of the program's that are no text (lone surrogates) are written with escapes."""
+    try:
+        return msgspec.msgpack.encode(verdict)
+    except UnicodeEncodeError:
+        escaped = _escape(msgspec.to_builtins(verdict))
+        return msgspec.msgpack.encode(msgspec.convert(escaped, Verdict))
+
+
+def _escape(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, list):
+        return [_escape(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _escape(item) for key, item in value.items()}
+    return value

@@ -1,97 +1,159 @@
-"""The judge process: reads jobs, judges them one by one, and answers; it alone holds tests and expected values.
+"""The judge's side: a locked-down process for one verdict, which alone holds tests and expected values.
 
-Started by exec with an environment of its own, so it is small whatever started it. Comparing values that a program made
-up to be slow may take for ever, so the kernel ends this process after the job's CPU time (SIGPROF); the other end then
-looks into a pipe of its own for whether the program had answered before, which wakes nobody when it had. It ends itself
-when nobody is left to ask.
+It runs test code on values that a program chose, so it stands behind the same walls as the program, and is gone after
+its verdict: it was forked from a server that has parsed tests, so that a group of programs pays for that once, but has
+run none and seen no program. Everything that needs a file or a process is asked of the client outside.
 """
 
-import contextlib
+import _socket
 import gc
-import json
+import io
 import os
-import resource
-import select
+import random
 import signal
+import socket
+import struct
 import sys
 from collections.abc import Callable
-from contextlib import AbstractContextManager
-from functools import partial
+from typing import Any
 
 import msgspec
 
 from plaudit.errors import PlauditError
 from plaudit.frames import read_frame, write_frame
-from plaudit.sandbox.cores import settle_on_core
-from plaudit.sandbox.judging.job import Job
-from plaudit.sandbox.judging.judge import Judge
-from plaudit.sandbox.judging.known_verdicts import check_known_verdicts
-from plaudit.sandbox.judging.verdict import Verdict
-from plaudit.sandbox.sandbox import Sandbox
+from plaudit.sandbox.inside.requests import CHANNEL
+from plaudit.sandbox.inside.service import Service
+from plaudit.sandbox.judging.job import Briefing, Job
+from plaudit.sandbox.judging.judge import Judge, prepare_suite
+from plaudit.sandbox.judging.proxies.exceptions import NotSplittable
+from plaudit.sandbox.judging.suites import Suite
+from plaudit.sandbox.judging.verdict import Verdict, encode_verdict
+from plaudit.sandbox.judging.warm_verdicts import warm_up
+from plaudit.sandbox.limits import RunLimits
+from plaudit.sandbox.locked_process import Budget, LockedProcess
+from plaudit.sandbox.program import Program
+from plaudit.sandbox.tiers import Tier
 
-__all__ = ["main"]
+__all__ = ["SERVICE"]
 
-MEMORY = 2 << 30
-PARENT_CHECK_S = 5.0
-
-
-def main(incoming: int, outgoing: int, answered: int, flavour: str, allow_unsafe: bool) -> None:
-    """Serve until the other end is closed."""
-    parent = os.getppid()
-    sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115  # tests may print; nobody reads it
-    try:
-        sandbox = Sandbox(flavour=flavour, allow_unsafe=allow_unsafe)
-        judge = Judge(sandbox, on_first_value=partial(os.write, answered, b"a"))
-        check_known_verdicts(Judge(sandbox))
-    except (PlauditError, OSError) as error:
-        write_frame(outgoing, str(error).encode(errors="backslashreplace"))
-        return
-    with contextlib.suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    gc.freeze()
-    write_frame(outgoing)
-    decoder = msgspec.msgpack.Decoder(Job)
-    with sandbox:
-        while _has_more(incoming, parent):
-            job = decoder.decode(read_frame(incoming))
-            write_frame(outgoing, _pack(_judge_suite(judge, job)))
+DESCRIPTORS = struct.Struct("=5i")
+ANSWERED = 0  # the descriptor that holds a byte once the program has answered, whatever becomes of this process
+COLLECT_EVERY = 500
+_jobs, _briefings = msgspec.msgpack.Decoder(Job), msgspec.msgpack.Decoder(Briefing)
+_suites = msgspec.msgpack.Decoder(list[Suite])
+_encode = msgspec.msgpack.Encoder().encode
 
 
-def _judge_suite(judge: Judge, job: Job) -> Verdict:
-    signal.setitimer(signal.ITIMER_PROF, job.judge_cpu_s)
-    try:
-        return judge.judge(job)
-    finally:
+class ClientPrograms:
+    """Programs in processes that the client hands over; also the host of these processes."""
+
+    clock_is_near = False
+    lost = False
+
+    def __init__(self, receive: Callable[[], LockedProcess], channel: int) -> None:
+        self._receive, self._channel = receive, channel
+        self.tier = Tier.NONE
+        self._waiting: list[LockedProcess] = [receive()]
+        self._budget = Budget()
+
+    def allow(self, wall_s: float) -> None:
+        """Set how long the whole verdict may take."""
+        self._budget = Budget(wall_s, lambda: float(self._ask("used")))
+
+    def open(self, limits: RunLimits) -> Program:
+        """A process for one program."""
+        if not self._waiting:
+            self._request("open")
+            self._waiting.append(self._receive())
+        return Program(self, self._waiting.pop(), limits, self._budget)
+
+    def end(self, process: LockedProcess, limits: RunLimits) -> None:
+        self._request("end", process.number)
+
+    def ending_of(self, process: LockedProcess) -> int:
+        return int(self._ask("ending", process.number))
+
+    def clock_of(self, process: LockedProcess) -> Callable[[], float]:
+        return lambda: float(self._ask("clock", process.number))
+
+    def conclude(self, verdict: Verdict) -> None:
+        """Send the verdict, which is the end."""
+        self._request("verdict", encode_verdict(verdict))
+
+    def _ask(self, *request: Any) -> Any:
+        self._request(*request)
+        return msgspec.msgpack.decode(read_frame(self._channel))
+
+    def _request(self, *request: Any) -> None:
+        write_frame(self._channel, _encode(request))
+
+
+def _receiving(channel: int) -> Callable[[], LockedProcess]:
+    """A function that takes a process which is handed over on a channel.
+
+    Made in the server: what a forked process has to look up costs it the copy of a page.
+    """
+    open_socket, family, kind = _socket.socket, int(socket.AF_UNIX), int(socket.SOCK_STREAM)
+    space, unpack = socket.CMSG_SPACE(DESCRIPTORS.size), DESCRIPTORS.unpack
+
+    def next_process() -> LockedProcess:
+        ours = open_socket(family, kind, 0, channel)
+        number, [(_, _, descriptors)], _, _ = ours.recvmsg(4, space)
+        ours.detach()
+        theirs, process, stdin, stdout, stderr = unpack(descriptors)
+        return LockedProcess(theirs, process, stdin, stdout, stderr, int.from_bytes(number, "little"))
+
+    return next_process
+
+
+def make_service() -> Callable[[], None]:
+    """The function that forms one verdict."""
+    discard, receive = _Discard(), _receiving(CHANNEL)
+
+    def serve() -> None:
+        gc.disable()  # it is gone before that would pay
+        sys.stdout = sys.stderr = discard
+        programs = ClientPrograms(receive, CHANNEL)
+        briefing = _briefings.decode(read_frame(CHANNEL))
+        job = _jobs.decode(read_frame(CHANNEL))
+        programs.tier = Tier(briefing.tier)
+        programs.allow(job.wall_s)
+        random.seed(briefing.seed)  # the same for every program of a group, and known to none of them
+        signal.setitimer(signal.ITIMER_PROF, job.judge_cpu_s)
+        verdict = Judge(programs, on_first_value=_mark_answered).judge(job)
         signal.setitimer(signal.ITIMER_PROF, 0)
+        programs.conclude(verdict)
+
+    return serve
 
 
-def _pack(verdict: Verdict) -> bytes:
-    """A verdict as bytes; words of the program's that are no text (lone surrogates) are written with escapes."""
+def _mark_answered() -> None:
+    os.pwrite(ANSWERED, b"a", 0)
+
+
+class _Discard(io.TextIOBase):
+    """Where tests print to: nobody reads it."""
+
+    encoding = "utf-8"
+
+    def write(self, text: str) -> int:
+        return len(text)
+
+
+_prepared = [0]
+
+
+def prepare(needs: bytes) -> None:
+    """Parse and compile the tests of the next verdict, in the server, which keeps them for those after it."""
     try:
-        return msgspec.msgpack.encode(verdict)
-    except UnicodeEncodeError:
-        plain = msgspec.json.decode(json.dumps(msgspec.to_builtins(verdict)).replace("\\ud", "?ud"))
-        return msgspec.msgpack.encode(msgspec.convert(plain, Verdict))
+        for suite in _suites.decode(needs):
+            prepare_suite(suite)
+    except (PlauditError, NotSplittable, msgspec.MsgspecError, RecursionError):
+        pass  # the verdict will say so
+    _prepared[0] += 1
+    if _prepared[0] % COLLECT_EVERY == 0:
+        gc.collect()
+    gc.freeze()  # a collection in a verdict's process would write to every page of what is kept here
 
 
-def _has_more(incoming: int, parent: int) -> bool:
-    """Wait for a job; False when the other end is closed, or dead while a relative of it keeps the pipe open."""
-    poll = select.poll()
-    poll.register(incoming, select.POLLIN)
-    while not (events := poll.poll(PARENT_CHECK_S * 1000)):
-        if os.getppid() != parent:
-            return False
-    return bool(events[0][1] & select.POLLIN)
-
-
-def start(arguments: list[str]) -> None:
-    """Run as `python -c`, with the search path of whoever started us."""
-    incoming, outgoing, answered, flavour, unsafe, place = arguments
-    with contextlib.suppress(EOFError, BrokenPipeError, KeyboardInterrupt), _PLACES[place]():
-        main(int(incoming), int(outgoing), int(answered), flavour, unsafe == "unsafe")
-
-
-_PLACES: dict[str, Callable[[], AbstractContextManager[object]]] = {
-    "one core": settle_on_core,
-    "any core": contextlib.nullcontext,
-}
+SERVICE = Service(make_service, warm_up, prepare, is_judge=True)

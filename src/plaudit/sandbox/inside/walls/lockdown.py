@@ -73,7 +73,7 @@ class Walls:
         if os.geteuid() != 0:
             self._processes = _tasks_of(os.geteuid()) + THREADS_AMONG_OTHERS
 
-    def prepare(self, *, seccomp: bool, landlock: bool, scratch: Scratch | None = None) -> None:
+    def prepare(self, *, seccomp: bool, landlock: bool, scratch: Scratch | None = None, judge: bool = False) -> None:
         """Put up, once, what children inherit, and build what they take on."""
         kernel = self._kernel
         self._belongings = [] if scratch is None else [scratch.folder]
@@ -84,7 +84,7 @@ class Walls:
         if landlock:
             self._attempt("Landlock", self._try_landlock)
         if seccomp:
-            self._attempt("seccomp", self._try_seccomp)
+            self._attempt("seccomp", lambda: self._try_seccomp(judge=judge))
         if scratch is not None:
             self._attempt("scratch", lambda: self._try_scratch(scratch))
         self._attempt("limits", _limit_all)
@@ -192,8 +192,8 @@ class Walls:
         _attempt_in_child(lambda: _put_up(landlock), {"open": errno.EACCES})
         self._landlock = landlock
 
-    def _try_seccomp(self) -> None:
-        code = build_filter()
+    def _try_seccomp(self, *, judge: bool) -> None:
+        code = build_filter(judge=judge)
         seccomp = self._kernel.seccomp(code.address)
 
         def take_on() -> None:

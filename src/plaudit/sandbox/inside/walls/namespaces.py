@@ -5,6 +5,7 @@ thrown away, since half of them (a user namespace without a mapping) would be wo
 """
 
 import os
+import select
 import socket
 from collections.abc import Callable
 
@@ -18,6 +19,7 @@ NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET = (
 )  # fmt: skip
 ALL = NEWNS | NEWCGROUP | NEWUTS | NEWIPC | NEWPID | NEWNET
 NOSUID, NODEV, NOEXEC, READ_ONLY, REMOUNT, PRIVATE, DETACH = 2, 4, 8, 1, 32, (1 << 18) | (1 << 14), 2
+PARENT_CHECK_MS = 5_000
 PLACES = ("/tmp", "/mnt", "/var", "/usr")  # somewhere to mount the new root; what is below it is not touched
 
 
@@ -53,6 +55,11 @@ def become_first_process(kernel: Kernel) -> None:
         kernel.die_with_parent()
         return
     os.closerange(0, 1 << 16)
+    owner, ending = os.getppid(), select.poll()
+    ending.register(os.pidfd_open(pid), select.POLLIN)
+    while not ending.poll(PARENT_CHECK_MS):
+        if os.getppid() != owner:
+            os._exit(1)  # and the new process goes with this one
     _, status = os.waitpid(pid, 0)
     os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
 

@@ -23,10 +23,11 @@ X32 = 0x40000000
 OWN_PID = 0xFEED_FACE  # replaced per child
 
 SIGCONT = 18
-CLONE_THREAD, CLONE_VM, CLONE_NEW = 0x00010000, 0x00000100, 0x7E020080
+# What a thread shares: memory, the working directory, descriptors, signal handlers.
+THREAD, CLONE_NEW = 0x00010000 | 0x00000100 | 0x00000200 | 0x00000400 | 0x00000800, 0x7E020080
 AF_UNIX, SOCK_STREAM, AT_EMPTY_PATH = 1, 1, 0x1000
 O_CREAT, NAMELESS, SET_ID, OWNERS, ANONYMOUS = 0o100, 0o20000000, 0o6000, 0o700, 0x20  # the second: O_TMPFILE's bit
-DUPLICATE, GET_SET_FLAGS = (0, 1030), (1, 2, 3, 4)  # F_DUPFD, F_DUPFD_CLOEXEC; F_GETFD … F_SETFL
+DUPLICATE, GET_SET_FLAGS, ADD_SEALS = (0, 1030), (1, 2, 3, 4), 1033  # F_DUPFD, F_DUPFD_CLOEXEC; F_GETFD … F_SETFL
 TERMINAL_SIZE, IS_TERMINAL, BYTES_WAITING, NON_BLOCKING, INHERIT, NOT_INHERIT = (
     0x5413,
     0x5401,
@@ -51,12 +52,13 @@ class Filter:
         self.own_pid = [2 * place + 1 for place, (*_, operand) in enumerate(code) if operand == OWN_PID]
 
 
-def build_filter(machine: str = platform.machine(), *, scratch: bool = False) -> Filter:
+def build_filter(machine: str = platform.machine(), *, scratch: bool = False, judge: bool = False) -> Filter:
     """The filter for this machine; KeyError for an architecture without a table.
 
-    With `scratch` it lets through what names a path: only behind Landlock does that stay within the scratch folder.
+    With `scratch` it lets through what names a path: only behind Landlock does that stay within the scratch folder. A
+    `judge` may also receive descriptors, those of the programs it judges, and seal their standard input.
     """
-    return assemble(_rules(scratch), NUMBERS, machine)
+    return assemble(_rules(scratch, judge), NUMBERS, machine)
 
 
 def assemble(rules: dict[str, Code], numbers: dict[str, tuple[int, int]], machine: str = platform.machine()) -> Filter:
@@ -67,7 +69,7 @@ def assemble(rules: dict[str, Code], numbers: dict[str, tuple[int, int]], machin
     return Filter([*head, (AT_LEAST, 0, 1, X32), (RETURN, 0, 0, KILL), *search])
 
 
-def _rules(scratch: bool) -> dict[str, Code]:
+def _rules(scratch: bool, judge: bool) -> dict[str, Code]:
     rules: dict[str, Code] = dict.fromkeys(ALLOWED, _answer(ALLOW))
     rules |= {name: _refuse(number) for name, number in (HIDDEN | MISSING).items()}
     rules |= _conditional()
@@ -76,6 +78,8 @@ def _rules(scratch: bool) -> dict[str, Code]:
         rules |= {"open": _opening(1), "openat": _opening(2), "openat2": _refuse(errno.ENOSYS)}
         rules |= {"mkdir": _making(1), "mkdirat": _making(2), "mmap": _mapping()}
         rules |= {"kill": _signalling(1), "tgkill": _signalling(2)}
+    if judge:
+        rules |= {"recvmsg": _answer(ALLOW), "fcntl": _one_of(1, (*DUPLICATE, *GET_SET_FLAGS, ADD_SEALS))}
     return rules
 
 
@@ -103,19 +107,19 @@ def _search(leaves: list[tuple[int, Code]]) -> Code:
 
 def _conditional() -> dict[str, Code]:
     """Calls that are allowed for some arguments only."""
-    thread = CLONE_THREAD | CLONE_VM
     return {
         "clone": [
             _low(0),
             (ANY_BIT, 3, 0, CLONE_NEW),
-            (AND, 0, 0, thread),
-            (EQUAL, 0, 1, thread),
+            (AND, 0, 0, THREAD),
+            (EQUAL, 0, 1, THREAD),
             *_answer(ALLOW),
             *_refuse(errno.EPERM),
         ],
         "kill": _one_of(0, (OWN_PID,)),
         "tgkill": _one_of(0, (OWN_PID,)),
         "prlimit64": _one_of(0, (0,)),
+        "close_range": _one_of(2, (0,)),  # a table of descriptors of its own would give a thread a limit of its own
         "newfstatat": _one_of(3, (AT_EMPTY_PATH,), errno.ENOENT),  # how glibc asks about an open file
         "fcntl": _one_of(1, DUPLICATE + GET_SET_FLAGS),  # not F_SETOWN, which sends signals
         "ioctl": _one_of(

@@ -13,7 +13,7 @@ __all__ = ["ALLOWED", "AUDIT_ARCH", "HIDDEN", "MISSING", "NUMBERS", "PRETENDED",
 AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
 ALLOWED = [
-    "read", "write", "readv", "writev", "pread64", "pwrite64", "lseek", "close", "close_range", "fstat", "fsync",
+    "read", "write", "readv", "writev", "pread64", "pwrite64", "lseek", "close", "fstat", "fsync",
     "dup", "dup2", "dup3", "pipe", "pipe2",
     "poll", "ppoll", "select", "pselect6", "epoll_create1", "epoll_ctl", "epoll_wait", "epoll_pwait",
     "recvfrom", "shutdown", "getsockname", "getsockopt",
@@ -81,6 +81,7 @@ NUMBERS: dict[str, tuple[int, int]] = {
     "getpid": (39, 172),
     "sendto": (44, 206),
     "recvfrom": (45, 207),
+    "recvmsg": (47, 212),
     "shutdown": (48, 210),
     "getsockname": (51, 204),
     "socketpair": (53, 199),

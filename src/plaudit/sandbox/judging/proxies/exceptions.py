@@ -1,11 +1,15 @@
 """Exceptions of the program, raised again on the judge's side by name.
 
-Built-in ones come back as themselves, others as a class of that name. Two kinds never come back as they are: those that
-end loops in silence (StopIteration would let `all(map(f, cases))` pass), and whatever ends the program.
+Built-in ones come back as themselves, others as a class of that name, with what they carry that is plain. Two kinds
+never come back as they are: those that end loops in silence (StopIteration would let `all(map(f, cases))` pass), and
+whatever ends the program.
 """
 
 import builtins
+import contextlib
 from typing import Any
+
+from plaudit.sandbox.outcome import Raised
 
 __all__ = ["NotSplittable", "ProgramLost", "RemoteError", "RemoteErrors"]
 
@@ -34,26 +38,47 @@ class RemoteErrors:
     def named(self, name: str, bases: tuple[str, ...] = ()) -> type[BaseException]:
         """The class that stands for the program's class `name`, made on first use."""
         if name not in self._known:
-            self._known[name] = _builtin(name) or type(name, (self._base(bases),), {"__module__": "program"})
+            self._known[name] = _builtin(name) or self._make(name, bases)
         return self._known[name]
 
-    def make_error(self, names: tuple[str, ...], message: str) -> BaseException:
-        """The exception to raise for one that the program raised; `names` are its class and those it derives from."""
-        name = names[0] if names and names[0].isidentifier() and len(names[0]) <= MAX_NAME else "Exception"
+    def make_error(self, raised: Raised) -> BaseException:
+        """The exception to raise for one that the program raised."""
+        name = raised.name if raised.name.isidentifier() and len(raised.name) <= MAX_NAME else "Exception"
         if name in SILENT:
-            return RemoteError(f"{name}: {message}")
-        kind = self.named(name, names[1:])
-        error: BaseException = kind.__new__(kind, message)
-        error.args = (message,)
-        return error
+            return RemoteError(f"{name}: {raised.message}")
+        kind = self.named(name, raised.bases)
+        if not all(issubclass(kind, self._known[base]) for base in raised.bases if base in self._known):
+            kind = self._known[name] = self._make(name, raised.bases, kind)  # now it is known what it derives from
+        return _build(kind, raised)
 
-    def _base(self, bases: tuple[str, ...]) -> type[BaseException]:
+    def _make(self, name: str, bases: tuple[str, ...], also: type[BaseException] | None = None) -> type[BaseException]:
+        ancestors = [also] if also is not None else []
         for base in bases:
-            if base in self._known:
-                return self._known[base]
-            if (known := _builtin(base)) is not None and base not in SILENT:
-                return known if issubclass(known, Exception) else RemoteError
-        return RemoteError
+            known = self._known.get(base) or _builtin(base)
+            if known is not None and base not in SILENT and not any(issubclass(one, known) for one in ancestors):
+                ancestors.append(known if issubclass(known, Exception) else RemoteError)
+        kinds = tuple(dict.fromkeys(ancestors)) or (RemoteError,)
+        try:
+            return type(name, kinds, {"__module__": "program", "__str__": _text})
+        except TypeError:  # ancestors whose layouts differ
+            return type(name, kinds[:1], {"__module__": "program", "__str__": _text})
+
+
+def _build(kind: type[BaseException], raised: Raised) -> BaseException:
+    error: BaseException = kind.__new__(kind, raised.message)
+    error.args = (raised.message,) if raised.args is None else raised.args
+    for name, value in raised.attributes.items():
+        if name.isidentifier() and not name.startswith("__"):
+            with contextlib.suppress(AttributeError, TypeError):  # some of a built-in one cannot be set
+                setattr(error, name, value)
+    error.__dict__["__message__"] = raised.message
+    if kind.__module__ == "builtins" and raised.args is not None and str(error) != raised.message:
+        error.args = (raised.message,)
+    return error
+
+
+def _text(error: BaseException) -> str:
+    return str(error.__dict__.get("__message__", "")) or BaseException.__str__(error)
 
 
 def _builtin(name: str) -> type[BaseException] | None:

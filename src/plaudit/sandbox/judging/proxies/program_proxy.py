@@ -5,26 +5,28 @@ Everything that comes back was decoded by the judge and is of exactly a plain ty
 """
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
-from plaudit.sandbox.judging.plan import CallPlan, PlanBroken, Replay, copy_call
+from plaudit.sandbox.judging.missing_packages import import_failure
 from plaudit.sandbox.judging.proxies.arguments import carry_over
+from plaudit.sandbox.judging.proxies.arrays import to_answer
 from plaudit.sandbox.judging.proxies.exceptions import NotSplittable, ProgramLost, RemoteErrors
-from plaudit.sandbox.judging.proxies.objects import Remote, RemoteObject, plain_or_remote
+from plaudit.sandbox.judging.proxies.objects import Remote, RemoteObject
+from plaudit.sandbox.judging.proxies.standard_streams import StandardStreams
+from plaudit.sandbox.judging.rewriting.facts import ODD, TestFacts
 from plaudit.sandbox.judging.verdict import Conclusion
 from plaudit.sandbox.outcome import Ending, Outcome
 from plaudit.sandbox.program import Call, Program
-from plaudit.sandbox.values import Handle, NotPlain
+from plaudit.sandbox.values import Handle, NotPlain, from_text
 
-__all__ = ["ProgramProxy", "NotLoaded", "Started", "conclusion_of", "odd_numbers_in", "show_value", "tail"]
+__all__ = ["NotLoaded", "ProgramProxy", "conclusion_of", "show_value", "tail"]
 
 MAX_LOSSES = 3
-ODD = frozenset({"nan", "inf"})
 SHOWN = 100
 TAIL = 2000
-NO_CALLS = CallPlan()
 _CONCLUSIONS = {
     Ending.CPU_LIMIT: Conclusion.TIMEOUT,
     Ending.WALL_LIMIT: Conclusion.TIMEOUT,
@@ -47,40 +49,27 @@ class NotLoaded(Exception):
         self.outcome = outcome
 
 
-@dataclass(frozen=True, slots=True)
-class Started:
-    """A program that was loaded, how that went, and the outcomes of the calls it was asked at once."""
-
-    program: Program
-    loaded: Outcome
-    outcomes: Iterator[Outcome]
-
-
 class ProgramProxy:
     """One program, loaded, for one run of tests; `calls` counts what it answered.
 
-    With a `plan`, everything in it is asked at once, and the tests are answered from that.
+    It sees a call only when it has answered the one before: arguments may give expected values away.
     """
 
-    def __init__(
-        self,
-        started: Callable[[CallPlan], Started],
-        on_first_value: Callable[[], object],
-        plan: CallPlan | None = None,
-    ) -> None:
-        self._started, self._on_first_value = started, on_first_value
+    def __init__(self, load: Callable[[], tuple[Program, Outcome]], on_first_value: Callable[[], object]) -> None:
+        self._load, self._on_first_value = load, on_first_value
         self.stdout = self.stderr = b""
         self.cpu_s = 0.0
-        self._replay: Replay | None = None
-        self.program = self._start(plan)
+        self.program = self._start()
         self._lost: Outcome | None = None
         self._losses = 0
         self._obstacle = ""
-        self._recorded: CallPlan | None = None
         self.made: list[Call] | None = None  # where every call is to be recorded
         self.errors = RemoteErrors()
-        self.carries_over = False
-        self.odd_numbers = ODD
+        self.facts = TestFacts()
+        self._objects: dict[int, RemoteObject] = {}  # one stand-in for one object, so that tests can compare by `is`
+        self._streams = StandardStreams()
+        self.import_failures: list[str] = []
+        self.carrying: tuple[Any, ...] | None = ()  # which arguments the tests want to see changed; None: all
         self.calls = 0
         self.first_loss: Outcome | None = None
         self.last: Outcome | None = None
@@ -90,6 +79,7 @@ class ProgramProxy:
         if self._lost is not None and self._losses < MAX_LOSSES:
             self.program = self._start()
             self._lost = None
+            self._objects.clear()
 
     @property
     def trouble(self) -> str:
@@ -110,31 +100,34 @@ class ProgramProxy:
 
     def named(self, name: str) -> Any:
         """What stands for the program's `name` in the tests: an exception class by its ending, else a function."""
-        if name.endswith(("Error", "Exception")):
+        if name.endswith(("Error", "Exception")) or name in self.facts.exceptions:
             return self.errors.named(name)
         return Remote(self, name)
 
-    def record(self, plan: CallPlan) -> None:
-        """Note every call in `plan`, so that the next program can be asked all at once."""
-        self._recorded = plan
+    @property
+    def expects_objects(self) -> bool:
+        """Whether the tests use attributes that no plain type has."""
+        return self.facts.expects_objects
 
-    def check_plan(self) -> None:
-        """Raise PlanBroken again where a test has swallowed it."""
-        if self._replay is not None and self._replay.broken:
-            raise PlanBroken
+    def get(self, path: str) -> Any:
+        """What a path names over there."""
+        if self._lost is not None:
+            raise ProgramLost(self.trouble)
+        return self._result_of(path, self.program.get(path), (), {})
 
     def call(self, path: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Call across the boundary: the value that came back, or the exception raised again."""
         if self._lost is not None:
             raise ProgramLost(self.trouble)
+        if given := self._streams.waiting_input():
+            self.program.feed(given)
         outcome = self._ask(path, list(args), keywords)
         return self._result_of(path, outcome, args, keywords)
 
-    def _start(self, plan: CallPlan | None = None) -> Program:
-        started = self._started(plan or NO_CALLS)
-        self._replay = Replay(plan, started.outcomes) if plan else None
-        self._keep_account(started.loaded)
-        return started.program
+    def _start(self) -> Program:
+        program, loaded = self._load()
+        self._keep_account(loaded)
+        return program
 
     def _keep_account(self, outcome: Outcome) -> None:
         """What it printed, and the time it took."""
@@ -147,11 +140,7 @@ class ProgramProxy:
         args, keywords = [_to_handle(one) for one in args], {name: _to_handle(one) for name, one in keywords.items()}
         try:
             if self.made is not None:
-                self.made.append(copy_call(path, args, keywords))
-            if self._recorded is not None:
-                self._recorded.add(path, args, keywords)
-            if self._replay is not None:
-                return self._replay.next(path, args, keywords)
+                self.made.append(Call(*from_text(Call(path, args, keywords).text())[1:]))  # as they are now
             return self.program.call(path, args, keywords)
         except NotPlain as error:
             if "deep" in str(error) and self.calls:  # a value of the program's, handed on
@@ -167,17 +156,28 @@ class ProgramProxy:
             self.first_loss = self.first_loss or outcome
             self.program.close()
             raise ProgramLost(self.trouble)
-        if self.carries_over:
-            _carry(args, keywords, outcome)
+        if self.carrying != ():
+            _carry(args, keywords, outcome, self.carrying)
+        self._streams.show(outcome)
         if outcome.ending is Ending.RAISED and outcome.error is not None:
-            raise self.errors.make_error((outcome.error.name, *outcome.error.bases), outcome.error.message)
+            self.import_failures.append(import_failure(outcome))
+            raise self.errors.make_error(outcome.error)
         if outcome.ending is Ending.MEMORY:
             raise MemoryError("the program ran out of memory")
         if outcome.ending is Ending.OPAQUE:
-            return plain_or_remote(self, path, outcome.handle or 0, outcome.type_name)
-        if len(self.odd_numbers) < len(ODD) and (odd := _odd_number(outcome.value, self.odd_numbers)):
+            return self._object(path, outcome)
+        expected = self.facts.odd_numbers
+        if len(expected) < len(ODD) and (odd := _odd_number(outcome.value, expected)):
             raise AssertionError(f"{path} returned {odd}, of which the tests know nothing")
-        return outcome.value
+        return to_answer(outcome.value)
+
+    def _object(self, path: str, outcome: Outcome) -> RemoteObject:
+        """The stand-in for an object that stays over there."""
+        number, name = outcome.handle or 0, outcome.type_name
+        if number not in self._objects:
+            asked_for = name[:1].isupper() and name in self.facts.program_names  # a class that the tests name
+            self._objects[number] = RemoteObject(self, number, name, outcome.traits, asked_for=asked_for)
+        return self._objects[number]
 
     def _count(self, outcome: Outcome) -> None:
         if not self.calls:
@@ -189,10 +189,14 @@ class ProgramProxy:
 
 def _to_handle(value: Any) -> Any:
     """An argument as it travels: what came from the program goes back as the object it stands for."""
+    if isinstance(value, Remote):
+        value = value.resolve()
     if isinstance(value, RemoteObject):
         return Handle(value.number)
-    if type(value) is list:
-        return [_to_handle(item) for item in value]
+    if type(value) in (list, tuple):
+        return type(value)(_to_handle(item) for item in value)
+    if type(value) is dict:
+        return {_to_handle(key): _to_handle(item) for key, item in value.items()}
     return value
 
 
@@ -209,31 +213,29 @@ def show_value(value: Any) -> str:
         return f"a {type(value).__name__}"
 
 
-def odd_numbers_in(tests: str) -> frozenset[str]:
-    """Which of NaN and infinity a test text speaks of."""
-    return frozenset(word for word in ODD if word in tests.lower())
-
-
 def _odd_number(value: Any, expected: frozenset[str]) -> str:
     """NaN or infinity in a result, unless expected; neither is above or near anything, so `not x > y` lets it pass."""
     waiting = [value]
     while waiting:
         item = waiting.pop()
-        kind = type(item)
-        if kind is float or kind is complex:
+        if isinstance(item, float | complex | Decimal):
             word = "nan" if item != item else "inf" if abs(item) == math.inf else ""
             if word and word not in expected:
                 return word
-        elif kind in (list, tuple, set, frozenset):
-            waiting.extend(item)
-        elif kind is dict:
+        elif isinstance(item, dict):
+            waiting.extend(item.keys())
             waiting.extend(item.values())
+        elif isinstance(item, list | tuple | set | frozenset | deque):
+            waiting.extend(item)
+        elif type(item).__name__ == "ndarray" and item.dtype.kind in "fc":
+            waiting.extend(item.ravel().tolist())
     return ""
 
 
-def _carry(args: tuple[Any, ...], keywords: dict[str, Any], outcome: Outcome) -> None:
-    for before, after in zip(args, outcome.arguments or (), strict=False):
-        carry_over(before, after)
+def _carry(args: tuple[Any, ...], keywords: dict[str, Any], outcome: Outcome, which: tuple[Any, ...] | None) -> None:
+    for place, (before, after) in enumerate(zip(args, outcome.arguments or (), strict=False)):
+        if which is None or place in which:
+            carry_over(before, after)
     for name, after in (outcome.keywords or {}).items():
-        if name in keywords:
+        if name in keywords and (which is None or name in which):
             carry_over(keywords[name], after)

@@ -14,30 +14,59 @@ from functools import lru_cache
 from typing import Any
 
 from plaudit.errors import InvalidTrajectory
+from plaudit.sandbox.judging.rewriting.modules import ALIASES, STAND_INS, is_installed
 
 __all__ = [
     "LIBRARY",
     "OpenNames",
     "bare_imports",
+    "exception_names",
     "helpers_in",
     "library",
+    "names_in",
     "parse_tests",
+    "refuse_missing_imports",
     "with_prefix",
     "open_names",
     "top_level_names",
 ]
 
 BUILTINS = frozenset(dir(builtins))
+
+
+def _names_of(module: str, names: str) -> dict[str, str]:
+    return dict.fromkeys(names.split(), module)
+
+
+# Names of the standard library that tests use as if they were imported.
 LIBRARY = {
-    **dict.fromkeys(("Counter", "OrderedDict", "defaultdict", "deque", "namedtuple"), "collections"),
-    **dict.fromkeys(("Any", "Callable", "Dict", "Iterable", "List", "Optional", "Set", "Tuple", "Union"), "typing"),
-    "Decimal": "decimal",
-    "Fraction": "fractions",
-    "datetime": "datetime",
-    "reduce": "functools",
-    **dict.fromkeys(("permutations", "combinations", "product"), "itertools"),
+    **_names_of("collections", "ChainMap Counter OrderedDict defaultdict deque namedtuple"),
+    **_names_of(
+        "typing", "Any Callable Deque Dict Iterable Iterator List NamedTuple Optional Sequence Set Tuple Union"
+    ),
+    **_names_of(
+        "math", "ceil comb cos exp factorial floor fsum gcd hypot inf isclose isfinite isinf isnan isqrt lcm log"
+    ),
+    **_names_of("math", "log10 log2 nan perm pi prod sin sqrt tan tau trunc"),
+    **_names_of("copy", "deepcopy"),
+    **_names_of("datetime", "date datetime timedelta timezone"),
+    **_names_of("functools", "cache cmp_to_key lru_cache partial reduce"),
+    **_names_of("itertools", "accumulate chain combinations groupby islice permutations product takewhile zip_longest"),
+    **_names_of("heapq", "heapify heappop heappush nlargest nsmallest"),
+    **_names_of("bisect", "bisect_left bisect_right insort"),
+    **_names_of("statistics", "mean median mode pstdev stdev variance"),
+    **_names_of("random", "randint randrange shuffle"),
+    **_names_of("string", "ascii_letters ascii_lowercase ascii_uppercase digits punctuation"),
+    **_names_of("contextlib", "redirect_stdout suppress"),
+    **_names_of("io", "BytesIO StringIO"),
+    **_names_of("decimal", "Decimal"),
+    **_names_of("fractions", "Fraction"),
+    **_names_of("unittest.mock", "Mock MagicMock patch"),
+    **_names_of("dataclasses", "asdict astuple dataclass"),
+    **_names_of("enum", "Enum IntEnum"),
 }
-ALIASES = {"np": "numpy", "pd": "pandas"}
+RAISING = ("raises", "assertRaises", "assertRaisesRegex", "suppress")
+CHECKING = ("assert", "approx", "check", "close", "equal", "expect", "verif", "valid", "same")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +79,7 @@ class OpenNames:
     modules: tuple[str, ...]
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=8)
 def parse_tests(text: str, what: str = "the tests") -> ast.Module:
     """The syntax tree of a trusted text, or InvalidTrajectory that says where it breaks."""
     try:
@@ -70,13 +99,80 @@ def open_names(
     modules = {
         name for name in free if (name in sys.stdlib_module_names or name in ALIASES) and not _is_called(tree, name)
     }
-    modules |= {name for name in free if name in LIBRARY and name != entry_point}
-    program = free - modules
-    if entry_point:
-        program.add(entry_point.partition(".")[0].partition("(")[0])
-    elif not program and not imported:
+    entry = entry_point.partition(".")[0].partition("(")[0] if entry_point else None
+    others = {name for name in free - modules - {entry} if name not in LIBRARY}
+    known = {name for name in free - modules - {entry} if name in LIBRARY}
+    if entry is None and not others and len(known) == 1 and not imported:
+        others, known = known, set()  # nothing else can be meant
+    program = others | ({entry} if entry else set())
+    exceptions = exception_names(tree)
+    unknown = {name for name in others if name not in exceptions and not _is_program_name(tree, name, others, entry)}
+    if unknown:
+        raise InvalidTrajectory(
+            f"the tests use {', '.join(sorted(unknown))}, which neither they nor the data set define; if the program "
+            "is to define it, name it as 'entry_point', else give its code as 'prompt'"
+        )
+    if not program and not imported:
         program |= _builtins_meant(tree, used_builtins)
-    return OpenNames(tuple(sorted(program)), tuple(sorted(modules)))
+    return OpenNames(tuple(sorted(program)), tuple(sorted(modules | known)))
+
+
+def _is_program_name(tree: ast.Module, name: str, others: set[str], entry: str | None) -> bool:
+    """Whether a name that nothing explains may be the program's: one that grades what another gives may not."""
+    if _is_class_name(name):
+        return True  # which stands for itself
+    functions = {other for other in others if not _is_class_name(other)}
+    if entry is not None or not (_is_called(tree, name) or len(functions) == 1):
+        return False
+    if len(functions) > 1 and any(word in name.lower() for word in CHECKING):
+        return False
+    return not _wraps_another(tree, name, others - {name})
+
+
+def _is_class_name(name: str) -> bool:
+    return name[:1].isupper() and (len(name) == 1 or not name.isupper())
+
+
+def _wraps_another(tree: ast.Module, name: str, others: set[str]) -> bool:
+    """Whether what another function gives is handed to this one."""
+    functions = {other for other in others if not _is_class_name(other)}
+    return any(
+        isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name) and inner.func.id in functions
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
+        for argument in (*node.args, *(keyword.value for keyword in node.keywords))
+        for inner in ast.walk(argument)
+    )
+
+
+def exception_names(tree: ast.AST) -> frozenset[str]:
+    """Names that stand where only exception classes can."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ExceptHandler) and node.type is not None:
+            found |= names_in(node.type)
+        elif isinstance(node, ast.Call) and node.args:
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if called in RAISING:
+                found |= names_in(node.args[0])
+    return frozenset(found)
+
+
+def names_in(node: ast.AST) -> set[str]:
+    """The names that an expression mentions."""
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+
+
+def refuse_missing_imports(text: str) -> None:
+    """Raise InvalidTrajectory where tests import what is not installed: nobody else may stand for it."""
+    if "_exit(" in text:
+        raise InvalidTrajectory("the tests end their process by os._exit, so nothing can be said of the program")
+    for node in ast.walk(parse_tests(text)):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        names += [node.module] if isinstance(node, ast.ImportFrom) and node.module and not node.level else []
+        for top in (name.partition(".")[0] for name in names):
+            if top not in sys.stdlib_module_names and top not in STAND_INS and not is_installed(top):
+                raise InvalidTrajectory(f"the tests import {top!r}, which is not installed here: pip install {top}")
 
 
 def library(names: tuple[str, ...]) -> dict[str, Any]:

@@ -3,38 +3,36 @@
 Helpers come from the data set's prompt. A run that never calls the program says nothing about it, and is refused.
 """
 
-import random
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from types import CodeType
 from typing import Any
 
 from plaudit.sandbox.judging.launcher import Launcher, load_failure
-from plaudit.sandbox.judging.plan import CallPlan, PlanBroken
+from plaudit.sandbox.judging.missing_packages import missing_package
 from plaudit.sandbox.judging.proxies.exceptions import NotSplittable
-from plaudit.sandbox.judging.proxies.program_proxy import NotLoaded, ProgramProxy, conclusion_of, odd_numbers_in, tail
+from plaudit.sandbox.judging.proxies.program_proxy import NotLoaded, ProgramProxy, conclusion_of, tail
 from plaudit.sandbox.judging.recorder import Caught, Recorder, StopTests, short_reason
 from plaudit.sandbox.judging.rewriting.assertions import (
     CHECK,
     instrument,
-    looks_at_arguments,
-    refuse_async,
     rewrite,
 )
+from plaudit.sandbox.judging.rewriting.facts import TestFacts, read_facts
 from plaudit.sandbox.judging.rewriting.names import (
     OpenNames,
     helpers_in,
     library,
     open_names,
     parse_tests,
+    refuse_missing_imports,
     top_level_names,
 )
-from plaudit.sandbox.judging.rewriting.zipping import STRICT_ZIP, strict_zip
+from plaudit.sandbox.judging.rewriting.test_names import TEST_NAMES
 from plaudit.sandbox.judging.suites import AssertSuite
 from plaudit.sandbox.judging.verdict import Conclusion, TestResult, Verdict
 
-__all__ = ["conclude", "judge_asserts"]
+__all__ = ["conclude", "judge_asserts", "prepare_asserts"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,20 +44,19 @@ class Prepared:
     setup: CodeType
     names: OpenNames
     check: str | None
-    looks_at_arguments: bool
-    odd_numbers: frozenset[str]
+    in_answers: frozenset[int]
+    facts: TestFacts
     whole: bool  # each text is one check, instead of having checks within
 
 
 def judge_asserts(launcher: Launcher, suite: AssertSuite) -> Verdict:
-    """The verdict of such tests, by the plan of an earlier run where there is one."""
-    prepared = _prepare("\0".join(suite.texts), suite.entry_point, "\n".join(suite.imports), suite.prompt)
-    plan = launcher.plan("\0".join([*suite.texts, suite.prompt]))
-    if plan.usable:
-        with suppress(PlanBroken):
-            return _run(launcher, suite, prepared, plan)
-        plan.give_up()
-    return _run(launcher, suite, prepared, plan)
+    """The verdict of such tests."""
+    return _run(launcher, suite, prepare_asserts(suite))
+
+
+def prepare_asserts(suite: AssertSuite) -> Prepared:
+    """The suite, parsed and compiled."""
+    return _prepare("\0".join(suite.texts), suite.entry_point, "\n".join(suite.imports), suite.prompt)
 
 
 @lru_cache(maxsize=256)
@@ -68,17 +65,19 @@ def _prepare(joined: str, entry_point: str | None, imports: str, prompt: str) ->
     helpers = helpers_in(prompt, entry_point)
     setup = f"{imports}\n{helpers}"
     names = open_names("\n".join(texts), entry_point, top_level_names(setup))
-    refuse_async("\n".join(texts))
-    looks, odd = looks_at_arguments("\n".join(texts)), odd_numbers_in(joined)
+    facts = read_facts("\n".join(texts), frozenset(names.program))
+    refuse_missing_imports("\n".join([setup, *texts]))
     compiled = compile(parse_tests(setup, "imports or prompt"), "<setup>", "exec")
     if len(texts) > 1:
         codes = tuple(compile(rewrite(text), "<tests>", "exec", dont_inherit=True) for text in texts)
-        return Prepared(codes, tuple(text.strip()[:120] for text in texts), compiled, names, None, looks, odd, True)
+        return Prepared(
+            codes, tuple(text.strip()[:120] for text in texts), compiled, names, None, frozenset(), facts, True
+        )
     text = instrument(texts[0])
     check = _function_to_check(text.has_check and not text.calls_check, entry_point, names)
     whole = not text.names
     checks = text.names or ("check" if check else "the tests",)
-    return Prepared((text.code,), checks, compiled, names, check, looks, odd, whole)
+    return Prepared((text.code,), checks, compiled, names, check, text.in_answers, facts, whole)
 
 
 def _function_to_check(has_check: bool, entry_point: str | None, names: OpenNames) -> str | None:
@@ -92,31 +91,23 @@ def _function_to_check(has_check: bool, entry_point: str | None, names: OpenName
     return names.program[0]
 
 
-def _run(launcher: Launcher, suite: AssertSuite, prepared: Prepared, plan: CallPlan) -> Verdict:
+def _run(launcher: Launcher, suite: AssertSuite, prepared: Prepared) -> Verdict:
     try:
-        proxy = launcher.proxy(suite.imports, plan if plan.usable else None)
+        proxy = launcher.proxy(suite.imports)
     except NotLoaded as missing:
-        return load_failure(list(prepared.checks), missing.outcome)
+        return load_failure(launcher, list(prepared.checks), missing.outcome)
     try:
-        proxy.carries_over, proxy.odd_numbers = prepared.looks_at_arguments, prepared.odd_numbers
-        if not plan.usable and not plan.keys:
-            proxy.record(plan)
-        recorder = Recorder(prepared.checks, proxy, stop_early=launcher.stop_early)
+        proxy.facts = prepared.facts
+        recorder = Recorder(prepared.checks, proxy, stop_early=launcher.stop_early, in_answers=prepared.in_answers)
         error = _run_tests(prepared, proxy, recorder)
-        proxy.check_plan()
-        if error is None and not recorder.failed:
-            plan.complete()
-        elif not plan.usable:
-            plan.forget()
-        return conclude(proxy, recorder, error)
+        return conclude(launcher, proxy, recorder, error)
     finally:
         proxy.close()
 
 
 def _run_tests(prepared: Prepared, proxy: ProgramProxy, recorder: Recorder) -> BaseException | None:
     """Run the texts; what was raised outside of their checks."""
-    namespace: dict[str, Any] = {"__name__": "__tests__", CHECK: recorder.check, STRICT_ZIP: strict_zip}
-    random.seed(0)  # tests that draw inputs draw the same ones for every program
+    namespace: dict[str, Any] = {"__name__": "__tests__", CHECK: recorder.check, **TEST_NAMES}
     with Caught() as caught:
         exec(prepared.setup, namespace)
         namespace.update(library(prepared.names.modules))
@@ -136,7 +127,7 @@ def _run_text(code: CodeType, namespace: dict[str, Any], check: str | None, prox
         namespace["check"](proxy.named(check))
 
 
-def conclude(proxy: ProgramProxy, recorder: Recorder, error: BaseException | None) -> Verdict:
+def conclude(launcher: Launcher, proxy: ProgramProxy, recorder: Recorder, error: BaseException | None) -> Verdict:
     """The verdict on a run: its checks, how the program ended, and what came between."""
     if not proxy.calls:
         why = recorder.first_failure or ("" if error is None else short_reason(error))
@@ -157,4 +148,5 @@ def conclude(proxy: ProgramProxy, recorder: Recorder, error: BaseException | Non
         stderr=tail(proxy.stderr),
         tier=last.tier.label if last else "",
         cpu_s=proxy.cpu_s,
+        missing_package=missing_package(launcher.source, *proxy.import_failures),
     )

@@ -1,13 +1,11 @@
-"""Judge by calls of one function: arguments in, all at once where they are small, the values compared here.
+"""Judge by calls of one function: arguments in, the values compared here.
 
 A function may stand alone or be a method of `class Solution`; which of the two is found out by asking the program.
 """
 
-from contextlib import suppress
 from typing import Any, TypeAlias
 
 from plaudit.sandbox.judging.launcher import Launcher, load_failure
-from plaudit.sandbox.judging.plan import CallPlan, PlanBroken
 from plaudit.sandbox.judging.proxies.arrays import to_list
 from plaudit.sandbox.judging.proxies.program_proxy import NotLoaded, ProgramProxy, show_value
 from plaudit.sandbox.judging.recorder import Caught, Recorder
@@ -26,32 +24,23 @@ def judge_calls(launcher: Launcher, suite: CallSuite) -> Verdict:
     """The verdict of calls with expected values."""
     cases: list[Case] = from_text(suite.cases)
     path = path_of(suite.function, launcher.source)
-    plan = launcher.plan(f"{path}\0{suite.cases}")
-    if not plan.keys:
-        for args, _ in cases:
-            plan.add(path, args, {})
-        plan.complete()
-    if plan.usable:
-        with suppress(PlanBroken):  # it returned something that has to be looked at over there
-            return _run(launcher, suite, cases, path, plan)
-    return _run(launcher, suite, cases, path, None)
+    return _run(launcher, suite, cases, path)
 
 
-def _run(launcher: Launcher, suite: CallSuite, cases: list[Case], path: str, plan: CallPlan | None) -> Verdict:
+def _run(launcher: Launcher, suite: CallSuite, cases: list[Case], path: str) -> Verdict:
     names = tuple(f"{suite.function}({', '.join(repr(one)[:40] for one in args)})"[:120] for args, _ in cases)
     try:
-        proxy = launcher.proxy(suite.imports, plan)
+        proxy = launcher.proxy(suite.imports)
     except NotLoaded as error:
-        return load_failure(list(names), error.outcome)
+        return load_failure(launcher, list(names), error.outcome)
     recorder = Recorder(names, proxy, stop_early=launcher.stop_early)
-    proxy.carries_over = suite.in_place
+    proxy.carrying = None if suite.in_place else ()
     try:
         with Caught() as caught:
             for place, (args, expected) in enumerate(cases):
                 with recorder.check(place):
                     _check(proxy, path, args, expected, suite)
-        proxy.check_plan()
-        return conclude(proxy, recorder, caught.error)
+        return conclude(launcher, proxy, recorder, caught.error)
     finally:
         proxy.close()
 

@@ -10,10 +10,13 @@ from typing import Any
 __all__ = ["TEXT_COMPARISONS", "same_text", "same_value"]
 
 
-def same_value(result: Any, expected: Any, tolerance: float | None = None) -> bool:
-    """Whether a returned value is the expected one; data that came through JSON has lists for tuples."""
+def same_value(result: Any, expected: Any, tolerance: float | None = None, absolute: float | None = None) -> bool:
+    """Whether a returned value is the expected one; data that came through JSON has lists for tuples.
+
+    `tolerance` is relative, and absolute too unless another one is given for that.
+    """
     if tolerance is not None:
-        return _close(_listed(result), _listed(expected), tolerance)
+        return _close(_listed(result), _listed(expected), (tolerance, tolerance if absolute is None else absolute))
     if result == expected or _listed(result) == _listed(expected):
         return True
     # APPS wraps what a function returns in a list of one.
@@ -36,11 +39,19 @@ def _tokens(output: str, expected: str, _: float) -> bool:
 def _floats(output: str, expected: str, tolerance: float) -> bool:
     ours, theirs = output.split(), expected.split()
     return len(ours) == len(theirs) and all(
-        one == other or _close(_number(one), _number(other), tolerance) for one, other in zip(ours, theirs, strict=True)
+        one == other or _close_numbers(_number(one), _number(other), tolerance)
+        for one, other in zip(ours, theirs, strict=True)
     )
 
 
 TEXT_COMPARISONS: dict[str, Callable[[str, str, float], bool]] = {"lines": _lines, "tokens": _tokens, "floats": _floats}
+
+
+def _close_numbers(one: float | None, other: float | None, tolerance: float) -> bool:
+    """Whether two tokens are numbers that are near each other; words are equal or not."""
+    if one is None or other is None:
+        return False
+    return one == other or math.isclose(one, other, rel_tol=tolerance, abs_tol=tolerance)
 
 
 def _lines_of(text: str) -> list[str]:
@@ -63,14 +74,16 @@ def _listed(value: Any) -> Any:
     return value
 
 
-def _close(one: Any, other: Any, tolerance: float) -> bool:
+def _close(one: Any, other: Any, tolerance: tuple[float, float]) -> bool:
     if isinstance(one, list) and isinstance(other, list):
         return len(one) == len(other) and all(_close(a, b, tolerance) for a, b in zip(one, other, strict=True))
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(_close(one[key], other[key], tolerance) for key in one)
     if _is_number(one) and _is_number(other):
+        if one != one or other != other:
+            return bool(one != one and other != other)  # NaN where NaN is expected
         try:
-            return one == other or math.isclose(one, other, rel_tol=tolerance, abs_tol=tolerance)
+            return bool(one == other) or math.isclose(one, other, rel_tol=tolerance[0], abs_tol=tolerance[1])
         except OverflowError:  # integers beyond the range of floats
             return False
     return bool(one == other)

@@ -23,7 +23,7 @@ from plaudit.sandbox.values import to_text
 
 __all__ = ["judge_fuzzing", "make_calls"]
 
-TOLERANCE = 1e-6
+TOLERANCE, ABSOLUTE = 1e-6, 1e-12
 MORE = 5  # numbers go a little beyond the largest that the tests use, never below the smallest
 ATTEMPTS = 8  # made-up inputs per one that is wanted: some repeat, some break the reference
 
@@ -37,16 +37,16 @@ def judge_fuzzing(launcher: Launcher, reference: str, calls: list[Call], count: 
     try:
         proxy = launcher.proxy(imports)
     except NotLoaded as error:
-        return load_failure(list(names), error.outcome)
+        return load_failure(launcher, list(names), error.outcome)
     recorder = Recorder(names, proxy, stop_early=launcher.stop_early)
     try:
         with Caught() as caught:
             for place, (call, expected) in enumerate(cases):
                 with recorder.check(place):
                     result = to_list(proxy.call(call.path, tuple(call.args), call.kwargs))
-                    if not same_value(result, expected) and not same_value(result, expected, TOLERANCE):
+                    if not same_value(result, expected) and not same_value(result, expected, TOLERANCE, ABSOLUTE):
                         raise AssertionError("differs from the reference")
-        return conclude(proxy, recorder, caught.error)
+        return conclude(launcher, proxy, recorder, caught.error)
     finally:
         proxy.close()
 

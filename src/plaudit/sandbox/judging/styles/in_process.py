@@ -21,7 +21,7 @@ for _name, _test in list(globals().items()):
 
 def judge_in_process(launcher: Launcher, suite: AssertSuite | FileSuite) -> Verdict:
     """The verdict of tests that were loaded together with the program."""
-    with launcher.sandbox.open(launcher.limits) as program:
+    with launcher.programs.open(launcher.limits) as program:
         outcome = program.load("\n".join([launcher.source, *_lines(suite), ""]))
     passed = outcome.ending is Ending.RETURNED
     ended = conclusion_of(outcome) if outcome.ending.is_final else Conclusion.COMPLETED

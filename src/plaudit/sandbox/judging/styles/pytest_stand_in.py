@@ -8,14 +8,16 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
+from functools import partial
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from plaudit.sandbox.judging.proxies.exceptions import NotSplittable
 
-__all__ = ["CASES", "FIXTURE", "SKIPPED", "Skipped", "approx", "stand_in"]
+__all__ = ["AUTOUSE", "CASES", "FIXTURE", "SCOPE", "SKIPPED", "Skipped", "approx", "stand_in"]
 
 CASES, FIXTURE, SKIPPED = "__plaudit_cases__", "__plaudit_fixture__", "__plaudit_skipped__"
+AUTOUSE, SCOPE = "__plaudit_autouse__", "__plaudit_scope__"
 
 
 class Skipped(Exception):
@@ -35,15 +37,22 @@ def stand_in() -> ModuleType:
 
 @contextmanager
 def _raising(kinds: Any, match: str | None) -> Iterator[SimpleNamespace]:
-    info = SimpleNamespace(value=None, type=None)
+    info = SimpleNamespace(value=None, type=None, match=None)
     try:
         yield info
     except kinds as error:
         info.value, info.type = error, type(error)
+        info.match = partial(_match, str(error))
         if match is not None and not re.search(match, str(error)):
             raise AssertionError(f"the message {str(error)!r:.80} does not match {match!r}") from None
         return
     raise AssertionError(f"did not raise {getattr(kinds, '__name__', kinds)}")
+
+
+def _match(message: str, pattern: str) -> bool:
+    if not re.search(pattern, message):
+        raise AssertionError(f"the message {message!r:.80} does not match {pattern!r}")
+    return True
 
 
 def raises(kinds: Any, *call: Any, match: str | None = None, **keywords: Any) -> Any:
@@ -77,6 +86,11 @@ class approx:  # noqa: N801  # its name in pytest
         return f"approx({self.expected!r})"
 
     def _same(self, other: Any, expected: Any) -> bool:
+        if type(expected).__name__ in ("ndarray", "Answer"):
+            shapes = getattr(other, "shape", None), expected.shape
+            return shapes[0] == shapes[1] and self._same(other.tolist(), expected.tolist())
+        if type(other).__name__ in ("ndarray", "Answer"):
+            other = other.tolist()
         if isinstance(expected, Mapping):
             return (
                 isinstance(other, Mapping)
@@ -115,7 +129,7 @@ class _Marks:
 
     def __getattr__(self, name: str) -> Any:
         known: dict[str, Any] = {"parametrize": _parametrize, "skip": _mark_skip, "skipif": _mark_skipif}
-        if name in ("xfail", "usefixtures", "asyncio"):
+        if name in ("xfail", "usefixtures"):
             raise NotSplittable(f"pytest.mark.{name} cannot be judged apart from pytest")
         return known.get(name, _no_mark)
 
@@ -155,8 +169,14 @@ def fixture(function: Any = None, **options: Any) -> Any:
     if function is None:
         if options.get("params"):
             raise NotSplittable("fixtures with params cannot be judged apart from pytest")
-        return lambda later: fixture(later)
+        return lambda later: _mark_fixture(later, options)
+    return _mark_fixture(function, options)
+
+
+def _mark_fixture(function: Any, options: dict[str, Any]) -> Any:
     setattr(function, FIXTURE, True)
+    setattr(function, AUTOUSE, bool(options.get("autouse")))
+    setattr(function, SCOPE, options.get("scope", "function"))
     return function
 
 

@@ -7,8 +7,11 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, TypeAlias
 
+import msgspec
+
 from plaudit.errors import InvalidTrajectory
 from plaudit.sandbox.judging.launcher import Launcher
+from plaudit.sandbox.judging.missing_packages import import_failure, missing_package
 from plaudit.sandbox.judging.proxies.program_proxy import conclusion_of, tail
 from plaudit.sandbox.judging.recorder import Caught, short_reason
 from plaudit.sandbox.judging.rewriting.names import parse_tests
@@ -26,12 +29,16 @@ OutputCheck: TypeAlias = Callable[[Outcome, str, str, StreamSuite], str]  # why 
 def judge_streams(launcher: Launcher, suite: StreamSuite) -> Verdict:
     """The verdict of runs on given inputs."""
 
+    failures: list[str] = []
+
     def run(given: str) -> Outcome:
         outcome = _run_program(launcher, given)
         launcher.on_first_value()
+        failures.append(import_failure(outcome))
         return outcome
 
-    return judge_runs(run, suite, stop_early=launcher.stop_early)
+    verdict = judge_runs(run, suite, stop_early=launcher.stop_early)
+    return msgspec.structs.replace(verdict, missing_package=missing_package(launcher.source, *failures))
 
 
 def judge_runs(
@@ -59,7 +66,7 @@ def judge_runs(
 
 
 def _run_program(launcher: Launcher, given: str) -> Outcome:
-    with launcher.sandbox.open(launcher.limits) as program:
+    with launcher.programs.open(launcher.limits) as program:
         return program.load(launcher.source, stdin=given.encode("utf-8", "surrogateescape"))
 
 

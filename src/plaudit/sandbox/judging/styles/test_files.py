@@ -5,9 +5,7 @@ Modules that the file imports and that do not exist here are the program. Each t
 """
 
 import ast
-import importlib.util
 import inspect
-import random
 import sys
 import unittest
 from collections.abc import Callable, Iterator
@@ -17,23 +15,29 @@ from functools import lru_cache, partial
 from types import CodeType, ModuleType
 from typing import Any
 
+from plaudit.errors import InvalidTrajectory
 from plaudit.sandbox.judging.launcher import Launcher, load_failure
-from plaudit.sandbox.judging.proxies.exceptions import NotSplittable
-from plaudit.sandbox.judging.proxies.program_proxy import NotLoaded, ProgramProxy, odd_numbers_in
+from plaudit.sandbox.judging.proxies.program_proxy import NotLoaded, ProgramProxy
 from plaudit.sandbox.judging.recorder import Caught, Recorder
-from plaudit.sandbox.judging.rewriting.assertions import looks_at_arguments, rewrite
-from plaudit.sandbox.judging.rewriting.names import OpenNames, helpers_in, library, open_names, top_level_names
-from plaudit.sandbox.judging.rewriting.zipping import STRICT_ZIP, strict_zip
+from plaudit.sandbox.judging.rewriting.assertions import rewrite
+from plaudit.sandbox.judging.rewriting.facts import TestFacts, read_facts
+from plaudit.sandbox.judging.rewriting.modules import KNOWN_PACKAGES, PROGRAM_MODULES, STAND_INS, is_installed
+from plaudit.sandbox.judging.rewriting.names import (
+    OpenNames,
+    helpers_in,
+    library,
+    open_names,
+    refuse_missing_imports,
+    top_level_names,
+)
+from plaudit.sandbox.judging.rewriting.test_names import TEST_NAMES
 from plaudit.sandbox.judging.styles.asserts import conclude
-from plaudit.sandbox.judging.styles.pytest_stand_in import CASES, FIXTURE, SKIPPED, Skipped, stand_in
+from plaudit.sandbox.judging.styles.fixtures import Fixtures
+from plaudit.sandbox.judging.styles.pytest_stand_in import CASES, SKIPPED, Skipped, stand_in
 from plaudit.sandbox.judging.suites import FileSuite
 from plaudit.sandbox.judging.verdict import Verdict
 
-__all__ = ["judge_file"]
-
-PROGRAM_MODULES = frozenset(
-    {"solution", "main", "candidate", "submission", "program", "answer", "your_module", "module"}
-)
+__all__ = ["judge_file", "prepare_file"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +47,7 @@ class PreparedFile:
     code: CodeType
     names: OpenNames
     modules: tuple[tuple[str, str], ...]  # (name in the file, name in the program; empty for the whole program)
-    looks_at_arguments: bool
-    odd_numbers: frozenset[str]
+    facts: TestFacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,35 +60,39 @@ class FoundTest:
 
 def judge_file(launcher: Launcher, suite: FileSuite) -> Verdict:
     """The verdict of a test file."""
-    prepared = _prepare(suite.text, suite.module, suite.prompt, suite.entry_point)
+    prepared = prepare_file(suite)
     try:
         proxy = launcher.proxy([])
     except NotLoaded as error:
-        return load_failure([], error.outcome)
-    proxy.carries_over, proxy.odd_numbers = prepared.looks_at_arguments, prepared.odd_numbers
-    random.seed(0)
+        return load_failure(launcher, [], error.outcome)
+    proxy.facts = prepared.facts
     try:
         tests: list[FoundTest] = []
         with Caught() as collecting, _pytest_replaced():
             tests = collect_tests(_namespace(prepared, proxy))
-        if collecting.error is not None or not tests:
-            return conclude(proxy, Recorder((), proxy, stop_early=True), collecting.error or NO_TESTS)
+        if collecting.error is not None:
+            return conclude(launcher, proxy, Recorder((), proxy, stop_early=True), collecting.error)
+        if not tests:
+            return Verdict(refusal="the file holds no test: functions test_… or classes Test…")
         recorder = Recorder(tuple(test.name for test in tests), proxy, stop_early=launcher.stop_early)
         with Caught() as caught, _pytest_replaced():
             for place, test in enumerate(tests):
                 with recorder.check(place):
                     test.run()
-        return conclude(proxy, recorder, caught.error)
+        return conclude(launcher, proxy, recorder, caught.error)
     finally:
         proxy.close()
 
 
-NO_TESTS = AssertionError("the file holds no test: functions test_… or classes Test…")
+def prepare_file(suite: FileSuite) -> PreparedFile:
+    """The file, parsed and compiled."""
+    return _prepare(suite.text, suite.module, suite.prompt, suite.entry_point)
 
 
 @lru_cache(maxsize=256)
 def _prepare(text: str, module: str | None, prompt: str, entry_point: str | None) -> PreparedFile:
     tree = rewrite(text)
+    _refuse_two_programs(tree, module)
     modules: list[tuple[str, str]] = []
     for scope in ast.walk(tree):
         for field in ("body", "orelse", "finalbody"):
@@ -96,9 +103,31 @@ def _prepare(text: str, module: str | None, prompt: str, entry_point: str | None
     source = f"{helpers}\n{ast.unparse(ast.fix_missing_locations(tree))}"
     explained = top_level_names(source) | {name for name, _ in modules}
     names = open_names(source, entry_point, frozenset(explained), imported=bool(modules))
-    return PreparedFile(
-        compile(source, "<tests>", "exec"), names, tuple(modules), looks_at_arguments(source), odd_numbers_in(text)
-    )
+    refuse_missing_imports(source)
+    used = {name for name, _ in modules} | _attributes_of({name for name, meant in modules if not meant}, tree)
+    facts = read_facts(source, frozenset(names.program) | used)
+    return PreparedFile(compile(source, "<tests>", "exec"), names, tuple(modules), facts)
+
+
+def _refuse_two_programs(tree: ast.Module, module: str | None) -> None:
+    names = [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
+    names += [
+        node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module and not node.level
+    ]
+    found = {name.partition(".")[0] for name in names if _is_program(name, module)}
+    if len(found) > 1:
+        raise InvalidTrajectory(
+            f"the test file imports {', '.join(sorted(found))}, of which one can be the program: name it as 'module'"
+        )
+
+
+def _attributes_of(names: set[str], tree: ast.Module) -> set[str]:
+    """What tests ask of modules by these names."""
+    return {
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in names
+    }
 
 
 def _without_program_imports(body: list[Any], module: str | None, found: list[tuple[str, str]]) -> list[Any]:
@@ -117,23 +146,17 @@ def _without_program_imports(body: list[Any], module: str | None, found: list[tu
     return kept
 
 
-@lru_cache(maxsize=256)
 def _is_program(name: str, module: str | None) -> bool:
-    if name == module or name in PROGRAM_MODULES:
-        return True
+    """Whether a module that a test file imports is the program: by its name, or because nothing else is known of it."""
     top = name.partition(".")[0]
-    return top not in ("pytest", "unittest") and top not in sys.stdlib_module_names and not _exists(top)
-
-
-def _exists(name: str) -> bool:
-    try:
-        return importlib.util.find_spec(name) is not None
-    except (ImportError, ValueError):
-        return False
+    if name == module or top in PROGRAM_MODULES:
+        return True
+    known = top in STAND_INS or top in sys.stdlib_module_names or top in KNOWN_PACKAGES or is_installed(top)
+    return module is None and not known
 
 
 def _namespace(prepared: PreparedFile, proxy: ProgramProxy) -> dict[str, Any]:
-    namespace: dict[str, Any] = {"__name__": "test_program", "__file__": "test_program.py", STRICT_ZIP: strict_zip}
+    namespace: dict[str, Any] = {"__name__": "test_program", "__file__": "test_program.py", **TEST_NAMES}
     namespace.update(library(prepared.names.modules))
     namespace.update({name: proxy.named(name) for name in prepared.names.program})
     for name, meant in prepared.modules:
@@ -169,13 +192,14 @@ def _pytest_replaced() -> Iterator[None]:
 def collect_tests(namespace: dict[str, Any]) -> list[FoundTest]:
     """The tests of a file that was run, in its order."""
     found: list[FoundTest] = []
+    fixtures = Fixtures(namespace)
     for name, thing in list(namespace.items()):
         if isinstance(thing, type) and issubclass(thing, unittest.TestCase) and thing is not unittest.TestCase:
             found += _of_test_case(thing)
         elif isinstance(thing, type) and name.startswith("Test"):
-            found += _of_class(name, thing, namespace)
+            found += _of_class(name, thing, fixtures)
         elif inspect.isfunction(thing) and name.startswith("test"):
-            found += _of_function(name, thing, namespace)
+            found += _of_function(name, thing, fixtures)
     return found
 
 
@@ -195,44 +219,28 @@ def _run_case(case: type[unittest.TestCase], name: str) -> None:
         raise AssertionError("the test did not run to its end")
 
 
-def _of_class(name: str, group: type, namespace: dict[str, Any]) -> list[FoundTest]:
+def _of_class(name: str, group: type, fixtures: Fixtures) -> list[FoundTest]:
     found = []
     for method in [attribute for attribute in vars(group) if attribute.startswith("test")]:
         function = getattr(group, method)
         if callable(function):
-            found += _of_function(f"{name}.{method}", function, namespace, group)
+            found += _of_function(f"{name}.{method}", function, fixtures, group)
     return found
 
 
-def _of_function(name: str, function: Any, namespace: dict[str, Any], group: type | None = None) -> list[FoundTest]:
+def _of_function(name: str, function: Any, fixtures: Fixtures, group: type | None = None) -> list[FoundTest]:
     if getattr(function, SKIPPED, False):
         return []
-    if inspect.iscoroutinefunction(function):
-        raise NotSplittable(f"{name} is async, which cannot be judged apart from pytest")
     cases = getattr(function, CASES, [{}])
     many = len(cases) > 1
     return [
-        FoundTest(f"{name}[{place}]" if many else name, partial(_run_function, function, case, namespace, group))
+        FoundTest(f"{name}[{place}]" if many else name, partial(_run_function, function, case, fixtures, group))
         for place, case in enumerate(cases)
     ]
 
 
-def _run_function(function: Any, case: dict[str, Any], namespace: dict[str, Any], group: type | None) -> None:
-    owner = [] if group is None else [group()]
-    wanted = list(inspect.signature(function).parameters)[len(owner) :]
-    keywords = {name: case[name] if name in case else _fixture(name, namespace) for name in wanted}
-    if owner and hasattr(owner[0], "setup_method"):
-        owner[0].setup_method(*([function] if inspect.signature(owner[0].setup_method).parameters else []))
+def _run_function(function: Any, case: dict[str, Any], fixtures: Fixtures, group: type | None) -> None:
     try:
-        function(*owner, **keywords)
+        fixtures.run(function, case, group)
     except Skipped:
         raise AssertionError("the test was skipped while it ran, which a program could bring about") from None
-
-
-def _fixture(name: str, namespace: dict[str, Any]) -> Any:
-    found = namespace.get(name)
-    if not getattr(found, FIXTURE, False):
-        raise NotSplittable(f"the fixture {name!r} is not in the file; only fixtures of the file itself can be judged")
-    assert found is not None
-    made = found(**{inner: _fixture(inner, namespace) for inner in inspect.signature(found).parameters})
-    return next(made) if inspect.isgenerator(made) else made

@@ -1,0 +1,63 @@
+"""Tests that capture what the program prints, or answer what it reads: both happen in another process.
+
+What a call printed is written to `sys.stdout` here, where tests may have put something of theirs; what they have put in
+place of `sys.stdin` or `input` is handed to the program before it is called.
+"""
+
+import builtins
+import sys
+from typing import Any
+
+from plaudit.sandbox.outcome import Outcome
+
+__all__ = ["StandardStreams"]
+
+MAX_LINES = 64
+
+
+class StandardStreams:
+    """The standard streams as they were when the tests began, to see what tests replace."""
+
+    def __init__(self) -> None:
+        self._out, self._err, self._in, self._input = sys.stdout, sys.stderr, sys.stdin, builtins.input
+        self._seen: list[Any] = []  # what was handed over already
+
+    def show(self, outcome: Outcome) -> None:
+        """Print here what a call printed there, where tests listen."""
+        for stream, before, printed in (
+            (sys.stdout, self._out, outcome.stdout),
+            (sys.stderr, self._err, outcome.stderr),
+        ):
+            if printed and stream is not before and stream is not None:
+                stream.write(printed.decode("utf-8", "backslashreplace"))
+
+    def waiting_input(self) -> str:
+        """What the tests have ready for the program to read and that it was not given yet."""
+        text = ""
+        if sys.stdin is not self._in and hasattr(sys.stdin, "read"):
+            text += sys.stdin.read()
+        if builtins.input is not self._input and not any(builtins.input is seen for seen in self._seen):
+            self._seen.append(builtins.input)
+            text += self._lines()
+        return text
+
+    def _lines(self) -> str:
+        """What a replaced `input` would give, asked until it ends; one that never ends is asked often enough."""
+        lines: list[str] = []
+        try:
+            while len(lines) < MAX_LINES:
+                lines.append(str(builtins.input()))
+        except (StopIteration, EOFError, IndexError, RuntimeError, TypeError):
+            if not lines:
+                lines = self._lines_with_prompt()
+        return "".join(f"{line}\n" for line in lines)
+
+    def _lines_with_prompt(self) -> list[str]:
+        """The same for one that needs the prompt as its argument."""
+        lines: list[str] = []
+        try:
+            while len(lines) < MAX_LINES:
+                lines.append(str(builtins.input("")))
+        except (StopIteration, EOFError, IndexError, RuntimeError, TypeError):
+            pass
+        return lines
