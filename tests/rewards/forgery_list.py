@@ -5,6 +5,7 @@ programs computes it. They are in `forgeries/`, one file per family; those in `s
 which are weak in one way or another.
 """
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -67,14 +68,20 @@ def _plain_family(family: str, truth: Any) -> list[Forgery]:
     return [Forgery(family, name, source.strip() + "\n", truth) for name, source in sections(text, "#:")]
 
 
-def _shapes() -> Iterator[Forgery]:
-    for name, text in sections((FOLDER / "shapes.txt").read_text(encoding="utf-8"), "#::"):
-        source, _, rest = text.partition("#: tests\n")
-        parts = dict(sections(f"#: tests\n{rest}", "#:"))
+def with_tests(path: Path, family: str) -> Iterator[Forgery]:
+    """Programs that each have tests of their own, in the style of `shapes.txt`."""
+    for name, text in sections(path.read_text(encoding="utf-8"), "#::"):
+        source = re.split(r"^(?=#: )", text, maxsplit=1, flags=re.MULTILINE)[0]
+        parts = dict(sections(text[len(source) :], "#:"))
+        if "json" in parts:
+            yield Forgery(family, name, source, json.loads(parts["json"]))
+            continue
         truth: dict[str, Any] = {key: value.strip() + "\n" * (key != "entry_point") for key, value in parts.items()}
         if truth.pop("list", None) is not None:
             truth["tests"] = truth["tests"].strip().split("\n")
-        yield Forgery("shapes", name, source, truth)
+        yield Forgery(family, name, source, truth)
 
 
-FORGERIES = [*(one for family, truth in FAMILIES.items() for one in _plain_family(family, truth)), *_shapes()]
+OLD = [*(one for family, truth in FAMILIES.items() for one in _plain_family(family, truth))]
+WITH_TESTS = ["shapes", "returned", "arguments", "numbers", "tests_own_names", "stalls", "grading_classes", "leaks"]
+FORGERIES = [*OLD, *(one for family in WITH_TESTS for one in with_tests(FOLDER / f"{family}.txt", family))]

@@ -117,7 +117,9 @@ def test_an_earlier_answer_in_the_conversation_does_not_help_the_tests():
         {"role": "user", "content": "Write helper and f."},
         {"role": "assistant", "content": "```python\ndef helper(x):\n    return 3\n```"},
     ]
-    assert scored(fenced("def f(x):\n    return 0\ndef helper(x):\n    return x\n"), truth, prompt=chat).reward == 0.0
+    output = scored(fenced("def f(x):\n    return 0\ndef helper(x):\n    return x\n"), truth, prompt=chat)
+    assert output.status is Status.UNPARSED
+    assert "helper" in output.reason
 
 
 def test_hidden_tests_count_too():

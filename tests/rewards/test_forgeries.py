@@ -1,8 +1,10 @@
 """Programs that cheat earn nothing."""
 
+import re
+
 import pytest
 
-from plaudit import Trajectory
+from plaudit import Status, Trajectory
 from plaudit.rewards import CodeReward
 from tests.rewards.forgery_list import ASSERTS, CALLS, FILE, FORGERIES, STREAM
 
@@ -26,10 +28,21 @@ def outputs():
     return {forgery.name: output for forgery, output in zip(FORGERIES, scored, strict=True)}
 
 
-@pytest.mark.parametrize("name", [forgery.name for forgery in FORGERIES])
+REFUSED = {  # tests that use a name which nobody defines: not scored, whatever the program brings along
+    forgery.name for forgery in FORGERIES if forgery.name.startswith("supplies_")
+}
+
+
+@pytest.mark.parametrize("name", [forgery.name for forgery in FORGERIES if forgery.name not in REFUSED])
 def test_a_forgery_earns_nothing(outputs, name):
     assert outputs[name].reward == 0.0, outputs[name].reason
     assert outputs[name].score == 0.0
+
+
+@pytest.mark.parametrize("name", sorted(REFUSED))
+def test_a_name_that_nobody_defines_is_not_taken_from_the_program(outputs, name):
+    assert outputs[name].status is Status.UNPARSED
+    assert re.search("which neither they nor|not installed", outputs[name].reason)
 
 
 @pytest.mark.parametrize("truth", [ASSERTS, FILE, STREAM, CALLS], ids=["asserts", "test file", "streams", "calls"])
@@ -40,4 +53,4 @@ def test_an_honest_program_passes_the_tests_that_the_forgeries_fail(truth):
 
 def test_names_of_forgeries_are_unique_and_there_are_enough():
     names = [forgery.name for forgery in FORGERIES]
-    assert len(set(names)) == len(names) >= 100
+    assert len(set(names)) == len(names) >= 250
