@@ -68,6 +68,11 @@ class Sandbox:
         raise AssertionError("unreachable")
 
     @property
+    def lost(self) -> bool:
+        """Whether its server is gone, and the next program will need another."""
+        return self._server is not None and self._server.lost
+
+    @property
     def protections(self) -> Protections:
         """The walls around programs here."""
         return self._ready_server(self.limits).protections

@@ -81,7 +81,7 @@ class JudgeClient:
             session.start_program()
             return session.judge(server, needs, packed, seed)
         except SandboxError as error:
-            if server.lost:
+            if server.lost or self._sandbox.lost:
                 raise JudgeLost(str(error), answered=False) from error
             raise
         finally:
