@@ -25,7 +25,7 @@ CLEAN = """
 import builtins, json, os, sys, threading
 def f(x):
     assert len([1]) == 1 and json.loads("[1]") == [1] and builtins.len is len and threading.active_count() == 1
-    assert not os.environ and sys.gettrace() is None and isinstance(1, int) and "candidate" in sys.modules
+    assert not os.environ and sys.gettrace() is None and isinstance(1, int) and "program" in sys.modules
     return [x, "ok"]
 """
 
