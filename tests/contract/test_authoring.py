@@ -270,3 +270,51 @@ def test_rewards_built_wrongly_fail_before_the_first_sample(build, message):
 def test_the_decorated_function_itself_stays_at_hand():
     assert by_function.function("4", "4") == 1.0
     assert by_function.name == "by_function"
+
+
+@reward
+def brief(response: str, ground_truth: str = "x", *, limit: int = 3) -> float:
+    """Reward brevity."""
+    return float(len(response) <= limit)
+
+
+@reward
+def shares(responses: list[str]) -> list[float]:
+    return [1.0 / len(responses) for _ in responses]
+
+
+CALLS = {
+    "positional": (lambda: brief("ab"), 1.0),
+    "several": (lambda: brief("abcd", "x", limit=4), 1.0),
+    "by keyword": (lambda: brief(response="abcd"), 0.0),
+    "a list of texts": (lambda: shares(["a", "b"]), [0.5, 0.5]),
+    "a trajectory": (lambda: brief(Trajectory(prompt="p", response="ab")).reward, 1.0),
+    "trajectories": (lambda: brief([Trajectory(prompt="p", response="abcd")]), [0.0]),
+    "trajectories and truths": (lambda: brief([Trajectory(prompt="p", response="abcd")], ["x"]), [0.0]),
+    "trajectories by keyword": (lambda: brief(trajectories=[Trajectory(prompt="p", response="abcd")]), [0.0]),
+    "dicts": (lambda: brief([{"prompt": "p", "response": "abcd"}]), [0.0]),
+    "nothing": (lambda: brief([]), []),
+}
+
+
+@pytest.mark.parametrize(("call", "expected"), CALLS.values(), ids=CALLS)
+def test_a_decorated_function_is_still_callable_as_one(call, expected):
+    assert call() == expected
+
+
+def test_a_decorated_function_called_as_one_raises_like_one():
+    with pytest.raises(TypeError, match="unexpected keyword argument 'lenght'"):
+        brief("ab", lenght=3)
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'response'"):
+        brief()
+
+
+def test_a_decorated_async_function_called_as_one_is_awaited():
+    @reward
+    async def later(response):
+        return float(len(response))
+
+    async def call():
+        return await later("abc")
+
+    assert asyncio.run(call()) == 3.0

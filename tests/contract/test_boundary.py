@@ -158,5 +158,7 @@ class RewardFunctionBatch(RewardFunction):
 
 
 def test_samples_that_are_no_trajectories_are_refused_with_their_place():
-    with pytest.raises(InvalidTrajectory, match=r"sample 1 is a dict, not a Trajectory; .*Trajectory.from_dict"):
-        score(failing(ValueError()), [SAMPLES[0], {"prompt": "p", "response": "r"}])
+    with pytest.raises(InvalidTrajectory, match="sample 1 is a tuple, not a Trajectory or a dict"):
+        score(failing(ValueError()), [SAMPLES[0], ("p", "r")])
+    with pytest.raises(InvalidTrajectory, match="sample 1: no 'response' column; did you mean 'respones'"):
+        score(failing(ValueError()), [SAMPLES[0], {"prompt": "p", "respones": "r"}])

@@ -1,6 +1,7 @@
 """One suite for every backend: equal outputs, order, statuses, groups and words."""
 
 import asyncio
+import json
 import threading
 from collections.abc import Iterator
 
@@ -155,6 +156,16 @@ def test_scoring_from_another_thread_and_from_an_event_loop(backend):
 def test_no_samples_give_no_outputs(backend):
     with Scorer(length, backend=backend, workers=1) as scorer:
         assert scorer.score([]) == []
+
+
+def test_dicts_and_paths_are_scored_like_trajectories(backend, tmp_path):
+    rows = [{"prompt": "p", "response": "abc"}, {"question": "p", "completion": "abcd", "level": 3}]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with Scorer(length, backend=backend, workers=1) as scorer:
+        for given in (rows, tmp_path / "rows.jsonl", str(tmp_path / "rows.jsonl")):
+            assert [output.reward for output in scorer.score(given)] == [0.3, 0.4]
+        scored = list(scorer.score_stream(rows))
+    assert scored[1].trajectory == Trajectory(prompt="p", response="abcd", columns={"level": 3})
 
 
 def test_what_is_no_trajectory_is_refused_with_its_place(backend):

@@ -228,7 +228,10 @@ def test_what_was_read_before_the_source_raised_is_delivered_first(backend, cach
 
 def test_samples_before_one_that_is_no_trajectory_are_delivered_first():
     taken: list[ScoredRollout] = []
-    with Scorer(length, backend="inline") as scorer, pytest.raises(InvalidTrajectory, match="sample 123 is a dict"):
+    with (
+        Scorer(length, backend="inline") as scorer,
+        pytest.raises(InvalidTrajectory, match="sample 123: no 'response' column"),
+    ):
         taken.extend(scorer.score_stream([*samples(*["ab"] * 123), {"prompt": "p"}]))
     assert [scored.output.reward for scored in taken] == [0.2] * 123
 

@@ -20,6 +20,7 @@ __all__ = [
 ]  # fmt: skip
 
 T = TypeVar("T")
+_SAMPLE_KEYS = frozenset({"response", "messages"})
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,18 @@ def single_value(values: Any) -> Any:
     if len(listed) != 1:
         raise InvalidOutput(f"it returned {len(listed)} values for 1 sample; give one per sample")
     return listed[0]
+
+
+def are_samples(value: Any) -> bool:
+    """Whether a value is a trajectory or a list of them, which may be dicts; an empty list is one of none."""
+    if not isinstance(value, list | tuple):
+        return isinstance(value, Trajectory)
+    first = value[0] if value else None
+    return (
+        not value
+        or isinstance(first, Trajectory)
+        or (isinstance(first, Mapping) and not _SAMPLE_KEYS.isdisjoint(first))
+    )
 
 
 def raise_failures(trajectories: Sequence[Trajectory], outputs: Sequence[RewardOutput]) -> None:

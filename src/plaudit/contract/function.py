@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 from plaudit.contract import rules
 from plaudit.contract.binding import Binding
 from plaudit.contract.boundary import Style, score_samples
-from plaudit.contract.calling import await_value, raise_failures, single_value, with_truths
+from plaudit.contract.calling import are_samples, await_value, raise_failures, single_value, with_truths
 from plaudit.contract.output import RewardOutput
 from plaudit.contract.rules import Bounds, Rule, Weight, WeightedSum
 from plaudit.errors import InvalidSettings
@@ -194,7 +194,10 @@ class RewardFunction:
 
 
 class FunctionReward(RewardFunction):
-    """A plain function as a reward; its parameters are filled by name. `function` is the function itself."""
+    """A plain function as a reward; its parameters are filled by name.
+
+    `function` is the function itself, and the reward may still be called like it: `brief("Hello")`.
+    """
 
     def __init__(
         self,
@@ -233,8 +236,17 @@ class FunctionReward(RewardFunction):
             return self.binding.call_batch(trajectories)
         return [await_value(self.binding.call(trajectory)) for trajectory in trajectories]
 
-    def __call__(self, trajectories: Any, ground_truths: Any = None) -> Any:
-        """Score as every reward does; a batched function gets the ground truths exactly as given."""
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        """Score trajectories as every reward does; with any other arguments, call the function itself.
+
+        A batched function gets the ground truths exactly as given.
+        """
+        given = arguments[0] if arguments else keywords.get("trajectories")
+        if not are_samples(given):
+            return self.function(*arguments, **keywords)
+        return self._score(*arguments, **keywords)
+
+    def _score(self, trajectories: Any, ground_truths: Any = None) -> Any:
         if self.binding.batched and ground_truths is not None and not isinstance(trajectories, Trajectory):
             return super().__call__(with_truths(trajectories, ground_truths, unwrap=False))
         return super().__call__(trajectories, ground_truths)

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
+from typing import TypeAlias
 
 from plaudit.contract.boundary import Style
 from plaudit.contract.function import RewardFunction, Rewarding, scores_one_by_one
@@ -24,13 +25,15 @@ from plaudit.engine.caching.cached_scores import PORTION, CachedScores
 from plaudit.engine.dispatcher import Dispatcher
 from plaudit.engine.shipping import Shipment
 from plaudit.engine.stats import ScorerStats
-from plaudit.engine.stream import Cutting, OrderedStream, UnitSize
+from plaudit.engine.stream import Cutting, OrderedStream, Sample, UnitSize
 from plaudit.errors import InvalidSettings, did_you_mean
 from plaudit.loading import Loaded, resolve
-from plaudit.rollouts import ScoredRollout
-from plaudit.trajectory import Trajectory
+from plaudit.rollouts import ScoredRollout, read_rollouts
 
 __all__ = ["Scorer", "score"]
+
+Samples: TypeAlias = Iterable[Sample] | str | os.PathLike[str]
+"""Trajectories, dicts that hold them, or the path of a rollouts file."""
 
 BATCH = 256  # for rewards that are written for batches
 BATCH_UNDER_DEADLINE = 16  # a batch may take its samples' deadlines together: keep that short
@@ -85,11 +88,11 @@ class Scorer:
         )
         self._dispatcher = Dispatcher(lambda: BACKENDS[backend](loaded, settings), self.stats, self._size)
 
-    def score(self, trajectories: Iterable[Trajectory]) -> list[RewardOutput]:
+    def score(self, trajectories: Samples) -> list[RewardOutput]:
         """One output per trajectory, in order; the samples of a group may stand anywhere."""
         return [scored.output for scored in self.score_stream(trajectories, interleaved=True)]
 
-    def score_stream(self, trajectories: Iterable[Trajectory], *, interleaved: bool = False) -> Iterator[ScoredRollout]:
+    def score_stream(self, trajectories: Samples, *, interleaved: bool = False) -> Iterator[ScoredRollout]:
         """Trajectories with their outputs, in order, a bounded number at a time.
 
         A group reward needs the samples of a group side by side, or a `group_size`; where groups are `interleaved`, the
@@ -97,7 +100,7 @@ class Scorer:
         """
         return self._run(trajectories, interleaved, threading.Event())
 
-    async def ascore(self, trajectories: Iterable[Trajectory]) -> list[RewardOutput]:
+    async def ascore(self, trajectories: Samples) -> list[RewardOutput]:
         """`score` without holding up the event loop; when it is cancelled, scoring stops."""
         stop = threading.Event()
 
@@ -124,10 +127,11 @@ class Scorer:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         self.close()
 
-    def _run(
-        self, trajectories: Iterable[Trajectory], interleaved: bool, stop: threading.Event
-    ) -> Iterator[ScoredRollout]:
-        def run(samples: Iterable[Trajectory], interleaved: bool = True) -> Iterator[ScoredRollout]:
+    def _run(self, trajectories: Samples, interleaved: bool, stop: threading.Event) -> Iterator[ScoredRollout]:
+        if isinstance(trajectories, str | os.PathLike):
+            trajectories = (rollout.trajectory for rollout in read_rollouts(trajectories))
+
+        def run(samples: Iterable[Sample], interleaved: bool = True) -> Iterator[ScoredRollout]:
             cutting = Cutting(self.reward.scope, self._size, self._group_size, interleaved)
             return self._dispatcher.run(OrderedStream(samples, cutting, stop))
 
@@ -139,7 +143,7 @@ class Scorer:
 
 def score(
     reward: Rewarding | str,
-    trajectories: Iterable[Trajectory],
+    trajectories: Samples,
     *,
     backend: str = "inline",
     workers: int | None = None,
@@ -149,14 +153,14 @@ def score(
 ) -> list[RewardOutput]:
     """One output per trajectory, in order; what could not be scored says so in its status and reason.
 
-    `reward` is a reward, a plain function, or a spec string as `plaudit.load` takes. Deadlines need
-    `backend="processes"`; to score again and again, keep a `Scorer`.
+    Trajectories may be dicts, as the lines of a rollouts file, or the path of such a file. `reward` is a reward, a
+    plain function, or a spec string as `plaudit.load` takes. Deadlines need `backend="processes"`; to score again and
+    again, keep a `Scorer`.
     """
-    listed = list(trajectories)
     with Scorer(
         reward, backend=backend, workers=workers, deadline_s=deadline_s, memory_mb=memory_mb, cache=cache
     ) as scorer:
-        return scorer.score(listed)
+        return scorer.score(trajectories)
 
 
 def _least_size(reward: RewardFunction, limits: Limits) -> int:

@@ -8,21 +8,24 @@ its group has ended is not scored, and says so. What was read before the source 
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from typing import Any, TypeAlias
 
 from plaudit.contract.output import RewardOutput, Status
-from plaudit.errors import InvalidTrajectory
+from plaudit.errors import InvalidOutput, InvalidTrajectory, RolloutsError
 from plaudit.normalize import Scope
 from plaudit.rollouts import Rollout, ScoredRollout
+from plaudit.rollouts.mapping import ColumnMapping
 from plaudit.trajectory import Trajectory
 
-__all__ = ["WINDOW", "Cutting", "OrderedStream", "Unit", "UnitResult", "UnitSize"]
+__all__ = ["WINDOW", "Cutting", "OrderedStream", "Sample", "Unit", "UnitResult", "UnitSize"]
 
 UNIT_S = 0.01
 FIRST_SIZE, MAX_SIZE = 4, 2048
 WINDOW = 16_384  # samples that may be read before the first of them is released
+Sample: TypeAlias = Trajectory | Mapping[str, Any]
 CONTIGUOUS = "keep the samples of a group together, or say group_size"
 
 
@@ -100,7 +103,7 @@ class OrderedStream:
     Setting `stop` from any thread ends the run before its next unit.
     """
 
-    def __init__(self, samples: Iterable[Trajectory], cutting: Cutting, stop: threading.Event | None = None) -> None:
+    def __init__(self, samples: Iterable[Sample], cutting: Cutting, stop: threading.Event | None = None) -> None:
         self._source, self._cutting = iter(samples), cutting
         self._groups: dict[str | int, list[tuple[int, Trajectory]]] = {}
         self._ended: set[str | int] = set()
@@ -163,16 +166,19 @@ class OrderedStream:
             raise self._error
 
     def _next(self, count: int | None) -> list[Trajectory]:
-        samples: list[Trajectory] = []
+        samples: list[Any] = []
         try:
             samples.extend(islice(self._source, count))  # keeps what came before an exception
         except Exception as error:  # noqa: BLE001 - raised again when what came before it is released
             self._error = error
         for index, sample in enumerate(samples):
             if not isinstance(sample, Trajectory):
-                self._error = _not_a_trajectory(self._read + index, sample)
-                del samples[index:]
-                break
+                try:
+                    samples[index] = _read_sample(sample, self._read + index)
+                except InvalidTrajectory as error:
+                    self._error = error
+                    del samples[index:]
+                    break
         self._exhausted = count is None or len(samples) < count
         self._read += len(samples)
         self._waiting.extend(samples)
@@ -218,8 +224,14 @@ class OrderedStream:
         self._outputs.update(dict.fromkeys(places, RewardOutput.unscored(Status.SKIPPED, reason)))
 
 
-def _not_a_trajectory(place: int, sample: object) -> InvalidTrajectory:
-    return InvalidTrajectory(
-        f"sample {place} is a {type(sample).__name__}, not a Trajectory; "
-        "for plain data use plaudit.Trajectory.from_dict(...)"
-    )
+def _read_sample(sample: object, place: int) -> Trajectory:
+    """The trajectory that a dict holds, under our names or the usual ones of others."""
+    if not isinstance(sample, Mapping):
+        raise InvalidTrajectory(f"sample {place} is a {type(sample).__name__}, not a Trajectory or a dict")
+    try:
+        return Rollout.from_dict(_USUAL_NAMES.renamed(sample)).trajectory
+    except (InvalidTrajectory, InvalidOutput, RolloutsError) as error:
+        raise InvalidTrajectory(f"sample {place}: {error}") from None
+
+
+_USUAL_NAMES = ColumnMapping()
