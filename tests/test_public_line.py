@@ -70,9 +70,8 @@ PUBLIC: dict[str, set[str]] = {
         "ScoredRollout", "check_resumable", "completed", "read_rollouts", "record_path", "rest_of",
     },
     "plaudit.sandbox": {
-        "AssertSuite", "Call", "CallSuite", "Conclusion", "Diagnosis", "DoctestSuite", "Ending", "FLAVOURS", "FileSuite",
-        "Handle", "Job",
-        "JudgePool", "NotPlain", "Outcome", "Program", "Protection", "Protections", "Raised", "RunLimits",
+        "AssertSuite", "Call", "CallSuite", "Conclusion", "Diagnosis", "DoctestSuite", "Ending", "FLAVOURS",
+        "FileSuite", "Handle", "Job", "JudgePool", "NotPlain", "Outcome", "Program", "Protection", "Protections", "Raised", "RunLimits",
         "Sandbox", "StreamSuite", "Suite", "TestResult", "Tier", "Verdict", "diagnose", "read_suite",
         "shared_pool",
     },
