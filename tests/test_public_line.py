@@ -71,9 +71,9 @@ PUBLIC: dict[str, set[str]] = {
     },
     "plaudit.sandbox": {
         "AssertSuite", "Call", "CallSuite", "Conclusion", "Diagnosis", "DoctestSuite", "Ending", "FLAVOURS",
-        "FileSuite", "Handle", "Job", "JudgePool", "NotPlain", "Outcome", "Program", "Protection", "Protections", "Raised", "RunLimits",
-        "Sandbox", "StreamSuite", "Suite", "TestResult", "Tier", "Verdict", "diagnose", "read_suite",
-        "shared_pool",
+        "FileSuite", "Handle", "Job", "JudgePool", "NotPlain", "Outcome", "Program", "Protection",
+        "Protections", "Raised", "RunLimits", "Sandbox", "StreamSuite", "Suite", "TestResult", "Tier",
+        "Verdict", "diagnose", "read_suite", "shared_pool",
     },
     "plaudit.schedules": {
         "CosineSchedule", "LinearSchedule", "PiecewiseSchedule", "Schedule",
