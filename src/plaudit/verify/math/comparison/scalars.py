@@ -42,7 +42,7 @@ def same_scalar(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
         return True
     if verdict is True:
         return True
-    if operations(truth, answer).isdisjoint(_READABLE_OTHERWISE):
+    if not _may_read_otherwise(truth, answer, policy):
         return verdict
     for rewrite_both in _READINGS:
         if again := rewrite_both(truth, answer, policy):
@@ -276,7 +276,15 @@ def _is_whole_quotient(node: Node) -> bool:
     return below.value != 1 and (above.value / Fraction(below.value)).denominator == 1
 
 
-_READABLE_OTHERWISE = {Op.NAME, Op.CALL, Op.DEGREE}
+def _may_read_otherwise(truth: Node, answer: Node, policy: MathPolicy) -> bool:
+    """Whether anything in two values calls for another reading; most have nothing, and all that differ ask."""
+    if policy.names is Names.FREE:
+        return True
+    everything = [*nodes(truth), *nodes(answer)]
+    return any(found.leaf in _CALLING or found.op is Op.DEGREE for found in everything)
+
+
+_CALLING = {"π", "log"} | _CONSTANT_LETTERS.keys() | _FREE_CONSTANTS
 Reading = Callable[[Node, Node, MathPolicy], bool | None]
 # Other ways to read two values that differ as they stand.
 _READINGS: tuple[Reading, ...] = (
