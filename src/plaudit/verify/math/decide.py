@@ -34,6 +34,7 @@ _TEXT_COMMAND = re.compile(r"\\(?:text|mathrm)\s?\{([^{}]*)\}")
 _UNSURE = re.compile(
     r"n['’]t\b|\b(?:not?|never|nor|or|than|least|most|maybe|perhaps|but|except|wrong)\b", re.IGNORECASE
 )
+_DIGIT = re.compile(r"\d")
 _AMOUNTS = (Op.NUMBER, Op.UNIT, Op.PERCENT)
 _AROUND = " \n"  # not tabs: one may be the rest of an eaten \text
 
@@ -132,7 +133,7 @@ def _in_words(truth: str, answer: str) -> bool | None:
 
 
 def _has_digit(text: str) -> bool:
-    return any(character.isdecimal() for character in text)
+    return _DIGIT.search(text) is not None
 
 
 def _tree(text: str) -> Node | Unreadable:

@@ -205,6 +205,8 @@ def _stands(mark: Mark, last: Mark, text: str) -> bool:
 
 def _contradictions(others: list[Mark], last: Mark) -> list[Rival]:
     """The other answers that are not the same text as the last."""
+    if not others:
+        return []
     answer = tidy(last.text)
     texts = {tidy(mark.text): tidy(mark.whole) for mark in others}
     return [Rival(text, Rejection.CONTRADICTED, whole) for text, whole in texts.items() if text and text != answer]
