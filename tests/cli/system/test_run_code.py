@@ -5,6 +5,7 @@ import json
 import pytest
 
 from plaudit.cli import main
+from plaudit.cli.system.run_code import visible
 
 PROGRAM = "print('loaded')\ndef f(x):\n    print('called', '[red]')\n    return 2 * x\n"
 TESTS = {
@@ -65,3 +66,7 @@ WRITER = "def f(x):\n    open('kept', 'w').write(str(x))\n    return open('kept'
 @pytest.mark.parametrize(("options", "code"), [([], 1), (["--scratch-mb", "1"], 0)], ids=["without", "with"])
 def test_a_program_that_writes_a_file_needs_scratch_space(run, options, code):
     assert run(WRITER, "tests.py", "assert f(5) == '5'\n", *options)[0] == code
+
+
+def test_control_characters_of_a_program_are_written_out():
+    assert visible("a\x1b[31mb\x07\r\n\tü") == "a\\x1b[31mb\\x07\\r\n\tü"
