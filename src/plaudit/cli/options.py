@@ -111,7 +111,7 @@ class EngineOptions:
 def load_reward(spec: str, *, quiet: bool = False) -> Loaded:
     """The reward a spec stands for; says how it was understood where that is not plain from the spec."""
     loaded = resolve(spec)
-    if not quiet and loaded.convention != "plaudit":
+    if not quiet and not loaded.convention.startswith("plaudit"):
         print_message(f"loaded {loaded.origin} as {loaded.convention}")
     return loaded
 

@@ -21,8 +21,8 @@ class Advance(Protocol):
 
 
 @contextmanager
-def show_progress(what: str, total: int | None, *, quiet: bool) -> Iterator[Advance]:
-    """Show progress while the block runs; the block calls `advance` for every output."""
+def show_progress(what: str, total: int | None, *, done: int = 0, quiet: bool) -> Iterator[Advance]:
+    """Show progress while the block runs; the block calls `advance` for every output; `done` were there before."""
     console = stderr_console()
     columns = (
         TextColumn("{task.description}"),
@@ -33,7 +33,7 @@ def show_progress(what: str, total: int | None, *, quiet: bool) -> Iterator[Adva
         TextColumn("{task.fields[failed]} not scored"),
     )
     with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as progress:
-        task = progress.add_task(what, total=total, failed=0)
+        task = progress.add_task(what, total=total, completed=done, failed=0)
         failed = 0
 
         def advance(output: RewardOutput) -> None:

@@ -115,11 +115,11 @@ def score(
     run = _Run(reader, build_selection(where, limit), build_report(by, against), out, resume=resume)
     with engine.scorer(loaded) as scorer:
         try:
-            with (
-                _destination(out, record, resume=resume, overwrite=overwrite) as write,
-                show_progress("scoring", limit or count_lines(rollouts), quiet=quiet) as advance,
-            ):
-                run.score(scorer, write, advance)
+            with _destination(out, record, resume=resume, overwrite=overwrite) as write:
+                run.take_up_earlier()
+                total = limit or count_lines(rollouts)
+                with show_progress("scoring", total, done=run.scored, quiet=quiet) as advance:
+                    run.score(scorer, write, advance)
         except KeyboardInterrupt:
             print_message(run.describe_interruption())
             return INTERRUPTED
@@ -152,7 +152,7 @@ class _Run:
 
     def score(self, scorer: Scorer, write: Write, advance: Advance) -> None:
         """Score what is left to do, and pass each sample on as soon as it is scored."""
-        for rollout in self._remaining(scorer, advance):
+        for rollout in self._remaining(scorer):
             write(rollout)
             self.report.add(rollout.trajectory, rollout.output, self.scored)
             self.scored += 1
@@ -167,18 +167,21 @@ class _Run:
             return f"{done}; nothing was kept: such a file appears only when it is complete (.jsonl can be resumed)"
         return f"{done}; they are in {self.out}: the same command with --resume goes on from there"
 
-    def _remaining(self, scorer: Scorer, advance: Advance) -> Iterator[ScoredRollout]:
+    def take_up_earlier(self) -> None:
+        """Put what an interrupted run left into the report."""
+        if not self.resume or not (done := completed(Path(str(self.out)))).count:
+            return
+        for rollout in read_rollouts(done.path):
+            if rollout.output is not None:
+                self.report.add(rollout.trajectory, rollout.output, self.scored)
+                self.scored += 1
+        print_message(f"{self.out} holds {done.count:,} scored samples already; going on from there")
+
+    def _remaining(self, scorer: Scorer) -> Iterator[ScoredRollout]:
         rollouts = self.selection.select(self.reader)
         if not self.resume:
             return _score(scorer, rollouts)
         done = completed(Path(str(self.out)))
-        for rollout in read_rollouts(done.path) if done.count else ():
-            if rollout.output is not None:
-                self.report.add(rollout.trajectory, rollout.output, self.scored)
-                self.scored += 1
-                advance(rollout.output)
-        if done.count:
-            print_message(f"{self.out} holds {done.count:,} scored samples already; going on from there")
         if scorer.reward.scope == "sample":
             return _score(scorer, rest_of(rollouts, done))
         rest_of(rollouts, done)  # it looks across samples, so it needs them all; but they must be the same
