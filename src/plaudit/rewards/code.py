@@ -21,7 +21,13 @@ from plaudit.rewards.program_language import check_language, choose_language
 from plaudit.rewards.settings import check_choice, check_number, set_field
 from plaudit.sandbox import FLAVOURS, AssertSuite, Conclusion, Job, RunLimits, Suite, Verdict, read_suite, shared_pool
 from plaudit.sandbox.judging.data_sets import has_tests, read_row
-from plaudit.sandbox.judging.rewriting.names import helpers_in, open_names, with_prefix
+from plaudit.sandbox.judging.rewriting.names import (
+    helpers_in,
+    open_names,
+    parse_tests,
+    top_level_names,
+    with_prefix,
+)
 from plaudit.sandbox.judging.suites import CallSuite, DoctestSuite, FileSuite
 from plaudit.trajectory import Trajectory, message_text
 from plaudit.verify.code_blocks import defined_names, find_program, python_of
@@ -249,7 +255,9 @@ def _wanted(suite: Suite) -> tuple[str, ...]:
         return (suite.entry_point.rpartition(".")[2],)
     if not isinstance(suite, AssertSuite):
         return (suite.entry_point,) if isinstance(suite, DoctestSuite) and suite.entry_point else ()
-    names = open_names("\n".join(suite.texts), None).program
+    setup = "\n".join([*suite.imports, helpers_in(suite.prompt, None)])
+    parse_tests(setup, "imports or prompt")
+    names = open_names("\n".join(suite.texts), None, top_level_names(setup)).program
     if not names:
         raise InvalidTrajectory("the tests never call the program: nothing in them is left for it to define")
     return names
