@@ -10,6 +10,7 @@ from plaudit.verify.numbers import find_numbers
 WEIGHTS = {
     "complement of a verb of being": 4,
     "amount of something": 3,
+    "what remains or comes of it": 6,
     "given quantity": -3,
     "circumstance": -2,
     "object of an infinitive or participle": -2,
@@ -22,6 +23,7 @@ WEIGHTS = {
 STATED = {
     "complement of a verb of being": ("The total is 12 for 3 people.", "12"),
     "amount of something": ("He drives at a speed of 60 mph for 2 hours.", "60"),
+    "what remains or comes of it": ("She gave up 3 seats, leaving 14 seats.", "14"),
     "given quantity": ("There are 720 ways to seat all 3 girls.", "720"),
     "circumstance": ("The team has 300 points after 5 games.", "300"),
     "object of an infinitive or participle": ("Tom has 8 apples left after giving 4 away.", "8"),
@@ -45,6 +47,7 @@ DENIED = {
     "wrong remark": "The answer is 14 apples, which is wrong.",
     "answered with no": "Is the answer 14? No.",
     "foreign negation after": "14 ist nicht richtig",
+    "crossed out": "14 ❌",
     "denial inside": r"\boxed{14 \text{ is wrong}}",
     "doubt inside": r"\boxed{14 \text{ maybe}}",
 }

@@ -13,12 +13,10 @@ from typing import Any, NamedTuple
 
 from plaudit.errors import InvalidTrajectory
 from plaudit.verify.math.extraction.boxes import find_boxes
+from plaudit.verify.math.extraction.commitment import is_guessed
 from plaudit.verify.math.extraction.doubts import (
     Rejection,
-    Rival,
     denies_itself,
-    find_rivals,
-    hedges_of_number,
     is_corrected,
     is_denied,
     is_retracted,
@@ -26,6 +24,7 @@ from plaudit.verify.math.extraction.doubts import (
 from plaudit.verify.math.extraction.formulas import without_environment
 from plaudit.verify.math.extraction.marks import MAX_MARKS, Mark, Source, find_last
 from plaudit.verify.math.extraction.phrases import find_phrases
+from plaudit.verify.math.extraction.rivals import Rival, find_hedges, find_rivals
 from plaudit.verify.math.extraction.unmarked import find_unmarked_answer, is_bare
 from plaudit.verify.math.policy import MathPolicy
 from plaudit.verify.numbers import NUMBER, find_numbers, without_calculator_marks
@@ -218,6 +217,8 @@ def _has_digit(mark: Mark) -> bool:
 
 def _weigh_unmarked(mark: Mark, text: str) -> Extraction:
     answer, whole = tidy(mark.text), tidy(mark.whole)
+    if _has_digit(mark) and is_guessed(mark, text):
+        return Extraction(answer, mark.source, Rejection.GUESSED, whole)
     if mark.source in (Source.NUMBER, Source.EQUATION):
         if is_denied(mark, text):
             return Extraction(answer, mark.source, Rejection.NEGATED, whole)
@@ -225,7 +226,7 @@ def _weigh_unmarked(mark: Mark, text: str) -> Extraction:
             return Extraction(answer, mark.source, Rejection.RETRACTED, whole)
         numbers = find_numbers(mark.whole)
         number = next((one for one in reversed(numbers) if one.text == mark.text), numbers[-1])
-        return Extraction(answer, mark.source, None, whole, tuple(hedges_of_number(mark.whole, number, numbers)))
+        return Extraction(answer, mark.source, None, whole, tuple(find_hedges(mark.whole, number, numbers)))
     if mark.source in (Source.BOLD, Source.MATH):
         return _weigh([mark], text)
     if mark.source is Source.WHOLE and denies_itself(mark.text):

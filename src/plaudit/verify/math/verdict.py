@@ -13,8 +13,9 @@ from plaudit.verify.math.choices import find_letter, find_options
 from plaudit.verify.math.comparison.forms import Method
 from plaudit.verify.math.decide import Decision, decide, quote
 from plaudit.verify.math.extract import Extraction, extract, extract_unmarked, read_response, read_truth
-from plaudit.verify.math.extraction.doubts import Rejection, Rival, denies_itself
+from plaudit.verify.math.extraction.doubts import Rejection, denies_itself
 from plaudit.verify.math.extraction.marks import Source
+from plaudit.verify.math.extraction.rivals import Rival
 from plaudit.verify.math.extraction.unmarked import is_bare
 from plaudit.verify.math.policy import MathPolicy
 from plaudit.verify.text import normalize_text
@@ -157,7 +158,7 @@ def _differs(answer: str, rival: Rival, policy: MathPolicy) -> bool:
 def _is_truth_verbatim(truth: str, found: Extraction) -> bool:
     """Whether an answer that denies something is the truth in its own words: "not defined at 3"."""
     answer = found.answer or ""
-    return denies_itself(answer) and normalize_text(answer) == normalize_text(truth)
+    return denies_itself(answer) and denies_itself(truth) and normalize_text(answer) == normalize_text(truth)
 
 
 def _reject(truth: str, found: Extraction, why: Rejection) -> MathVerdict:

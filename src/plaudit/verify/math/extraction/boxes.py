@@ -25,6 +25,12 @@ _JOINT = re.compile(
     r"|\b(?:and|or|und|oder|et|ou|y|o)\b|和|或|与|及){0,40}"
 )
 _LONGEST_JOINT = 80
+_WITHIN = re.compile(r"\\(?:sqrt|[dt]?frac)\s?\{\s?$")
+_NEGATIVE = re.compile(r"(?:=|\$|\\\(|\\\[)\s*-\s?$|^-$")
+_BEHIND = re.compile(
+    r"[ \t]?(?:\^(?!\s?\{?\s?\\circ)|\\(?:times|cdot|sqrt|[dt]?frac|pi|div)(?![a-zA-Z])|[-+*/](?=[ \t]?[\d\\(]))"
+    r"(?:[^\n$.,;=]|\.(?=\d)){1,60}?(?=\s*(?:\$|\\\)|\\\]|[.,;=\n]|$))"
+)
 
 
 def find_boxes(text: str, *, closed: bool = True) -> list[Mark]:
@@ -36,14 +42,26 @@ def find_boxes(text: str, *, closed: bool = True) -> list[Mark]:
         return []
     start = max(0, min(places) - 10)  # room for the backslashes; braces before the first box say nothing
     if text.count("box", start) == 1 and (only := _ONLY_BOX.search(text, start)):
-        return [Mark(only[1], Source.BOXED, *only.span())] if _is_readable(only[1]) else []
+        return [_widen(Mark(only[1], Source.BOXED, *only.span()), text)] if _is_readable(only[1]) else []
     groups: list[list[Mark]] = []
     for box in deque(_find_innermost(text, start, closed), maxlen=MAX_MARKS):
         if groups and _are_joined(groups[-1][-1], box, text):
             groups[-1].append(box)
         else:
             groups.append([box])
-    return [_join(group) for group in groups]
+    return [_widen(_join(group), text) for group in groups]
+
+
+def _widen(box: Mark, text: str) -> Mark:
+    r"""The box with what its formula makes of it: `-\boxed{3}`, `\boxed{3}\sqrt{2}`; under a root it is no answer."""
+    if _WITHIN.search(text, max(0, box.start - 20), box.start):
+        return box._replace(denied=True)
+    behind = _BEHIND.match(text, box.end)
+    negative = _NEGATIVE.search(text, max(0, box.start - 20), box.start) is not None
+    if not behind and not negative:
+        return box
+    content = f"{{{box.text}}}{behind[0]}" if behind else f"{{{box.text}}}"
+    return box._replace(text=f"-{content}" if negative else content, end=behind.end() if behind else box.end)
 
 
 def _find_innermost(text: str, start: int, closed: bool) -> Iterator[Mark]:

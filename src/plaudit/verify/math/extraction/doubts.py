@@ -1,27 +1,23 @@
 """Why a stated answer does not count: it is denied, taken back, hedged or contradicted.
 
-Reads cue words around an answer, no meaning: `CUES` says which words, where they must stand, and what they make of the
-answer. What else is offered beside an answer becomes a rival; whether a rival says the same as the answer is for the
-verdict to decide. It errs towards distrust: who wavers loses an answer, none gains one by luck.
+Reads cue words around an answer, no meaning: `CUES` says which words and where they must stand. What is offered beside
+an answer is found in `rivals`. It errs towards distrust: who wavers loses an answer, none gains one by luck.
 """
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
 from plaudit.verify.math.extraction.marks import Mark
-from plaudit.verify.numbers import NUMBER, Number, find_numbers
+from plaudit.verify.numbers import Number
 
 __all__ = [
     "CUES",
     "Cue",
     "Rejection",
-    "Rival",
     "denial_of_number",
     "denies_itself",
-    "find_rivals",
-    "hedges_of_number",
+    "find_second_thought",
     "is_corrected",
     "is_denied",
     "is_retracted",
@@ -37,21 +33,10 @@ class Rejection(StrEnum):
 
     NONE_FOUND = "no answer found"
     CONTRADICTED = "the response gives different final answers"
+    GUESSED = "the response does not stand behind its answer"
     HEDGED = "the response leaves a choice of answers"
     NEGATED = "the response says what the answer is not"
     RETRACTED = "the response takes its answer back"
-
-
-@dataclass(frozen=True, slots=True)
-class Rival:
-    """Another answer that the response offers, and what it makes of the answer if it differs.
-
-    `whole` is the statement that the rival begins, "2, 3" where the text is "2".
-    """
-
-    text: str
-    why: Rejection
-    whole: str = ""
 
 
 class Cue(NamedTuple):
@@ -64,8 +49,9 @@ class Cue(NamedTuple):
 
 _NOT = r"(?:\b(?:not|never|cannot|nicht|keine?|n['’]est pas|no es|neither|nor)\b|n['’]t\b|不是|并非|不为)"
 _WRONG = (
-    r"(?:wrong|incorrect|false|mistaken|untrue|invalid|a lie|a mistake|an error|nonsense|ruled out|rejected|excluded"
-    r"|discarded|extraneous|impossible|falsch|faux|incorrecto?)\b"
+    r"(?:wrong|incorrect|false|mistaken|untrue|invalid|a lie|a mistake|an error|a typo|nonsense|ruled out|rejected"
+    r"|excluded|discarded|extraneous|impossible|(?:a )?placeholder|(?:(?:just|only|merely) )?a (?:wild |random )?guess"
+    r"|falsch|faux|incorrecto?)\b"
     r"|不对|错"
 )
 _RIGHT = (
@@ -94,6 +80,7 @@ CUES: tuple[Cue, ...] = (
         r"|\b(?:false|wrong|untrue|incorrect|impossible|mistake|lie)\s+(?:that|to|if)"
         r"|\b(?:might|may|could|would|often|commonly|wrongly|mistakenly) (?:\w+ )?"
         r"(?:think|say|guess|believe|expect|assume)"
+        r"|\b(?:first|initially|originally|previously) (?:\w+ )?(?:thought|got|found|said|guessed|believed|assumed)"
         r"|\b(?:doubt|deny|denies|disagree|refute|nobody|no one|no-one|hardly|unlikely|never said))\b[^.!?\n]*$",
     ),
     _cue(
@@ -114,7 +101,7 @@ CUES: tuple[Cue, ...] = (
         "supposed",
         "before",
         r"\b(?:if|suppose|assume|assuming|whether|were)\s+(?:that\s+)?(?:(?:the|my|our|your)\s+)?(?:\w+\s)?"
-        r"(?:answer|it|result)\s+(?:is|was|were|be|would be)?\W*$",
+        r"(?:answer|it|result)(?:['’]s|\s+(?:is|was|were|be|would be))?\W*$",
     ),
     _cue("negation after", "after", rf"[^\w\n.!?]*{_IS}\s?(?:not|n['’]t)(?:\s+(?:\w+\s+){{0,2}}?{_RIGHT}|\W*(?:$|\n))"),
     _cue("does not work", "after", r"[^\w\n.!?]*(?:does|do|did|will|would)\s?(?:not|n['’]t)\s+"
@@ -123,31 +110,22 @@ CUES: tuple[Cue, ...] = (
     _cue("wrong after", "after", rf"[^\w\n]*(?:(?:(?:that|this|it|which|but it)(?:['’]s)?|and)\s+)?(?:{_IS}\s+)?"
          rf"(?:(?:a|an|the|completely|clearly|obviously|definitely|simply|just|still)\s+)?(?:{_WRONG})"),
     _cue("wrong remark", "after", rf"[^.!?\n]{{0,40}}?(?:[(,;–—-]|\bbut)\s*"
-         rf"(?:(?:that|this|it|which|he|she)(?:['’]s)?\s+)(?:{_IS}\s+)?(?:\w+ly\s+)?(?:{_WRONG}|not\s+(?:\w+ly\s+)?{_RIGHT})"),
+         rf"(?:(?:that|this|it|which|he|she)(?:['’]s)?\s+)(?:{_IS}\s+)?(?:(?:always|\w+ly)\s+)?(?:{_WRONG}|not\s+(?:\w+ly\s+)?{_RIGHT})"),
     _cue("answered with no", "after", r"[^\w\n.!]*\?+[^\w]*(?:no|nope|nah|wrong|not|never|nein|non)\b"),
     _cue("foreign negation after", "after",
          r"[^\w\n.!?]*(?:ist|est|es|ne)?\s?(?:nicht|pas|不对|不是|错)(?:\b|(?=\W|$))"),
-    _cue("denial inside", "inside", rf"{_NOT}|\b(?:wrong|incorrect|false|untrue|nonsense)\b|\bisn['’]?t\b"),
-    _cue("doubt inside", "inside", r"\b(?:maybe|perhaps|possibly|probably|unsure|guess)\b"),
+    _cue("crossed out", "after", r"[^\w\n]*?[❌✗]"),
+    _cue("denial inside", "inside", rf"{_NOT}|[❌✗]|\b(?:wrong|incorrect|false|untrue|nonsense)\b|\bisn['’]?t\b"),
+    _cue("doubt inside", "inside", r"\b(?:maybe|perhaps|possibly|probably|unsure|guess|with probability)\b|\?\W*$"),
 )  # fmt: skip
 _BEFORE = tuple(cue.pattern for cue in CUES if cue.where == "before")
 _INSIDE = tuple(cue.pattern for cue in CUES if cue.where == "inside")
 _AFTER = tuple(cue.pattern for cue in CUES if cue.where == "after")
 
-_CHOICE_WORD = (
-    r"(?:\b(?:or|alternatively|maybe|perhaps|possibly|oder|vielleicht|ou|peut-être|o|quizás?)\b|或者?|也许|可能)"
-)
-_CHOICE = re.compile(_CHOICE_WORD, re.IGNORECASE)
-_OPENING_CHOICE = re.compile(rf"\W*{_CHOICE_WORD}", re.IGNORECASE)
-_CHOICE_OF_NUMBERS = re.compile(
-    rf"{NUMBER}[^.=]{{0,30}}?(?:\b(?:or|oder|ou|o)\b|或)[^.=]{{0,30}}?{NUMBER}", re.IGNORECASE
-)
-_ROUGHLY = re.compile(r"\s*(?:about|approximately|approx|roughly|around|≈|\\approx|~|equivalently|in )", re.IGNORECASE)
-_NEXT_NUMBER = re.compile(rf"\s*(?:,|/|\||-|to\b|and\b|&)\s*(?:\w+\s)?({NUMBER})(?!\s*[-+*/=×\w])", re.IGNORECASE)
 _SECOND_THOUGHT = re.compile(
     r"\b(?:wait|actually|oops|sorry|correction|correcting|corrected|i mean|on second thought|on reflection"
-    r"|thinking again|hold on|hmm+|no(?=[,.]|\s*$)|nope|(?:just )?(?:kidding|joking)|warte|moment|attends"
-    r"|en fait|espera|perdón)\b|等等|不对|等一下",
+    r"|thinking again|hold on|(?:edit|update)(?=:)|hmm+|no(?=[,.]|\s*$)|nope|(?:just )?(?:kidding|joking)|warte"
+    r"|moment|attends|en fait|espera|perdón)\b|等等|不对|等一下",
     re.IGNORECASE,
 )
 _TAKEN_BACK = re.compile(
@@ -165,7 +143,7 @@ _WORDS = """
     suppose assume assuming whether were might may could would often commonly wrongly mistakenly lie reject rejects
     rejected rejecting discard discards discarded discarding exclude excludes excluded excluding eliminate eliminates
     eliminated eliminating dismiss dismisses dismissed dismissing rule rules ruled ruling invalid error nonsense
-    extraneous falsch faux incorrecto
+    extraneous falsch faux incorrecto placeholder guess typo initially originally previously
 """
 _CUE_WORDS = frozenset(
     f"{opening}{word}{closing}"
@@ -173,11 +151,11 @@ _CUE_WORDS = frozenset(
     for opening in ("", "(", "[", "{", "**")
     for closing in ("", ".", ",", ":", ";", "!", "?", ")", "]", "}", "**", "$", ").", "},")
 )
-_WORDLESS = ("n't", "n’t", "不", "并非", "错")  # denials that are parts of words
+_WORDLESS = ("n't", "n’t", "不", "并非", "错", "❌", "✗")  # denials that are no words of their own
 _INSIDE_CUES = (
     "not", "n't", "n’t", "never", "kein", "nicht", "n'est", "n’est", "no es", "不是", "并非", "不为", "nor", "neither",
     "wrong", "false", "incorrect", "untrue", "nonsense", "isnt", "maybe", "perhaps", "possibly", "probably", "unsure",
-    "guess",
+    "guess", "?", "with prob", "❌", "✗",
 )  # fmt: skip
 _BACK_CUES = (
     "scratch", "wrong", "mistake", "incorrect", "not right", "not correct", "not true", "false", "error", "untrue",
@@ -186,11 +164,15 @@ _BACK_CUES = (
 )  # fmt: skip
 _THOUGHT_CUES = (
     "wait", "actually", "oops", "sorry", "correcti", "corrected",
-    "i mean", "second thought", "reflection", "thinking again",
+    "i mean", "second thought", "reflection", "thinking again", "edit:", "update:",
     "hold on", "hmm", "no,", "no.", "nope", "kidding", "joking", "warte", "moment", "attends", "en fait", "espera",
     "perdón", "等", "不对",
 )  # fmt: skip
-_SENTENCE_END = re.compile(r"[.!?](?=\s|$)|[。！？\n]")
+# "You may think it is 15, but it is 14"; in "nothing but 14" the word denies.
+_CLAUSE_START = re.compile(
+    r"[.!?](?=\s|$)|[。！？\n]|(?<!nothing)(?<!anything)(?<!everything)(?<!\ball)(?<!number)(?<!value),?\s+but\b",
+    re.IGNORECASE,
+)
 _DIGIT = re.compile(r"\d")
 _BACK_WINDOW = 400
 
@@ -213,10 +195,15 @@ def is_retracted(mark: Mark, text: str) -> bool:
     lowered = after.lower()
     if _has(lowered, _BACK_CUES) and _TAKEN_BACK.search(after, 0, _BACK_WINDOW):
         return True
-    if not _has(lowered, _THOUGHT_CUES) or _DIGIT.search(mark.text):
+    if _DIGIT.search(mark.text):
         return False
-    cue = _SECOND_THOUGHT.search(after)
+    cue = find_second_thought(after)
     return cue is not None and _RESTATED.search(after, cue.end()) is not None
+
+
+def find_second_thought(after: str) -> re.Match[str] | None:
+    """The words of a text with which its author thinks again."""
+    return _SECOND_THOUGHT.search(after) if _has(after.lower(), _THOUGHT_CUES) else None
 
 
 def is_corrected(earlier: Mark, last: Mark, text: str) -> bool:
@@ -225,27 +212,9 @@ def is_corrected(earlier: Mark, last: Mark, text: str) -> bool:
     return bool(_SECOND_THOUGHT.search(text, start, end) or _TAKEN_BACK.search(text, start, end))
 
 
-def find_rivals(mark: Mark, text: str) -> list[Rival]:
-    """The numbers that the text offers after an answer: beside it, as a choice, or on second thought."""
-    after = text[mark.end : mark.end + FOLLOWING]
-    if not _DIGIT.search(after):
-        return []
-    rivals = [Rival(number.text, Rejection.HEDGED) for number in _find_beside(after)]
-    thinks_again = _has(after.lower(), _THOUGHT_CUES) and _DIGIT.search(mark.text)
-    cue = _SECOND_THOUGHT.search(after) if thinks_again else None
-    numbers = find_numbers(after[cue.end() :]) if cue else []
-    return rivals + [Rival(number.text, Rejection.RETRACTED) for number in numbers[-1:]]
-
-
 def denial_of_number(text: str, number: Number) -> bool:
     """Whether the text says "not" of this number."""
     return _is_denied_at(text, number.start, number.end)
-
-
-def hedges_of_number(sentence: str, number: Number, numbers: list[Number]) -> list[Rival]:
-    """The other numbers of a sentence that leaves a choice between numbers."""
-    others = [other.text for other in numbers if other.value != number.value]
-    return [Rival(other, Rejection.HEDGED) for other in others] if _CHOICE_OF_NUMBERS.search(sentence) else []
 
 
 def _is_denied_at(text: str, start: int, end: int) -> bool:
@@ -255,7 +224,7 @@ def _is_denied_at(text: str, start: int, end: int) -> bool:
         return False
     if any(pattern.match(after) for pattern in _AFTER):
         return True
-    clause = _SENTENCE_END.split(before)[-1]
+    clause = _CLAUSE_START.split(before)[-1]
     return any(pattern.search(clause) for pattern in _BEFORE)
 
 
@@ -270,16 +239,3 @@ def _has_cue(before: str, after: str) -> bool:
     """Whether any word of denial stands around an answer, which is quick to see and mostly not so."""
     lowered = f"{before} {after}".lower()
     return not _CUE_WORDS.isdisjoint(lowered.split()) or "?" in after[:4] or _has(lowered, _WORDLESS)
-
-
-def _find_beside(after: str) -> list[Number]:
-    """The numbers offered beside an answer, in its sentence or in an "Or 5." after it."""
-    sentence, *rest = _SENTENCE_END.split(after[:400], maxsplit=1)
-    beside = _NEXT_NUMBER.match(sentence)
-    others = find_numbers(beside[1]) if beside else []
-    choice = _CHOICE.search(sentence)
-    if choice and not _ROUGHLY.match(sentence, choice.end()):
-        others += find_numbers(sentence[choice.end() :])
-    if rest and (choice := _OPENING_CHOICE.match(rest[0])):
-        others += find_numbers(_SENTENCE_END.split(rest[0][choice.end() :], maxsplit=1)[0])
-    return others

@@ -17,7 +17,7 @@ _NOUN = (
 )
 _DENIED = (
     r"(?P<denied>\b(?:is|are|was|were|would|can|could)\s?(?:n['’]t|not)\b|\bcannot\b|\bn['’]est\s+pas\b"
-    r"|\b(?:ist|lautet)\s+nicht\b|\bno\s+es\b|不是|并非|不为)"
+    r"|\b(?:might|may|could)\s+(?:\w+\s+)?be\b(?=\s+[-\d\\$])|\b(?:ist|lautet)\s+nicht\b|\bno\s+es\b|不是|并非|不为)"
 )
 _VERB = r"\b(?:is|are|was|be|equals|est|ist|lautet|beträgt|es)\b|(?:应该|应当|就)?[是为為]|等于"
 _PHRASE = re.compile(
@@ -29,19 +29,21 @@ _PHRASE = re.compile(
 _LABEL = re.compile(r"^[ \t*_#>]{0,8}A[ \t]?:", re.MULTILINE)
 _LEAD = re.compile(
     r"(?:[\s:：=*_}\"'“]"
-    r"|\b(?:therefore|thus|hence|then|simply|just|indeed|clearly|exactly|equal to|given by)\b[\s,:]*)*",
+    r"|\b(?:therefore|thus|hence|then|simply|just|indeed|clearly|exactly|equal to|given by"
+    r"|approximately|approx\.?|about|roughly|around)\b[\s,:]*)*",
     re.IGNORECASE,
 )
 _CLAUSE_END = re.compile(
     r"\s*(?:;|,(?:\s|$)|[，；]|\s[(]|\s[-–—]+\s"
-    r"|\b(?:because|since|which|where|when|but|as|so|if|wait|actually|car|weil|da|porque|因为)\b)",
+    r"|\b(?:because|since|which|where|when|but|as|so|if|rather than|instead of|wait|actually"
+    r"|car|weil|da|porque|因为)\b)",
     re.IGNORECASE,
 )
 # "The final answer is: the number of points is 19" says its answer behind the last verb.
 _COPULA = re.compile(
     r".*(?:\b(?:is|are|was|equals|est|vaut|ist|lautet|beträgt|es)\b|[是为])[\s:：]*", re.IGNORECASE | re.DOTALL
 )
-_BRACKETED = re.compile(r"\{[^{}]*\}|(?:^|(?<=\W))[(\[](?!\s*[^\W\d_]{2})[^()\[\]]*[)\]]")
+_BRACKETED = re.compile(r"\{[^{}]*\}|(?:^|(?<=\W))[(\[](?!\s*[^\W\d_]{2}|[^()\[\]]*\s[^\W\d_]{3})[^()\[\]]*[)\]]")
 _NOUNS = (
     "answer",
     "option",

@@ -40,6 +40,8 @@ EVIDENCE: tuple[Evidence, ...] = (
     _before("complement of a verb of being", 4, rf"\b{_BE}{_ADVERBS}(?:\s+a total of)?"),
     _before("amount of something", 3, r"\b(?:an?|the) (?:\w+ ){0,2}"
             r"(?:total|sum|amount|average|speed|area|value|rate) of"),
+    _before("what remains or comes of it", 6, r"(?:,|\band) (?:leaving|making|giving|resulting in|yielding)"
+            r"(?: \w+ with)?(?: only| just)?(?: a total of)?|\bfor a (?:grand )?total of"),
     _before("given quantity", -3, r"\b(?:all|the|these|those|both|every|each|any|other|first|last|next|his|her"
             r"|their|its)"),
     _before(
@@ -51,7 +53,7 @@ EVIDENCE: tuple[Evidence, ...] = (
     _before("object of an infinitive or participle", -2, r"\b(?:to \w+|\w{2,}ing)(?: \w+)?"),
     _before("subordinate clause", -6, r"\b(?:since|because|when|while|if|where|who|which|given|so that)\b[^,;:]*"),
     _before("bound", BOUND, r"\bthan(?: or equal to)?|\bor equal to|\bat (?:least|most)|\bup to|\bbounded by"
-            r"|\bexceeding"),
+            r"|\bexceeding|\b(?:answer|number|result) (?:starts?|begins?|ends?) (?:with|in)"),
     _before("operand", BOUND, r"\b(?:square|cube|root|double|twice|half|triple|reciprocal|inverse|opposite)"
             r"(?: of)?"),
     _after("open end", BOUND, r"(?:\s+\w+)?\s+or (?:more|less|fewer|greater|above|below|higher|lower)\b"),
@@ -59,7 +61,7 @@ EVIDENCE: tuple[Evidence, ...] = (
 )  # fmt: skip
 _BOUND_CUES = (
     "square of", "cube", "root", "double", "twice", "half", "triple", "reciproc", "inverse", "opposite",
-    "than", "equal to", "at least", "at most", "up to", "bounded", "exceed", " or ",
+    "than", "equal to", "at least", " with ", " in ", "at most", "up to", "bounded", "exceed", " or ",
 )  # fmt: skip
 
 

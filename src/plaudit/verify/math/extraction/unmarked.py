@@ -34,6 +34,11 @@ _LEADING = re.compile(
 _LABEL = re.compile(
     r"\b(?:(?:the|my|our|final|correct|end)\s)*[^\W\d_]{3,}(?:\s\d+)?\s?:(?=\s*[-\d\\$])", re.IGNORECASE
 )
+_REFERENCE = re.compile(
+    r"\b(?:problem|question|exercise|chapter|section|figure|equation|step|example|table|confidence|difficulty"
+    r"|certainty)s?\W{0,3}(?:number |level |no\.? |is )?$",
+    re.IGNORECASE,
+)
 _OUTPUT = re.compile(r"```output\s+([^\n`]{1,100})\s+```")
 _BOLD = re.compile(r"(?<![\w)}\]])\*\*(?P<bold>[^*\n]{1,60})\*\*(?!\s*:)|\\textbf\s?\{(?P<latex>[^{}\n]{1,60})\}")
 _LABELLING = re.compile(r":\s*$|^(?:step|case|part|final|answer|solution|note|given|problem|method)\b", re.IGNORECASE)
@@ -138,6 +143,8 @@ def _find_closing(text: str, policy: MathPolicy) -> Mark | None:
     """What the last sentence with a formula or a number ends on."""
     for start, end in reversed(list(split_statements(text))):
         sentence = text[start:end]
+        if text.startswith(("?", "？"), end):  # asks, and states nothing
+            continue
         if mark := _find_ending(sentence, policy):
             return Mark(mark.text, mark.source, start + mark.start, start + mark.end, whole=sentence.strip())
     return None
@@ -149,7 +156,7 @@ def _find_ending(sentence: str, policy: MathPolicy) -> Mark | None:
         return formula
     if not policy.last_number:
         return None
-    numbers = find_numbers(sentence)
+    numbers = [number for number in find_numbers(sentence) if not _is_reference(sentence, number)]
     if not numbers:
         return None
     if equated := find_equated_numbers(sentence):
@@ -160,6 +167,11 @@ def _find_ending(sentence: str, policy: MathPolicy) -> Mark | None:
     if number is None or _is_operand(sentence, number):
         return Mark(_strip_lead(sentence.strip()), Source.WHOLE, 0, len(sentence))
     return Mark(number.text, Source.NUMBER, number.start, number.end)
+
+
+def _is_reference(sentence: str, number: Number) -> bool:
+    """Whether a number only says which problem or step is meant, or how sure the author is."""
+    return _REFERENCE.search(sentence, max(0, number.start - 40), number.start) is not None
 
 
 def _find_expression(sentence: str) -> Mark | None:

@@ -33,6 +33,7 @@ _POINTED = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3})+,\d+(?![\d.,])")  # 1.234,
 _APOSTROPHES = re.compile(r"(?<![\d'])\d{1,3}(?:'\d{3})+(?!['\d])")  # 1'234'567
 _NEGATIVE = re.compile(r"(?:minus|negative)\s+(?=[\d\\])", re.IGNORECASE)
 _MIXED = re.compile(r"(-?\d+)\s?(?:and|\\text\{\s?and\s?\})\s?(?:(\d+)/(\d+)|\\frac\s?\{(\d+)\}\s?\{(\d+)\})")
+_RAISED_IN_WORDS = re.compile(r"(?<=[\d)])\s+(squared|cubed)\b")
 _ROW = re.compile(r"\\\\(?:\[-?\d+(?:\.\d+)?(?:pt|em|ex|mm)\])?")
 # Patterns begin with a character where they can, even if that takes a look behind: such a character is found fast.
 _NOTHING = re.compile(
@@ -122,6 +123,7 @@ def _unify_plain(text: str) -> str:
         text = _NEGATIVE.sub("-", text, count=1) if _NEGATIVE.match(text) else text
         text = _JOINED_NUMBERS.sub(r"\1 and \2", text) if _JOINED_NUMBERS.fullmatch(text) else text
         text = _TO.sub(r"\1:\2", text) if _TO.fullmatch(text) else text
+        text = _RAISED_IN_WORDS.sub(lambda found: "^2" if found[1] == "squared" else "^3", text)
     return _ORDINAL.sub("", text) if text[-2:] in _ORDINALS else text
 
 
