@@ -21,6 +21,7 @@ SLOW = (
     "tests/training/batches/",
     "tests/training/tasks/",
     "tests/training/sampling/",
+    "tests/training/learning/test_against_trl.py",
     "tests/training/learning/test_critic.py",
     "tests/training/learning/test_token_rewards.py",
     "tests/training/reporting/test_curves.py",
@@ -35,6 +36,7 @@ SLOW = (
     "tests/engine/test_cached_scores.py",
     "tests/engine/endpoint/",
     "tests/test_docs.py::test_every_example_of_the_page_runs",
+    "tests/dialects/test_export_in_trl.py",
     "tests/systems/test_twinkle_training.py",
     "tests/systems/test_agent_tunix_training.py",
     "tests/sandbox/test_harms.py",
@@ -61,6 +63,14 @@ SLOW = (
     "tests/test_public_line.py::test_a_users_script",
     "tests/test_public_line.py::test_a_mistake",
 )
+
+
+def pytest_ignore_collect(collection_path, config):
+    """The quick loop does not even import a slow file: many of them import torch, TRL or Ray."""
+    if config.option.markexpr != "not slow":
+        return None
+    place = collection_path.relative_to(config.rootpath).as_posix() + ("/" if collection_path.is_dir() else "")
+    return True if place.startswith(tuple(part for part in SLOW if "::" not in part)) else None
 
 
 def pytest_collection_modifyitems(items):

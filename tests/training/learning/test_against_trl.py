@@ -9,7 +9,9 @@ from trl import GRPOConfig, GRPOTrainer
 
 from plaudit.training.advantages.estimators import GDPOAdvantage, GRPOAdvantage
 from plaudit.training.learning.losses import LOSSES, Anchors, policy_loss
+from plaudit.training.learning.off_policy import keep_on_policy
 from plaudit.training.model.tiny import tiny_policy
+from tests.training.learning.test_losses import random_batch
 
 REWARDS = [1.0, 0.0, 0.5, 1.0, None, 0.2, 0.9, -1.0]
 BREVITY = [0.1, 0.4, 0.4, 0.0, None, 3.0, 1.0, 2.0]
@@ -103,3 +105,12 @@ def test_losses_and_gradients_are_those_of_trl(trainer, scored, name):
     parameters = list(trainer.model.parameters())
     for mine, their in zip(torch.autograd.grad(ours, parameters), torch.autograd.grad(theirs, parameters), strict=True):
         assert torch.allclose(mine, their, atol=1e-6, rtol=1e-4)
+
+
+def test_responses_left_behind_are_masked_as_there():
+    now, _, sampler, advantages, mask = random_batch(1)
+    sampler = sampler + torch.tensor([[1.0], [0.0], [1.0], [0.0], [1.0]])
+    theirs = GRPOTrainer.get_off_policy_mask(advantages, now, sampler, mask, 0.2)
+    ours = keep_on_policy(now, sampler, advantages, mask, 0.2)
+    assert torch.equal(ours, theirs.expand_as(ours).float())
+    assert 0 < int(ours.sum()) < ours.numel()

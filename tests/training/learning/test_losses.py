@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 import torch
-from trl.trainer.grpo_trainer import GRPOTrainer
 
 from plaudit import RewardOutput, Tokens, Trajectory
 from plaudit.errors import InvalidAdvantage, InvalidSettings
@@ -22,7 +21,7 @@ from plaudit.training.learning.losses import (
     token_weights,
     value_loss,
 )
-from plaudit.training.learning.off_policy import importance_weights, keep_on_policy
+from plaudit.training.learning.off_policy import importance_weights
 from plaudit.training.learning.updater import keep_top
 from plaudit.training.model.tiny import tiny_policy
 
@@ -357,15 +356,6 @@ def test_sequence_weights_are_products_and_rejection_leaves_extremes_out():
     inside = (plain <= 1.3) & (plain >= 1 / 1.3)
     assert torch.equal(rejected, torch.where(inside, plain, torch.zeros_like(plain)))
     assert 0 < int(inside.sum()) < inside.numel()
-
-
-def test_responses_left_behind_are_masked_as_in_trl():
-    now, _, sampler, advantages, mask = random_batch(1)
-    sampler = sampler + torch.tensor([[1.0], [0.0], [1.0], [0.0], [1.0]])
-    theirs = GRPOTrainer.get_off_policy_mask(advantages, now, sampler, mask, 0.2)
-    ours = keep_on_policy(now, sampler, advantages, mask, 0.2)
-    assert torch.equal(ours, theirs.expand_as(ours).float())
-    assert 0 < int(ours.sum()) < ours.numel()
 
 
 def test_the_corrected_kl_is_weighed_by_the_ratio():
