@@ -6,17 +6,20 @@ import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 import plaudit
+from plaudit.cli.app import COMMANDS
 from tests.conftest import SLOW
 from tests.pages import PAGES, blocks, page_name
 
 ROOT = Path(plaudit.__file__).parent
 PROJECT = Path(__file__).parent.parent
+COMMAND_MODULES = {f"plaudit.cli.{place.partition(':')[0]}" for place in COMMANDS.values()}
 
 LAYERS: list[set[str]] = [
     {"errors", "examples", "frames", "version"},
@@ -120,6 +123,7 @@ def test_dialects_know_nothing_of_each_other():
         assert all(each.rpartition(".")[2].startswith(system) for each in imported)
 
 
+@cache
 def loaded_by(statement: str) -> set[str]:
     code = f"{statement}\nimport sys; print('\\n'.join(sys.modules))"
     return set(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split())
@@ -132,7 +136,12 @@ def test_importing_plaudit_is_light(heavy):
 
 @pytest.mark.parametrize("heavy", ["torch", "transformers", "numpy", "ray", "pyarrow", "sympy"])
 def test_the_command_line_starts_without_what_only_some_commands_need(heavy):
-    assert heavy not in loaded_by("import plaudit.cli.app")
+    assert heavy not in loaded_by(f"import plaudit.cli, {', '.join(sorted(COMMAND_MODULES))}")
+
+
+def test_a_command_imports_no_other():
+    loaded = loaded_by("from plaudit.cli import main\ntry: main(['version', '--help'])\nexcept SystemExit: pass")
+    assert loaded & COMMAND_MODULES == {"plaudit.cli.system.version"}
 
 
 def test_packages_within_plaudit_are_there_without_importing_each():

@@ -3,26 +3,6 @@
 Nothing here needs torch or a model: an episode only needs a sampler that continues token ids.
 """
 
-from plaudit.agents.agent import Agent, run_executor
-from plaudit.agents.environment import AgentInstance
-from plaudit.agents.episode import Episode, EpisodeLimits, Player, Segment
-from plaudit.agents.executor import AgentExecutor
-from plaudit.agents.generation import Action, ActionSampler, SamplingParams, get_param
-from plaudit.agents.lockstep import ActionRequest, LockstepSampler
+import lazy_loader
 
-__all__ = [
-    "Action",
-    "ActionRequest",
-    "ActionSampler",
-    "Agent",
-    "AgentExecutor",
-    "AgentInstance",
-    "Episode",
-    "EpisodeLimits",
-    "LockstepSampler",
-    "Player",
-    "SamplingParams",
-    "Segment",
-    "get_param",
-    "run_executor",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

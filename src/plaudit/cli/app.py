@@ -4,67 +4,76 @@ Exit codes: 0 done; 1 done, but something did not pass; 2 the input or the comma
 130 stopped by Ctrl-C. A traceback is shown only with `--debug`.
 """
 
+import importlib
 import io
 import sys
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 from typer.exceptions import TyperException
 
 from plaudit.cli.console import print_message, reserve_stdout
-from plaudit.cli.rewards import catalogue, check, init, test
-from plaudit.cli.scoring import explain, score, summary
-from plaudit.cli.system import doctor, run_code, verify, version
-from plaudit.cli.training import evaluate, merge, sample, train
+from plaudit.cli.system.version import version
 from plaudit.errors import PlauditError
 
-__all__ = ["app", "main"]
+__all__ = ["main"]
 
 DONE, BAD_INPUT, BUG, INTERRUPTED = 0, 2, 70, 130
 
-app = typer.Typer(
-    name="plaudit",
-    help="Write reward functions for RL of language models once; test them, score with them, train with them.",
-    epilog="Any command takes --debug, which shows where an error came from.",
-    context_settings={"help_option_names": ["-h", "--help"]},
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-)
-COMMANDS: dict[str, Callable[..., int | None]] = {
-    "init": init.init,
-    "score": score.score,
-    "summary": summary.summary,
-    "explain": explain.explain,
-    "test": test.test_command,
-    "check": check.check,
-    "train": train.train,
-    "eval": evaluate.evaluate,
-    "sample": sample.sample,
-    "merge": merge.merge,
-    "verify": verify.verify,
-    "run-code": run_code.run_code,
-    "doctor": doctor.doctor,
-    "version": version.version,
+ABOUT = "Write reward functions for RL of language models once; test them, score with them, train with them."
+COMMANDS = {
+    "init": "rewards.init:init",
+    "score": "scoring.score:score",
+    "summary": "scoring.summary:summary",
+    "explain": "scoring.explain:explain",
+    "test": "rewards.test:test_command",
+    "check": "rewards.check:check",
+    "rewards": "rewards.catalogue:app",
+    "train": "training.train:train",
+    "eval": "training.evaluate:evaluate",
+    "sample": "training.sample:sample",
+    "merge": "training.merge:merge",
+    "verify": "system.verify:verify",
+    "run-code": "system.run_code:run_code",
+    "doctor": "system.doctor:doctor",
+    "version": "system.version:version",
 }
-for name, command in COMMANDS.items():
-    app.command(name)(reserve_stdout()(command))
-app.add_typer(catalogue.app, name="rewards")
+"""Every command and where it is found: a function, or a command line of its own."""
+
+
+def _build(arguments: Sequence[str]) -> typer.Typer:
+    """The command line with the command that is asked for, or with all of them, so that no other is imported."""
+    app = typer.Typer(
+        name="plaudit",
+        help=ABOUT,
+        epilog="Any command takes --debug, which shows where an error came from.",
+        context_settings={"help_option_names": ["-h", "--help"]},
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+    )
+    app.callback()(_options)
+    for name in arguments[:1] if arguments and arguments[0] in COMMANDS else COMMANDS:
+        module, _, function = COMMANDS[name].partition(":")
+        command = getattr(importlib.import_module(f"plaudit.cli.{module}"), function)
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, name=name)
+        else:
+            app.command(name)(reserve_stdout()(command))
+    return app
 
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        version.version()
+        version()
         raise typer.Exit
 
 
-@app.callback()
-def options(
+def _options(
     show_version: Annotated[
         bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Show the version and exit.")
     ] = False,
-) -> None:
-    """Write reward functions for RL of language models once; test them, score with them, train with them."""
+) -> None: ...
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -78,7 +87,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _run(arguments: list[str], *, debug: bool) -> int:
     try:
-        return int(app(arguments, standalone_mode=False, prog_name="plaudit") or DONE)
+        return int(_build(arguments)(arguments, standalone_mode=False, prog_name="plaudit") or DONE)
     except TyperException as error:
         context: typer.Context | None = getattr(error, "ctx", None)
         command = context.command_path if context else "plaudit"

@@ -12,7 +12,7 @@ from typing import Any
 from plaudit.contract.output import RewardOutput
 from plaudit.dialects.completions import TextCompletionsReward, is_completions_function
 from plaudit.dialects.dialect import Dialect, ForeignReward, parameters
-from plaudit.dialects.packages.agent_tunix_rewards import ANSWERS
+from plaudit.dialects.standins import Later, Packages
 from plaudit.trajectory import Trajectory
 
 __all__ = ["DIALECTS", "STAND_INS", "AgentTunixReward"]
@@ -61,9 +61,11 @@ DIALECTS = (
     Dialect("agent_tunix", _TITLE, _HOME, TextCompletionsReward, resembles=is_completions_function),
     Dialect("tunix", "Tunix function", frozenset({"tunix"}), TextCompletionsReward, resembles=is_completions_function),
 )
-STAND_INS: dict[str, dict[str, object]] = {
-    **ANSWERS,
-    "tunix": {},
-    "tunix.rl.agentic.rewards.reward": {"register": _register},
-    "tunix.rl.agentic.rewards.reward_types": {"RewardOutput": RewardOutput},
+STAND_INS: Packages = {
+    "agent_tunix": Later("plaudit.dialects.packages.agent_tunix_rewards", "ANSWERS"),
+    "tunix": {
+        "tunix": {},
+        "tunix.rl.agentic.rewards.reward": {"register": _register},
+        "tunix.rl.agentic.rewards.reward_types": {"RewardOutput": RewardOutput},
+    },
 }

@@ -9,6 +9,7 @@ from typing import Any
 
 from plaudit.columns import our_name
 from plaudit.dialects.dialect import Dialect, ForeignReward, parameters
+from plaudit.dialects.standins import Packages
 from plaudit.errors import InvalidTrajectory, did_you_mean
 from plaudit.trajectory import Trajectory
 
@@ -48,6 +49,8 @@ def _recognises(candidate: Any) -> bool:
 
 
 DIALECTS = (Dialect("areal", "AReaL function", frozenset({"areal"}), ArealReward, recognises=_recognises),)
-STAND_INS: dict[str, dict[str, object]] = {
-    "areal.utils": {"logging": SimpleNamespace(getLogger=lambda name=None, *_: logging.getLogger(name))},
+STAND_INS: Packages = {
+    "areal": {
+        "areal.utils": {"logging": SimpleNamespace(getLogger=lambda name=None, *_: logging.getLogger(name))},
+    }
 }

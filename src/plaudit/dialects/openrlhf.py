@@ -11,11 +11,10 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from plaudit.agents import AgentExecutor, AgentInstance
 from plaudit.columns import FOREIGN_NAMES
 from plaudit.contract.output import RewardOutput, Status, as_number
 from plaudit.dialects.dialect import Dialect, ForeignBatchReward, file_of, parameters, required
-from plaudit.dialects.packages.openrlhf_math import ANSWERS
+from plaudit.dialects.standins import Later, Packages
 from plaudit.errors import InvalidOutput, did_you_mean
 from plaudit.trajectory import Trajectory
 
@@ -144,11 +143,4 @@ def _recognises(candidate: Any) -> bool:
 DIALECTS = (
     Dialect("openrlhf", "OpenRLHF reward file", frozenset({"openrlhf"}), OpenRLHFReward, recognises=_recognises),
 )
-STAND_INS: dict[str, dict[str, object]] = {
-    **ANSWERS,
-    "openrlhf.utils.agent": {
-        "AgentExecutorBase": AgentExecutor,
-        "AgentInstanceBase": AgentInstance,
-        "MultiTurnAgentExecutor": AgentExecutor,
-    },
-}
+STAND_INS: Packages = {"openrlhf": Later("plaudit.dialects.packages.openrlhf_utils", "ANSWERS")}

@@ -11,6 +11,7 @@ from typing import Any
 
 from plaudit.contract.output import RewardOutput
 from plaudit.dialects.dialect import Dialect, ForeignBatchReward, ForeignReward, parameters
+from plaudit.dialects.standins import Packages
 from plaudit.errors import InvalidOutput
 from plaudit.trajectory import Trajectory
 
@@ -99,4 +100,4 @@ DIALECTS = (
     Dialect("slime", "slime function", _HOME, SlimeReward, recognises=_recognises),
     Dialect("slime", "slime group function", _HOME, SlimeGroupReward, recognises=_recognises_group),
 )
-STAND_INS: dict[str, dict[str, object]] = {"slime.utils.types": {"Sample": Sample}}
+STAND_INS: Packages = {"slime": {"slime.utils.types": {"Sample": Sample}}}

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType, TracebackType
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias, cast
 
 from plaudit.errors import MissingPackage, did_you_mean
 
-__all__ = ["Answers", "Later", "Missing", "StandIns"]
+__all__ = ["Answers", "Later", "Missing", "Packages", "StandIns"]
 
 Answers: TypeAlias = Mapping[str, Mapping[str, object]]
 """Module name → the names in it and what they are: `{"flux.rewards": {"RewardOutput": RewardOutput}}`."""
@@ -33,6 +33,10 @@ class Later:
     def get(self) -> object:
         """The object itself."""
         return getattr(importlib.import_module(self.module), self.name)
+
+
+Packages: TypeAlias = Mapping[str, Answers | Later]
+"""A package's name → the answers for its modules, or where these are found once a file asks for the package."""
 
 
 class Missing(type):
@@ -80,12 +84,8 @@ class Missing(type):
 class StandIns(MetaPathFinder, Loader, AbstractContextManager["StandIns"]):
     """While entered, imports of the answered packages succeed; afterwards no trace of them is left."""
 
-    def __init__(self, answers: Answers) -> None:
-        self.answers = answers
-        self.roots = {name.partition(".")[0] for name in answers}
-        self.packages = {
-            ".".join(parts[:end]) for name in answers for parts in [name.split(".")] for end in range(1, len(parts))
-        }
+    def __init__(self, packages: Packages) -> None:
+        self.packages = dict(packages)
 
     def __enter__(self) -> "StandIns":
         sys.meta_path.append(self)
@@ -106,17 +106,16 @@ class StandIns(MetaPathFinder, Loader, AbstractContextManager["StandIns"]):
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         root = fullname.partition(".")[0]
-        if root not in self.roots or not self._is_absent(root):
+        if root not in self.packages or not self._is_absent(root):
             return None
-        if fullname in self.answers or fullname in self.packages or self._is_ours(sys.modules.get(root)):
+        if self._has_module(fullname) or self._is_ours(sys.modules.get(root)):
             return ModuleSpec(fullname, self, is_package=True)
         return None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         module = _StandIn(spec.name, f"Plaudit's answers for {spec.name}, which is not installed.")
-        vars(module).update(
-            {name: each for name, each in self.answers.get(spec.name, {}).items() if not isinstance(each, Later)}
-        )
+        names = self.answers(spec.name).get(spec.name, {})
+        vars(module).update({name: each for name, each in names.items() if not isinstance(each, Later)})
         return module
 
     def exec_module(self, module: ModuleType) -> None:
@@ -124,15 +123,25 @@ class StandIns(MetaPathFinder, Loader, AbstractContextManager["StandIns"]):
 
     def look_up(self, module: str, name: str) -> object:
         """What a name stands for that a module does not hold yet."""
-        inner = f"{module}.{name}"
-        if inner in self.answers or inner in self.packages:
+        if self._has_module(f"{module}.{name}"):
             raise AttributeError(name)  # the import system then imports the submodule
-        answers = self.answers.get(module, {})
-        answer = answers.get(name)
+        names = self.answers(module).get(module, {})
+        answer = names.get(name)
         if isinstance(answer, Later):
             return answer.get()
-        hint = did_you_mean(name, answers)
+        hint = did_you_mean(name, names)
         return Missing(name, (), {"missing": name, "where": module, "hint": hint, "__module__": module})
+
+    def answers(self, module: str) -> Answers:
+        """The answers of a module's package."""
+        root = module.partition(".")[0]
+        answers = self.packages[root]
+        if isinstance(answers, Later):
+            answers = self.packages[root] = cast("Answers", answers.get())
+        return answers
+
+    def _has_module(self, name: str) -> bool:
+        return any(each == name or each.startswith(f"{name}.") for each in self.answers(name))
 
     def _is_absent(self, root: str) -> bool:
         """True when the package is ours, unknown, or a mere folder without an `__init__.py`."""

@@ -5,6 +5,7 @@ from typing import Any
 
 from plaudit.dialects.completions import TextCompletionsReward, is_completions_class
 from plaudit.dialects.dialect import Dialect
+from plaudit.dialects.standins import Packages
 
 __all__ = ["DIALECTS", "STAND_INS"]
 
@@ -24,13 +25,15 @@ _REWARDS: dict[str, object] = {"ORM": ORM, "AsyncORM": ORM, "orms": {}, "rm_plug
 DIALECTS = (
     Dialect("swift", "ms-swift ORM", frozenset({"swift"}), TextCompletionsReward, resembles=is_completions_class),
 )
-STAND_INS: dict[str, dict[str, object]] = {
-    "swift.rewards": _REWARDS,
-    "swift.rewards.orm": _REWARDS,
-    "swift.plugin": _REWARDS,
-    "swift.plugin.orm": _REWARDS,
-    "swift.plugin.multi_turn": {"multi_turns": {}},
-    "swift.rollout.multi_turn": {"multi_turns": {}},
-    "swift.rollout.gym_env": {"envs": {}, "context_managers": {}},
-    "swift.utils": {"get_logger": logging.getLogger},
+STAND_INS: Packages = {
+    "swift": {
+        "swift.rewards": _REWARDS,
+        "swift.rewards.orm": _REWARDS,
+        "swift.plugin": _REWARDS,
+        "swift.plugin.orm": _REWARDS,
+        "swift.plugin.multi_turn": {"multi_turns": {}},
+        "swift.rollout.multi_turn": {"multi_turns": {}},
+        "swift.rollout.gym_env": {"envs": {}, "context_managers": {}},
+        "swift.utils": {"get_logger": logging.getLogger},
+    }
 }

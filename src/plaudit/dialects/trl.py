@@ -14,6 +14,7 @@ from plaudit.contract.output import RewardOutput
 from plaudit.dialects.completions import CompletionsReward, is_completions_class, is_completions_function
 from plaudit.dialects.dialect import Dialect, method_parameters, parameters, required
 from plaudit.dialects.export import ExportedReward, OnUnscored
+from plaudit.dialects.standins import Packages
 from plaudit.errors import ScoringFailed
 from plaudit.trajectory import Tokens, Trajectory, message_text
 
@@ -119,4 +120,4 @@ DIALECTS = (
         on_unscored=OnUnscored.NONE,
     ),
 )
-STAND_INS: dict[str, dict[str, object]] = {"trl": {}}
+STAND_INS: Packages = {"trl": {"trl": {}}}

@@ -10,7 +10,8 @@ from typing import Any
 
 from plaudit.contract.function import RewardFunction
 from plaudit.dialects.dialect import Dialect, ForeignBatchReward, method_parameters, parameters, read_columns
-from plaudit.dialects.packages.twinkle_rewards import ANSWERS, TwinkleTrajectory
+from plaudit.dialects.packages.twinkle_data import TwinkleTrajectory
+from plaudit.dialects.standins import Later, Packages
 from plaudit.trajectory import Trajectory
 
 __all__ = ["DIALECTS", "STAND_INS", "TwinkleReward"]
@@ -80,4 +81,7 @@ DIALECTS = (
     Dialect("twinkle", "Twinkle class", _HOME, TwinkleReward, recognises=_recognises_class),
     Dialect("twinkle", "Twinkle function", _HOME, TwinkleReward, _recognises_function, _resembles_function),
 )
-STAND_INS = ANSWERS
+STAND_INS: Packages = {
+    "twinkle": Later("plaudit.dialects.packages.twinkle_rewards", "ANSWERS"),
+    "twinkle_client": {"twinkle_client": {}},
+}

@@ -9,6 +9,7 @@ from typing import Any
 
 from plaudit.contract.output import RewardOutput
 from plaudit.dialects.dialect import Dialect, ForeignBatchReward, ForeignReward, parameters, required
+from plaudit.dialects.standins import Packages
 from plaudit.errors import InvalidOutput, did_you_mean
 from plaudit.trajectory import Trajectory
 
@@ -79,4 +80,4 @@ DIALECTS = (
     Dialect("verl", "verl function", _HOME, VerlReward, recognises=_recognises),
     Dialect("verl", "verl batch function", _HOME, VerlBatchReward, recognises=_recognises_batch),
 )
-STAND_INS: dict[str, dict[str, object]] = {"verl": {}}
+STAND_INS: Packages = {"verl": {"verl": {}}}

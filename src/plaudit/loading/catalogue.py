@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
+from plaudit import rewards
 from plaudit.errors import RewardNotLoaded, did_you_mean
 from plaudit.loading.building import Target, is_reward_class, signature_of
 from plaudit.loading.failures import explain_failures
-from plaudit.rewards import BUILT_INS
 
 __all__ = ["Listing", "available", "find_named", "listing_of", "no_such_name"]
 
@@ -34,7 +34,7 @@ class Listing:
 
 def available() -> dict[str, Listing]:
     """All rewards by name; a plug-in that cannot be imported is listed with the reason."""
-    listings = [_listing(name, _built_in(name)) for name in BUILT_INS]
+    listings = [_listing(name, _built_in(name)) for name in rewards.BUILT_INS]
     listings += [_plugin_listing(name) for name in _plugin_names()]
     return {listing.name: listing for listing in listings}
 
@@ -49,19 +49,19 @@ def listing_of(name: str) -> Listing:
 
 def find_named(name: str) -> Target | None:
     """A built-in or a plug-in by name; a built-in is never hidden by a plug-in."""
-    return _built_in(name) if name in BUILT_INS else _plugin(name)
+    return _built_in(name) if name in rewards.BUILT_INS else _plugin(name)
 
 
 def no_such_name(name: str) -> RewardNotLoaded:
     """The error for a name that nobody has."""
-    known = [*BUILT_INS, *_plugin_names()]
+    known = [*rewards.BUILT_INS, *_plugin_names()]
     return RewardNotLoaded(
         f"no reward named {name!r}{did_you_mean(name, known) or ';'} `plaudit rewards` lists them all"
     )
 
 
 def _built_in(name: str) -> Target:
-    value = BUILT_INS[name]
+    value = rewards.BUILT_INS[name]
     return Target(value, name, f"{getattr(value, '__name__', name)}, {BUILT_IN}")
 
 
@@ -87,12 +87,12 @@ def _signature(value: Any) -> str:
 def _plugin_names() -> list[str]:
     """The names of installed plug-ins; those that are taken by built-ins are left out with a warning."""
     offered = {point.name: point for point in entry_points(group=GROUP)}
-    for name in sorted(offered.keys() & BUILT_INS.keys()):
+    for name in sorted(offered.keys() & rewards.BUILT_INS.keys()):
         warnings.warn(
             f"the plug-in {name!r} of {_package(offered[name])} is left out: a built-in reward has that name",
             stacklevel=3,
         )
-    return sorted(offered.keys() - BUILT_INS.keys())
+    return sorted(offered.keys() - rewards.BUILT_INS.keys())
 
 
 def _plugin(name: str) -> Target | None:

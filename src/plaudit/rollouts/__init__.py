@@ -1,23 +1,5 @@
 """The rollouts file: write, read, resume, never lose a line."""
 
-from plaudit.rollouts.reading import BadLine, RolloutsReader, read_rollouts
-from plaudit.rollouts.resuming import Completed, check_resumable, completed, rest_of
-from plaudit.rollouts.rollout import Rollout, ScoredRollout
-from plaudit.rollouts.run_record import RunRecord, record_path
-from plaudit.rollouts.writing import Mode, RolloutsWriter
+import lazy_loader
 
-__all__ = [
-    "BadLine",
-    "Completed",
-    "Mode",
-    "Rollout",
-    "RolloutsReader",
-    "RolloutsWriter",
-    "RunRecord",
-    "ScoredRollout",
-    "check_resumable",
-    "completed",
-    "read_rollouts",
-    "record_path",
-    "rest_of",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -38,54 +38,6 @@ Errors in the kernel itself, and what can be learnt from the timing of shared pr
 only; elsewhere it says so and runs nothing.
 """
 
-from plaudit.sandbox.doctor import Diagnosis, diagnose
-from plaudit.sandbox.inside.preloaded import FLAVOURS
-from plaudit.sandbox.judging.job import Job
-from plaudit.sandbox.judging.pool import JudgePool, shared_pool
-from plaudit.sandbox.judging.suites import (
-    AssertSuite,
-    CallSuite,
-    DoctestSuite,
-    FileSuite,
-    StreamSuite,
-    Suite,
-    read_suite,
-)
-from plaudit.sandbox.judging.verdict import Conclusion, TestResult, Verdict
-from plaudit.sandbox.limits import RunLimits
-from plaudit.sandbox.outcome import Ending, Outcome, Raised
-from plaudit.sandbox.program import Call, Program
-from plaudit.sandbox.sandbox import Sandbox
-from plaudit.sandbox.tiers import Protection, Protections, Tier
-from plaudit.sandbox.values import Handle, NotPlain
+import lazy_loader
 
-__all__ = [
-    "FLAVOURS",
-    "AssertSuite",
-    "Call",
-    "CallSuite",
-    "Conclusion",
-    "Diagnosis",
-    "DoctestSuite",
-    "FileSuite",
-    "Job",
-    "JudgePool",
-    "StreamSuite",
-    "Suite",
-    "TestResult",
-    "Verdict",
-    "diagnose",
-    "read_suite",
-    "shared_pool",
-    "Ending",
-    "Handle",
-    "NotPlain",
-    "Outcome",
-    "Program",
-    "Protection",
-    "Protections",
-    "Raised",
-    "RunLimits",
-    "Sandbox",
-    "Tier",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -78,7 +78,7 @@ def get_reward_functions() -> list[Callable[..., Any]]:
 
 ANSWERS: dict[str, dict[str, object]] = {
     "agent_tunix.rewards": {
-        **{name: getattr(checks, name) for name in checks.__all__},
+        **{name: getattr(checks, name) for name in dir(checks)},
         "match_format_exactly": _either(checks.match_format_exactly, _match_format_exactly),
         "match_format_approximately": _match_format_approximately,
         "check_answer": _either(checks.check_answer, _check_answer),

@@ -1,9 +1,10 @@
-r"""OpenRLHF's helpers for math rewards, `extract_boxed_answer` and `grade_answer`, by plaudit's exact comparison.
+r"""OpenRLHF's agent classes, and its `extract_boxed_answer` and `grade_answer` by plaudit's exact comparison.
 
 OpenRLHF grades by normalising text and by sympy. Where the two could differ is notation that one of them cannot read;
 what plaudit cannot decide is not equal here, as there.
 """
 
+from plaudit.agents import AgentExecutor, AgentInstance
 from plaudit.verify.math import MathPolicy, Percent, Units, decide
 
 __all__ = ["ANSWERS", "extract_boxed_answer", "grade_answer"]
@@ -48,4 +49,9 @@ _MATH: dict[str, object] = {
 ANSWERS: dict[str, dict[str, object]] = {
     "openrlhf.utils": {name: _MATH[name] for name in ("extract_boxed_answer", "grade_answer")},
     "openrlhf.utils.math_utils": _MATH,
+    "openrlhf.utils.agent": {
+        "AgentExecutorBase": AgentExecutor,
+        "AgentInstanceBase": AgentInstance,
+        "MultiTurnAgentExecutor": AgentExecutor,
+    },
 }

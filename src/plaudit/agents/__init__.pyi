@@ -1,0 +1,14 @@
+from .agent import Agent as Agent
+from .agent import run_executor as run_executor
+from .environment import AgentInstance as AgentInstance
+from .episode import Episode as Episode
+from .episode import EpisodeLimits as EpisodeLimits
+from .episode import Player as Player
+from .episode import Segment as Segment
+from .executor import AgentExecutor as AgentExecutor
+from .generation import Action as Action
+from .generation import ActionSampler as ActionSampler
+from .generation import SamplingParams as SamplingParams
+from .generation import get_param as get_param
+from .lockstep import ActionRequest as ActionRequest
+from .lockstep import LockstepSampler as LockstepSampler

@@ -1,0 +1,13 @@
+from .caching.cache import Cache as Cache
+from .caching.cache import CacheStats as CacheStats
+from .caching.fingerprint import reward_key as reward_key
+from .datasets import DatasetSummary as DatasetSummary
+from .datasets import score_dataset as score_dataset
+from .endpoint.guard import guarded as guarded
+from .endpoint.policy import EndpointPolicy as EndpointPolicy
+from .endpoint.usage import Usage as Usage
+from .exporting import export as export
+from .ray_data import score_ray_dataset as score_ray_dataset
+from .scorer import Scorer as Scorer
+from .scorer import score as score
+from .stats import ScorerStats as ScorerStats

@@ -1,0 +1,14 @@
+from .built_ins import BUILT_INS as BUILT_INS
+from .code import CodeReward as CodeReward
+from .format import FormatReward as FormatReward
+from .format import TemplateReward as TemplateReward
+from .keyword import KeywordReward as KeywordReward
+from .keyword import WordReward as WordReward
+from .length import LengthReward as LengthReward
+from .math import CheckNumbersReward as CheckNumbersReward
+from .math import MathReward as MathReward
+from .patterns import ContinuousReward as ContinuousReward
+from .patterns import GraduatedReward as GraduatedReward
+from .patterns import MultiAspectReward as MultiAspectReward
+from .repetition import RepetitionPenalty as RepetitionPenalty
+from .structured import StructuredOutputReward as StructuredOutputReward

@@ -1,0 +1,13 @@
+from .reading import BadLine as BadLine
+from .reading import RolloutsReader as RolloutsReader
+from .reading import read_rollouts as read_rollouts
+from .resuming import Completed as Completed
+from .resuming import check_resumable as check_resumable
+from .resuming import completed as completed
+from .resuming import rest_of as rest_of
+from .rollout import Rollout as Rollout
+from .rollout import ScoredRollout as ScoredRollout
+from .run_record import RunRecord as RunRecord
+from .run_record import record_path as record_path
+from .writing import Mode as Mode
+from .writing import RolloutsWriter as RolloutsWriter

@@ -1,0 +1,14 @@
+from .math import Extraction as Extraction
+from .math import MathPolicy as MathPolicy
+from .math import MathVerdict as MathVerdict
+from .math import Method as Method
+from .math import Names as Names
+from .math import Percent as Percent
+from .math import Rejection as Rejection
+from .math import Source as Source
+from .math import Units as Units
+from .math import VerdictStatus as VerdictStatus
+from .math import decide as decide
+from .math import extract as extract
+from .math import policy_from_switches as policy_from_switches
+from .math import verify_math as verify_math
