@@ -34,6 +34,7 @@ _TEXT_COMMAND = re.compile(r"\\(?:text|mathrm)\s?\{([^{}]*)\}")
 _UNSURE = re.compile(
     r"n['’]t\b|\b(?:not?|never|nor|or|than|least|most|maybe|perhaps|but|except|wrong)\b", re.IGNORECASE
 )
+_RESTATED = re.compile(r"([^()]+) \(([^()]+)\)")  # "seven (7)" says one thing twice
 _DIGIT = re.compile(r"\d")
 _AMOUNTS = (Op.NUMBER, Op.UNIT, Op.PERCENT)
 _AROUND = " \n"  # not tabs: one may be the rest of an eaten \text
@@ -89,8 +90,13 @@ def _decide_unified(truth: str, answer: str, policy: MathPolicy) -> Decision:
         return Decision(counted, Method.NUMBER, f"{quote(answer)} is {'' if counted else 'not '}{quote(truth)}")
     one, other = _tree(truth), _tree(answer)
     if isinstance(one, Node) and isinstance(other, Node):
-        return _by_form(one, other, truth, answer, policy)
-    return _by_words(truth, answer, one, other)
+        decision = _by_form(one, other, truth, answer, policy)
+    else:
+        decision = _by_words(truth, answer, one, other)
+    if decision.equal or not (twice := _RESTATED.fullmatch(answer)):
+        return decision
+    said = [_decide_unified(truth, part.strip(), policy) for part in twice.groups()]
+    return said[0] if all(part.equal for part in said) else decision
 
 
 def _parse_plain(text: str) -> Fraction | int | None:

@@ -70,7 +70,12 @@ def _has_angle(node: Node) -> bool:
 
 
 def _with_constants_named(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
-    """ "1 + 2I", "2j" and "E^2" as computer algebra and engineers write i and e."""
+    """ "1 + 2I", "2j", "E^2" and "Pi" as computer algebra and engineers write i, e and π, on either side."""
+    return _with_constants_of(truth, answer, policy) or _with_constants_of(answer, truth, policy)
+
+
+def _with_constants_of(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
+    """The comparison with constants named in the answer as the truth has them."""
     known = {found.leaf for found in nodes(truth) if found.op is Op.NAME}
     written = {letter: name(constant) for letter, constant in _CONSTANT_LETTERS.items() if constant in known}
     meant = (symbols(answer) - known) & written.keys()
@@ -80,7 +85,7 @@ def _with_constants_named(truth: Node, answer: Node, policy: MathPolicy) -> bool
     return same_value(truth, renamed) or _with_natural_logarithm(truth, renamed, policy)
 
 
-_CONSTANT_LETTERS = {"I": "i", "j": "i", "E": "e"}
+_CONSTANT_LETTERS = {"I": "i", "j": "i", "E": "e", "Pi": "π"}
 
 
 def _with_natural_logarithm(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
@@ -96,9 +101,9 @@ def _with_natural_logarithm(truth: Node, answer: Node, policy: MathPolicy) -> bo
 
 
 def _up_to_constant(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
-    """Antiderivatives: any letter for the constant, and a constant more or less."""
+    """Antiderivatives, which have a capital C on one side: any letter for it, and a number more or less."""
     one, other = _without_constant(truth), _without_constant(answer)
-    if one is None or other is None:
+    if one is None or other is None or not symbols(one) or _INTEGRATED.isdisjoint(symbols(truth) | symbols(answer)):
         return None
     difference = Node(Op.ADD, (one, Node(Op.NEGATE, (other,))))
     unknowns = sorted(symbols(difference))
@@ -117,7 +122,8 @@ def _without_constant(node: Node) -> Node | None:
     return Node(Op.ADD, tuple(rest))
 
 
-_FREE_CONSTANTS = {"C", "c", "K", "k", "C_1", "C_0", "c_1"}
+_INTEGRATED = {"C", "C_1", "C_0"}
+_FREE_CONSTANTS = _INTEGRATED | {"c", "K", "k", "c_1"}
 
 
 def _without_degrees(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
@@ -221,10 +227,20 @@ def _core(node: Node) -> Node:
 
 
 def _same_time(truth: Node, answer: Node) -> bool:
-    """The same hours and minutes; the half of the day counts where both give it."""
-    sides = [[fold(_core(part)).value for part in side.args] for side in (truth, answer)]
-    halves = {side.args[-1].leaf for side in (truth, answer) if side.args[-1].op is Op.UNIT}
-    return sides[0] == sides[1] and len(halves) < 2
+    """The same hours, minutes and seconds; the half of the day counts where both give it, or one counts to 24."""
+    one, other = _clock(truth), _clock(answer)
+    if one[1:] != other[1:]:
+        return False
+    halves = [side.args[-1].leaf for side in (truth, answer) if side.args[-1].op is Op.UNIT]
+    if len(halves) == 1 and max(one[0], other[0]) > 12:
+        return one[0] == other[0] if halves == ["am"] else abs(one[0] - other[0]) == 12
+    return one[0] == other[0] and len(set(halves)) < 2
+
+
+def _clock(time: Node) -> tuple[int, int, int]:
+    """Hours, minutes and seconds as written."""
+    hours, minutes, *seconds = (int(_core(part).leaf) for part in time.args)
+    return hours, minutes, seconds[0] if seconds else 0
 
 
 def _compare_based(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:

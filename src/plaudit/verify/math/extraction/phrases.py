@@ -23,8 +23,10 @@ _VERB = r"\b(?:is|are|was|be|equals|est|ist|lautet|beträgt|es)\b|(?:应该|应�
 _PHRASE = re.compile(
     rf"{_NOUN}(?:[^\n.!?:;,=\d\\$()<>。：，]{{0,40}}?(?:{_DENIED}|[:：=]|\s[-–—]\s|{_VERB})"
     r"|[ \t*_]*(?=\$|\\+[(\[]|\\begin\{(?:equation|align|gather))|[ \t]?[*_]{1,2}[ \t]*\n"
-    r"|(?<=final answer)[ \t]*\n|(?<=\# answer)[ \t]*\n)|故选[:：]?",
-    re.IGNORECASE,
+    r"|(?<=final answer)[ \t]*\n|(?<=\# answer)[ \t]*\n)|故选[:：]?"
+    r"|\b(?:I|we)(?:['’]d|['’]ll| would| will)? (?:choose|pick|select|go with|opt for)\b"
+    r"(?=\s+(?:(?:option|choice|answer)\s+)?\(?[A-J]\)?[.,;]?\s*$)",
+    re.IGNORECASE | re.MULTILINE,
 )
 _LABEL = re.compile(r"^[ \t*_#>]{0,8}A[ \t]?:", re.MULTILINE)
 _LEAD = re.compile(
@@ -56,6 +58,11 @@ _NOUNS = (
     "respuesta",
     "答",
     "故选",
+    "choose",
+    "pick ",
+    "select",
+    "go with",
+    "opt for",
 )
 _PAIRED = {"}": ("}", "{"), ")": (")]", "(["), "]": (")]", "([")}  # `[2, 5)` is closed
 _DIGIT = re.compile(r"\d")

@@ -9,6 +9,7 @@ from collections import deque
 from plaudit.verify.math.extraction.formulas import find_formulas, split_statements
 from plaudit.verify.math.extraction.marks import Mark, Source, find_last
 from plaudit.verify.math.extraction.sentences import find_answer_number
+from plaudit.verify.math.parsing.vocabulary import GREEK
 from plaudit.verify.math.policy import MathPolicy
 from plaudit.verify.numbers import NUMBER, Number, find_numbers
 
@@ -19,11 +20,12 @@ MAX_EQUATIONS = 1000  # counted from the end of a text
 LONGEST_BARE = 3000
 
 _COMMAND = re.compile(r"\\+(?:text|mathrm|mbox|textbf|operatorname|begin|end)\s?\{[^{}]*\}|\\+[a-zA-Z]+")
-_WORD = re.compile(r"[^\W\d_]{3,}")
+_WORD = re.compile(r"[^\W\d_]{3,}(?![\w.]*[(\[])")  # before a bracket stands the name of a function
 _FUNCTIONS = frozenset({
     "sin", "cos", "tan", "cot", "sec", "csc", "log", "exp", "sqrt", "frac", "and", "mod", "gcd", "lcm", "max", "min",
     "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "sup", "inf", "infty", "infinity", "oder", "und", "for",
 })  # fmt: skip
+_KNOWN = _FUNCTIONS | GREEK.keys()
 _TELLING = re.compile(r"(?<![\\\w])(?:is|are|it|we|so|thus|hence|he|she)\b", re.IGNORECASE)
 _EMPTY_BOX = re.compile(r"\\+(?:boxed|fbox)\s?\{\s*\}")
 _LEADING = re.compile(
@@ -39,6 +41,7 @@ _REFERENCE = re.compile(
     r"|certainty)s?\W{0,3}(?:number |level |no\.? |is )?$",
     re.IGNORECASE,
 )
+_FENCED = re.compile(r"```\w*\s*\n([^`]*)```")
 _OUTPUT = re.compile(r"```output\s+([^\n`]{1,100})\s+```")
 _BOLD = re.compile(r"(?<![\w)}\]])\*\*(?P<bold>[^*\n]{1,60})\*\*(?!\s*:)|\\textbf\s?\{(?P<latex>[^{}\n]{1,60})\}")
 _LABELLING = re.compile(r":\s*$|^(?:step|case|part|final|answer|solution|note|given|problem|method)\b", re.IGNORECASE)
@@ -67,6 +70,8 @@ _JOINT = re.compile(r"(?:\s|,|;|\b(?:and|or|und|oder|et|ou|y|o)\b|和|或|与|�
 def find_unmarked_answer(text: str, policy: MathPolicy) -> Mark | None:
     """The answer that a text gives without saying so, or None where it says nothing."""
     bare = _EMPTY_BOX.sub("", text).strip() if "box" in text else text.strip()
+    if bare.startswith("```") and (fenced := _FENCED.fullmatch(bare)):
+        bare = fenced[1].strip()
     if not _has_ink(bare):
         return Mark(bare, Source.WHOLE, 0, len(text), whole=bare) if bare.strip("$") in ("{}", "\\{\\}") else None
     if len(bare) <= LONGEST_BARE and is_bare(bare):
@@ -87,7 +92,7 @@ def is_bare(text: str) -> bool:
     plain = _COMMAND.sub(" ", _LABEL.sub("", text))
     if "\n\n" in text or ("**" in text and _BOLD.search(text)) or text.count("$") > 2 or _TELLING.search(plain):
         return False
-    return len([word for word in _WORD.findall(plain) if word.casefold() not in _FUNCTIONS]) <= 1
+    return len([word for word in _WORD.findall(plain) if word.casefold() not in _KNOWN]) <= 1
 
 
 def find_equated_numbers(text: str) -> list[Number]:

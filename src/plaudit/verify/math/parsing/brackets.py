@@ -8,7 +8,7 @@ from plaudit.verify.math.parsing.cursor import Cursor
 from plaudit.verify.math.parsing.tokens import Kind, Token
 from plaudit.verify.math.parsing.tree import Node, Op, call, name, number
 
-__all__ = ["MAX_DIGITS", "parse_absolute", "parse_bracket", "parse_french_interval", "group", "parse_rounding"]
+__all__ = ["MAX_DIGITS", "parse_absolute", "parse_bracket", "group", "parse_rounding"]
 
 MAX_DIGITS = 1_000  # of a number that is read at once
 _PAIRS = {"{": "}", "(": ")", "[": "]"}
@@ -76,17 +76,6 @@ def parse_rounding(cursor: Cursor, function: str, closing: str) -> Node:
     if cursor.token.kind is not Kind.COMMAND or cursor.take().text != closing:
         raise Unreadable(f"expected \\{closing}")
     return call(function, body)
-
-
-def parse_french_interval(cursor: Cursor) -> Node:
-    """An interval with brackets turned outward, `]0, 1[`."""
-    opening = "(" if cursor.take().text == "]" else "["
-    body = cursor.inside(cursor.grammar.items)
-    token = cursor.take()
-    closing = ")" if token.text == "[" else "]"
-    if token.text not in ("[", "]") or body.op is not Op.LIST:
-        raise Unreadable("expected the end of an interval")
-    return Node(Op.TUPLE, body.args, opening + closing)
 
 
 def _braces(cursor: Cursor, opening: str) -> Node:

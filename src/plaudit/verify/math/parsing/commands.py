@@ -5,6 +5,7 @@ from fractions import Fraction
 
 from plaudit.verify.math.parsing.brackets import group, parse_absolute, parse_bracket, parse_rounding
 from plaudit.verify.math.parsing.budget import Unreadable
+from plaudit.verify.math.parsing.constructors import CONSTRUCTORS
 from plaudit.verify.math.parsing.cursor import Cursor
 from plaudit.verify.math.parsing.tokens import Kind
 from plaudit.verify.math.parsing.tree import Node, Op, call, name, nodes, number
@@ -18,6 +19,7 @@ _INVERSES = {
     function: f"arc{function}"
     for function in ("sin", "cos", "tan", "cot", "sec", "csc", "sinh", "cosh", "tanh", "coth", "sech", "csch")
 }
+_DIFFERENTIALS = (name("d"), name("∂"))
 _MINUS_ONE = Node(Op.NEGATE, (number(1, "1"),))
 
 
@@ -33,6 +35,8 @@ def parse_command(cursor: Cursor) -> Node:
 def parse_function(cursor: Cursor) -> Node:
     r"""A function with its argument, bracketed or not: `\sin^2 x`, `\log_2(8)`, `sqrt3`."""
     named = cursor.take().text
+    if construct := CONSTRUCTORS.get(named):
+        return construct(_arguments(cursor))
     if cursor.token.kind in (Kind.CLOSE, Kind.END):
         return name(named)
     base, power = _scripts(cursor)
@@ -60,48 +64,11 @@ def _apply(named: str, arguments: tuple[Node, ...], base: Node | None) -> Node:
         return Node(Op.DIVIDE, (call("ln", *arguments), call("ln", base)))
     if base is not None:
         return call(named, base, *arguments)
+    if named == "log" and len(arguments) == 2 and arguments[1] in (name("E"), name("e")):
+        return call("ln", arguments[0])
     if named == "log" and len(arguments) == 2:
         return Node(Op.DIVIDE, (call("ln", arguments[0]), call("ln", arguments[1])))
-    if constructor := _CONSTRUCTORS.get(named):
-        return constructor(arguments)
     return call(named, *arguments)
-
-
-def _construct_series(kind: str) -> Callable[[tuple[Node, ...]], Node]:
-    """`Sum(k**2, (k, 1, n))` as computer algebra prints it."""
-
-    def construct(arguments: tuple[Node, ...]) -> Node:
-        if len(arguments) != 2 or arguments[1].op is not Op.TUPLE or len(arguments[1].args) != 3:
-            raise Unreadable(f"a {kind} needs a body and (variable, low, high)")
-        return Node(Op.SERIES, (*arguments[1].args, arguments[0]), kind)
-
-    return construct
-
-
-def _construct_integral(arguments: tuple[Node, ...]) -> Node:
-    body, over = arguments[0], arguments[-1]
-    variable, *bounds = over.args if over.op is Op.TUPLE else (over,)
-    return call("integral", *bounds, Node(Op.ADD, (body,)), variable)
-
-
-def _construct_limit(arguments: tuple[Node, ...]) -> Node:
-    if len(arguments) < 3:
-        raise Unreadable("a limit needs a body, a variable and an end")
-    return call("lim", Node(Op.RELATION, arguments[1:3], "->"), arguments[0])
-
-
-def _construct_equation(arguments: tuple[Node, ...]) -> Node:
-    return Node(Op.RELATION, arguments, "=") if len(arguments) == 2 else call("Eq", *arguments)
-
-
-_CONSTRUCTORS: dict[str, Callable[[tuple[Node, ...]], Node]] = {
-    "Matrix": lambda arguments: Node(Op.TUPLE, arguments, "[]"),
-    "Eq": _construct_equation,
-    "Sum": _construct_series("sum"),
-    "Product": _construct_series("product"),
-    "Integral": _construct_integral,
-    "Limit": _construct_limit,
-}
 
 
 def _arguments(cursor: Cursor) -> tuple[Node, ...]:
@@ -142,7 +109,25 @@ def _continues(cursor: Cursor) -> bool:
 
 
 def _fraction(cursor: Cursor) -> Node:
-    return Node(Op.DIVIDE, (group(cursor), group(cursor)), "frac")
+    above, below = group(cursor), group(cursor)
+    return _derivative(cursor, above, below) or Node(Op.DIVIDE, (above, below), "frac")
+
+
+def _derivative(cursor: Cursor, above: Node, below: Node) -> Node | None:
+    r"""`\frac{d}{dx} x^2`, `\frac{d^2 y}{dx^2}`, `\frac{\partial f}{\partial x}`; None for any other fraction."""
+    sign, *body = above.args if above.op is Op.MULTIPLY else (above,)
+    order = sign.args[1:] if sign.op is Op.POWER else ()
+    sign = sign.args[0] if order else sign
+    if sign not in _DIFFERENTIALS or below.op is not Op.MULTIPLY or len(below.args) != 2 or below.args[0] != sign:
+        return None
+    variable = below.args[1].args[0] if order and below.args[1].op is Op.POWER else below.args[1]
+    if variable.op is not Op.NAME or (not body and cursor.token.kind in (Kind.END, Kind.CLOSE)):
+        return None
+    return call("derivative", _plain_product(body) if body else _body(cursor), variable, *order)
+
+
+def _plain_product(factors: list[Node]) -> Node:
+    return factors[0] if len(factors) == 1 else Node(Op.MULTIPLY, tuple(factors))
 
 
 def _root(cursor: Cursor) -> Node:
@@ -161,12 +146,14 @@ def _binomial(cursor: Cursor) -> Node:
 def _decorate(decoration: str) -> Callable[[Cursor], Node]:
     def parse(cursor: Cursor) -> Node:
         inner = group(cursor)
+        if inner.op not in (Op.NAME, Op.NUMBER, Op.MULTIPLY, Op.INDEX):
+            return call(decoration, inner)
         letters = "".join(found.leaf for found in nodes(inner))
         if decoration == "overline" and letters.isdigit():
             raise Unreadable("digits under a bar")
         if decoration == "overline" and len(letters) > 1 and letters.isupper():
             return inner  # the segment AB, with or without its bar
-        return name(f"{decoration} {letters}")
+        return name(f"{'overline' if decoration == 'bar' else decoration} {letters}")
 
     return parse
 
@@ -177,6 +164,8 @@ def _blackboard(cursor: Cursor) -> Node:
 
 def _limit(cursor: Cursor) -> Node:
     approach = group(cursor) if cursor.accept("_") else number(0)
+    if approach.leaf == "=>":
+        approach = approach._replace(leaf="->")
     return call("lim", approach, cursor.inside(cursor.grammar.factor) if _ends(cursor) else _body(cursor))
 
 
@@ -192,7 +181,7 @@ def _body(cursor: Cursor) -> Node:
         cursor.accept("*", "/")
         factor = cursor.inside(cursor.grammar.factor)
         found.append(Node(Op.POWER, (factor, number(-1))) if divides else factor)
-    return Node(Op.MULTIPLY, tuple(found))
+    return _plain_product(found)
 
 
 def _series(kind: str) -> Callable[[Cursor], Node]:

@@ -5,17 +5,20 @@ Two things side by side are multiplied, except a whole number and a fraction (on
 
 from fractions import Fraction
 
-from plaudit.verify.math.parsing.brackets import MAX_DIGITS, group, parse_absolute, parse_bracket, parse_french_interval
+from plaudit.verify.math.parsing.brackets import MAX_DIGITS, group, parse_absolute, parse_bracket
 from plaudit.verify.math.parsing.budget import MAX_BITS, OverBudget, Unreadable
 from plaudit.verify.math.parsing.commands import parse_command, parse_function
 from plaudit.verify.math.parsing.cursor import Cursor
 from plaudit.verify.math.parsing.tokens import Kind, Token
-from plaudit.verify.math.parsing.tree import Node, Op, call, name, nodes, number
+from plaudit.verify.math.parsing.tree import CONSTANTS, Node, Op, call, name, nodes, number
 from plaudit.verify.math.parsing.vocabulary import SCALES
 
 __all__ = ["factor", "total"]
 
 _PREFIXES = {"dollar", "euro", "yuan", "pound sterling", "USD", "EUR", "RMB"}
+_SETS_OF_NUMBERS = {
+    "Reals": "set R", "Integers": "set Z", "Naturals": "set N", "Rationals": "set Q", "Complexes": "set C",
+}  # fmt: skip
 _ORDINALS = {"st", "nd", "rd", "th"}
 _CONDITIONS = ("for", "where", "with", "such that", "as", "in which")
 _APPLIED = "fgh"
@@ -207,7 +210,8 @@ def _add_index(base: Node, below: Node) -> Node:
     if base.op is Op.NUMBER and below.op is Op.NUMBER:
         return Node(Op.BASED, (below,), base.leaf)
     if base.op is Op.NAME and below.op in (Op.NUMBER, Op.WORD) and not below.args:
-        return name(f"{base.leaf}_{below.leaf}")
+        letters = base.leaf.rstrip("'")  # y'_1 is y_1'
+        return name(f"{letters}_{below.leaf}{base.leaf[len(letters) :]}")
     return Node(Op.INDEX, (base, below))
 
 
@@ -279,7 +283,7 @@ def _parse_primary(cursor: Cursor) -> Node:
     if token.kind is Kind.NUMBER:
         return _parse_number(cursor.take())
     if token.kind is Kind.NAME:
-        return name(cursor.take().text)
+        return _parse_name(cursor)
     if token.kind is Kind.OPEN:
         return parse_bracket(cursor)
     if token.kind is Kind.FUNCTION:
@@ -288,13 +292,25 @@ def _parse_primary(cursor: Cursor) -> Node:
         return cursor.inside(parse_command)
     if token.kind is Kind.WORD:
         return _parse_word(cursor)
-    if token.kind is Kind.CLOSE and token.text == "]":
-        return parse_french_interval(cursor)
     return _parse_sign(cursor)
+
+
+def _parse_name(cursor: Cursor) -> Node:
+    """A letter, with the digits right behind it as its index: `x1` is `x_1`."""
+    letter, following = cursor.take().text, cursor.token
+    if following.kind is not Kind.NUMBER or following.spaced or letter in CONSTANTS or not following.text.isdecimal():
+        return name(letter)
+    cursor.take()
+    return name(f"{letter}_{following.text}")
 
 
 def _parse_word(cursor: Cursor) -> Node:
     said = cursor.take().text
+    if said in _SETS_OF_NUMBERS:
+        return name(_SETS_OF_NUMBERS[said])
+    if cursor.token.kind is Kind.OPEN and cursor.token.text in "([" and not cursor.token.spaced and said.isalpha():
+        inner = parse_bracket(cursor)  # a function that is not known, but has a name
+        return Node(Op.CALL, inner.args if inner.op is Op.TUPLE else (inner,), f"{said.lower()}()")
     if said in _PREFIXES and (cursor.token.kind in (Kind.NUMBER, Kind.COMMAND) or cursor.at("-")):
         return Node(Op.UNIT, (_parse_signed_factor(cursor),), said)
     return Node(Op.WORD, (), said)

@@ -34,6 +34,13 @@ _APOSTROPHES = re.compile(r"(?<![\d'])\d{1,3}(?:'\d{3})+(?!['\d])")  # 1'234'567
 _NEGATIVE = re.compile(r"(?:minus|negative)\s+(?=[\d\\])", re.IGNORECASE)
 _MIXED = re.compile(r"(-?\d+)\s?(?:and|\\text\{\s?and\s?\})\s?(?:(\d+)/(\d+)|\\frac\s?\{(\d+)\}\s?\{(\d+)\})")
 _RAISED_IN_WORDS = re.compile(r"(?<=[\d)])\s+(squared|cubed)\b")
+_TURNED = re.compile(r"([\[\]])([^\[\]]*[,;][^\[\]]*)([\[\]])")  # ]0, 1[
+_TURN, _TURN_BACK = {"]": "(", "[": "["}, {"[": ")", "]": "]"}
+_MODULE = re.compile(r"(?<![\w.])(?:np|numpy|sp|sympy|math)\.(?=[a-zA-Z])")
+_INTERVAL = re.compile(r"\bInterval\.(open|Lopen|Ropen)\b")
+_DIRECTION = re.compile(r",\s?dir='[+-]+'")
+_SIZED = re.compile(r"\b(float|int|Point)\d+D?(?=\()|(?<=Decimal\()'([-\d.]+)'(?=\))")
+_DICTIONARY = re.compile(r"\[?\{?((?:[a-zA-Z](?:_?\d+)?: [^{}:]+)+)\}?\]?")
 _ROW = re.compile(r"\\\\(?:\[-?\d+(?:\.\d+)?(?:pt|em|ex|mm)\])?")
 # Patterns begin with a character where they can, even if that takes a look behind: such a character is found fast.
 _NOTHING = re.compile(
@@ -99,11 +106,17 @@ def unify_notation(text: str) -> str:
         text = _HALF_OF_DAY.sub(lambda found: f"{found[1]} \\text{{{(found[2] or found[3]).lower()}m}}", text)
     if "°" in text:
         text = _MINUTES.sub(r"((\1+\2/60))°", text)
-    return _unify_plain(_without_end(text))
+    return _unify_plain(text) if (text := _without_end(text)) else text
 
 
 def _unify_plain(text: str) -> str:
     """What is written without LaTeX or in an older one: `3.6 x 10^5`, `log2(8)`, `<1, 2>`, `15th`, `{n \\choose k}`."""
+    if text[0] == "]" or text[-1] == "[":
+        text = _TURNED.sub(lambda found: f"{_TURN[found[1]]}{found[2]}{_TURN_BACK[found[3]]}", text)
+    if "//" in text:
+        text = text.replace("//", "/")
+    if ": " in text and (printed := _DICTIONARY.fullmatch(text)):
+        text = printed[1].replace(":", "=")
     if "^" in text:
         text = _TIMES_TEN.sub(r"\\times ", text)
         text = _DEGREES.sub("°", text) if "^o" in text or "^ o" in text else text
@@ -124,7 +137,20 @@ def _unify_plain(text: str) -> str:
         text = _JOINED_NUMBERS.sub(r"\1 and \2", text) if _JOINED_NUMBERS.fullmatch(text) else text
         text = _TO.sub(r"\1:\2", text) if _TO.fullmatch(text) else text
         text = _RAISED_IN_WORDS.sub(lambda found: "^2" if found[1] == "squared" else "^3", text)
+    if "(" in text:
+        text = _unify_code(text)
     return _ORDINAL.sub("", text) if text[-2:] in _ORDINALS else text
+
+
+def _unify_code(text: str) -> str:
+    """What programs print: `np.float64(3.0)`, `Interval.open(0, 1)`, `(x > 1) & (x < 3)`, `Limit(…, dir='+')`."""
+    text = _SIZED.sub(lambda found: found[1] or found[2], text)
+    if "." in text:
+        text = _MODULE.sub("", text)
+        text = _INTERVAL.sub(lambda found: f"Interval{found[1].capitalize()}", text)
+    if ") & (" in text or ") | (" in text:
+        text = text.replace(") & (", ") and (").replace(") | (", ") or (")
+    return _DIRECTION.sub("", text) if "dir=" in text else text
 
 
 _ORDINALS = ("st", "nd", "rd", "th")

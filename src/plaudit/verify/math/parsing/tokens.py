@@ -7,6 +7,7 @@ import re
 from typing import ClassVar, NamedTuple
 
 from plaudit.verify.math.parsing.budget import MAX_LENGTH, OverBudget
+from plaudit.verify.math.parsing.constructors import CONSTRUCTORS
 from plaudit.verify.math.parsing.units import is_unit
 from plaudit.verify.math.parsing.vocabulary import CONSTANT_WORDS, FUNCTIONS, GREEK, SEPARATORS, SIGNS
 
@@ -57,6 +58,7 @@ _REPEATING_PATTERN = re.compile(f"{_REPEATING}|{_COMMON}", re.DOTALL)  # rare, a
 _REPEATS = re.compile(r"\.\d*(?:\\|\()")
 _VOWEL = re.compile(r"[aeiouyAEIOUY]")
 _LETTERS_ALONE = re.compile(r"[^\W\d_]{2,}")
+_GLUED = re.compile(r"((?:arc|a)?(?:sin|cos|tan|cot)h?|sec|csc|ln|log|exp)([xyz]|pi|theta|alpha|beta)")  # sinx
 _MEASURED = (Kind.NUMBER, Kind.WORD, Kind.CLOSE)  # what a unit follows
 _QUOTED = re.compile(r'"')
 
@@ -103,7 +105,10 @@ class _Lexer:
         if kind == "number" and "," in found and (self.depth or not self.thousands):
             end -= len(found) - found.index(",")
             found = found[: found.index(",")]
-        _TAKERS[kind or "other"](self, found)
+        if kind == "letters" and found in CONSTRUCTORS and self.text.startswith(("(", "["), end):
+            self._add(Kind.FUNCTION, found)
+        else:
+            _TAKERS[kind or "other"](self, found)
         return end
 
     def _add(self, kind: Kind, text: str) -> None:
@@ -215,6 +220,8 @@ def _split_letters(text: str) -> list[tuple[Kind, str]]:
         return [(Kind.NAME, GREEK[text])]
     if lowered in SEPARATORS:
         return [(Kind.SIGN, SEPARATORS[lowered])]
+    if glued := _GLUED.fullmatch(text):
+        return [(Kind.FUNCTION, FUNCTIONS[glued[1]]), *_split_letters(glued[2])]
     if lowered in CONSTANT_WORDS:
         return [(Kind.COMMAND, CONSTANT_WORDS[lowered])]
     if is_unit(text) or not text.isascii() or (len(text) >= 3 and _VOWEL.search(text) and not _is_product(text)):

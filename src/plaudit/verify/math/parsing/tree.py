@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import ClassVar, NamedTuple
 
 __all__ = [
+    "CONSTANTS",
     "Node",
     "Op",
     "call",

@@ -4,13 +4,13 @@ __all__ = ["CONSTANT_WORDS", "FLIPPED", "FUNCTIONS", "GREEK", "RELATIONS", "SCAL
 
 _SAME_NAME = (
     "sin cos tan cot sec csc arcsin arccos arctan arccot arcsec arccsc sinh cosh tanh coth exp ln log lg max min gcd "
-    "lcm det dim ker deg arg sgn floor ceil abs sqrt cbrt sech csch arcsinh arccosh arctanh binomial erf "
-    "Matrix Eq Sum Product Integral Limit"
+    "lcm det dim ker deg arg sgn floor ceil abs sqrt cbrt sech csch arcsinh arccosh arctanh binomial erf"
 )
 FUNCTIONS = {function: function for function in _SAME_NAME.split()} | {
     "asin": "arcsin", "acos": "arccos", "atan": "arctan", "arsinh": "arcsinh", "arcosh": "arccosh",
     "artanh": "arctanh", "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh", "acot": "arccot", "Abs": "abs",
     "comb": "binomial", "cosec": "csc", "Re": "re", "Im": "im", "Arg": "arg", "factorial": "factorial", "sign": "sgn",
+    "ceiling": "ceil", "Mod": "mod",
 }  # fmt: skip
 """How a function may be written, and its name."""
 
@@ -28,7 +28,7 @@ SIGNS = {
     "\\times": "*", "\\cdot": "*", "\\div": "/", "\\pm": "±", "\\mp": "∓", "\\cup": "∪", "\\cap": "∩",
     "\\setminus": "\\", "\\mid": "|", "\\|": "‖", "\\%": "%", "\\&": "and", "\\perp": "⊥", "\\parallel": "∥",
     "\\ldots": "...", "\\prime": "'", "\\cr": "row", "\\circ": "∘", "\\#": "#", "\\_": "_", "\\newline": "row",
-    "\\mod": "mod",    "\\bmod": "mod", "\\because": "because", "\\therefore": "=>",
+    "\\mod": "mod", "\\bmod": "mod", "\\Longrightarrow": "=>", "\\because": "because", "\\therefore": "=>",
 }  # fmt: skip
 """Signs as written, and the one sign for each."""
 
