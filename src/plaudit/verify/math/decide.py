@@ -36,6 +36,7 @@ _UNSURE = re.compile(
 )
 _RESTATED = re.compile(r"([^()]+) \(([^()]+)\)")  # "seven (7)" says one thing twice
 _DIGIT = re.compile(r"\d")
+_SAYING = {Op.WORD, Op.UNIT}
 _AMOUNTS = (Op.NUMBER, Op.UNIT, Op.PERCENT)
 _AROUND = " \n"  # not tabs: one may be the rest of an eaten \text
 
@@ -174,7 +175,7 @@ def _by_form(one: Node, other: Node, truth: str, answer: str, policy: MathPolicy
         verdict, method = None, Method.ALGEBRA
         if isinstance(reason, OverBudget):
             return Decision(None, method, str(reason), "answer")
-    if verdict is not True and Op.WORD in operations(one, other) and same_words(truth, answer):
+    if verdict is not True and not _SAYING.isdisjoint(operations(one, other)) and same_words(truth, answer):
         return Decision(True, Method.TEXT, "the same words")
     if verdict is None:
         return Decision(None, method, f"neither proven equal nor different: {quote(answer)} and {quote(truth)}")

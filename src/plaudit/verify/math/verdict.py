@@ -130,7 +130,7 @@ def _whole_decision(truth: str, response: str, found: Extraction, policy: MathPo
     if found.source in _EXPLICIT:
         return None
     said = read_response(response, policy).strip()
-    if len(said) <= 4 * len(truth) + 100 and normalize_text(said) == normalize_text(truth):
+    if " " in truth and len(said) <= 4 * len(truth) + 100 and normalize_text(said) == normalize_text(truth):
         return Decision(True, Method.TEXT, "the response is the ground truth word for word")
     return None
 

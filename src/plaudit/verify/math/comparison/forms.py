@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from plaudit.verify.math.comparison.lists import same_list
+from plaudit.verify.math.comparison.lists import same_items, same_list
 from plaudit.verify.math.comparison.matrices import expand_determinants, has_matrix, same_matrix
 from plaudit.verify.math.comparison.regions import is_region, same_region
 from plaudit.verify.math.comparison.relations import is_definition, same_relation, value_of
@@ -113,9 +113,11 @@ def _is_remark(item: Node) -> bool:
 
 
 def _by_parts(forms: Forms, truth: Node, answer: Node) -> bool | None:
-    """Unions and the like that are no sets of numbers: part by part, as written."""
+    """Unions and the like that are no sets of numbers: part by part, in any order where that says the same."""
     if len(truth.args) != len(answer.args) or truth.leaf != answer.leaf:
         return None
+    if truth.op in (Op.UNION, Op.INTERSECTION):
+        return same_items(truth.args, answer.args, forms.same) or None
     verdicts = [forms.same(one, other) for one, other in zip(truth.args, answer.args, strict=True)]
     return True if all(verdict is True for verdict in verdicts) else None
 

@@ -28,18 +28,26 @@ def same_list(truth: Node, answer: Node, same: Same, *, ordered: bool) -> bool |
     if truth.op not in _COLLECTIONS and answer.op is Op.LIST and answer.leaf == "or":
         return all_of(same(truth, item) for item in answer.args)  # "1/4 or 25 %" says one thing twice
     if truth.op not in _COLLECTIONS or answer.op not in _COLLECTIONS:
-        return False
+        one, other = _only_element(truth), _only_element(answer)
+        return same(one, other) if (one, other) != (truth, answer) else False
     if Op.TUPLE in (truth.op, answer.op):
         return _same_tuple(truth, answer, same)
     named = _by_name(truth.args, answer.args, same)
     if named is not None:
         return named
     one, other = truth.args, answer.args
+    if truth.leaf != answer.leaf and all(item.op is Op.NAME for item in (*one, *other)):
+        return False  # "p and q" is not "p or q", where "1 and 2" may be "1 or 2"
     if ordered or any(found.op is Op.DOTS for item in (*one, *other) for found in nodes(item)):
         return _in_order(one, other, same)
     if truth.op is Op.LIST and answer.op is Op.LIST and (_distinct_names(one) > 1) != (_distinct_names(other) > 1):
         return _in_order(one, other, same)
     return same_items(one, other, same)
+
+
+def _only_element(node: Node) -> Node:
+    """The element of a set that has but one."""
+    return node.args[0] if node.op is Op.SET and len(node.args) == 1 and node.args[0].op is not Op.SET else node
 
 
 def same_items(truth: Sequence[Node], answer: Sequence[Node], same: Same) -> bool | None:

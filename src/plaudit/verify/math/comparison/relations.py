@@ -85,7 +85,7 @@ def _is_named(node: Node) -> bool:
         return True
     if node.op is Op.CALL:
         return node.leaf.endswith("()") or (
-            node.leaf in ("abs", "norm", "prime", "star", "det", "dim") and bool(symbols(node))
+            node.leaf in ("abs", "norm", "prime", "star", "det", "dim", "derivative") and bool(symbols(node))
         )
     if node.op is Op.POWER:
         return _is_named(node.args[0]) and fold(node.args[1]).value == -1
@@ -97,7 +97,9 @@ def _is_named(node: Node) -> bool:
 
 
 def _is_segment(node: Node) -> bool:
-    """`AB`: capitals side by side name a length, a word in italics, a product of points."""
+    """`AB`: capitals side by side name a length, a word in italics, a product of points; `m∠A` is an angle."""
+    if node.args[0].leaf == "m" and node.args[-1].leaf.startswith("angle "):
+        return True
     return all(arg.op is Op.NAME and arg.leaf.isupper() for arg in node.args)
 
 
@@ -214,7 +216,7 @@ def _side_by_side(truth: Node, answer: Node, same: Same) -> bool | None:
         verdict = all_of(same(one, other) for one, other in zip(truth.args, answer.args, strict=True))
         if verdict is not False:
             return verdict
-    if [FLIPPED.get(sign, sign) for sign in reversed(others)] == signs:
+    if [FLIPPED.get(sign) for sign in reversed(others)] == signs:
         backwards = answer.args[::-1]
         return all_of(same(one, other) for one, other in zip(truth.args, backwards, strict=True))
     return False

@@ -154,8 +154,7 @@ def _by_balls(left: Node, right: Node) -> bool | None:
     if not names:
         return _as_constants(left, right)
     found = []
-    kinks = _kinks(left, right, names)
-    for values in [*_places(names, signed=bool(kinks)), *kinks]:
+    for values in [*_places(names), *_kinks(left, right, names)]:
         if _are_apart(left, right, values):
             return False
         place = _place(left, right, values, DIGITS[:2])
@@ -182,11 +181,10 @@ def _are_apart(left: Node, right: Node, values: dict[str, Fraction]) -> bool:
         return False
 
 
-def _places(names: list[str], *, signed: bool = False) -> Iterator[dict[str, Fraction]]:
+def _places(names: list[str]) -> Iterator[dict[str, Fraction]]:
     for round_, (low, width) in enumerate(((0, 1), (0, 1), (1, 2), (2, 5))):
         yield {found: _coordinate(found, round_, low, width) for found in names}
-    if signed:
-        yield {found: -2 * share(f"{found} -") for found in names}
+    yield {found: -2 * share(f"{found} -") for found in names}
 
 
 @lru_cache(maxsize=1024)  # formulas use the same few letters

@@ -19,6 +19,7 @@ _INVERSES = {
     function: f"arc{function}"
     for function in ("sin", "cos", "tan", "cot", "sec", "csc", "sinh", "cosh", "tanh", "coth", "sech", "csch")
 }
+_SAME_DECORATION = {"bar": "overline", "overrightarrow": "vec", "widehat": "hat"}
 _DIFFERENTIALS = (name("d"), name("∂"))
 _MINUS_ONE = Node(Op.NEGATE, (number(1, "1"),))
 
@@ -153,7 +154,7 @@ def _decorate(decoration: str) -> Callable[[Cursor], Node]:
             raise Unreadable("digits under a bar")
         if decoration == "overline" and len(letters) > 1 and letters.isupper():
             return inner  # the segment AB, with or without its bar
-        return name(f"{'overline' if decoration == 'bar' else decoration} {letters}")
+        return name(f"{_SAME_DECORATION.get(decoration, decoration)} {letters}")
 
     return parse
 
@@ -303,6 +304,7 @@ _COMMANDS: dict[str, Callable[[Cursor], Node]] = {
     "star": lambda _: name("*"),
     "checkmark": lambda _: Node(Op.WORD, (), "yes"),
     "not": lambda cursor: call("not", cursor.grammar.factor(cursor)),
+    "neg": lambda cursor: call("not", cursor.grammar.factor(cursor)),
 } | {
     "boxed": group, "mathbf": group, "boldsymbol": group, "bm": group, "mathcal": group, "mathit": group,
     "mathsf": group, "mathfrak": group, "underline": group, "phantom": group, "ensuremath": group,

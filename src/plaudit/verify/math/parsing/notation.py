@@ -34,6 +34,11 @@ _APOSTROPHES = re.compile(r"(?<![\d'])\d{1,3}(?:'\d{3})+(?!['\d])")  # 1'234'567
 _NEGATIVE = re.compile(r"(?:minus|negative)\s+(?=[\d\\])", re.IGNORECASE)
 _MIXED = re.compile(r"(-?\d+)\s?(?:and|\\text\{\s?and\s?\})\s?(?:(\d+)/(\d+)|\\frac\s?\{(\d+)\}\s?\{(\d+)\})")
 _RAISED_IN_WORDS = re.compile(r"(?<=[\d)])\s+(squared|cubed)\b")
+_PHRASES = {
+    "dne": "does not exist", r"\text{dne}": "does not exist", "all real numbers": r"\mathbb{R}",
+    "all reals": r"\mathbb{R}", "the set of all real numbers": r"\mathbb{R}", "all integers": r"\mathbb{Z}",
+}  # fmt: skip
+_DERIVATIVE = re.compile(r"(?<![a-zA-Z])d([a-zA-Z])/d([a-zA-Z])(?![a-zA-Z])")
 _TURNED = re.compile(r"([\[\]])([^\[\]]*[,;][^\[\]]*)([\[\]])")  # ]0, 1[
 _TURN, _TURN_BACK = {"]": "(", "[": "["}, {"[": ")", "]": "]"}
 _MODULE = re.compile(r"(?<![\w.])(?:np|numpy|sp|sympy|math)\.(?=[a-zA-Z])")
@@ -66,7 +71,7 @@ _NEW_NAMES = {
     r"\phi": "varphi", r"\theta": "vartheta", r"\epsilon": "varepsilon", r"\circ": "textcirc", r"\cup": "cupdot",
     r"^\circ": "textdegree degree", r"\cdot": "bullet", "*": "ast", r"\text{and}": "land wedge",
     r"\text{or}": "lor vee", r"\text": "fbox mbox hbox textrm textbf textit textnormal textsf texttt textup emph",
-    r"\mathrm": "rm operatorname operatorname*",
+    r"\neg": "lnot", r"\mathrm": "rm operatorname operatorname*",
 }  # fmt: skip
 _NEW_NAME = {old: new for new, names in _NEW_NAMES.items() for old in names.split()}
 _RENAMED = re.compile(rf"\\({'|'.join(map(re.escape, sorted(_NEW_NAME, reverse=True)))})(?![a-zA-Z])")
@@ -113,6 +118,9 @@ def _unify_plain(text: str) -> str:
     """What is written without LaTeX or in an older one: `3.6 x 10^5`, `log2(8)`, `<1, 2>`, `15th`, `{n \\choose k}`."""
     if text[0] == "]" or text[-1] == "[":
         text = _TURNED.sub(lambda found: f"{_TURN[found[1]]}{found[2]}{_TURN_BACK[found[3]]}", text)
+    text = _PHRASES.get(text.casefold(), text)
+    if "/d" in text:
+        text = _DERIVATIVE.sub(r"\\frac{d\1}{d\2}", text)
     if "//" in text:
         text = text.replace("//", "/")
     if ": " in text and (printed := _DICTIONARY.fullmatch(text)):

@@ -57,6 +57,9 @@ def _table() -> dict[str, Unit]:
                 found[word] = Unit(measures, Fraction(size))
                 if len(word) > 3:
                     found[f"{word.removesuffix('s')}s"] = found[word]
+    hour = found["hour"].size
+    found["mph"] = Unit("length/time", found["mile"].size / hour)
+    found["kmh"] = found["kph"] = Unit("length/time", found["km"].size / hour)
     return found
 
 

@@ -33,7 +33,7 @@ SIGNS = {
 """Signs as written, and the one sign for each."""
 
 RELATIONS = {"=", "<", ">", "<=", ">=", "!=", "~", "in", "notin", "≡", "->", "=>", "⊂", "∝", "∼", "⊥", "∥"}
-FLIPPED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "=", "!=": "!="}
+FLIPPED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="} | {sign: sign for sign in ("=", "!=", "~", "∼", "⊥", "∥")}
 """The signs of comparisons, and what they are when read backwards."""
 
 SEPARATORS = {
