@@ -28,8 +28,8 @@ def same_list(truth: Node, answer: Node, same: Same, *, ordered: bool) -> bool |
     if truth.op not in _COLLECTIONS and answer.op is Op.LIST and answer.leaf == "or":
         return all_of(same(truth, item) for item in answer.args)  # "1/4 or 25 %" says one thing twice
     if truth.op not in _COLLECTIONS or answer.op not in _COLLECTIONS:
-        one, other = _only_element(truth), _only_element(answer)
-        return same(one, other) if (one, other) != (truth, answer) else False
+        elements = _only_element(truth), _only_element(answer)
+        return same(*elements) if elements != (truth, answer) else False
     if Op.TUPLE in (truth.op, answer.op):
         return _same_tuple(truth, answer, same)
     named = _by_name(truth.args, answer.args, same)
