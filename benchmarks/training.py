@@ -2,14 +2,18 @@
 
 `step` trains the same model on the same task with the same batches, steps, optimizer and loss in plaudit's loop and in
 TRL's GRPOTrainer, in one process: they take steps in turn, so that both meet the same machine, and the ratio is the
-median over pairs of steps, with everything each does in a step (evaluation, which either does at the end, is no part of
-one). `seeds` runs the embedded default with several seeds. `tasks` trains the other built-in tasks as their examples
-say. `async` compares training in turn with asynchronous training where the reward takes about as long as the update. On
-a busy machine only the ratio means something.
+median over pairs of steps in processor time, with everything each does in a step (evaluation, which either does at the
+end, is no part of one). `--model` says which: `tiny`; `14m`, a larger one for the same task; `smollm2` and
+`smollm2-lora` as examples/smollm2.yaml says. `memory` tells the peak memory of either side over three steps, each in a
+process of its own. `seeds` runs the embedded default with several seeds. `tasks` trains the other built-in tasks as
+their examples say. `async` compares training in turn with asynchronous training where the reward takes about as long as
+the update. On a busy machine only the ratio means something.
 """
 
 import argparse
 import itertools
+import multiprocessing
+import re
 import statistics
 import tempfile
 import threading
@@ -21,21 +25,33 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from transformers import LlamaConfig, LlamaForCausalLM
 
-from plaudit import RewardFunction, Trajectory
+from plaudit import RewardFunction, Trajectory, reward
 from plaudit.errors import require
 from plaudit.training import load_config, train
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.engines.engine import NoProgress
+from plaudit.training.learning.warm_start import WarmStart, warm_start
+from plaudit.training.model.policy import Policy
+from plaudit.training.model.tiny import character_tokenizer
 from plaudit.training.reporting.evaluation import HeldOut
 from plaudit.training.run import Run, build_run
+from plaudit.training.tasks.catalog import find_task
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 TASKS = ("addition", "follow_format", "length_control")
-PROMPTS, SAMPLES = 16, 8
 WAIT_S = 0.1
 SKIPPED = 3
 """The first steps warm caches up on either side."""
+GROUPS = ["sampling.prompts_per_step=16", "sampling.samples_per_prompt=8", "eval.prompts=null"]
+MODELS: dict[str, tuple[str | None, list[str]]] = {
+    "tiny": (None, GROUPS),
+    "14m": (None, [*GROUPS, "model.path={folder}/14m", "optimizer.lr=2e-4"]),
+    "smollm2": ("smollm2.yaml", ["model.lora_rank=0", "optimizer.lr=1e-5", "eval.prompts=2"]),
+    "smollm2-lora": ("smollm2.yaml", ["eval.prompts=2"]),
+}
+"""The config of each model: a file in examples/, and what is changed of it."""
 
 
 class Turns:
@@ -65,16 +81,18 @@ class Turns:
 class Stopwatch:
     """Notes what steps take; it watches plaudit's runs. With `turns`, another run has its step in between."""
 
-    def __init__(self, turns: Turns | None = None, side: int = 0) -> None:
+    def __init__(
+        self, turns: Turns | None = None, side: int = 0, clock: Callable[[], float] = time.perf_counter
+    ) -> None:
         self.steps: list[float] = []
-        self._turns, self._side = turns, side
+        self._turns, self._side, self._clock = turns, side, clock
         self._began = 0.0
 
     def end_step(self) -> None:
-        self.steps.append(time.perf_counter() - self._began)
+        self.steps.append(self._clock() - self._began)
         if self._turns:
             self._turns.pass_on(self._side)
-        self._began = time.perf_counter()
+        self._began = self._clock()
 
     def step(self, step: int, metrics: Mapping[str, float]) -> None:
         if step:
@@ -91,17 +109,43 @@ class Stopwatch:
         return statistics.median(self.steps[SKIPPED:])
 
 
-def run_config(folder: str, steps: int, seed: int) -> RunConfig:
+def run_config(model: str, folder: str, steps: int, seed: int) -> RunConfig:
     """The config both sides train with."""
-    overrides = [f"steps={steps}", f"seed={seed}", f"sampling.prompts_per_step={PROMPTS}", "checkpoint.every=0",
-                 f"sampling.samples_per_prompt={SAMPLES}", "eval.every=0", "eval.prompts=null",
-                 f"output_dir={folder}"]  # fmt: skip
-    return load_config(None, overrides)
+    file, told = MODELS[model]
+    told = [each.format(folder=Path(folder).parent) for each in told]
+    told += [f"steps={steps}", f"seed={seed}", "checkpoint.every=0", "eval.every=0", "eval.greedy=false",
+             "logging.samples=0", "training.reward_backend=inline", f"output_dir={folder}"]  # fmt: skip
+    return load_config(None if file is None else EXAMPLES / file, told)
+
+
+def write_14m(folder: Path) -> None:
+    """A Llama of 14 million parameters for the embedded model's characters, warm-started as that one is."""
+    tokenizer = character_tokenizer()
+    torch.manual_seed(1)
+    config = LlamaConfig(
+        vocab_size=len(tokenizer), hidden_size=384, intermediate_size=1024, num_hidden_layers=8, num_attention_heads=6,
+        num_key_value_heads=6, max_position_embeddings=256, pad_token_id=tokenizer.pad_token_id,
+        eos_token_id=tokenizer.eos_token_id, bos_token_id=None, tie_word_embeddings=False,
+    )  # fmt: skip
+    policy = Policy(LlamaForCausalLM(config), tokenizer)
+    warm_start(policy, find_task("sort_digits").demonstrations, WarmStart(60, 64, 1e-3))
+    policy.save(folder)
+
+
+@reward
+def digits(response: str) -> float:
+    """The share of digits: it differs between samples whatever the model knows, so that every group teaches."""
+    return sum(each.isdigit() for each in response) / (len(response) or 1)
+
+
+def own_reward(config: RunConfig) -> Any:
+    """The task's own reward, or the share of digits where there are data instead of a task."""
+    return None if config.data.path is None else digits
 
 
 def in_plaudit(config: RunConfig, watch: Stopwatch) -> float:
-    """The held-out score after training in plaudit's own loop."""
-    return train(config, progress=watch, overwrite=True).after["eval/score"]
+    """The held-out reward after training in plaudit's own loop."""
+    return train(config, reward=own_reward(config), progress=watch, overwrite=True).after["eval/reward"]
 
 
 def in_trl(config: RunConfig, watch: Stopwatch) -> float:
@@ -109,7 +153,7 @@ def in_trl(config: RunConfig, watch: Stopwatch) -> float:
     trl = require("trl", extra="trl", purpose="the comparison with TRL")
     datasets = require("datasets", extra="trl", purpose="the comparison with TRL")
     transformers = require("transformers", extra="train", purpose="the comparison with TRL")
-    parts = build_run(config)
+    parts = build_run(config, own_reward(config))
     parts.warm_start(NoProgress())
 
     class Ends(transformers.TrainerCallback):  # type: ignore[misc, name-defined]
@@ -119,7 +163,7 @@ def in_trl(config: RunConfig, watch: Stopwatch) -> float:
     rows = [{"prompt": row.prompt, "ground_truth": row.ground_truth} for row in parts.task.prompts]
     trainer = trl.GRPOTrainer(
         model=parts.policy.model,
-        reward_funcs=trl_reward,
+        reward_funcs=trl_reward if config.data.path is None else trl_digits,
         args=trl_arguments(trl, config, parts),
         train_dataset=datasets.Dataset.from_list(rows),
         processing_class=parts.policy.tokenizer,
@@ -128,7 +172,7 @@ def in_trl(config: RunConfig, watch: Stopwatch) -> float:
     trainer.remove_callback(transformers.PrinterCallback)
     trainer.train()
     held_out = HeldOut(parts.task.held_out, parts.judge, config, settings=parts.sampling)
-    score = held_out.evaluate(parts.policy.sampler(parts.sampling), config.steps)["eval/score"]
+    score = held_out.evaluate(parts.policy.sampler(parts.sampling), config.steps)["eval/reward"]
     parts.close()
     return score
 
@@ -138,13 +182,19 @@ def trl_reward(completions: list[str], ground_truth: list[str], **_: Any) -> lis
     return [float(said.strip() == truth) for said, truth in zip(completions, ground_truth, strict=True)]
 
 
+def trl_digits(completions: list[Any], **_: Any) -> list[float]:
+    """`digits` in TRL's words."""
+    texts = [said if isinstance(said, str) else said[0]["content"] for said in completions]
+    return [sum(each.isdigit() for each in text) / (len(text) or 1) for text in texts]
+
+
 def trl_arguments(trl: Any, config: RunConfig, parts: Run) -> Any:
     """TRL's names for what the config says."""
     return trl.GRPOConfig(
         output_dir=config.output_dir,
         max_steps=config.steps,
-        per_device_train_batch_size=PROMPTS * SAMPLES,
-        num_generations=SAMPLES,
+        per_device_train_batch_size=config.batch_size,
+        num_generations=config.sampling.samples_per_prompt,
         max_completion_length=parts.sampling.max_new_tokens,
         learning_rate=config.optimizer.lr,
         lr_scheduler_type=config.optimizer.schedule,
@@ -166,21 +216,49 @@ def trl_arguments(trl: Any, config: RunConfig, parts: Run) -> Any:
     )
 
 
-def compare_steps(rounds: int, steps: int) -> None:
-    """Print seconds per step and scores of both sides, round by round, and the ratio over all pairs of steps."""
+def compare_steps(model: str, rounds: int, steps: int) -> None:
+    """Print seconds per step and rewards of both sides, round by round, and the ratio over all pairs of steps."""
     ratios: list[float] = []
     for seed in range(1, rounds + 1):
         turns = Turns()
-        ours, theirs = Stopwatch(turns, 0), Stopwatch(turns, 1)
+        ours, theirs = (Stopwatch(turns, side, time.process_time) for side in (0, 1))
         with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(1) as other:
-            trl = other.submit(_in_turn, turns, 1, in_trl, run_config(f"{folder}/trl", steps, seed), theirs)
-            score = _in_turn(turns, 0, in_plaudit, run_config(f"{folder}/plaudit", steps, seed), ours)
-            scores = {"plaudit": score, "TRL": trl.result()}
-        for (name, score), watch in zip(scores.items(), (ours, theirs), strict=True):
-            print(f"seed {seed}  {name:8}  {watch.seconds_per_step:.4f} s/step  held-out score {score:.3f}", flush=True)
+            if model == "14m":
+                write_14m(Path(folder) / "14m")
+            trl = other.submit(_in_turn, turns, 1, in_trl, run_config(model, f"{folder}/trl", steps, seed), theirs)
+            found = _in_turn(turns, 0, in_plaudit, run_config(model, f"{folder}/plaudit", steps, seed), ours)
+            rewards = {"plaudit": found, "TRL": trl.result()}
+        for (name, found), watch in zip(rewards.items(), (ours, theirs), strict=True):
+            print(
+                f"seed {seed}  {name:8}  {watch.seconds_per_step:.4f} s/step  held-out reward {found:.3f}", flush=True
+            )
         ratios += [one / two for one, two in zip(theirs.steps[SKIPPED:], ours.steps[SKIPPED:], strict=True)]
     low, middle, high = statistics.quantiles(ratios, n=4)
-    print(f"plaudit's step is {middle:.2f} times as fast (quartiles {low:.2f} and {high:.2f}; target: 1.8)")
+    print(f"{model}: plaudit's step is {middle:.2f} times as fast (quartiles {low:.2f} and {high:.2f})")
+
+
+def compare_memory(model: str, steps: int = 3) -> None:
+    """Print the peak memory of either side, from the first step on."""
+    for name, side in (("plaudit", in_plaudit), ("TRL", in_trl)):
+        with multiprocessing.get_context("spawn").Pool(1) as alone:
+            print(f"{model}  {name:8} peak {alone.apply(peak_memory, (model, side, steps)):,.0f} MB", flush=True)
+
+
+def peak_memory(model: str, side: Callable[[RunConfig, Stopwatch], float], steps: int) -> float:
+    """The most memory that this process held after its first step, in MB; loading a model may need more."""
+    torch.set_num_threads(1)
+
+    class Watch(Stopwatch):
+        def end_step(self) -> None:
+            super().end_step()
+            if len(self.steps) == 1:
+                Path("/proc/self/clear_refs").write_text("5")  # Linux forgets the peak so far
+
+    with tempfile.TemporaryDirectory() as folder:
+        if model == "14m":
+            write_14m(Path(folder) / "14m")
+        side(run_config(model, f"{folder}/run", steps, 1), Watch())
+    return int(re.findall(r"VmHWM:\s*(\d+) kB", Path("/proc/self/status").read_text())[0]) / 1024
 
 
 def _in_turn(
@@ -240,14 +318,16 @@ def compare_async(rounds: int, steps: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("step", "seeds", "tasks", "async"), nargs="?", default="step")
+    parser.add_argument("what", choices=("step", "memory", "seeds", "tasks", "async"), nargs="?", default="step")
+    parser.add_argument("--model", choices=MODELS, default="tiny", help="of step and memory")
     parser.add_argument("--rounds", type=int, default=3, help="rounds, or seeds")
     parser.add_argument("--steps", type=int, default=40)
     given = parser.parse_args()
     warnings.filterwarnings("ignore", module="trl|transformers|torch")
     torch.set_num_threads(1)
     comparisons: dict[str, Callable[[], None]] = {
-        "step": lambda: compare_steps(given.rounds, given.steps),
+        "step": lambda: compare_steps(given.model, given.rounds, given.steps),
+        "memory": lambda: compare_memory(given.model),
         "seeds": lambda: compare_seeds(given.rounds),
         "tasks": lambda: compare_tasks(given.rounds),
         "async": lambda: compare_async(given.rounds, given.steps),

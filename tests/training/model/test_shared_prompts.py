@@ -25,8 +25,8 @@ def policy():
 def states_and_gradients(policy, prompts, responses):
     batch = policy.pack(prompts, responses)
     weights = DecoderWeights.of(policy.model, batch.ids_B_L.shape[1])
-    states = response_states(weights, batch.ids_B_L, batch.starts_B, batch.mask_B_T.shape[1])
-    parts = [states[row, : len(response)] for row, response in enumerate(responses)]
+    states = response_states(weights, batch.ids_B_L, batch.starts_B, batch.lengths_B)
+    parts = states.split([len(response) for response in responses])
     taught = [parameter for name, parameter in policy.model.named_parameters() if "lm_head" not in name]
     return parts, torch.autograd.grad(sum((part**3).sum() for part in parts), taught)
 

@@ -1,5 +1,6 @@
-"""Our own decoder draws what Hugging Face `generate` draws, and says with which probability."""
+"""Our own decoder draws what it would through Hugging Face `generate`, and says with which probability."""
 
+import peft
 import pytest
 import torch
 from transformers import (
@@ -79,17 +80,15 @@ def test_every_family_draws_the_same_tokens_as_generate(config):
     assert len({tuple(ids) for ids in ids_of(ours)}) > 4
 
 
-def test_a_call_to_generate_itself_draws_the_same_tokens(warm_policy):
-    """Not through our fallback: with transformers' own interface and the global seed."""
+def test_a_call_to_generate_itself_finds_the_same_likeliest_tokens(warm_policy):
+    """Not through our fallback: with transformers' own interface. Draws are compared in test_drawing.py."""
     encoded = warm_policy.tokenizer(["4321=", "9876="], return_tensors="pt")
-    torch.manual_seed(11)
-    drawn = warm_policy.model.generate(
-        input_ids=encoded["input_ids"], attention_mask=encoded["attention_mask"],
-        do_sample=True, num_return_sequences=8, max_new_tokens=6, top_k=0,
-    )  # fmt: skip
-    theirs = warm_policy.tokenizer.batch_decode(drawn[:, 5:], skip_special_tokens=True)
-    settings = SamplingSettings(max_new_tokens=6, seed=11)
-    assert warm_policy.sampler().sample(["4321=", "9876="], 8, settings=settings).texts == theirs
+    found = warm_policy.model.generate(
+        input_ids=encoded["input_ids"], attention_mask=encoded["attention_mask"], do_sample=False, max_new_tokens=6
+    )
+    theirs = warm_policy.tokenizer.batch_decode(found[:, 5:], skip_special_tokens=True)
+    settings = SamplingSettings(max_new_tokens=6, temperature=0)
+    assert warm_policy.sampler().sample(["4321=", "9876="], settings=settings).texts == theirs
 
 
 def test_any_other_family_is_sampled_with_generate():
@@ -121,6 +120,21 @@ def test_a_lora_policy_is_sampled_with_its_adapters():
     sampled = sampler.sample(PROMPTS, 3)
     assert ids_of(sampled) == ids_of(with_generate(policy).sample(PROMPTS, 3, settings=sampler.settings))
     assert ids_of(sampled) != ids_of(tiny_policy(seed=1).sampler(sampler.settings).sample(PROMPTS, 3))
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"use_dora": True}, "its adapter 'default' is a variant of LoRA"),
+        ({"target_modules": ["embed_tokens"]}, "its embedding is a Embedding"),
+    ],
+    ids=["dora", "embedding"],
+)
+def test_adapters_that_are_more_than_a_product_are_sampled_with_generate(options, words):
+    config = peft.LoraConfig(r=2, **{"target_modules": ["q_proj"], **options})
+    policy = tiny_policy(seed=1)
+    policy = Policy(peft.get_peft_model(policy.model, config), policy.tokenizer)
+    assert words in policy.sampler().slow_because
 
 
 def test_an_update_of_the_model_reaches_the_next_sample(warm_policy):

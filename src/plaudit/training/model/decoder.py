@@ -4,7 +4,7 @@ One function serves prompts, single new tokens and training; it holds no state b
 left out: the models it runs have none by default, and sampling must not have any.
 """
 
-# ruff: noqa: N803 - tensor names carry shapes
+# ruff: noqa: N803, N806, N815 - tensor names carry shapes
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -15,7 +15,10 @@ from torch.nn import functional as F  # noqa: N812 - the name everybody knows it
 
 from plaudit.training.model.decoder_weights import DecoderWeights, LayerWeights, Linear
 
-__all__ = ["Cache", "KeyValues", "hidden_states"]
+__all__ = ["Cache", "KeyValues", "Packing", "hidden_states"]
+
+WORTH_PACKING = 0.9
+"""Above this share of real tokens, moving them to and fro costs more than the padding."""
 
 
 class KeyValues(Protocol):
@@ -54,6 +57,39 @@ class Cache:
 
 
 @dataclass(frozen=True, slots=True)
+class Packing:
+    """Where the real tokens stand in rows that are padded to one length.
+
+    Attention needs rows; everything else, which is nearly all of the work, is computed on the real tokens alone.
+    """
+
+    places_N: Tensor
+    """The place of each real token among all B × S, row by row."""
+    rows: int
+    width: int
+
+    @classmethod
+    def of(cls, lengths_B: Tensor, width: int) -> "Packing":
+        """The packing of rows whose first `lengths_B` tokens are real."""
+        real_B_S = torch.arange(width, device=lengths_B.device) < lengths_B[:, None]
+        return cls(real_B_S.flatten().nonzero().squeeze(1), len(lengths_B), width)
+
+    @property
+    def pays(self) -> bool:
+        """Whether there is enough padding for it."""
+        return len(self.places_N) < WORTH_PACKING * self.rows * self.width
+
+    def pack(self, x_B_S: Tensor) -> Tensor:
+        """The real tokens (N, …)."""
+        return x_B_S.flatten(0, 1).index_select(0, self.places_N)
+
+    def spread(self, x_N: Tensor) -> Tensor:
+        """The rows (B, S, …) again, with zeros for padding."""
+        padded = x_N.new_zeros(self.rows * self.width, *x_N.shape[1:])
+        return padded.index_copy(0, self.places_N, x_N).view(self.rows, self.width, *x_N.shape[1:])
+
+
+@dataclass(frozen=True, slots=True)
 class _Rotation:
     """The rotary tables at the positions of this pass, ready to be multiplied with all heads."""
 
@@ -71,16 +107,18 @@ def hidden_states(
     *,
     mask: Tensor | None = None,
     cache: KeyValues | None = None,
+    packing: Packing | None = None,
 ) -> Tensor:
-    """The normed hidden states (B, S, d) that the head turns into logits.
+    """The normed hidden states (B, S, d) that the head turns into logits; of the packed tokens (N, d), if some are.
 
     `positions` is (S,) or (B, S). Without `mask` attention is causal, so a new token sees all of the cache.
     """
     rotate = _Rotation(weights.cos_L_D[positions].unsqueeze(-3), weights.sin_L_D[positions].unsqueeze(-3))
-    x = F.embedding(ids_B_S, weights.embedding)
+    x = F.embedding(ids_B_S if packing is None else packing.pack(ids_B_S), weights.embedding)
     for place, layer in enumerate(weights.layers):
-        normed = _rms(x, layer.attention_norm, weights.epsilon)
-        x = x + _attention(weights, place, normed, rotate, mask, cache)
+        qkv = _join(layer.qkv, _rms(x, layer.attention_norm, weights.epsilon))
+        seen = _attention(weights, place, qkv if packing is None else packing.spread(qkv), rotate, mask, cache)
+        x = x + layer.attention_out(seen if packing is None else packing.pack(seen))
         x = x + _mlp(layer, _rms(x, layer.mlp_norm, weights.epsilon))
     if cache is not None:
         cache.filled += ids_B_S.shape[1]
@@ -88,11 +126,16 @@ def hidden_states(
 
 
 def _attention(
-    weights: DecoderWeights, place: int, x: Tensor, rotate: _Rotation, mask: Tensor | None, cache: KeyValues | None
+    weights: DecoderWeights,
+    place: int,
+    qkv_B_S: Tensor,
+    rotate: _Rotation,
+    mask: Tensor | None,
+    cache: KeyValues | None,
 ) -> Tensor:
     layer, heads, kv_heads = weights.layers[place], weights.heads, weights.kv_heads
-    rows, new, _ = x.shape
-    qkv = _join(layer.qkv, x).view(rows, new, heads + 2 * kv_heads, -1).transpose(1, 2)
+    rows, new, _ = qkv_B_S.shape
+    qkv = qkv_B_S.view(rows, new, heads + 2 * kv_heads, -1).transpose(1, 2)
     turned, value = qkv.split_with_sizes((heads + kv_heads, kv_heads), dim=1)
     query, key = rotate(_norm_heads(layer, turned, weights)).split_with_sizes((heads, kv_heads), dim=1)
     if cache is not None:
@@ -100,7 +143,7 @@ def _attention(
     seen = F.scaled_dot_product_attention(
         query, key, value, attn_mask=mask, is_causal=mask is None and new > 1, enable_gqa=heads != kv_heads
     )
-    return layer.attention_out(seen.transpose(1, 2).reshape(rows, new, -1))
+    return seen.transpose(1, 2).reshape(rows, new, -1)
 
 
 def _norm_heads(layer: LayerWeights, turned: Tensor, weights: DecoderWeights) -> Tensor:
@@ -113,7 +156,7 @@ def _norm_heads(layer: LayerWeights, turned: Tensor, weights: DecoderWeights) ->
 
 
 def _mlp(layer: LayerWeights, x: Tensor) -> Tensor:
-    gate, up = _join(layer.gate_up, x).chunk(2, dim=-1)
+    gate, up = (part(x) for part in layer.gate_up) if len(layer.gate_up) == 2 else layer.gate_up[0](x).chunk(2, dim=-1)
     return layer.down(F.silu(gate) * up)
 
 

@@ -1,7 +1,8 @@
 """The weights of a Llama-style decoder, laid out for speed: one matrix for q, k and v, one for gate and up.
 
 They are taken from the Hugging Face model anew for each use, so an update of the model is never missed. Gradients flow
-back to the model's own parameters.
+back to the model's own parameters. LoRA adapters stay apart from the weights they are added to: a merged copy would
+need memory for all weights again, and its gradient the product that LoRA is there to save.
 """
 
 # ruff: noqa: N815 - tensor names carry shapes
@@ -21,14 +22,28 @@ JOINED_BELOW = 50_000_000
 
 
 @dataclass(frozen=True, slots=True)
+class Adapter:
+    """What LoRA adds to a product: down to its rank, up again, times a number."""
+
+    down: Tensor
+    up: Tensor
+    scale: float
+
+
+@dataclass(frozen=True, slots=True)
 class Linear:
-    """A matrix product with an optional bias."""
+    """A matrix product with an optional bias and LoRA adapters."""
 
     weight: Tensor
     bias: Tensor | None = None
+    adapters: tuple[Adapter, ...] = ()
 
     def __call__(self, x: Tensor) -> Tensor:
-        return torch.nn.functional.linear(x, self.weight, self.bias)
+        y = torch.nn.functional.linear(x, self.weight, self.bias)
+        for adapter in self.adapters:
+            low = torch.nn.functional.linear(x, adapter.down)
+            y = y.add_(torch.nn.functional.linear(low, adapter.up), alpha=adapter.scale)
+        return y
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +109,26 @@ def why_unsupported(model: Any) -> str | None:
     rope = getattr(causal.model.rotary_emb, "rope_type", "default")
     if rope not in ROPES:
         return f"rotary embedding {rope!r} is not one of {', '.join(ROPES)}"
-    foreign = {type(module).__name__ for module in _projections(causal)} - {"Linear"}
-    return f"its projections are {', '.join(sorted(foreign))}, not plain matrices" if foreign else None
+    if type(causal.model.embed_tokens) is not torch.nn.Embedding:
+        return f"its embedding is a {type(causal.model.embed_tokens).__name__}"
+    reasons = map(_why_no_product, [*_projections(causal), causal.lm_head])
+    return next((reason for reason in reasons if reason is not None), None)
+
+
+def _why_no_product(module: Any) -> str | None:
+    """Why a module is not a plain matrix, or one with LoRA adapters that are only added to it."""
+    own = _own(module)
+    if type(own) is not torch.nn.Linear:
+        return f"its projections are {type(own).__name__}, not plain matrices"
+    if own is module or module.disable_adapters or module.merged:
+        return None
+    if not hasattr(module, "lora_A"):
+        return f"its adapters are {type(module).__name__}, not LoRA"
+    for name in module.active_adapters:
+        variant = getattr(module, "lora_variant", {}).get(name)
+        if variant is not None or getattr(module, "lora_bias", {}).get(name):
+            return f"its adapter {name!r} is a variant of LoRA"
+    return None
 
 
 def _causal(model: Any) -> Any:
@@ -104,7 +137,7 @@ def _causal(model: Any) -> Any:
 
 
 def _projections(causal: Any) -> list[Any]:
-    return [_own(module) for layer in causal.model.layers for module in (*_attention_parts(layer), *_mlp_parts(layer))]
+    return [module for layer in causal.model.layers for module in (*_attention_parts(layer), *_mlp_parts(layer))]
 
 
 def _attention_parts(layer: Any) -> tuple[Any, ...]:
@@ -138,7 +171,7 @@ def _norm(attention: Any, name: str) -> Tensor | None:
 
 def _join(parts: list[Linear]) -> tuple[Linear, ...]:
     biases = [part.bias for part in parts if part.bias is not None]
-    if biases and len(biases) != len(parts):
+    if (biases and len(biases) != len(parts)) or any(part.adapters for part in parts):
         return tuple(parts)
     return (Linear(torch.cat([part.weight for part in parts]), torch.cat(biases) if biases else None),)
 
@@ -149,16 +182,13 @@ def _own(module: Any) -> Any:
 
 
 def _linear(module: Any) -> Linear:
-    """The product of a module; of a LoRA layer, with its adapters added in."""
+    """The product of a module, with the adapters of a LoRA layer that are switched on."""
     own = _own(module)
-    if own is module:
+    if own is module or module.disable_adapters or module.merged:
         return Linear(own.weight, own.bias)
-    weight = own.weight
-    if not module.disable_adapters and not module.merged:
-        for adapter in module.active_adapters:
-            if adapter in module.lora_A:
-                weight = weight + module.get_delta_weight(adapter)
-    return Linear(weight, own.bias)
+    active = [name for name in module.active_adapters if name in module.lora_A]
+    adapters = [Adapter(module.lora_A[n].weight, module.lora_B[n].weight, module.scaling[n]) for n in active]
+    return Linear(own.weight, own.bias, tuple(adapters))
 
 
 def _rotary_tables(inner: Any, length: int) -> tuple[Tensor, Tensor]:

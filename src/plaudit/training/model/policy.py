@@ -22,6 +22,7 @@ from plaudit.errors import PolicyError
 from plaudit.training.model.decoder_weights import DecoderWeights, why_unsupported
 from plaudit.training.model.encoding import encode_prompts
 from plaudit.training.model.shared_prompts import response_states
+from plaudit.training.model.token_ratings import rate_tokens, rate_with_entropy
 from plaudit.training.sampling.local.in_process import TransformersSampler
 from plaudit.training.sampling.sampler import TEMPERATURES, Samples, SamplingSettings
 from plaudit.trajectory import Trajectory
@@ -145,10 +146,8 @@ class Policy:
             logits_N_V = logits_N_V / own_N.masked_fill(own_N == 0, 1.0)[:, None]
         elif temperature not in (0.0, 1.0):
             logits_N_V = logits_N_V / temperature
-        every_N_V = torch.log_softmax(logits_N_V, dim=-1)
-        chosen_N = every_N_V.gather(1, batch.ids_B_L[rows, at][:, None]).squeeze(1)
-        with nullcontext() if entropy_gradient else torch.no_grad():
-            entropy_N = -(every_N_V.exp() * every_N_V).sum(dim=-1)
+        ids_N = batch.ids_B_L[rows, at]
+        chosen_N, entropy_N = (rate_with_entropy if entropy_gradient else rate_tokens)(logits_N_V, ids_N)
         empty = chosen_N.new_zeros(len(batch), width)
         return TokenLogprobs(empty.index_put((rows, columns), chosen_N), empty.index_put((rows, columns), entropy_N))
 
@@ -198,12 +197,11 @@ class Policy:
         return Policy(model.merge_and_unload() if self.is_lora else model, self.tokenizer)
 
     def _logits(self, batch: TokenBatch, rows: Tensor, columns: Tensor) -> Tensor:
-        """Logits of some tokens of the responses, in float32."""
+        """Logits of every token of the responses, row by row, in float32."""
         with self._adapter_state():
-            if why_unsupported(self.model) is None and not self.is_lora:
+            if why_unsupported(self.model) is None:
                 weights = DecoderWeights.of(self.model, batch.ids_B_L.shape[1])
-                states = response_states(weights, batch.ids_B_L, batch.starts_B, batch.mask_B_T.shape[1])
-                return weights.head(states[rows, columns]).float()
+                return weights.head(response_states(weights, batch.ids_B_L, batch.starts_B, batch.lengths_B)).float()
             real = torch.arange(batch.ids_B_L.shape[1], device=batch.ids_B_L.device)
             mask = (real < (batch.starts_B + batch.lengths_B)[:, None]).long()
             logits: Tensor = self.model(input_ids=batch.ids_B_L, attention_mask=mask, use_cache=False).logits

@@ -9,7 +9,7 @@ one reading that is left, so they are the same as without sharing.
 import torch
 from torch import Tensor
 
-from plaudit.training.model.decoder import hidden_states
+from plaudit.training.model.decoder import Packing, hidden_states
 from plaudit.training.model.decoder_weights import DecoderWeights
 
 __all__ = ["response_states"]
@@ -18,26 +18,54 @@ MAX_MASK = 1 << 25
 """Places in the attention mask that sharing needs; longer batches are read row by row, which needs none."""
 
 
-def response_states(weights: DecoderWeights, ids_B_L: Tensor, starts_B: Tensor, width: int) -> Tensor:
-    """The normed hidden states (B, T, d) from which the head predicts the first `width` tokens of each response.
+def response_states(weights: DecoderWeights, ids_B_L: Tensor, starts_B: Tensor, lengths_B: Tensor) -> Tensor:
+    """The normed hidden states (N, d) from which the head predicts the tokens of all responses, row by row.
 
-    Row b of `ids_B_L` is its prompt, of `starts_B[b]` tokens, then its response.
+    Row b of `ids_B_L` is its prompt, of `starts_B[b]` tokens, then its response, of `lengths_B[b]`.
     """
+    if not lengths_B.all():  # a response without tokens has no states
+        some_B = lengths_B > 0
+        ids_B_L, starts_B, lengths_B = ids_B_L[some_B], starts_B[some_B], lengths_B[some_B]
     prompts_P_L, owner_B = _different_prompts(ids_B_L, starts_B)
-    grown = width - 1
+    grown = int(lengths_B.max()) - 1
     mask_size = len(ids_B_L) * grown * (prompts_P_L.shape[1] + grown)
     if 2 * len(prompts_P_L) > len(ids_B_L) or mask_size > MAX_MASK:
-        return _row_by_row(weights, ids_B_L, starts_B, width)
+        return _row_by_row(weights, ids_B_L, starts_B, lengths_B)
     shared = _PromptKeys(owner_B)
-    read = hidden_states(weights, prompts_P_L, _places(prompts_P_L.shape[1], ids_B_L), cache=shared)
-    first = read[owner_B, starts_B - 1][:, None]
+    lengths_P = torch.zeros_like(starts_B[: len(prompts_P_L)]).index_copy(0, owner_B, starts_B)
+    read = _read(weights, prompts_P_L, lengths_P, _places(prompts_P_L.shape[1], ids_B_L), cache=shared)
+    first_B = read.index_select(0, lengths_P.cumsum(0)[owner_B] - 1)
     if not grown:
-        return first
-    places_B_T = starts_B[:, None] + _places(grown, ids_B_L)
-    new_B_T = ids_B_L.gather(1, places_B_T.clamp(max=ids_B_L.shape[1] - 1))
+        return first_B
+    places_B_T = (starts_B[:, None] + _places(grown, ids_B_L)).clamp(max=ids_B_L.shape[1] - 1)
     mask = _mask(starts_B, prompts_P_L.shape[1], grown)
-    rest = hidden_states(weights, new_B_T, places_B_T.clamp(max=ids_B_L.shape[1] - 1), mask=mask, cache=shared)
-    return torch.cat([first, rest], dim=1)
+    rest = _read(weights, ids_B_L.gather(1, places_B_T), lengths_B - 1, places_B_T, mask=mask, cache=shared)
+    return _interleave(first_B, rest, lengths_B)
+
+
+def _read(
+    weights: DecoderWeights,
+    ids_B_S: Tensor,
+    lengths_B: Tensor,
+    positions: Tensor,
+    *,
+    mask: Tensor | None = None,
+    cache: "_PromptKeys | None" = None,
+) -> Tensor:
+    """The states (N, d) of the first `lengths_B` tokens of each row, one row after the other."""
+    packing = Packing.of(lengths_B, ids_B_S.shape[1])
+    if packing.pays:
+        return hidden_states(weights, ids_B_S, positions, mask=mask, cache=cache, packing=packing)
+    return packing.pack(hidden_states(weights, ids_B_S, positions, mask=mask, cache=cache))
+
+
+def _interleave(first_B: Tensor, rest: Tensor, lengths_B: Tensor) -> Tensor:
+    """The first state of each row before the others of that row."""
+    begins_B = lengths_B.cumsum(0) - lengths_B
+    is_first = torch.zeros(len(first_B) + len(rest), dtype=torch.bool, device=rest.device)
+    is_first[begins_B] = True
+    order = torch.where(is_first, is_first.cumsum(0) - 1, len(first_B) + (~is_first).cumsum(0) - 1)
+    return torch.cat([first_B, rest]).index_select(0, order)
 
 
 class _PromptKeys:
@@ -65,10 +93,11 @@ def _different_prompts(ids_B_L: Tensor, starts_B: Tensor) -> tuple[Tensor, Tenso
     return different.clamp(min=0), owner_B
 
 
-def _row_by_row(weights: DecoderWeights, ids_B_L: Tensor, starts_B: Tensor, width: int) -> Tensor:
-    hidden = hidden_states(weights, ids_B_L, _places(ids_B_L.shape[1], ids_B_L))
-    at_B_T = (starts_B[:, None] - 1 + _places(width, ids_B_L)).clamp(max=ids_B_L.shape[1] - 1)
-    return hidden.gather(1, at_B_T[..., None].expand(-1, -1, hidden.shape[-1]))
+def _row_by_row(weights: DecoderWeights, ids_B_L: Tensor, starts_B: Tensor, lengths_B: Tensor) -> Tensor:
+    needed_B = starts_B + lengths_B - 1  # the last token predicts nothing
+    read = _read(weights, ids_B_L, needed_B, _places(ids_B_L.shape[1], ids_B_L))
+    predicts = torch.arange(len(read), device=read.device) - (needed_B.cumsum(0) - needed_B).repeat_interleave(needed_B)
+    return read[predicts >= starts_B.repeat_interleave(needed_B) - 1]
 
 
 def _mask(starts_B: Tensor, length: int, grown: int) -> Tensor:

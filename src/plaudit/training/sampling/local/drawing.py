@@ -1,21 +1,19 @@
-"""Draw tokens from logits: temperature, then top-k, then top-p, then one draw per row.
+"""Draw tokens from logits: temperature, then top-k, then top-p, as in Hugging Face `generate`, then one draw per row.
 
-The order, and the random numbers that are used up, are those of Hugging Face `generate`, so the same seed gives the
-same tokens.
+A draw needs one random number. `generate` takes one for every token of the vocabulary, 15 % of the time of sampling; so
+the same seed gives other tokens there, from the same distribution.
 """
 
-# ruff: noqa: N803 - tensor names carry shapes
+# ruff: noqa: N803, N806 - tensor names carry shapes
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import torch
 from torch import Tensor
 
 from plaudit.training.sampling.sampler import SamplingSettings
 
-__all__ = ["apply_temperature", "draw_tokens", "generator_for", "use_generator"]
+__all__ = ["apply_temperature", "draw_numbers", "draw_tokens", "generator_for"]
 
 
 def generator_for(device: torch.device, seed: int) -> torch.Generator:
@@ -28,32 +26,28 @@ def apply_temperature(logits: Tensor, settings: SamplingSettings) -> Tensor:
     return logits / settings.temperature if settings.temperature not in (0.0, 1.0) else logits
 
 
-def draw_tokens(scores_B_V: Tensor, settings: SamplingSettings, noise_B_V: Tensor | None) -> Tensor:
-    """One token per row; `noise_B_V` are exponential random numbers, None takes the likeliest token.
+def draw_numbers(steps: int, rows: int, settings: SamplingSettings, generator: torch.Generator) -> Tensor | None:
+    """The random numbers (T, B) of a whole call, one for each token it may draw; None where nothing is left to chance.
 
-    The largest of p/noise is a draw from p: what `torch.multinomial` does for one draw per row.
+    They are drawn at once, so that what a row gets does not depend on when other rows end.
     """
-    if noise_B_V is None:
+    if not settings.temperature:
+        return None
+    return torch.rand((steps, rows), dtype=torch.float64, generator=generator, device=generator.device)
+
+
+def draw_tokens(scores_B_V: Tensor, settings: SamplingSettings, number_B: Tensor | None) -> Tensor:
+    """One token per row: the one in whose share of the summed probabilities a number from 0 to 1 falls.
+
+    None takes the likeliest token.
+    """
+    if number_B is None:
         return scores_B_V.argmax(dim=-1)
-    probabilities = torch.softmax(_cut(scores_B_V, settings), dim=-1)
-    return (probabilities / noise_B_V).argmax(dim=-1)
-
-
-@contextmanager
-def use_generator(generator: torch.Generator) -> Iterator[None]:
-    """Let code that uses torch's global random numbers go on with those of `generator`."""
-    on_device = generator.device.type == "cuda"
-    devices = [generator.device] if on_device else []
-    with torch.random.fork_rng(devices=devices):
-        if on_device:
-            torch.cuda.set_rng_state(generator.get_state(), generator.device)
-        else:
-            torch.set_rng_state(generator.get_state())
-        try:
-            yield
-        finally:
-            left = torch.cuda.get_rng_state(generator.device) if on_device else torch.get_rng_state()
-            generator.set_state(left)
+    sums_B_V = torch.softmax(_cut(scores_B_V, settings), dim=-1).cumsum(dim=-1)
+    total_B = sums_B_V[:, -1]
+    below_B = torch.nextafter(total_B, torch.zeros_like(total_B))  # rounding must not lead beyond all tokens
+    wanted_B = torch.minimum((number_B * total_B).to(sums_B_V.dtype), below_B)
+    return torch.searchsorted(sums_B_V, wanted_B[:, None], right=True).squeeze(1)
 
 
 def _cut(scores: Tensor, settings: SamplingSettings) -> Tensor:

@@ -1,7 +1,6 @@
 """Generate from a Llama-style decoder: each prompt is read once, then all samples of all prompts grow together.
 
-Rows that have ended are dropped from the computation once they are half of it; their random numbers are still drawn,
-so the others get the same tokens as in Hugging Face `generate`, which keeps them to the end.
+Rows that have ended are dropped from the computation once they are half of it.
 """
 
 # ruff: noqa: N803, N806 - tensor names carry shapes
@@ -14,7 +13,7 @@ from torch import Tensor
 
 from plaudit.training.model.decoder import Cache, hidden_states
 from plaudit.training.model.decoder_weights import DecoderWeights
-from plaudit.training.sampling.local.drawing import apply_temperature, draw_tokens
+from plaudit.training.sampling.local.drawing import apply_temperature, draw_numbers, draw_tokens
 from plaudit.training.sampling.sampler import SamplingSettings
 
 __all__ = ["Ending", "Generated", "generate"]
@@ -50,10 +49,10 @@ def generate(
     """`num_samples` responses for each prompt, prompt-major."""
     rows = _Rows(weights, prompt_ids, num_samples, settings.max_new_tokens)
     record = _Record(len(rows.places), settings.max_new_tokens, rows.places.device)
+    numbers_T_N = draw_numbers(settings.max_new_tokens, len(rows.places), settings, generator)
     for step in range(settings.max_new_tokens):
-        noise = _noise(record.total, rows.logits, generator) if settings.temperature else None
         scores = apply_temperature(rows.logits, settings)
-        new = draw_tokens(scores, settings, noise if noise is None else noise[rows.places])
+        new = draw_tokens(scores, settings, None if numbers_T_N is None else numbers_T_N[step, rows.places])
         record.add(step, rows.places, new, _logprobs(scores, new))
         rows.alive &= ~_is_over(new, record.tokens_T_N[: step + 1], rows, ending)
         record.lengths[rows.places[rows.alive]] = step + 2
@@ -105,7 +104,6 @@ class _Record:
     """What was drawn, for all rows of the batch; tokens behind the end of a row mean nothing."""
 
     def __init__(self, total: int, max_new_tokens: int, device: torch.device) -> None:
-        self.total = total
         self.tokens_T_N = torch.zeros((max_new_tokens, total), dtype=torch.long, device=device)
         self.logprobs_T_N = torch.zeros((max_new_tokens, total), device=device)
         self.lengths = torch.ones(total, dtype=torch.long, device=device)
@@ -129,10 +127,6 @@ def _prompt_mask(padding_P: Tensor, length: int) -> Tensor:
     causal = places[:, None] >= places
     real = places >= padding_P[:, None, None]
     return ((causal & real) | (places[:, None] == places))[:, None]
-
-
-def _noise(total: int, logits: Tensor, generator: torch.Generator) -> Tensor:
-    return torch.empty((total, logits.shape[-1]), device=logits.device).exponential_(generator=generator)
 
 
 def _logprobs(scores: Tensor, tokens: Tensor) -> Tensor:
