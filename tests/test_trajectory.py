@@ -1,3 +1,4 @@
+import copy
 import pickle
 
 import pytest
@@ -119,3 +120,12 @@ def test_trajectories_pickle_and_are_named_for_messages():
     assert pickle.loads(pickle.dumps(trajectory)) == trajectory
     assert trajectory.label(3) == "sample 3 (id 'a')"
     assert Trajectory(prompt="p", response="r").label(3) == "sample 3"
+
+
+def test_a_deep_copy_shares_no_list_of_tokens():
+    tokens = Tokens(ids=[1, 2], offsets=[(0, 1), (1, 2)], logprobs=[-0.5, -1.0], mask=[1, 0])
+    copied = copy.deepcopy(Trajectory("Hi", "Ho", tokens=tokens)).tokens
+    assert copied == tokens
+    copied.ids.append(3)
+    copied.mask.append(1)
+    assert tokens == Tokens(ids=[1, 2], offsets=[(0, 1), (1, 2)], logprobs=[-0.5, -1.0], mask=[1, 0])

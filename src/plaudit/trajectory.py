@@ -4,6 +4,7 @@ Everything in a trajectory is plain data, so that it goes through one JSON line 
 plaudit does not know are kept in `columns` and written back under their own names.
 """
 
+import pickle
 from collections.abc import Mapping
 from typing import Any, ClassVar, TypeAlias
 
@@ -38,6 +39,10 @@ class Tokens(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fie
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def __deepcopy__(self, memo: object) -> "Tokens":
+        copied: Tokens = pickle.loads(pickle.dumps(self))  # many times quicker than number by number
+        return copied
 
     @property
     def chosen(self) -> int:
