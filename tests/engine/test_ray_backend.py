@@ -111,17 +111,11 @@ def brief(response: str, ground_truth=None) -> float:
 RESPONSES = ["one", "two words", "", "x" * 50_000, "naïve \ud800 \x00"] * 40
 
 
-@pytest.mark.parametrize("given", ["object", "function", "lambda", "spec", "relative spec"])
+@pytest.mark.parametrize("given", ["object", "relative spec"])
 def test_outputs_equal_those_of_a_plain_evaluation_in_order(given, opened, tmp_path, monkeypatch):
     (tmp_path / "brief.py").write_text(FILE)
     monkeypatch.chdir(tmp_path)
-    rewards = {
-        "object": Detailed(0.25),
-        "function": length,
-        "lambda": lambda response: len(response) / 10,
-        "spec": f"{tmp_path / 'brief.py'}:brief",
-        "relative spec": "brief.py:brief",
-    }
+    rewards = {"object": Detailed(0.25), "relative spec": "brief.py:brief"}
     trajectories = samples(*RESPONSES)
     backend = opened(rewards[given])
     expected = timeless(score_samples(load(rewards[given]), trajectories))

