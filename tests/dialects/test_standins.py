@@ -1,13 +1,14 @@
 """Absent packages are answered for while a file loads; installed ones never are."""
 
 import sys
+import textwrap
 import threading
 
 import pytest
 
-from plaudit import RewardFunction, Trajectory
+from plaudit import RewardFunction, Trajectory, score
 from plaudit.dialects import STAND_INS, stand_ins
-from plaudit.dialects.standins import Later, StandIns
+from plaudit.dialects.standins import Later, NameIsMissing, StandIns, Undetermined
 from plaudit.errors import RewardNotLoaded
 from plaudit.loading import load, resolve
 
@@ -175,3 +176,78 @@ def test_many_threads_can_load_foreign_files_at_once(tmp_path):
     for thread in threads:
         thread.join()
     assert results == {number: [float(number)] for number in range(8)}
+
+
+SCRIPT = """
+    from __future__ import annotations
+    import re
+    import twinkle
+    from twinkle.cli import CLI
+    from twinkle.reward import GSM8KFormatReward
+
+    args = CLI.from_args()
+    MODEL = args.model.model_id or "a/model"
+    GPUS, STEPS = args.infra.gpus + 4, 1000
+    MODE: str = f"mode {MODEL}"
+    twinkle.initialize(mode="ray", nproc_per_node=GPUS)
+    WORD = "boxed"
+
+    def compute_rewards(trajectories: list[dict]) -> list[float]:
+        return GSM8KFormatReward()(trajectories)
+
+    def by_mode(trajectories):
+        return [float(MODE == "mode strict") for _ in trajectories]
+
+    @args.register("mine")
+    def decorated(trajectories):
+        return [1.0 for _ in trajectories]
+"""
+
+
+@pytest.fixture
+def script(tmp_path):
+    path = tmp_path / "grpo.py"
+    path.write_text(textwrap.dedent(SCRIPT))
+    return path
+
+
+def test_a_reward_in_a_training_script_loads_though_the_script_uses_an_absent_package(script):
+    reward = load(f"{script}:compute_rewards")
+    assert score(reward, [Trajectory("q", r"\boxed{4}"), Trajectory("q", "4")])[0].reward == 1.0
+    assert sys.modules[reward.foreign.__module__].WORD == "boxed"
+
+
+def test_a_reward_that_needs_what_the_script_could_not_compute_is_not_scored(script):
+    (output,) = score(load(f"{script}:by_mode"), [Trajectory("q", "4")])
+    assert output.reward is None
+    assert "'CLI' of twinkle.cli is needed" in output.reason
+
+
+def test_a_reward_whose_decorator_is_absent_is_refused_by_name(script):
+    with pytest.raises(RewardNotLoaded, match=r"grpo.py:decorated failed: 'CLI' of twinkle.cli is needed"):
+        load(f"{script}:decorated")
+
+
+@pytest.mark.parametrize(
+    "use",
+    ["value == 1", "value + 1", "1 + value", "f'{value}'", "value['a']", "value.a", "value()", "bool(value)",
+     "list(value)", "{value: 1}", "len(value)", "1 in value", "int(value)", "value < 3", "value or 3"],
+)  # fmt: skip
+def test_no_use_of_what_could_not_be_computed_goes_unnoticed(use):
+    with pytest.raises(NameIsMissing, match="what is missing"):
+        eval(use, {"value": Undetermined(NameIsMissing("what is missing"))})
+
+
+def test_an_absent_package_that_is_imported_inside_the_function_is_answered_for(tmp_path):
+    path = tmp_path / "lazy.py"
+    path.write_text(
+        "def compute_rewards(trajectories, ground_truths):\n"
+        "    from twinkle.reward import FormatReward\n"
+        "    return FormatReward()(trajectories, ground_truths)\n"
+        "def other(trajectories, ground_truths):\n"
+        "    import no_such_package\n"
+    )
+    batch = [Trajectory("q", "<think>a</think><answer>4</answer>"), Trajectory("q", "4")]
+    assert [output.reward for output in score(load(f"{path}:compute_rewards"), batch)] == [1.0, 0.0]
+    assert "twinkle" not in sys.modules
+    assert "no_such_package" in score(load(f"{path}:other"), batch)[0].reason

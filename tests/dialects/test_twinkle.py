@@ -1,6 +1,7 @@
 """Document 002's samples, with their import lines and without Twinkle."""
 
 import pytest
+import sympy
 
 from plaudit import Status, Trajectory
 from plaudit.contract.boundary import score_samples
@@ -189,3 +190,44 @@ def test_what_a_recipe_needs_of_the_real_package_is_named_when_it_is_used(loaded
     assert output.status is Status.ERROR
     assert "'DataLoader' of twinkle.dataloader is needed" in output.reason
     assert "install twinkle" in output.reason
+
+
+@pytest.mark.parametrize(
+    ("said", "truth", "reward"),
+    [
+        (r"so \boxed{\frac{1}{2}}", r"\frac12", 1.0),
+        (r"so \boxed{ 1/2 }", "1/2", 1.0),
+        ("# Answer 5", "5", 1.0),
+        ("The answer is 7", "7", 0.0),
+        (r"\boxed{5 cm}", "5", 0.0),
+        (r"\boxed{50\%}", "0.5", 0.0),
+        ("$4$", "4", 0.0),
+        ("(1,2)", "(1, 2)", 0.0),
+    ],
+)
+def test_the_math_reward_calls_right_what_twinkle_calls_right(loaded, said, truth, reward):
+    """The numbers of twinkle-kit 0.5.1."""
+    result = loaded("from twinkle.reward import MathReward\nreward_fn = MathReward()\n", "reward_fn")
+    assert rewards(result.reward, [Trajectory("q", said, ground_truth=truth)]) == [reward]
+
+
+def test_the_math_reward_compares_formulas_with_sympy(loaded, monkeypatch):
+    monkeypatch.setattr("sympy.parsing.latex.parse_latex", sympy.sympify)  # the parser itself needs a further package
+    result = loaded("from twinkle.reward import MathReward\nreward_fn = MathReward()\n", "reward_fn")
+    batch = [Trajectory("q", r"\boxed{1/2}", ground_truth="0.5"), Trajectory("q", "x+1", ground_truth="x-1")]
+    assert rewards(result.reward, batch) == [1.0, 0.0]
+
+
+def test_user_data_reads_as_pairs_and_as_the_dict_of_older_files(loaded):
+    result = loaded("""
+        def first(trajectories, ground_truths):
+            data = [each["user_data"] for each in trajectories]
+            return [float(each[0].get("target") == 24 and dict(each)["nums"] == [4, 6]) for each in data]
+    """, "first")  # fmt: skip
+    assert rewards(result.reward, [Trajectory("q", "a", columns={"target": 24, "nums": [4, 6]})]) == [1.0]
+
+
+def test_a_batch_reward_that_returns_nothing_says_so(loaded):
+    result = loaded("def first(trajectories, ground_truths): pass", "first")
+    (output,) = score_samples(result.reward, BATCH[:1])
+    assert "returned None for 1 samples" in output.reason

@@ -5,7 +5,7 @@ from typing import Any
 
 from plaudit.contract.function import FunctionReward, RewardFunction
 from plaudit.dialects import agent_tunix, areal, flux, openrlhf, slime, swift, trl, twinkle, verl
-from plaudit.dialects.dialect import Dialect
+from plaudit.dialects.dialect import Dialect, ForeignReward
 from plaudit.dialects.standins import Packages, StandIns
 from plaudit.errors import RewardNotLoaded, did_you_mean
 
@@ -14,6 +14,7 @@ __all__ = ["DIALECTS", "STAND_INS", "Dialect", "StandIns", "convention_of", "dia
 _SYSTEMS = (openrlhf, twinkle, agent_tunix, flux, trl, verl, swift, slime, areal)
 DIALECTS: tuple[Dialect, ...] = tuple(dialect for system in _SYSTEMS for dialect in system.DIALECTS)
 STAND_INS: Packages = {root: answers for system in _SYSTEMS for root, answers in system.STAND_INS.items()}
+ForeignReward.packages = STAND_INS
 
 
 def dialects_of(candidate: Any, imports: Iterable[str] = (), name: str | None = None) -> list[Dialect]:

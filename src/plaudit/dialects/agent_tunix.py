@@ -33,7 +33,7 @@ class AgentTunixReward(ForeignReward):
             "prompt": trajectory.prompt_text,
             "metadata": _metadata(trajectory),
         }
-        return self.foreign(**{name: known[name] for name in self.asked})
+        return self.ask(**{name: known[name] for name in self.asked})
 
 
 def _metadata(trajectory: Trajectory) -> dict[str, Any]:

@@ -41,7 +41,7 @@ class ArealReward(ForeignReward):
             elif parameter.default is parameter.empty:
                 hint = did_you_mean(name, row)
                 raise InvalidTrajectory(f"the reward asks for {name!r}, which the sample does not have{hint}")
-        return self.foreign(**given)
+        return self.ask(**given)
 
 
 def _recognises(candidate: Any) -> bool:

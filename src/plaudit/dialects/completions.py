@@ -65,7 +65,7 @@ class CompletionsReward(ForeignBatchReward):
                     given[name] = column
                 elif parameter.default is parameter.empty:
                     raise _missing(name, trajectories)
-        return self.foreign(**given)
+        return self.ask(**given)
 
     def read(self, returned: Any, trajectories: Sequence[Trajectory]) -> Sequence[Any]:
         return read_columns(returned, len(trajectories))

@@ -11,12 +11,14 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from plaudit.contract.boundary import Style, score_samples
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput
 from plaudit.dialects.export import ExportedReward, OnUnscored
+from plaudit.dialects.standins import Packages, StandIns
+from plaudit.errors import InvalidOutput
 from plaudit.trajectory import Trajectory
 
 __all__ = [
@@ -51,7 +53,10 @@ class Dialect:
 
 
 class ForeignReward(RewardFunction):
-    """A foreign function or object as a reward, under its own name."""
+    """A foreign function or object as a reward, under its own name; `method` is called where it has one."""
+
+    packages: ClassVar[Packages] = {}
+    method: ClassVar[str] = ""
 
     def __init__(self, foreign: Any) -> None:
         self.foreign = foreign
@@ -59,6 +64,17 @@ class ForeignReward(RewardFunction):
 
     def compute_reward(self, trajectory: Trajectory) -> Any:
         raise NotImplementedError
+
+    def ask(self, *arguments: Any, **keywords: Any) -> Any:
+        """Call what was wrapped; an absent package that it imports only now is answered for too."""
+        foreign = getattr(self.foreign, self.method, self.foreign) if self.method else self.foreign
+        try:
+            return foreign(*arguments, **keywords)
+        except ModuleNotFoundError as error:
+            if str(error.name).partition(".")[0] not in self.packages:
+                raise
+        with StandIns(self.packages):
+            return foreign(*arguments, **keywords)
 
     def __repr__(self) -> str:
         return self.name
@@ -113,6 +129,8 @@ class ForeignBatchReward(ForeignReward):
 
 def read_columns(returned: Any, count: int) -> list[Any]:
     """One value per sample; of a tuple of several columns the first is the reward, the others go to the metadata."""
+    if returned is None:
+        raise InvalidOutput(f"it returned None for {count} samples; give a list with one number per sample")
     columns = list(returned) if isinstance(returned, tuple) else []
     if len(columns) < 2 or not all(isinstance(column, list) and len(column) == count for column in columns):
         return list(returned)

@@ -20,9 +20,10 @@ __all__ = ["DIALECTS", "STAND_INS", "FluxReward"]
 class FluxReward(ForeignReward):
     """A foreign object with `compute_reward(trajectory)`, or a function of a trajectory."""
 
+    method = "compute_reward"
+
     def compute_reward(self, trajectory: Trajectory) -> Any:
-        compute = getattr(self.foreign, "compute_reward", self.foreign)
-        returned = compute(_as_flux(trajectory))
+        returned = self.ask(_as_flux(trajectory))
         return self._await_output(returned) if inspect.isawaitable(returned) else self._convert(returned)
 
     async def _await_output(self, returned: Awaitable[Any]) -> Any:

@@ -31,7 +31,7 @@ class OpenRLHFReward(ForeignBatchReward):
             for name, read in _ARGUMENTS.items()
             if name in parameters(self.foreign)
         }
-        return self.foreign(**columns)
+        return self.ask(**columns)
 
     def read(self, returned: Any, trajectories: Sequence[Trajectory]) -> Sequence[RewardOutput]:
         return read_outputs(returned, len(trajectories))

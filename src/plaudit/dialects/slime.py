@@ -37,7 +37,7 @@ class SlimeReward(ForeignReward):
     """A function of one sample."""
 
     def compute_reward(self, trajectory: Trajectory) -> Any:
-        returned = self.foreign(SimpleNamespace(), _sample(self.foreign, trajectory))
+        returned = self.ask(SimpleNamespace(), _sample(self.foreign, trajectory))
         return _await_output(returned) if inspect.isawaitable(returned) else _read(returned)
 
 
@@ -47,7 +47,7 @@ class SlimeGroupReward(ForeignBatchReward):
     scope = "group"
 
     def call(self, trajectories: Sequence[Trajectory]) -> Any:
-        return self.foreign(SimpleNamespace(), [_sample(self.foreign, each) for each in trajectories])
+        return self.ask(SimpleNamespace(), [_sample(self.foreign, each) for each in trajectories])
 
     def read(self, returned: Any, trajectories: Sequence[Trajectory]) -> Sequence[Any]:
         return [_read(each) for each in returned]

@@ -17,7 +17,7 @@ from typing import Any, NoReturn, TypeAlias, cast
 
 from plaudit.errors import MissingPackage, did_you_mean
 
-__all__ = ["Answers", "Later", "Missing", "Packages", "StandIns"]
+__all__ = ["FIRST_MISSED", "Answers", "Later", "Missing", "NameIsMissing", "Packages", "StandIns", "Undetermined"]
 
 Answers: TypeAlias = Mapping[str, Mapping[str, object]]
 """Module name → the names in it and what they are: `{"flux.rewards": {"RewardOutput": RewardOutput}}`."""
@@ -39,6 +39,10 @@ Packages: TypeAlias = Mapping[str, Answers | Later]
 """A package's name → the answers for its modules, or where these are found once a file asks for the package."""
 
 
+class NameIsMissing(MissingPackage):
+    """Something that plaudit does not provide was used."""
+
+
 class Missing(type):
     """The class of names that plaudit does not provide: they can be annotations and bases, other use is an error.
 
@@ -51,7 +55,7 @@ class Missing(type):
 
     def _refuse(cls) -> NoReturn:
         root = cls.where.partition(".")[0]
-        raise MissingPackage(
+        raise NameIsMissing(
             f"{cls.missing!r} of {cls.where} is needed, which plaudit does not provide where {root} is not installed"
             f"{cls.hint or ';'} install {root}",
             name=root,
@@ -79,6 +83,34 @@ class Missing(type):
 
     def __getitem__(cls, _: object) -> NoReturn:
         cls._refuse()
+
+
+FIRST_MISSED = "__first_missed__"
+"""Where a module keeps the first thing that could not be computed in it."""
+
+
+class Undetermined:
+    """A value that could not be computed where a package is absent; whatever is done with it raises the error again."""
+
+    def __init__(self, error: NameIsMissing, *, is_definition: bool = False) -> None:
+        self.error, self.is_definition = error, is_definition
+
+    def refuse(self, *_: Any, **__: Any) -> NoReturn:
+        """Say once more what is missing."""
+        raise self.error
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        self.refuse()
+
+
+_OPERATORS = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift"
+_USES = (
+    "eq ne lt le gt ge bool hash str format len iter next contains getitem setitem call enter int float index neg abs"
+)
+for _use in (*_USES.split(), *_OPERATORS.split(), *(f"r{each}" for each in _OPERATORS.split())):
+    setattr(Undetermined, f"__{_use}__", Undetermined.refuse)
 
 
 class StandIns(MetaPathFinder, Loader, AbstractContextManager["StandIns"]):

@@ -23,7 +23,7 @@ class TwinkleReward(ForeignBatchReward):
     """A foreign object or function of Twinkle's shape; called directly, it passes on the truths it is given."""
 
     def call(self, trajectories: Sequence[Trajectory]) -> Any:
-        return _call(self.foreign, trajectories)
+        return self._call(trajectories)
 
     def read(self, returned: Any, trajectories: Sequence[Trajectory]) -> Sequence[Any]:
         return read_columns(returned, len(trajectories))
@@ -31,20 +31,19 @@ class TwinkleReward(ForeignBatchReward):
     def __call__(self, trajectories: Any, ground_truths: Any = None) -> Any:
         if ground_truths is None or isinstance(trajectories, Trajectory):
             return RewardFunction.__call__(self, trajectories, ground_truths)
-        return _call(self.foreign, trajectories, ground_truths)
+        return self._call(trajectories, ground_truths)
 
-
-def _call(foreign: Any, trajectories: Sequence[Trajectory], given: Any = None) -> Any:
-    """Call with dicts, and with the truths (as given, or the samples' own) where the signature asks for them."""
-    asked = list(parameters(foreign).values())
-    positional = [p for p in asked if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    by_keyword = [p for p in asked if p.kind is p.VAR_KEYWORD or (p.kind is p.KEYWORD_ONLY and p.name == _TRUTHS)]
-    views = [TwinkleTrajectory.of(each) if isinstance(each, Trajectory) else each for each in trajectories]
-    if len(positional) > 1:
-        return foreign(views, _truths(positional[1], trajectories) if given is None else given)
-    if by_keyword:
-        return foreign(views, **{_TRUTHS: _truths(by_keyword[0], trajectories) if given is None else given})
-    return foreign(views)
+    def _call(self, trajectories: Sequence[Trajectory], given: Any = None) -> Any:
+        """Call with dicts, and with the truths (as given, or the samples' own) where the signature asks for them."""
+        asked = list(parameters(self.foreign).values())
+        positional = [p for p in asked if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        by_keyword = [p for p in asked if p.kind is p.VAR_KEYWORD or (p.kind is p.KEYWORD_ONLY and p.name == _TRUTHS)]
+        views = [TwinkleTrajectory.of(each) if isinstance(each, Trajectory) else each for each in trajectories]
+        if len(positional) > 1:
+            return self.ask(views, _truths(positional[1], trajectories) if given is None else given)
+        if by_keyword:
+            return self.ask(views, **{_TRUTHS: _truths(by_keyword[0], trajectories) if given is None else given})
+        return self.ask(views)
 
 
 def _truths(parameter: inspect.Parameter, trajectories: Sequence[Trajectory]) -> list[Any]:

@@ -29,7 +29,7 @@ class VerlReward(ForeignReward):
 
     def compute_reward(self, trajectory: Trajectory) -> Any:
         asked = parameters(self.foreign)
-        returned = self.foreign(**{name: read(trajectory) for name, read in _ARGUMENTS.items() if name in asked})
+        returned = self.ask(**{name: read(trajectory) for name, read in _ARGUMENTS.items() if name in asked})
         return _await_output(returned) if inspect.isawaitable(returned) else _read(returned)
 
 
@@ -39,7 +39,7 @@ class VerlBatchReward(ForeignBatchReward):
     def call(self, trajectories: Sequence[Trajectory]) -> Any:
         asked = parameters(self.foreign)
         columns = {name: read for name, read in _PLURALS.items() if name in asked}
-        return self.foreign(**{name: [read(each) for each in trajectories] for name, read in columns.items()})
+        return self.ask(**{name: [read(each) for each in trajectories] for name, read in columns.items()})
 
     def read(self, returned: Any, trajectories: Sequence[Trajectory]) -> Sequence[Any]:
         return [_read(each) for each in returned]

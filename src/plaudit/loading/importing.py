@@ -4,10 +4,14 @@ Everything is undone after an import: the folder leaves `sys.path`, stand-ins fo
 Modules stay, so that pickling works; a sibling `helpers.py` of one folder makes way for that of the next folder.
 """
 
+import __future__
+
 import ast
+import functools
 import hashlib
 import importlib
 import importlib.util
+import operator
 import os
 import re
 import sys
@@ -16,17 +20,22 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.machinery import ModuleSpec, NamespaceLoader, SourceFileLoader
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import ModuleType
 
 from plaudit.dialects import StandIns, stand_ins
+from plaudit.dialects.standins import FIRST_MISSED, NameIsMissing, Undetermined
 from plaudit.errors import RewardNotLoaded, did_you_mean
 from plaudit.loading.failures import explain_failures
+from plaudit.loading.names import bound_names
 
 __all__ = ["module_at", "module_from_file", "modules_by_path"]
 
 _lock = threading.RLock()
 _files: dict[Path, tuple[tuple[int, int], ModuleType]] = {}
 _siblings: dict[str, Path] = {}
+_FUTURES = functools.reduce(
+    operator.or_, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
+)
 
 
 def module_from_file(path: Path) -> ModuleType:
@@ -69,10 +78,27 @@ def module_at(dotted: str, folder: Path) -> tuple[ModuleType | None, list[str]]:
 
 
 class _SourceLoader(SourceFileLoader):
-    """Always compiles: compiled files are matched by the second, and a file may change twice in one."""
+    """Always compiles: compiled files are matched by the second, and a file may change twice in one.
 
-    def get_code(self, fullname: str) -> CodeType | None:
-        return self.source_to_code(self.get_data(self.path), self.path)
+    Statements run one by one, since rewards often stand in training scripts: what one of them cannot compute where a
+    package is absent (`args = CLI.from_args()`) becomes a name of an `Undetermined`, and the next one runs.
+    """
+
+    def exec_module(self, module: ModuleType) -> None:
+        source = self.get_data(self.path)
+        flags = self.source_to_code(source, self.path).co_flags & _FUTURES
+        tree = ast.parse(source, self.path)
+        module.__doc__ = ast.get_docstring(tree, clean=False)
+        for statement in tree.body:
+            code = compile(ast.Module([statement], []), self.path, "exec", flags, dont_inherit=True)
+            try:
+                exec(code, vars(module))
+            except NameIsMissing as error:
+                is_definition = isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+                vars(module).update(
+                    {name: Undetermined(error, is_definition=is_definition) for name in bound_names([statement])[1]}
+                )
+                vars(module).setdefault(FIRST_MISSED, Undetermined(error))
 
 
 def _execute(path: Path) -> ModuleType:

@@ -4,10 +4,9 @@ Only what the module itself defines counts: a file that imports `reward`, or ten
 its own.
 """
 
-import ast
 import enum
 import inspect
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -16,12 +15,13 @@ from typing import Any
 from plaudit.contract.function import RewardFunction
 from plaudit.dialects import dialects_of
 from plaudit.dialects.dialect import parameters
-from plaudit.dialects.standins import Missing
+from plaudit.dialects.standins import Missing, Undetermined
 from plaudit.errors import RewardNotLoaded, did_you_mean
 from plaudit.loading.building import Target, is_reward_class, signature_of
 from plaudit.loading.failures import explain_failures
+from plaudit.loading.names import read_imports
 
-__all__ = ["Source", "top_level_names"]
+__all__ = ["Source"]
 
 FAVOURED = ("reward", "reward_func")
 MAX_LISTED = 10
@@ -50,7 +50,7 @@ class Source:
     @classmethod
     def of(cls, module: ModuleType, spec: str, title: str) -> "Source":
         """Reads the module's file once more, for what it imports."""
-        packages, names = _read_imports(module)
+        packages, names = read_imports(module)
         return cls(module, spec, title, packages, names)
 
     def find(self, name: str) -> Target:
@@ -61,10 +61,14 @@ class Source:
             raise RewardNotLoaded(f"no {name!r} in {self.spec}{did_you_mean(name, self._public())}{listed}")
         with explain_failures(f"reading {self.spec}:{name}"):  # modules may make names on demand
             value = getattr(self.module, name)
+            if isinstance(value, Undetermined):
+                value.refuse()
         return Target(value, f"{self.spec}:{name}", f"{name} in {self.title}", self.imports)
 
     def choose(self) -> Target:
         """The reward called `reward` or `reward_func`, or else the only one there is."""
+        missed = [each for each in vars(self.module).values() if isinstance(each, Undetermined)]
+        self._refuse([each for each in missed if each.is_definition])  # one of these may be the reward
         candidates = {name: self._standing(name, value) for name, value in vars(self.module).items()}
         favoured = {
             name: candidates[name] for name in FAVOURED if candidates.get(name, _Standing.NOTHING) <= _Standing.FUNCTION
@@ -72,6 +76,7 @@ class Source:
         possible = favoured or candidates
         best = min(possible.values(), default=_Standing.NOTHING)
         if best is _Standing.NOTHING:
+            self._refuse(missed)
             raise self._no_reward()
         names = self._distinct([name for name, standing in possible.items() if standing is best])
         if best is _Standing.FUNCTION:
@@ -82,12 +87,17 @@ class Source:
             raise RewardNotLoaded(f"{self.spec} has {len(names)} {what}; say which one: {specs}")
         return self.find(names[0])
 
+    def _refuse(self, missed: Sequence[Undetermined]) -> None:
+        if missed:
+            with explain_failures(f"importing {self.spec}", Path(str(self.module.__file__))):
+                missed[0].refuse()
+
     def _standing(self, name: str, value: Any) -> _Standing:
-        if name.startswith("_") or name in self.imported_names:
+        if name.startswith("_") or name in self.imported_names or isinstance(value, Missing | Undetermined):
             return _Standing.NOTHING
         if isinstance(value, RewardFunction):
             return _Standing.OURS
-        if inspect.ismodule(value) or isinstance(value, Missing):
+        if inspect.ismodule(value):
             return _Standing.NOTHING
         written_here = getattr(value, "__module__", None) == self.module.__name__
         if isinstance(value, type):
@@ -131,14 +141,6 @@ class Source:
         )
 
 
-def top_level_names(path: Path) -> set[str]:
-    """The names that a file defines, read without running it; none where it cannot be read."""
-    try:
-        return _bound_names(ast.parse(path.read_bytes()).body)[1]
-    except (SyntaxError, ValueError, OSError):
-        return set()
-
-
 def _class_standing(candidate: type, imports: frozenset[str]) -> _Standing:
     if not is_reward_class(candidate, imports) or not _can_be_made(candidate):
         return _Standing.NOTHING
@@ -161,37 +163,3 @@ def _can_be_made(candidate: type) -> bool:
     except TypeError:
         return False
     return True
-
-
-def _read_imports(module: ModuleType) -> tuple[frozenset[str], frozenset[str]]:
-    """The packages that a module imports, and the names that it has from imports alone."""
-    file = getattr(module, "__file__", None)
-    if file is None or not file.endswith(".py") or not Path(file).is_file():
-        return frozenset(), frozenset()
-    tree = ast.parse(Path(file).read_bytes())
-    packages: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            packages |= {alias.name.partition(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            packages.add(node.module.partition(".")[0])
-    imported, defined = _bound_names(tree.body)
-    return frozenset(packages), frozenset(imported - defined)
-
-
-def _bound_names(statements: Iterable[ast.AST]) -> tuple[set[str], set[str]]:
-    """The names that statements import and define, also inside `if` and `try` but not inside functions."""
-    imported: set[str] = set()
-    defined: set[str] = set()
-    for node in statements:
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            imported |= {alias.asname or alias.name.partition(".")[0] for alias in node.names}
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            defined.add(node.name)
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            defined.add(node.id)
-        else:
-            inner_imported, inner_defined = _bound_names(ast.iter_child_nodes(node))
-            imported |= inner_imported
-            defined |= inner_defined
-    return imported, defined

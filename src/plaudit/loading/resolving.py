@@ -20,7 +20,8 @@ from plaudit.loading.chat_template import ChatTemplateReward
 from plaudit.loading.composites import build_composite
 from plaudit.loading.expressions import METHODS, OPTIONS, USING, build_expression, parse_call
 from plaudit.loading.importing import module_at, module_from_file
-from plaudit.loading.picking import Source, top_level_names
+from plaudit.loading.names import top_level_names
+from plaudit.loading.picking import Source
 from plaudit.normalize import Scope
 
 __all__ = ["load", "resolve"]

@@ -1,11 +1,12 @@
 """Twinkle's messages and trajectories, written from how `twinkle.data_format` behaves."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from plaudit.trajectory import Trajectory
 
-__all__ = ["TwinkleMessage", "TwinkleTrajectory", "pack_value", "user_data_get"]
+__all__ = ["TwinkleMessage", "TwinkleTrajectory", "find_entry", "pack_value", "user_data_get"]
 
 
 class TwinkleMessage(dict[str, Any]):
@@ -15,6 +16,21 @@ class TwinkleMessage(dict[str, Any]):
         if name not in self:
             raise AttributeError(f"the message has no {name!r}; it has {', '.join(self)}")
         return self[name]
+
+
+class Entry(tuple[str, Any]):
+    """An entry of `user_data`, a key and its value; older files take the first one for a dict of them all."""
+
+    known: dict[str, Any]
+
+    def __new__(cls, key: str, known: dict[str, Any]) -> "Entry":
+        entry = super().__new__(cls, (key, known[key]))
+        entry.known = known
+        return entry
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """What any entry of that key holds."""
+        return self.known.get(key, default)
 
 
 class TwinkleTrajectory(dict[str, Any]):
@@ -31,7 +47,7 @@ class TwinkleTrajectory(dict[str, Any]):
             known = {"ground_truth": trajectory.ground_truth, **known}
         fields = {name: getattr(trajectory, name) for name in ("id", "group", "task") if getattr(trajectory, name)}
         messages = [TwinkleMessage(message) for message in trajectory.messages]
-        return cls({**known, **fields, "messages": messages, "user_data": list(known.items())})
+        return cls({**known, **fields, "messages": messages, "user_data": [Entry(key, known) for key in known]})
 
     @classmethod
     def saying(cls, truth: Any, prompt: Any = "") -> "TwinkleTrajectory":
@@ -68,12 +84,18 @@ def pack_value(value: Any) -> str:
 
 def user_data_get(items: Any, key: str, default: Any = None) -> Any:
     """The first value under `key` in `user_data`, read as JSON where it is JSON."""
-    entries = items if isinstance(items, list) else []
-    pairs = [each for each in entries if isinstance(each, list | tuple) and len(each) == 2 and each[0] == key]
-    if not pairs:
+    entry = find_entry(items, key)
+    if entry is None:
         return default
-    value = pairs[0][1]
+    value = entry[1]
     try:
         return json.loads(value) if isinstance(value, str) else value
     except ValueError:
         return value
+
+
+def find_entry(items: Any, key: str) -> Sequence[Any] | None:
+    """The first entry under `key` in `user_data`, as it is."""
+    entries = items if isinstance(items, list) else []
+    pairs = (each for each in entries if isinstance(each, list | tuple) and len(each) == 2)
+    return next((each for each in pairs if each[0] == key), None)

@@ -1,21 +1,26 @@
 """Twinkle's rewards, written from how `twinkle.reward` behaves.
 
-`MathReward` compares what is boxed, or else the whole text, as Twinkle does; the comparison itself is plaudit's exact
-one in place of sympy's.
+`MathReward` compares what is boxed, or else the whole text, with sympy's parser as Twinkle does; where sympy cannot
+read formulas, texts are compared.
 """
 
+import importlib
 import logging
 import re
 from collections.abc import Sequence
 from typing import Any
 
-from plaudit.dialects.packages.twinkle_data import TwinkleMessage, TwinkleTrajectory, pack_value, user_data_get
+from plaudit.dialects.packages.twinkle_data import (
+    TwinkleMessage,
+    TwinkleTrajectory,
+    find_entry,
+    pack_value,
+    user_data_get,
+)
 from plaudit.dialects.standins import Later
-from plaudit.verify.math import MathPolicy, decide
+from plaudit.errors import require
 
 __all__ = ["ANSWERS"]
-
-_COMPARED = MathPolicy(rounding=False)
 
 
 class Reward:
@@ -31,20 +36,56 @@ class FormatReward(Reward):
 
 
 class MathReward(Reward):
-    """1.0 where the boxed answer, or else the whole text, equals the ground truth's."""
+    """1.0 where the boxed answer, or else the whole text, is the same formula as the ground truth's."""
 
     def __init__(self, ground_truth_key: str = "solution") -> None:
         self.ground_truth_key = ground_truth_key
 
     def __call__(self, trajectories: Sequence[Any], ground_truths: Sequence[Any]) -> list[float]:
         pairs = zip(trajectories, ground_truths, strict=False)
-        return [float(_equal(_last(said), self._truth(truth))) for said, truth in pairs]
+        return [
+            float(self.compare_consecutive(_answer(_last(said)), _answer(self._truth(truth)))) for said, truth in pairs
+        ]
 
     def _truth(self, truth: Any) -> str:
         if not isinstance(truth, dict):
             return str(truth)
-        named = user_data_get(truth.get("user_data"), self.ground_truth_key)
-        return _last(truth) if named is None else str(named)
+        named = find_entry(truth.get("user_data"), self.ground_truth_key)
+        return _last(truth) if named is None else str(named[1])
+
+    @staticmethod
+    def check_terminate(answers: str | Sequence[str]) -> list[bool]:
+        r"""Whether each answer has a \boxed."""
+        return ["\\boxed" in answer for answer in ([answers] if isinstance(answers, str) else answers)]
+
+    @staticmethod
+    def extract_boxed_result(text: str) -> str:
+        """What the last box holds, the whole text where there is none."""
+        boxed = _last_box(text)
+        return text if boxed is None else boxed
+
+    @staticmethod
+    def clean_latex(latex_str: str) -> str:
+        """The formula without its math brackets and braces."""
+        return re.sub(r"\\[()\[\]]|[{}]", "", latex_str).strip()
+
+    @staticmethod
+    def parse_expression(latex_str: str) -> Any:
+        """What sympy makes of a formula, None where it cannot read it."""
+        sympy = require("sympy", extra="train", purpose="Twinkle's MathReward")
+        try:
+            return sympy.simplify(importlib.import_module("sympy.parsing.latex").parse_latex(latex_str))
+        except Exception:  # noqa: BLE001 - as Twinkle has it: what cannot be parsed is compared as text
+            return None
+
+    @staticmethod
+    def compare_consecutive(first: str, second: str) -> bool:
+        """Whether two answers are the same formula, or the same text where one of them cannot be read."""
+        texts = [MathReward.clean_latex(each) for each in (first, second)]
+        one, other = (MathReward.parse_expression(text) for text in texts)
+        if one is None or other is None:
+            return texts[0] == texts[1]
+        return bool(one.equals(other) if hasattr(one, "equals") and hasattr(other, "equals") else one == other)
 
 
 class GSM8KAccuracyReward(Reward):
@@ -92,26 +133,23 @@ def _last(trajectory: Any) -> str:
     return str(trajectory["messages"][-1]["content"])
 
 
-def _equal(said: str, truth: str) -> bool:
-    answers = []
-    for text in (said, truth):
-        marked = text.split("# Answer")[1] if "# Answer" in text else text
-        answers.append(re.sub(r"\\[()\[\]]", "", _last_box(marked) or marked).strip())
-    return answers[0] == answers[1] or decide(answers[1], answers[0], _COMPARED).equal is True
+def _answer(text: str) -> str:
+    marked = text.split("# Answer")[1] if "# Answer" in text else text
+    return MathReward.extract_boxed_result(marked.strip())
 
 
-def _last_box(text: str) -> str:
-    r"""What the last \boxed{} holds, however many braces; empty where there is none or it is left open."""
+def _last_box(text: str) -> str | None:
+    r"""What the last \boxed{} holds, however many braces; None where there is none or it is left open."""
     start = text.rfind(r"\boxed{")
     if start < 0:
-        return ""
+        return None
     start += len(r"\boxed{")
     depth = 1
     for place in range(start, len(text)):
         depth += {"{": 1, "}": -1}.get(text[place], 0)
         if not depth:
             return text[start:place].strip()
-    return ""
+    return None
 
 
 _MESSAGES: dict[str, object] = {"Message": TwinkleMessage}
