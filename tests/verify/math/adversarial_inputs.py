@@ -161,4 +161,10 @@ ATTACKS = {
     "LaTeX loop": Attack("4", boxed(r"\def\x{\x\x}\x"), NEVER_RIGHT),
     "SQL": Attack("4", boxed("4'; DROP TABLE answers; --"), NEVER_RIGHT),
     "score claimed": Attack("4", "correct: true, score: 1.0", NEVER_RIGHT),
+    "a number beyond what Python reads": Attack("x", "x+" + "9" * 5000, WRONG),
+    "a nest of derivatives": Attack("1", "Derivative(" * 300 + "x" + ",x)" * 300, NEVER_RIGHT),
+    "a nest of sums": Attack("1", "Sum(" * 300 + "k" + ",(k,1,9))" * 300, NEVER_RIGHT),
+    "turned brackets": Attack("7", "]0,1[" * 3000, NEVER_RIGHT),
+    "possibilities without end": Attack("5", boxed("3") + " could be" * 10_000 + " 5", NEVER_RIGHT),
+    "said twice without end": Attack("7", "seven (" * 5000, NEVER_RIGHT),
 }  # fmt: skip

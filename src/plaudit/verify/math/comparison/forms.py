@@ -13,7 +13,7 @@ from plaudit.verify.math.comparison.regions import is_region, same_region
 from plaudit.verify.math.comparison.relations import is_definition, same_relation, value_of
 from plaudit.verify.math.comparison.scalars import is_time, same_scalar
 from plaudit.verify.math.exact.values import same_value
-from plaudit.verify.math.parsing.tree import Node, Op, is_number, operations, rewrite
+from plaudit.verify.math.parsing.tree import Node, Op, is_number, operations, rewrite, symbols
 from plaudit.verify.math.policy import MathPolicy, Names
 
 __all__ = ["Forms", "Method"]
@@ -79,6 +79,8 @@ class Forms:
     def regions(self, truth: Node, answer: Node) -> bool | None:
         """Sets of numbers; `D = (0, 1]` stands for its value, and what is no set is compared as relations."""
         truth, answer = (value_of(side) if is_definition(side) else side for side in (truth, answer))
+        if self.policy.names is Names.STRICT and _are_of_two_unknowns(truth, answer):
+            return False
         verdict = same_region(truth, answer)
         if verdict is None and Op.RELATION in (truth.op, answer.op):
             return self.relations(truth, answer)
@@ -91,6 +93,14 @@ class Forms:
 
     def matrices(self, truth: Node, answer: Node) -> bool | None:
         return same_matrix(truth, answer, self.same)
+
+
+def _are_of_two_unknowns(truth: Node, answer: Node) -> bool:
+    """Whether two conditions are about different unknowns, `x > 2` and `y > 2`; intervals and sets name none."""
+    if truth.op not in _CONDITIONS or answer.op not in _CONDITIONS:
+        return False
+    one, other = symbols(truth), symbols(answer)
+    return bool(one) and bool(other) and one.isdisjoint(other)
 
 
 def _without_remarks(node: Node) -> Node:
@@ -166,6 +176,7 @@ def _is_word(node: Node) -> bool:
     return node.op is Op.WORD
 
 
+_CONDITIONS = (Op.RELATION, Op.LIST)
 _SINGLE = ((is_number, Method.NUMBER), (_is_word, Method.TEXT), (is_time, Method.TIME))
 _FORMS = {
     Op.PLUS_MINUS, Op.RELATION, Op.MATRIX, Op.LIST, Op.SET, Op.TUPLE, Op.UNION, Op.INTERSECTION, Op.DIFFERENCE,

@@ -5,7 +5,7 @@ from plaudit.verify.math.exact.evaluation import Undefined, evaluate
 from plaudit.verify.math.exact.folding import fold
 from plaudit.verify.math.exact.residues import PRIME, Residues
 from plaudit.verify.math.exact.values import counts_something, same_value, share, sign_of
-from plaudit.verify.math.parsing.tree import Node, Op, nodes, number, operations, substitute, symbols
+from plaudit.verify.math.parsing.tree import Node, Op, name, nodes, number, operations, substitute, symbols
 from plaudit.verify.math.parsing.vocabulary import FLIPPED
 
 __all__ = ["is_definition", "same_relation", "value_of"]
@@ -183,19 +183,31 @@ def _two_definitions(truth: Node, answer: Node, same: Same) -> bool | None:
     if len(truth.args) == len(answer.args) > 2 and truth.leaf == answer.leaf:
         return all_of(same(one, other) for one, other in zip(truth.args[1:], answer.args[1:], strict=True))
     one, other = value_of(truth), value_of(answer)
-    if left.op is Op.CALL and right.op is Op.CALL and len(left.args) == len(right.args):
-        other = substitute(
-            other, {b.leaf: a for a, b in zip(left.args, right.args, strict=True) if a.op is b.op is Op.NAME}
-        )
+    if left.op is right.op and left.op in (Op.CALL, Op.INDEX) and len(left.args) == len(right.args):
+        other = substitute(other, _renamed_arguments(left, right))
     elif left.op is Op.TUPLE and right.op is Op.TUPLE and left != right:
         return None
     return same(one, other)
 
 
+def _renamed_arguments(left: Node, right: Node) -> dict[str, Node]:
+    """The arguments of the right as the left names them; a name that the left uses up becomes another's."""
+    pairs = [(a, b) for a, b in zip(left.args, right.args, strict=True) if a.op is b.op is Op.NAME and a != b]
+    return {a.leaf: name(f"other {a.leaf}") for a, _ in pairs} | {b.leaf: a for a, b in pairs}
+
+
 def _name_different_unknowns(truth: Node, answer: Node) -> bool:
-    """Whether two definitions give values to two letters: `x = 2` and `y = 2`, but not `y = x` and `x = y`."""
+    """Whether two definitions give values to two unknowns: `x = 2` and `y = 2`, but not `y = x` and `x = y`.
+
+    A capital names a quantity, and an area may be S or A.
+    """
     left, right = truth.args[0], answer.args[0]
-    return left.op is right.op is Op.NAME and left != right and not (symbols(truth) & symbols(answer))
+    if left.op is not Op.NAME or right.op is not Op.NAME or left == right:
+        return False
+    if not symbols(truth) & symbols(answer):
+        return True
+    is_quantity = left.leaf[0].isupper() or right.leaf[0].isupper()
+    return not is_quantity and left.leaf not in symbols(answer) and right.leaf not in symbols(truth)
 
 
 def _differ_in_index(left: Node, right: Node) -> bool:

@@ -297,7 +297,10 @@ def _has_applications(left: Node, right: Node) -> bool:
 
 
 def _is_application(node: Node) -> bool:
-    return node.op is Op.CALL and node.leaf.endswith("()") and len(node.args) == 1 and node.leaf[0] not in "fgh("
+    """Whether a letter before a bracket may be a factor; before a number, as in "I(0)", it hardly is."""
+    if node.op is not Op.CALL or not node.leaf.endswith("()") or len(node.args) != 1:
+        return False
+    return node.leaf[0] not in "fgh(" and node.args[0].value is None
 
 
 def _read_as_products(node: Node) -> Node:

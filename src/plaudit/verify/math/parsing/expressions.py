@@ -6,7 +6,7 @@ Two things side by side are multiplied, except a whole number and a fraction (on
 from fractions import Fraction
 
 from plaudit.verify.math.parsing.brackets import MAX_DIGITS, group, parse_absolute, parse_bracket
-from plaudit.verify.math.parsing.budget import MAX_BITS, OverBudget, Unreadable
+from plaudit.verify.math.parsing.budget import MAX_WRITTEN, OverBudget, Unreadable
 from plaudit.verify.math.parsing.commands import parse_command, parse_function
 from plaudit.verify.math.parsing.cursor import Cursor
 from plaudit.verify.math.parsing.tokens import Kind, Token
@@ -329,7 +329,7 @@ def _parse_number(token: Token) -> Node:
     text = token.text
     if text.isdecimal() and len(text) < MAX_DIGITS:
         return number(int(text), text)
-    if len(text) > MAX_BITS // 4:
+    if len(text) > MAX_WRITTEN:
         raise OverBudget(f"a number of {len(text)} digits")
     if not text[-1].isdigit():
         return _parse_repeating(text)
