@@ -1,6 +1,7 @@
 """Run commands as a user does, in this process: arguments in, exit code and both streams out."""
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -23,6 +24,7 @@ class Ran(NamedTuple):
 @pytest.fixture
 def plaudit(capfdbinary, tmp_path, monkeypatch) -> Callable[..., Ran]:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)  # one worker a command: each takes time to start
 
     def run(*arguments: object) -> Ran:
         with pytest.raises(SystemExit) as exited:

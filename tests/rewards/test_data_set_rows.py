@@ -43,7 +43,7 @@ def test_a_row_may_be_a_json_text_or_the_columns_of_a_sample(name):
     for truth, metadata in ((json.dumps(row.columns), {}), (None, row.columns)):
         sample = Trajectory(prompt=prompt, response=row.right, ground_truth=truth, metadata=metadata)
         wrong = Trajectory(prompt=prompt, response=row.wrong, ground_truth=truth, metadata=metadata)
-        outputs = score(CodeReward(), [sample, wrong])
+        outputs = [*score(CodeReward(), [sample]), *score(CodeReward(), [wrong])]
         assert [output.reward for output in outputs] == [1.0, 0.0], outputs
 
 

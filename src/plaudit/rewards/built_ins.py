@@ -1,60 +1,62 @@
 """The rewards and shaping terms that come with plaudit, by the names that specs use."""
 
-from collections.abc import Callable
+import importlib
+from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from plaudit.contract.function import RewardFunction
-from plaudit.rewards.code import CodeReward
-from plaudit.rewards.format import FormatReward, TemplateReward
-from plaudit.rewards.keyword import KeywordReward, WordReward
-from plaudit.rewards.length import LengthReward
-from plaudit.rewards.math import CheckNumbersReward, MathReward
-from plaudit.rewards.patterns import ContinuousReward, GraduatedReward, MultiAspectReward
-from plaudit.rewards.repetition import RepetitionPenalty
-from plaudit.rewards.structured import StructuredOutputReward
-from plaudit.shaping import CosineLength, HallucinationPenalty, LengthPenalty, ReasoningBonus, SoftOverlong
 
 __all__ = ["BUILT_INS"]
 
 BuiltIn: TypeAlias = type[RewardFunction] | partial[RewardFunction]
 
 
-def _spelling(summary: str, reward: Callable[..., RewardFunction], **settings: Any) -> partial[RewardFunction]:
-    """Another name for a reward with some settings; all of them can still be given."""
-    spelled = partial(reward, **settings)
-    spelled.__doc__ = summary
-    return spelled
+class _BuiltIns(Mapping[str, BuiltIn]):
+    """Rewards by name; each is imported when it is first asked for, since a worker needs one of them."""
+
+    def __init__(self, places: dict[str, str]) -> None:
+        self._places = places
+
+    def __getitem__(self, name: str) -> BuiltIn:
+        module, _, attribute = self._places[name].partition(":")
+        found: BuiltIn = getattr(importlib.import_module(f"plaudit.{module}"), attribute)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._places
 
 
-BUILT_INS: dict[str, BuiltIn] = {
-    "length": LengthReward,
-    "format": FormatReward,
-    "keyword": KeywordReward,
-    "repetition": RepetitionPenalty,
-    "structured": StructuredOutputReward,
-    "math": MathReward,
-    "code": CodeReward,
-    "check_answer": _spelling(
-        "1.0 for the right final answer, 0.5 within 10 % of a numeric truth, else 0.0.", MathReward, partial=0.5
-    ),
-    "exact_match": _spelling("1.0 when the final answer is the ground truth, else 0.0; the same as math.", MathReward),
-    "close_match": _spelling(
-        "1.0 when the final answer is within `tolerance` of the ground truth (0.1 is 10 % of it), else 0.0.",
-        MathReward,
-        partial=1.0,
-    ),
-    "check_numbers": CheckNumbersReward,
-    "template": TemplateReward,
-    "binary": _spelling("1.0 when the final answer is right, else 0.0; the same as math.", MathReward),
-    "graduated": GraduatedReward,
-    "continuous": ContinuousReward,
-    "multi_aspect": MultiAspectReward,
-    "words": WordReward,
-    "length_penalty": LengthPenalty,
-    "soft_overlong": SoftOverlong,
-    "cosine_length": CosineLength,
-    "reasoning_bonus": ReasoningBonus,
-    "hallucination_penalty": HallucinationPenalty,
-}
+BUILT_INS: Mapping[str, BuiltIn] = _BuiltIns(
+    {
+        "length": "rewards.length:LengthReward",
+        "format": "rewards.format:FormatReward",
+        "keyword": "rewards.keyword:KeywordReward",
+        "repetition": "rewards.repetition:RepetitionPenalty",
+        "structured": "rewards.structured:StructuredOutputReward",
+        "math": "rewards.math:MathReward",
+        "code": "rewards.code:CodeReward",
+        "check_answer": "rewards.spellings:check_answer",
+        "exact_match": "rewards.spellings:exact_match",
+        "close_match": "rewards.spellings:close_match",
+        "check_numbers": "rewards.math:CheckNumbersReward",
+        "template": "rewards.format:TemplateReward",
+        "binary": "rewards.spellings:binary",
+        "graduated": "rewards.patterns:GraduatedReward",
+        "continuous": "rewards.patterns:ContinuousReward",
+        "multi_aspect": "rewards.patterns:MultiAspectReward",
+        "words": "rewards.keyword:WordReward",
+        "length_penalty": "shaping:LengthPenalty",
+        "soft_overlong": "shaping:SoftOverlong",
+        "cosine_length": "shaping:CosineLength",
+        "reasoning_bonus": "shaping:ReasoningBonus",
+        "hallucination_penalty": "shaping:HallucinationPenalty",
+    }
+)
 """Every built-in reward and shaping term by the name that configurations and the command line use."""
