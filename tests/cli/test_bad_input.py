@@ -136,7 +136,7 @@ COMMANDS = {
     "condition that none meets": (["score", "length", "data.jsonl", "--where", "response=nope"], "no sample meets"),
     "breakdown by no column": (["score", "length", "data.jsonl", "--by", "respons"], "did you mean 'response'"),
     "labels that are no labels": (["score", "length", "data.jsonl", "--against", "prompt"], "right or wrong"),
-    "labels nowhere": (["score", "length", "data.jsonl", "--against", "label"], "no sample has the label"),
+    "labels nowhere": (["score", "length", "data.jsonl", "--against", "label"], "no sample has the column 'label'"),
     "a bound that is no number": (["score", "length", "data.jsonl", "--fail-under", "high"], "--fail-under"),
     "output folder does not exist": (["score", "length", "data.jsonl", "-o", "no/out.jsonl"], "no folder"),
     "output of unknown suffix": (["score", "length", "data.jsonl", "-o", "out.xls"], ".csv"),
@@ -181,6 +181,9 @@ COMMANDS = {
     "missing data": (["train", "data.path=no.jsonl"], "no.jsonl"),
     "missing model": (["train", "model.path=./no_model"], "no_model"),
     "unknown training reward": (["train", "training.reward_function=lenght"], "did you mean 'length'"),
+    "a device that is not there": (["train", "model.device=cuda"], "cuda"),
+    "resume of no run": (["train", "output_dir=nowhere", "--resume"], "no run in nowhere to resume"),
+    "dialect nobody speaks": (["test", "good.py", "cases.yaml", "--dialect", "flx"], "did you mean 'flux'"),
     "sample of no run": (["sample", "no_run", "hello"], "no_run"),
     "merge of no run": (["merge", "no_run", "-o", "merged"], "no_run"),
 }
@@ -227,3 +230,37 @@ def test_debug_shows_where_an_error_came_from(tmp_path, monkeypatch):
     (tmp_path / "data.jsonl").write_bytes(row())
     with pytest.raises(RewardNotLoaded):
         main(["score", "lenght", "data.jsonl", "--debug"])
+
+
+@pytest.mark.parametrize("option", ["--by", "--against"])
+def test_a_column_that_is_not_there_is_an_error_before_anything_is_scored(plaudit, tmp_path, option):
+    (tmp_path / "data.jsonl").write_bytes(row(label="right"))
+    (tmp_path / "r.py").write_text("def r(response):\n    open('scored', 'w')\n    return 1.0\n")
+    ran = plaudit("score", "r.py", "data.jsonl", option, "lable", "-o", "out.jsonl", "--backend", "inline")
+    assert ran.code == 2
+    assert "did you mean 'label'" in ran.err
+    assert not (tmp_path / "scored").exists()
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_a_path_of_the_authors_machine_is_named_with_what_to_do(plaudit, tmp_path):
+    (tmp_path / "data.jsonl").write_bytes(row())
+    (tmp_path / "r.py").write_text(
+        "def reward_func(queries, prompts, labels):\n"
+        "    with open('/home/author/logs/rewards.jsonl', 'a') as log:\n"
+        "        log.write(str(queries))\n"
+        "    return [1.0] * len(queries)\n"
+    )
+    ran = plaudit("score", "r.py", "data.jsonl", "-o", "out.jsonl")
+    assert ran.code == 1
+    reason = json.loads((tmp_path / "out.jsonl").read_text())["reward_output"]["reason"]
+    assert "there is no folder /home/author/logs on this machine" in reason
+
+
+def test_an_empty_cell_of_a_mapped_response_is_an_empty_response(plaudit, tmp_path):
+    (tmp_path / "data.csv").write_text("question,text,truth\n2+2?,4,4\n2+3?,,5\n")
+    columns = ["-c", "prompt=question", "-c", "response=text", "-c", "ground_truth=truth"]
+    ran = plaudit("score", "check_answer", "data.csv", *columns, "--json")
+    assert ran.code == 0
+    assert ran.json["count"] == 2
+    assert ran.json["statuses"] == {"ok": 2}

@@ -7,6 +7,7 @@ samples are tried one by one, so that a bad sample stops nobody else.
 
 import enum
 import inspect
+import os
 import time
 import traceback
 from collections.abc import Awaitable, Callable, Sequence
@@ -193,10 +194,18 @@ def _describe_failure(name: str, error: BaseException, seconds: float) -> Reward
     else:
         reason = f"{name} raised {type(error).__name__}: {_words(error)}"
         if frames := traceback.extract_tb(error.__traceback__):
-            where = f" (at {PurePath(frames[-1].filename).name}:{frames[-1].lineno})"
+            where = f" (at {PurePath(frames[-1].filename).name}:{frames[-1].lineno}){_remedy(error)}"
     reason = reason[: MAX_REASON - len(where)] + where
     status = Status.MEMORY if isinstance(error, MemoryError) else Status.ERROR
     return RewardOutput(None, status=status, reason=reason, latency_s=seconds)
+
+
+def _remedy(error: BaseException) -> str:
+    """What to do about a path of the author's own machine."""
+    folder = os.path.dirname(str(error.filename)) if isinstance(error, FileNotFoundError) and error.filename else ""
+    if not folder or os.path.isdir(folder):
+        return ""
+    return f"; there is no folder {folder} on this machine: make it, or change the path in the reward's file"
 
 
 def _words(error: BaseException) -> str:

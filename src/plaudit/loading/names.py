@@ -1,11 +1,29 @@
-"""The names that a file imports and defines, read from its text."""
+"""The names that a file imports and defines, read from its text; and the files that a spec names."""
 
 import ast
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import ModuleType
 
-__all__ = ["bound_names", "read_imports", "top_level_names"]
+__all__ = ["bound_names", "files_that_define", "locate_files", "read_imports", "top_level_names"]
+
+_FILES = re.compile(r"""(?:\A|(?<=['"]))[^'":()*]+\.(?:py|yaml|yml)(?=[:'"]|\Z)""")
+
+
+def locate_files(spec: str, folders: Sequence[Path]) -> str:
+    """The spec with each file in it, alone or in quotes, replaced by the first such file in `folders`."""
+
+    def full(match: re.Match[str]) -> str:
+        found = (folder / match[0] for folder in folders if (folder / match[0]).is_file())
+        return str(next(found, match[0]))
+
+    return _FILES.sub(full, spec)
+
+
+def files_that_define(name: str, folder: Path) -> list[Path]:
+    """The Python files of a folder that define a name."""
+    return [path for path in sorted(folder.glob("*.py")) if name in top_level_names(path)]
 
 
 def top_level_names(path: Path) -> set[str]:

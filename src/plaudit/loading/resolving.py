@@ -20,7 +20,7 @@ from plaudit.loading.chat_template import ChatTemplateReward
 from plaudit.loading.composites import build_composite
 from plaudit.loading.expressions import METHODS, OPTIONS, USING, build_expression, parse_call
 from plaudit.loading.importing import module_at, module_from_file
-from plaudit.loading.names import top_level_names
+from plaudit.loading.names import files_that_define
 from plaudit.loading.picking import Source
 from plaudit.normalize import Scope
 
@@ -162,7 +162,7 @@ class _Place:
 
     def nearby(self, name: str, arguments: Arguments | None) -> Loaded:
         """A bare name that a file of the folder defines, as training configs of Agent-Tunix name their functions."""
-        files = [path for path in sorted(self.folder.glob("*.py")) if name in top_level_names(path)]
+        files = files_that_define(name, self.folder)
         if not files:
             raise no_such_name(name)
         if len(files) > 1:

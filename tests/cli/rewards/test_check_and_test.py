@@ -57,3 +57,16 @@ def test_a_reward_that_hangs_holds_up_neither_check_nor_test(plaudit, tmp_path):
     ran = plaudit("check", "hanging.py", "--deadline", "2")
     assert ran.code == 1
     assert "error: deadline" in ran.out
+
+
+def test_test_takes_the_options_of_foreign_rewards(plaudit, tmp_path):
+    (tmp_path / "r.py").write_text(
+        "def reward_func(queries, prompts, labels):\n"
+        "    return [float('<|im_start|>user' in query and len(queries) == 2) for query in queries]\n"
+    )
+    prompt = "[{role: user, content: hello}]"
+    cases = f"- {{prompt: {prompt}, response: a, expected: 1}}\n- {{prompt: {prompt}, response: b, expected: 1}}\n"
+    (tmp_path / "cases.yaml").write_text(cases)
+    options = ["--dialect", "openrlhf", "--scope", "group", "--chat-template", "chatml"]
+    assert plaudit("test", "r.py", "cases.yaml").code == 1
+    assert plaudit("test", "r.py", "cases.yaml", *options).code == 0

@@ -152,3 +152,18 @@ def test_what_the_config_says_of_estimator_and_loss_reaches_them():
     weighed = load_config(None, ["advantage=gdpo", "training.component_weights={a: 2, b: 1}"])
     assert build_advantage(weighed) == GDPOAdvantage({"a": 2.0, "b": 1.0})
     assert build_advantage(load_config(None, ["advantage=pass_at_k", "training.pass_k=2"])) == PassAtKAdvantage(k=2)
+
+
+def test_a_reward_beside_the_config_is_found_by_its_bare_name_and_by_its_file(tmp_path, monkeypatch):
+    (tmp_path / "conf").mkdir()
+    (tmp_path / "conf" / "mine.py").write_text("def custom_reward_function(response):\n    return 1.0\n")
+    monkeypatch.chdir(tmp_path)
+    for named, spec in {
+        "custom_reward_function": f"{tmp_path}/conf/mine.py:custom_reward_function",
+        "mine.py:custom_reward_function": f"{tmp_path}/conf/mine.py:custom_reward_function",
+        "length": "length",
+        "elsewhere.py:name": "elsewhere.py:name",
+    }.items():
+        file = tmp_path / "conf" / "run.yaml"
+        file.write_text(f"training:\n  reward_function: {named}\n")
+        assert load_config(file).training.reward_function == spec

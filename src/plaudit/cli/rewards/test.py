@@ -6,9 +6,19 @@ from typing import Annotated
 import typer
 
 from plaudit.cli.console import print_json, print_result
-from plaudit.cli.options import DEFAULT_DEADLINE_S, DeadlineOption, JsonOption, QuietOption
+from plaudit.cli.options import (
+    DEFAULT_DEADLINE_S,
+    ChatTemplateOption,
+    DeadlineOption,
+    DialectOption,
+    JsonOption,
+    QuietOption,
+    ScopeOption,
+)
 from plaudit.cli.results import ResultLine, results_table
+from plaudit.loading import spec_using
 from plaudit.testing import CaseResult, load_cases, run_cases
+from plaudit.testing.cases.running import find_spec
 
 __all__ = ["test_command"]
 
@@ -24,6 +34,9 @@ def test_command(
             "where it is not the one that the table names.",
         ),
     ],
+    dialect: DialectOption = None,
+    scope: ScopeOption = None,
+    chat_template: ChatTemplateOption = None,
     deadline: DeadlineOption = DEFAULT_DEADLINE_S,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -32,7 +45,10 @@ def test_command(
     if len(given) > 2:
         raise typer.BadParameter(f"takes a reward and a table of cases, or a table alone; got {len(given)} arguments")
     *reward, cases = given
-    results = run_cases(reward[0] if reward else None, load_cases(Path(cases)), deadline_s=deadline or None)
+    table = load_cases(Path(cases))
+    spec = find_spec(table, reward[0] if reward else None)
+    spec = spec_using(spec, dialect=dialect, scope=scope, chat_template=chat_template)
+    results = run_cases(spec, table, deadline_s=deadline or None)
     failed = [result for result in results if not result.passed]
     if json:
         print_json([_plain(result) for result in results])

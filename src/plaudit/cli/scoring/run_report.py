@@ -1,7 +1,8 @@
 """What `score` and `summary` print about a run: its summary, breakdowns by column, agreement with labels."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Annotated, Any, TypeAlias
 
 import typer
@@ -9,10 +10,13 @@ from rich.console import RenderableType
 
 from plaudit.cli.console import print_message
 from plaudit.contract.output import RewardOutput
+from plaudit.errors import RolloutsError, did_you_mean
 from plaudit.report import AgreementBuilder, BreakdownBuilder, Condition, Selection, Summary, SummaryBuilder
+from plaudit.report.selection import ABSENT, column_of, known_columns
 from plaudit.report.terminal.comparison_tables import render_agreement, render_breakdown
 from plaudit.report.terminal.histogram import render_histogram
 from plaudit.report.terminal.summary_table import render_summary
+from plaudit.rollouts import Rollout
 from plaudit.trajectory import Trajectory
 
 __all__ = [
@@ -37,6 +41,8 @@ FailUnderOption: TypeAlias = Annotated[
     float | None, typer.Option("--fail-under", metavar="MEAN", help="Exit with 1 when the mean reward is below it.")
 ]
 PASSED, FAILED = 0, 1
+PEEK = 1_000
+"""How many samples are looked at before scoring: a column that none of them has may come later in a longer file."""
 
 
 def build_selection(where: Sequence[str] | None, limit: int | None) -> Selection:
@@ -56,6 +62,16 @@ class RunReport:
     breakdowns: list[BreakdownBuilder]
     labels: AgreementBuilder | None
     builder: SummaryBuilder = field(default_factory=SummaryBuilder)
+
+    def check_columns(self, rollouts: Iterable[Rollout]) -> None:
+        """Raise RolloutsError where none of a few samples, if there are no more, has a column that is asked for."""
+        missing = [one.column for one in self.breakdowns] + ([self.labels.column] if self.labels else [])
+        first = [rollout.trajectory for rollout in islice(rollouts, PEEK)]
+        missing = [column for column in missing if all(column_of(each, column) is ABSENT for each in first)]
+        if missing and len(first) < PEEK:
+            known = dict.fromkeys(name for each in first for name in known_columns(each))
+            hint = did_you_mean(missing[0], known)
+            raise RolloutsError(f"no sample has the column {missing[0]!r}{hint} (columns: {', '.join(known)})")
 
     def add(self, trajectory: Trajectory, output: RewardOutput, index: int) -> None:
         """Take one sample."""

@@ -113,6 +113,8 @@ def score(
     record = RunRecord(repr(loaded.reward), reward_key(loaded.reward), {"columns": columns or [], "where": where or []})
     reader = open_rollouts(rollouts, columns, skip_bad=skip_bad)
     run = _Run(reader, build_selection(where, limit), build_report(by, against), out, resume=resume)
+    if rollouts != "-" and (by or against):
+        run.report.check_columns(run.selection.select(open_rollouts(rollouts, columns, skip_bad=True)))
     with engine.scorer(loaded) as scorer:
         try:
             with _destination(out, record, resume=resume, overwrite=overwrite) as write:

@@ -4,7 +4,6 @@ All cases are scored together, as group rewards and expected orders need. A case
 unless that was expected.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,12 +14,11 @@ from plaudit.contract.output import RewardOutput, Status
 from plaudit.engine import Scorer
 from plaudit.errors import CasesError
 from plaudit.loading import load
+from plaudit.loading.names import locate_files
 from plaudit.testing.cases.expectations import Expectation
 from plaudit.testing.cases.table import Case, CaseTable, load_cases
 
 __all__ = ["CaseResult", "assert_cases", "find_spec", "run_cases"]
-
-_FILES = re.compile(r"""(?:\A|(?<=['"]))[^'":()*]+\.(?:py|yaml|yml)(?=[:'"]|\Z)""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,17 +64,7 @@ def find_spec(table: CaseTable, given: str | None = None, folders: Sequence[Path
     spec = given or table.reward
     if spec is None:
         raise CasesError(f"{table.path}: names no reward; add 'reward: rewards.py:name' to the file, or give one")
-    return _locate_files(spec, [table.path.parent, *folders])
-
-
-def _locate_files(spec: str, folders: Sequence[Path]) -> str:
-    """The spec with each file in it, alone or in quotes, replaced by the first such file in `folders`."""
-
-    def full(match: re.Match[str]) -> str:
-        found = (folder / match[0] for folder in folders if (folder / match[0]).is_file())
-        return str(next(found, match[0]))
-
-    return _FILES.sub(full, spec)
+    return locate_files(spec, [table.path.parent, *folders])
 
 
 def _result(case: Case, output: RewardOutput, named: Mapping[str, RewardOutput]) -> CaseResult:

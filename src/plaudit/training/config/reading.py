@@ -12,6 +12,8 @@ import msgspec
 import yaml
 
 from plaudit.errors import InvalidSettings, did_you_mean
+from plaudit.loading.catalogue import find_named
+from plaudit.loading.names import files_that_define, locate_files
 from plaudit.training.config.schema import RunConfig, flatten
 
 __all__ = ["KEYS", "Key", "build_config", "document_config", "load_config", "read_yaml"]
@@ -19,6 +21,8 @@ __all__ = ["KEYS", "Key", "build_config", "document_config", "load_config", "rea
 
 OPEN = "trl"
 """The section whose keys are another library's."""
+REWARDS = ("training.reward_function", "eval.reward_function")
+"""The keys whose values are specs of rewards; files and bare names in a config file are looked for beside it first."""
 
 
 class Key(msgspec.Struct, frozen=True):
@@ -56,6 +60,8 @@ def load_config(
     """The config of a YAML file (or of `base`, or the defaults) with `section.key=value` overrides."""
     plain: dict[str, Any] = read_yaml(file) if file is not None else dict(base or {})
     values = flatten(plain)
+    if file is not None:
+        values |= {name: _locate(values[name], Path(file).parent) for name in REWARDS if values.get(name)}
     for override in overrides:
         name, text = _pair(override)
         values.pop(OPEN, None) if name.startswith(f"{OPEN}.") else None
@@ -103,6 +109,13 @@ def document_config(config: RunConfig) -> str:
         entry = f"{'  ' if parent else ''}{key}: {_scalar(value)}"
         lines.append(f"{entry:<44}  # {KEYS[name].explanation}" if name in KEYS else entry)
     return "\n".join(lines).lstrip("\n") + "\n"
+
+
+def _locate(spec: Any, folder: Path) -> Any:
+    if not isinstance(spec, str):
+        return spec
+    files = files_that_define(spec, folder) if spec.isidentifier() and find_named(spec) is None else []
+    return f"{files[0]}:{spec}" if len(files) == 1 else locate_files(spec, [folder])
 
 
 def _read_yaml_value(name: str, text: str) -> Any:
