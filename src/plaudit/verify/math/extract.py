@@ -35,6 +35,7 @@ __all__ = [
     "FINDERS",
     "Extraction",
     "extract",
+    "extract_final_statement",
     "extract_unmarked",
     "find_marks",
     "read_response",
@@ -70,6 +71,17 @@ def extract(response: str, policy: MathPolicy) -> Extraction:
         return extract_unmarked(text, policy)
     found = _weigh(marks, text)
     return _look_inside(found, marks[-1].text, policy) if _is_sentence(found) else found
+
+
+def extract_final_statement(text: str) -> Extraction | None:
+    """What a text calls its final answer after its last box, which then was that of a step."""
+    end = max((box.end for box in find_boxes(text)), default=-1)
+    place = text.lower().rfind("final answer", end) if end >= 0 else -1
+    if place < 0:
+        return None
+    closing = text[max(end, place - len("the ")) :]
+    marks = find_phrases(closing)
+    return _weigh(marks[-1:], closing) if marks else None
 
 
 def extract_unmarked(text: str, policy: MathPolicy) -> Extraction:

@@ -12,7 +12,14 @@ from typing import Any
 from plaudit.verify.math.choices import find_letter, find_options
 from plaudit.verify.math.comparison.forms import Method
 from plaudit.verify.math.decide import Decision, decide, quote
-from plaudit.verify.math.extract import Extraction, extract, extract_unmarked, read_response, read_truth
+from plaudit.verify.math.extract import (
+    Extraction,
+    extract,
+    extract_final_statement,
+    extract_unmarked,
+    read_response,
+    read_truth,
+)
 from plaudit.verify.math.extraction.doubts import Rejection, denies_itself
 from plaudit.verify.math.extraction.marks import Source
 from plaudit.verify.math.extraction.rivals import Rival
@@ -76,6 +83,10 @@ def verify_math(
     if (whole := _whole_decision(truth, response, found, policy)) is not None:
         others = tuple(rival for rival in found.rivals if rival.why is not Rejection.HEDGED)
         return _accept_unless_rivalled(truth, found._replace(answer=found.whole, rivals=others), whole, policy)
+    if found.source is Source.BOXED and (final := _final_decision(truth, response, policy)) is not None:
+        return final
+    if found.source is Source.PHRASE and _STATING.search(found.answer):
+        return _verify_sentence(truth, found, decision, policy)
     return _not_equal(truth, found, decision)
 
 
@@ -92,6 +103,9 @@ def find_committed_answer(response: str, policy: MathPolicy = DEFAULT) -> Extrac
 
 _EXPLICIT = {Source.BOXED, Source.TAG, Source.HASHES}
 _DIGIT = re.compile(r"\d")
+_STATING = re.compile(
+    r"^[^\W\d_]{2,}[^\d]*\b(?:has|have|had|will|can|needs?|takes?|costs?|gets?|made|left|sold|spent|[^\W\d_]{3,}ed)\b"
+)  # a subject and its verb before any number
 _MATHEMATICAL = re.compile(r"[\d\\=+^∞∅π√(]|\b(?:arc|a)?(?:sin|cos|tan|ln|log|sqrt)")
 
 
@@ -108,6 +122,26 @@ def _decision(truth: str, answer: str, policy: MathPolicy, prompt: str | None) -
     if answer_letter and truth_letter is None:
         return decide(truth, options[answer_letter], policy)._replace(method=Method.CHOICE)
     return decision
+
+
+def _final_decision(truth: str, response: str, policy: MathPolicy) -> MathVerdict | None:
+    """The verdict that what is called the final answer after a box is right, where it is."""
+    final = extract_final_statement(read_response(response, policy))
+    if final is None or final.answer is None or final.rejected:
+        return None
+    decision = decide(truth, final.answer, policy)
+    return _accept_unless_rivalled(truth, final, decision, policy) if decision.equal else None
+
+
+def _verify_sentence(truth: str, found: Extraction, decision: Decision, policy: MathPolicy) -> MathVerdict:
+    """The verdict where "the answer:" announces a sentence, "Jane started 3 hours ago"."""
+    inner = extract_unmarked(found.answer or "", policy)
+    if inner.answer is None or inner.rejected or inner.source is not Source.NUMBER:
+        return _not_equal(truth, found, decision)
+    stated = decide(truth, inner.answer, policy)
+    if not stated.equal:
+        return _not_equal(truth, found, decision)
+    return _accept_unless_rivalled(truth, inner._replace(rivals=(*inner.rivals, *found.rivals)), stated, policy)
 
 
 def _verify_unmarked(truth: str, response: str, found: Extraction, policy: MathPolicy) -> MathVerdict:

@@ -145,11 +145,15 @@ def _modulo(values: Sequence[Fraction | int]) -> Fraction | int | None:
     return Fraction(values[0]) % values[1] if len(values) == 2 and values[1] else None
 
 
-def _of_integers(function: Callable[..., int]) -> Callable[[Sequence[Fraction | int]], Fraction | int | None]:
+def _of_fractions(
+    above: Callable[..., int], below: Callable[..., int]
+) -> Callable[[Sequence[Fraction | int]], Fraction | int | None]:
+    """A function of whole numbers that fractions share, by their numerators and denominators."""
+
     def apply(values: Sequence[Fraction | int]) -> Fraction | int | None:
-        if any(value.denominator != 1 for value in values) or not values:
+        if not values:
             return None
-        return Fraction(function(*(int(value) for value in values)))
+        return Fraction(above(*(value.numerator for value in values)), below(*(value.denominator for value in values)))
 
     return apply
 
@@ -170,8 +174,8 @@ _FUNCTIONS: dict[str, Callable[[Sequence[Fraction | int]], Fraction | int | None
     "abs": _of_one(lambda value: -value if value < 0 else value),
     "max": lambda values: max(values) if values else None,
     "min": lambda values: min(values) if values else None,
-    "gcd": _of_integers(math.gcd),
-    "lcm": _of_integers(math.lcm),
+    "gcd": _of_fractions(math.gcd, math.lcm),
+    "lcm": _of_fractions(math.lcm, math.gcd),
 }
 
 

@@ -55,8 +55,8 @@ _WRONG = (
     r"|不对|错"
 )
 _RIGHT = (
-    r"(?:right|correct|true|valid|(?:the|an?) (?:\w+ )?(?:case|answer|solution|root|value|result)|it|so|possible"
-    r"|acceptable)\b"
+    r"(?:right|correct|true|valid|(?:the|an?) (?:\w+ )?(?:case|answer|solution|root|value|result)|it(?!['’])|so"
+    r"|possible|acceptable)\b"
 )
 _VERB = r"(?:is|are|was|were|equals|gives|has|had|numbers?|makes|est|ist|es|lautet|totals|=|:)"
 _IS = r"(?:is|was|are|were|would be|seems|looks|est|ist|es)"
@@ -71,7 +71,7 @@ CUES: tuple[Cue, ...] = (
     _cue(
         "negation before",
         "before",
-        rf"{_NOT}(?!\s+only\b)(?!.*\bbut\b)(?:\s+(?!{_VERB}(?:\s|$))[\w'’]+){{0,3}}[^\w\n]*$",
+        rf"{_NOT}(?!\s+only\b)(?!.*\bbut\b)(?:\s+(?!{_VERB}(?:\s|$))[^\W\d][\w'’]*){{0,3}}[^\w\n]*$",
     ),
     _cue(
         "denied claim",

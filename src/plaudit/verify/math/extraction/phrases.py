@@ -25,14 +25,15 @@ _PHRASE = re.compile(
     r"|[ \t*_]*(?=\$|\\+[(\[]|\\begin\{(?:equation|align|gather))|[ \t]?[*_]{1,2}[ \t]*\n"
     r"|(?<=final answer)[ \t]*\n|(?<=\# answer)[ \t]*\n)|故选[:：]?"
     r"|\b(?:I|we)(?:['’]d|['’]ll| would| will)? (?:choose|pick|select|go with|opt for)\b"
-    r"(?=\s+(?:(?:option|choice|answer)\s+)?\(?[A-J]\)?[.,;]?\s*$)",
+    r"(?=\s+(?:(?:option|choice|answer)\s+)?\(?[A-J]\)?[.,;]?\s*$)"
+    r"|\b(?:it|that|this)(?:['’]s| is| must be)\b(?=\s+(?:(?:option|choice)\s+)?\(?[A-J]\)?[.!]?\s*\Z)",
     re.IGNORECASE | re.MULTILINE,
 )
 _LABEL = re.compile(r"^[ \t*_#>]{0,8}A[ \t]?:", re.MULTILINE)
 _LEAD = re.compile(
     r"(?:[\s:：=*_}\"'“]"
-    r"|\b(?:therefore|thus|hence|then|simply|just|indeed|clearly|exactly|equal to|given by"
-    r"|approximately|approx\.?|about|roughly|around)\b[\s,:]*)*",
+    r"|\b(?:therefore|thus|hence|then|simply|just|indeed|clearly|for sure|certainly|definitely|surely|exactly"
+    r"|equal to|given by|approximately|approx\.?|about|roughly|around)\b[\s,:]*)*",
     re.IGNORECASE,
 )
 _CLAUSE_END = re.compile(
@@ -63,6 +64,11 @@ _NOUNS = (
     "select",
     "go with",
     "opt for",
+    "it's",
+    "it’s",
+    "it is",
+    "that is",
+    "must be",
 )
 _PAIRED = {"}": ("}", "{"), ")": (")]", "(["), "]": (")]", "([")}  # `[2, 5)` is closed
 _DIGIT = re.compile(r"\d")

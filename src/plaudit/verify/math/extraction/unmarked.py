@@ -34,7 +34,8 @@ _LEADING = re.compile(
     re.IGNORECASE,
 )
 _LABEL = re.compile(
-    r"\b(?:(?:the|my|our|final|correct|end)\s)*[^\W\d_]{3,}(?:\s\d+)?\s?:(?=\s*[-\d\\$])", re.IGNORECASE
+    r"\b(?:(?:the|my|our|final|correct|end)\s)*[^\W\d_]{3,}(?:\s\d+)?\s?:(?=\s*[-\d\\$])",
+    re.IGNORECASE,
 )
 _REFERENCE = re.compile(
     r"\b(?:problem|question|exercise|chapter|section|figure|equation|step|example|table|confidence|difficulty"

@@ -57,12 +57,19 @@ def _apply_sign(sign: str, term: Node) -> Node:
     return Node(Op.NEGATE, (term,)) if sign == "-" else Node(Op.PLUS_MINUS, (term,), sign)
 
 
+def _apply_leading_sign(sign: str, term: Node) -> Node:
+    """`-7 mod 5` is the remainder of -7."""
+    if sign == "-" and term.op is Op.CALL and term.leaf == "mod":
+        return term._replace(args=(Node(Op.NEGATE, term.args[:1]), *term.args[1:]))
+    return _apply_sign(sign, term)
+
+
 def _parse_product(cursor: Cursor) -> Node:
     if _at_sum(cursor):
         sign = cursor.take().text
         if _at_sum(cursor):
             raise Unreadable("two signs in a row")
-        return _apply_sign(sign, _parse_product(cursor))
+        return _apply_leading_sign(sign, _parse_product(cursor))
     left = factor(cursor)
     while (token := cursor.token).kind is not Kind.END:
         if token.kind is Kind.SIGN and token.text in _PRODUCT_SIGNS:
