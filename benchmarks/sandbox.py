@@ -179,8 +179,8 @@ def throughput(programs: list[Row]) -> float:
 # How to run programs elsewhere, every how many-th is run so in a round, and how many times cheaper ours must be.
 PEERS: dict[str, tuple[Callable[[list[Row]], object], int, float]] = {
     "pytest in a temp file": (with_pytest, 20, 60),
-    "python file.py": (as_file, 8, 4.5),
-    "manager + process": (managed, 8, 5),
+    "python file.py": (as_file, 8, 4),
+    "manager + process": (managed, 8, 4.5),
     "the same, 1 GiB parent": (managed_from_large_parent, 8, 20),
     "bare fork + compile + run": (bare, 8, 1 / 3),
 }

@@ -194,12 +194,24 @@ def test_tests_that_are_no_text_are_not_scored():
     ("source", "reward"),
     [
         ("import numpy as np\ndef f(x):\n    return int(np.sum([x, x]))\n", None),
-        ("def f(x):\n    import pandas\n    return 2 * x\n", None),
+        ("def f(x):\n    import pandas as pd\n    return int(pd.Series([x, x]).sum())\n", None),
+        ("import numpy as np\nimport pandas, math\ndef f(x):\n    from scipy import stats\n    return 2 * x\n", 1.0),
+        ("import numpy as np\ndef f(x):\n    return 3 * x\n", 0.0),
+        ("import numpy as np\ndef f(x):\n    return np and 3 * x\n", None),
         ("import no_such_package_at_all\ndef f(x):\n    return 2 * x\n", 0.0),
         ("try:\n    import numpy\nexcept ImportError:\n    numpy = None\ndef f(x):\n    return 2 * x\n", 1.0),
         ("def f(x):\n    raise ModuleNotFoundError('numpy', name='numpy')\n", 0.0),
     ],
-    ids=["at the top", "in a function", "made up", "with a way round", "only claimed"],
+    ids=[
+        "at the top",
+        "in a function",
+        "unused",
+        "unused and wrong",
+        "used and wrong",
+        "made up",
+        "with a way round",
+        "only claimed",
+    ],
 )
 def test_a_known_package_that_is_missing_is_not_scored_and_a_made_up_one_is_a_failure(source, reward):
     output = scored(fenced(source))

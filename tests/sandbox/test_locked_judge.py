@@ -60,6 +60,40 @@ def test_what_tests_change_in_their_judge_does_not_last(pool):
     assert verdict(pool, "from decimal import Decimal\nassert f(Decimal('1.25')) / 1 == Decimal('2.50')\n").passed
 
 
+def judges_taken(pool):
+    return pool._idle[0]._judges._server.taken
+
+
+def test_only_tests_that_only_compare_share_a_judge(pool):
+    verdict(pool, "assert f(1) == 2\n")
+    before = judges_taken(pool)
+    assert verdict(pool, "assert f(2) == 4\n").passed
+    assert not verdict(pool, "assert f(2) == 5\n").passed
+    assert judges_taken(pool) == before
+    evaluating = "assert eval(f(1)) == 2\n"
+    for _ in range(2):
+        assert not verdict(pool, evaluating).passed
+    assert judges_taken(pool) == before + 2
+    assert verdict(pool, "assert f(3) == 6\n").passed
+    assert judges_taken(pool) == before + 2
+
+
+@pytest.mark.parametrize("source", ["def f(x):\n    return range(10 ** 15)\n", "import os\nos.abort()\n"])
+def test_a_judge_that_saw_something_out_of_the_ordinary_is_not_used_again(pool, source):
+    verdict(pool, "assert f(1) == 2\n")
+    before = judges_taken(pool)
+    assert not verdict(pool, "assert sum(f(1)) == 2\n", source, judge_cpu_s=0.3).passed
+    assert verdict(pool, "assert f(2) == 4\n").passed
+    assert judges_taken(pool) == before + 1
+
+
+def test_an_answer_that_a_test_evaluates_can_decide_its_own_verdict_and_no_other(pool):
+    source = "def f(x):\n    return '[2 for abs in [1]][0]' if x == 1 else \"globals().update(abs=lambda x: 0) or 9\"\n"
+    assert verdict(pool, "assert eval(f(1)) == 2\n", source).passed
+    assert verdict(pool, "assert eval(f(2)) and abs(eval('-5')) == 0\n", source).passed
+    assert not verdict(pool, "assert abs(f(1)) == 0\n").passed
+
+
 def test_a_whole_verdict_is_bounded_in_wall_time(pool):
     sleeping = "import time\ndef f(x):\n    time.sleep(0.4)\n    return 2 * x\n"
     asserts = [f"assert f({number}) == {2 * number}" for number in range(20)]

@@ -21,6 +21,7 @@ from plaudit.rewards.program_language import check_language, choose_language
 from plaudit.rewards.settings import check_choice, check_number, set_field
 from plaudit.sandbox import FLAVOURS, AssertSuite, Conclusion, Job, RunLimits, Suite, Verdict, read_suite, shared_pool
 from plaudit.sandbox.judging.data_sets import has_tests, read_row
+from plaudit.sandbox.judging.missing_packages import drop_unused_imports
 from plaudit.sandbox.judging.rewriting.names import (
     helpers_in,
     open_names,
@@ -83,12 +84,12 @@ class CodeReward(RewardFunction):
         set_field(self, "limits", limits)
 
     def compute_rewards(self, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
-        prepared = [self._prepared(trajectory) for trajectory in trajectories]
+        prepared = [self._prepare(trajectory) for trajectory in trajectories]
         jobs = [one for one in prepared if isinstance(one, Job)]
         verdicts = iter(shared_pool(self.flavour, allow_unsafe=self.allow_unsafe).judge_all(jobs) if jobs else [])
         return [self._output(next(verdicts)) if isinstance(one, Job) else one for one in prepared]
 
-    def _prepared(self, trajectory: Trajectory) -> Job | RewardOutput:
+    def _prepare(self, trajectory: Trajectory) -> Job | RewardOutput:
         """The job for one sample, or its output where there is nothing to run."""
         try:
             truth = _tests(trajectory)
@@ -97,21 +98,22 @@ class CodeReward(RewardFunction):
         if truth is None or truth == [] or truth == {} or (isinstance(truth, str) and not truth.strip()):
             return RewardOutput.unscored(Status.SKIPPED, "the sample has no tests as its ground truth")
         try:
-            prompt = python_of(_asked(trajectory))
+            prompt = python_of(_read_prompt(trajectory))
             suites = _suites(truth, prompt if _prompt_is_code(truth) else "")
             reference = _reference(truth) if self.fuzz else ""
-            wanted = _wanted(suites[0])
+            wanted = _find_names(suites[0])
             choice = choose_language(trajectory, truth, self.language, suites)
         except InvalidTrajectory as error:
             return RewardOutput.unscored(Status.UNPARSED, str(error))
         if choice.language is None:
             source = _program(trajectory.response, str(getattr(suites[0], "prompt", "") or prompt), wanted)
+            source = source and drop_unused_imports(source, FLAVOURS[self.flavour])
         else:
             source = choice.find_program(trajectory.response)
         if source is None:
-            return self._failed("no program in the response", CRASH)
+            return self._fail("no program in the response", CRASH)
         if not _is_text(source):
-            return self._failed("the program holds lone surrogates, which no source can", CRASH)
+            return self._fail("the program holds lone surrogates, which no source can", CRASH)
         if not all(_is_text(text) for suite in suites for text in _texts(suite)):
             return RewardOutput.unscored(Status.UNPARSED, "the tests hold lone surrogates, which are not text")
         return Job(
@@ -132,16 +134,16 @@ class CodeReward(RewardFunction):
         if isinstance(verdict, SandboxError):
             return RewardOutput.unscored(Status.ERROR, str(verdict))
         if verdict.refusal:
-            return RewardOutput.unscored(Status.UNPARSED, verdict.refusal, metadata=_told(verdict))
+            return RewardOutput.unscored(Status.UNPARSED, verdict.refusal, metadata=_describe(verdict))
         if verdict.missing_package and not verdict.passed and self.missing_package == "unscored":
             remedy = _remedy(verdict.missing_package)
-            return RewardOutput.unscored(Status.UNPARSED, remedy, metadata=_told(verdict))
+            return RewardOutput.unscored(Status.UNPARSED, remedy, metadata=_describe(verdict))
         score = float(verdict.passed) if self.credit == "all" else _share(verdict)
         reason = f"{verdict.count} of {len(verdict.results)} tests passed"
         reason = f"{reason}; {verdict.reason}" if verdict.reason else reason
-        return RewardOutput(_CREDITED[self.credit](verdict), score=score, reason=reason, metadata=_told(verdict))
+        return RewardOutput(_CREDITED[self.credit](verdict), score=score, reason=reason, metadata=_describe(verdict))
 
-    def _failed(self, reason: str, openrlhf: float) -> RewardOutput:
+    def _fail(self, reason: str, openrlhf: float) -> RewardOutput:
         value = openrlhf if self.credit == "openrlhf" else 0.0
         return RewardOutput(value, score=0.0, reason=reason, metadata={"conclusion": "no program"})
 
@@ -188,7 +190,7 @@ def _openrlhf(verdict: Verdict) -> float:
 _CREDITED = {"all": lambda verdict: float(verdict.passed), "fraction": _share, "openrlhf": _openrlhf}
 
 
-def _told(verdict: Verdict) -> dict[str, Any]:
+def _describe(verdict: Verdict) -> dict[str, Any]:
     """What a verdict leaves in the metadata."""
     told: dict[str, Any] = {
         "tests": [
@@ -240,14 +242,14 @@ def _prompt_is_code(truth: Any) -> bool:
     return isinstance(truth, Mapping) and truth.get("prompt_is_code") is True
 
 
-def _asked(trajectory: Trajectory) -> str:
+def _read_prompt(trajectory: Trajectory) -> str:
     """The prompt without what a model said in it."""
     if isinstance(trajectory.prompt, str):
         return trajectory.prompt
     return "\n\n".join(message_text(message) for message in trajectory.prompt if message["role"] != "assistant")
 
 
-def _wanted(suite: Suite) -> tuple[str, ...]:
+def _find_names(suite: Suite) -> tuple[str, ...]:
     """The names that the program must define, as far as the tests tell."""
     if isinstance(suite, CallSuite):
         return (suite.function.rpartition(".")[2],)

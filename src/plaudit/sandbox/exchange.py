@@ -76,12 +76,12 @@ class Exchange:
         reply = self._whole_reply()
         if reply is not None:
             return reply, 0.0
-        patience_s = min(self._limits.cpu_s, LOOK_S)  # the clock has just been started
+        look = self._began + min(self._limits.cpu_s, LOOK_S)  # the clock has just been started
         while reply is None:
-            self._wait(patience_s)
+            self._wait(max(0.0, look - time.monotonic()))
             reply = self._whole_reply()
-            if reply is None:
-                patience_s = self._patience_s()
+            if reply is None and time.monotonic() >= look:
+                look = time.monotonic() + self._patience_s()
         before = self._started_s
         self._restart()
         return reply, self._started_s - before if self._clock_is_near else 0.0

@@ -146,9 +146,9 @@ class Program:
         try:
             reply, cpu_s = self._exchange.receive()
         except Stopped as stopped:
-            found, cpu_s = self._stopped(stopped), stopped.cpu_s
+            found, cpu_s = self._explain_stop(stopped), stopped.cpu_s
         else:
-            found = _read(reply)
+            found = _read_reply(reply)
         out = err = b""
         if not (self._unread and self._exchange.has_more):  # else the next outcome has the prints of both
             out, err = self._new_prints(self._process.stdout), self._new_prints(self._process.stderr)
@@ -161,7 +161,7 @@ class Program:
             self._end = outcome
         return outcome
 
-    def _stopped(self, stopped: Stopped) -> dict[str, Any]:
+    def _explain_stop(self, stopped: Stopped) -> dict[str, Any]:
         """What became of a process that gave no answer."""
         if stopped.ending is not None:
             return {"ending": stopped.ending}
@@ -190,7 +190,7 @@ class Program:
         self._host.end(self._process, self._limits)
 
 
-def _read(reply: str) -> dict[str, Any]:
+def _read_reply(reply: str) -> dict[str, Any]:
     """A reply as parts of an outcome: only the forms that our runtime writes are taken."""
     try:
         kind, *content = _expect(list, from_text(reply))
@@ -199,22 +199,24 @@ def _read(reply: str) -> dict[str, Any]:
         return {"ending": Ending.BAD_REPLY, "error": Raised("BadReply", message=str(error)[:200])}
 
 
-def _returned(value: Any, changed: Any = None) -> dict[str, Any]:
-    return {"ending": Ending.RETURNED, "value": value, **_changed(changed)}
+def _read_returned(value: Any, changed: Any = None) -> dict[str, Any]:
+    return {"ending": Ending.RETURNED, "value": value, **_read_changes(changed)}
 
 
-def _opaque(kept: Any, changed: Any = None) -> dict[str, Any]:
+def _read_opaque(kept: Any, changed: Any = None) -> dict[str, Any]:
     handle, name, traits = kept
     return {
         "ending": Ending.OPAQUE,
         "handle": _expect(int, handle),
         "type_name": _expect(str, name),
         "traits": _expect(str, traits),
-        **_changed(changed),
+        **_read_changes(changed),
     }
 
 
-def _raised(name: Any, bases: Any, message: Any, line: Any, args: Any = None, attributes: Any = None) -> dict[str, Any]:
+def _read_raised(
+    name: Any, bases: Any, message: Any, line: Any, args: Any = None, attributes: Any = None
+) -> dict[str, Any]:
     names = tuple(_expect(str, base) for base in _expect(list, bases))
     error = Raised(
         _expect(str, name),
@@ -227,11 +229,11 @@ def _raised(name: Any, bases: Any, message: Any, line: Any, args: Any = None, at
     return {"ending": Ending.MEMORY if name == "MemoryError" else Ending.RAISED, "error": error}
 
 
-def _exited(code: Any) -> dict[str, Any]:
+def _read_exited(code: Any) -> dict[str, Any]:
     return {"ending": Ending.EXITED, "exit_code": _expect(int, code)}
 
 
-def _changed(changed: Any) -> dict[str, Any]:
+def _read_changes(changed: Any) -> dict[str, Any]:
     if changed is None:
         return {}
     arguments, keywords = changed
@@ -245,10 +247,10 @@ def _expect(kind: type[T], value: Any) -> T:
 
 
 _REPLIES: dict[str, Callable[..., dict[str, Any]]] = {
-    "returned": _returned,
-    "opaque": _opaque,
-    "raised": _raised,
-    "exited": _exited,
+    "returned": _read_returned,
+    "opaque": _read_opaque,
+    "raised": _read_raised,
+    "exited": _read_exited,
 }
 _SIGNALS: dict[int, Ending] = {signal.SIGXFSZ: Ending.OUTPUT_LIMIT, signal.SIGXCPU: Ending.CPU_LIMIT}
 

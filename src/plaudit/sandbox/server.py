@@ -34,12 +34,15 @@ DESCRIPTORS = 5
 PACKAGE = Path(__file__).resolve().parents[1]
 # The packages are named without running their __init__: a server needs nothing of plaudit but what is inside.
 BOOT = """
-import json, sys, types
+import sys
+for name, folder in (("plaudit", sys.argv[2]), ("plaudit.sandbox", sys.argv[2] + "/sandbox")):
+    sys.modules[name] = type(sys)(name)
+    sys.modules[name].__path__ = [folder]
+from plaudit.sandbox.inside.layout import prepare_layout
+prepare_layout()
+import json
 settings = json.loads(sys.argv[1])
 sys.path.extend(settings["paths"])
-for name, folder in (("plaudit", settings["package"]), ("plaudit.sandbox", settings["package"] + "/sandbox")):
-    sys.modules[name] = types.ModuleType(name)
-    sys.modules[name].__path__ = [folder]
 from plaudit.sandbox.inside.server_loop import ServerSettings, main
 main(ServerSettings(**settings))
 """
@@ -220,7 +223,7 @@ def _pack(limits: RunLimits) -> bytes:
 def _start(settings: ServerSettings, control: socket.socket) -> "subprocess.Popen[bytes]":
     with control:
         return subprocess.Popen(
-            [sys.executable, "-s", "-P", "-S", "-B", "-X", "utf8", "-c", BOOT, settings.to_json()],
+            [sys.executable, "-s", "-P", "-S", "-B", "-X", "utf8", "-c", BOOT, settings.to_json(), str(PACKAGE)],
             env={"PYTHONHASHSEED": "0"},
             pass_fds=[control.fileno()],
             stdin=subprocess.DEVNULL,

@@ -60,7 +60,7 @@ def to_text(value: Any) -> str:
     return _dumps(encode(value))
 
 
-def _encoding() -> Callable[[Any], str]:
+def _make_encoder() -> Callable[[Any], str]:
     """What `_encoder.encode` does, with the part in C made once instead of for every value."""
     make = json.encoder.c_make_encoder  # type: ignore[attr-defined]
     if make is None:  # a Python without that part
@@ -70,7 +70,7 @@ def _encoding() -> Callable[[Any], str]:
     return lambda value: "".join(iterate(value, 0))
 
 
-_dumps = _encoding()
+_dumps = _make_encoder()
 
 
 def _loads(text: str) -> Any:

@@ -53,7 +53,7 @@ class Runtime:
         self._kept: list[Any] = []
         self._numbers: dict[int, int] = {}  # of what is kept, by identity: one object has one number
         self._work: dict[str, Callable[..., str]] = {"load": self._load, "call": self._call, "get": self._get}
-        self._flush = _flushing()
+        self._flush = _make_flush()
         self._text, self._parse, self._image = to_text, from_text, marshal.dumps
 
     def answer(self, text: str) -> str:
@@ -64,7 +64,7 @@ class Runtime:
         except SystemExit as error:
             reply = self._text(["exited", _exit_code(error.code)])
         except BaseException as error:  # noqa: BLE001 - whatever a program raises is an answer
-            reply = self._text(_raised(error))
+            reply = self._text(_describe_error(error))
         self._flush()
         return reply
 
@@ -201,7 +201,7 @@ def _traits(value: Any) -> str:
 _FIXED = {int, str, float, bool, type(None), bytes, complex}
 
 
-def _raised(error: BaseException) -> list[Any]:
+def _describe_error(error: BaseException) -> list[Any]:
     kind = type(error)
     try:
         message = str(error)[:MESSAGE_CHARACTERS]
@@ -268,7 +268,7 @@ def _open(file: Any, *arguments: Any, **keywords: Any) -> Any:
     return _real_open(descriptor, *arguments, **keywords, closefd=False)
 
 
-def _flushing() -> Callable[[], None]:
+def _make_flush() -> Callable[[], None]:
     """A function that writes out what the program printed, whatever it did to `sys.stdout`."""
     first = (sys.stdout, sys.stderr)
 

@@ -24,7 +24,7 @@ from plaudit.sandbox.inside.archive import Archive
 from plaudit.sandbox.inside.preloaded import ABSENT, WARM
 from plaudit.sandbox.inside.requests import CHANNEL, LIMITS, NEXT, QUIT, READY, STATUS, TAKE
 from plaudit.sandbox.inside.service import ServerSettings, Service
-from plaudit.sandbox.inside.sharing import share_code
+from plaudit.sandbox.inside.sharing import gather_pages, open_map, share_code
 from plaudit.sandbox.inside.walls import namespaces
 from plaudit.sandbox.inside.walls.kernel import Kernel
 from plaudit.sandbox.inside.walls.lockdown import FIRST_DESCRIPTOR, ChildLimits, Walls, move_descriptor
@@ -64,6 +64,7 @@ def main(settings: ServerSettings) -> None:
     service = _import_modules(settings)
     walls.measure()
     share_code(kernel, service.warm_up)
+    memory = move_descriptor(open_map())
     if not reason:
         if folder:
             os.rmdir(folder)  # not needed, and out of reach from now on
@@ -76,6 +77,7 @@ def main(settings: ServerSettings) -> None:
     loop = ServerLoop(kernel, control, walls, service)
     control.send(json.dumps(walls.report).encode())
     filling = _freeze(service)
+    gather_pages(kernel, memory)
     loop.run()
     del filling  # kept until the end
 

@@ -1,18 +1,21 @@
-"""Make forks of the server cheap: fewer mappings, and page tables that hold what programs use.
+"""Make forks of the server cheap: fewer mappings, page tables that hold what programs use, and memory in large pages.
 
 A fork copies every mapping, and an exit takes each apart again. Shared libraries come in five mappings each that differ
-in protection alone; two do as well, since a program's process guards nothing from its own program. Where the kernel
-does not allow it, nothing is lost.
+in protection alone; two do as well, since a program's process guards nothing from its own program. Memory in pages of
+2 MiB is shared some ten times faster; what is written is still copied in pages of 4 KiB. Where the kernel does not
+allow it, nothing is lost.
 """
 
 import contextlib
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
+from plaudit.sandbox.inside.layout import LARGE_PAGE, end_layout
 from plaudit.sandbox.inside.walls.kernel import Kernel
 
-__all__ = ["share_code"]
+__all__ = ["gather_pages", "open_map", "share_code"]
 
 HOT = ("libpython", "bin/python", "libc.so", "libc-", "_ctypes", "libffi", "_json", "ld-linux")
 READ, WRITE, EXECUTE = 1, 2, 4
@@ -21,7 +24,7 @@ BITS = {"r": READ, "w": WRITE, "x": EXECUTE}
 
 @dataclass(frozen=True, slots=True)
 class Mapping:
-    """One private mapping of a file."""
+    """One private mapping, of a file where it has a path."""
 
     start: int
     end: int
@@ -48,6 +51,24 @@ def share_code(kernel: Kernel, warm_up: Callable[[], None]) -> None:
                 kernel.copy_page_table_at_fork(mapping.start, mapping.length, mapping.protection)
 
 
+def open_map() -> int:
+    """A descriptor by which this process can read its mappings when it can open no file any more."""
+    return os.open("/proc/self/maps", os.O_RDONLY | os.O_CLOEXEC)
+
+
+def gather_pages(kernel: Kernel, descriptor: int) -> None:
+    """Move memory into large pages, as told by what `open_map` gave, which is closed."""
+    end_layout()
+    with open(descriptor) as file:
+        mappings = _read_mappings(file.readlines())
+    for mapping in mappings:
+        if mapping.protection == READ | WRITE and not mapping.path.startswith("/"):
+            first, end = -(-mapping.start // LARGE_PAGE), mapping.end // LARGE_PAGE
+            for page in range(first, end):
+                with contextlib.suppress(OSError):  # an old kernel, or no large page to be had
+                    kernel.gather(page * LARGE_PAGE, LARGE_PAGE)
+
+
 def _join(kernel: Kernel) -> None:
     """Neighbours that hold constants or code become code, those that hold data become data: the kernel joins them."""
     mappings = _mappings()
@@ -60,14 +81,16 @@ def _join(kernel: Kernel) -> None:
 def _mappings() -> list[Mapping]:
     """The private mappings of files of this process, in order."""
     with open("/proc/self/maps") as file:
-        lines = [line.split(maxsplit=5) for line in file]
-    return [
-        _mapping(place, modes, path)
-        for place, modes, *_, path in (line for line in lines if len(line) == 6)
-        if modes[3] == "p" and path.startswith("/")
-    ]
+        mappings = _read_mappings(file.readlines())
+    return [mapping for mapping in mappings if mapping.path.startswith("/")]
 
 
-def _mapping(place: str, modes: str, path: str) -> Mapping:
+def _read_mappings(lines: list[str]) -> list[Mapping]:
+    """The private mappings that the kernel tells of, in order."""
+    parts = [[*line.split(maxsplit=5), ""][:6] for line in lines]
+    return [_read_mapping(place, modes, path.strip()) for place, modes, _, _, _, path in parts if modes[3] == "p"]
+
+
+def _read_mapping(place: str, modes: str, path: str) -> Mapping:
     start, end = place.split("-")
     return Mapping(int(start, 16), int(end, 16), sum(BITS.get(letter, 0) for letter in modes), path)

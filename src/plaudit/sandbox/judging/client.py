@@ -1,6 +1,7 @@
 """The user's side of judging: give a judge its job and its programs, wait for the verdict, tell apart how it is lost.
 
-Judge and program are processes of two servers, each for one verdict. What the judge cannot do behind its walls is done
+Judge and program are processes of two servers, each for one verdict, but that a judge whose tests only compare is used
+again for others that only compare. What the judge cannot do behind its walls is done
 here on request: start another program, end one, read its clock. Nothing that a judge sends is more than plain data.
 """
 
@@ -21,17 +22,16 @@ from plaudit.sandbox.cores import CoreClaim
 from plaudit.sandbox.inside.preloaded import FLAVOURS
 from plaudit.sandbox.inside.requests import READY
 from plaudit.sandbox.judging.job import Briefing, Job
+from plaudit.sandbox.judging.judge_processes import JudgeProcesses
+from plaudit.sandbox.judging.rewriting.comparisons import only_compare
 from plaudit.sandbox.judging.suites import AssertSuite, StreamSuite
 from plaudit.sandbox.judging.verdict import Conclusion, Verdict
-from plaudit.sandbox.limits import RunLimits
 from plaudit.sandbox.locked_process import Budget, LockedProcess
-from plaudit.sandbox.sandbox import PROGRAMS_PER_SERVER, Sandbox
-from plaudit.sandbox.server import JUDGES, ForkServer
-from plaudit.sandbox.tiers import Tier
+from plaudit.sandbox.sandbox import Sandbox
+from plaudit.sandbox.server import ForkServer
 
 __all__ = ["JudgeClient", "JudgeLost", "check_verdicts"]
 
-JUDGE_LIMITS = RunLimits(cpu_s=3600.0, wall_s=36000.0, memory_mb=2048, output_bytes=1 << 30)
 MOST_PROGRAMS, MOST_REQUEST = 100_000, 64 << 20
 GRACE_S = 30.0
 _encode = msgspec.msgpack.Encoder().encode
@@ -63,8 +63,7 @@ class JudgeClient:
         self._core = self._claim.core if self._claim else None
         self._sandbox = Sandbox(flavour, allow_unsafe=allow_unsafe, core=self._core)
         numpy = FLAVOURS["numpy"] if any(name.partition(".")[0] == "numpy" for name in modules) else ()
-        self._imports = tuple(dict.fromkeys((*FLAVOURS[flavour], *numpy, *modules)))
-        self._server: ForkServer | None = None
+        self._judges = JudgeProcesses(tuple(dict.fromkeys((*FLAVOURS[flavour], *numpy, *modules))), self._core)
         self._seed = int.from_bytes(os.urandom(8), "little")
         try:
             check_verdicts(lambda job: self.judge(job, _encode(job)))
@@ -76,12 +75,12 @@ class JudgeClient:
         """The verdict on a job, given as it is and as it travels; JudgeLost when the judge died."""
         needs = _encode(job.suites)
         seed = hash((self._seed, needs))
-        session, server = Session(self._sandbox, job), self._judge_server()
+        session = Session(self._sandbox, self._judges, job)
         try:
             session.start_program()
-            return session.judge(server, needs, packed, seed)
+            return session.judge(needs, packed, seed)
         except SandboxError as error:
-            if server.lost or self._sandbox.lost:
+            if not self._judges.alive or self._sandbox.lost:
                 raise JudgeLost(str(error), answered=False) from error
             raise
         finally:
@@ -89,26 +88,14 @@ class JudgeClient:
 
     @property
     def alive(self) -> bool:
-        return self._server is not None and not self._server.lost
+        return self._judges.alive
 
     def close(self) -> None:
         """End both servers; they have nothing that would need saving."""
-        self._drop_server()
+        self._judges.close()
         self._sandbox.close()
         if self._claim:
             self._claim.close()
-
-    def _judge_server(self) -> ForkServer:
-        if self._server is None or self._server.lost or self._server.taken >= PROGRAMS_PER_SERVER:
-            self._drop_server()
-            at_most = Tier.NAMESPACES
-            self._server = ForkServer(self._imports, at_most, service=JUDGES, core=self._core)
-        return self._server
-
-    def _drop_server(self) -> None:
-        server, self._server = self._server, None
-        if server is not None:
-            server.close()
 
 
 @dataclass(slots=True)
@@ -125,6 +112,7 @@ class Session:
     """One verdict: the judge's process and the programs it was given, by number."""
 
     sandbox: Sandbox
+    judges: JudgeProcesses
     job: Job
     programs: dict[int, Running] = field(default_factory=dict)
     count: int = 0
@@ -138,41 +126,45 @@ class Session:
         self.programs[self.count] = Running(server, process, server.clock_of(process))
         self.waiting.append(self.count)
 
-    def judge(self, server: ForkServer, needs: bytes, packed: bytes, seed: int) -> Verdict:
-        """Start a judge, brief it, and do what it asks until it has come to its verdict."""
-        judge = server.take(JUDGE_LIMITS, needs)
+    def judge(self, needs: bytes, packed: bytes, seed: int) -> Verdict:
+        """Brief a judge, and do what it asks until it has come to its verdict."""
+        keep = not self.job.fuzz and not self.job.in_process and only_compare(self.job.suites)
+        judge, is_new = self.judges.take(needs, keep=keep)
         budget = Budget(self.job.wall_s + Budget.FACTOR * self.job.judge_cpu_s + GRACE_S, self._total_s)
-        ended = False
+        is_ordinary = is_buried = False
         try:
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, os.dup(judge.channel)) as channel:
                 self._hand_over(channel)
                 tier = self.programs[self.count].server.tier
                 write_all(judge.channel, frame(_encode(Briefing(int(tier), seed))) + frame(packed))
-                verdict = self._serve(judge, channel, budget)
+                verdict = self._serve(judge, channel, budget, is_ready=not is_new)
             if verdict is not None:
+                is_ordinary = not verdict.refusal and verdict.conclusion is Conclusion.COMPLETED
                 return msgspec.structs.replace(verdict, cpu_s=self._total_s())
-            ended = True
+            is_buried = True
             overran = budget.left_s() <= 0
             if overran:
                 signal.pidfd_send_signal(judge.process, signal.SIGKILL)
-            return self._explain_loss(judge, server.ending_of(judge), overran=overran)
+            return self._explain_loss(judge, self.judges.ending_of(judge), overran=overran)
         except BrokenPipeError as error:
             raise JudgeLost(str(error), answered=_has_answered(judge)) from error
         finally:
-            if not ended:
-                server.end(judge, JUDGE_LIMITS)
-            judge.close()
+            if is_buried:
+                judge.close()
+            elif keep and is_ordinary:
+                self.judges.keep(judge)
+            else:
+                self.judges.end(judge)
 
     def close(self) -> None:
         """End every program that is left."""
         for number in list(self.programs):
             self._end(number)
 
-    def _serve(self, judge: LockedProcess, channel: socket.socket, budget: Budget) -> Verdict | None:
+    def _serve(self, judge: LockedProcess, channel: socket.socket, budget: Budget, *, is_ready: bool) -> Verdict | None:
         """Answer requests until there is a verdict; None where the judge is dead or over its time."""
         incoming, poll = FrameBuffer(MOST_REQUEST), select.poll()
         poll.register(judge.channel, select.POLLIN)
-        is_ready = False
         while True:
             try:
                 while (body := incoming.next()) is not None:
@@ -203,7 +195,7 @@ class Session:
             self._end(content[0])
         elif kind == "ending":
             running = self.programs[content[0]]
-            write_all(judge.channel, frame(_encode(self._ending(running))))
+            write_all(judge.channel, frame(_encode(self._find_ending(running))))
             self._forget(content[0])
         elif kind == "clock":
             write_all(judge.channel, frame(_encode(self.programs[content[0]].clock())))
@@ -212,7 +204,7 @@ class Session:
         else:
             raise KeyError(kind)
 
-    def _ending(self, running: Running) -> int:
+    def _find_ending(self, running: Running) -> int:
         """How a dead program ended; a judge that asks of one which is not dead has been tampered with."""
         poll = select.poll()
         poll.register(running.process.process, select.POLLIN)

@@ -48,7 +48,7 @@ def has_tests(row: Mapping[str, Any]) -> bool:
 def read_row(row: Mapping[str, Any]) -> Mapping[str, Any]:
     """A row with `tests`, or `inputs` and `outputs`, whatever its columns; InvalidTrajectory where it is damaged."""
     for column in PACKED:
-        inner = _decoded(column, row.get(column))
+        inner = _decode(column, row.get(column))
         if isinstance(inner, Mapping):
             row = {**row, **inner}
     row = _with_code_prompt(_with_set_up(row))
@@ -88,7 +88,7 @@ def _with_decoded_tests(row: Mapping[str, Any], column: str) -> Mapping[str, Any
     tests = row[column]
     if isinstance(tests, str) and tests.lstrip()[:1] in ("{", "["):
         with contextlib.suppress(InvalidTrajectory):  # a text of Python may begin so, too
-            tests = _decoded(column, tests)
+            tests = _decode(column, tests)
     if isinstance(tests, Mapping) and "inputs" in tests:
         return {**_without(row, column), **tests}
     if column != "inputs" and _are_cases(tests):
@@ -114,7 +114,7 @@ def _with_cases(row: Mapping[str, Any], columns: list[str]) -> Mapping[str, Any]
 
 def _cases(column: str, value: Any) -> list[Any]:
     """The cases of one column: a list of them, lists of inputs and outputs, or either as a text."""
-    found = _decoded(column, value)
+    found = _decode(column, value)
     if isinstance(found, Mapping) and {"input", "output"} <= found.keys():
         inputs, outputs = found["input"], found["output"]
         if not isinstance(inputs, Sequence) or not isinstance(outputs, Sequence) or len(inputs) != len(outputs):
@@ -146,7 +146,7 @@ def _with_pairs(row: Mapping[str, Any], cases: list[Any]) -> Mapping[str, Any]:
 
 def _function(row: Mapping[str, Any]) -> str | None:
     """The function that is tested, as LiveCodeBench keeps it in a JSON text of its own."""
-    metadata = _decoded("metadata", row.get("metadata")) if row.get("metadata") else None
+    metadata = _decode("metadata", row.get("metadata")) if row.get("metadata") else None
     named = metadata.get("func_name") if isinstance(metadata, Mapping) else None
     found = row.get("fn_name") or row.get("entry_point") or named
     return found if isinstance(found, str) else None
@@ -156,7 +156,7 @@ def _without(row: Mapping[str, Any], column: str) -> dict[str, Any]:
     return {key: value for key, value in row.items() if key != column}
 
 
-def _decoded(column: str, value: Any) -> Any:
+def _decode(column: str, value: Any) -> Any:
     """What a column holds: itself, or what its text says in JSON, packed or not."""
     if isinstance(value, bytes):
         value = value.decode(errors="replace")
@@ -175,7 +175,7 @@ def _decoded_text(column: str, text: str) -> Any:
     raise InvalidTrajectory(f"{column!r} holds {text!r:.60}, which is neither JSON nor packed JSON")
 
 
-def _unpacked(text: str) -> str:
+def _unpack(text: str) -> str:
     """LiveCodeBench packs JSON: pickled, compressed, in base 64. The pickle is read, never run."""
     try:
         packed = base64.b64decode(text, validate=True)
@@ -201,4 +201,4 @@ def _pickled_text(content: bytes) -> str:
     return texts[0]
 
 
-_READERS: tuple[Callable[[str], str], ...] = (str, _unpacked)
+_READERS: tuple[Callable[[str], str], ...] = (str, _unpack)

@@ -1,16 +1,64 @@
 """Whether a program failed because a package it may rightly use is not in the sandbox.
 
 Only packages that are known, and that the program's own text imports, count: a made-up name is the program's failure,
-or a policy would learn to import nonsense where it knows no answer.
+or a policy would learn to import nonsense where it knows no answer. What is imported and never used is left out,
+so that it decides nothing either way.
 """
 
 import ast
+import io
+import re
+from collections.abc import Collection
 from functools import lru_cache
 
 from plaudit.sandbox.judging.rewriting.modules import KNOWN_PACKAGES
 from plaudit.sandbox.outcome import Outcome
 
-__all__ = ["import_failure", "missing_package"]
+__all__ = ["drop_unused_imports", "import_failure", "missing_package"]
+
+IMPORTS = re.compile(rf"^\s*(?:import|from)\s+.*\b(?:{'|'.join(sorted(KNOWN_PACKAGES))})\b", re.MULTILINE)
+BY_NAME = {"eval", "exec", "globals", "locals", "vars"}  # who calls these may use what no name says
+
+
+def drop_unused_imports(source: str, present: Collection[str] = ()) -> str:
+    """A program without its imports of known packages that are not `present` and that it never uses.
+
+    Lines keep their numbers. An import within a `try` stays, since what follows may depend on how it ends.
+    """
+    if not IMPORTS.search(source):
+        return source
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return source
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    if used & BY_NAME:
+        return source
+    guarded = {inner for node in ast.walk(tree) if isinstance(node, ast.Try) for inner in ast.walk(node)}
+    lines = io.StringIO(source, newline="").readlines()  # as the parser counts them
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom) and node not in guarded:
+            kept = [alias for alias in node.names if not _is_unused(node, alias, used, present)]
+            if len(kept) < len(node.names):
+                _replace(lines, node, kept)
+    return "".join(lines)
+
+
+def _is_unused(node: ast.Import | ast.ImportFrom, alias: ast.alias, used: set[str], present: Collection[str]) -> bool:
+    module = alias.name if isinstance(node, ast.Import) else "" if node.level else node.module or ""
+    top = module.partition(".")[0]
+    name = alias.asname or alias.name.partition(".")[0]
+    return top in KNOWN_PACKAGES and top not in present and name != "*" and name not in used
+
+
+def _replace(lines: list[str], node: ast.Import | ast.ImportFrom, kept: list[ast.alias]) -> None:
+    """Put a shorter import, or nothing, in the place of one."""
+    first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
+    before = lines[first].encode()[: node.col_offset].decode()
+    after = lines[last].encode()[node.end_col_offset :].decode()
+    node.names = kept
+    lines[first] = before + (ast.unparse(node) if kept else "pass") + after
+    lines[first + 1 : last + 1] = ["\n"] * (last - first)
 
 
 def missing_package(source: str, *failures: str) -> str:

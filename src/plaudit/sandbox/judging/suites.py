@@ -100,9 +100,9 @@ def read_suite(truth: Any, prompt: str = "") -> Suite:
     prompt = str(truth.get("prompt") or prompt)
     for key in ("test_file", "tests", "test", "test_list"):
         if truth.get(key):
-            return _asserting(key, truth[key], truth, prompt)
+            return _read_asserts(key, truth[key], truth, prompt)
     if "inputs" in truth:
-        return _paired(truth)
+        return _read_pairs(truth)
     hint = did_you_mean(str(unknown[0]), _KEYS) if unknown else ""
     raise InvalidTrajectory(
         f"no tests among {sorted(map(str, truth)) or 'nothing'}{hint}; give 'tests' (text or list of asserts) or "
@@ -110,7 +110,7 @@ def read_suite(truth: Any, prompt: str = "") -> Suite:
     )
 
 
-def _asserting(key: str, tests: Any, truth: Mapping[str, Any], prompt: str) -> Suite:
+def _read_asserts(key: str, tests: Any, truth: Mapping[str, Any], prompt: str) -> Suite:
     if isinstance(tests, str):
         return _text_suite(tests, truth, prompt, is_file=key == "test_file")
     if isinstance(tests, Mapping) or not isinstance(tests, Sequence):
@@ -144,7 +144,7 @@ def _imports(truth: Mapping[str, Any]) -> list[str]:
     return [found] if isinstance(found, str) else [str(line) for line in found]
 
 
-def _paired(truth: Mapping[str, Any]) -> Suite:
+def _read_pairs(truth: Mapping[str, Any]) -> Suite:
     inputs, outputs = truth["inputs"], truth.get("outputs")
     if not isinstance(inputs, Sequence) or not isinstance(outputs, Sequence) or isinstance(inputs, str):
         raise InvalidTrajectory("'inputs' and 'outputs' are lists, one entry per test")
@@ -152,8 +152,10 @@ def _paired(truth: Mapping[str, Any]) -> Suite:
         raise InvalidTrajectory(f"{len(inputs)} inputs but {len(outputs)} outputs; give one output per input")
     name = truth.get("fn_name") or truth.get("entry_point")
     if name:
-        cases = [[_arguments(given), _expected(given, out)] for given, out in zip(inputs, outputs, strict=True)]
-        return CallSuite(str(name), _coded(cases), truth.get("tolerance"), bool(truth.get("in_place")), _imports(truth))
+        cases = [[_arguments(given), _read_expected(given, out)] for given, out in zip(inputs, outputs, strict=True)]
+        return CallSuite(
+            str(name), _encode_cases(cases), truth.get("tolerance"), bool(truth.get("in_place")), _imports(truth)
+        )
     return _streams(inputs, outputs, truth)
 
 
@@ -179,11 +181,11 @@ def _arguments(given: Any) -> list[Any]:
     return list(given)
 
 
-def _expected(given: Any, output: Any) -> Any:
+def _read_expected(given: Any, output: Any) -> Any:
     return _json("outputs", output) if isinstance(given, str) and isinstance(output, str) else output
 
 
-def _coded(cases: list[Any]) -> str:
+def _encode_cases(cases: list[Any]) -> str:
     try:
         return to_text(cases)
     except NotPlain as error:

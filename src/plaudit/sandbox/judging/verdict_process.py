@@ -1,13 +1,16 @@
 """The judge's side: a locked-down process for one verdict, which alone holds tests and expected values.
 
 It runs test code on values that a program chose, so it stands behind the same walls as the program, and is gone after
-its verdict: it was forked from a server that has parsed tests, so that a group of programs pays for that once, but has
-run none and seen no program. Everything that needs a file or a process is asked of the client outside.
+its verdict, as its client sees to: it was forked from a server that has parsed tests, so that a group of programs pays
+for that once, but has run none and seen no program. Only tests that leave nothing behind find a process that is kept.
+Everything that needs a file or a process is asked of the client outside.
 """
 
 import _socket
+import contextlib
 import gc
 import io
+import itertools
 import os
 import random
 import signal
@@ -20,7 +23,7 @@ from typing import Any
 import msgspec
 
 from plaudit.errors import PlauditError
-from plaudit.frames import read_frame, write_frame
+from plaudit.frames import frame, read_frame, write_all
 from plaudit.sandbox.inside.requests import CHANNEL
 from plaudit.sandbox.inside.service import Service
 from plaudit.sandbox.judging.job import Briefing, Job
@@ -38,7 +41,7 @@ __all__ = ["SERVICE"]
 
 DESCRIPTORS = struct.Struct("=5i")
 ANSWERED = 0  # the descriptor that holds a byte once the program has answered, whatever becomes of this process
-COLLECT_EVERY = 500
+COLLECT_EVERY, COLLECT_KEPT_EVERY = 500, 50
 _jobs, _briefings = msgspec.msgpack.Decoder(Job), msgspec.msgpack.Decoder(Briefing)
 _suites = msgspec.msgpack.Decoder(list[Suite])
 _encode = msgspec.msgpack.Encoder().encode
@@ -54,6 +57,7 @@ class ClientPrograms:
         self._receive, self._channel = receive, channel
         self.tier = Tier.NONE
         self._waiting: list[LockedProcess] = [receive()]
+        self._ends = b""  # requests that need no answer, which go with the next
         self._budget = Budget()
 
     def allow(self, wall_s: float) -> None:
@@ -68,7 +72,7 @@ class ClientPrograms:
         return Program(self, self._waiting.pop(), limits, self._budget)
 
     def end(self, process: LockedProcess, limits: RunLimits) -> None:
-        self._request("end", process.number)
+        self._ends += frame(_encode(("end", process.number)))
 
     def ending_of(self, process: LockedProcess) -> int:
         return int(self._ask("ending", process.number))
@@ -85,10 +89,11 @@ class ClientPrograms:
         return msgspec.msgpack.decode(read_frame(self._channel))
 
     def _request(self, *request: Any) -> None:
-        write_frame(self._channel, _encode(request))
+        requests, self._ends = self._ends + frame(_encode(request)), b""
+        write_all(self._channel, requests)
 
 
-def _receiving(channel: int) -> Callable[[], LockedProcess]:
+def _make_receiver(channel: int) -> Callable[[], LockedProcess]:
     """A function that takes a process which is handed over on a channel.
 
     Made in the server: what a forked process has to look up costs it the copy of a page.
@@ -98,8 +103,11 @@ def _receiving(channel: int) -> Callable[[], LockedProcess]:
 
     def next_process() -> LockedProcess:
         ours = open_socket(family, kind, 0, channel)
-        number, [(_, _, descriptors)], _, _ = ours.recvmsg(4, space)
+        number, received, _, _ = ours.recvmsg(4, space)
         ours.detach()
+        if not received:
+            raise EOFError("no more programs")
+        [(_, _, descriptors)] = received
         theirs, process, stdin, stdout, stderr = unpack(descriptors)
         return LockedProcess(theirs, process, stdin, stdout, stderr, int.from_bytes(number, "little"))
 
@@ -108,11 +116,18 @@ def _receiving(channel: int) -> Callable[[], LockedProcess]:
 
 def make_service() -> Callable[[], None]:
     """The function that forms one verdict."""
-    discard, receive = _Discard(), _receiving(CHANNEL)
+    discard, receive = _Discard(), _make_receiver(CHANNEL)
 
     def serve() -> None:
-        gc.disable()  # it is gone before that would pay
+        gc.disable()  # most are gone before that would pay
         sys.stdout = sys.stderr = discard
+        with contextlib.suppress(EOFError):  # the client has no more
+            for count in itertools.count(1):
+                judge_next()
+                if count % COLLECT_KEPT_EVERY == 0:
+                    gc.collect()
+
+    def judge_next() -> None:
         programs = ClientPrograms(receive, CHANNEL)
         briefing = _briefings.decode(read_frame(CHANNEL))
         job = _jobs.decode(read_frame(CHANNEL))

@@ -33,7 +33,7 @@ class BinaryCache:
         found = _read(path)
         if found is not None:
             return found
-        with _locked(path.with_suffix(".lock")):
+        with _lock(path.with_suffix(".lock")):
             found = _read(path)  # somebody else may have made it meanwhile
             if found is None:
                 found = make()
@@ -62,7 +62,7 @@ class BinaryCache:
             self._drop_oldest()
 
     def _drop_oldest(self) -> None:
-        with _locked(self.folder / "all.lock"):
+        with _lock(self.folder / "all.lock"):
             seen = sorted((entry.stat().st_mtime, entry.stat().st_size, entry.path) for entry in _entries(self.folder))
             over = sum(size for _, size, _ in seen) - self.most_bytes
             for _, size, name in seen:
@@ -90,7 +90,7 @@ def _read(path: Path) -> bytes | None:
 
 
 @contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def _lock(path: Path) -> Iterator[None]:
     descriptor = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)

@@ -59,7 +59,7 @@ def _judge_suites(
 ) -> Verdict:
     verdict: Verdict | None = None
     for suite in suites:
-        check = partial(_checked, judge) if suite.checker else output_failure
+        check = partial(_check, judge) if suite.checker else output_failure
         part = judge_runs(
             lambda given: program.run(given.encode("utf-8", "surrogateescape")),
             suite,
@@ -72,7 +72,7 @@ def _judge_suites(
     return verdict or Verdict(refusal="there are no tests")
 
 
-def _checked(judge: Callable[[Job], Verdict], outcome: Outcome, given: str, expected: str, suite: StreamSuite) -> str:
+def _check(judge: Callable[[Job], Verdict], outcome: Outcome, given: str, expected: str, suite: StreamSuite) -> str:
     """What the suite's checker says of an output, run where code of a data set is run."""
     if outcome.ending is not Ending.EXITED or outcome.exit_code != 0:
         return output_failure(outcome, given, expected, suite)

@@ -15,7 +15,7 @@ __all__ = ["Kernel"]
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 1, 4, 22, 24, 38
 PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 47, 4
 SECCOMP_MODE_FILTER = 2
-MADV_DONTNEED, PROT_WRITE = 4, 2
+MADV_DONTNEED, MADV_COLLAPSE, PROT_WRITE = 4, 25, 2
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF, PIVOT_ROOT, CAPSET = (
     444,
     445,
@@ -65,6 +65,10 @@ class Kernel:
     def forget_pages(self, start: int, length: int) -> None:
         """Drop the pages of a mapped file from this process; they come back when they are used."""
         self._check(self._c.madvise(start, length, MADV_DONTNEED), "madvise")
+
+    def gather(self, start: int, length: int) -> None:
+        """Move memory into large pages; it keeps its addresses."""
+        self._check(self._c.madvise(start, length, MADV_COLLAPSE), "madvise")
 
     def copy_page_table_at_fork(self, start: int, length: int, protection: int) -> None:
         """Have forks copy the page table of a mapped file, as they do for memory, instead of faulting it in again.

@@ -75,9 +75,9 @@ def _rules(scratch: bool, judge: bool) -> dict[str, Code]:
     rules |= _conditional()
     if scratch:
         rules |= dict.fromkeys(SCRATCH, _answer(ALLOW)) | {name: _refuse(n) for name, n in PRETENDED.items()}
-        rules |= {"open": _opening(1), "openat": _opening(2), "openat2": _refuse(errno.ENOSYS)}
-        rules |= {"mkdir": _making(1), "mkdirat": _making(2), "mmap": _mapping()}
-        rules |= {"kill": _signalling(1), "tgkill": _signalling(2)}
+        rules |= {"open": _allow_opening(1), "openat": _allow_opening(2), "openat2": _refuse(errno.ENOSYS)}
+        rules |= {"mkdir": _allow_making(1), "mkdirat": _allow_making(2), "mmap": _allow_mapping()}
+        rules |= {"kill": _allow_signals(1), "tgkill": _allow_signals(2)}
     if judge:
         rules |= {"recvmsg": _answer(ALLOW), "fcntl": _one_of(1, (*DUPLICATE, *GET_SET_FLAGS, ADD_SEALS))}
     return rules
@@ -139,7 +139,7 @@ def _conditional() -> dict[str, Code]:
     }
 
 
-def _opening(flags: int) -> Code:
+def _allow_opening(flags: int) -> Code:
     """Open a file by name, the mode following the flags: no file without a name, and none that lends its owner."""
     return [
         _low(flags),
@@ -153,17 +153,17 @@ def _opening(flags: int) -> Code:
     ]
 
 
-def _making(mode: int) -> Code:
+def _allow_making(mode: int) -> Code:
     """Make a folder, but none that the janitor could not look into."""
     return [_low(mode), (AND, 0, 0, OWNERS), (EQUAL, 0, 1, OWNERS), *_answer(ALLOW), *_refuse(errno.EPERM)]
 
 
-def _signalling(number: int) -> Code:
+def _allow_signals(number: int) -> Code:
     """Signal oneself, but not to go on: the janitor stops a program while it looks."""
     return [_low(number), (EQUAL, 0, 1, SIGCONT), *_refuse(errno.EPERM), *_one_of(0, (OWN_PID,))]
 
 
-def _mapping() -> Code:
+def _allow_mapping() -> Code:
     """Map memory, but no file: a mapping keeps a deleted file alive where nobody sees it."""
     return [_low(3), (ANY_BIT, 0, 1, ANONYMOUS), *_answer(ALLOW), *_refuse(errno.ENODEV)]
 

@@ -287,7 +287,7 @@ def _binary(name: str) -> Callable[[RemoteObject, Any], Any]:
     return lambda self, other: self._operate(name, self, other)
 
 
-def _reflected(name: str) -> Callable[[RemoteObject, Any], Any]:
+def _make_reflected(name: str) -> Callable[[RemoteObject, Any], Any]:
     return lambda self, other: self._operate(name, other, self)
 
 
@@ -304,7 +304,7 @@ def _conversion(name: str) -> Callable[..., Any]:
     return convert
 
 
-def _ordering(name: str, opposite: str) -> Callable[[RemoteObject, Any], bool]:
+def _make_ordering(name: str, opposite: str) -> Callable[[RemoteObject, Any], bool]:
     def compare(self: RemoteObject, other: Any) -> bool:
         if self._operate(name, self, other) is not True:
             return False
@@ -317,16 +317,16 @@ def _ordering(name: str, opposite: str) -> Callable[[RemoteObject, Any], bool]:
 
 for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "lshift", "rshift"):
     setattr(RemoteObject, f"__{_name}__", _binary(_name))
-    setattr(RemoteObject, f"__r{_name}__", _reflected(_name))
+    setattr(RemoteObject, f"__r{_name}__", _make_reflected(_name))
 for _name in ("and", "or", "xor"):
     setattr(RemoteObject, f"__{_name}__", _binary(f"{_name}_"))
-    setattr(RemoteObject, f"__r{_name}__", _reflected(f"{_name}_"))
+    setattr(RemoteObject, f"__r{_name}__", _make_reflected(f"{_name}_"))
 for _name in ("neg", "pos", "invert", "abs", "index"):
     setattr(RemoteObject, f"__{_name}__", _unary(_name))
 for _name in ("int", "float", "complex", "round", "reversed", "bytes", "divmod"):
     setattr(RemoteObject, f"__{_name}__", _conversion(_name))
 for _name, _opposite in (("lt", "gt"), ("gt", "lt"), ("le", "gt"), ("ge", "lt")):
-    setattr(RemoteObject, f"__{_name}__", _ordering(_name, _opposite))
+    setattr(RemoteObject, f"__{_name}__", _make_ordering(_name, _opposite))
 
 
 def is_instance(thing: Any, kind: Any) -> bool:

@@ -16,8 +16,8 @@ def same_value(result: Any, expected: Any, tolerance: float | None = None, absol
     `tolerance` is relative, and absolute too unless another one is given for that.
     """
     if tolerance is not None:
-        return _close(_listed(result), _listed(expected), (tolerance, tolerance if absolute is None else absolute))
-    if result == expected or _listed(result) == _listed(expected):
+        return _close(_to_lists(result), _to_lists(expected), (tolerance, tolerance if absolute is None else absolute))
+    if result == expected or _to_lists(result) == _to_lists(expected):
         return True
     # APPS wraps what a function returns in a list of one.
     return isinstance(expected, list) and len(expected) == 1 and not isinstance(result, list) and result == expected[0]
@@ -66,11 +66,11 @@ def _number(token: str) -> float | None:
         return None
 
 
-def _listed(value: Any) -> Any:
+def _to_lists(value: Any) -> Any:
     if isinstance(value, list | tuple):
-        return [_listed(item) for item in value]
+        return [_to_lists(item) for item in value]
     if isinstance(value, dict):
-        return {str(key) if type(key) in (int, float) else key: _listed(item) for key, item in value.items()}
+        return {str(key) if type(key) in (int, float) else key: _to_lists(item) for key, item in value.items()}
     return value
 
 

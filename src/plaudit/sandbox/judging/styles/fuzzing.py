@@ -30,7 +30,7 @@ ATTEMPTS = 8  # made-up inputs per one that is wanted: some repeat, some break t
 
 def judge_fuzzing(launcher: Launcher, reference: str, calls: list[Call], count: int, imports: list[str]) -> Verdict:
     """The verdict of made-up inputs, `count` of them at most."""
-    cases = _expected(launcher.other(reference), calls, count, imports)
+    cases = _make_cases(launcher.other(reference), calls, count, imports)
     if not cases:
         raise NotSplittable("no input could be made up on which the reference gives a plain value")
     names = tuple(f"{call.path} on made-up input {place}" for place, (call, _) in enumerate(cases))
@@ -112,7 +112,7 @@ def _leaves(value: Any) -> Iterator[Any]:
         yield value
 
 
-def _expected(launcher: Launcher, calls: list[Call], count: int, imports: list[str]) -> list[tuple[Call, Any]]:
+def _make_cases(launcher: Launcher, calls: list[Call], count: int, imports: list[str]) -> list[tuple[Call, Any]]:
     """Made-up calls with what the reference returns, twice the same."""
     known = {call.text() for call in calls}
     found: list[tuple[Call, Any]] = []

@@ -36,7 +36,7 @@ def stand_in() -> ModuleType:
 
 
 @contextmanager
-def _raising(kinds: Any, match: str | None) -> Iterator[SimpleNamespace]:
+def _raises(kinds: Any, match: str | None) -> Iterator[SimpleNamespace]:
     info = SimpleNamespace(value=None, type=None, match=None)
     try:
         yield info
@@ -61,9 +61,9 @@ def raises(kinds: Any, *call: Any, match: str | None = None, **keywords: Any) ->
         if not (isinstance(kind, type) and issubclass(kind, BaseException)):
             raise NotSplittable(f"pytest.raises({kind!r:.60}): not an exception class that the judge knows")
     if not call:
-        return _raising(kinds, match)
+        return _raises(kinds, match)
     function, *args = call
-    with _raising(kinds, match) as info:
+    with _raises(kinds, match) as info:
         function(*args, **keywords)
     return info
 
@@ -115,9 +115,9 @@ class approx:  # noqa: N801  # its name in pytest
         if isinstance(expected, float) and math.isnan(expected):
             return self.nan_ok and isinstance(other, float) and math.isnan(other)
         difference = abs(complex(other) - complex(expected))
-        return math.isfinite(abs(complex(expected))) and difference <= self._allowed(abs(complex(expected)))
+        return math.isfinite(abs(complex(expected))) and difference <= self._tolerance(abs(complex(expected)))
 
-    def _allowed(self, size: float) -> float:
+    def _tolerance(self, size: float) -> float:
         absolute = 1e-12 if self.abs is None else self.abs
         if self.rel is None and self.abs is not None:
             return absolute
