@@ -26,6 +26,8 @@ from plaudit.sandbox.languages.stream_judge import judge_program
 __all__ = ["JudgePool", "shared_pool"]
 
 TRIES = 3
+KINDS = 3
+"""So many judges wait per worker: tests that import other packages need judges of their own, which start slowly."""
 
 
 class JudgePool:
@@ -110,7 +112,7 @@ class JudgePool:
             if self._owner != os.getpid():  # we are a fork: these judges answer to somebody else
                 self._idle, self._owner = [], os.getpid()
             fitting = [judge for judge in self._idle if judge.modules == modules]
-            other = self._idle[0] if self._idle and not fitting and len(self._idle) >= self.workers else None
+            other = self._idle[0] if not fitting and len(self._idle) >= KINDS * self.workers else None
             if taken := fitting[-1] if fitting else other:
                 self._idle.remove(taken)
             if fitting:
@@ -122,7 +124,7 @@ class JudgePool:
 
     def _give_back(self, judge: JudgeClient) -> None:
         with self._lock:
-            if judge.alive and len(self._idle) < self.workers:
+            if judge.alive and len(self._idle) < KINDS * self.workers:
                 self._idle.append(judge)
                 return
         judge.close()
