@@ -65,7 +65,7 @@ BY_DEFAULT = {
 @pytest.mark.parametrize(("row", "expected"), BY_DEFAULT.values(), ids=BY_DEFAULT)
 def test_usual_names_are_found_and_renamed(row, expected):
     prompt, response, rest = expected
-    assert ColumnMapping().renamed(row) == {"prompt": prompt, "response": response, **rest}
+    assert ColumnMapping().rename(row) == {"prompt": prompt, "response": response, **rest}
 
 
 CHOSEN = {
@@ -107,12 +107,12 @@ CHOSEN = {
 
 @pytest.mark.parametrize(("columns", "row", "expected"), CHOSEN.values(), ids=CHOSEN)
 def test_chosen_columns_are_renamed(columns, row, expected):
-    assert ColumnMapping(columns).renamed(row) == expected
+    assert ColumnMapping(columns).rename(row) == expected
 
 
 def test_renaming_leaves_the_row_it_was_given_alone():
     row = {"question": "q", "completion": [ANSWER], "answer": 4}
-    ColumnMapping({"group": "answer"}).renamed(row)
+    ColumnMapping({"group": "answer"}).rename(row)
     assert row == {"question": "q", "completion": [ANSWER], "answer": 4}
 
 
@@ -154,7 +154,7 @@ REFUSED = {
 @pytest.mark.parametrize(("columns", "row", "message"), REFUSED.values(), ids=REFUSED)
 def test_a_row_without_its_columns_is_refused_with_the_remedy(columns, row, message):
     with pytest.raises(RolloutsError, match=message):
-        ColumnMapping(columns).renamed(row)
+        ColumnMapping(columns).rename(row)
 
 
 def test_an_unknown_field_is_refused_before_anything_is_read():

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from plaudit import RewardOutput, Trajectory
 from plaudit.errors import MissingPackage, RolloutsError
-from plaudit.rollouts import Rollout, RolloutsWriter, completed, read_rollouts
+from plaudit.rollouts import Rollout, RolloutsWriter, read_completed, read_rollouts
 from plaudit.rollouts.parquet import ParquetSource, write_parquet
 from tests.rollouts.test_rollout import OUTPUTS, TRAJECTORIES
 
@@ -120,7 +120,7 @@ def test_nothing_can_be_added_to_parquet(tmp_path, mode):
 
 def test_resuming_parquet_is_an_error_with_the_remedy(tmp_path):
     with pytest.raises(RolloutsError, match=r"resume needs \.jsonl"):
-        completed(tmp_path / "out.parquet")
+        read_completed(tmp_path / "out.parquet")
 
 
 def test_an_interrupted_parquet_file_does_not_appear_and_its_lines_are_kept(tmp_path):

@@ -11,7 +11,7 @@ import pytest
 
 from plaudit import RewardOutput, Trajectory
 from plaudit.errors import RolloutsError
-from plaudit.rollouts import Rollout, RolloutsWriter, completed, read_rollouts
+from plaudit.rollouts import Rollout, RolloutsWriter, read_completed, read_rollouts
 from plaudit.rollouts.sources import is_torn
 
 LINE_FILES = ["out.jsonl", "out.jsonl.gz"]
@@ -167,7 +167,7 @@ def test_a_torn_gzip_member_gives_its_whole_lines_at_any_cut_and_is_mended(tmp_p
         read = [rollout.trajectory.id for rollout in reader]
         assert reader.torn
         assert read == list(range(len(read)))
-        assert completed(path).count == len(read) >= 3
+        assert read_completed(path).count == len(read) >= 3
         write(path, [99], mode="resume")
         assert gzip.decompress(path.read_bytes()).count(b"\n") == len(read) + 1
         assert ids(path) == [*read, 99]
@@ -265,7 +265,7 @@ def test_a_killed_writer_loses_no_earlier_line_and_can_be_resumed(tmp_path, name
             time.sleep(0.005)
         child.send_signal(signal.SIGKILL)
         assert child.wait() == -signal.SIGKILL
-        done = completed(path)
+        done = read_completed(path)
         assert ids(path) == list(range(done.count))
         assert done.count > total
         assert done.last.trajectory.id == done.count - 1

@@ -23,7 +23,7 @@ from plaudit.trajectory import Trajectory
 
 __all__ = [
     "Dialect", "ForeignBatchReward", "ForeignReward", "file_of", "method_parameters", "name_of", "parameters",
-    "read_columns", "required",
+    "read_columns", "required_names",
 ]  # fmt: skip
 
 
@@ -154,7 +154,7 @@ def method_parameters(owner: Any, method: str) -> dict[str, inspect.Parameter]:
     return dict(list(found.items())[1:]) if isinstance(owner, type) else found
 
 
-def required(asked: dict[str, inspect.Parameter]) -> set[str]:
+def required_names(asked: dict[str, inspect.Parameter]) -> set[str]:
     """The names that a caller must fill."""
     return {
         name

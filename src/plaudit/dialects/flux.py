@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Mapping
 from typing import Any
 
 from plaudit.contract.output import RewardOutput
-from plaudit.dialects.dialect import Dialect, ForeignReward, method_parameters, parameters, required
+from plaudit.dialects.dialect import Dialect, ForeignReward, method_parameters, parameters, required_names
 from plaudit.dialects.packages.flux_base import FluxTrajectory
 from plaudit.dialects.standins import Later, Packages
 from plaudit.trajectory import Trajectory
@@ -63,11 +63,11 @@ def _components(metadata: Mapping[str, Any]) -> dict[str, RewardOutput]:
 
 def _recognises_class(candidate: Any) -> bool:
     asked = method_parameters(candidate, "compute_reward")
-    return bool(asked) and len(required(asked)) <= 1
+    return bool(asked) and len(required_names(asked)) <= 1
 
 
 def _resembles_function(candidate: Any) -> bool:
-    return inspect.isroutine(candidate) and list(required(parameters(candidate))) == ["trajectory"]
+    return inspect.isroutine(candidate) and list(required_names(parameters(candidate))) == ["trajectory"]
 
 
 _HOME = frozenset({"flux"})

@@ -13,7 +13,7 @@ from typing import Any
 
 from plaudit.columns import FOREIGN_NAMES
 from plaudit.contract.output import RewardOutput, Status, as_number
-from plaudit.dialects.dialect import Dialect, ForeignBatchReward, file_of, parameters, required
+from plaudit.dialects.dialect import Dialect, ForeignBatchReward, file_of, parameters, required_names
 from plaudit.dialects.standins import Later, Packages
 from plaudit.errors import InvalidOutput, did_you_mean
 from plaudit.trajectory import Trajectory
@@ -137,7 +137,7 @@ def _output(reward: Any, score: Any, logs: dict[str, Any]) -> RewardOutput:
 
 def _recognises(candidate: Any) -> bool:
     asked = parameters(candidate)
-    return "queries" in asked and required(asked) <= set(_ARGUMENTS)
+    return "queries" in asked and required_names(asked) <= set(_ARGUMENTS)
 
 
 DIALECTS = (

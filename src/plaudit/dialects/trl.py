@@ -12,7 +12,7 @@ from typing import Any
 from plaudit.columns import our_name
 from plaudit.contract.output import RewardOutput
 from plaudit.dialects.completions import CompletionsReward, is_completions_class, is_completions_function
-from plaudit.dialects.dialect import Dialect, method_parameters, parameters, required
+from plaudit.dialects.dialect import Dialect, method_parameters, parameters, required_names
 from plaudit.dialects.export import ExportedReward, OnUnscored
 from plaudit.dialects.standins import Packages
 from plaudit.errors import ScoringFailed
@@ -99,7 +99,7 @@ def _resembles(candidate: Any) -> bool:
     """Whether a function or object takes whatever it is given, as `**kwargs` that hold the completions."""
     is_class = isinstance(candidate, type)
     asked = method_parameters(candidate, "__call__") if is_class else parameters(candidate)
-    return any(each.kind is each.VAR_KEYWORD for each in asked.values()) and not required(asked)
+    return any(each.kind is each.VAR_KEYWORD for each in asked.values()) and not required_names(asked)
 
 
 def _recognises(candidate: Any) -> bool:

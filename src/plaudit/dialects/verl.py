@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from plaudit.contract.output import RewardOutput
-from plaudit.dialects.dialect import Dialect, ForeignBatchReward, ForeignReward, parameters, required
+from plaudit.dialects.dialect import Dialect, ForeignBatchReward, ForeignReward, parameters, required_names
 from plaudit.dialects.standins import Packages
 from plaudit.errors import InvalidOutput, did_you_mean
 from plaudit.trajectory import Trajectory
@@ -67,12 +67,12 @@ def _truth(trajectory: Trajectory) -> Any:
 
 def _recognises(candidate: Any) -> bool:
     asked = parameters(candidate)
-    return {"solution_str", "ground_truth"} <= set(asked) and required(asked) <= set(_ARGUMENTS)
+    return {"solution_str", "ground_truth"} <= set(asked) and required_names(asked) <= set(_ARGUMENTS)
 
 
 def _recognises_batch(candidate: Any) -> bool:
     asked = parameters(candidate)
-    return {"solution_strs", "ground_truths"} <= set(asked) and required(asked) <= set(_PLURALS)
+    return {"solution_strs", "ground_truths"} <= set(asked) and required_names(asked) <= set(_PLURALS)
 
 
 _HOME = frozenset({"verl"})

@@ -99,7 +99,7 @@ class _BatchScorer:
     def _read(self, row: dict[str, Any]) -> Trajectory | RewardOutput:
         """The trajectory of a row, or what is to be said of a row that holds none."""
         try:
-            return Trajectory.from_dict(self._mapping.renamed(row))
+            return Trajectory.from_dict(self._mapping.rename(row))
         except (InvalidTrajectory, RolloutsError) as error:
             return RewardOutput.unscored(Status.ERROR, str(error))
 

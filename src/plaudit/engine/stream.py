@@ -229,7 +229,7 @@ def _read_sample(sample: object, place: int) -> Trajectory:
     if not isinstance(sample, Mapping):
         raise InvalidTrajectory(f"sample {place} is a {type(sample).__name__}, not a Trajectory or a dict")
     try:
-        return Rollout.from_dict(_USUAL_NAMES.renamed(sample)).trajectory
+        return Rollout.from_dict(_USUAL_NAMES.rename(sample)).trajectory
     except (InvalidTrajectory, InvalidOutput, RolloutsError) as error:
         raise InvalidTrajectory(f"sample {place}: {error}") from None
 

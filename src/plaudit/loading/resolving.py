@@ -108,7 +108,7 @@ class _Place:
             return self.using(arguments)
         if "." not in text and (found := find_named(text)) is not None:
             return build(found, arguments)
-        return self.dotted(text, arguments)
+        return self.find_dotted(text, arguments)
 
     def file(self, path: str, call: str | None) -> Loaded:
         full = self.folder / Path(path).expanduser()
@@ -144,7 +144,7 @@ class _Place:
             raise _no_such_module(dotted)
         return Source.of(module, dotted, dotted)
 
-    def dotted(self, dotted: str, arguments: Arguments | None) -> Loaded:
+    def find_dotted(self, dotted: str, arguments: Arguments | None) -> Loaded:
         """`pkg.mod` or `pkg.mod.name`; a lone name that is no module is a reward that nobody has."""
         root, _, rest = dotted.partition(".")
         if rest and find_named(root) is not None:

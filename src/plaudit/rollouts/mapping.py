@@ -36,7 +36,7 @@ class ColumnMapping:
                     f"columns: no field named {name!r}{hint} (write FIELD=COLUMN; the fields are {', '.join(MAPPABLE)})"
                 )
 
-    def renamed(self, row: Mapping[str, Any]) -> dict[str, Any]:
+    def rename(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """The row under our names; raises RolloutsError when a needed column is missing."""
         ours = self._with_chosen(row) if self.chosen else dict(row)
         for name, foreign in FOREIGN_NAMES.items():

@@ -100,7 +100,7 @@ def rollout_of(row: Any, mapping: ColumnMapping) -> Rollout:
     """The rollout that one decoded row holds."""
     if not isinstance(row, dict):
         raise RolloutsError(f"expected a JSON object with prompt and response, got {_kind_of(row)} {row!r:.60}")
-    return Rollout.from_dict(mapping.renamed(row))
+    return Rollout.from_dict(mapping.rename(row))
 
 
 def _refuse_duplicate(rollout: Rollout, number: int, seen: dict[Any, int]) -> None:

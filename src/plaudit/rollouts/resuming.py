@@ -17,7 +17,7 @@ from plaudit.rollouts.reading import rollout_of
 from plaudit.rollouts.rollout import Rollout
 from plaudit.rollouts.sources import LineSource, by_suffix
 
-__all__ = ["Completed", "check_resumable", "completed", "rest_of"]
+__all__ = ["Completed", "check_resumable", "read_completed", "rest_of"]
 
 _SOURCES = {".jsonl": LineSource.of_file, ".gz": LineSource.of_gzip}
 
@@ -31,7 +31,7 @@ class Completed:
     last: Rollout | None
 
 
-def completed(path: str | os.PathLike[str]) -> Completed:
+def read_completed(path: str | os.PathLike[str]) -> Completed:
     """How far an output file has come; a file that does not exist yet has come nowhere."""
     place = Path(path)
     if place.suffix.lower() in (".parquet", ".csv"):

@@ -136,11 +136,11 @@ class _ConvertedSink:
 
 
 def _plain_sink(path: Path, mode: Mode, overwrite: bool) -> _Sink:
-    return _LineSink(path, _opened(path, mode, overwrite, repair_lines), bytes)
+    return _LineSink(path, _open_output(path, mode, overwrite, repair_lines), bytes)
 
 
 def _gzip_sink(path: Path, mode: Mode, overwrite: bool) -> _Sink:
-    return _LineSink(path, _opened(path, mode, overwrite, repair_gzip), _gzip_member)
+    return _LineSink(path, _open_output(path, mode, overwrite, repair_gzip), _gzip_member)
 
 
 def _parquet_sink(path: Path, mode: Mode, overwrite: bool) -> _Sink:
@@ -172,7 +172,7 @@ _SINKS: dict[str, Callable[[Path, Mode, bool], _Sink]] = {
 }
 
 
-def _opened(path: Path, mode: Mode, overwrite: bool, repair: Callable[[Path], None]) -> BinaryIO:
+def _open_output(path: Path, mode: Mode, overwrite: bool, repair: Callable[[Path], None]) -> BinaryIO:
     if mode == "new":
         if not overwrite:
             _refuse_existing(path)

@@ -14,15 +14,15 @@ class Clock:
 def opened(clock: Clock) -> Breaker:
     breaker = Breaker(2, 10.0, clock)
     for caller in ("a", "b"):
-        breaker.failed(caller, "HTTP 503")
+        breaker.record_failure(caller, "HTTP 503")
     return breaker
 
 
 def test_failures_open_it_only_when_they_come_in_a_row():
     breaker = Breaker(2, 10.0, Clock())
     for _ in range(5):
-        breaker.failed("a", "HTTP 503")
-        breaker.succeeded()
+        breaker.record_failure("a", "HTTP 503")
+        breaker.record_success()
     assert breaker.ask("a") is Verdict.SEND
 
 
@@ -46,9 +46,9 @@ def test_the_success_of_the_prober_lets_all_through():
     breaker = opened(clock)
     clock.now = 10.0
     breaker.ask("c")
-    breaker.succeeded()
+    breaker.record_success()
     assert breaker.ask("d") is Verdict.SEND
-    breaker.failed("d", "HTTP 503")
+    breaker.record_failure("d", "HTTP 503")
     assert breaker.ask("e") is Verdict.SEND  # counting began anew
 
 
@@ -57,7 +57,7 @@ def test_the_failure_of_the_prober_turns_callers_away_until_the_next_rest_is_ove
     breaker = opened(clock)
     clock.now = 10.0
     breaker.ask("c")
-    breaker.failed("c", "HTTP 502 Bad Gateway")
+    breaker.record_failure("c", "HTTP 502 Bad Gateway")
     clock.now = 19.9
     assert breaker.ask("d") is Verdict.DOWN
     assert breaker.words() == "endpoint is down: 3 failures in a row, the last one HTTP 502 Bad Gateway"
@@ -80,7 +80,7 @@ def test_failures_of_calls_that_were_under_way_do_not_lengthen_the_rest():
     clock = Clock()
     breaker = opened(clock)
     clock.now = 9.0
-    breaker.failed("late", "HTTP 503")
+    breaker.record_failure("late", "HTTP 503")
     clock.now = 10.0
     assert breaker.ask("c") is Verdict.SEND
 

@@ -57,7 +57,7 @@ from plaudit.rollouts import (
     RolloutsWriter,
     RunRecord,
     ScoredRollout,
-    completed,
+    read_completed,
     read_rollouts,
     record_path,
     rest_of,
@@ -171,7 +171,7 @@ class _Run:
 
     def take_up_earlier(self) -> None:
         """Put what an interrupted run left into the report."""
-        if not self.resume or not (done := completed(Path(str(self.out)))).count:
+        if not self.resume or not (done := read_completed(Path(str(self.out)))).count:
             return
         for rollout in read_rollouts(done.path):
             if rollout.output is not None:
@@ -183,7 +183,7 @@ class _Run:
         rollouts = self.selection.select(self.reader)
         if not self.resume:
             return _score(scorer, rollouts)
-        done = completed(Path(str(self.out)))
+        done = read_completed(Path(str(self.out)))
         if scorer.reward.scope == "sample":
             return _score(scorer, rest_of(rollouts, done))
         rest_of(rollouts, done)  # it looks across samples, so it needs them all; but they must be the same

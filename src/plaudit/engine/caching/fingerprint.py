@@ -68,7 +68,7 @@ def fingerprint(reward: RewardFunction) -> Fingerprint:
     """The fingerprint of a reward as it is now."""
     walk = _Walk([reward.name])
     try:
-        encoded = _join("reward", [origin_of("sys").identity, walk.encoded(reward)])
+        encoded = _join("reward", [origin_of("sys").identity, walk.encode_value(reward)])
     except NotIdentified as error:
         return Fingerprint(None, str(error))
     except RecursionError:
@@ -82,7 +82,7 @@ def reward_key(reward: RewardFunction) -> str:
     Unlike a fingerprint, it exists for every reward: it tells rewards apart, and says nothing of equal scores.
     """
     try:
-        encoded = _Walk([reward.name], strict=False).encoded(reward)
+        encoded = _Walk([reward.name], strict=False).encode_value(reward)
     except RecursionError:
         encoded = repr(reward).encode()
     return hashlib.blake2b(encoded, digest_size=DIGEST_SIZE // 2).hexdigest()
@@ -91,7 +91,7 @@ def reward_key(reward: RewardFunction) -> str:
 def identity(value: Any) -> bytes:
     """Bytes that stand for a value and its exact types; raises NotIdentified."""
     try:
-        return _Walk(["it"]).encoded(value)
+        return _Walk(["it"]).encode_value(value)
     except RecursionError:
         raise NotIdentified("it is nested too deeply or contains itself") from None
 
@@ -106,7 +106,7 @@ class _Walk:
         self._met: dict[int, tuple[int, Any]] = {}  # keeps the values alive, or an id could come again
         self._origins: dict[str | None, Origin] = {}
 
-    def encoded(self, value: Any) -> bytes:
+    def encode_value(self, value: Any) -> bytes:
         kind = type(value)
         if kind in _SCALARS:
             return kind.__name__.encode() + b":" + _SCALARS[kind](value)
@@ -118,13 +118,13 @@ class _Walk:
         return next(encode for kinds, encode in _OBJECTS if isinstance(value, kinds))(self, value)
 
     def sequence(self, values: Iterable[Any]) -> bytes:
-        return _join(type(values).__name__, map(self.encoded, values))
+        return _join(type(values).__name__, map(self.encode_value, values))
 
     def mapping(self, values: Mapping[Any, Any]) -> bytes:
-        parts = ((self.encoded(key), self._under(key, value)) for key, value in values.items())
+        parts = ((self.encode_value(key), self._under(key, value)) for key, value in values.items())
         return _join("mapping", (part for pair in parts for part in pair))
 
-    def unordered(self, values: Iterable[Any]) -> bytes:
+    def encode_unordered(self, values: Iterable[Any]) -> bytes:
         return _join("set", sorted(map(self._alone, values)))
 
     def code(self, code: CodeType) -> bytes:
@@ -137,7 +137,7 @@ class _Walk:
 
     def cell(self, cell: CellType) -> bytes:
         try:
-            return self.encoded(cell.cell_contents)
+            return self.encode_value(cell.cell_contents)
         except ValueError:  # not filled yet
             return _join("empty", [])
 
@@ -153,7 +153,7 @@ class _Walk:
         if self._strict and (impurity := find_impurity(function)):
             raise NotIdentified(impurity)
         held = {**vars(function), "defaults": function.__defaults__, "keywords": function.__kwdefaults__}
-        reached = [self._sorted(held), self._sorted(self._reachable(function))]
+        reached = [self._encode_sorted(held), self._encode_sorted(self._reachable(function))]
         return _join("function", [*known, self.code(function.__code__), *closed, *reached])
 
     def method(self, method: MethodType) -> bytes:
@@ -162,10 +162,10 @@ class _Walk:
     def builtin(self, function: BuiltinFunctionType) -> bytes:
         owner = None if isinstance(function.__self__, ModuleType) else function.__self__
         origin = self._origin(function.__module__)
-        return _join("builtin", [function.__qualname__.encode(), origin.identity, self.encoded(owner)])
+        return _join("builtin", [function.__qualname__.encode(), origin.identity, self.encode_value(owner)])
 
     def wrapper(self, wrapper: Any) -> bytes:
-        return self.encoded(wrapper.__wrapped__)
+        return self.encode_value(wrapper.__wrapped__)
 
     def property_(self, value: property) -> bytes:
         return self.sequence((value.fget, value.fset))
@@ -178,10 +178,10 @@ class _Walk:
         known = [cls.__qualname__.encode(), origin.identity]
         if origin.home is not Home.OWN:
             return _join("class", [*known, cls.__module__.encode()])
-        return _join("class", [*known, self.sequence(cls.__bases__), self._sorted(_own_attributes(cls))])
+        return _join("class", [*known, self.sequence(cls.__bases__), self._encode_sorted(_own_attributes(cls))])
 
     def set_(self, values: set[Any] | frozenset[Any]) -> bytes:
-        return _join("subclass", [self.encoded(type(values)), self.unordered(values)])
+        return _join("subclass", [self.encode_value(type(values)), self.encode_unordered(values)])
 
     def inert(self, value: object) -> bytes:
         return _join("inert", [])
@@ -192,9 +192,9 @@ class _Walk:
     def reward(self, reward: RewardFunction) -> bytes:
         if self._strict and not reward.deterministic:
             raise NotIdentified(f"{reward.name} is not deterministic: the same sample may score differently next time")
-        return self.reduced(reward)
+        return self.encode_reduction(reward)
 
-    def reduced(self, value: object) -> bytes:
+    def encode_reduction(self, value: object) -> bytes:
         """An object as pickling takes it apart; foreign objects that do this their own way may hold whole models."""
         kind = type(value)
         if self._strict and is_generator(value):
@@ -214,26 +214,26 @@ class _Walk:
         if isinstance(parts, str):
             return self.sequence((kind, parts))
         made, arguments, state, items, pairs = (*parts, None, None, None)[:5]
-        held = [self._sorted(part) for part in (state if isinstance(state, tuple) else (state,))]
+        held = [self._encode_sorted(part) for part in (state if isinstance(state, tuple) else (state,))]
         return _join("object", [self.sequence((kind, made, arguments, list(items or ()), list(pairs or ()))), *held])
 
     def _alone(self, value: Any) -> bytes:
         """A value by itself: within a set, numbers that refer back would follow the order of the hash seed."""
         if type(value) in _SCALARS:
-            return self.encoded(value)
+            return self.encode_value(value)
         walk = _Walk(self._path, strict=self._strict)
-        encoded = walk.encoded(value)
+        encoded = walk.encode_value(value)
         self.reads_id |= walk.reads_id
         return encoded
 
-    def _sorted(self, state: Any) -> bytes:
+    def _encode_sorted(self, state: Any) -> bytes:
         if not isinstance(state, dict):
-            return self.encoded(state)
+            return self.encode_value(state)
         return self.mapping({name: state[name] for name in sorted(state, key=str)})
 
     def _under(self, name: object, value: Any) -> bytes:
         self._path.append(name if isinstance(name, str) else type(name).__name__)
-        encoded = self.encoded(value)
+        encoded = self.encode_value(value)
         self._path.pop()
         return encoded
 
@@ -282,7 +282,7 @@ class _Walk:
     def _opaque(self, value: object) -> bytes:
         """What no bytes can stand for: an error that names it, or its type where that is enough."""
         if not self._strict:
-            return self.encoded(type(value))
+            return self.encode_value(type(value))
         raise NotIdentified(
             f"{'.'.join(self._path)} is a {type(value).__name__}, which cannot be identified; open it when it is "
             "first used, or define __getstate__ to leave it out"
@@ -346,8 +346,8 @@ _CONTAINERS: dict[type, Callable[[_Walk, Any], bytes]] = {
     list: _Walk.sequence,
     dict: _Walk.mapping,
     MappingProxyType: _Walk.mapping,
-    set: _Walk.unordered,
-    frozenset: _Walk.unordered,
+    set: _Walk.encode_unordered,
+    frozenset: _Walk.encode_unordered,
     CodeType: _Walk.code,
     CellType: _Walk.cell,
 }
@@ -363,5 +363,5 @@ _OBJECTS: list[tuple[Any, Callable[[_Walk, Any], bytes]]] = [
     ((set, frozenset), _Walk.set_),
     (msgspec.Struct, _Walk.struct),
     (RewardFunction, _Walk.reward),
-    (object, _Walk.reduced),
+    (object, _Walk.encode_reduction),
 ]

@@ -55,12 +55,12 @@ class Breaker:
         with self._lock:
             return max(POLL_S, (self._rests_until or 0.0) - self._clock())
 
-    def succeeded(self) -> None:
+    def record_success(self) -> None:
         """The endpoint answered: all may send."""
         with self._lock:
             self._failures, self._rests_until, self._probe_failed, self._prober = 0, None, False, None
 
-    def failed(self, caller: object, words: str) -> None:
+    def record_failure(self, caller: object, words: str) -> None:
         """The endpoint did not answer `caller`."""
         with self._lock:
             self._failures, self._last = self._failures + 1, words

@@ -76,7 +76,7 @@ class _GuardedReward(RewardFunction):
     async def _attempt(self, trajectory: Trajectory, call: "_Call") -> RewardOutput:
         async with self._channel.slot():
             try:
-                if not await self._cleared(call):
+                if not await self._wait_for_clearance(call):
                     return RewardOutput.unscored(Status.ERROR, f"{self.name}: {self._channel.breaker.words()}")
                 with call:
                     value = await self._answer(trajectory)
@@ -84,7 +84,7 @@ class _GuardedReward(RewardFunction):
                 self._channel.breaker.left(call)
         return as_output(value, trajectory, call.elapsed_s())
 
-    async def _cleared(self, call: "_Call") -> bool:
+    async def _wait_for_clearance(self, call: "_Call") -> bool:
         """Wait until the sample may be sent; False when the endpoint is down."""
         while True:
             if not await self._let_through(call):
@@ -164,9 +164,9 @@ class _Call:
         self._under_way_s += self._clock() - self._sent
         fault = fault_of(error)
         if error is None or (fault is None and status_of(error) is not None):
-            self._breaker.succeeded()  # a refusal is an answer too
+            self._breaker.record_success()  # a refusal is an answer too
         elif fault is not None and (not fault.throttled or self.attempts == self._tries):
-            self._breaker.failed(self, fault.words)  # one told to slow down is not down, unless that never ends
+            self._breaker.record_failure(self, fault.words)  # one told to slow down is not down, unless that never ends
 
     def elapsed_s(self) -> float:
         return self._clock() - self._began

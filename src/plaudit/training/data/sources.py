@@ -82,7 +82,7 @@ def _row(raw: Mapping[str, Any], mapping: ColumnMapping, template: PromptTemplat
     row = {**_drop_answer(kept), "response": ""}
     if template.text is not None and not _has_prompt(kept, mapping):
         row["prompt"] = ""  # the template makes one of other columns
-    found = mapping.renamed(row)
+    found = mapping.rename(row)
     return Trajectory.from_dict({**found, "prompt": template.fill(kept, found["prompt"])})
 
 
