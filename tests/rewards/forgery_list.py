@@ -83,5 +83,15 @@ def with_tests(path: Path, family: str) -> Iterator[Forgery]:
 
 
 OLD = [*(one for family, truth in FAMILIES.items() for one in _plain_family(family, truth))]
-WITH_TESTS = ["shapes", "returned", "arguments", "numbers", "tests_own_names", "stalls", "grading_classes", "leaks"]
+WITH_TESTS = [
+    "shapes",
+    "returned",
+    "arguments",
+    "numbers",
+    "tests_own_names",
+    "stalls",
+    "grading_classes",
+    "leaks",
+    "second_look",
+]
 FORGERIES = [*OLD, *(one for family in WITH_TESTS for one in with_tests(FOLDER / f"{family}.txt", family))]

@@ -186,8 +186,23 @@ def _exit(manager: Any, name: str, message: str) -> Any:
     return manager.__exit__(kind, kind(message), None)
 
 
+def _next(iterator: Any, end: Any) -> Any:
+    """The next item, or `end`; what a generator returned at its end is kept."""
+    try:
+        return next(iterator)
+    except StopIteration as stopped:
+        _stops[:] = [stopped.value]
+        return end
+
+
+def _stop() -> Any:
+    """What the last iterator that came to its end returned."""
+    return _stops[0] if _stops else None
+
+
 _loops: list[Any] = []
-_HELPERS: dict[str, Callable[..., Any]] = {"await": _await, "exit": _exit}
+_stops: list[Any] = []
+_HELPERS: dict[str, Callable[..., Any]] = {"await": _await, "exit": _exit, "next": _next, "stop": _stop}
 
 
 def _traits(value: Any) -> str:

@@ -79,7 +79,7 @@ def _judge_fuzzing(launcher: Launcher, job: Job) -> Verdict:
         if not verdict.passed:
             return Verdict(refusal=f"the reference does not pass the tests: {verdict.refusal or verdict.reason}")
     imports = [line for suite in job.suites for line in getattr(suite, "imports", ())]
-    own = [call for call in made if not call.path.startswith(("@", "builtins:"))]
+    own = [call for call in made if not call.path.startswith("@") and ":" not in call.path]
     try:
         return judge_fuzzing(launcher, job.reference, own, job.fuzz, imports)
     except NotSplittable as error:

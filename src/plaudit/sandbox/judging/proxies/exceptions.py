@@ -47,21 +47,27 @@ class RemoteErrors:
         if name in SILENT:
             return RemoteError(f"{name}: {raised.message}")
         kind = self.named(name, raised.bases)
-        if not all(issubclass(kind, self._known[base]) for base in raised.bases if base in self._known):
+        ancestors = [self._find(base) for base in raised.bases]
+        if not all(issubclass(kind, ancestor) for ancestor in ancestors if ancestor is not None):
             kind = self._known[name] = self._make(name, raised.bases, kind)  # now it is known what it derives from
         return _build(kind, raised)
 
     def _make(self, name: str, bases: tuple[str, ...], also: type[BaseException] | None = None) -> type[BaseException]:
         ancestors = [also] if also is not None else []
         for base in bases:
-            known = self._known.get(base) or _builtin(base)
-            if known is not None and base not in SILENT and not any(issubclass(one, known) for one in ancestors):
-                ancestors.append(known if issubclass(known, Exception) else RemoteError)
+            known = self._find(base)
+            if known is not None and not any(issubclass(one, known) for one in ancestors):
+                ancestors.append(known)
         kinds = tuple(dict.fromkeys(ancestors)) or (RemoteError,)
         try:
             return type(name, kinds, {"__module__": "program", "__str__": _text})
         except TypeError:  # ancestors whose layouts differ
             return type(name, kinds[:1], {"__module__": "program", "__str__": _text})
+
+    def _find(self, base: str) -> type[BaseException] | None:
+        """The class that stands for a base, where tests may catch by it."""
+        known = None if base in SILENT else self._known.get(base) or _builtin(base)
+        return known if known is None or issubclass(known, Exception) else None
 
 
 def _build(kind: type[BaseException], raised: Raised) -> BaseException:

@@ -152,9 +152,9 @@ class RemoteObject:
         return self._iterate() if self.asked_for else self._iterate_once()
 
     def __next__(self) -> Any:
-        item = self._ask("builtins:next", END)
+        item = self._ask("next:", END)
         if type(item) is str and item == END:
-            raise StopIteration
+            raise StopIteration(self._asking.call("stop:", (), {}))
         return item
 
     def __await__(self) -> Generator[Any, None, Any]:
@@ -175,13 +175,13 @@ class RemoteObject:
     def __getitem__(self, key: Any) -> Any:
         if not self.asked_for and isinstance(key, int | slice) and not self._asking.expects_objects:
             return self._fetch_items()[key]
-        return self._member("__getitem__", key)
+        return self._ask("operator:getitem", key)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self._member("__setitem__", key, value)
+        self._ask("operator:setitem", key, value)
 
     def __delitem__(self, key: Any) -> None:
-        self._member("__delitem__", key)
+        self._ask("operator:delitem", key)
 
     def __contains__(self, item: Any) -> bool:
         if self.asked_for or self.type_name == "EnumType":
@@ -318,7 +318,9 @@ def _make_ordering(name: str, opposite: str) -> Callable[[RemoteObject, Any], bo
 for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "lshift", "rshift"):
     setattr(RemoteObject, f"__{_name}__", _binary(_name))
     setattr(RemoteObject, f"__r{_name}__", _make_reflected(_name))
+    setattr(RemoteObject, f"__i{_name}__", _binary(f"i{_name}"))
 for _name in ("and", "or", "xor"):
+    setattr(RemoteObject, f"__i{_name}__", _binary(f"i{_name}"))
     setattr(RemoteObject, f"__{_name}__", _binary(f"{_name}_"))
     setattr(RemoteObject, f"__r{_name}__", _make_reflected(f"{_name}_"))
 for _name in ("neg", "pos", "invert", "abs", "index"):

@@ -4,6 +4,7 @@ Everything that comes back was decoded by the judge and is of exactly a plain ty
 `__len__` of the program's is ever asked. A program that is lost is started again for the next test, a few times.
 """
 
+import builtins
 import math
 from collections import deque
 from collections.abc import Callable
@@ -137,7 +138,8 @@ class ProgramProxy:
             self.stderr = (self.stderr + outcome.stderr)[-TAIL:]
 
     def _ask(self, path: str, args: list[Any], keywords: dict[str, Any]) -> Outcome:
-        args, keywords = [_to_handle(one) for one in args], {name: _to_handle(one) for name, one in keywords.items()}
+        args = [self._to_handle(one) for one in args]
+        keywords = {name: self._to_handle(one) for name, one in keywords.items()}
         try:
             if self.made is not None:
                 self.made.append(Call(*from_text(Call(path, args, keywords).text())[1:]))  # as they are now
@@ -147,6 +149,20 @@ class ProgramProxy:
                 raise AssertionError(f"{path} would be called with a value that is {error}") from None
             self._obstacle = f"cannot be split: {path} is called with something that is not plain data ({error})"
             raise NotSplittable(self._obstacle) from None
+
+    def _to_handle(self, value: Any) -> Any:
+        """An argument as it travels: what came from the program goes back as the object it stands for."""
+        if isinstance(value, Remote):
+            value = value.resolve()
+        elif _is_builtin(value):
+            value = self.get(f"builtins:{value.__name__}")
+        if isinstance(value, RemoteObject):
+            return Handle(value.number)
+        if type(value) in (list, tuple):
+            return type(value)(self._to_handle(item) for item in value)
+        if type(value) is dict:
+            return {self._to_handle(key): self._to_handle(item) for key, item in value.items()}
+        return value
 
     def _result_of(self, path: str, outcome: Outcome, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         self._count(outcome)
@@ -187,17 +203,9 @@ class ProgramProxy:
         self._keep_account(outcome)
 
 
-def _to_handle(value: Any) -> Any:
-    """An argument as it travels: what came from the program goes back as the object it stands for."""
-    if isinstance(value, Remote):
-        value = value.resolve()
-    if isinstance(value, RemoteObject):
-        return Handle(value.number)
-    if type(value) in (list, tuple):
-        return type(value)(_to_handle(item) for item in value)
-    if type(value) is dict:
-        return {_to_handle(key): _to_handle(item) for key, item in value.items()}
-    return value
+def _is_builtin(value: Any) -> bool:
+    """Whether a value is a built-in function or class, of which the program has one of its own."""
+    return type(value) in (type, type(len)) and getattr(builtins, value.__name__, None) is value
 
 
 def tail(printed: bytes) -> str:
