@@ -136,6 +136,12 @@ def test_made_up_inputs_need_a_reference():
     assert scored(fenced(RIGHT), {"tests": TESTS, "reference": RIGHT}, fuzz=3).reward == 1.0
 
 
+@pytest.mark.parametrize(("factor", "reward"), [("0", 0.0), ("1.0000000001e-9", 1.0), ("1.01e-9", 0.0)])
+def test_made_up_inputs_tell_tiny_results_from_zero(factor, reward):
+    truth = {"tests": ["assert f(1) < 1"], "reference": "def f(x):\n    return x * 1e-9\n"}
+    assert scored(fenced(f"def f(x):\n    return x * {factor}\n"), truth, fuzz=5).reward == reward
+
+
 @pytest.mark.parametrize("options", [{"credit": "al"}, {"cpu_s": 0}, {"fuzz": -1}, {"fuzz": 1, "in_process": True}])
 def test_options_that_make_no_sense_are_refused_when_the_reward_is_built(options):
     with pytest.raises(InvalidSettings):

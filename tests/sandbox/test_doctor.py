@@ -1,6 +1,7 @@
 """`plaudit doctor` says which walls stand, and fails where programs are not safe."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -29,6 +30,14 @@ def test_without_walls_it_fails_and_says_what_is_absent(capsys):
     assert "seccomp" in out
     assert "absent" in out
     assert "possible" in out
+
+
+def test_what_one_run_leaves_does_not_blind_the_next():
+    before = set(Path("/tmp").glob("plaudit-canary-*"))
+    runs = [doctor.diagnose(Tier.NONE).attempts for _ in range(2)]
+    assert runs[0] == runs[1]
+    assert dict(runs[1])["write a file"]
+    assert set(Path("/tmp").glob("plaudit-canary-*")) == before
 
 
 def test_where_no_server_starts_everything_is_untested(capsys, monkeypatch):

@@ -122,6 +122,26 @@ def test_what_is_said_not_to_be_covered_is_possible(name, tmp_path):
     assert any(line.startswith(name) for line in lines_after("Not covered"))
 
 
+RESERVING = """
+#include <stdio.h>
+#include <sys/mman.h>
+int main() {
+    void *read_only = mmap(0, 8L << 30, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *writable = mmap(0, 8L << 30, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    printf("%d %d", read_only != MAP_FAILED, writable != MAP_FAILED);
+}
+"""
+
+
+def test_memory_that_cannot_be_written_to_is_not_counted(tmp_path):
+    assert any("(`RLIMIT_DATA`)" in line for line in lines_after("Not covered"))
+    if not shutil.which("g++"):
+        return
+    toolchain, limits = find_toolchain(LANGUAGES["cpp"]), RunLimits(cpu_s=5.0, wall_s=60.0)
+    with CommandPool(BinaryCache(tmp_path)) as pool, pool.load(toolchain, RESERVING, limits) as program:
+        assert program.run(b"").stdout == b"1 0"
+
+
 def test_without_landlock_nothing_that_reads_files_is_started():
     with pytest.raises(SandboxError, match="needs Landlock"):
         CommandServer(["/usr/bin"], Tier.SECCOMP)
