@@ -14,6 +14,7 @@ import os
 import resource
 import signal
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
@@ -38,6 +39,7 @@ def main(incoming: int, outgoing: int, parent: int) -> None:
     _die_with(parent)
     _stand_behind_guard((incoming, outgoing))
     _redirect_output()
+    warnings.formatwarning = _format_warning
     take_share(1)  # there is a worker per core already
     shipment: Shipment
     shipment, memory_mb = read_value(incoming)
@@ -51,6 +53,11 @@ def main(incoming: int, outgoing: int, parent: int) -> None:
     gc.set_threshold(10_000)
     write_all(outgoing, encode_value(None))
     _serve(reward, incoming, outgoing, memory)
+
+
+def _format_warning(message: Warning | str, *_: object, **__: object) -> str:
+    """A line for whoever reads the terminal; where in plaudit it was raised helps nobody."""
+    return f"warning: {message}\n"
 
 
 def _serve(reward: RewardFunction, incoming: int, outgoing: int, memory: "MemoryAllowance | None") -> None:

@@ -149,8 +149,12 @@ def _unknown(name: str) -> InvalidSettings:
             f"{name} is a section; set its keys: {', '.join(k for k in KEYS if k.startswith(name + '.'))}"
         )
     last = name.rpartition(".")[2]
-    same = [known for known in KEYS if known.rpartition(".")[2] == last]
+    endings = {known: known.rpartition(".")[2] for known in KEYS}
+    same = [known for known, ending in endings.items() if ending == last]
     hint = f"; did you mean {same[0]!r}?" if same else did_you_mean(name, KEYS)
+    if not hint:
+        alike = [known for known, ending in endings.items() if last and last in ending.split("_")]
+        hint = f"; keys with that word: {', '.join(alike)}" if alike else ""
     return InvalidSettings(f"no key {name!r}{hint} (`plaudit train --print-config` lists all)")
 
 
