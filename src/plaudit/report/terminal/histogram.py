@@ -1,6 +1,6 @@
 """Histograms for the terminal: horizontal bars in as many columns as there are."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -8,7 +8,7 @@ from rich.text import Text
 
 from plaudit.report.distribution import Bin, make_bins
 
-__all__ = ["render_histogram"]
+__all__ = ["draw_bars", "render_histogram"]
 
 BLOCKS = " ▏▎▍▌▋▊▉█"
 MAX_BAR = 50
@@ -37,17 +37,23 @@ class _Histogram:
         if not self.bins:
             yield Text("no values")
             return
-        total, most = sum(found.count for found in self.bins), max(found.count for found in self.bins)
-        labels = _labels(self.bins)
-        figures = [f"{found.count:,}" for found in self.bins]
-        label_width, count_width = max(map(len, labels)), max(map(len, figures))
-        bar_width = max(1, min(MAX_BAR, options.max_width - label_width - count_width - 11))
-        for found, label, count in zip(self.bins, labels, figures, strict=True):
-            line = Text(f"{label:>{label_width}}  ", no_wrap=True)
-            bar = _bar(found.count / most if most else 0.0, bar_width, options.ascii_only)
-            line.append(f"{bar:<{bar_width}}", style="cyan")
-            line.append(f"  {count:>{count_width}} {found.count / total if total else 0.0:>6.1%}")
+        for label, bar, figures in draw_bars(self.bins, options.max_width, ascii_only=options.ascii_only):
+            line = Text(f"{label}  ", no_wrap=True)
+            line.append(bar, style="cyan")
+            line.append(f"  {figures}")
             yield line
+
+
+def draw_bars(bins: Sequence[Bin], width: int, *, ascii_only: bool = False) -> Iterator[tuple[str, str, str]]:
+    """What each bin holds, its bar, and its count and share, padded to columns of at most `width` characters."""
+    total, most = sum(found.count for found in bins), max(found.count for found in bins)
+    labels, counts = _labels(bins), [f"{found.count:,}" for found in bins]
+    label_width, count_width = max(map(len, labels)), max(map(len, counts))
+    bar_width = max(1, min(MAX_BAR, width - label_width - count_width - 11))
+    for found, label, count in zip(bins, labels, counts, strict=True):
+        bar = _bar(found.count / most if most else 0.0, bar_width, ascii_only)
+        share = found.count / total if total else 0.0
+        yield f"{label:>{label_width}}", f"{bar:<{bar_width}}", f"{count:>{count_width}} {share:>6.1%}"
 
 
 def _bar(share: float, width: int, ascii_only: bool) -> str:

@@ -6,13 +6,13 @@ Text that comes from samples is shown with its control characters escaped, since
 from collections.abc import Iterable, Sequence
 
 from plaudit.contract.output import RewardOutput
-from plaudit.report.distribution import Bin, Distribution
+from plaudit.report.distribution import Distribution
+from plaudit.report.terminal.histogram import draw_bars
 from plaudit.training.reporting.analysis import FailurePattern, Kind, Period, RewardAnalysis
 
 __all__ = ["render_analysis", "describe_batch"]
 
 WIDTH = 100
-BAR = 40
 LEVELS = "▁▂▃▄▅▆▇█"
 
 
@@ -37,7 +37,7 @@ def render_analysis(analysis: RewardAnalysis) -> str:
     lines += [f"reward: {_moments(summary.reward)}, variance {analysis.variance:.4g}"]
     if summary.score is not None:
         lines.append(f"score:  {_moments(summary.score)}")
-    lines += _section("Distribution of rewards", _histogram(summary.reward.bins))
+    lines += _section("Distribution of rewards", ["  ".join(row) for row in draw_bars(summary.reward.bins, WIDTH)])
     lines += _section("Remarks", _remarks(analysis))
     lines += _section("Over training", [_period(period) for period in analysis.periods])
     lines += _section("Components", [f"{name}: {_moments(spread)}" for name, spread in summary.components.items()])
@@ -58,17 +58,6 @@ def _moments(spread: Distribution) -> str:
     return (
         f"min {spread.min:.3g}, mean {spread.mean:.3g}, max {spread.max:.3g}, std {spread.std:.3g}, skewness {skewness}"
     )
-
-
-def _histogram(bins: Sequence[Bin]) -> list[str]:
-    total, most = sum(found.count for found in bins), max(found.count for found in bins)
-    labels = [f"{b.low:.3g}" if b.low == b.high else f"{b.low:.3g} to {b.high:.3g}" for b in bins]
-    width = max(map(len, labels))
-    return [
-        f"{label:>{width}}  {'█' * max(round(BAR * found.count / most), 1 if found.count else 0):<{BAR}}  "
-        f"{found.count:,} ({found.count / total:.1%})"
-        for label, found in zip(labels, bins, strict=True)
-    ]
 
 
 def _levels(spread: Distribution) -> str:
