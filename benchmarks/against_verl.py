@@ -32,7 +32,8 @@ from plaudit.training.advantages.estimators import (
     RLOOAdvantage,
 )
 from plaudit.training.learning.kl import KLEstimator, kl_divergence
-from plaudit.training.learning.losses import LOSSES, Anchors, Average, LossSettings, policy_loss, value_loss
+from plaudit.training.learning.loss_settings import LOSSES, Average, LossSettings
+from plaudit.training.learning.losses import Anchors, policy_loss, value_loss
 
 PINNED = ("verl==0.9.1", "tensordict==0.15.3", "pyvers==0.2.3", "codetiming==1.4.0", "omegaconf==2.4.0")
 GROUPS, SAMPLES, TOKENS = 5, 4, 12

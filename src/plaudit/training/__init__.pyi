@@ -23,9 +23,9 @@ from .data.templates import PromptTemplate as PromptTemplate
 from .engines.engine import Outcome as Outcome
 from .engines.engine import Progress as Progress
 from .engines.engine import train as train
-from .learning.losses import LOSSES as LOSSES
+from .learning.loss_settings import LOSSES as LOSSES
+from .learning.loss_settings import LossSettings as LossSettings
 from .learning.losses import Anchors as Anchors
-from .learning.losses import LossSettings as LossSettings
 from .learning.losses import pad_advantages as pad_advantages
 from .learning.losses import policy_loss as policy_loss
 from .learning.losses import token_weights as token_weights

@@ -13,7 +13,8 @@ from plaudit.training.batches.unscored import UnscoredBatches
 from plaudit.training.checkpoint import Checkpoints
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.engines.engine import Outcome, Progress, RunOptions, StopSignals
-from plaudit.training.learning.updater import Updater, check_learning
+from plaudit.training.learning.from_config import check_learning
+from plaudit.training.learning.updater import Updater
 from plaudit.training.reporting.evaluation import HeldOut
 from plaudit.training.reporting.final_report import write_report
 from plaudit.training.reporting.metrics import step_metrics
@@ -49,9 +50,13 @@ class _Loop:
             self.progress.note(note)
         newest = self.checkpoints.newest()
         state = None if newest is None else newest.load()
-        if state is None or self.config.loss.kl_beta or self.policy.is_lora:  # a reference, or adapters, build on it
-            self.parts.warm_start(self.progress)
-        self.updater = Updater(self.policy, self.config, max_new_tokens=self.parts.max_new_tokens)
+        self.parts.warm_start(self.progress, resumed=state is not None)
+        self.updater = Updater(
+            self.policy,
+            self.config,
+            max_new_tokens=self.parts.max_new_tokens,
+            demonstrations=self.parts.demonstrations,
+        )
         step = 0 if state is None else self._restore(state)
         self.folder.cut_back({} if state is None else state["sizes"])
         with ExitStack() as stack:

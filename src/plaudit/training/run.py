@@ -5,7 +5,7 @@ teaches nonsense must not also be the judge of it.
 """
 
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -23,20 +23,24 @@ from plaudit.training.config.schema import RunConfig
 from plaudit.training.data.prompt_stream import PromptStream
 from plaudit.training.data.prompts import Prompts
 from plaudit.training.data.sources import keep_fitting
+from plaudit.training.data.templates import set_template_arguments
 from plaudit.training.disk_full import explain_full_disk
 from plaudit.training.engines.engine import Progress, RunOptions
+from plaudit.training.learning.from_config import build_pieces
 from plaudit.training.learning.warm_start import WarmStart, train_own_weights, warm_start
 from plaudit.training.model.loading import LoraSettings, check_device, load_policy
 from plaudit.training.model.policy import Policy
 from plaudit.training.reporting.logs import check_logs
 from plaudit.training.run_folder import RunFolder
 from plaudit.training.sampling.sampler import Sampler, SamplingSettings
-from plaudit.training.tasks.data_task import MAX_NEW_TOKENS, load_task
+from plaudit.training.tasks.data_task import MAX_NEW_TOKENS, load_demonstrations, load_task
 from plaudit.training.tasks.task import Task
+from plaudit.trajectory import Trajectory
 
 __all__ = ["MAX_NEW_TOKENS", "Run", "build_run", "open_run"]
 
 EMBEDDED = "tiny"
+WARM_START_LR = 3e-3
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,8 @@ class Run:
     limits: EpisodeLimits | None = None
     notes: tuple[str, ...] = ()
     """What the user should know of the data before the run begins."""
+    demonstrations: tuple[Trajectory, ...] = ()
+    """Right responses, where a warm start or the loss shows some."""
 
     @property
     def folder(self) -> RunFolder:
@@ -93,20 +99,25 @@ class Run:
             last=last,
         )
 
-    def warm_start(self, progress: Progress) -> None:
-        """The supervised beginning of the embedded model; models that were loaded know something already."""
-        model = self.config.model
-        steps = self.task.warm_start_steps if model.warm_start_steps is None else model.warm_start_steps
-        if (model.path or EMBEDDED) == EMBEDDED and steps:
-            seed = derive_seed(self.config.seed, "warm start")
-            settings = WarmStart(steps, model.warm_start_batch, model.warm_start_lr, seed)
-            with train_own_weights(self.policy):
-                warm_start(
-                    self.policy,
-                    self.task.demonstrations,
-                    settings,
-                    on_step=lambda step, loss: progress.warm_start(step + 1, steps, loss),
-                )
+    def warm_start(self, progress: Progress, *, resumed: bool = False) -> None:
+        """The supervised beginning. A resumed run takes it again only where a reference, or adapters, build on
+        weights that no checkpoint keeps."""
+        config, model = self.config, self.config.model
+        steps = _warm_start_steps(config, self.task)
+        embedded = _is_embedded(config)
+        needed = embedded if self.policy.is_lora else bool(config.loss.kl_beta)
+        if not steps or (resumed and not needed):
+            return
+        lr = model.warm_start_lr or (WARM_START_LR if embedded else config.optimizer.lr)
+        seed = derive_seed(config.seed, "warm start")
+        settings = WarmStart(steps, model.warm_start_batch, lr, seed, build_pieces(config))
+        with train_own_weights(self.policy) if embedded else nullcontext():
+            warm_start(
+                self.policy,
+                self.demonstrations,
+                settings,
+                on_step=lambda step, loss: progress.warm_start(step + 1, steps, loss),
+            )
 
     def close(self) -> None:
         """End all workers."""
@@ -122,6 +133,8 @@ def open_run(config: RunConfig, options: RunOptions) -> Iterator[Run]:
     folder.check(config, resume=options.resume, overwrite=options.overwrite)
     torch.set_num_threads(config.model.threads)
     with closing(build_run(config, options.reward, options.progress)) as run, explain_full_disk(folder):
+        if config.model.gradient_checkpointing:
+            run.policy.recompute_layers()
         folder.open(config, resume=options.resume, overwrite=options.overwrite)
         try:
             yield run
@@ -144,6 +157,7 @@ def build_run(config: RunConfig, reward: Rewarding | None = None, progress: Prog
     agent = None if config.training.agent_file is None else load_agent(config.training.agent_file)
     given = reward if reward is not None else config.training.reward_function
     task = load_task(config, given)
+    demonstrations = _load_demonstrations(config, task)
     with ExitStack() as stack:
         scorer = _build_scorer(config, task, given)
         stack.callback(scorer.close)
@@ -152,6 +166,7 @@ def build_run(config: RunConfig, reward: Rewarding | None = None, progress: Prog
         if config.model.path is not None and progress is not None:
             progress.note(f"loading the model {config.model.path}")
         policy = _load_policy(config)
+        set_template_arguments(policy.tokenizer, config.data.chat_template_args)
         task = _keep_fitting(task, policy, config)
         limits = None if agent is None else _episode_limits(config, policy)
         stack.pop_all()
@@ -160,10 +175,37 @@ def build_run(config: RunConfig, reward: Rewarding | None = None, progress: Prog
         temperature=config.sampling.temperature,
         top_p=config.sampling.top_p,
         top_k=config.sampling.top_k,
+        min_p=config.sampling.min_p,
+        repetition_penalty=config.sampling.repetition_penalty,
         stop=config.sampling.stop,
     )
     notes = (*task.notes, *_note_unknown_characters(task, policy))
-    return Run(config, task, policy, scorer, judge, sampling, agent, limits, notes)
+    return Run(config, task, policy, scorer, judge, sampling, agent, limits, notes, demonstrations)
+
+
+def _is_embedded(config: RunConfig) -> bool:
+    return (config.model.path or EMBEDDED) == EMBEDDED
+
+
+def _warm_start_steps(config: RunConfig, task: Task) -> int:
+    """How many supervised steps come first; models that were loaded know something already."""
+    given = config.model.warm_start_steps
+    return given if given is not None else task.warm_start_steps if _is_embedded(config) else 0
+
+
+def _load_demonstrations(config: RunConfig, task: Task) -> tuple[Trajectory, ...]:
+    """Right responses, where something shows them to the model; an error where there are none to show."""
+    if not _warm_start_steps(config, task) and not config.loss.sft_weight:
+        if config.data.demonstrations is None:
+            return ()
+        raise InvalidSettings("data.demonstrations are for model.warm_start_steps and loss.sft_weight; set one of them")
+    found = load_demonstrations(config, task)
+    if not found:
+        raise InvalidSettings(
+            "model.warm_start_steps and loss.sft_weight need right responses, and the data know none: "
+            "set data.demonstrations to a file with prompts and responses"
+        )
+    return tuple(found)
 
 
 def _load_policy(config: RunConfig) -> Policy:

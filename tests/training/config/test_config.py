@@ -6,7 +6,7 @@ from plaudit.errors import InvalidSettings
 from plaudit.training.advantages.estimators import GAEAdvantage, GDPOAdvantage, GRPOAdvantage, PassAtKAdvantage
 from plaudit.training.config.reading import KEYS, build_config, document_config, load_config
 from plaudit.training.config.schema import RunConfig, flatten
-from plaudit.training.learning.updater import build_advantage, build_loss
+from plaudit.training.learning.from_config import build_advantage, build_loss, check_learning
 
 
 def test_without_anything_it_is_the_embedded_default():
@@ -140,18 +140,44 @@ def test_the_printed_config_lists_the_choices_of_every_key():
 def test_what_the_config_says_of_estimator_and_loss_reaches_them():
     config = load_config(
         None,
-        ["advantage=gae", "training.gae_lambda=0.5", "training.gamma=0.9", "loss.name=grpo", "loss.dual_clip=5",
-         "loss.ratio=sequence", "loss.surrogate=soft", "loss.entropy_bonus=0.01", "loss.off_policy_limit=0.1"],
+        ["advantage=gae", "training.gae_lambda=0.5", "training.gamma=0.9", "loss.name=dapo", "loss.dual_clip=5",
+         "loss.ratio=sequence", "loss.surrogate=clipped", "loss.entropy_bonus=0.01", "loss.off_policy_limit=0.1"],
     )  # fmt: skip
     assert build_advantage(config) == GAEAdvantage(gamma=0.9, lam=0.5)
     loss = build_loss(config, 7)
-    assert (loss.dual_clip, loss.ratio, loss.surrogate, loss.average) == (5, "sequence", "soft", "sequence")
+    assert (loss.dual_clip, loss.ratio, loss.surrogate, loss.average) == (5, "sequence", "clipped", "token")
     assert (loss.entropy_bonus, loss.off_policy_limit, loss.max_tokens) == (0.01, 0.1, 7)
     scaled = load_config(None, ["advantage=grpo", "training.advantage_scale=batch"])
     assert build_advantage(scaled) == GRPOAdvantage(scale="batch")
     weighed = load_config(None, ["advantage=gdpo", "training.component_weights={a: 2, b: 1}"])
     assert build_advantage(weighed) == GDPOAdvantage({"a": 2.0, "b": 1.0})
     assert build_advantage(load_config(None, ["advantage=pass_at_k", "training.pass_k=2"])) == PassAtKAdvantage(k=2)
+    held = build_loss(load_config(None, ["loss.name=kl_cov", "loss.covariance_share=0.1", "loss.covariance_kl=2"]), 7)
+    assert (held.covariance, held.covariance_share, held.covariance_kl) == ("kl", 0.1, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("overrides", "words"),
+    [
+        (["training.pass_k=3"], "training.pass_k is not for advantage=grpo"),
+        (["training.gae_lambda=0.9", "advantage=rloo"], "training.gae_lambda is not for advantage=rloo"),
+        (["training.component_weights={a: 1}"], "training.component_weights is not for"),
+        (["advantage=pass_at_k", "training.pass_k=9"], "sampling.samples_per_prompt is 8"),
+        (["sampling.samples_per_prompt=1", "eval.pass_at=[1]"], "compares responses to one prompt"),
+        (["loss.name=reinforce", "loss.clip_high=0.3"], "loss.clip_high is not for loss.name=reinforce"),
+        (["loss.name=cispo", "loss.dual_clip=9"], "loss.dual_clip is not for loss.name=cispo"),
+        (["loss.covariance_share=0.1"], "loss.covariance_share is for loss.name=clip_cov and kl_cov"),
+        (["loss.kl_target=0.1"], "loss.kl_target needs a KL"),
+        (["loss.reference_every=5"], "loss.reference_every needs a KL"),
+        (["loss.reference_every=5", "loss.kl_beta=0.1", "model.lora_rank=4"], "without its adapters"),
+        (["loss.importance_mode=reject"], "without training.async_train there are none"),
+        (["training.max_tokens_per_piece=99", "training.gradient_accumulation=2"], "both say how a batch is cut"),
+        (["loss.kl_beta=0.1", "loss.kl_estimator=k1"], "no useful gradient"),
+    ],
+)
+def test_what_makes_no_sense_together_is_an_error_before_anything_is_loaded(overrides, words):
+    with pytest.raises(InvalidSettings, match=words):
+        check_learning(load_config(None, overrides))
 
 
 def test_a_reward_beside_the_config_is_found_by_its_bare_name_and_by_its_file(tmp_path, monkeypatch):

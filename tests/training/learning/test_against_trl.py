@@ -8,7 +8,8 @@ from datasets import Dataset
 from trl import GRPOConfig, GRPOTrainer
 
 from plaudit.training.advantages.estimators import GDPOAdvantage, GRPOAdvantage
-from plaudit.training.learning.losses import LOSSES, Anchors, policy_loss
+from plaudit.training.learning.loss_settings import LOSSES
+from plaudit.training.learning.losses import Anchors, policy_loss
 from plaudit.training.learning.off_policy import keep_on_policy
 from plaudit.training.model.tiny import tiny_policy
 from tests.training.learning.test_losses import random_batch

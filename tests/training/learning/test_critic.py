@@ -10,6 +10,7 @@ from plaudit.training.advantages.credit import BatchCredit
 from plaudit.training.advantages.estimators import GAEAdvantage
 from plaudit.training.engines.engine import NoProgress
 from plaudit.training.learning.critic import Critic, CriticSettings
+from plaudit.training.learning.pieces import Pieces
 from plaudit.training.model.tiny import tiny_policy
 from tests.training.runs import metrics, small
 
@@ -108,7 +109,7 @@ def test_a_critic_computed_in_pieces_learns_the_same(policy):
     batch = policy.batch([trajectory for trajectory, _ in scored])
     learnt = {}
     for pieces in (1, 3):
-        critic = Critic(policy, CriticSettings(lr=1e-3, pieces=pieces))
+        critic = Critic(policy, CriticSettings(lr=1e-3, pieces=Pieces(pieces)))
         stats = critic.learn(batch, critic.add_values(batch, BatchCredit.of(scored)), GAEAdvantage())
         learnt[pieces] = (critic.values(batch).detach(), stats["value/loss"])
     assert learnt[1][1] == pytest.approx(learnt[3][1], rel=1e-5)

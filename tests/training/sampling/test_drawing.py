@@ -2,7 +2,13 @@
 
 import pytest
 import torch
-from transformers import LogitsProcessorList, TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
+from transformers import (
+    LogitsProcessorList,
+    MinPLogitsWarper,
+    TemperatureLogitsWarper,
+    TopKLogitsWarper,
+    TopPLogitsWarper,
+)
 
 from plaudit.training import SamplingSettings
 from plaudit.training.sampling.local.drawing import apply_temperature, draw_numbers, draw_tokens, generator_for
@@ -13,9 +19,10 @@ SETTINGS = {
     "cooled": (SamplingSettings(temperature=0.5), [TemperatureLogitsWarper(0.5)]),
     "top k": (SamplingSettings(top_k=5), [TopKLogitsWarper(5)]),
     "top p": (SamplingSettings(top_p=0.7), [TopPLogitsWarper(0.7)]),
+    "min p": (SamplingSettings(min_p=0.1), [MinPLogitsWarper(0.1)]),
     "all of them": (
-        SamplingSettings(temperature=1.5, top_k=9, top_p=0.8),
-        [TemperatureLogitsWarper(1.5), TopKLogitsWarper(9), TopPLogitsWarper(0.8)],
+        SamplingSettings(temperature=1.5, top_k=9, top_p=0.8, min_p=0.3),
+        [TemperatureLogitsWarper(1.5), TopKLogitsWarper(9), TopPLogitsWarper(0.8), MinPLogitsWarper(0.3)],
     ),
 }
 

@@ -24,6 +24,8 @@ SETTINGS = {
     "cooled and cut": SamplingSettings(max_new_tokens=12, seed=6, temperature=0.7, top_k=10, top_p=0.9),
     "hot": SamplingSettings(max_new_tokens=12, seed=7, temperature=1.7),
     "greedy": SamplingSettings(max_new_tokens=12, temperature=0.0),
+    "cut by the likeliest": SamplingSettings(max_new_tokens=12, seed=9, temperature=1.5, top_p=0.95, min_p=0.2),
+    "penalised": SamplingSettings(max_new_tokens=12, seed=10, repetition_penalty=1.8),
     "stop text": SamplingSettings(max_new_tokens=12, seed=8, stop=("22", "7")),
 }
 SIZES = {
@@ -89,6 +91,30 @@ def test_a_call_to_generate_itself_finds_the_same_likeliest_tokens(warm_policy):
     theirs = warm_policy.tokenizer.batch_decode(found[:, 5:], skip_special_tokens=True)
     settings = SamplingSettings(max_new_tokens=6, temperature=0)
     assert warm_policy.sampler().sample(["4321=", "9876="], settings=settings).texts == theirs
+
+
+def test_a_penalty_on_repetitions_is_that_of_generate(warm_policy):
+    """Prompts of one length: transformers would penalise the padding of shorter ones."""
+    encoded = warm_policy.tokenizer(["4321=", "9876="], return_tensors="pt")
+    found = warm_policy.model.generate(
+        input_ids=encoded["input_ids"], attention_mask=encoded["attention_mask"], do_sample=False, max_new_tokens=6,
+        repetition_penalty=1.6,
+    )  # fmt: skip
+    theirs = warm_policy.tokenizer.batch_decode(found[:, 5:], skip_special_tokens=True)
+    settings = SamplingSettings(max_new_tokens=6, temperature=0, repetition_penalty=1.6)
+    ours = warm_policy.sampler().sample(["4321=", "9876="], settings=settings).texts
+    assert ours == theirs
+    plain = SamplingSettings(max_new_tokens=6, temperature=0)
+    assert ours != warm_policy.sampler().sample(["4321=", "9876="], settings=plain).texts
+
+
+def test_log_probabilities_of_penalised_draws_stay_the_models_own(warm_policy):
+    settings = SamplingSettings(max_new_tokens=5, seed=2, repetition_penalty=1.8, min_p=0.05)
+    for sampler in (warm_policy.sampler(), with_generate(warm_policy)):
+        sampled = sampler.sample(["4321=", "9="], 6, settings=settings)
+        batch = warm_policy.batch(sampled)
+        told = warm_policy.logprobs(batch).logprobs_B_T[batch.mask_B_T.bool()]
+        torch.testing.assert_close(logprobs_of(sampled), told.detach(), atol=2e-5, rtol=0)
 
 
 def test_any_other_family_is_sampled_with_generate():

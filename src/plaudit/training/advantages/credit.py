@@ -74,7 +74,8 @@ class BatchCredit:
     """What a batch earned: a credit per sample (None: not scored) and the group each sample belongs to.
 
     `components` holds the same per component of the reward, for estimators that look at each; `values` are a critic's,
-    and `penalties` those of a KL, each one per token.
+    and `penalties` those of a KL, each one per token. `baselines` are what the likeliest response to the prompt of each
+    sample earned (None: not scored).
     """
 
     credits: Sequence[Credit | None]
@@ -82,10 +83,11 @@ class BatchCredit:
     components: Mapping[str, Sequence[Credit | None]] = field(default_factory=dict)
     values: Sequence[Sequence[float]] | None = None
     penalties: Sequence[Sequence[float]] | None = None
+    baselines: Sequence[float | None] | None = None
 
     def __post_init__(self) -> None:
         expected = len(self.credits)
-        counts = {"groups": self.groups, "values": self.values, **self.components}
+        counts = {"groups": self.groups, "values": self.values, "baselines": self.baselines, **self.components}
         for name, given in counts.items():
             if given is not None and len(given) != expected:
                 raise InvalidAdvantage(f"{len(given)} {name} for {expected} samples; give one each")

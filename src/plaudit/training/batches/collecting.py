@@ -43,6 +43,8 @@ class Batch:
     """How many updates behind the policy was that drew it."""
     sample_s: float
     reward_s: float
+    baselines: list[float | None] | None = None
+    """What the likeliest response to each sample's prompt earned (None: not scored), where the estimator asks."""
 
     @property
     def scored(self) -> list[ScoredRollout]:
@@ -80,10 +82,12 @@ class Collector:
             rows = self._rows(step, len(kept) + len(left_out), wanted - len(kept))
             began = time.perf_counter()
             sampled = self._sample(sampler, rows, step, turn)
+            likeliest = self._sample_likeliest(sampler, rows)
             drawn = time.perf_counter()
             outputs = self.scorer.score(sampled.trajectories)
+            baselines = None if likeliest is None else self.scorer.score(likeliest.trajectories)
             sample_s, reward_s = sample_s + drawn - began, reward_s + time.perf_counter() - drawn
-            for group in _groups(sampled, outputs, self.config.sampling.samples_per_prompt):
+            for group in _groups(sampled, outputs, self.config.sampling.samples_per_prompt, baselines):
                 judged = self.filter(group.scored)
                 (kept if judged.kept else left_out).append(group)
                 reasons.update(judged.dropped)
@@ -100,7 +104,12 @@ class Collector:
             staleness=staleness,
             sample_s=sample_s,
             reward_s=reward_s,
+            baselines=[group.baseline for group in kept for _ in group.outputs] if self._wants_baselines else None,
         )
+
+    @property
+    def _wants_baselines(self) -> bool:
+        return self.config.advantage == "remax"
 
     def _rows(self, step: int, before: int, count: int) -> Prompts:
         """The next prompts, each a group of its own even where a prompt comes twice."""
@@ -116,11 +125,17 @@ class Collector:
         settings = replace(self.settings, seed=derive_seed(self.config.seed, "sample", step, turn))
         return sampler.sample(rows, self.config.sampling.samples_per_prompt, settings=settings)
 
+    def _sample_likeliest(self, sampler: Sampler, rows: Prompts) -> Samples | None:
+        if not self._wants_baselines:
+            return None
+        return sampler.sample(rows, 1, settings=replace(self.settings, temperature=0.0, seed=0))
+
 
 @dataclass(frozen=True, slots=True)
 class _Group:
     sampled: Samples
     outputs: list[RewardOutput]
+    baseline: float | None = None
 
     @property
     def scored(self) -> list[ScoredRollout]:
@@ -132,11 +147,14 @@ def derive_seed(*parts: object) -> int:
     return int.from_bytes(hashlib.blake2b(repr(parts).encode(), digest_size=7).digest())
 
 
-def _groups(sampled: Samples, outputs: list[RewardOutput], size: int) -> Iterator[_Group]:
-    for start in range(0, len(outputs), size):
+def _groups(
+    sampled: Samples, outputs: list[RewardOutput], size: int, baselines: list[RewardOutput] | None
+) -> Iterator[_Group]:
+    for place, start in enumerate(range(0, len(outputs), size)):
         part = slice(start, start + size)
         ids = None if sampled.prompt_ids is None else sampled.prompt_ids[part]
-        yield _Group(Samples(sampled.trajectories[part], ids), outputs[part])
+        baseline = None if baselines is None else baselines[place].reward
+        yield _Group(Samples(sampled.trajectories[part], ids), outputs[part], baseline)
 
 
 def _join(parts: list[Samples]) -> Samples:

@@ -152,7 +152,8 @@ class EpisodeScorer:
 def _sampling_settings(settings: SamplingSettings, sampling_params: Any) -> SamplingSettings:
     """The settings with what an episode's params say of them."""
     stop = get_param(sampling_params, "stop", ())
-    return SamplingSettings(
+    return replace(
+        settings,
         max_new_tokens=int(get_param(sampling_params, "max_tokens", settings.max_new_tokens)),
         temperature=float(get_param(sampling_params, "temperature", settings.temperature)),
         top_p=float(get_param(sampling_params, "top_p", settings.top_p)),

@@ -5,10 +5,13 @@ from YAML and `section.key=value` overrides by `plaudit.training.config.reading`
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
+
+from plaudit.training.config.learning_keys import LossConfig, OptimizerConfig, TrainingConfig
+from plaudit.training.config.section import Count, CountOrNone, NotNegative, Positive, Section, Share
 
 __all__ = [
     "CheckpointConfig",
@@ -16,28 +19,14 @@ __all__ = [
     "EvalConfig",
     "FilterConfig",
     "LoggingConfig",
-    "LossConfig",
     "ModelConfig",
-    "OptimizerConfig",
     "RunConfig",
     "SamplingConfig",
-    "TrainingConfig",
     "flatten",
 ]
 
-LARGEST = 1e30  # infinity is no setting
-Count: TypeAlias = Annotated[int, Meta(ge=1)]
-CountOrNone: TypeAlias = Annotated[int, Meta(ge=0)]
-Positive: TypeAlias = Annotated[float, Meta(gt=0, le=LARGEST)]
-NotNegative: TypeAlias = Annotated[float, Meta(ge=0, le=LARGEST)]
-Share: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
 
-
-class _Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A part of the tree; keys nobody knows are errors."""
-
-
-class ModelConfig(_Section, frozen=True):
+class ModelConfig(Section, frozen=True):
     """The policy."""
 
     path: Annotated[
@@ -55,13 +44,22 @@ class ModelConfig(_Section, frozen=True):
         tuple[str, ...], Meta(description="Which layers get an adapter; empty takes the model family's usual ones")
     ] = ()
     warm_start_steps: Annotated[
-        CountOrNone | None, Meta(description="Supervised steps before RL, embedded model only; null: the task's")
+        CountOrNone | None,
+        Meta(
+            description="Supervised steps before RL, on data.demonstrations or the task's right responses; "
+            "null: the task's for the embedded model, none for others"
+        ),
     ] = None
     warm_start_batch: Annotated[Count, Meta(description="Examples in such a step")] = 64
-    warm_start_lr: Annotated[Positive, Meta(description="Its learning rate")] = 3e-3
+    warm_start_lr: Annotated[
+        Positive | None, Meta(description="Its learning rate; null: 3e-3 for the embedded model, else optimizer.lr")
+    ] = None
+    gradient_checkpointing: Annotated[
+        bool, Meta(description="Compute each layer anew for its gradient: less memory, more time, the same numbers")
+    ] = False
 
 
-class DataConfig(_Section, frozen=True):
+class DataConfig(Section, frozen=True):
     """Prompts with their ground truths, where they do not come from a built-in task."""
 
     path: Annotated[
@@ -83,6 +81,12 @@ class DataConfig(_Section, frozen=True):
     ] = None
     chat_template: Annotated[bool, Meta(description="Put the prompt through the tokenizer's chat template")] = False
     system_prompt: Annotated[str | None, Meta(description="The system message of the chat template")] = None
+    chat_template_args: Annotated[
+        dict[str, Any], Meta(description="What the chat template is told, such as {enable_thinking: false}")
+    ] = msgspec.field(default_factory=dict)
+    demonstrations: Annotated[
+        str | None, Meta(description="Prompts with right responses, for warm_start_steps and loss.sft_weight")
+    ] = None
     max_prompt_tokens: Annotated[
         Count | None, Meta(description="A longer prompt is an error that names it; null: what the context leaves")
     ] = None
@@ -90,7 +94,7 @@ class DataConfig(_Section, frozen=True):
     shuffle: Annotated[bool, Meta(description="Draw prompts in a new order every epoch")] = True
 
 
-class SamplingConfig(_Section, frozen=True):
+class SamplingConfig(Section, frozen=True):
     """How the policy answers."""
 
     sampler: Annotated[
@@ -101,122 +105,15 @@ class SamplingConfig(_Section, frozen=True):
     temperature: Annotated[Positive, Meta(description="Of sampling")] = 1.0
     top_p: Annotated[Annotated[float, Meta(gt=0, le=1)], Meta(description="Keep this mass of tokens")] = 1.0
     top_k: Annotated[CountOrNone, Meta(description="Keep so many tokens; 0 keeps all")] = 0
+    min_p: Annotated[Share, Meta(description="Keep tokens with at least this share of the likeliest's chance")] = 0.0
+    repetition_penalty: Annotated[
+        Positive, Meta(description="Above 1, tokens that occurred before become less likely; 1: none")
+    ] = 1.0
     max_new_tokens: Annotated[Count | None, Meta(description="Of a response; null: the task's")] = None
     stop: Annotated[tuple[str, ...], Meta(description="Texts that end a response")] = ()
 
 
-class LossConfig(_Section, frozen=True):
-    """The policy loss; null takes the preset's value."""
-
-    name: Annotated[
-        str, Meta(description="The preset: grpo, dapo, dr_grpo, gspo, cispo, gmpo, sapo, ppo, reinforce")
-    ] = "grpo"
-    clip_low: Annotated[NotNegative | None, Meta(description="The ratio is clipped below 1 - clip_low")] = None
-    clip_high: Annotated[NotNegative | None, Meta(description="The ratio is clipped above 1 + clip_high")] = None
-    dual_clip: Annotated[
-        Positive | None, Meta(description="The ratio is at most this where the advantage is negative")
-    ] = None
-    ratio: Annotated[
-        Literal["token", "sequence", "geometric"] | None, Meta(description="What the ratio is taken of")
-    ] = None
-    surrogate: Annotated[
-        Literal["clipped", "weighted", "soft", "unclipped", "plain"] | None, Meta(description="How the ratio counts")
-    ] = None
-    average: Annotated[Literal["token", "sequence", "constant"] | None, Meta(description="How tokens are averaged")] = (
-        None
-    )
-    kl_beta: Annotated[NotNegative, Meta(description="Weight of the KL to the model at the start; 0: none")] = 0.0
-    kl_estimator: Annotated[Literal["k1", "k2", "k3"], Meta(description="How the KL is estimated")] = "k3"
-    kl_in: Annotated[Literal["loss", "reward"], Meta(description="Where the KL counts")] = "loss"
-    kl_correction: Annotated[bool, Meta(description="Weigh the KL in the loss by the ratio: unbiased off policy")] = (
-        False
-    )
-    entropy_bonus: Annotated[NotNegative, Meta(description="Weight of the entropy in the loss: keeps exploring")] = 0.0
-    top_entropy: Annotated[
-        Annotated[float, Meta(gt=0, le=1)], Meta(description="Learn from this share of tokens, the most undecided")
-    ] = 1.0
-    mask_truncated: Annotated[bool, Meta(description="Responses cut at the length limit count nowhere")] = False
-    max_importance: Annotated[
-        Positive, Meta(description="Where the weights that correct for stale samples or another sampler are cut")
-    ] = 2.0
-    importance_level: Annotated[Literal["token", "sequence"], Meta(description="What such a weight is for")] = "token"
-    importance_mode: Annotated[
-        Literal["truncate", "reject"], Meta(description="Weights beyond max_importance are cut to it, or count nothing")
-    ] = "truncate"
-    off_policy_limit: Annotated[
-        Positive | None,
-        Meta(description="Bad responses count nothing once the policy is so far (mean log-ratio) from their sampler"),
-    ] = None
-
-
-class OptimizerConfig(_Section, frozen=True):
-    """AdamW and its learning rate over the run, of the policy and of a critic (`gae`) alike."""
-
-    lr: Annotated[Positive, Meta(description="Learning rate")] = 1e-3
-    schedule: Annotated[Literal["linear", "cosine", "constant"], Meta(description="How it falls to 0")] = "linear"
-    warmup_steps: Annotated[CountOrNone, Meta(description="Steps in which it rises from 0")] = 0
-    betas: Annotated[tuple[Share, Share], Meta(description="Of AdamW")] = (0.9, 0.99)
-    eps: Annotated[Positive, Meta(description="Of AdamW")] = 1e-8
-    weight_decay: Annotated[NotNegative, Meta(description="Of AdamW")] = 0.0
-    max_grad_norm: Annotated[Positive, Meta(description="Gradients are clipped to this norm")] = 1.0
-
-
-class TrainingConfig(_Section, frozen=True):
-    """Reward, updates, and what is told about rewards."""
-
-    reward_function: Annotated[
-        str | None, Meta(description="my.py:name, pkg.mod.name, a built-in or an expression; null: the task's reward")
-    ] = None
-    reward_backend: Annotated[
-        Literal["auto", "inline", "processes", "ray"],
-        Meta(description="Where rewards run; auto: the task's own inline, others on processes with a deadline"),
-    ] = "auto"
-    reward_workers: Annotated[Count | None, Meta(description="Processes that score; null: one per core")] = None
-    reward_deadline_s: Annotated[
-        NotNegative, Meta(description="A sample that takes longer is not scored; 0: never")
-    ] = 10.0
-    max_unscored_batches: Annotated[
-        Count, Meta(description="So many batches in a row without a single score end the run with the reasons")
-    ] = 3
-    log_rewards: Annotated[bool, Meta(description="Tell the distribution of rewards of every batch")] = False
-    save_reward_analysis: Annotated[
-        bool, Meta(description="Write reward_analysis.json and .txt: what scores high and low, and what fails")
-    ] = False
-    credit: Annotated[
-        Literal["tokens", "steps", "outcome"],
-        Meta(description="Where rewards are earned: at tokens, where the reward says so; at steps; by the whole"),
-    ] = "tokens"
-    gamma: Annotated[Share, Meta(description="Discount per token of what is earned later")] = 1.0
-    gae_lambda: Annotated[Share | None, Meta(description="Of advantage=gae; null: 0.95")] = None
-    advantage_scale: Annotated[
-        Literal["group", "batch", "none"] | None, Meta(description="Of advantage=grpo: what it divides by; null: group")
-    ] = None
-    component_weights: Annotated[
-        dict[str, float], Meta(description="Of advantage=gdpo: weights of the reward's components; {}: all alike")
-    ] = msgspec.field(default_factory=dict)
-    pass_k: Annotated[Count | None, Meta(description="Of advantage=pass_at_k; null: 4")] = None
-    critic_passes: Annotated[Count, Meta(description="Of advantage=gae: the critic's passes over a batch")] = 2
-    critic_lr_factor: Annotated[Positive, Meta(description="The critic's learning rate over the policy's")] = 1.0
-    updates_per_batch: Annotated[Count, Meta(description="Passes over a batch")] = 1
-    minibatches: Annotated[Count, Meta(description="Optimizer steps in one pass")] = 1
-    gradient_accumulation: Annotated[
-        Count, Meta(description="Pieces an optimizer step is computed in: less memory")
-    ] = 1
-    async_train: Annotated[bool, Meta(description="Sample and score the next batch while the policy is updated")] = (
-        False
-    )
-    max_staleness: Annotated[Count, Meta(description="How many updates old an asynchronous batch may be")] = 1
-    agent_file: Annotated[
-        str | None,
-        Meta(description="An agent file, my_agent.py, for multi-turn episodes; its rewards count if it gives any"),
-    ] = None
-    agent_max_steps: Annotated[Count, Meta(description="Turns of an episode")] = 5
-    agent_max_tokens: Annotated[
-        Count | None, Meta(description="Tokens of an episode with its prompt; null: the model's context")
-    ] = None
-
-
-class FilterConfig(_Section, frozen=True):
+class FilterConfig(Section, frozen=True):
     """Dynamic filtering: groups that teach nothing are left out, and others sampled in their place."""
 
     by: Annotated[
@@ -233,7 +130,7 @@ class FilterConfig(_Section, frozen=True):
             raise ValueError(f"need low < high, got low={self.low:g} and high={self.high:g}")
 
 
-class EvalConfig(_Section, frozen=True):
+class EvalConfig(Section, frozen=True):
     """Evaluation on held-out prompts."""
 
     every: Annotated[CountOrNone, Meta(description="Steps between evaluations; 0: only before and after")] = 25
@@ -254,14 +151,14 @@ class EvalConfig(_Section, frozen=True):
             )
 
 
-class CheckpointConfig(_Section, frozen=True):
+class CheckpointConfig(Section, frozen=True):
     """What can be resumed."""
 
     every: Annotated[CountOrNone, Meta(description="Steps between checkpoints; 0: only on SIGTERM and at the end")] = 50
     keep: Annotated[Count, Meta(description="How many of the newest stay")] = 2
 
 
-class LoggingConfig(_Section, frozen=True):
+class LoggingConfig(Section, frozen=True):
     """Where numbers go besides metrics.jsonl, rollouts.jsonl and curves.png, which are always written."""
 
     tensorboard: Annotated[bool, Meta(description="Write event files to the run folder")] = False
@@ -276,7 +173,7 @@ class LoggingConfig(_Section, frozen=True):
     samples: Annotated[CountOrNone, Meta(description="Held-out prompts in samples.md, before and after")] = 5
 
 
-class RunConfig(_Section, frozen=True):
+class RunConfig(Section, frozen=True):
     """A whole training run: `plaudit train --print-config` shows it with its meanings."""
 
     output_dir: Annotated[str, Meta(description="The run folder")] = "runs/train"
@@ -289,8 +186,8 @@ class RunConfig(_Section, frozen=True):
     advantage: Annotated[
         str,
         Meta(
-            description="Estimator: grpo, rloo, dr_grpo, opo, maxrl, pass_at_k, lite_ppo, gdpo, gae, reinforce, "
-            "reinforce_baseline"
+            description="Estimator: grpo, rloo, dr_grpo, opo, maxrl, pass_at_k, lite_ppo, gdpo, gae, remax, "
+            "reinforce, reinforce_baseline"
         ),
     ] = "grpo"
     trl: Annotated[

@@ -20,7 +20,7 @@ from plaudit.training.data.templates import PromptTemplate
 from plaudit.training.model.encoding import encode_prompts
 from plaudit.trajectory import Trajectory
 
-__all__ = ["keep_fitting", "read_prompts"]
+__all__ = ["keep_fitting", "read_demonstrations", "read_prompts"]
 
 Rows = Iterator[tuple[str, Mapping[str, Any]]]
 """Rows with how messages name them: file and line."""
@@ -55,6 +55,31 @@ def read_prompts(
     if not rows:
         raise DataError(f"{path} holds no prompts")
     return Prompts(tuple(rows))
+
+
+def read_demonstrations(
+    path: str | Path,
+    *,
+    columns: Mapping[str, str] | None = None,
+    template: PromptTemplate | None = None,
+    split: str = "train",
+) -> list[Trajectory]:
+    """Prompts with the responses that are to be learnt from them; chat messages end with the response."""
+    mapping, template = ColumnMapping(columns or {}), template or PromptTemplate()
+    rows: list[Trajectory] = []
+    for name, raw in _rows_of(Path(path), split):
+        try:
+            made = {"prompt": ""} if template.text is not None and not _has_prompt(raw, mapping) else {}
+            found = mapping.renamed({**raw, **made})
+            row = Trajectory.from_dict({**found, "prompt": template.fill(raw, found["prompt"])})
+        except PlauditError as error:
+            raise DataError(f"{name}: {error}") from None
+        if not row.response.strip():
+            raise DataError(f"{name}: the response is empty; a demonstration says what is to be answered")
+        rows.append(row)
+    if not rows:
+        raise DataError(f"{path} holds no demonstrations")
+    return rows
 
 
 def keep_fitting(prompts: Prompts, tokenizer: Any, longest: int, *, drop: bool = False) -> Prompts:

@@ -3,15 +3,16 @@
 Values are put in as they are: braces in a question are text, not names of columns.
 """
 
+import json
 import string
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from plaudit.errors import DataError, did_you_mean
+from plaudit.errors import DataError, InvalidSettings, did_you_mean
 from plaudit.trajectory import Message, Prompt
 
-__all__ = ["PromptTemplate"]
+__all__ = ["PromptTemplate", "set_template_arguments"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,31 @@ class PromptTemplate:
         messages: list[Message] = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
         begins = [] if self.system is None else [{"role": "system", "content": self.system}]
         return [*begins, *messages]
+
+
+def set_template_arguments(tokenizer: Any, arguments: Mapping[str, Any]) -> None:
+    """Make arguments part of the tokenizer's chat template, so that all who use or save it have them."""
+    if not arguments:
+        return
+    if not tokenizer.chat_template:
+        raise InvalidSettings(
+            f"data.chat_template_args={dict(arguments)}: the model's tokenizer has no chat template to tell them"
+        )
+    told = "".join(f"{{%- set {name} = {_literal(name, value)} -%}}" for name, value in arguments.items())
+    given = tokenizer.chat_template
+    named = isinstance(given, dict)
+    tokenizer.chat_template = {name: told + each for name, each in given.items()} if named else told + given
+
+
+def _literal(name: str, value: Any) -> str:
+    """A plain value as Jinja writes it, which is as Python does."""
+    if not name.isidentifier():
+        raise InvalidSettings(f"data.chat_template_args: {name!r} cannot be the name of an argument")
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError):
+        raise InvalidSettings(f"data.chat_template_args: {name}={value!r:.60} is no plain value") from None
+    return repr(value)
 
 
 def _value(columns: Mapping[str, Any], name: str) -> str:

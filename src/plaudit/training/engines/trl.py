@@ -122,8 +122,8 @@ class _TRLRun:
         """Warm up the embedded model; a KL is to the model at the start, which TRL wants as a folder."""
         start = self.folder.checkpoints / "start"
         wants_start = bool(self.config.loss.kl_beta) and not self.parts.policy.is_lora
-        if not resumed or (wants_start and not start.exists()):
-            self.parts.warm_start(self.progress)
+        if not (resumed and wants_start and start.exists()):
+            self.parts.warm_start(self.progress, resumed=resumed)
         if wants_start:
             if self.ranks.is_first and not start.exists():
                 self.parts.policy.save(start)

@@ -10,8 +10,8 @@ from typing import Any
 
 from plaudit.errors import InvalidSettings, did_you_mean
 from plaudit.training.config.schema import RunConfig, flatten
-from plaudit.training.learning.losses import LossSettings
-from plaudit.training.learning.updater import build_loss
+from plaudit.training.learning.from_config import build_loss
+from plaudit.training.learning.loss_settings import LossSettings
 
 __all__ = [
     "BY_PLAUDIT",
@@ -30,12 +30,16 @@ RENAMED: dict[str, str] = {
     "sampling.temperature": "temperature",
     "sampling.top_p": "top_p",
     "sampling.top_k": "top_k",
+    "sampling.repetition_penalty": "repetition_penalty",
     "loss.kl_beta": "beta",
     "loss.mask_truncated": "mask_truncated_completions",
     "loss.top_entropy": "top_entropy_quantile",
     "loss.entropy_bonus": "entropy_coef",
     "loss.off_policy_limit": "off_policy_mask_threshold",
     "loss.kl_correction": "use_bias_correction_kl",
+    "loss.entropy_step": "entropy_coef_delta",
+    "loss.reference_mix": "ref_model_mixup_alpha",
+    "model.gradient_checkpointing": "gradient_checkpointing",
     "optimizer.lr": "learning_rate",
     "optimizer.eps": "adam_epsilon",
     "optimizer.weight_decay": "weight_decay",
@@ -53,6 +57,9 @@ COMPUTED: dict[str, str] = {
     "model.dtype": "bf16",
     "sampling.prompts_per_step": "per_device_train_batch_size, for all processes together",
     "sampling.sampler": "use_vllm, vllm_mode",
+    "sampling.min_p": "min_p",
+    "loss.entropy_target": "use_adaptive_entropy, entropy_target",
+    "loss.reference_every": "sync_ref_model, ref_model_sync_steps",
     "sampling.max_new_tokens": "max_completion_length",
     "loss.name": "loss_type, importance_sampling_level, delta",
     "loss.clip_low": "epsilon",
@@ -72,7 +79,7 @@ COMPUTED: dict[str, str] = {
 BY_PLAUDIT: tuple[str, ...] = (
     "output_dir", "engine", "task", "trl", "model.", "data.", "eval.", "logging.", "training.reward_",
     "training.log_rewards", "training.max_unscored_batches", "training.save_reward_analysis",
-    "training.max_staleness", "training.agent_max_", "filter.",
+    "training.max_staleness", "training.agent_max_", "filter.", "loss.kl_horizon", "loss.sft_batch",
 )  # fmt: skip
 """Keys, or how they begin, that mean the same with either engine since plaudit does what they say, or that only serve
 a key which is refused."""
@@ -111,6 +118,12 @@ REQUIRED: dict[str, Required] = {
     "training.critic_lr_factor": Required(_is(1.0), "TRL has no critic"),
     "training.advantage_scale": Required(_is(None), "name the advantage, or set trl.scale_rewards where it is free"),
     "training.component_weights": Required(_is({}), "TRL gets one reward"),
+    "loss.kl_target": Required(_is(None), "TRL keeps the weight of the KL"),
+    "loss.sft_weight": Required(_is(0.0), "TRL has no demonstrations in its loss"),
+    "loss.covariance_share": Required(_is(None), "TRL has no such loss"),
+    "loss.covariance_bounds": Required(_is(None), "TRL has no such loss"),
+    "loss.covariance_kl": Required(_is(None), "TRL has no such loss"),
+    "training.max_tokens_per_piece": Required(_is(None), "TRL cuts a batch into equal parts"),
     "loss.surrogate": Required(_is(None), "TRL's losses are chosen by loss.name"),
     "loss.importance_level": Required(_is("token"), "set trl.vllm_importance_sampling_mode"),
     "loss.importance_mode": Required(_is("truncate"), "set trl.vllm_importance_sampling_mode"),
@@ -176,12 +189,14 @@ def _own_arguments(config: RunConfig, shape: Shape) -> dict[str, Any]:
         **ADVANTAGES[config.advantage](config.sampling.samples_per_prompt),
         **_loss_arguments(build_loss(config, shape.max_new_tokens)),
         **_sampler_arguments(config),
+        **_moving_arguments(config),
         "max_steps": config.steps * per_batch,
         "use_cpu": config.model.device == "cpu",
         "bf16": config.model.dtype == "bfloat16",  # computed in bfloat16, with weights in float32
         "per_device_train_batch_size": config.batch_size // (shape.processes * _pieces(config)),
         "steps_per_generation": _pieces(config),
         "max_completion_length": shape.max_new_tokens,
+        "min_p": config.sampling.min_p or None,
         "lr_scheduler_type": SCHEDULES[config.optimizer.schedule],
         "warmup_steps": config.optimizer.warmup_steps * per_batch,
         "adam_beta1": config.optimizer.betas[0],
@@ -227,6 +242,17 @@ def _loss_arguments(loss: LossSettings) -> dict[str, Any]:
     }
 
 
+def _moving_arguments(config: RunConfig) -> dict[str, Any]:
+    """What moves during a run: the reference, and the entropy bonus."""
+    loss = config.loss
+    follows: dict[str, Any] = {"sync_ref_model": bool(loss.reference_every)}
+    if loss.reference_every:
+        follows["ref_model_sync_steps"] = loss.reference_every * optimizer_steps(config)
+    if loss.entropy_target is None:
+        return {**follows, "use_adaptive_entropy": False}
+    return {**follows, "use_adaptive_entropy": True, "entropy_target": loss.entropy_target}
+
+
 def _sampler_arguments(config: RunConfig) -> dict[str, Any]:
     if config.sampling.sampler == "transformers":
         return {}
@@ -236,6 +262,8 @@ def _sampler_arguments(config: RunConfig) -> dict[str, Any]:
 
 def _loss_refusal(config: RunConfig, shape: Shape) -> str | None:
     loss = build_loss(config, shape.max_new_tokens)
+    if loss.covariance is not None:
+        return f"loss.name={config.loss.name}: TRL has no loss that looks at covariances"
     if loss.surrogate == "unclipped" or loss.ratio == "geometric":
         return f"loss.name={config.loss.name}: TRL has no loss of geometric means"
     if loss.surrogate == "plain" and optimizer_steps(config) > 1:

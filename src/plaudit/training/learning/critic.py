@@ -8,7 +8,7 @@ those before a token is known: at the place of the token before it.
 
 import copy
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -19,6 +19,7 @@ from plaudit.training.advantages.credit import BatchCredit, gae
 from plaudit.training.advantages.estimators import GAEAdvantage
 from plaudit.training.learning.losses import Loss, token_weights, value_loss
 from plaudit.training.learning.optimizer import AdamWSettings, MasterAdamW
+from plaudit.training.learning.pieces import Pieces
 from plaudit.training.model.policy import Policy, TokenBatch
 
 __all__ = ["Critic", "CriticSettings"]
@@ -32,8 +33,8 @@ class CriticSettings:
     passes: int = 2
     clip: float = 0.2
     max_grad_norm: float = 1.0
-    pieces: int = 1
-    """In how many pieces a pass is computed: less memory, the same result."""
+    pieces: Pieces = field(default_factory=Pieces)
+    """In which pieces a pass is computed: less memory, the same result."""
 
 
 class Critic:
@@ -61,10 +62,8 @@ class Critic:
 
     def add_values(self, batch: TokenBatch, batch_credit: BatchCredit) -> BatchCredit:
         """The batch_credit with this critic's values, as `gae` needs them."""
-        values: list[list[float]] = []
         with torch.no_grad():
-            for rows in torch.arange(len(batch)).chunk(self.settings.pieces):
-                values += self.values(batch.pick(rows)).tolist()
+            values = self.settings.pieces.compute(self.values, batch).tolist()
         lengths = batch.lengths_B.tolist()
         return replace(batch_credit, values=[row[:length] for row, length in zip(values, lengths, strict=True)])
 
@@ -85,7 +84,7 @@ class Critic:
         for _ in range(self.settings.passes):
             self._optimizer.zero_grad()
             losses = []
-            for rows in torch.arange(len(batch)).chunk(self.settings.pieces):
+            for rows in self.settings.pieces.cut(batch):
                 part = batch.pick(rows)
                 width = part.mask_B_T.shape[1]
                 cut = [each[rows][:, :width] for each in (old_B_T, targets_B_T, mask_B_T, weights_B_T)]

@@ -5,83 +5,23 @@ a weighted sum over tokens, and only `token_weights` knows how tokens are averag
 weights of the whole batch and slice them, since the mean of means over parts is another number.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
 
 import torch
 from torch import Tensor
 
-from plaudit.errors import InvalidAdvantage, InvalidSettings, did_you_mean
-from plaudit.training.learning.kl import KL_ESTIMATORS, KLEstimator, kl_divergence
-from plaudit.training.learning.off_policy import ImportanceLevel, ImportanceMode, importance_weights, keep_on_policy
+from plaudit.errors import InvalidAdvantage
+from plaudit.training.learning.covariance import pick_at_random, pick_largest, token_covariance
+from plaudit.training.learning.kl import kl_divergence
+from plaudit.training.learning.loss_settings import LossSettings
+from plaudit.training.learning.off_policy import importance_weights, keep_on_policy
 
-__all__ = [
-    "LOSSES", "Anchors", "Loss", "LossSettings",
-    "loss_settings", "pad_advantages", "policy_loss", "token_weights", "value_loss",
-]  # fmt: skip
-
-Average: TypeAlias = Literal["token", "sequence", "constant"]
-Ratio: TypeAlias = Literal["token", "sequence", "geometric"]
-Surrogate: TypeAlias = Literal["clipped", "weighted", "soft", "unclipped", "plain"]
+__all__ = ["Anchors", "Loss", "pad_advantages", "pick_covariant", "policy_loss", "token_weights", "value_loss"]
 
 
-@dataclass(frozen=True, slots=True)
-class LossSettings:
-    """Which loss: `LOSSES` has the published ones by name.
-
-    `surrogate`: "clipped" is PPO's minimum of clipped and unclipped ratio, "weighted" multiplies log-probs by the
-    clipped ratio as a constant (CISPO), "soft" gates it by a sigmoid (SAPO), "unclipped" takes it as it is, "plain" has
-    no ratio. `ratio` is taken per token, per sequence (GSPO), or as the sequence's geometric mean (GMPO).
-    Ratios are clipped to [1 − clip_low, 1 + clip_high]; `dual_clip` bounds the ratio where the advantage is negative,
-    `token_clip` each token's log-ratio before a mean over the sequence (GMPO).
-    `average`: over all tokens alike, over each sequence first, or by the constant B × `max_tokens`, where None stands
-    for the width of the batch. `kl_beta` weighs the KL to the reference in the loss.
-    `max_importance` bounds the weights that correct for a sampler which differs from the policy, by token or sequence;
-    `off_policy_limit` leaves bad responses out that the policy has moved away from. `kl_correction` weighs the KL by
-    the ratio. `entropy_bonus` rewards being undecided. `temperatures` are those of "soft", for good and bad samples.
-    """
-
-    surrogate: Surrogate = "clipped"
-    ratio: Ratio = "token"
-    average: Average = "token"
-    clip_low: float = 0.2
-    clip_high: float = 0.2
-    dual_clip: float | None = None
-    token_clip: float | None = None
-    max_tokens: int | None = None
-    kl_beta: float = 0.0
-    kl_estimator: KLEstimator = "k3"
-    max_importance: float = 2.0
-    importance_level: ImportanceLevel = "token"
-    importance_mode: ImportanceMode = "truncate"
-    off_policy_limit: float | None = None
-    kl_correction: bool = False
-    entropy_bonus: float = 0.0
-    temperatures: tuple[float, float] = (1.0, 1.05)
-
-    def __post_init__(self) -> None:
-        _one_of("surrogate", self.surrogate, _SURROGATES)
-        _one_of("ratio", self.ratio, _RATIOS)
-        _one_of("average", self.average, _AVERAGES)
-        _one_of("kl_estimator", self.kl_estimator, KL_ESTIMATORS)
-        if not (0.0 <= self.clip_low <= 1.0 and self.clip_high >= 0.0):
-            raise InvalidSettings(
-                f"need 0 <= clip_low <= 1 and clip_high >= 0, got clip_low={self.clip_low}, clip_high={self.clip_high}"
-            )
-        if self.dual_clip is not None and self.dual_clip <= 1.0 + self.clip_high:
-            raise InvalidSettings(f"dual_clip must exceed 1 + clip_high = {1 + self.clip_high}, got {self.dual_clip}")
-        if self.max_tokens is not None and self.max_tokens < 1:
-            raise InvalidSettings(f"max_tokens must be at least 1, got {self.max_tokens}")
-        if self.kl_beta and self.kl_estimator == "k1":
-            raise InvalidSettings(
-                "kl_estimator=k1 has no useful gradient in a loss: its expectation is the same whatever the reference; "
-                "take k2 or k3, or put the KL into the reward (loss.kl_in=reward)"
-            )
-        if self.kl_beta < 0.0 or self.max_importance <= 0.0:
-            raise InvalidSettings(
-                f"need kl_beta >= 0 and max_importance > 0, got {self.kl_beta} and {self.max_importance}"
-            )
+SMOOTH = 1e-4
+"""Below this a log-ratio is squared instead of taken without its sign, which rounding would decide."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +35,8 @@ class Anchors:
     sampler: Tensor | None = None
     entropy: Tensor | None = None
     """How undecided the policy is at each token, with its gradient, where a bonus for it is in the loss."""
+    picked: Tensor | None = None
+    """The tokens that `pick_covariant` found in the whole batch, where the loss is computed in pieces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +74,12 @@ def policy_loss(
     ratio = _RATIOS[settings.ratio](_limit_log_ratio(log_ratio, advantages, settings), mask).exp()
     objective = _SURROGATES[settings.surrogate](logprobs, ratio, advantages, settings)
     stats = _ratio_stats(ratio, log_ratio, advantages, counts, settings)
+    if settings.covariance is not None:
+        picked = anchors.picked
+        if picked is None:
+            picked = pick_covariant(logprobs, old_logprobs, advantages, mask, settings)
+        objective = torch.where(picked, _hold_back(objective, log_ratio, settings), objective)
+        stats["covariance/picked"] = _mean(picked.float(), counts)
     if anchors.sampler is not None:
         sampler = _zero_padding(anchors.sampler, counts)
         importance = importance_weights(
@@ -144,8 +92,9 @@ def policy_loss(
         )
         objective = objective * importance
         stats |= {"importance/mean": _mean(importance, counts), "importance/max": _max(importance, counts)}
-        if settings.off_policy_limit is not None:
-            objective = objective * keep_on_policy(logprobs, sampler, advantages, mask, settings.off_policy_limit)
+    if settings.off_policy_limit is not None:
+        drawn_with = old_logprobs if anchors.sampler is None else sampler
+        objective = objective * keep_on_policy(logprobs, drawn_with, advantages, mask, settings.off_policy_limit)
     value = -(objective * weights).sum()
     if anchors.reference is not None:
         kl = kl_divergence(logprobs, _zero_padding(anchors.reference, counts), settings.kl_estimator)
@@ -158,6 +107,20 @@ def policy_loss(
         value = value - settings.entropy_bonus * (entropy * weights).sum()
         stats["entropy/exact"] = _mean(entropy, counts)
     return Loss(value, stats)
+
+
+def pick_covariant(
+    logprobs: Tensor, old_logprobs: Tensor, advantages: Tensor, mask: Tensor, settings: LossSettings
+) -> Tensor:
+    """True on the tokens that Clip-Cov leaves out or KL-Cov holds back (arXiv:2505.22617); those that the clip of the
+    ratio stops already are not among the former."""
+    covariance = token_covariance(logprobs, advantages, mask)
+    number = max(1, int(settings.covariance_share * float(mask.sum())))
+    if settings.covariance == "kl":
+        return pick_largest(covariance, number)
+    ratio = (logprobs - old_logprobs).detach().exp()
+    stopped = _clip(logprobs, ratio, advantages, settings) < ratio * advantages
+    return pick_at_random(covariance.masked_fill(stopped, -torch.inf), number, settings.covariance_bounds)
 
 
 def token_weights(mask: Tensor, settings: LossSettings | None = None) -> Tensor:
@@ -211,12 +174,6 @@ def _row(place: int, estimate: Sequence[float] | float | None, width: int) -> Se
     return [*estimate, *[0.0] * (width - len(estimate))]
 
 
-def loss_settings(name: str) -> LossSettings:
-    """The published loss of that name, as in `LOSSES`."""
-    _one_of("loss", name, LOSSES)
-    return LOSSES[name]
-
-
 def _clip(logprobs: Tensor, ratio: Tensor, advantages: Tensor, settings: LossSettings) -> Tensor:
     near = ratio.clamp(1.0 - settings.clip_low, 1.0 + settings.clip_high)
     objective = torch.minimum(ratio * advantages, near * advantages)
@@ -246,6 +203,14 @@ def _unclipped(logprobs: Tensor, ratio: Tensor, advantages: Tensor, settings: Lo
 def _plain(logprobs: Tensor, ratio: Tensor, advantages: Tensor, settings: LossSettings) -> Tensor:
     """REINFORCE: on the policy's own samples only."""
     return advantages * logprobs
+
+
+def _hold_back(objective: Tensor, log_ratio: Tensor, settings: LossSettings) -> Tensor:
+    """What is left of the objective at a picked token: nothing, or all of it but for being near the old policy."""
+    if settings.covariance == "clip":
+        return torch.zeros_like(objective)
+    apart = torch.nn.functional.smooth_l1_loss(log_ratio, torch.zeros_like(log_ratio), reduction="none", beta=SMOOTH)
+    return objective - settings.covariance_kl * apart
 
 
 def _limit_log_ratio(log_ratio: Tensor, advantages: Tensor, settings: LossSettings) -> Tensor:
@@ -344,22 +309,3 @@ def _check_shapes(logprobs: Tensor, **others: Tensor | None) -> None:
     for name, tensor in others.items():
         if tensor is not None and tensor.shape != logprobs.shape:
             raise InvalidAdvantage(f"{name} has shape {tuple(tensor.shape)}, log-probs have {tuple(logprobs.shape)}")
-
-
-def _one_of(what: str, name: str, table: Mapping[str, object]) -> None:
-    if name not in table:
-        raise InvalidSettings(f"no {what} {name!r}{did_you_mean(str(name), table)} (there is {', '.join(table)})")
-
-
-LOSSES: dict[str, LossSettings] = {
-    "grpo": LossSettings(average="sequence"),
-    "dapo": LossSettings(average="token", clip_high=0.28),
-    "dr_grpo": LossSettings(average="constant"),
-    "gspo": LossSettings(ratio="sequence", average="sequence", clip_low=3e-4, clip_high=4e-4),
-    "cispo": LossSettings(surrogate="weighted", average="token", clip_low=1.0, clip_high=4.0),
-    "ppo": LossSettings(average="token", dual_clip=3.0),
-    "gmpo": LossSettings(surrogate="unclipped", ratio="geometric", average="sequence", token_clip=0.4),
-    "sapo": LossSettings(surrogate="soft", average="sequence"),
-    "reinforce": LossSettings(surrogate="plain", average="token"),
-}
-"""The losses by the names of their papers, with the papers' clips (CISPO's from ScaleRL, arXiv:2510.13786)."""

@@ -1,75 +1,87 @@
 """Policy updates: a scored batch in, better weights out.
 
 Samples that were not scored count nowhere. Responses whose advantages are all 0 count in every average, but are not
-computed unless a KL is: they have no gradient.
+computed unless a KL or an entropy bonus moves them: else they have no gradient.
 """
 
-import dataclasses
 import math
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from plaudit.errors import InvalidSettings
-from plaudit.training.advantages.baseline import Advantage
 from plaudit.training.advantages.credit import BatchCredit
-from plaudit.training.advantages.estimators import GAEAdvantage, advantage
+from plaudit.training.advantages.estimators import GAEAdvantage
 from plaudit.training.batches.collecting import Batch, derive_seed
 from plaudit.training.config.schema import RunConfig
-from plaudit.training.learning.critic import Critic, CriticSettings
+from plaudit.training.learning import from_config
+from plaudit.training.learning.critic import Critic
 from plaudit.training.learning.kl import kl_divergence
-from plaudit.training.learning.losses import (
-    Anchors,
-    LossSettings,
-    loss_settings,
-    pad_advantages,
-    policy_loss,
-    token_weights,
-)
-from plaudit.training.learning.optimizer import AdamWSettings, MasterAdamW, learning_rate
+from plaudit.training.learning.losses import Anchors, pad_advantages, pick_covariant, policy_loss, token_weights
+from plaudit.training.learning.optimizer import MasterAdamW, learning_rate
+from plaudit.training.learning.prepared import PreparedBatch, keep_top
+from plaudit.training.learning.warm_start import imitate
 from plaudit.training.model.policy import Policy, TokenBatch
+from plaudit.trajectory import Trajectory
 
-__all__ = ["Updater", "build_advantage", "build_loss", "check_learning"]
+__all__ = ["Updater"]
 
 
 class Updater:
-    """Updates a policy as the config says; `state` and `restore` keep what must survive a restart."""
+    """Updates a policy as the config says; `state` and `restore` keep what must survive a restart.
 
-    def __init__(self, policy: Policy, config: RunConfig, *, max_new_tokens: int) -> None:
+    `demonstrations` are right responses, which `loss.sft_weight` mixes into the loss.
+    """
+
+    def __init__(
+        self, policy: Policy, config: RunConfig, *, max_new_tokens: int, demonstrations: Sequence[Trajectory] = ()
+    ) -> None:
         self.policy, self.config = policy, config
-        self.advantage = build_advantage(config)
-        self.loss = build_loss(config, max_new_tokens)
+        self.advantage = from_config.build_advantage(config)
+        self.loss = from_config.build_loss(config, max_new_tokens)
+        self.kl_controller = from_config.build_kl_controller(config)
+        self.entropy_controller = from_config.build_entropy_controller(config)
+        self.pieces = from_config.build_pieces(config)
         self.reference = policy.reference() if config.loss.kl_beta else None
         self.off_policy = config.training.async_train
-        settings = config.optimizer
-        adamw = AdamWSettings(
-            settings.lr, settings.betas, settings.eps, settings.weight_decay, settings.max_grad_norm, fused=True
-        )
-        self.optimizer = MasterAdamW(policy.parameters(), adamw)
+        self.demonstrations = demonstrations if config.loss.sft_weight else ()
+        self.optimizer = MasterAdamW(policy.parameters(), from_config.build_adamw(config))
         self.critic = None
         if isinstance(self.advantage, GAEAdvantage):
-            pieces = config.training.gradient_accumulation
-            passes = config.training.critic_passes
-            critic = CriticSettings(settings.lr, passes, max_grad_norm=settings.max_grad_norm, pieces=pieces)
-            self.critic = Critic(policy, critic)
+            self.critic = Critic(policy, from_config.build_critic_settings(config))
 
     def update(self, batch: Batch) -> dict[str, float]:
         """Improve the policy on a batch; what is worth logging about it."""
         rate = learning_rate(self.config, batch.step)
         self.optimizer.set_lr(rate)
-        torch.manual_seed(derive_seed(self.config.seed, "update", batch.step))  # for models with dropout
-        prepared = self._prepare(batch)
-        stats = [self._optimize(part) for part in self._parts(prepared, batch.step)]
-        return {"lr": rate, **_merge([each for each in stats if each]), **prepared.critic_stats}
+        torch.manual_seed(derive_seed(self.config.seed, "update", batch.step))  # for models with dropout, and Clip-Cov
+        self.loss = replace(
+            self.loss,
+            kl_beta=0.0 if self._kl_in_reward else self.kl_controller.weight,
+            entropy_bonus=self.entropy_controller.bonus,
+        )
+        prepared, told = self._prepare(batch)
+        stats = [
+            self._optimize(part, f"{self.config.seed}/{batch.step}/{turn}")
+            for turn, part in enumerate(self._parts(prepared, batch.step))
+        ]
+        merged = {"lr": rate, **_merge([each for each in stats if each]), **told}
+        return {**merged, **self._control(merged, batch)}
 
     def state(self) -> dict[str, Any]:
-        """Weights and optimizer, for a checkpoint."""
-        critic = None if self.critic is None else self.critic.state()
-        return {"weights": self.policy.state(), "optimizer": self.optimizer.state_dict(), "critic": critic}
+        """Weights, optimizer and all else that changes, for a checkpoint."""
+        moves = self.reference is not None and self.config.loss.reference_every
+        return {
+            "weights": self.policy.state(),
+            "optimizer": self.optimizer.state_dict(),
+            "critic": None if self.critic is None else self.critic.state(),
+            "reference": _weights(self.reference) if moves and self.reference else None,
+            "controllers": {"kl": self.kl_controller.state(), "entropy": self.entropy_controller.state()},
+        }
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go on from what `state` gave."""
@@ -77,33 +89,41 @@ class Updater:
         self.optimizer.load_state_dict(state["optimizer"])
         if self.critic is not None:
             self.critic.restore(state["critic"])
+        if self.reference is not None and state.get("reference") is not None:
+            self.reference.model.load_state_dict(state["reference"], strict=False)
+        for name, controller in (("kl", self.kl_controller), ("entropy", self.entropy_controller)):
+            if name in state.get("controllers", {}):
+                controller.restore(state["controllers"][name])
 
-    def _prepare(self, batch: Batch) -> "_PreparedBatch":
+    def _prepare(self, batch: Batch) -> tuple[PreparedBatch, dict[str, float]]:
+        """The batch as tensors, and what is worth logging of the way there."""
         tokens = self.policy.batch(batch.sampled)
         batch_credit = BatchCredit.of(
             zip(batch.sampled.trajectories, batch.outputs, strict=True), by=self.config.training.credit
         )
+        batch_credit = replace(batch_credit, baselines=batch.baselines)
+        told: dict[str, float] = {}
         reference = None if self.reference is None else self._frozen_logprobs(self.reference, tokens)
         needs_old = self.off_policy or self._optimizer_steps > 1 or self._kl_in_reward
         old = self._frozen_logprobs(self.policy, tokens) if needs_old else None
         if self._kl_in_reward and old is not None and reference is not None:
-            kl = kl_divergence(old, reference, self.config.loss.kl_estimator) * self.config.loss.kl_beta
-            batch_credit = batch_credit.minus(
-                [row[:length] for row, length in zip(kl.tolist(), tokens.lengths_B.tolist(), strict=True)]
-            )
+            kl = kl_divergence(old, reference, self.config.loss.kl_estimator)
+            paid = (kl * self.kl_controller.weight).tolist()
+            lengths = tokens.lengths_B.tolist()
+            batch_credit = batch_credit.minus([row[:length] for row, length in zip(paid, lengths, strict=True)])
+            told["kl"] = float(kl[tokens.mask_B_T.bool()].mean()) if tokens.mask_B_T.any() else 0.0
             reference = None
-        critic_stats: dict[str, float] = {}
         if self.critic is not None and isinstance(self.advantage, GAEAdvantage):
             batch_credit = self.critic.add_values(tokens, batch_credit)
             rate = learning_rate(self.config, batch.step) * self.config.training.critic_lr_factor
-            critic_stats = self.critic.learn(tokens, batch_credit, self.advantage, lr=rate)
+            told |= self.critic.learn(tokens, batch_credit, self.advantage, lr=rate)
         advantages, mask = pad_advantages(self.advantage.estimate(batch_credit), tokens.mask_B_T)
         if self.config.loss.mask_truncated:
             mask = mask * _ended(batch).to(mask.device)[:, None]
         if self.config.loss.top_entropy < 1.0:
             advantages = advantages * self._most_undecided(tokens, mask)
         sampler = _sampled_logprobs(batch, tokens) if self.off_policy else None
-        return _PreparedBatch(tokens, advantages, mask, old, reference, sampler, critic_stats)
+        return PreparedBatch(tokens, advantages, mask, old, reference, sampler), told
 
     @property
     def _kl_in_reward(self) -> bool:
@@ -115,26 +135,24 @@ class Updater:
 
     @torch.no_grad()
     def _frozen_logprobs(self, policy: Policy, tokens: TokenBatch) -> Tensor:
-        pieces = torch.arange(len(tokens)).chunk(self.config.training.gradient_accumulation)
-        width = tokens.mask_B_T.shape[1]
-        found = [policy.logprobs(tokens.pick(rows), temperature=self._temperature).logprobs_B_T for rows in pieces]
-        return torch.cat([torch.nn.functional.pad(each, (0, width - each.shape[1])) for each in found])
+        return self.pieces.compute(
+            lambda part: policy.logprobs(part, temperature=self._temperature).logprobs_B_T, tokens
+        )
 
     @torch.no_grad()
     def _most_undecided(self, tokens: TokenBatch, mask: Tensor) -> Tensor:
         """1 on the share of tokens at which the policy was most undecided: they decide what a response becomes
         (arXiv:2506.01939)."""
-        pieces = torch.arange(len(tokens)).chunk(self.config.training.gradient_accumulation)
-        width = tokens.mask_B_T.shape[1]
-        found = [self.policy.logprobs(tokens.pick(rows), temperature=self._temperature).entropy_B_T for rows in pieces]
-        entropy = torch.cat([torch.nn.functional.pad(each, (0, width - each.shape[1])) for each in found])
+        entropy = self.pieces.compute(
+            lambda part: self.policy.logprobs(part, temperature=self._temperature).entropy_B_T, tokens
+        )
         return keep_top(entropy, mask, self.config.loss.top_entropy)
 
     @property
     def _temperature(self) -> float:
         return self.config.sampling.temperature
 
-    def _parts(self, prepared: "_PreparedBatch", step: int) -> Iterator["_PreparedBatch"]:
+    def _parts(self, prepared: PreparedBatch, step: int) -> Iterator[PreparedBatch]:
         """What each optimizer step is computed on: every pass cuts the batch anew."""
         count = self.config.training.minibatches
         for turn in range(self.config.training.updates_per_batch):
@@ -145,116 +163,84 @@ class Updater:
             random.Random(f"{self.config.seed}/{step}/{turn}").shuffle(order)
             yield from (prepared.pick(rows) for rows in torch.tensor(order).chunk(count))
 
-    def _optimize(self, part: "_PreparedBatch") -> dict[str, float]:
+    def _optimize(self, part: PreparedBatch, seed: str) -> dict[str, float]:
         """One optimizer step; nothing happens where nothing can be learnt."""
         weights = token_weights(part.mask, self.loss)
-        rows = part.teaching_rows()
-        if not len(rows):
+        rows = part.find_teaching(without_advantage=self._moves_all(part))
+        if not len(rows) and not self.demonstrations:
             return {}
         self.optimizer.zero_grad()
-        stats = [
-            self._backward(part.pick(piece), weights[piece])
-            for piece in rows.chunk(self.config.training.gradient_accumulation)
-        ]
+        stats = self._accumulate(part.pick(rows), weights[rows]) if len(rows) else {"loss": 0.0}
+        if self.demonstrations:
+            stats |= self._imitate(seed)
         norm = self.optimizer.clip()
         if not math.isfinite(norm):  # one bad batch must not spoil the weights
-            return {**_merge(stats), "update/skipped": 1.0}
+            return {**stats, "update/skipped": 1.0}
         self.optimizer.step()
-        return {**_merge(stats), "loss": sum(each["loss"] for each in stats), "grad_norm": norm}
+        return {**stats, "grad_norm": norm}
 
-    def _backward(self, part: "_PreparedBatch", weights: Tensor) -> dict[str, float]:
-        bonus = bool(self.loss.entropy_bonus)
-        found = self.policy.logprobs(part.tokens, temperature=self._temperature, entropy_gradient=bonus)
+    def _moves_all(self, part: PreparedBatch) -> bool:
+        """Whether samples without an advantage have a gradient too."""
+        entropy = self.entropy_controller.active
+        return part.reference is not None or entropy or self.loss.covariance is not None
+
+    def _accumulate(self, part: PreparedBatch, weights: Tensor) -> dict[str, float]:
+        """The gradient of the loss on a part, piece by piece."""
+        pieces = list(self.pieces.cut(part.tokens))
+        if self.loss.covariance is not None and len(pieces) > 1:
+            now = self._frozen_logprobs(self.policy, part.tokens)
+            old = now if part.old is None else part.old
+            part = replace(part, picked=pick_covariant(now, old, part.advantages, part.mask, self.loss))
+        stats = [self._backward(part.pick(piece), weights[piece]) for piece in pieces]
+        return {**_merge(stats, by_tokens=True), "loss": sum(each["loss"] for each in stats)}
+
+    def _backward(self, part: PreparedBatch, weights: Tensor) -> dict[str, float]:
+        wants_entropy = self.entropy_controller.active
+        found = self.policy.logprobs(part.tokens, temperature=self._temperature, entropy_gradient=wants_entropy)
         logprobs = found.logprobs_B_T
+        entropy = found.entropy_B_T if wants_entropy else None
         loss = policy_loss(
             logprobs,
             logprobs.detach() if part.old is None else part.old,
             part.advantages,
             part.mask,
             settings=self.loss,
-            anchors=Anchors(part.reference, part.sampler, found.entropy_B_T if bonus else None),
+            anchors=Anchors(part.reference, part.sampler, entropy, part.picked),
             weights=weights[:, : logprobs.shape[1]],
         )
         loss.value.backward()  # type: ignore[no-untyped-call]
         return {**loss.stats, "loss": float(loss.value.detach())}
 
+    def _imitate(self, seed: str) -> dict[str, float]:
+        """Add the gradient of some demonstrations, drawn anew for every optimizer step."""
+        shown = random.Random(f"{seed}/demonstrations").choices(self.demonstrations, k=self.config.loss.sft_batch)
+        loss = imitate(self.policy, shown, self.pieces, weight=self.config.loss.sft_weight)
+        return {"sft/loss": loss}
 
-@dataclass(frozen=True, slots=True)
-class _PreparedBatch:
-    """A batch as tensors of one row per sample; None where nothing needs it."""
-
-    tokens: TokenBatch
-    advantages: Tensor
-    mask: Tensor
-    old: Tensor | None
-    reference: Tensor | None
-    sampler: Tensor | None
-    critic_stats: dict[str, float] = field(default_factory=dict)
-
-    def pick(self, rows: Tensor) -> "_PreparedBatch":
-        tokens = self.tokens.pick(rows)
-        width = tokens.mask_B_T.shape[1]
-
-        def cut(values: Tensor) -> Tensor:
-            return values[rows][:, :width]
-
-        old, reference, sampler = (
-            None if each is None else cut(each) for each in (self.old, self.reference, self.sampler)
-        )
-        return _PreparedBatch(tokens, cut(self.advantages), cut(self.mask), old, reference, sampler)
-
-    def teaching_rows(self) -> Tensor:
-        """The samples with a gradient: those with an advantage, or all that count where a KL is in the loss."""
-        counts = self.mask.bool() if self.reference is not None else self.mask.bool() & (self.advantages != 0)
-        return counts.any(1).nonzero().squeeze(1)
+    def _control(self, measured: dict[str, float], batch: Batch) -> dict[str, float]:
+        """Let the controllers and the reference follow the policy; the weights that were in force."""
+        told = {}
+        loss = self.config.loss
+        if loss.kl_target is not None and "kl" in measured:
+            told["kl/weight"] = self.kl_controller.weight
+            self.kl_controller.observe(measured["kl"], len(batch.outputs))
+        if loss.entropy_target is not None and "entropy/exact" in measured:
+            told["entropy/weight"] = self.entropy_controller.bonus
+            self.entropy_controller.observe(measured["entropy/exact"])
+        if self.reference is not None and loss.reference_every and batch.step % loss.reference_every == 0:
+            _follow(self.reference, self.policy, loss.reference_mix)
+        return told
 
 
-def check_learning(config: RunConfig) -> None:
-    """Raise InvalidSettings for an advantage or a loss that cannot be built; nothing is loaded for that."""
-    build_advantage(config)
-    build_loss(config, max_new_tokens=1)
+@torch.no_grad()
+def _follow(reference: Policy, policy: Policy, mix: float) -> None:
+    """Move the reference towards the policy, all the way where `mix` is 1 (TR-DPO, arXiv:2404.09656)."""
+    for old, new in zip(reference.model.parameters(), policy.model.parameters(), strict=True):
+        old.copy_(new if mix == 1.0 else old + mix * (new - old))
 
 
-def build_advantage(config: RunConfig) -> Advantage:
-    """The advantage estimator that the config names, with what the config says of it."""
-    found = advantage(config.advantage, gamma=config.training.gamma)
-    wanted = {
-        "lam": config.training.gae_lambda,
-        "scale": config.training.advantage_scale,
-        "k": config.training.pass_k,
-        "weights": config.training.component_weights or None,
-    }
-    known = {field.name for field in dataclasses.fields(found)}  # type: ignore[arg-type]
-    changes = {name: value for name, value in wanted.items() if name in known and value is not None}
-    return dataclasses.replace(found, **changes)  # type: ignore[type-var]
-
-
-def build_loss(config: RunConfig, max_new_tokens: int) -> LossSettings:
-    """The loss preset that the config names, with what the config says of it."""
-    loss = config.loss
-    optional = ("clip_low", "clip_high", "dual_clip", "average", "ratio", "surrogate")
-    changes = {name: getattr(loss, name) for name in optional}
-    return dataclasses.replace(
-        loss_settings(loss.name),
-        **{name: value for name, value in changes.items() if value is not None},
-        max_tokens=max_new_tokens,
-        kl_beta=0.0 if loss.kl_in == "reward" else loss.kl_beta,
-        kl_estimator=loss.kl_estimator,
-        max_importance=loss.max_importance,
-        importance_level=loss.importance_level,
-        importance_mode=loss.importance_mode,
-        off_policy_limit=loss.off_policy_limit,
-        kl_correction=loss.kl_correction,
-        entropy_bonus=loss.entropy_bonus,
-    )
-
-
-def keep_top(values: Tensor, mask: Tensor, share: float) -> Tensor:
-    """1 on the `share` of the tokens that count with the largest values, 0 on the others."""
-    counted = values[mask.bool()]
-    if not len(counted):
-        return torch.ones_like(values)
-    return (values >= torch.quantile(counted.float(), 1.0 - share)).float()
+def _weights(policy: Policy) -> dict[str, Tensor]:
+    return {name: parameter.detach().clone() for name, parameter in policy.model.named_parameters()}
 
 
 def _ended(batch: Batch) -> Tensor:
@@ -273,11 +259,12 @@ def _sampled_logprobs(batch: Batch, tokens: TokenBatch) -> Tensor:
     return torch.tensor(padded, device=tokens.mask_B_T.device)
 
 
-def _merge(stats: Sequence[dict[str, float]]) -> dict[str, float]:
-    """The mean of each number over several optimizer steps; the largest of what is a maximum."""
-    names = dict.fromkeys(name for each in stats for name in each)
+def _merge(stats: Sequence[dict[str, float]], *, by_tokens: bool = False) -> dict[str, float]:
+    """The mean of each number over several optimizer steps, or over pieces by their tokens; the largest of maxima."""
     merged = {}
-    for name in names:
+    for name in dict.fromkeys(name for each in stats for name in each):
         values = [each[name] for each in stats if name in each]
-        merged[name] = max(values) if name.endswith("/max") else math.fsum(values) / len(values)
-    return merged
+        shares = [max(1.0, each["tokens"]) if by_tokens else 1.0 for each in stats if name in each]
+        mean = math.fsum(map(float.__mul__, values, shares)) / math.fsum(shares)
+        merged[name] = max(values) if name.endswith("/max") else mean
+    return {**merged, "tokens": math.fsum(each["tokens"] for each in stats)} if by_tokens else merged

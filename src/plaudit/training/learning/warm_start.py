@@ -5,16 +5,17 @@ Without it a model that knows nothing never earns a reward, and reinforcement ha
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 
 from plaudit.errors import DataError
 from plaudit.training.learning.optimizer import AdamWSettings, MasterAdamW
-from plaudit.training.model.policy import Policy, TokenBatch
+from plaudit.training.learning.pieces import Pieces
+from plaudit.training.model.policy import Policy
 from plaudit.trajectory import Trajectory
 
-__all__ = ["WarmStart", "train_own_weights", "warm_start"]
+__all__ = ["WarmStart", "imitate", "train_own_weights", "warm_start"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,8 @@ class WarmStart:
     batch_size: int = 64
     learning_rate: float = 3e-3
     seed: int = 0
+    pieces: Pieces = field(default_factory=Pieces)
+    """In which pieces a step is computed: less memory, the same result."""
 
 
 def warm_start(
@@ -43,19 +46,26 @@ def warm_start(
     loss = float("nan")
     for step in range(settings.steps):
         picked = torch.randint(len(demonstrations), (settings.batch_size,), generator=chance).tolist()
-        loss = _learn(policy, policy.encode_demonstrations([demonstrations[place] for place in picked]), optimizer)
+        optimizer.zero_grad()
+        loss = imitate(policy, [demonstrations[place] for place in picked], settings.pieces)
+        optimizer.clip()
+        optimizer.step()
         if on_step is not None:
             on_step(step, loss)
     return loss
 
 
-def _learn(policy: Policy, batch: TokenBatch, optimizer: MasterAdamW) -> float:
-    optimizer.zero_grad()
-    loss = -policy.logprobs(batch).logprobs_B_T.sum() / batch.mask_B_T.sum()
-    torch.autograd.backward(loss)
-    optimizer.clip()
-    optimizer.step()
-    return float(loss.detach())
+def imitate(
+    policy: Policy, demonstrations: Sequence[Trajectory], pieces: Pieces | None = None, *, weight: float = 1.0
+) -> float:
+    """Add the gradient of `weight` times the mean cross entropy of the demonstrations' tokens; that mean."""
+    batch = policy.encode_demonstrations(demonstrations)
+    count, total = batch.mask_B_T.sum(), 0.0
+    for rows in (pieces or Pieces()).cut(batch):
+        loss = -policy.logprobs(batch.pick(rows)).logprobs_B_T.sum() / count
+        torch.autograd.backward(weight * loss)
+        total += float(loss.detach())
+    return total
 
 
 @contextmanager

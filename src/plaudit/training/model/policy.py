@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from transformers.modeling_layers import GradientCheckpointingLayer
 from transformers.utils import logging as hf_logging
 
 from plaudit.errors import PolicyError
@@ -191,6 +192,14 @@ class Policy:
             self.model.save_pretrained(str(folder), safe_serialization=True, **options)
             self.tokenizer.save_pretrained(str(folder))
 
+    def recompute_layers(self) -> None:
+        """From here on keep no activations inside of layers for gradients: they are computed anew (gradient
+        checkpointing, arXiv:1604.06174)."""
+        try:
+            self.model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
+        except ValueError as error:
+            raise PolicyError(f"model.gradient_checkpointing: {error}") from error
+
     def merge_adapters(self) -> "Policy":
         """The policy with its adapters built into the weights, as a model of its own; a copy without LoRA."""
         model = copy.deepcopy(self.model)
@@ -199,12 +208,13 @@ class Policy:
     def _logits(self, batch: TokenBatch, rows: Tensor, columns: Tensor) -> Tensor:
         """Logits of every token of the responses, row by row, in float32."""
         with self._adapter_state():
-            if why_unsupported(self.model) is None:
+            if why_unsupported(self.model) is None and not self.model.is_gradient_checkpointing:
                 weights = DecoderWeights.of(self.model, batch.ids_B_L.shape[1])
                 return weights.head(response_states(weights, batch.ids_B_L, batch.starts_B, batch.lengths_B)).float()
             real = torch.arange(batch.ids_B_L.shape[1], device=batch.ids_B_L.device)
             mask = (real < (batch.starts_B + batch.lengths_B)[:, None]).long()
-            logits: Tensor = self.model(input_ids=batch.ids_B_L, attention_mask=mask, use_cache=False).logits
+            with _recompute(self.model):
+                logits: Tensor = self.model(input_ids=batch.ids_B_L, attention_mask=mask, use_cache=False).logits
             return logits[rows, batch.starts_B[rows] + columns - 1].float()
 
     def _adapter_state(self) -> AbstractContextManager[Any]:
@@ -228,6 +238,20 @@ class _WithoutAdapters(Policy):
 
     def parameters(self) -> Iterator[torch.nn.Parameter]:
         return iter(())
+
+
+@contextmanager
+def _recompute(model: Any) -> Iterator[None]:
+    """While entered, layers that are to be computed anew for gradients are: transformers has them so only in training
+    mode, which must not reach anything inside of them (dropout)."""
+    layers = [each for each in model.modules() if isinstance(each, GradientCheckpointingLayer)]
+    for layer in layers:
+        layer.training = layer.gradient_checkpointing
+    try:
+        yield
+    finally:
+        for layer in layers:
+            layer.training = False
 
 
 @contextmanager

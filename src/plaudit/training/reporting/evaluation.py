@@ -91,8 +91,9 @@ class HeldOut:
         return sampler.sample(rows, 1, settings=self._sampling(0, 0.0)).texts if rows else []
 
     def _sampling(self, step: int, temperature: float) -> SamplingSettings:
+        """The policy as it is is evaluated: nothing is cut or penalised."""
         seed = derive_seed(self.config.seed, "eval", step)
-        return replace(self.settings, temperature=temperature, top_p=1.0, top_k=0, seed=seed)
+        return SamplingSettings(self.settings.max_new_tokens, temperature, stop=self.settings.stop, seed=seed)
 
     def _score_samples(
         self, sampler: Sampler, count: int, settings: SamplingSettings, step: int

@@ -1,7 +1,7 @@
 """What a sampler is: prompts in, trajectories out, with the tokens as they were drawn.
 
 Samples of one prompt stand next to each other and share a group, so `trajectories` is prompt-major. Log-probabilities
-are the model's at the sampling temperature, before top-k and top-p cut anything: what a policy update divides by.
+are the model's at the sampling temperature, before anything is cut or penalised: what a policy update divides by.
 """
 
 from collections.abc import Callable, Iterable
@@ -30,6 +30,11 @@ class SamplingSettings:
     temperature: float = 1.0
     top_p: float = 1.0
     top_k: int = 0
+    min_p: float = 0.0
+    """Tokens with less than this share of the likeliest token's chance are not drawn (arXiv:2407.01082)."""
+    repetition_penalty: float = 1.0
+    """What the logits of tokens that occurred before, in prompt or response, are divided by, where they are positive,
+    and multiplied by, where they are not (CTRL, arXiv:1909.05858)."""
     stop: tuple[str, ...] = ()
     """Texts after which a response ends. Samplers that see the tokens keep the text, since it is trained on."""
     seed: int | None = None
@@ -42,11 +47,18 @@ class SamplingSettings:
             "temperature": ("at least 0", not self.temperature >= 0),
             "top_p": ("above 0 and at most 1", not 0 < self.top_p <= 1),
             "top_k": ("at least 0", self.top_k < 0),
+            "min_p": ("at least 0 and at most 1", not 0 <= self.min_p <= 1),
+            "repetition_penalty": ("above 0", not self.repetition_penalty > 0),
             "stop": ("texts that are not empty", not all(self.stop)),
         }
         for name, (expected, is_wrong) in wrong.items():
             if is_wrong:
                 raise InvalidSettings(f"{name} must be {expected}, got {getattr(self, name)!r}")
+
+    @property
+    def draws_from_model(self) -> bool:
+        """Whether tokens are drawn with the model's own chances at the temperature, none cut and none changed."""
+        return self.top_p == 1.0 and not self.top_k and not self.min_p and self.repetition_penalty == 1.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,8 @@ class VLLMSampler:
     """Draws responses from a vLLM engine.
 
     `engine` is a `vllm.LLM`, or what its constructor takes is given in `options`. Log-probabilities are asked for at
-    the sampling temperature (`logprobs_mode="processed_logprobs"`); with top-k or top-p they would be those of the cut
-    distribution, and are left out.
+    the sampling temperature (`logprobs_mode="processed_logprobs"`); where tokens are cut or penalised they would be
+    those of another distribution, and are left out.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class VLLMSampler:
     def _response(self, output: Any, settings: SamplingSettings) -> Response:
         ids = list(output.token_ids)
         logprobs = None
-        if output.logprobs is not None and settings.top_p == 1.0 and not settings.top_k:
+        if output.logprobs is not None and settings.draws_from_model:
             logprobs = [float(step[token].logprob) for token, step in zip(ids, output.logprobs, strict=True)]
         offsets = find_offsets(self.tokenizer, [ids], [output.text])[0]
         tokens = Tokens(ids=ids, offsets=offsets, logprobs=logprobs, mask=[1] * len(ids))
@@ -77,6 +77,8 @@ def _parameters(settings: SamplingSettings, num_samples: int) -> dict[str, Any]:
         "temperature": settings.temperature,
         "top_p": settings.top_p,
         "top_k": settings.top_k,
+        "min_p": settings.min_p,
+        "repetition_penalty": settings.repetition_penalty,
         "max_tokens": settings.max_new_tokens,
         "seed": settings.seed,
         "stop": list(settings.stop) or None,

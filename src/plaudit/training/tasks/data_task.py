@@ -10,13 +10,13 @@ from plaudit.contract.function import Rewarding
 from plaudit.errors import DataError, InvalidSettings
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.data.prompts import Prompts
-from plaudit.training.data.sources import read_prompts
+from plaudit.training.data.sources import read_demonstrations, read_prompts
 from plaudit.training.data.templates import PromptTemplate
 from plaudit.training.tasks.catalog import find_task
 from plaudit.training.tasks.task import Task
 from plaudit.trajectory import Trajectory
 
-__all__ = ["MAX_NEW_TOKENS", "load_task"]
+__all__ = ["MAX_NEW_TOKENS", "load_demonstrations", "load_task"]
 
 MAX_NEW_TOKENS = 64
 WARM_START_STEPS = 60
@@ -34,6 +34,24 @@ def load_task(config: RunConfig, reward: Rewarding | str | None = None) -> Task:
         held_out=task.held_out[: config.eval.prompts],
         max_new_tokens=config.sampling.max_new_tokens or task.max_new_tokens,
     )
+
+
+def load_demonstrations(config: RunConfig, task: Task) -> list[Trajectory]:
+    """Right responses to learn from: those of `data.demonstrations`, else what the task or the ground truths know.
+
+    Held-out prompts are never shown.
+    """
+    data = config.data
+    if data.demonstrations is None:
+        return task.demonstrations
+    found = read_demonstrations(
+        data.demonstrations, columns=_columns(config, "prompt"), template=_template(config), split=data.split
+    )
+    unseen = set(task.held_out.keys)
+    kept = [row for row, key in zip(found, Prompts.of(found).keys, strict=True) if key not in unseen]
+    if not kept:
+        raise DataError(f"data.demonstrations={data.demonstrations} shows held-out prompts only")
+    return kept
 
 
 def _task_from_data(config: RunConfig, reward: Rewarding | str | None) -> Task:
@@ -74,14 +92,23 @@ def _split_data(config: RunConfig) -> tuple[Prompts, Prompts]:
 
 def _read(config: RunConfig, path: str | None) -> Prompts:
     data = config.data
-    columns = {"prompt": data.prompt_key, "ground_truth": data.ground_truth_key}
     return read_prompts(
         str(path),
-        columns={field: column for field, column in columns.items() if column is not None},
-        template=PromptTemplate(data.prompt_template, system=data.system_prompt, chat=data.chat_template),
+        columns=_columns(config, "prompt", "ground_truth"),
+        template=_template(config),
         split=data.split,
         limit=data.limit,
     )
+
+
+def _columns(config: RunConfig, *fields: str) -> dict[str, str]:
+    chosen = {"prompt": config.data.prompt_key, "ground_truth": config.data.ground_truth_key}
+    return {field: column for field in fields if (column := chosen[field]) is not None}
+
+
+def _template(config: RunConfig) -> PromptTemplate:
+    data = config.data
+    return PromptTemplate(data.prompt_template, system=data.system_prompt, chat=data.chat_template)
 
 
 def _note_repetitions(prompts: Prompts, held_out: Prompts) -> list[str]:

@@ -1,4 +1,5 @@
-"""Draw tokens from logits: temperature, then top-k, then top-p, as in Hugging Face `generate`, then one draw per row.
+"""Draw tokens from logits: repetition penalty, temperature, top-k, top-p, min-p, as in Hugging Face `generate`; then one
+draw per row.
 
 A draw needs one random number. `generate` takes one for every token of the vocabulary, 15 % of the time of sampling; so
 the same seed gives other tokens there, from the same distribution.
@@ -13,7 +14,7 @@ from torch import Tensor
 
 from plaudit.training.sampling.sampler import SamplingSettings
 
-__all__ = ["apply_temperature", "draw_numbers", "draw_tokens", "generator_for"]
+__all__ = ["apply_temperature", "draw_numbers", "draw_tokens", "generator_for", "mark_seen", "penalise"]
 
 
 def generator_for(device: torch.device, seed: int) -> torch.Generator:
@@ -24,6 +25,20 @@ def generator_for(device: torch.device, seed: int) -> torch.Generator:
 def apply_temperature(logits: Tensor, settings: SamplingSettings) -> Tensor:
     """The logits at the sampling temperature; a greedy draw keeps them as they are."""
     return logits / settings.temperature if settings.temperature not in (0.0, 1.0) else logits
+
+
+def mark_seen(prompt_ids: list[list[int]], vocabulary: int, device: torch.device) -> Tensor:
+    """True (B, V) on the tokens of each prompt."""
+    seen_B_V = torch.zeros((len(prompt_ids), vocabulary), dtype=torch.bool, device=device)
+    for row, ids in enumerate(prompt_ids):
+        seen_B_V[row, ids] = True
+    return seen_B_V
+
+
+def penalise(logits_B_V: Tensor, seen_B_V: Tensor, penalty: float) -> Tensor:
+    """The logits with those of tokens seen before divided by the penalty, or multiplied where they are negative."""
+    lowered = torch.where(logits_B_V < 0, logits_B_V * penalty, logits_B_V / penalty)
+    return torch.where(seen_B_V, lowered, logits_B_V)
 
 
 def draw_numbers(steps: int, rows: int, settings: SamplingSettings, generator: torch.Generator) -> Tensor | None:
@@ -59,4 +74,7 @@ def _cut(scores: Tensor, settings: SamplingSettings) -> Tensor:
         unlikely = ascending.softmax(dim=-1).cumsum(dim=-1) <= 1 - settings.top_p
         unlikely[..., -1] = False
         scores = scores.masked_fill(unlikely.scatter(-1, order, unlikely), -math.inf)
+    if settings.min_p:
+        least = scores.amax(dim=-1, keepdim=True) + math.log(settings.min_p)
+        scores = scores.masked_fill(scores < least, -math.inf)
     return scores

@@ -13,7 +13,13 @@ from torch import Tensor
 
 from plaudit.training.model.decoder import Cache, hidden_states
 from plaudit.training.model.decoder_weights import DecoderWeights
-from plaudit.training.sampling.local.drawing import apply_temperature, draw_numbers, draw_tokens
+from plaudit.training.sampling.local.drawing import (
+    apply_temperature,
+    draw_numbers,
+    draw_tokens,
+    mark_seen,
+    penalise,
+)
 from plaudit.training.sampling.sampler import SamplingSettings
 
 __all__ = ["Ending", "Generated", "generate"]
@@ -50,10 +56,16 @@ def generate(
     rows = _Rows(weights, prompt_ids, num_samples, settings.max_new_tokens)
     record = _Record(len(rows.places), settings.max_new_tokens, rows.places.device)
     numbers_T_N = draw_numbers(settings.max_new_tokens, len(rows.places), settings, generator)
+    seen = None
+    if settings.repetition_penalty != 1.0:
+        seen = mark_seen(prompt_ids, rows.logits.shape[-1], rows.places.device).repeat_interleave(num_samples, 0)
     for step in range(settings.max_new_tokens):
         scores = apply_temperature(rows.logits, settings)
-        new = draw_tokens(scores, settings, None if numbers_T_N is None else numbers_T_N[step, rows.places])
+        likely = scores if seen is None else _penalise(rows, seen, settings)
+        new = draw_tokens(likely, settings, None if numbers_T_N is None else numbers_T_N[step, rows.places])
         record.add(step, rows.places, new, _logprobs(scores, new))
+        if seen is not None:
+            seen[rows.places, new] = True
         rows.alive &= ~_is_over(new, record.tokens_T_N[: step + 1], rows, ending)
         record.lengths[rows.places[rows.alive]] = step + 2
         if not rows.alive.any() or step + 1 == settings.max_new_tokens:
@@ -127,6 +139,10 @@ def _prompt_mask(padding_P: Tensor, length: int) -> Tensor:
     causal = places[:, None] >= places
     real = places >= padding_P[:, None, None]
     return ((causal & real) | (places[:, None] == places))[:, None]
+
+
+def _penalise(rows: _Rows, seen: Tensor, settings: SamplingSettings) -> Tensor:
+    return apply_temperature(penalise(rows.logits, seen[rows.places], settings.repetition_penalty), settings)
 
 
 def _logprobs(scores: Tensor, tokens: Tensor) -> Tensor:
