@@ -13,9 +13,6 @@ from plaudit.training.batches.unscored import UnscoredBatches
 from plaudit.training.checkpoint import Checkpoints
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.engines.engine import Outcome, Progress, RunOptions, StopSignals
-from plaudit.training.learning.from_config import check_learning
-from plaudit.training.learning.updater import Updater
-from plaudit.training.reporting.evaluation import HeldOut
 from plaudit.training.reporting.final_report import write_report
 from plaudit.training.reporting.metrics import step_metrics
 from plaudit.training.reporting.recorder import Recorder
@@ -26,7 +23,6 @@ __all__ = ["train"]
 
 def train(config: RunConfig, options: RunOptions) -> Outcome:
     """Train a policy as the config says and leave everything about it in `config.output_dir`."""
-    check_learning(config)
     with open_run(config, options) as run:
         return _Loop(run, options.progress).run()
 
@@ -37,7 +33,7 @@ class _Loop:
         self.progress = progress
         self.checkpoints = Checkpoints(self.folder.checkpoints, self.config.checkpoint.keep)
         self.sampler = run.build_sampler(self.policy)
-        self.held_out = HeldOut(run.task.held_out, run.judge, self.config, settings=run.sampling)
+        self.held_out = run.build_held_out()
         self.unscored = UnscoredBatches(self.config.training.max_unscored_batches, progress)
         self.position = 0
         self.samples_before: list[str] = []
@@ -51,12 +47,7 @@ class _Loop:
         newest = self.checkpoints.newest()
         state = None if newest is None else newest.load()
         self.parts.warm_start(self.progress, resumed=state is not None)
-        self.updater = Updater(
-            self.policy,
-            self.config,
-            max_new_tokens=self.parts.max_new_tokens,
-            demonstrations=self.parts.demonstrations,
-        )
+        self.updater = self.parts.build_updater()
         step = 0 if state is None else self._restore(state)
         self.folder.cut_back({} if state is None else state["sizes"])
         with ExitStack() as stack:

@@ -26,10 +26,12 @@ from plaudit.training.data.sources import keep_fitting
 from plaudit.training.data.templates import set_template_arguments
 from plaudit.training.disk_full import explain_full_disk
 from plaudit.training.engines.engine import Progress, RunOptions
-from plaudit.training.learning.from_config import build_pieces
+from plaudit.training.learning.from_config import build_pieces, check_learning
+from plaudit.training.learning.updater import Updater
 from plaudit.training.learning.warm_start import WarmStart, train_own_weights, warm_start
 from plaudit.training.model.loading import LoraSettings, check_device, load_policy
 from plaudit.training.model.policy import Policy
+from plaudit.training.reporting.evaluation import HeldOut
 from plaudit.training.reporting.logs import check_logs
 from plaudit.training.run_folder import RunFolder
 from plaudit.training.sampling.sampler import Sampler, SamplingSettings
@@ -76,6 +78,14 @@ class Run:
         if self.agent is None or self.limits is None:
             return sampler
         return EpisodeSampler(sampler, self.agent, self.limits)
+
+    def build_held_out(self) -> HeldOut:
+        """What evaluates the policy on held-out prompts."""
+        return HeldOut(self.task.held_out, self.judge, self.config, settings=self.sampling)
+
+    def build_updater(self) -> Updater:
+        """What improves the policy, from the weights it has now."""
+        return Updater(self.policy, self.config, max_new_tokens=self.max_new_tokens, demonstrations=self.demonstrations)
 
     def open_batches(self, sampler: Sampler, *, position: int) -> SequentialBatches | PrefetchedBatches:
         """The batches of the run's steps, from a position in the stream of prompts on; close it at the end."""
@@ -128,6 +138,7 @@ class Run:
 @contextmanager
 def open_run(config: RunConfig, options: RunOptions) -> Iterator[Run]:
     """The run of a config with its folder opened; a full disk inside ends it with what to do about that."""
+    check_learning(config)
     _check_sampler(config)
     folder = RunFolder(Path(config.output_dir))
     folder.check(config, resume=options.resume, overwrite=options.overwrite)

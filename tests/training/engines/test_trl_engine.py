@@ -183,11 +183,56 @@ def test_a_stopped_run_is_resumed_to_the_numbers_of_an_uninterrupted_one(run, tm
     assert rollouts(tmp_path / "run") == rollouts(run.folder.path)
 
 
-def test_with_lora_and_a_kl_only_the_adapters_are_saved(tmp_path):
-    config = small(tmp_path / "run", "engine=trl", "steps=1", "model.lora_rank=2", "loss.kl_beta=0.1")
-    outcome = train(config)
+@reward
+def varied(response: str) -> float:
+    """Differs within any group, so that every step has a gradient."""
+    return len(set(response)) / 10 + len(response) / 100
+
+
+class CountsWarmStarts(NoProgress):
+    """Counts the supervised steps of a run."""
+
+    steps = 0
+
+    def warm_start(self, step, steps, loss):
+        self.steps += 1
+
+
+def test_with_lora_and_a_kl_only_the_adapters_are_saved_and_the_model_below_is_warmed_up_again(tmp_path):
+    options = ["engine=trl", "model.lora_rank=2", "loss.kl_beta=0.1", "eval.prompts=2"]
+    outcome = train(small(tmp_path / "run", "steps=1", *options))
     assert (outcome.folder.model / "adapter_model.safetensors").exists()
     assert metrics(tmp_path / "run")[-1]["kl"] >= 0.0
+    progress = CountsWarmStarts()
+    train(small(tmp_path / "run", "steps=2", *options), resume=True, progress=progress)
+    assert progress.steps == 15  # no checkpoint keeps the weights below the adapters
+
+
+def test_a_finished_run_goes_on_with_more_steps(run, tmp_path):
+    """The prompts are those of a run that was begun with as many, and the learning rate follows the new length."""
+    options = ["engine=trl", "training.reward_backend=inline", "checkpoint.every=0"]
+    train(small(tmp_path / "run", "steps=2", *options), reward=halting)
+    longer = train(small(tmp_path / "run", "steps=4", *options), reward=halting, resume=True)
+    assert longer.step == 4
+    assert longer.before == run.before
+    told = metrics(tmp_path / "run")
+    assert [row["step"] for row in told] == [0, 1, 2, 3, 4]
+    assert [row["lr"] for row in told[3:]] == pytest.approx([row["lr"] for row in metrics(run.folder.path)[3:]])
+    asked = [line["prompt"] for line in rollouts(run.folder.path)]
+    assert [line["prompt"] for line in rollouts(tmp_path / "run")] == asked
+
+
+def test_bfloat16_computes_so_and_trains_weights_of_float32(tmp_path):
+    """At this learning rate an update is a ten-thousandth of a weight, which bfloat16 would round away."""
+    options = ["model.dtype=bfloat16", "optimizer.lr=1e-6", "loss.kl_beta=0.001", "eval.prompts=2"]
+    config = small(tmp_path / "run", "engine=trl", "steps=1", "training.reward_backend=inline", *options)
+    outcome = train(config, reward=varied)
+    after = load_file(outcome.folder.model / "model.safetensors")
+    before = load_file(outcome.folder.checkpoints / "start" / "model.safetensors")
+    assert {each.dtype for each in after.values()} == {torch.float32}
+    layers = [name for name in before if "proj" in name]
+    moved = sum(float((before[name] != after[name]).sum()) for name in layers)
+    assert moved > 0.9 * sum(before[name].numel() for name in layers)
 
 
 def test_the_kl_is_to_the_model_after_its_warm_start(tmp_path):

@@ -181,7 +181,7 @@ class GDPOAdvantage(Advantage):
         return [None if estimate is None else estimate[0] for estimate in self.estimate(batch_credit)]
 
     def estimate(self, batch_credit: BatchCredit) -> Estimates:
-        weights = self._checked_weights(batch_credit)
+        weights = self._check_weights(batch_credit)
         each = GRPOAdvantage(gamma=self.gamma)
         parts = [
             (weight, each.estimate(BatchCredit(batch_credit.components[name], batch_credit.groups)))
@@ -191,10 +191,10 @@ class GDPOAdvantage(Advantage):
         for sample in range(len(batch_credit.credits)):
             values = [(weight, own) for weight, part in parts if (own := part[sample]) is not None]
             complete = len(values) == len(parts) and batch_credit.credits[sample] is not None
-            summed.append(_weighted_sum(values) if complete else None)
+            summed.append(_sum_weighted(values) if complete else None)
         return whiten(batch_credit.subtract_penalties(summed, self.gamma), batch_credit.credits)
 
-    def _checked_weights(self, batch_credit: BatchCredit) -> Mapping[str, float]:
+    def _check_weights(self, batch_credit: BatchCredit) -> Mapping[str, float]:
         known = batch_credit.components
         if not known:
             raise InvalidAdvantage("gdpo needs a reward made of components, such as 0.7 * a + 0.3 * b; this has none")
@@ -276,7 +276,7 @@ def advantage(name: str, *, gamma: float = 1.0) -> Advantage:
     return ADVANTAGES[name](gamma=gamma)
 
 
-def _weighted_sum(values: Sequence[tuple[float, list[float]]]) -> list[float]:
+def _sum_weighted(values: Sequence[tuple[float, list[float]]]) -> list[float]:
     weights = [weight for weight, _ in values]
     columns = zip(*(own for _, own in values), strict=True)
     return [math.fsum(map(float.__mul__, weights, column)) for column in columns]

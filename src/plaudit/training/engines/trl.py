@@ -163,15 +163,15 @@ class _TRLRun:
         return RunCallback(context, state)
 
     def _evaluate(self, step: int) -> dict[str, float]:
-        with self._sampling() as sampler:
+        with self._open_sampler() as sampler:
             return self.held_out.evaluate(sampler, step)
 
     def _sample_responses(self) -> list[str]:
-        with self._sampling() as sampler:
+        with self._open_sampler() as sampler:
             return self.held_out.sample_responses(sampler)
 
     @contextmanager
-    def _sampling(self) -> Iterator[SharedSampler]:
+    def _open_sampler(self) -> Iterator[SharedSampler]:
         """A sampler of the weights as they are now, wherever accelerate keeps them."""
         accelerator = self.trainer.accelerator
         own_decoder = accelerator.distributed_type.value in WHOLE_WEIGHTS

@@ -85,7 +85,8 @@ class RunCallback(TrainerCallback):  # type: ignore[misc]  # transformers is not
         self._logs: list[Mapping[str, Any]] = []
         self._per_batch = optimizer_steps(context.config)
 
-    def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+    def on_train_begin(self, args: Any, state: Any, control: Any, **given: Any) -> None:
+        _set_learning_rate(given.get("optimizer"), given.get("lr_scheduler"))
         if self.run_state.before or self.run_state.step:
             return
         self.run_state.before = self.run_state.after = self.context.evaluate(0)
@@ -153,3 +154,14 @@ class RunCallback(TrainerCallback):  # type: ignore[misc]  # transformers is not
             if values:
                 means[ours] = sum(values) / len(values)
         return means
+
+
+def _set_learning_rate(optimizer: Any, scheduler: Any) -> None:
+    """Where a run was made longer, its checkpoint has the rate that was next in the shorter one, which is often 0."""
+    scheduler = getattr(scheduler, "scheduler", scheduler)  # accelerate wraps it
+    rules = getattr(scheduler, "lr_lambdas", None)
+    if optimizer is None or rules is None:
+        return
+    for group, base, rule in zip(optimizer.param_groups, scheduler.base_lrs, rules, strict=True):
+        group["lr"] = base * rule(scheduler.last_epoch)
+    scheduler._last_lr = [group["lr"] for group in optimizer.param_groups]  # which is what is logged

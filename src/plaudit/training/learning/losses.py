@@ -195,7 +195,7 @@ def _soft(logprobs: Tensor, ratio: Tensor, advantages: Tensor, settings: LossSet
     return torch.sigmoid(temperature * (ratio - 1.0)) * (4.0 / temperature) * advantages
 
 
-def _unclipped(logprobs: Tensor, ratio: Tensor, advantages: Tensor, settings: LossSettings) -> Tensor:
+def _keep_ratio(logprobs: Tensor, ratio: Tensor, advantages: Tensor, settings: LossSettings) -> Tensor:
     """The ratio as it is."""
     return ratio * advantages
 
@@ -259,7 +259,7 @@ _SURROGATES: dict[str, Callable[[Tensor, Tensor, Tensor, LossSettings], Tensor]]
     "clipped": _clip,
     "weighted": _weigh,
     "soft": _soft,
-    "unclipped": _unclipped,
+    "unclipped": _keep_ratio,
     "plain": _plain,
 }
 _RATIOS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {

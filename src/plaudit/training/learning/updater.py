@@ -103,9 +103,9 @@ class Updater:
         )
         batch_credit = replace(batch_credit, baselines=batch.baselines)
         told: dict[str, float] = {}
-        reference = None if self.reference is None else self._frozen_logprobs(self.reference, tokens)
+        reference = None if self.reference is None else self._compute_logprobs(self.reference, tokens)
         needs_old = self.off_policy or self._optimizer_steps > 1 or self._kl_in_reward
-        old = self._frozen_logprobs(self.policy, tokens) if needs_old else None
+        old = self._compute_logprobs(self.policy, tokens) if needs_old else None
         if self._kl_in_reward and old is not None and reference is not None:
             kl = kl_divergence(old, reference, self.config.loss.kl_estimator)
             paid = (kl * self.kl_controller.weight).tolist()
@@ -119,10 +119,10 @@ class Updater:
             told |= self.critic.learn(tokens, batch_credit, self.advantage, lr=rate)
         advantages, mask = pad_advantages(self.advantage.estimate(batch_credit), tokens.mask_B_T)
         if self.config.loss.mask_truncated:
-            mask = mask * _ended(batch).to(mask.device)[:, None]
+            mask = mask * _mark_ended(batch).to(mask.device)[:, None]
         if self.config.loss.top_entropy < 1.0:
-            advantages = advantages * self._most_undecided(tokens, mask)
-        sampler = _sampled_logprobs(batch, tokens) if self.off_policy else None
+            advantages = advantages * self._mark_undecided(tokens, mask)
+        sampler = _read_sampler_logprobs(batch, tokens) if self.off_policy else None
         return PreparedBatch(tokens, advantages, mask, old, reference, sampler), told
 
     @property
@@ -134,13 +134,13 @@ class Updater:
         return self.config.training.updates_per_batch * self.config.training.minibatches
 
     @torch.no_grad()
-    def _frozen_logprobs(self, policy: Policy, tokens: TokenBatch) -> Tensor:
+    def _compute_logprobs(self, policy: Policy, tokens: TokenBatch) -> Tensor:
         return self.pieces.compute(
             lambda part: policy.logprobs(part, temperature=self._temperature).logprobs_B_T, tokens
         )
 
     @torch.no_grad()
-    def _most_undecided(self, tokens: TokenBatch, mask: Tensor) -> Tensor:
+    def _mark_undecided(self, tokens: TokenBatch, mask: Tensor) -> Tensor:
         """1 on the share of tokens at which the policy was most undecided: they decide what a response becomes
         (arXiv:2506.01939)."""
         entropy = self.pieces.compute(
@@ -188,7 +188,7 @@ class Updater:
         """The gradient of the loss on a part, piece by piece."""
         pieces = list(self.pieces.cut(part.tokens))
         if self.loss.covariance is not None and len(pieces) > 1:
-            now = self._frozen_logprobs(self.policy, part.tokens)
+            now = self._compute_logprobs(self.policy, part.tokens)
             old = now if part.old is None else part.old
             part = replace(part, picked=pick_covariant(now, old, part.advantages, part.mask, self.loss))
         stats = [self._backward(part.pick(piece), weights[piece]) for piece in pieces]
@@ -243,13 +243,13 @@ def _weights(policy: Policy) -> dict[str, Tensor]:
     return {name: parameter.detach().clone() for name, parameter in policy.model.named_parameters()}
 
 
-def _ended(batch: Batch) -> Tensor:
+def _mark_ended(batch: Batch) -> Tensor:
     """1 for responses that ended by themselves, 0 for those that the length limit cut (DAPO, arXiv:2503.14476)."""
     rows = batch.sampled.trajectories
     return torch.tensor([float(row.metadata.get("finish_reason") != "length") for row in rows])
 
 
-def _sampled_logprobs(batch: Batch, tokens: TokenBatch) -> Tensor:
+def _read_sampler_logprobs(batch: Batch, tokens: TokenBatch) -> Tensor:
     """What the sampler drew each token with, padded to the batch."""
     width = tokens.mask_B_T.shape[1]
     rows = [trajectory.tokens.logprobs if trajectory.tokens else None for trajectory in batch.sampled.trajectories]

@@ -132,7 +132,7 @@ class RewardAnalyzer:
 
     def analysis(self) -> RewardAnalysis:
         """What the samples so far say."""
-        failing = self._failing()
+        failing = self._find_failing()
         kinds = self._kinds()
         return RewardAnalysis(
             summary=self._summary.summary(),
@@ -152,7 +152,7 @@ class RewardAnalyzer:
         if what not in self._examples or reward < self._examples[what][0]:  # the worst shows a failure best
             self._examples[what] = (reward, _example(trajectory, output))
 
-    def _failing(self) -> list[bool]:
+    def _find_failing(self) -> list[bool]:
         if not self._rewards:
             return []
         middle = (min(self._rewards) + max(self._rewards)) / 2

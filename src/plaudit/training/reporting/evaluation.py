@@ -77,20 +77,20 @@ class HeldOut:
             return {}
         settings = self.config.eval
         drawn = self._score_samples(
-            sampler, settings.samples_per_prompt, self._sampling(step, settings.temperature), step
+            sampler, settings.samples_per_prompt, self._settings_for(step, settings.temperature), step
         )
         metrics = evaluate(drawn, settings.pass_at).metrics()
         if settings.greedy:
-            likeliest = evaluate(self._score_samples(sampler, 1, self._sampling(step, 0.0), step)).metrics("")
+            likeliest = evaluate(self._score_samples(sampler, 1, self._settings_for(step, 0.0), step)).metrics("")
             metrics["eval/greedy"] = likeliest.get("score", likeliest.get("reward", 0.0))
         return metrics
 
     def sample_responses(self, sampler: Sampler) -> list[str]:
         """The likeliest responses to the first prompts, to be shown."""
         rows = self.prompts[: self.config.logging.samples]
-        return sampler.sample(rows, 1, settings=self._sampling(0, 0.0)).texts if rows else []
+        return sampler.sample(rows, 1, settings=self._settings_for(0, 0.0)).texts if rows else []
 
-    def _sampling(self, step: int, temperature: float) -> SamplingSettings:
+    def _settings_for(self, step: int, temperature: float) -> SamplingSettings:
         """The policy as it is is evaluated: nothing is cut or penalised."""
         seed = derive_seed(self.config.seed, "eval", step)
         return SamplingSettings(self.settings.max_new_tokens, temperature, stop=self.settings.stop, seed=seed)

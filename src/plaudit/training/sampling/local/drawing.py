@@ -1,5 +1,5 @@
-"""Draw tokens from logits: repetition penalty, temperature, top-k, top-p, min-p, as in Hugging Face `generate`; then one
-draw per row.
+"""Draw tokens from logits: repetition penalty, temperature, top-k, top-p and min-p as in Hugging Face `generate`, then
+one draw per row.
 
 A draw needs one random number. `generate` takes one for every token of the vocabulary, 15 % of the time of sampling; so
 the same seed gives other tokens there, from the same distribution.
