@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from plaudit import RewardOutput, reward
 from plaudit.training import load_config
 from plaudit.training.config.schema import RunConfig
 
@@ -19,6 +20,13 @@ SMALL = (
     "eval.pass_at=[1,2]",
     "checkpoint.every=2",
 )
+
+
+@reward
+def varied(response: str) -> RewardOutput:
+    """Differs within nearly any group, so that there is something to learn from a handful of samples."""
+    share = len(set(response)) / 10
+    return RewardOutput(share + len(response) / 100, score=min(1.0, share))
 
 
 def small(folder: Path, *overrides: str) -> RunConfig:

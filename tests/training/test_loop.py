@@ -15,7 +15,7 @@ from plaudit.training.batches.unscored import UnscoredBatches
 from plaudit.training.config.reading import load_config
 from plaudit.training.engines.engine import NoProgress
 from plaudit.training.reporting.logs import RunName, WandbWriter
-from tests.training.runs import curves, metrics, rollouts, small
+from tests.training.runs import curves, metrics, rollouts, small, varied
 
 
 @pytest.fixture(scope="module")
@@ -87,19 +87,12 @@ def test_the_same_seed_gives_the_same_curves_and_another_gives_others(trained, t
     ids=["filter", "kl in loss", "kl in reward", "minibatches", "gspo", "async", "lora"],
 )
 def test_options_of_the_config_train(tmp_path, options):
-    train(small(tmp_path / "run", "steps=3", *options))
+    quick = ("steps=2", "training.reward_backend=inline", "eval.prompts=2", "logging.samples=0")
+    train(small(tmp_path / "run", *quick, *options), reward=varied)
     rows = metrics(tmp_path / "run")[1:]
-    assert len(rows) == 3
+    assert len(rows) == 2
     assert all(math.isfinite(value) for row in rows for value in row.values())
     assert any(row.get("grad_norm", 0.0) > 0 for row in rows)
-
-
-def test_gradient_accumulation_changes_nothing_but_memory(tmp_path):
-    train(small(tmp_path / "whole", "steps=2"))
-    train(small(tmp_path / "pieces", "steps=2", "training.gradient_accumulation=4"))
-    [whole, pieces] = [metrics(tmp_path / name)[2] for name in ("whole", "pieces")]
-    assert pieces["grad_norm"] == pytest.approx(whole["grad_norm"], rel=1e-4)
-    assert pieces["loss"] == pytest.approx(whole["loss"], abs=1e-6)
 
 
 def test_filtering_leaves_groups_out_and_fills_up(tmp_path):

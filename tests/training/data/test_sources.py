@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plaudit.errors import DataError
+from plaudit.errors import DataError, InvalidSettings
 from plaudit.training.data.prompts import Prompts
-from plaudit.training.data.sources import keep_fitting, read_prompts
-from plaudit.training.data.templates import PromptTemplate
+from plaudit.training.data.sources import keep_fitting, read_demonstrations, read_prompts
+from plaudit.training.data.templates import PromptTemplate, set_template_arguments
 from plaudit.training.model.tiny import character_tokenizer
 
 ROWS = [{"question": "1+1", "answer": "2", "level": "easy"}, {"question": "2+{2}", "answer": "4", "level": "hard"}]
@@ -236,3 +236,47 @@ def test_without_repetitions_the_split_is_a_shuffle():
     random.Random(7).shuffle(shuffled := list(numbers))
     kept, apart = Prompts.of(numbers).split(10, seed=7)
     assert (kept.prompts, apart.prompts) == (shuffled[:20], shuffled[20:])
+
+
+def test_demonstrations_are_read_with_their_responses_and_the_template(tmp_path):
+    shown = tmp_path / "shown.jsonl"
+    chat = {"messages": [{"role": "user", "content": "1+1"}, {"role": "assistant", "content": "2"}]}
+    shown.write_text(json.dumps({"question": "1+1", "response": "2"}) + "\n")
+    [row] = read_demonstrations(shown, template=PromptTemplate("{question}="))
+    assert (row.prompt, row.response) == ("1+1=", "2")
+    shown.write_text(json.dumps(chat) + "\n")
+    [row] = read_demonstrations(shown)
+    assert (row.prompt, row.response) == ([{"role": "user", "content": "1+1"}], "2")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [('{"prompt": "a", "response": " "}\n', "shown.jsonl:1: the response is empty"),
+     ('{"prompt": "a"}\n', "shown.jsonl:1: .*response"), ("", "holds no demonstrations")],
+)  # fmt: skip
+def test_a_demonstration_without_a_response_is_named(tmp_path, text, words):
+    shown = tmp_path / "shown.jsonl"
+    shown.write_text(text)
+    with pytest.raises(DataError, match=words):
+        read_demonstrations(shown)
+
+
+def test_arguments_become_part_of_the_chat_template():
+    tokenizer = character_tokenizer()
+    tokenizer.chat_template = "{{ messages[0].content }}{% if think is defined and not think %}-{{ who }}{% endif %}"
+    set_template_arguments(tokenizer, {"think": False, "who": 'it\'s "me"', "more": [1, None, {"a": True}]})
+    said = tokenizer.apply_chat_template([{"role": "user", "content": "hi"}], tokenize=False)
+    assert said == 'hi-it\'s "me"'
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [({"a b": 1}, "cannot be the name"), ({"a": object()}, "no plain value"), ({"a": float("nan")}, "no plain value")],
+)
+def test_arguments_that_a_template_cannot_be_told_are_refused(arguments, words):
+    tokenizer = character_tokenizer()
+    with pytest.raises(InvalidSettings, match="has no chat template"):
+        set_template_arguments(tokenizer, {"a": 1})
+    tokenizer.chat_template = "x"
+    with pytest.raises(InvalidSettings, match=words):
+        set_template_arguments(tokenizer, arguments)

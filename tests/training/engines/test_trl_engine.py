@@ -26,7 +26,7 @@ from plaudit.training.engines.trl_arguments import (
     check_trl_can,
     trl_arguments,
 )
-from tests.training.runs import curves, metrics, rollouts, small
+from tests.training.runs import curves, metrics, rollouts, small, varied
 
 ONE = Shape(processes=1, max_new_tokens=6)
 
@@ -181,12 +181,6 @@ def test_a_stopped_run_is_resumed_to_the_numbers_of_an_uninterrupted_one(run, tm
     assert resumed.after == run.after
     assert curves(tmp_path / "run") == curves(run.folder.path)
     assert rollouts(tmp_path / "run") == rollouts(run.folder.path)
-
-
-@reward
-def varied(response: str) -> float:
-    """Differs within any group, so that every step has a gradient."""
-    return len(set(response)) / 10 + len(response) / 100
 
 
 class CountsWarmStarts(NoProgress):

@@ -24,7 +24,7 @@ OPTIONS = {
     "moving reference": ["loss.kl_beta=0.5", "loss.reference_every=2", "loss.reference_mix=0.6"],
     "adaptive entropy": ["loss.entropy_target=9", "loss.entropy_step=0.3"],
     "clip-cov": ["loss.name=clip_cov", "loss.covariance_share=0.2", "loss.covariance_bounds=[0.01,9]"],
-    "kl-cov": ["loss.name=kl_cov", "loss.covariance_share=0.2", "training.updates_per_batch=2"],
+    "kl-cov": ["loss.name=kl_cov", "loss.covariance_share=0.2", "training.updates_per_batch=2", "optimizer.lr=1e-5"],
     "demonstrations": ["loss.sft_weight=0.5", "loss.sft_batch=7"],
     "critic": ["advantage=gae"],
     "remax": ["advantage=remax"],

@@ -95,17 +95,17 @@ def test_a_call_to_generate_itself_finds_the_same_likeliest_tokens(warm_policy):
 
 def test_a_penalty_on_repetitions_is_that_of_generate(warm_policy):
     """Prompts of one length: transformers would penalise the padding of shorter ones."""
-    encoded = warm_policy.tokenizer(["4321=", "9876="], return_tensors="pt")
+    encoded = warm_policy.tokenizer(["1111=", "7733="], return_tensors="pt")
     found = warm_policy.model.generate(
         input_ids=encoded["input_ids"], attention_mask=encoded["attention_mask"], do_sample=False, max_new_tokens=6,
-        repetition_penalty=1.6,
+        repetition_penalty=4.0,
     )  # fmt: skip
     theirs = warm_policy.tokenizer.batch_decode(found[:, 5:], skip_special_tokens=True)
-    settings = SamplingSettings(max_new_tokens=6, temperature=0, repetition_penalty=1.6)
-    ours = warm_policy.sampler().sample(["4321=", "9876="], settings=settings).texts
+    settings = SamplingSettings(max_new_tokens=6, temperature=0, repetition_penalty=4.0)
+    ours = warm_policy.sampler().sample(["1111=", "7733="], settings=settings).texts
     assert ours == theirs
     plain = SamplingSettings(max_new_tokens=6, temperature=0)
-    assert ours != warm_policy.sampler().sample(["4321=", "9876="], settings=plain).texts
+    assert ours != warm_policy.sampler().sample(["1111=", "7733="], settings=plain).texts
 
 
 def test_log_probabilities_of_penalised_draws_stay_the_models_own(warm_policy):
