@@ -70,7 +70,7 @@ def read_demonstrations(
     for name, raw in _rows_of(Path(path), split):
         try:
             made = {"prompt": ""} if template.text is not None and not _has_prompt(raw, mapping) else {}
-            found = mapping.renamed({**raw, **made})
+            found = mapping.rename({**raw, **made})
             row = Trajectory.from_dict({**found, "prompt": template.fill(raw, found["prompt"])})
         except PlauditError as error:
             raise DataError(f"{name}: {error}") from None
