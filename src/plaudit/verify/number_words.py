@@ -3,6 +3,8 @@
 import re
 from fractions import Fraction
 
+from plaudit.verify.patterns import compile_late
+
 __all__ = ["find_number_words", "parse_number_words"]
 
 _SMALL = [
@@ -32,7 +34,7 @@ _VALUES = {word: value for value, word in enumerate(_SMALL)} | {word: 10 * (k + 
 _VALUES["dozen"] = 12
 _SCALES = {"hundred": 100, "thousand": 1000, "million": 10**6}
 _WORD = rf"(?:{'|'.join((*_VALUES, *_SCALES))})"
-_RUN = re.compile(rf"\b{_WORD}(?:[\s-]+(?:and\s+)?{_WORD})*\b", re.IGNORECASE)
+_RUN = compile_late(rf"\b{_WORD}(?:[\s-]+(?:and\s+)?{_WORD})*\b", re.IGNORECASE)
 _PARTS = {
     "half": 2,
     "halve": 2,
@@ -44,10 +46,10 @@ _PARTS = {
     "eighth": 8,
     "tenth": 10,
 }
-_PART = re.compile(rf"(?:(?P<above>{_WORD}|a|an)[\s-]+)?(?P<part>{'|'.join(_PARTS)})s?\b", re.IGNORECASE)
-_SIGNED = re.compile(r"(?P<sign>minus\s|negative\s)?\s*(?P<words>.*)", re.IGNORECASE | re.DOTALL)
-_MINUS = re.compile(r"\b(?:minus|negative)\s+$", re.IGNORECASE)
-_SPLIT = re.compile(r"[\s-]+")
+_PART = compile_late(rf"(?:(?P<above>{_WORD}|a|an)[\s-]+)?(?P<part>{'|'.join(_PARTS)})s?\b", re.IGNORECASE)
+_SIGNED = compile_late(r"(?P<sign>minus\s|negative\s)?\s*(?P<words>.*)", re.IGNORECASE | re.DOTALL)
+_MINUS = compile_late(r"\b(?:minus|negative)\s+$", re.IGNORECASE)
+_SPLIT = compile_late(r"[\s-]+")
 LONGEST = 300  # characters of a text in which words count as numbers
 
 

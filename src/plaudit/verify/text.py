@@ -4,26 +4,27 @@ Only words that a reader sees count: a word needs a letter or a digit, and chara
 are dropped first, so padding is never length.
 """
 
-import re
 import unicodedata
 from collections.abc import Sequence
+
+from plaudit.verify.patterns import compile_late
 
 __all__ = ["bare_words", "ngrams", "normalize_text", "sentences", "remove_invisible", "words"]
 
 # Format characters, and the fillers that Unicode calls letters or symbols but that print nothing.
-_WITHOUT_INK = re.compile(
+_WITHOUT_INK = compile_late(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]+"
 )
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # scripts that put no spaces between words
-_WORD = re.compile(f"[{_UNSPACED}]|[^\\s{_UNSPACED}]+")
-_LETTER_OR_DIGIT = re.compile(r"[^\W_]")
-_SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|(?<=[。！？])|\n+")
-_BARE_WORD = re.compile(f"[{_UNSPACED}]|[^\\W_{_UNSPACED}](?:[^\\s{_UNSPACED}]*[^\\W_{_UNSPACED}])?")
-_SPACE = re.compile(r"\s+")
-_LEADING = re.compile(r"[\s*_`~#>\"'“”‘’«»]+")
+_WORD = compile_late(f"[{_UNSPACED}]|[^\\s{_UNSPACED}]+")
+_LETTER_OR_DIGIT = compile_late(r"[^\W_]")
+_SENTENCE_END = compile_late(r"(?<=[.!?。！？])\s+|(?<=[。！？])|\n+")
+_BARE_WORD = compile_late(f"[{_UNSPACED}]|[^\\W_{_UNSPACED}](?:[^\\s{_UNSPACED}]*[^\\W_{_UNSPACED}])?")
+_SPACE = compile_late(r"\s+")
+_LEADING = compile_late(r"[\s*_`~#>\"'“”‘’«»]+")
 _QUOTES_AND_STOPS = " \t\n*_`~\"'“”‘’«».,;:?"
-_ONE_WORD_IN_BRACKETS = re.compile(r"[(\[{](\w+)[)\]}]")
+_ONE_WORD_IN_BRACKETS = compile_late(r"[(\[{](\w+)[)\]}]")
 _MATH_MARKS = (("$$", "$$"), ("$", "$"), ("\\(", "\\)"), ("\\[", "\\]"))
 
 

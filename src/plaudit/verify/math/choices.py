@@ -2,25 +2,27 @@ r"""Multiple choice: the options that a prompt lists, and answers that name one 
 
 import re
 
+from plaudit.verify.patterns import compile_late
+
 __all__ = ["find_letter", "find_options", "same_choice"]
 
-_OPTION = re.compile(
+_OPTION = compile_late(
     r"(?:^|(?<=[\s$])|(?<=quad))(?:\\+textbf\s?\{\s?|\*\*|\\+(?:text|mathrm)\s?\{)?[(（]?(?P<letter>[A-J])(?:[)）]|[.:、．](?=\s|\$|\d))"
     r"[}*]{0,2}(?:\\+[ ,;:!]|\\+q?quad|[\s~:])*",
     re.MULTILINE,
 )
-_LETTER = re.compile(
+_LETTER = compile_late(
     r"\W*(?:\\+(?:text|textbf|mathrm|mathbf|boldsymbol)\s?\{)?\W*(?:(?:option|choice|answer)\s+)?[(（]?([A-Ja-j])\s*"
     r"(?:[)）.:、}\s*$]+|$)",
     re.IGNORECASE,
 )
-_END = re.compile(r"(?:\\+q?quad|\\\\|[\s,;$~])+$")
+_END = compile_late(r"(?:\\+q?quad|\\\\|[\s,;$~])+$")
 _LETTERS = "ABCDEFGHIJ"
 _LONGEST_PROMPT = 20_000
-_LETTER_WITH_TEXT = re.compile(
+_LETTER_WITH_TEXT = compile_late(
     r"(?:\\text\s?\{\s?)?(?:(?:[Oo]ption|[Cc]hoice)\s)?\(?\s?([A-Ja-j])\s?(?:(?:[).:]|\\?\})\s?\}?(.*)|)", re.DOTALL
 )
-_LETTER_ALONE = re.compile(r"(?:\\text\s?\{\s?)?(?:(?:[Oo]ption|[Cc]hoice)\s)?\(?\s?([A-Ja-j])\s?[).:]?\s?\}?\s?\)?")
+_LETTER_ALONE = compile_late(r"(?:\\text\s?\{\s?)?(?:(?:[Oo]ption|[Cc]hoice)\s)?\(?\s?([A-Ja-j])\s?[).:]?\s?\}?\s?\)?")
 
 
 def find_options(prompt: str) -> dict[str, str]:

@@ -18,10 +18,11 @@ from plaudit.verify.math.parsing.parser import parse
 from plaudit.verify.math.parsing.tree import Node, Op, operations
 from plaudit.verify.math.policy import MathPolicy
 from plaudit.verify.number_words import find_number_words, parse_number_words
+from plaudit.verify.patterns import compile_late
 
 __all__ = ["Decision", "clear_cache", "decide", "quote"]
 
-_PLAIN = re.compile(
+_PLAIN = compile_late(
     r"(?P<sign>[-+]?) ?(?:(?P<number>(?:[1-9]\d{0,2}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)"
     r"|(?P<whole>\d*)\\[dt]?frac ?(?:\{ ?(?P<above>\d+) ?\} ?\{ ?(?P<below>\d+) ?\}|(?P<one>\d) ?(?P<other>\d))"
     r"|(?P<over>\d+) ?/ ?(?P<under>\d+))"
@@ -29,13 +30,13 @@ _PLAIN = re.compile(
 MAX_PLAIN = 400  # digits of a number that is read without further ado
 MAX_TEXT = 100_000
 MAX_CACHED = 200  # characters of an expression that is kept as a tree
-_DECIMAL_COMMA = re.compile(r"[^\d,]*(-?\d+),(\d+)(?!\d)[^\d,]*")
-_TEXT_COMMAND = re.compile(r"\\(?:text|mathrm)\s?\{([^{}]*)\}")
-_UNSURE = re.compile(
+_DECIMAL_COMMA = compile_late(r"[^\d,]*(-?\d+),(\d+)(?!\d)[^\d,]*")
+_TEXT_COMMAND = compile_late(r"\\(?:text|mathrm)\s?\{([^{}]*)\}")
+_UNSURE = compile_late(
     r"n['’]t\b|\b(?:not?|never|nor|or|than|least|most|maybe|perhaps|but|except|wrong)\b", re.IGNORECASE
 )
-_RESTATED = re.compile(r"([^()]+) \(([^()]+)\)")  # "seven (7)" says one thing twice
-_DIGIT = re.compile(r"\d")
+_RESTATED = compile_late(r"([^()]+) \(([^()]+)\)")  # "seven (7)" says one thing twice
+_DIGIT = compile_late(r"\d")
 _SAYING = {Op.WORD, Op.UNIT}
 _AMOUNTS = (Op.NUMBER, Op.UNIT, Op.PERCENT)
 _AROUND = " \n"  # not tabs: one may be the rest of an eaten \text

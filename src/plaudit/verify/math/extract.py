@@ -28,6 +28,7 @@ from plaudit.verify.math.extraction.rivals import Rival, find_hedges, find_rival
 from plaudit.verify.math.extraction.unmarked import find_unmarked_answer, is_bare
 from plaudit.verify.math.policy import MathPolicy
 from plaudit.verify.numbers import NUMBER, find_numbers, without_calculator_marks
+from plaudit.verify.patterns import compile_late
 from plaudit.verify.tags import without_thinking
 from plaudit.verify.text import remove_invisible
 
@@ -127,16 +128,16 @@ def read_response(response: str, policy: MathPolicy) -> str:
 MAX_TOGETHER = 10  # marks that may be one answer together
 NEAR = 400  # characters before an answer in which another in words contradicts it
 _SIGNS = {Source.BOXED: "box", Source.TAG: "</", Source.HASHES: "####"}
-_ANSWER_TAG = re.compile(r"<(/?)answer>", re.IGNORECASE)
-_PLAIN_ANSWER = re.compile(r"answers?\**\s*(?:is|are|was|:|=)", re.IGNORECASE)
-_THINK_TAG = re.compile(r"</?think(?:ing)?>", re.IGNORECASE)
+_ANSWER_TAG = compile_late(r"<(/?)answer>", re.IGNORECASE)
+_PLAIN_ANSWER = compile_late(r"answers?\**\s*(?:is|are|was|:|=)", re.IGNORECASE)
+_THINK_TAG = compile_late(r"</?think(?:ing)?>", re.IGNORECASE)
 # A number alone, or the last line: anything else behind four hashes is a heading.
-_HASHES = re.compile(rf"(?:^|(?<=\s))####[ \t]*({NUMBER}(?=\s*$)|\S[^\n]*(?=\s*\Z))", re.MULTILINE)
-_MONEY = re.compile(r"(?<!\\)\$\s?-?[\d.]")
-_DIGIT = re.compile(r"\d")
-_INK = re.compile(r"[^\W_]|[∞∅√]")
+_HASHES = compile_late(rf"(?:^|(?<=\s))####[ \t]*({NUMBER}(?=\s*$)|\S[^\n]*(?=\s*\Z))", re.MULTILINE)
+_MONEY = compile_late(r"(?<!\\)\$\s?-?[\d.]")
+_DIGIT = compile_late(r"\d")
+_INK = compile_late(r"[^\W_]|[∞∅√]")
 _DRESSING = " \t\r\n*_`"
-_PLAIN_NUMBER = re.compile(r"-?\d[\d.,/]*")
+_PLAIN_NUMBER = compile_late(r"-?\d[\d.,/]*")
 
 
 def _find_tags(text: str) -> list[Mark]:

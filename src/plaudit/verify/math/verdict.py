@@ -4,7 +4,6 @@ An answer counts only when the response commits to it: one that is hedged, denie
 even where it says the truth. A ground truth that cannot be read is nobody's wrong answer, and the status says so.
 """
 
-import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -25,6 +24,7 @@ from plaudit.verify.math.extraction.marks import Source
 from plaudit.verify.math.extraction.rivals import Rival
 from plaudit.verify.math.extraction.unmarked import is_bare
 from plaudit.verify.math.policy import MathPolicy
+from plaudit.verify.patterns import compile_late
 from plaudit.verify.text import normalize_text
 
 __all__ = ["MathVerdict", "VerdictStatus", "find_committed_answer", "verify_math"]
@@ -102,11 +102,11 @@ def find_committed_answer(response: str, policy: MathPolicy = DEFAULT) -> Extrac
 
 
 _EXPLICIT = {Source.BOXED, Source.TAG, Source.HASHES}
-_DIGIT = re.compile(r"\d")
-_STATING = re.compile(
+_DIGIT = compile_late(r"\d")
+_STATING = compile_late(
     r"^[^\W\d_]{2,}[^\d]*\b(?:has|have|had|will|can|needs?|takes?|costs?|gets?|made|left|sold|spent|[^\W\d_]{3,}ed)\b"
 )  # a subject and its verb before any number
-_MATHEMATICAL = re.compile(r"[\d\\=+^∞∅π√(]|\b(?:arc|a)?(?:sin|cos|tan|ln|log|sqrt)")
+_MATHEMATICAL = compile_late(r"[\d\\=+^∞∅π√(]|\b(?:arc|a)?(?:sin|cos|tan|ln|log|sqrt)")
 
 
 def _decision(truth: str, answer: str, policy: MathPolicy, prompt: str | None) -> Decision:

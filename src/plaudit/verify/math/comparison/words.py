@@ -6,15 +6,17 @@ Letters in a formula are no words: "2a" is not "2", and "2R" is not "2r".
 import re
 import unicodedata
 
+from plaudit.verify.patterns import compile_late
+
 __all__ = ["same_words"]
 
-_MARKUP = re.compile(r"\\(?:text|mathrm|mathbf)\s?\{([^{}]*)\}|(?<!\\)[{}$]")
-_PIECE = re.compile(r"[^\W_]+(?:['-][^\W_]+)*|[^\s.,;:!?\"'*`]")
+_MARKUP = compile_late(r"\\(?:text|mathrm|mathbf)\s?\{([^{}]*)\}|(?<!\\)[{}$]")
+_PIECE = compile_late(r"[^\W_]+(?:['-][^\W_]+)*|[^\s.,;:!?\"'*`]")
 _EMPTY = {"the", "a", "an", "is", "are", "it", "answer", "so", "therefore", "thus", "hence"}
 _SYNONYMS = {"true": "yes", "false": "no", "correct": "yes", "incorrect": "no", "ja": "yes", "nein": "no"}
 _LONGEST_SENTENCE = 200
-_COPULA = re.compile(r"\b(?:is|are|was|were|will be)\s", re.IGNORECASE)
-_OPENING = re.compile(r"\W*(?:\\text\s?\{\s?)?(yes|no|true|false)[,.;:]\s", re.IGNORECASE)
+_COPULA = compile_late(r"\b(?:is|are|was|were|will be)\s", re.IGNORECASE)
+_OPENING = compile_late(r"\W*(?:\\text\s?\{\s?)?(yes|no|true|false)[,.;:]\s", re.IGNORECASE)
 _VERDICTS = (["yes"], ["no"])
 _LONG_PLURAL = 5  # letters of a word that may be a plural
 _LONG = 3  # letters that make a word rather than a product

@@ -9,25 +9,28 @@ from collections import deque
 from collections.abc import Iterator
 
 from plaudit.verify.math.extraction.marks import MAX_MARKS, Mark, Source
+from plaudit.verify.patterns import compile_late
 
 __all__ = ["find_boxes"]
 
-_TOKEN = re.compile(r"\\+(?:boxed|fbox)[ \t]?(?:\{|(?P<bare>-?\d[\d.,]*\d|-?\w))|\\.|[{}]", re.DOTALL)
+_TOKEN = compile_late(r"\\+(?:boxed|fbox)[ \t]?(?:\{|(?P<bare>-?\d[\d.,]*\d|-?\w))|\\.|[{}]", re.DOTALL)
 # One box with braces at most two deep inside it, which is what responses have; anything else is read token by token.
-_ONLY_BOX = re.compile(
+_ONLY_BOX = compile_late(
     r"\\++boxed[ \t]?\{((?:[^{}\\]++|\\.|\{(?:[^{}\\]++|\\.|\{(?:[^{}\\]++|\\.)*+\})*+\})*+)\}", re.DOTALL
 )
-_BLANK = re.compile(r"\\+[hv]?phantom\s?\{[^{}]*\}|\\+[a-zA-Z]*space\s?\{[^{}]*\}|\\+(?:q?quad|_|[,;:! ])|[\s_?.…~{}$]")
-_MAYBE_BLANK = re.compile("phantom|space|quad")
-_INK = re.compile(r"[^\W_]|[∞∅√]")
-_JOINT = re.compile(
+_BLANK = compile_late(
+    r"\\+[hv]?phantom\s?\{[^{}]*\}|\\+[a-zA-Z]*space\s?\{[^{}]*\}|\\+(?:q?quad|_|[,;:! ])|[\s_?.…~{}$]"
+)
+_MAYBE_BLANK = compile_late("phantom|space|quad")
+_INK = compile_late(r"[^\W_]|[∞∅√]")
+_JOINT = compile_late(
     r"(?:[\s,;.$&~+*、，；]|\\+[,;:! ()\[\]]|\\+q?quad(?![a-z])|\\+(?:text|mbox|mathrm)\s?\{\s*(?:and|or|,)?\s*\}"
     r"|\b(?:and|or|und|oder|et|ou|y|o)\b|和|或|与|及){0,40}"
 )
 _LONGEST_JOINT = 80
-_WITHIN = re.compile(r"\\(?:sqrt|[dt]?frac)\s?\{\s?$")
-_NEGATIVE = re.compile(r"(?:=|\$|\\\(|\\\[)\s*-\s?$|^-$")
-_BEHIND = re.compile(
+_WITHIN = compile_late(r"\\(?:sqrt|[dt]?frac)\s?\{\s?$")
+_NEGATIVE = compile_late(r"(?:=|\$|\\\(|\\\[)\s*-\s?$|^-$")
+_BEHIND = compile_late(
     r"[ \t]?(?:\^(?!\s?\{?\s?\\circ)|\\(?:times|cdot|sqrt|[dt]?frac|pi|div)(?![a-zA-Z])|[-+*/](?=[ \t]?[\d\\(]))"
     r"(?:[^\n$.,;=]|\.(?=\d)){1,60}?(?=\s*(?:\$|\\\)|\\\]|[.,;=\n]|$))"
 )

@@ -7,13 +7,14 @@ and counts, however shy the words around it.
 import re
 
 from plaudit.verify.math.extraction.marks import Mark
+from plaudit.verify.patterns import compile_late
 
 __all__ = ["is_guessed"]
 
 AROUND = 250  # characters before and after a number in which its author may disown it
 _ABLE = r"(?:can\s?not|can['’]t|could\s?n['’]t|could not|(?:am|was|is|are) (?:unable|not able) to)"
 _FIND_OUT = r"(?:solve|determine|answer|find|tell|compute|calculate|figure|help|say|know|work|do)"
-_DISOWNED = re.compile(
+_DISOWNED = compile_late(
     rf"\bI\s+(?:\w+ly\s+|just\s+)?(?:{_ABLE}\s+(?:\w+\s+)?{_FIND_OUT}|(?:do not|don['’]t) (?:know|understand|have)"
     r"|g[ia]ve up|refuse|doubt|need more)\b"
     r"|\bno (?:idea|clue)\b|\bnot enough information\b"

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from plaudit.verify.math.extraction.marks import Mark
 from plaudit.verify.numbers import Number
+from plaudit.verify.patterns import compile_late
 
 __all__ = [
     "CUES",
@@ -63,7 +64,7 @@ _IS = r"(?:is|was|are|were|would be|seems|looks|est|ist|es)"
 
 
 def _cue(name: str, where: str, pattern: str) -> Cue:
-    return Cue(name, where, re.compile(pattern, re.IGNORECASE))
+    return Cue(name, where, compile_late(pattern, re.IGNORECASE))
 
 
 CUES: tuple[Cue, ...] = (
@@ -122,20 +123,20 @@ _BEFORE = tuple(cue.pattern for cue in CUES if cue.where == "before")
 _INSIDE = tuple(cue.pattern for cue in CUES if cue.where == "inside")
 _AFTER = tuple(cue.pattern for cue in CUES if cue.where == "after")
 
-_SECOND_THOUGHT = re.compile(
+_SECOND_THOUGHT = compile_late(
     r"\b(?:wait|actually|oops|sorry|correction|correcting|corrected|i mean|on second thought|on reflection"
     r"|thinking again|hold on|(?:edit|update)(?=:)|hmm+|no(?=[,.]|\s*$)|nope|(?:just )?(?:kidding|joking)|warte"
     r"|moment|attends|en fait|espera|perdón)\b|等等|不对|等一下",
     re.IGNORECASE,
 )
-_TAKEN_BACK = re.compile(
+_TAKEN_BACK = compile_late(
     r"\b(?:scratch that|i was wrong|i am lying|i lied|the opposite is true|i made (?:a mistake|an error)"
     r"|ignore (?:that|this)|(?:just )?(?:kidding|joking)"
     r"|(?:that|this|it|which|they|my answer|the answer|the above)(?:['’]s| is| are| was| were| seems| must be)?"
     rf"(?: \w+ly| a| an)? (?:{_WRONG}|not (?:right|correct|true)\b|n['’]t (?:right|correct|true)\b))|\W*\bno\b\s*[.!]",
     re.IGNORECASE,
 )
-_RESTATED = re.compile(r"\b(?:it|answer|that|this)(?:['’]s| is| should| must)\b", re.IGNORECASE)
+_RESTATED = compile_late(r"\b(?:it|answer|that|this)(?:['’]s| is| should| must)\b", re.IGNORECASE)
 # Searching for plain words is many times faster than the patterns, and mostly says that there is nothing to look for.
 _WORDS = """
     not never nor neither nobody no cannot kein keine nicht pas wrong false incorrect untrue impossible mistaken mistake
@@ -169,11 +170,11 @@ _THOUGHT_CUES = (
     "perdón", "等", "不对",
 )  # fmt: skip
 # "You may think it is 15, but it is 14"; in "nothing but 14" the word denies.
-_CLAUSE_START = re.compile(
+_CLAUSE_START = compile_late(
     r"[.!?](?=\s|$)|[。！？\n]|(?<!nothing)(?<!anything)(?<!everything)(?<!\ball)(?<!number)(?<!value),?\s+but\b",
     re.IGNORECASE,
 )
-_DIGIT = re.compile(r"\d")
+_DIGIT = compile_late(r"\d")
 _BACK_WINDOW = 400
 
 

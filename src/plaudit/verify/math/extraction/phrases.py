@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from plaudit.verify.math.extraction.formulas import end_of_statement, find_formulas, without_formulas
 from plaudit.verify.math.extraction.marks import Mark, Source, find_last
+from plaudit.verify.patterns import compile_late
 
 __all__ = ["find_phrases"]
 
@@ -20,7 +21,7 @@ _DENIED = (
     r"|\b(?:might|may|could)\s+(?:\w+\s+)?be\b(?=\s+[-\d\\$])|\b(?:ist|lautet)\s+nicht\b|\bno\s+es\b|不是|并非|不为)"
 )
 _VERB = r"\b(?:is|are|was|be|equals|est|ist|lautet|beträgt|es)\b|(?:应该|应当|就)?[是为為]|等于"
-_PHRASE = re.compile(
+_PHRASE = compile_late(
     rf"{_NOUN}(?:[^\n.!?:;,=\d\\$()<>。：，]{{0,40}}?(?:{_DENIED}|[:：=]|\s[-–—]\s|{_VERB})"
     r"|[ \t*_]*(?=\$|\\+[(\[]|\\begin\{(?:equation|align|gather))|[ \t]?[*_]{1,2}[ \t]*\n"
     r"|(?<=final answer)[ \t]*\n|(?<=\# answer)[ \t]*\n)|故选[:：]?"
@@ -29,24 +30,24 @@ _PHRASE = re.compile(
     r"|\b(?:it|that|this)(?:['’]s| is| must be)\b(?=\s+(?:(?:option|choice)\s+)?\(?[A-J]\)?[.!]?\s*\Z)",
     re.IGNORECASE | re.MULTILINE,
 )
-_LABEL = re.compile(r"^[ \t*_#>]{0,8}A[ \t]?:", re.MULTILINE)
-_LEAD = re.compile(
+_LABEL = compile_late(r"^[ \t*_#>]{0,8}A[ \t]?:", re.MULTILINE)
+_LEAD = compile_late(
     r"(?:[\s:：=*_}\"'“]"
     r"|\b(?:therefore|thus|hence|then|simply|just|indeed|clearly|for sure|certainly|definitely|surely|exactly"
     r"|equal to|given by|approximately|approx\.?|about|roughly|around)\b[\s,:]*)*",
     re.IGNORECASE,
 )
-_CLAUSE_END = re.compile(
+_CLAUSE_END = compile_late(
     r"\s*(?:;|,(?:\s|$)|[，；]|\s[(]|\s[-–—]+\s"
     r"|\b(?:because|since|which|where|when|but|as|so|if|rather than|instead of|wait|actually"
     r"|car|weil|da|porque|因为)\b)",
     re.IGNORECASE,
 )
 # "The final answer is: the number of points is 19" says its answer behind the last verb.
-_COPULA = re.compile(
+_COPULA = compile_late(
     r".*(?:\b(?:is|are|was|equals|est|vaut|ist|lautet|beträgt|es)\b|[是为])[\s:：]*", re.IGNORECASE | re.DOTALL
 )
-_BRACKETED = re.compile(r"\{[^{}]*\}|(?:^|(?<=\W))[(\[](?!\s*[^\W\d_]{2}|[^()\[\]]*\s[^\W\d_]{3})[^()\[\]]*[)\]]")
+_BRACKETED = compile_late(r"\{[^{}]*\}|(?:^|(?<=\W))[(\[](?!\s*[^\W\d_]{2}|[^()\[\]]*\s[^\W\d_]{3})[^()\[\]]*[)\]]")
 _NOUNS = (
     "answer",
     "option",
@@ -71,7 +72,7 @@ _NOUNS = (
     "must be",
 )
 _PAIRED = {"}": ("}", "{"), ")": (")]", "(["), "]": (")]", "([")}  # `[2, 5)` is closed
-_DIGIT = re.compile(r"\d")
+_DIGIT = compile_late(r"\d")
 _LONGEST = 400
 
 
@@ -111,7 +112,7 @@ def _read_phrase(found: re.Match[str], text: str) -> Mark:
     end = clause.start() if clause else len(whole)
     copula = _COPULA.match(covered, 0, end)
     head = _cut_prose(_unquote(whole[copula.end() if copula and copula.end() < end else 0 : end]))
-    denied = found.re is _PHRASE and found["denied"] is not None
+    denied = found.groupdict().get("denied") is not None
     return Mark(head, Source.PHRASE, found.start(), start + end, whole=_unquote(whole), denied=denied)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from plaudit.verify.math.extraction.doubts import FOLLOWING, Rejection, find_second_thought
 from plaudit.verify.math.extraction.marks import Mark
 from plaudit.verify.numbers import NUMBER, Number, find_numbers
+from plaudit.verify.patterns import compile_late
 
 __all__ = ["ALTERNATIVES", "Rival", "find_hedges", "find_rivals"]
 
@@ -29,22 +30,24 @@ NEAR = 300  # characters after an answer in which another is called possible
 _CHOICE_WORD = (
     r"(?:\b(?:or|alternatively|maybe|perhaps|possibly|oder|vielleicht|ou|peut-être|o|quizás?)\b|或者?|也许|可能)"
 )
-_CHOICE = re.compile(_CHOICE_WORD, re.IGNORECASE)
-_OPENING_CHOICE = re.compile(rf"\W*{_CHOICE_WORD}", re.IGNORECASE)
-_CHOICE_OF_NUMBERS = re.compile(
+_CHOICE = compile_late(_CHOICE_WORD, re.IGNORECASE)
+_OPENING_CHOICE = compile_late(rf"\W*{_CHOICE_WORD}", re.IGNORECASE)
+_CHOICE_OF_NUMBERS = compile_late(
     rf"{NUMBER}[^.=]{{0,30}}?(?:\b(?:or|oder|ou|o|vs\.?|versus)\b|或)[^.=]{{0,30}}?{NUMBER}"
     rf"|\b(?:one|either|any) of\s+{NUMBER}",
     re.IGNORECASE,
 )
-_ROUGHLY = re.compile(r"\s*(?:about|approximately|approx|roughly|around|≈|\\approx|~|equivalently|in )", re.IGNORECASE)
-_NEXT_NUMBER = re.compile(
+_ROUGHLY = compile_late(
+    r"\s*(?:about|approximately|approx|roughly|around|≈|\\approx|~|equivalently|in )", re.IGNORECASE
+)
+_NEXT_NUMBER = compile_late(
     rf"\s*(?:,|/|\||-|to\b|and\b|&)\s*(?:(?!not\b)\w+\s)?({NUMBER})(?!\s*[-+*/=×\w])", re.IGNORECASE
 )
 _ALSO = (
     r"(?:(?:also|equally|just as|as|another|still|an?)\s+){0,3}(?:possible|likely|plausible|valid|good|answer|solution)"
 )
 ALTERNATIVES = tuple(
-    re.compile(pattern, re.IGNORECASE)
+    compile_late(pattern, re.IGNORECASE)
     for pattern in (
         rf"\b(?:could|may|might|can)\s+(?:\w+\s+){{0,2}}?be\s+({NUMBER})(?!\s+[^\W\d_]{{3}})",
         rf"({NUMBER})\s+(?:is|are|would be|seems?)\s+{_ALSO}\b",
@@ -56,8 +59,8 @@ _ALTERNATIVE_CUES = (
     "could", "may", "might", "can ", "possible", "likely", "plausible", "valid", "answer", "solution", "otherwise",
     "unless", "else", "if not", "again", "perhaps", "alternatively", " good",
 )  # fmt: skip
-_SENTENCE_END = re.compile(r"[.!?](?=\s|$)|[。！？\n]")
-_DIGIT = re.compile(r"\d")
+_SENTENCE_END = compile_late(r"[.!?](?=\s|$)|[。！？\n]")
+_DIGIT = compile_late(r"\d")
 
 
 def find_rivals(mark: Mark, text: str) -> list[Rival]:

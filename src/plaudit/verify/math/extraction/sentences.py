@@ -8,6 +8,7 @@ import re
 from typing import NamedTuple
 
 from plaudit.verify.numbers import Number
+from plaudit.verify.patterns import compile_late
 
 __all__ = ["EVIDENCE", "Evidence", "find_answer_number", "weigh_number"]
 
@@ -26,11 +27,11 @@ class Evidence(NamedTuple):
 
 
 def _before(name: str, weight: int, pattern: str) -> Evidence:
-    return Evidence(name, weight, before=re.compile(rf"(?:{pattern})[\s$€£*(]*$", re.IGNORECASE))
+    return Evidence(name, weight, before=compile_late(rf"(?:{pattern})[\s$€£*(]*$", re.IGNORECASE))
 
 
 def _after(name: str, weight: int, pattern: str) -> Evidence:
-    return Evidence(name, weight, after=re.compile(pattern, re.IGNORECASE))
+    return Evidence(name, weight, after=compile_late(pattern, re.IGNORECASE))
 
 
 _BE = r"(?:is|are|was|were|be|equals?|becomes?|makes?|totals?|gives?|est|sont|ist|sind|es|son)"

@@ -12,6 +12,7 @@ from plaudit.verify.math.extraction.sentences import find_answer_number
 from plaudit.verify.math.parsing.vocabulary import GREEK
 from plaudit.verify.math.policy import MathPolicy
 from plaudit.verify.numbers import NUMBER, Number, find_numbers
+from plaudit.verify.patterns import compile_late
 
 __all__ = ["MAX_EQUATIONS", "find_equated_numbers", "is_bare", "find_unmarked_answer"]
 
@@ -19,53 +20,53 @@ CLOSING = 20_000  # characters at the end of a response in which an unmarked ans
 MAX_EQUATIONS = 1000  # counted from the end of a text
 LONGEST_BARE = 3000
 
-_COMMAND = re.compile(r"\\+(?:text|mathrm|mbox|textbf|operatorname|begin|end)\s?\{[^{}]*\}|\\+[a-zA-Z]+")
-_WORD = re.compile(r"[^\W\d_]{3,}(?![\w.]*[(\[])")  # before a bracket stands the name of a function
+_COMMAND = compile_late(r"\\+(?:text|mathrm|mbox|textbf|operatorname|begin|end)\s?\{[^{}]*\}|\\+[a-zA-Z]+")
+_WORD = compile_late(r"[^\W\d_]{3,}(?![\w.]*[(\[])")  # before a bracket stands the name of a function
 _FUNCTIONS = frozenset({
     "sin", "cos", "tan", "cot", "sec", "csc", "log", "exp", "sqrt", "frac", "and", "mod", "gcd", "lcm", "max", "min",
     "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "sup", "inf", "infty", "infinity", "oder", "und", "for",
 })  # fmt: skip
 _KNOWN = _FUNCTIONS | GREEK.keys()
-_TELLING = re.compile(r"(?<![\\\w])(?:is|are|it|we|so|thus|hence|he|she)\b", re.IGNORECASE)
-_EMPTY_BOX = re.compile(r"\\+(?:boxed|fbox)\s?\{\s*\}")
-_LEADING = re.compile(
+_TELLING = compile_late(r"(?<![\\\w])(?:is|are|it|we|so|thus|hence|he|she)\b", re.IGNORECASE)
+_EMPTY_BOX = compile_late(r"\\+(?:boxed|fbox)\s?\{\s*\}")
+_LEADING = compile_late(
     r"(?:(?:so|thus|hence|therefore|then|that is|i\.e\.|we (?:get|have|find|obtain|see|conclude)(?: that)?"
     r"|it follows that|this (?:gives|means|yields)(?: that)?)\b[\s,:]*)+",
     re.IGNORECASE,
 )
-_LABEL = re.compile(
+_LABEL = compile_late(
     r"\b(?:(?:the|my|our|final|correct|end)\s)*[^\W\d_]{3,}(?:\s\d+)?\s?:(?=\s*[-\d\\$])",
     re.IGNORECASE,
 )
-_REFERENCE = re.compile(
+_REFERENCE = compile_late(
     r"\b(?:problem|question|exercise|chapter|section|figure|equation|step|example|table|confidence|difficulty"
     r"|certainty)s?\W{0,3}(?:number |level |no\.? |is )?$",
     re.IGNORECASE,
 )
-_FENCED = re.compile(r"```\w*\s*\n([^`]*)```")
-_OUTPUT = re.compile(r"```output\s+([^\n`]{1,100})\s+```")
-_BOLD = re.compile(r"(?<![\w)}\]])\*\*(?P<bold>[^*\n]{1,60})\*\*(?!\s*:)|\\textbf\s?\{(?P<latex>[^{}\n]{1,60})\}")
-_LABELLING = re.compile(r":\s*$|^(?:step|case|part|final|answer|solution|note|given|problem|method)\b", re.IGNORECASE)
-_DIGIT_OR_MATH = re.compile(r"[\d\\$=]|^\(?[A-Z]\)?$")
-_SENTENCE_END = re.compile(r"[.!?](?=\s|$)|\n")
-_EQUALS = re.compile(r"=|≈|\bequals\b|\bis equal to\b", re.IGNORECASE)
-_AFTER_OPERATOR = re.compile(r"[\w)\]}%]\s*(?:[-+/^×÷·]|\*|\\times|\\cdot)\s*$")
-_COMPARED = re.compile(r"[=<>≤≥≠]\s*\$?$")
-_RESULT = re.compile(rf"[^\w\n.+/^({{<>-]{{0,20}}?({NUMBER})(?!\s*(?:[-+/×÷·*]\s*[\d($\\]|\^|\\times|\\cdot))")
-_OPERATOR = re.compile(r"[-+*/^×÷]|\d[a-zA-Z](?![a-zA-Z])")
-_UNKNOWN = re.compile(r"(?<![a-zA-Z\\])[a-zA-Z](?![a-zA-Z'’])")
-_ROUGHLY = re.compile(r"\W*(?:which is |that is |or )?(?:approx|about|roughly|around|≈|\\approx|~)", re.IGNORECASE)
+_FENCED = compile_late(r"```\w*\s*\n([^`]*)```")
+_OUTPUT = compile_late(r"```output\s+([^\n`]{1,100})\s+```")
+_BOLD = compile_late(r"(?<![\w)}\]])\*\*(?P<bold>[^*\n]{1,60})\*\*(?!\s*:)|\\textbf\s?\{(?P<latex>[^{}\n]{1,60})\}")
+_LABELLING = compile_late(r":\s*$|^(?:step|case|part|final|answer|solution|note|given|problem|method)\b", re.IGNORECASE)
+_DIGIT_OR_MATH = compile_late(r"[\d\\$=]|^\(?[A-Z]\)?$")
+_SENTENCE_END = compile_late(r"[.!?](?=\s|$)|\n")
+_EQUALS = compile_late(r"=|≈|\bequals\b|\bis equal to\b", re.IGNORECASE)
+_AFTER_OPERATOR = compile_late(r"[\w)\]}%]\s*(?:[-+/^×÷·]|\*|\\times|\\cdot)\s*$")
+_COMPARED = compile_late(r"[=<>≤≥≠]\s*\$?$")
+_RESULT = compile_late(rf"[^\w\n.+/^({{<>-]{{0,20}}?({NUMBER})(?!\s*(?:[-+/×÷·*]\s*[\d($\\]|\^|\\times|\\cdot))")
+_OPERATOR = compile_late(r"[-+*/^×÷]|\d[a-zA-Z](?![a-zA-Z])")
+_UNKNOWN = compile_late(r"(?<![a-zA-Z\\])[a-zA-Z](?![a-zA-Z'’])")
+_ROUGHLY = compile_late(r"\W*(?:which is |that is |or )?(?:approx|about|roughly|around|≈|\\approx|~)", re.IGNORECASE)
 _SYMBOL = (
     r"(?:[-+−*/^=<>≤≥≠±√∛π∞∪∩°%()\[\]{},|!·×⋅²³⁴⁵¹⁰\d\s.]|(?<![a-zA-Z])[a-zA-Z](?![a-zA-Z])"
     r"|\b(?:and|or|sqrt|pi|sin|cos|tan|log|ln|exp)\b)"
 )
 # The words of a sentence up to its last verb of being, then signs and letters to its end, but for a unit.
-_SAID = re.compile(
+_SAID = compile_late(
     rf"[^=]*\b(?:is|are|was|equals|becomes|to|at)[:\s]+({_SYMBOL}++)"
     r"(?:\b(?:cm|mm|km|m|kg|g|units?|square units?)\b)?\W*$"
 )
-_MORE_THAN_A_NUMBER = re.compile(r"[(\[{√∛^=<>≤≥≠±π∞]|\d\s+(?:and|or)\s+[-\d]|\d\s?[a-zA-Z]\b|\b[a-zA-Z]\s?[-+*/]")
-_JOINT = re.compile(r"(?:\s|,|;|\b(?:and|or|und|oder|et|ou|y|o)\b|和|或|与|、)*")
+_MORE_THAN_A_NUMBER = compile_late(r"[(\[{√∛^=<>≤≥≠±π∞]|\d\s+(?:and|or)\s+[-\d]|\d\s?[a-zA-Z]\b|\b[a-zA-Z]\s?[-+*/]")
+_JOINT = compile_late(r"(?:\s|,|;|\b(?:and|or|und|oder|et|ou|y|o)\b|和|或|与|、)*")
 
 
 def find_unmarked_answer(text: str, policy: MathPolicy) -> Mark | None:

@@ -110,10 +110,11 @@ def _parse_side_by_side(left: Node, cursor: Cursor) -> Node:
     token = cursor.token
     if token.kind is Kind.NUMBER and left.op is Op.NUMBER:
         return _parse_two_numbers(left, cursor)
+    is_bare = token.kind is Kind.COMMAND and cursor.tokens[cursor.place - 1].kind is Kind.NUMBER  # no brackets
     right = factor(cursor)
     if right.op is Op.RELATION:  # a remark in brackets, "(k ∈ Z)"
         return left
-    if _is_proper(right) and right.leaf == "frac" and left.op is Op.NUMBER and left.leaf.isdigit():
+    if is_bare and _is_proper(right) and right.leaf == "frac" and left.op is Op.NUMBER and left.leaf.isdigit():
         return Node(Op.ADD, (left, right))
     return _join(left, "*", right)
 

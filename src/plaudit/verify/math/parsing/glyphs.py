@@ -1,7 +1,8 @@
 """Unicode as LaTeX: signs, Greek letters, raised and lowered digits, circled numbers, full-width forms."""
 
-import re
 import unicodedata
+
+from plaudit.verify.patterns import compile_late
 
 __all__ = ["replace_unicode"]
 
@@ -32,10 +33,10 @@ _GREEK = {
 _TABLE = str.maketrans(_SIGNS | {sign: f"\\{word} " for sign, word in _GREEK.items()})
 _RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ", "0123456789+-n", strict=True))
 _LOWERED = dict(zip("₀₁₂₃₄₅₆₇₈₉", "0123456789", strict=True))
-_RAISED_RUN = re.compile(f"[{''.join(_RAISED)}]+")
-_LOWERED_RUN = re.compile(f"[{''.join(_LOWERED)}]+")
-_CIRCLED = re.compile("[①-⑳]")
-_JOINING = re.compile(
+_RAISED_RUN = compile_late(f"[{''.join(_RAISED)}]+")
+_LOWERED_RUN = compile_late(f"[{''.join(_LOWERED)}]+")
+_CIRCLED = compile_late("[①-⑳]")
+_JOINING = compile_late(
     r"(?:或者|或|または|또는)|(?<=[\d\s)}$])(?:или|або|чи|lub|nebo|eller|veya)(?=[\s\d\\($-])"
     r"|(?P<both>和|与|及|と|그리고|(?<=[\d\s)}$])(?:и|і|та|ve|og|och)(?=[\s\d\\($-]))"
 )

@@ -6,62 +6,63 @@ Works on text, before anything is read; two texts that come out alike say the sa
 import re
 
 from plaudit.verify.math.parsing.glyphs import replace_unicode
+from plaudit.verify.patterns import compile_late
 
 __all__ = ["read_mixed", "strip_spacing", "unify_notation"]
 
 # A backslash and the letter after it become one control character when text passes through an unescaped string.
-_EATEN = re.compile(
+_EATEN = compile_late(
     "\x0c(?=rac|orall)|\x08(?=oxed|egin|inom|ar|eta|mod|ig)|\x07(?=lpha|rc|ngle|pprox|st)|\x0b(?=ec|ert|ar|dots)"
     "|\t(?=ext|imes|frac|an|heta|au|o\\b|riangle|ilde)|\r(?=ight|ho|m|angle|floor|ceil)"
 )
 _EATEN_LETTERS = {"\x0c": r"\f", "\x08": r"\b", "\x07": r"\a", "\x0b": r"\v", "\t": r"\t", "\r": r"\r"}
 
-_DOUBLED = re.compile(
+_DOUBLED = compile_late(
     r"\\\\(?=(?:[dtc]?frac|sqrt|boxed|text|left|right|pi|cdot|times|infty|pm|begin|end|binom|circ)\b)"
 )
-_DOUBLED_ALL = re.compile(r"(?<!\\)\\\\begin\b")
-_OVER = re.compile(r"\{([^{}]*)\\(over|choose)(?![a-zA-Z])([^{}]*)\}")
-_OVER_ALL = re.compile(r"([^{}]*)\\(over|choose)(?![a-zA-Z])([^{}]*)")
-_ONE_SIDED = re.compile(r"(\\to\s?[^{}^]*?)\s?\^\s?\{?\s?[-+]\s?\}?(?=\s*\})")  # x → 3⁺
-_TIMES_TEN = re.compile(r"(?<=\d)\s?[xX]\s?(?=10\s?\^)")
-_LOG_BASE = re.compile(r"\\?log(2|10)(?=\s?[({])")
-_ANGLED = re.compile(r"<([^<>=]*,[^<>=]*)>")
-_TO = re.compile(r"(\d+) to (\d+)")
-_JOINED_NUMBERS = re.compile(r"(-?[\d./]+) (?:y|e|o|und|et|ou|oder) (-?[\d./]+)")
-_ORDINAL = re.compile(r"(?<=\d)\s?(?:st|nd|rd|th)\b(?!\s*(?:root|power))")
-_POINTED = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3})+,\d+(?![\d.,])")  # 1.234,56
-_APOSTROPHES = re.compile(r"(?<![\d'])\d{1,3}(?:'\d{3})+(?!['\d])")  # 1'234'567
-_NEGATIVE = re.compile(r"(?:minus|negative)\s+(?=[\d\\])", re.IGNORECASE)
-_MIXED = re.compile(r"(-?\d+)\s?(?:and|\\text\{\s?and\s?\})\s?(?:(\d+)/(\d+)|\\frac\s?\{(\d+)\}\s?\{(\d+)\})")
-_RAISED_IN_WORDS = re.compile(r"(?<=[\d)])\s+(squared|cubed)\b")
+_DOUBLED_ALL = compile_late(r"(?<!\\)\\\\begin\b")
+_OVER = compile_late(r"\{([^{}]*)\\(over|choose)(?![a-zA-Z])([^{}]*)\}")
+_OVER_ALL = compile_late(r"([^{}]*)\\(over|choose)(?![a-zA-Z])([^{}]*)")
+_ONE_SIDED = compile_late(r"(\\to\s?[^{}^]*?)\s?\^\s?\{?\s?[-+]\s?\}?(?=\s*\})")  # x → 3⁺
+_TIMES_TEN = compile_late(r"(?<=\d)\s?[xX]\s?(?=10\s?\^)")
+_LOG_BASE = compile_late(r"\\?log(2|10)(?=\s?[({])")
+_ANGLED = compile_late(r"<([^<>=]*,[^<>=]*)>")
+_TO = compile_late(r"(\d+) to (\d+)")
+_JOINED_NUMBERS = compile_late(r"(-?[\d./]+) (?:y|e|o|und|et|ou|oder) (-?[\d./]+)")
+_ORDINAL = compile_late(r"(?<=\d)\s?(?:st|nd|rd|th)\b(?!\s*(?:root|power))")
+_POINTED = compile_late(r"(?<![\d.,])\d{1,3}(?:\.\d{3})+,\d+(?![\d.,])")  # 1.234,56
+_APOSTROPHES = compile_late(r"(?<![\d'])\d{1,3}(?:'\d{3})+(?!['\d])")  # 1'234'567
+_NEGATIVE = compile_late(r"(?:minus|negative)\s+(?=[\d\\])", re.IGNORECASE)
+_MIXED = compile_late(r"(-?\d+)\s?(?:and|\\text\{\s?and\s?\})\s?(?:(\d+)/(\d+)|\\frac\s?\{(\d+)\}\s?\{(\d+)\})")
+_RAISED_IN_WORDS = compile_late(r"(?<=[\d)])\s+(squared|cubed)\b")
 _PHRASES = {
     "dne": "does not exist", r"\text{dne}": "does not exist", "all real numbers": r"\mathbb{R}",
     "all reals": r"\mathbb{R}", "the set of all real numbers": r"\mathbb{R}", "all integers": r"\mathbb{Z}",
 }  # fmt: skip
-_DERIVATIVE = re.compile(r"(?<![a-zA-Z])d([a-zA-Z])/d([a-zA-Z])(?![a-zA-Z])")
-_TURNED = re.compile(r"([\[\]])([^\[\]]*[,;][^\[\]]*)([\[\]])")  # ]0, 1[
+_DERIVATIVE = compile_late(r"(?<![a-zA-Z])d([a-zA-Z])/d([a-zA-Z])(?![a-zA-Z])")
+_TURNED = compile_late(r"([\[\]])([^\[\]]*[,;][^\[\]]*)([\[\]])")  # ]0, 1[
 _TURN, _TURN_BACK = {"]": "(", "[": "["}, {"[": ")", "]": "]"}
-_MODULE = re.compile(r"(?<![\w.])(?:np|numpy|sp|sympy|math)\.(?=[a-zA-Z])")
-_INTERVAL = re.compile(r"\bInterval\.(open|Lopen|Ropen)\b")
-_DIRECTION = re.compile(r",\s?dir='[+-]+'")
-_SIZED = re.compile(r"\b(float|int|Point)\d+D?(?=\()|(?<=Decimal\()'([-\d.]+)'(?=\))")
-_DICTIONARY = re.compile(r"\[?\{?((?:[a-zA-Z](?:_?\d+)?: [^{}:]+)+)\}?\]?")
-_ROW = re.compile(r"\\\\(?:\[-?\d+(?:\.\d+)?(?:pt|em|ex|mm)\])?")
+_MODULE = compile_late(r"(?<![\w.])(?:np|numpy|sp|sympy|math)\.(?=[a-zA-Z])")
+_INTERVAL = compile_late(r"\bInterval\.(open|Lopen|Ropen)\b")
+_DIRECTION = compile_late(r",\s?dir='[+-]+'")
+_SIZED = compile_late(r"\b(float|int|Point)\d+D?(?=\()|(?<=Decimal\()'([-\d.]+)'(?=\))")
+_DICTIONARY = compile_late(r"\[?\{?((?:[a-zA-Z](?:_?\d+)?: [^{}:]+)+)\}?\]?")
+_ROW = compile_late(r"\\\\(?:\[-?\d+(?:\.\d+)?(?:pt|em|ex|mm)\])?")
 # Patterns begin with a character where they can, even if that takes a look behind: such a character is found fast.
-_NOTHING = re.compile(
+_NOTHING = compile_late(
     r"\\(?:(?<!\\\\)!|(?:left|right|middle|[bB]igg?[lrm]?|displaystyle|textstyle|scriptstyle|limits|nolimits|allowbreak"
     r"|neg(?:thin|med|thick)space)"
     r"(?![a-zA-Z])\.?|(?:label|tag)\s?\{[^{}]*\}|[hv]space\*?\s?\{[^{}]*\})"
 )
-_SPACE = re.compile(
+_SPACE = compile_late(
     r"(?:(?<!\\)\\[,;:> \n]|\\q?quad|\\(?:enspace|(?:thin|med|thick)space|hfill|par|noindent)(?![a-zA-Z])"
     r"|[~\s\u200b\ufeff\u2060])+"
 )
-_MAYBE_SPACE = re.compile(
+_MAYBE_SPACE = compile_late(
     r"[~\s\u200b\ufeff\u2060\\](?:(?<!\\)|[,;:> \nqethpnm])"
 )  # a space, or how one's command begins
-_MONEY = re.compile(r"(?<!\\)\$(?=\s?-?[\d.])")
-_MATH_MARKS = re.compile(r"\\(?:[()]|(?<!\\\\)[\[\]])|\$(?<!\\\$)")
+_MONEY = compile_late(r"(?<!\\)\$(?=\s?-?[\d.])")
+_MATH_MARKS = compile_late(r"\\(?:[()]|(?<!\\\\)[\[\]])|\$(?<!\\\$)")
 _NEW_NAMES = {
     r"\frac": "dfrac tfrac cfrac sfrac", r"\binom": "dbinom tbinom", r"\le": "leq leqslant", r"\ge": "geq geqslant",
     r"\ne": "neq", r"\{": "lbrace", r"\}": "rbrace", "[": "lbrack", "]": "rbrack", "|": "lvert rvert vert",
@@ -74,21 +75,21 @@ _NEW_NAMES = {
     r"\neg": "lnot", r"\mathrm": "rm operatorname operatorname*",
 }  # fmt: skip
 _NEW_NAME = {old: new for new, names in _NEW_NAMES.items() for old in names.split()}
-_RENAMED = re.compile(rf"\\({'|'.join(map(re.escape, sorted(_NEW_NAME, reverse=True)))})(?![a-zA-Z])")
-_DEGREES = re.compile(
+_RENAMED = compile_late(rf"\\({'|'.join(map(re.escape, sorted(_NEW_NAME, reverse=True)))})(?![a-zA-Z])")
+_DEGREES = compile_late(
     r"\^\s?\{\s?\^?\s?\\circ\s?\}|\^\s?\^?\s?\\circ?(?![a-zA-Z])"
     r"|(?<=[\d)}])\s?\^\s?(?:\{\s?(?:\\(?:text|mathrm)\s?\{\s?)?o\s?\}?\s?\}|o(?![a-zA-Z]))"
 )
-_HALF_OF_DAY = re.compile(r"(:\d\d)\s?(?:\\text\s?\{\s?([ap])\.?\s?m\b\.?\s?\}|([ap])\.?\s?m\b\.?)", re.IGNORECASE)
-_MINUTES = re.compile(r"(\d+(?:\.\d+)?)\s?°\s?(\d+(?:\.\d+)?)\s?'(?!')")
-_THOUSANDS = re.compile(r"(?<=\d)\s?(?:\{\s?,\s?\}|,\\!)\s?(?=\d{3})")
-_REPEATING = re.compile(r"(\d*\.\d*)(\d)\s?(?:repeating|recurring)|(\d*\.\d*?)(\d)\4+\s?(?:\.\.\.+|\\ldots)")
-_GLUED = re.compile(r"(?<=\d)(or|and)(?=[A-Z\d\\(-])")
+_HALF_OF_DAY = compile_late(r"(:\d\d)\s?(?:\\text\s?\{\s?([ap])\.?\s?m\b\.?\s?\}|([ap])\.?\s?m\b\.?)", re.IGNORECASE)
+_MINUTES = compile_late(r"(\d+(?:\.\d+)?)\s?°\s?(\d+(?:\.\d+)?)\s?'(?!')")
+_THOUSANDS = compile_late(r"(?<=\d)\s?(?:\{\s?,\s?\}|,\\!)\s?(?=\d{3})")
+_REPEATING = compile_late(r"(\d*\.\d*)(\d)\s?(?:repeating|recurring)|(\d*\.\d*?)(\d)\4+\s?(?:\.\.\.+|\\ldots)")
+_GLUED = compile_late(r"(?<=\d)(or|and)(?=[A-Z\d\\(-])")
 _PUNCTUATION = " \n\t.,;:!*`"
 _AT_END = _PUNCTUATION.replace("!", "")
 _AT_START = _PUNCTUATION.replace(".", "")
-_SPACING = re.compile(r"(?<![a-zA-Z\\])\s+|\s+(?![a-zA-Z])")
-_BRACED_DIGIT = re.compile(r"([\^_])\{(\w)\}")
+_SPACING = compile_late(r"(?<![a-zA-Z\\])\s+|\s+(?![a-zA-Z])")
+_BRACED_DIGIT = compile_late(r"([\^_])\{(\w)\}")
 
 
 def unify_notation(text: str) -> str:

@@ -7,6 +7,8 @@ import re
 from fractions import Fraction
 from typing import NamedTuple
 
+from plaudit.verify.patterns import compile_late
+
 __all__ = ["Unit", "is_unit", "power_of", "scale_of", "unit_of"]
 
 
@@ -64,13 +66,13 @@ def _table() -> dict[str, Unit]:
 
 
 _UNITS = _table()
-_RAISED = re.compile(
+_RAISED = compile_late(
     r"\b(?:(?P<word>square|sq|cubic|cu)\.?\s+(?P<unit>\w+)"
     r"|(?P<base>\w+?)\s*(?:\^\{?(?P<power>-?\d)\}?|(?P<after>squared|cubed)))"
 )
 _SCALES = {"dozen": 12, "hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 _POWERS = {"square": 2, "sq": 2, "squared": 2, "cubic": 3, "cu": 3, "cubed": 3}
-_WORD = re.compile(r"[^\W\d_]+|¢")
+_WORD = compile_late(r"[^\W\d_]+|¢")
 _ALONE = {
     "cm", "mm", "km", "kg", "mg", "mi", "ft", "lb", "lbs", "oz", "hr", "hrs", "min", "mins", "ml", "mL", "mph", "kmh",
     "sec", "secs", "yd", "nm", "yr", "yrs", "gal", "units", "unit", "sq", "usd", "USD", "rmb", "pct", "EUR", "eur",
