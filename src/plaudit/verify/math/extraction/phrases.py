@@ -30,6 +30,8 @@ _PHRASE = compile_late(
     r"|\b(?:it|that|this)(?:['’]s| is| must be)\b(?=\s+(?:(?:option|choice)\s+)?\(?[A-J]\)?[.!]?\s*\Z)",
     re.IGNORECASE | re.MULTILINE,
 )
+_CLOSING_LETTER = compile_late(r"(?<![^\s(])[A-J]\)?[.,;!]?\s*\Z")  # "I choose B", "it's (B)."
+_LONGEST_CHOICE = 80
 _LABEL = compile_late(r"^[ \t*_#>]{0,8}A[ \t]?:", re.MULTILINE)
 _LEAD = compile_late(
     r"(?:[\s:：=*_}\"'“]"
@@ -60,16 +62,6 @@ _NOUNS = (
     "respuesta",
     "答",
     "故选",
-    "choose",
-    "pick ",
-    "select",
-    "go with",
-    "opt for",
-    "it's",
-    "it’s",
-    "it is",
-    "that is",
-    "must be",
 )
 _PAIRED = {"}": ("}", "{"), ")": (")]", "(["), "]": (")]", "([")}  # `[2, 5)` is closed
 _DIGIT = compile_late(r"\d")
@@ -94,6 +86,8 @@ def _is_before(mark: Mark, following: Mark | None) -> bool:
 def _find_statements(text: str) -> list[re.Match[str]]:
     lowered = text.lower()
     places = [place for noun in _NOUNS if (place := lowered.find(noun)) >= 0]
+    if _CLOSING_LETTER.search(text[-12:]):
+        places.append(max(0, len(text) - _LONGEST_CHOICE))
     return find_last(_PHRASE, text, max(0, min(places) - len("correct "))) if places else []
 
 
