@@ -11,7 +11,7 @@ from tests.training.runs import metrics, rollouts
 
 ROOT = Path(__file__).parents[3]
 SHORT = (
-    "steps=3",
+    "steps=2",
     "sampling.prompts_per_step=2",
     "sampling.samples_per_prompt=4",
     "sampling.max_new_tokens=8",
@@ -31,11 +31,11 @@ def test_smollm2_takes_grpo_steps_with_lora_and_is_evaluated(tmp_path, monkeypat
     assert exited.value.code == 0
     outcome = json.loads(capsys.readouterr().out)
     told = metrics(tmp_path / "run")
-    assert [row["step"] for row in told] == [0, 1, 2, 3]
+    assert [row["step"] for row in told] == [0, 1, 2]
     assert outcome["before"]["eval/score"] == told[0]["eval/score"]
     assert outcome["after"]["eval/pass@1"] == told[-1]["eval/pass@1"]
     lines = rollouts(tmp_path / "run")
-    assert len(lines) == 3 * 8
+    assert len(lines) == 2 * 8
     assert {line["reward_output"]["status"] for line in lines} == {"ok"}
     adapters = load_file(tmp_path / "run" / "model" / "adapter_model.safetensors")
     assert any(weight.abs().sum() > 0 for name, weight in adapters.items() if "lora_B" in name), "B begins as zeros"

