@@ -6,7 +6,7 @@ import torch
 from plaudit import RewardOutput, Status, Tokens, Trajectory, reward
 from plaudit.errors import PolicyError
 from plaudit.training import train
-from plaudit.training.advantages.credit import BatchCredit
+from plaudit.training.advantages.credit import BatchCredit, Credit
 from plaudit.training.advantages.estimators import GAEAdvantage
 from plaudit.training.engines.engine import NoProgress
 from plaudit.training.learning.critic import Critic, CriticSettings
@@ -157,3 +157,12 @@ class _StopsAfter(NoProgress):
     def step(self, step, metrics):
         if step == self.last:
             raise KeyboardInterrupt
+
+
+def test_rewards_too_large_to_square_leave_the_critic_as_it_was(policy):
+    batch = policy.batch([Trajectory("12=", "1", tokens=Tokens(ids=[5, 6], mask=[1, 1]))])
+    critic = Critic(policy)
+    earned = BatchCredit([Credit.whole(1e29, 2)], ["a"])
+    stats = critic.learn(batch, critic.add_values(batch, earned), GAEAdvantage())
+    assert stats == {"value/skipped": 1.0}
+    assert critic.values(batch).tolist() == [[0.0, 0.0]]

@@ -7,6 +7,7 @@ those before a token is known: at the place of the token before it.
 # ruff: noqa: N806 - tensor names carry shapes
 
 import copy
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -91,7 +92,8 @@ class Critic:
                 loss = value_loss(self.values(part), *cut[:3], clip=self.settings.clip, weights=cut[3])
                 loss.value.backward()  # type: ignore[no-untyped-call]
                 losses.append(loss)
-            self._optimizer.clip()
+            if not math.isfinite(self._optimizer.clip()):  # rewards too large to square must not spoil the weights
+                return {**stats, "value/skipped": 1.0}
             self._optimizer.step()
             stats = _add_up(losses)
         return stats
