@@ -327,13 +327,21 @@ def test_a_failed_start_leaves_no_folder_that_blocks_the_next(tmp_path, monkeypa
     assert not (tmp_path / "run").exists()
 
 
-def test_weights_and_biases_without_a_login_says_what_to_do(tmp_path, monkeypatch):
+def test_weights_and_biases_without_a_login_says_what_to_do_before_the_model_is_loaded(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))  # where wandb keeps logins
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
     for name in ("WANDB_API_KEY", "WANDB_MODE"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("plaudit.training.run.load_policy", lambda *_, **__: pytest.fail("the model was loaded"))
+    with pytest.raises(InvalidSettings, match=r"logging.wandb=true: nobody is logged in .*WANDB_MODE=offline"):
+        train(small(tmp_path / "run", "logging.wandb=true"))
+    assert not (tmp_path / "run").exists()
 
+
+def test_weights_and_biases_out_of_reach_says_what_to_do(tmp_path, monkeypatch):
     def refuse(**_):
-        raise wandb.errors.UsageError("No API key configured. Use `wandb login` to log in.")
+        raise wandb.errors.CommError("it cannot be reached")
 
     monkeypatch.setattr(wandb, "init", refuse)
-    with pytest.raises(InvalidSettings, match=r"logging.wandb=true: .*WANDB_MODE=offline"):
+    with pytest.raises(InvalidSettings, match=r"logging.wandb=true: .*it cannot be reached.*WANDB_MODE=offline"):
         WandbWriter(RunName(tmp_path / "run"))

@@ -4,6 +4,7 @@ metrics.jsonl is always written and needs none of these. A writer is given all n
 names that metrics.jsonl has.
 """
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -69,6 +70,9 @@ class TensorBoardWriter:
         self._writer.close()
 
 
+LOGIN = "run `wandb login`, or set WANDB_MODE=offline"
+
+
 class WandbWriter:
     """A run at Weights & Biases, or in `<folder>/wandb` where WANDB_MODE is offline."""
 
@@ -86,8 +90,7 @@ class WandbWriter:
             )
         except wandb.Error as error:
             raise InvalidSettings(
-                f"logging.wandb=true: Weights & Biases cannot be reached ({str(error).splitlines()[0]:.120}); "
-                "run `wandb login`, or set WANDB_MODE=offline"
+                f"logging.wandb=true: Weights & Biases cannot be reached ({str(error).splitlines()[0]:.120}); {LOGIN}"
             ) from error
 
     def log(self, step: int, metrics: Mapping[str, Any]) -> None:
@@ -126,10 +129,21 @@ LOG_WRITERS: dict[str, type[TensorBoardWriter | WandbWriter | TrackioWriter]] = 
 
 
 def check_logs(config: RunConfig) -> None:
-    """Raise MissingPackage for a log that the config asks for and that is not installed."""
+    """Raise an error for a log that the config asks for and that is not installed, or that nobody logged in to."""
     for name in LOG_WRITERS:
         if getattr(config.logging, name):
-            require(name, extra="logs", purpose=f"logging.{name}=true")
+            package = require(name, extra="logs", purpose=f"logging.{name}=true")
+            if name == "wandb" and os.environ.get("WANDB_MODE", "online") == "online":
+                _check_login(package)
+
+
+def _check_login(wandb: Any) -> None:
+    try:
+        logged_in = wandb.login(prompt=False)
+    except TypeError:  # a version that can only be asked by opening a run
+        return
+    if not logged_in:
+        raise InvalidSettings(f"logging.wandb=true: nobody is logged in to Weights & Biases; {LOGIN}")
 
 
 def open_logs(names: Sequence[str], run: RunName) -> list[LogWriter]:
