@@ -1,16 +1,21 @@
 """The recipes in examples/ are what a person starts from: they read, their data fit, and their rewards judge."""
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 
 from plaudit import Trajectory, load, score
+from plaudit.cli import main
 from plaudit.training import load_config
 from plaudit.training.tasks.data_task import load_task
+from tests.training.runs import metrics
 
 ROOT = Path(__file__).parents[2]
 RECIPES = sorted(path.parent.name for path in (ROOT / "examples" / "recipes").glob("*/config.yaml"))
+SHORT = ("steps=2", "sampling.prompts_per_step=2", "sampling.samples_per_prompt=4", "model.warm_start_steps=2",
+         "eval.prompts=2", "eval.every=0", "checkpoint.every=0", "logging.samples=0")  # fmt: skip
 FENCE = "`" * 3
 RESPONSES = {
     "math": ("12", "13", {"ground_truth": "12"}),
@@ -55,3 +60,15 @@ def test_a_recipes_reward_tells_good_from_bad(name):
     assert better.reward == better.score == 1.0
     assert worse.reward < better.reward
     assert worse.score == 0.0
+
+
+@pytest.mark.parametrize("name", ["agent", "format_length"])
+def test_a_recipe_of_the_embedded_model_takes_steps(name, tmp_path, capsys):
+    inline = [] if name == "agent" else ["training.reward_backend=inline"]
+    with pytest.raises(SystemExit) as exited:
+        main(["train", f"examples/recipes/{name}/config.yaml", f"output_dir={tmp_path}/run", *SHORT, *inline, "--json"])
+    assert exited.value.code == 0
+    assert json.loads(capsys.readouterr().out)["step"] == 2
+    rows = metrics(tmp_path / "run")
+    assert [row["step"] for row in rows] == [0, 1, 2]
+    assert all("reward" in row for row in rows[1:])
