@@ -13,7 +13,7 @@ from plaudit.engine.backends.ray import RayBackend
 from plaudit.engine.shipping import Shipment
 from plaudit.errors import ScoringFailed
 from plaudit.loading import resolve
-from tests.engine.test_ray_backend import actor_pid, collected, samples
+from tests.engine.backends.test_ray_backend import actor_pid, collected, samples
 
 
 class Slow(RewardFunction):
