@@ -32,7 +32,7 @@ $(VENV)/dev.stamp: $(VENV)/train.stamp
 demo: $(VENV)/train.stamp
 	$(BIN)/python examples/demo.py
 
-PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder --durations 15
+PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder --durations 40
 
 test: $(VENV)/dev.stamp
 	$(PYTEST)

@@ -23,8 +23,10 @@ def sample(source, truth):
 
 @pytest.fixture(scope="module")
 def outputs():
-    reward = CodeReward(cpu_s=0.3)
-    scored = reward.compute_rewards([sample(forgery.source, forgery.truth) for forgery in FORGERIES])
+    samples = [sample(forgery.source, forgery.truth) for forgery in FORGERIES]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("plaudit.rewards.code.WALL_LEAST_S", 4.0)  # one that stops itself would be waited for
+        scored = CodeReward(cpu_s=0.3).compute_rewards(samples)
     return {forgery.name: output for forgery, output in zip(FORGERIES, scored, strict=True)}
 
 

@@ -25,12 +25,12 @@ import resource
 from pathlib import Path
 
 
-def sorts(response: str, ground_truth: str) -> float:
+def sorts(response: str) -> float:
     run = os.environ.get("RUN_THAT_RUNS_OUT_OF_ROOM")
     if run and Path(run, "checkpoints", "step-000002").exists():
         hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
         resource.setrlimit(resource.RLIMIT_FSIZE, (int(os.environ["ROOM"]), hard))
-    return float(response.strip() == ground_truth)
+    return len(set(response)) / 10 + len(response) / 100  # differs within nearly any group
 """
 
 
