@@ -76,9 +76,11 @@ def extract(response: str, policy: MathPolicy) -> Extraction:
 
 def extract_final_statement(text: str) -> Extraction | None:
     """What a text calls its final answer after its last box, which then was that of a step."""
+    place = max(map(text.rfind, _FINAL_ANSWER))
+    if place < 0 or place < text.rfind("box"):
+        return None
     end = max((box.end for box in find_boxes(text)), default=-1)
-    place = text.lower().rfind("final answer", end) if end >= 0 else -1
-    if place < 0:
+    if end < 0 or place < end:
         return None
     closing = text[max(end, place - len("the ")) :]
     marks = find_phrases(closing)
@@ -130,6 +132,7 @@ NEAR = 400  # characters before an answer in which another in words contradicts 
 _SIGNS = {Source.BOXED: "box", Source.TAG: "</", Source.HASHES: "####"}
 _ANSWER_TAG = compile_late(r"<(/?)answer>", re.IGNORECASE)
 _PLAIN_ANSWER = compile_late(r"answers?\**\s*(?:is|are|was|:|=)", re.IGNORECASE)
+_FINAL_ANSWER = ("final answer", "Final answer", "Final Answer", "FINAL ANSWER")
 _THINK_TAG = compile_late(r"</?think(?:ing)?>", re.IGNORECASE)
 # A number alone, or the last line: anything else behind four hashes is a heading.
 _HASHES = compile_late(rf"(?:^|(?<=\s))####[ \t]*({NUMBER}(?=\s*$)|\S[^\n]*(?=\s*\Z))", re.MULTILINE)

@@ -36,6 +36,9 @@ _BEHIND = compile_late(
 )
 
 
+_STARTS_BEHIND = frozenset(" \t^\\-+*/")  # how _BEHIND begins
+
+
 def find_boxes(text: str, *, closed: bool = True) -> list[Mark]:
     """The boxes of a text, neighbours joined; `closed=False` reads a box that is never closed to the end."""
     if "box" not in text:
@@ -57,10 +60,12 @@ def find_boxes(text: str, *, closed: bool = True) -> list[Mark]:
 
 def _widen(box: Mark, text: str) -> Mark:
     r"""The box with what its formula makes of it: `-\boxed{3}`, `\boxed{3}\sqrt{2}`; under a root it is no answer."""
-    if _WITHIN.search(text, max(0, box.start - 20), box.start):
+    before = text[box.start - 1 : box.start] if box.start else ""
+    may_belong = before in "{-" or before.isspace()  # how _WITHIN and _NEGATIVE end
+    if may_belong and _WITHIN.search(text, max(0, box.start - 20), box.start):
         return box._replace(denied=True)
-    behind = _BEHIND.match(text, box.end)
-    negative = _NEGATIVE.search(text, max(0, box.start - 20), box.start) is not None
+    behind = _BEHIND.match(text, box.end) if text[box.end : box.end + 1] in _STARTS_BEHIND else None
+    negative = may_belong and _NEGATIVE.search(text, max(0, box.start - 20), box.start) is not None
     if not behind and not negative:
         return box
     content = f"{{{box.text}}}{behind[0]}" if behind else f"{{{box.text}}}"
