@@ -311,6 +311,11 @@ def test_group_normalised_advantages_are_bounded_wherever_rewards_are_earned(gro
     assert all(abs(value) <= (n - 1) / math.sqrt(n) + 1e-9 for row in estimates for value in row)
 
 
+def test_equal_returns_are_exactly_no_advantage():
+    rows = [(0.0, [0.0, 0.0, 0.002, 0.001])] * 3  # 0.003 three times: their mean is not 0.003 to the last digit
+    assert GRPOAdvantage(epsilon=1e-300).estimate(batch_of(rows, [0] * 3)) == [[0.0] * 4] * 3
+
+
 def test_equal_totals_with_different_tokens_do_not_explode():
     rows = [(0.0, [1.0, 0.0]), (0.0, [0.0, 1.0])]  # equal totals: the spread of the totals is 0
     assert GRPOAdvantage().estimate(batch_of(rows, [0, 0])) == [

@@ -104,6 +104,8 @@ class BaselineAdvantage(Advantage):
         return whiten(estimates, batch_credit.credits) if self.whitened else estimates
 
     def _centre(self, values: Sequence[float], lengths: Sequence[int]) -> list[float]:
+        if self.compares and values and min(values) == max(values):  # the mean of equal numbers may differ in its last digit
+            return [0.0] * len(values)
         baselines = self._baselines(values, lengths)
         return [value - baseline for value, baseline in zip(values, baselines, strict=True)]
 
@@ -135,7 +137,7 @@ def whiten(estimates: Estimates, credits: Sequence[Credit | None], *, epsilon: f
 
 def deviation(values: Sequence[float]) -> float:
     """The unbiased standard deviation; `statistics.stdev` is exact to the last digit and ten times slower."""
-    if len(values) < 2:
+    if len(values) < 2 or min(values) == max(values):
         return 0.0
     mean = math.fsum(values) / len(values)
     return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
