@@ -104,7 +104,9 @@ class BaselineAdvantage(Advantage):
         return whiten(estimates, batch_credit.credits) if self.whitened else estimates
 
     def _centre(self, values: Sequence[float], lengths: Sequence[int]) -> list[float]:
-        if self.compares and values and min(values) == max(values):  # the mean of equal numbers may differ in its last digit
+        if (
+            self.compares and values and min(values) == max(values)
+        ):  # the mean of equal numbers may differ in its last digit
             return [0.0] * len(values)
         baselines = self._baselines(values, lengths)
         return [value - baseline for value, baseline in zip(values, baselines, strict=True)]
