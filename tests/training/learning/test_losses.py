@@ -20,7 +20,7 @@ from plaudit.training.learning.losses import (
     value_loss,
 )
 from plaudit.training.learning.off_policy import importance_weights
-from plaudit.training.learning.prepared import keep_top
+from plaudit.training.learning.update_batch import keep_top
 from plaudit.training.model.tiny import tiny_policy
 
 LENGTHS = [5, 2, 4, 1]

@@ -52,6 +52,7 @@ from plaudit.loading import spec_using
 from plaudit.report import Selection
 from plaudit.report.terminal.summary_table import render_engine_stats
 from plaudit.rollouts import (
+    Completed,
     Rollout,
     RolloutsReader,
     RolloutsWriter,
@@ -113,7 +114,7 @@ def score(
     record = RunRecord(repr(loaded.reward), reward_key(loaded.reward), {"columns": columns or [], "where": where or []})
     reader = open_rollouts(rollouts, columns, skip_bad=skip_bad)
     run = _Run(reader, build_selection(where, limit), build_report(by, against), out, resume=resume)
-    if rollouts != "-" and (by or against):
+    if Path(rollouts).is_file() and (by or against):  # a pipe can be read only once
         run.report.check_columns(run.selection.select(open_rollouts(rollouts, columns, skip_bad=True)))
     with engine.scorer(loaded) as scorer:
         try:
@@ -149,6 +150,8 @@ class _Run:
     report: RunReport
     out: str | None
     resume: bool
+    earlier: Completed | None = None
+    """What an interrupted run left, once it is taken up."""
     scored: int = 0
     """How many samples are scored, with those that an earlier run left."""
 
@@ -171,23 +174,25 @@ class _Run:
 
     def take_up_earlier(self) -> None:
         """Put what an interrupted run left into the report."""
-        if not self.resume or not (done := read_completed(Path(str(self.out)))).count:
+        if not self.resume:
             return
-        for rollout in read_rollouts(done.path):
+        self.earlier = read_completed(Path(str(self.out)))
+        if not self.earlier.count:
+            return
+        for rollout in read_rollouts(self.earlier.path):
             if rollout.output is not None:
                 self.report.add(rollout.trajectory, rollout.output, self.scored)
                 self.scored += 1
-        print_message(f"{self.out} holds {done.count:,} scored samples already; going on from there")
+        print_message(f"{self.out} holds {self.earlier.count:,} scored samples already; going on from there")
 
     def _remaining(self, scorer: Scorer) -> Iterator[ScoredRollout]:
         rollouts = self.selection.select(self.reader)
-        if not self.resume:
+        if self.earlier is None:
             return _score(scorer, rollouts)
-        done = read_completed(Path(str(self.out)))
         if scorer.reward.scope == "sample":
-            return _score(scorer, rest_of(rollouts, done))
-        rest_of(rollouts, done)  # it looks across samples, so it needs them all; but they must be the same
-        return islice(_score(scorer, self.selection.select(self.reader)), done.count, None)
+            return _score(scorer, rest_of(rollouts, self.earlier))
+        rest_of(rollouts, self.earlier)  # it looks across samples, so it needs them all; but they must be the same
+        return islice(_score(scorer, self.selection.select(self.reader)), self.earlier.count, None)
 
 
 def _score(scorer: Scorer, rollouts: Iterator[Rollout]) -> Iterator[ScoredRollout]:

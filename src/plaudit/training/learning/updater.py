@@ -23,7 +23,7 @@ from plaudit.training.learning.critic import Critic
 from plaudit.training.learning.kl import kl_divergence
 from plaudit.training.learning.losses import Anchors, pad_advantages, pick_covariant, policy_loss, token_weights
 from plaudit.training.learning.optimizer import MasterAdamW, learning_rate
-from plaudit.training.learning.prepared import PreparedBatch, keep_top
+from plaudit.training.learning.update_batch import UpdateBatch, keep_top
 from plaudit.training.learning.warm_start import imitate
 from plaudit.training.model.policy import Policy, TokenBatch
 from plaudit.trajectory import Trajectory
@@ -95,7 +95,7 @@ class Updater:
             if name in state.get("controllers", {}):
                 controller.restore(state["controllers"][name])
 
-    def _prepare(self, batch: Batch) -> tuple[PreparedBatch, dict[str, float]]:
+    def _prepare(self, batch: Batch) -> tuple[UpdateBatch, dict[str, float]]:
         """The batch as tensors, and what is worth logging of the way there."""
         tokens = self.policy.batch(batch.sampled)
         batch_credit = BatchCredit.of(
@@ -123,7 +123,7 @@ class Updater:
         if self.config.loss.top_entropy < 1.0:
             advantages = advantages * self._mark_undecided(tokens, mask)
         sampler = _read_sampler_logprobs(batch, tokens) if self.off_policy else None
-        return PreparedBatch(tokens, advantages, mask, old, reference, sampler), told
+        return UpdateBatch(tokens, advantages, mask, old, reference, sampler), told
 
     @property
     def _kl_in_reward(self) -> bool:
@@ -152,7 +152,7 @@ class Updater:
     def _temperature(self) -> float:
         return self.config.sampling.temperature
 
-    def _parts(self, prepared: PreparedBatch, step: int) -> Iterator[PreparedBatch]:
+    def _parts(self, prepared: UpdateBatch, step: int) -> Iterator[UpdateBatch]:
         """What each optimizer step is computed on: every pass cuts the batch anew."""
         count = self.config.training.minibatches
         for turn in range(self.config.training.updates_per_batch):
@@ -163,7 +163,7 @@ class Updater:
             random.Random(f"{self.config.seed}/{step}/{turn}").shuffle(order)
             yield from (prepared.pick(rows) for rows in torch.tensor(order).chunk(count))
 
-    def _optimize(self, part: PreparedBatch, seed: str) -> dict[str, float]:
+    def _optimize(self, part: UpdateBatch, seed: str) -> dict[str, float]:
         """One optimizer step; nothing happens where nothing can be learnt."""
         weights = token_weights(part.mask, self.loss)
         rows = part.find_teaching(without_advantage=self._moves_all(part))
@@ -179,12 +179,12 @@ class Updater:
         self.optimizer.step()
         return {**stats, "grad_norm": norm}
 
-    def _moves_all(self, part: PreparedBatch) -> bool:
+    def _moves_all(self, part: UpdateBatch) -> bool:
         """Whether samples without an advantage have a gradient too."""
         entropy = self.entropy_controller.active
         return part.reference is not None or entropy or self.loss.covariance is not None
 
-    def _accumulate(self, part: PreparedBatch, weights: Tensor) -> dict[str, float]:
+    def _accumulate(self, part: UpdateBatch, weights: Tensor) -> dict[str, float]:
         """The gradient of the loss on a part, piece by piece."""
         pieces = list(self.pieces.cut(part.tokens))
         if self.loss.covariance is not None and len(pieces) > 1:
@@ -194,7 +194,7 @@ class Updater:
         stats = [self._backward(part.pick(piece), weights[piece]) for piece in pieces]
         return {**_merge(stats, by_tokens=True), "loss": sum(each["loss"] for each in stats)}
 
-    def _backward(self, part: PreparedBatch, weights: Tensor) -> dict[str, float]:
+    def _backward(self, part: UpdateBatch, weights: Tensor) -> dict[str, float]:
         wants_entropy = self.entropy_controller.active
         found = self.policy.logprobs(part.tokens, temperature=self._temperature, entropy_gradient=wants_entropy)
         logprobs = found.logprobs_B_T

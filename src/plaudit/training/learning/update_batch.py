@@ -7,11 +7,11 @@ from torch import Tensor
 
 from plaudit.training.model.policy import TokenBatch
 
-__all__ = ["PreparedBatch", "keep_top"]
+__all__ = ["UpdateBatch", "keep_top"]
 
 
 @dataclass(frozen=True, slots=True)
-class PreparedBatch:
+class UpdateBatch:
     """One row per sample and one column per token of a response, (B, T); None where nothing needs it."""
 
     tokens: TokenBatch
@@ -27,7 +27,7 @@ class PreparedBatch:
     picked: Tensor | None = None
     """Tokens that the loss singles out by their covariance, found in all pieces of the batch together."""
 
-    def pick(self, rows: Tensor) -> "PreparedBatch":
+    def pick(self, rows: Tensor) -> "UpdateBatch":
         """Some of the samples, cut to the longest response among them."""
         tokens = self.tokens.pick(rows)
         width = tokens.mask_B_T.shape[1]
@@ -38,7 +38,7 @@ class PreparedBatch:
         optional = (
             None if each is None else cut(each) for each in (self.old, self.reference, self.sampler, self.picked)
         )
-        return PreparedBatch(tokens, cut(self.advantages), cut(self.mask), *optional)
+        return UpdateBatch(tokens, cut(self.advantages), cut(self.mask), *optional)
 
     def find_teaching(self, *, without_advantage: bool) -> Tensor:
         """The rows of samples with a gradient: those with an advantage, or also those without one where something in
