@@ -1,6 +1,8 @@
 """Breakdowns, labels and thresholds, while scoring and afterwards."""
 
 import json
+import os
+import threading
 
 import pytest
 
@@ -20,6 +22,16 @@ def labelled(tmp_path):
 def scored(plaudit, labelled, tmp_path):
     assert plaudit("score", "math", labelled, "-o", "scored.jsonl", "-q").code == 0
     return tmp_path / "scored.jsonl"
+
+
+def test_a_pipe_that_is_broken_down_is_read_once(plaudit, rollouts, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_bytes(rollouts.read_bytes()))
+    writer.start()
+    done = plaudit("score", "check_answer", pipe, "--by", "group", "--json")
+    writer.join()
+    assert done.json["count"] == 4
 
 
 def test_rewards_are_broken_down_by_a_column(plaudit, labelled):

@@ -170,7 +170,8 @@ class _Run:
             return f"{done}; nothing was kept (-o OUT keeps them)" if self.out is None else done
         if not str(self.out).endswith((".jsonl", ".gz")):
             return f"{done}; nothing was kept: such a file appears only when it is complete (.jsonl can be resumed)"
-        return f"{done}; they are in {self.out}: the same command with --resume goes on from there"
+        written = read_completed(Path(str(self.out))).count  # Ctrl-C may fall between writing a sample and counting it
+        return f"stopped after {written:,} scored samples; they are in {self.out}: the same command with --resume goes on from there"
 
     def take_up_earlier(self) -> None:
         """Put what an interrupted run left into the report."""
