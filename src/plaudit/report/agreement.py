@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from plaudit.contract.output import RewardOutput
-from plaudit.errors import RolloutsError, did_you_mean
-from plaudit.report.selection import ABSENT, column_of, known_columns
+from plaudit.errors import RolloutsError
+from plaudit.report.selection import ABSENT, column_of, known_columns, no_such_column
 from plaudit.trajectory import Trajectory
 
 __all__ = ["Agreement", "AgreementBuilder"]
@@ -94,8 +94,7 @@ class AgreementBuilder:
     def agreement(self) -> Agreement:
         """The agreement of the samples so far; raises RolloutsError when none of them had a label."""
         if self._unlabelled and not self._counts and not self._unscored:
-            hint = did_you_mean(self.column, self._known)
-            raise RolloutsError(f"no sample has the label {self.column!r}{hint} (columns: {', '.join(self._known)})")
+            raise no_such_column(self.column, self._known, "label")
         counts = self._counts
         return Agreement(
             right_right=counts[True, True],

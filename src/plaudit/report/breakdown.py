@@ -5,8 +5,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from plaudit.contract.output import RewardOutput
-from plaudit.errors import RolloutsError, did_you_mean
-from plaudit.report.selection import ABSENT, column_of, known_columns
+from plaudit.errors import RolloutsError
+from plaudit.report.selection import ABSENT, column_of, known_columns, no_such_column
 from plaudit.trajectory import Trajectory
 
 __all__ = ["Breakdown", "BreakdownBuilder", "Slice"]
@@ -70,8 +70,7 @@ class BreakdownBuilder:
     def breakdown(self) -> Breakdown:
         """The slices so far; raises RolloutsError when no sample had the column."""
         if self._sums and not self._found:
-            hint = did_you_mean(self.column, self._known)
-            raise RolloutsError(f"no sample has the column {self.column!r}{hint} (columns: {', '.join(self._known)})")
+            raise no_such_column(self.column, self._known)
         slices = [
             Slice(value, int(count), int(scored), total / scored if scored else None, right / given if given else None)
             for value, (count, scored, total, given, right) in self._sums.items()

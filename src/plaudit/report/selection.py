@@ -15,7 +15,7 @@ from plaudit.errors import RolloutsError, did_you_mean
 from plaudit.rollouts import Rollout
 from plaudit.trajectory import Trajectory
 
-__all__ = ["ABSENT", "Condition", "Selection", "column_of", "known_columns"]
+__all__ = ["ABSENT", "Condition", "Selection", "column_of", "known_columns", "no_such_column"]
 
 ABSENT = object()
 """What a column holds that a sample does not have."""
@@ -99,6 +99,14 @@ def column_of(trajectory: Trajectory, name: str) -> Any:
 def known_columns(trajectory: Trajectory) -> list[str]:
     """The names by which columns of a sample can be found."""
     return [*_fields(trajectory), *trajectory.columns, *trajectory.metadata]
+
+
+def no_such_column(name: str, known: Iterable[str], what: str = "column") -> RolloutsError:
+    """The error for a column that none of the samples has."""
+    columns = list(known)
+    return RolloutsError(
+        f"no sample has the {what} {name!r}{did_you_mean(name, columns)} (columns: {', '.join(columns)})"
+    )
 
 
 def _fields(trajectory: Trajectory) -> dict[str, Any]:

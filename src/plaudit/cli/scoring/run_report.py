@@ -10,9 +10,8 @@ from rich.console import RenderableType
 
 from plaudit.cli.console import print_message
 from plaudit.contract.output import RewardOutput
-from plaudit.errors import RolloutsError, did_you_mean
 from plaudit.report import AgreementBuilder, BreakdownBuilder, Condition, Selection, Summary, SummaryBuilder
-from plaudit.report.selection import ABSENT, column_of, known_columns
+from plaudit.report.selection import ABSENT, column_of, known_columns, no_such_column
 from plaudit.report.terminal.comparison_tables import render_agreement, render_breakdown
 from plaudit.report.terminal.histogram import render_histogram
 from plaudit.report.terminal.summary_table import render_summary
@@ -70,8 +69,7 @@ class RunReport:
         missing = [column for column in missing if all(column_of(each, column) is ABSENT for each in first)]
         if missing and len(first) < PEEK:
             known = dict.fromkeys(name for each in first for name in known_columns(each))
-            hint = did_you_mean(missing[0], known)
-            raise RolloutsError(f"no sample has the column {missing[0]!r}{hint} (columns: {', '.join(known)})")
+            raise no_such_column(missing[0], known)
 
     def add(self, trajectory: Trajectory, output: RewardOutput, index: int) -> None:
         """Take one sample."""

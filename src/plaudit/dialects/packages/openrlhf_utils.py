@@ -5,6 +5,7 @@ what plaudit cannot decide is not equal here, as there.
 """
 
 from plaudit.agents import AgentExecutor, AgentInstance
+from plaudit.dialects.packages.braces import find_closing_brace
 from plaudit.verify.math import MathPolicy, Percent, Units, decide
 
 __all__ = ["ANSWERS", "extract_boxed_answer", "grade_answer"]
@@ -14,15 +15,11 @@ _POLICY = MathPolicy(units=Units.IGNORE, percent=Percent.UNIT, rounding=False)
 
 def last_boxed_only_string(string: str) -> str | None:
     r"""The last `\boxed{…}` or `\fbox{…}` as it stands, however many braces; None where there is none or it is open."""
-    start = max(string.rfind("\\boxed"), -1)
+    start = string.rfind("\\boxed")
     if start < 0:
         start = string.rfind("\\fbox")
-    depth = 0
-    for place in range(start, len(string)) if start >= 0 else ():
-        depth += {"{": 1, "}": -1}.get(string[place], 0)
-        if string[place] == "}" and not depth:
-            return string[start : place + 1]
-    return None
+    end = find_closing_brace(string, start) if start >= 0 else None
+    return None if end is None else string[start : end + 1]
 
 
 def remove_boxed(value: str | None) -> str | None:

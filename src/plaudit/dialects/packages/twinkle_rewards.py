@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from plaudit.dialects.packages.braces import find_closing_brace
 from plaudit.dialects.packages.twinkle_data import (
     TwinkleMessage,
     TwinkleTrajectory,
@@ -141,15 +142,8 @@ def _answer(text: str) -> str:
 def _last_box(text: str) -> str | None:
     r"""What the last \boxed{} holds, however many braces; None where there is none or it is left open."""
     start = text.rfind(r"\boxed{")
-    if start < 0:
-        return None
-    start += len(r"\boxed{")
-    depth = 1
-    for place in range(start, len(text)):
-        depth += {"{": 1, "}": -1}.get(text[place], 0)
-        if not depth:
-            return text[start:place].strip()
-    return None
+    end = find_closing_brace(text, start) if start >= 0 else None
+    return None if end is None else text[start + len(r"\boxed{") : end].strip()
 
 
 _MESSAGES: dict[str, object] = {"Message": TwinkleMessage}
