@@ -171,7 +171,8 @@ class _Run:
         if not str(self.out).endswith((".jsonl", ".gz")):
             return f"{done}; nothing was kept: such a file appears only when it is complete (.jsonl can be resumed)"
         written = read_completed(Path(str(self.out))).count  # Ctrl-C may fall between writing a sample and counting it
-        return f"stopped after {written:,} scored samples; they are in {self.out}: the same command with --resume goes on from there"
+        going_on = "the same command with --resume goes on from there"
+        return f"stopped after {written:,} scored samples; they are in {self.out}: {going_on}"
 
     def take_up_earlier(self) -> None:
         """Put what an interrupted run left into the report."""
