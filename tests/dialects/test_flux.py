@@ -6,7 +6,7 @@ import pytest
 
 from plaudit import RewardFunction, Status, Trajectory
 from plaudit.contract.boundary import score_samples
-from plaudit.dialects.flux import FluxReward
+from plaudit.dialects.trainers.flux import FluxReward
 
 BASIC = """
     from flux.rewards import RewardFunction, RewardOutput

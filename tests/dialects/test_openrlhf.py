@@ -8,7 +8,7 @@ import torch
 
 from plaudit import Status, Trajectory
 from plaudit.contract.boundary import score_samples
-from plaudit.dialects.openrlhf import OpenRLHFReward
+from plaudit.dialects.trainers.openrlhf import OpenRLHFReward
 
 TEMPLATE = """
     import torch

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from plaudit.contract.function import FunctionReward, RewardFunction
-from plaudit.dialects import agent_tunix, areal, flux, openrlhf, slime, swift, trl, twinkle, verl
 from plaudit.dialects.dialect import Dialect, ForeignReward
 from plaudit.dialects.standins import Packages, StandIns
+from plaudit.dialects.trainers import agent_tunix, areal, flux, openrlhf, slime, swift, trl, twinkle, verl
 from plaudit.errors import RewardNotLoaded, did_you_mean
 
 __all__ = ["DIALECTS", "STAND_INS", "Dialect", "StandIns", "convention_of", "dialects_of", "recognise", "stand_ins"]

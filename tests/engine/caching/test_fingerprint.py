@@ -18,7 +18,7 @@ import pytest
 
 from plaudit import CompositeReward, FunctionReward, RewardFunction, load, reward
 from plaudit.compose import TaskReward
-from plaudit.dialects.openrlhf import OpenRLHFReward
+from plaudit.dialects.trainers.openrlhf import OpenRLHFReward
 from plaudit.engine.caching.fingerprint import NotIdentified, fingerprint, identity
 from plaudit.schedules import LinearSchedule
 from plaudit.shaping import CosineLength, LengthPenalty

@@ -1,0 +1,1 @@
+"""Systems that train: one file each."""
