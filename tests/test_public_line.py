@@ -57,8 +57,8 @@ PUBLIC: dict[str, set[str]] = {
     },
     "plaudit.report": {
         "Agreement", "AgreementBuilder", "Bin", "Breakdown", "BreakdownBuilder", "Condition", "Distribution",
-        "Failure", "GroupSummary", "Latency", "Pick", "PickedSample", "Selection", "Slice", "Summary",
-        "SummaryBuilder", "pick_samples", "summarize",
+        "Failure", "Figures", "FiguresBuilder", "GroupSummary", "Latency", "Level", "Pick", "PickedSample", "Remark",
+        "Selection", "Slice", "Summary", "SummaryBuilder", "collect_figures", "pick_samples", "remarks", "summarize",
     },
     "plaudit.rewards": {
         "BUILT_INS", "CheckNumbersReward", "CodeReward", "ContinuousReward", "FormatReward", "GraduatedReward",

@@ -4,11 +4,11 @@ A group is dead when all its rewards are equal: its advantages are zero and it t
 two scored samples can be neither dead nor alive and are counted apart.
 """
 
-import hashlib
 import math
 from array import array
 from dataclasses import dataclass
 
+from plaudit.report.statistics.table import GroupName, group_name
 from plaudit.trajectory import Trajectory
 
 __all__ = ["GroupSums", "GroupSummary"]
@@ -40,7 +40,7 @@ class GroupSums:
     """Collects scored samples by group."""
 
     def __init__(self) -> None:
-        self._places: dict[str | int | bytes, int] = {}
+        self._places: dict[GroupName, int] = {}
         self._sizes = array("q")
         self._rewards, self._lengths = array("d"), array("d")  # running means
         self._lows, self._highs = array("d"), array("d")
@@ -48,12 +48,8 @@ class GroupSums:
         self._spread_rewards = self._spread_lengths = self._spread_both = 0.0
 
     def index_of(self, trajectory: Trajectory) -> int:
-        """The number of the sample's group; a prompt that serves as its name is kept as a digest only."""
-        group: str | int | bytes | None = trajectory.group
-        if group is None:
-            prompt = trajectory.prompt_text.encode(errors="surrogatepass")
-            group = hashlib.blake2b(prompt, digest_size=16).digest()
-        place = self._places.setdefault(group, len(self._places))
+        """The number of the sample's group."""
+        place = self._places.setdefault(group_name(trajectory), len(self._places))
         if place == len(self._sizes):
             self._sizes.append(0)
             for column, start in (

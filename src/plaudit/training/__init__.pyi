@@ -35,7 +35,7 @@ from .model.loading import LoraSettings as LoraSettings
 from .model.loading import load_policy as load_policy
 from .model.policy import Policy as Policy
 from .model.tiny import tiny_policy as tiny_policy
-from .reporting.analysis import analyze as analyze
+from .reporting.analysis_text import analyze as analyze
 from .reporting.analysis_text import describe_batch as describe_batch
 from .reporting.analysis_text import render_analysis as render_analysis
 from .reporting.evaluation import evaluate as evaluate

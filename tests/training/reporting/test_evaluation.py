@@ -6,7 +6,7 @@ import statistics
 import pytest
 
 from plaudit import RewardOutput, Status, Tokens, Trajectory
-from plaudit.errors import TrainingError
+from plaudit.errors import InvalidSettings
 from plaudit.training.reporting.evaluation import evaluate, pass_at_k
 
 
@@ -19,7 +19,7 @@ def test_pass_at_k_is_the_share_of_all_choices_with_a_right_one(samples, right, 
 
 @pytest.mark.parametrize(("samples", "right", "k"), [(4, 5, 1), (4, 1, 5), (4, 1, 0), (0, 0, 1)])
 def test_pass_at_k_of_impossible_numbers_is_an_error(samples, right, k):
-    with pytest.raises(TrainingError):
+    with pytest.raises(InvalidSettings):
         pass_at_k(samples, right, k)
 
 

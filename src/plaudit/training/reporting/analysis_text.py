@@ -6,11 +6,11 @@ Text that comes from samples is shown with its control characters escaped, since
 from collections.abc import Iterable, Sequence
 
 from plaudit.contract.output import RewardOutput
+from plaudit.report.analysis import FailurePattern, Kind, Period, RewardAnalysis, analyze
 from plaudit.report.distribution import Distribution
 from plaudit.report.terminal.histogram import draw_bars
-from plaudit.training.reporting.analysis import FailurePattern, Kind, Period, RewardAnalysis
 
-__all__ = ["render_analysis", "describe_batch"]
+__all__ = ["analyze", "describe_batch", "render_analysis"]
 
 WIDTH = 100
 LEVELS = "▁▂▃▄▅▆▇█"

@@ -4,7 +4,6 @@ Samples that were not scored are left out of both, and counted; a prompt with fe
 about pass@k and is left out of it.
 """
 
-import math
 import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,7 +12,7 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from plaudit.contract.output import RewardOutput
-from plaudit.errors import TrainingError
+from plaudit.report.statistics.pass_rates import pass_at_k
 from plaudit.rollouts import Rollout, ScoredRollout
 from plaudit.training.batches.collecting import Scoring, derive_seed
 from plaudit.training.config.schema import RunConfig
@@ -109,20 +108,6 @@ class HeldOut:
         """The prompts in pieces that give no more responses at once than a training batch has."""
         size = max(1, self.config.batch_size // count)
         return (self.prompts[start : start + size] for start in range(0, len(self.prompts), size))
-
-
-def pass_at_k(samples: int, right: int, k: int) -> float:
-    """The chance that at least one of `k` of the samples is right, unbiased: 1 − C(n−c, k) / C(n, k)
-    (arXiv:2107.03374).
-
-    >>> pass_at_k(4, 1, 2)
-    0.5
-    """
-    if not 0 <= right <= samples:
-        raise TrainingError(f"{right} of {samples} samples cannot be right")
-    if not 1 <= k <= samples:
-        raise TrainingError(f"pass@{k} needs at least {max(k, 1)} samples per prompt, got {samples}")
-    return 1.0 - math.comb(samples - right, k) / math.comb(samples, k)
 
 
 def _pass_at(groups: Sequence[Sequence[float]], k: int, right: float) -> float | None:

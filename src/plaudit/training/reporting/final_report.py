@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from plaudit import jsonline
+from plaudit.report.analysis import analyze
 from plaudit.rollouts import read_rollouts
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.data.prompts import Prompts
-from plaudit.training.reporting.analysis import analyze
 from plaudit.training.reporting.analysis_text import render_analysis
 from plaudit.training.reporting.curves import draw_curves
 from plaudit.training.run_folder import RunFolder

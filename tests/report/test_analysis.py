@@ -6,10 +6,10 @@ import random
 import pytest
 
 from plaudit import RewardOutput, Status, Trajectory
-from plaudit.training.reporting.analysis import analyze
+from plaudit.report.analysis import analyze
+from plaudit.report.response_kinds import NEAR_KINDS, find_kinds
 from plaudit.training.reporting.analysis_text import WIDTH, describe_batch, render_analysis
 from plaudit.training.reporting.metrics import reward_metrics
-from plaudit.training.reporting.response_kinds import NEAR_KINDS, find_kinds
 
 
 def judged(response, reward, *, score=None, reason="", step=None, prompt="What is 2 + 2?", **metadata):

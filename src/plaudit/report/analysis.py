@@ -17,8 +17,8 @@ from typing import Any
 
 from plaudit.contract.output import RewardOutput
 from plaudit.report.distribution import Distribution
+from plaudit.report.response_kinds import find_kinds
 from plaudit.report.summary import Summary, SummaryBuilder
-from plaudit.training.reporting.response_kinds import find_kinds
 from plaudit.trajectory import Trajectory
 
 __all__ = ["Example", "FailurePattern", "Kind", "Period", "RewardAnalysis", "RewardAnalyzer", "analyze"]

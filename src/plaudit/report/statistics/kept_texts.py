@@ -1,0 +1,58 @@
+"""Some of the rollouts of a run, whole groups of them, for the statistics that read responses.
+
+Which groups are kept follows from their names alone, so the same run keeps the same ones. Where they grow beyond
+the budget, half of the groups are let go.
+"""
+
+import hashlib
+from collections.abc import Iterator
+
+import msgspec
+
+from plaudit.report.statistics.table import group_name
+from plaudit.rollouts import Rollout, ScoredRollout
+
+__all__ = ["KeptTexts"]
+
+MOST_CHARACTERS, MOST_ROLLOUTS = 30_000_000, 20_000
+_ALL = 1 << 32
+
+
+class KeptTexts:
+    """Rollouts by row; `share` is that of the groups that are kept."""
+
+    def __init__(self, characters: int = MOST_CHARACTERS, rollouts: int = MOST_ROLLOUTS) -> None:
+        self._characters, self._rollouts = characters, rollouts
+        self._size = 0
+        self._limit = _ALL
+        self._kept: dict[int, tuple[int, int, ScoredRollout]] = {}  # by row: the group's hash, characters, the rollout
+
+    def add(self, row: int, rollout: ScoredRollout) -> None:
+        """Take one rollout; it is kept when its group is."""
+        mark = _mark(rollout)
+        if mark >= self._limit:
+            return
+        trajectory = rollout.trajectory
+        size = len(trajectory.response) + len(trajectory.prompt_text) + 500
+        self._kept[row] = (mark, size, Rollout(msgspec.structs.replace(trajectory, tokens=None), rollout.output))
+        self._size += size
+        while (self._size > self._characters or len(self._kept) > self._rollouts) and self._limit > 1:
+            self._limit //= 2
+            self._kept = {place: each for place, each in self._kept.items() if each[0] < self._limit}
+            self._size = sum(size for _, size, _ in self._kept.values())
+
+    def __iter__(self) -> Iterator[tuple[int, ScoredRollout]]:
+        """The rows that are kept, with their rollouts."""
+        return ((row, rollout) for row, (_, _, rollout) in self._kept.items())
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    @property
+    def share(self) -> float:
+        return self._limit / _ALL
+
+
+def _mark(rollout: ScoredRollout) -> int:
+    name = repr(group_name(rollout.trajectory)).encode(errors="surrogatepass")
+    return int.from_bytes(hashlib.blake2b(name, digest_size=4).digest())

@@ -1,0 +1,201 @@
+"""Each statistic of numbers against another way to compute it."""
+
+import itertools
+import math
+import statistics
+
+import numpy as np
+import pytest
+
+from plaudit.report.statistics.components import component_shares
+from plaudit.report.statistics.drift import ks_distance, measure_drift, stability_index, step_curve
+from plaudit.report.statistics.length_bias import length_bias
+from plaudit.report.statistics.pass_rates import pass_rates
+from plaudit.report.statistics.saturation import measure_saturation
+from plaudit.report.statistics.signal import group_signal
+from tests.report.statistics.runs import random_run, rollout, table_of
+
+
+def centred(values, groups):
+    """Deviations from the group's means, by numpy."""
+    values, groups = np.asarray(values, float), np.asarray(groups)
+    return values - np.array([values[groups == group].mean() for group in groups])
+
+
+def columns(run):
+    groups = [one.trajectory.group for one in run]
+    rewards = centred([one.output.reward for one in run], groups)
+    parts = {
+        name: centred([one.output.components[name].reward for one in run], groups) for name in run[0].output.components
+    }
+    return groups, rewards, parts
+
+
+def test_component_shares_are_those_of_a_linear_regression_within_groups():
+    run = random_run()
+    _, rewards, parts = columns(run)
+    weights = np.linalg.lstsq(np.stack(list(parts.values()), axis=1), rewards, rcond=None)[0]
+    found = component_shares(table_of(run))
+    assert found.explained == pytest.approx(1.0)
+    assert found.samples == len(run)
+    for name, weight in zip(parts, weights, strict=True):
+        one = next(one for one in found.components if one.name == name)
+        assert one.weight == pytest.approx(weight)
+        assert one.share == pytest.approx(np.cov(weight * parts[name], rewards)[0, 1] / np.var(rewards, ddof=1))
+
+
+def test_a_product_is_not_explained_by_a_sum_and_a_constant_component_has_no_weight():
+    run = [
+        rollout(a * b, group=group, a=a, b=b, c=1.0)
+        for group in range(3)
+        for a, b in itertools.product((0.0, 1.0, 3.0), repeat=2)
+    ]
+    found = component_shares(table_of(run))
+    assert found.explained < 0.95
+    assert next(one for one in found.components if one.name == "c").share is None
+
+
+def test_components_of_samples_that_lack_one_are_left_out():
+    run = [*random_run(groups=10), rollout(9.0, group=0, right=1.0)]
+    assert component_shares(table_of(run)).samples == len(run) - 1
+    assert component_shares(table_of(run)).explained == pytest.approx(1.0)
+
+
+def test_phantom_groups_are_those_whose_rewards_differ_though_their_scores_do_not():
+    run = [
+        *(rollout(reward, score=1.0, group="phantom") for reward in (0.9, 1.0, 1.1)),
+        *(rollout(reward, score=reward, group="live") for reward in (0.0, 1.0, 1.0)),
+        *(rollout(1.0, score=1.0, group="right") for _ in range(3)),
+        *(rollout(0.0, score=0.0, group="wrong") for _ in range(3)),
+        *(rollout(0.5, group="unjudged") for _ in range(3)),
+        rollout(1.0, score=1.0, group="alone"),
+        rollout(None, group="unscored"),
+    ]
+    found = group_signal(table_of(run))
+    assert (found.live, found.phantom, found.dead_right, found.dead_wrong, found.dead_other) == (1, 1, 1, 1, 1)
+    assert (found.single, found.compared, found.dead) == (2, 5, 3)
+    squares = {"phantom": 0.02, "live": 2 / 3}
+    assert found.phantom_share == pytest.approx(squares["phantom"] / sum(squares.values()))
+    assert found.phantom_share_normalized == pytest.approx(0.5)
+    assert found.effective_signal == pytest.approx((0 + 2 / 9 + 0 + 0) / 4)
+
+
+def test_samples_of_one_prompt_at_two_steps_are_two_groups():
+    run = [rollout(float(step), group="g", step=step) for step in (1, 1, 2, 2)]
+    assert group_signal(table_of(run)).dead == 2
+
+
+def test_length_bias_is_the_correlation_of_deviations_split_by_right_and_wrong():
+    run = random_run()
+    found = length_bias(table_of(run))
+    for kept, correlation in ((None, found.overall), (1.0, found.right), (0.0, found.wrong)):
+        chosen = [one for one in run if kept is None or one.output.score == kept]
+        groups = [one.trajectory.group for one in chosen]
+        lengths = centred([len(one.trajectory.response) for one in chosen], groups)
+        rewards = centred([one.output.reward for one in chosen], groups)
+        assert correlation.value == pytest.approx(np.corrcoef(lengths, rewards)[0, 1])
+        assert correlation.low < correlation.value < correlation.high
+    assert found.overall.value > 0.7
+    assert found.right.low < 0 < found.right.high
+    assert sum(one.count for one in found.bins) == len(run)
+    assert found.bins[0].reward < 0 < found.bins[-1].reward
+
+
+def test_the_interval_of_a_correlation_leaves_out_one_group_at_a_time():
+    run = random_run(groups=8)
+    found = length_bias(table_of(run)).overall
+    without = [
+        length_bias(table_of([one for one in run if one.trajectory.group != group])).overall.value for group in range(8)
+    ]
+    spread = 1.96 * math.sqrt(7 * statistics.pvariance(without))
+    assert found.high - found.value == pytest.approx(min(spread, 1 - found.value))
+
+
+@pytest.mark.parametrize("rewards", [[0.5, 0.5, 0.5], [0.1, 0.1, 0.1], [1e308, -1e308, 1e308]])
+def test_what_does_not_vary_or_overflows_has_no_correlation(rewards):
+    run = [rollout(reward, response="w" * size, a=reward) for size, reward in enumerate(rewards)]
+    assert length_bias(table_of(run)).overall is None
+    assert component_shares(table_of(run)).explained is None
+
+
+def test_pass_rates_count_groups_and_pass_at_k_is_the_mean_over_all_choices():
+    solved = {"a": [1, 1, 0, 0], "b": [0, 0, 0, 0], "c": [1, 1, 1, 1], "d": [1, 0]}
+    run = [rollout(0.0, score=float(one), group=group) for group, scores in solved.items() for one in scores]
+    found = pass_rates(table_of([*run, rollout(None, group="a"), rollout(1.0, group="e")]))
+    assert (found.groups, found.never, found.always) == (4, 1, 1)
+    assert [one.count for one in found.bins] == [0, 0, 0, 0, 0, 2, 0, 0, 0, 0]
+    for one in found.pass_at:
+        chances = [
+            statistics.fmean(any(choice) for choice in itertools.combinations(scores, one.k))
+            for scores in solved.values()
+            if len(scores) >= one.k
+        ]
+        assert one.value == pytest.approx(statistics.fmean(chances))
+        assert one.groups == len(chances)
+    assert [one.k for one in found.pass_at] == [1, 2, 4]
+
+
+def test_a_run_without_scores_has_no_pass_rates():
+    assert pass_rates(table_of([rollout(1.0), rollout(0.0)])) is None
+
+
+def test_drift_compares_the_last_quarter_of_the_steps_with_the_first():
+    run = [
+        rollout(float(step >= 5), group=f"{step}-{place}", step=step, response="w" * 10)
+        for step in range(1, 9)
+        for place in range(20)
+    ]
+    found = {one.name: one for one in measure_drift(table_of(run))}
+    assert (found["reward"].early, found["reward"].late, found["reward"].ks) == (0.0, 1.0, 1.0)
+    assert found["reward"].psi > 1
+    assert found["reward"].shift == pytest.approx(2.0)
+    assert (found["length"].ks, found["length"].shift) == (0.0, None)
+    assert found["length"].psi == pytest.approx(0.0)
+
+
+def test_drift_does_not_change_with_the_scale():
+    early, late = sorted(np.random.default_rng(1).normal(size=200)), sorted(np.random.default_rng(2).gamma(2, size=150))
+    grid = np.linspace(-5, 15, 20001)
+    gap = np.abs(np.searchsorted(early, grid, "right") / 200 - np.searchsorted(late, grid, "right") / 150)
+    assert ks_distance(early, late) == pytest.approx(gap.max(), abs=1e-3)
+    scaled = [[100 * value + 7 for value in values] for values in (early, late)]
+    assert ks_distance(*scaled) == pytest.approx(ks_distance(early, late))
+    assert stability_index(*scaled) == pytest.approx(stability_index(early, late))
+
+
+def test_the_stability_index_of_two_values_is_that_of_their_shares():
+    early, late = [0.0] * 50 + [1.0] * 50, [0.0] * 20 + [1.0] * 80
+    p, q = (50.5 / 101.5, 0.5 / 101.5, 50.5 / 101.5), (20.5 / 101.5, 0.5 / 101.5, 80.5 / 101.5)
+    expected = sum((b - a) * math.log(b / a) for a, b in zip(p, q, strict=True))
+    assert stability_index(early, late) == pytest.approx(expected, rel=0.05)
+
+
+def test_the_curve_has_a_point_per_step_with_means_and_shares_of_groups():
+    run = [
+        rollout(1.0, score=1.0, group="a", step=1, response="four", x=0.5),
+        rollout(0.0, score=0.0, group="a", step=1, response="eight888", x=1.5),
+        rollout(1.0, score=1.0, group="b", step=2),
+        rollout(1.0, score=1.0, group="b", step=2),
+        rollout(None, group="b", step=2),
+    ]
+    first, second = step_curve(table_of(run))
+    assert (first.reward, first.reward_std, first.score, first.length, first.dead) == (0.5, 0.5, 0.5, 6.0, 0.0)
+    assert first.components == {"x": 1.0}
+    assert (second.first, second.last, second.count, second.dead, second.reward_std) == (2, 2, 3, 1.0, 0.0)
+    assert second.scored == pytest.approx(2 / 3)
+
+
+def test_a_long_run_has_as_many_points_as_can_be_seen():
+    points = step_curve(table_of([rollout(1.0, step=step) for step in range(1, 1002)]))
+    assert len(points) <= 200
+    assert sum(point.count for point in points) == 1001
+    assert (points[0].first, points[-1].last) == (1, 1001)
+
+
+def test_saturation_counts_the_ends_and_measures_the_shape():
+    values = [0.0, 0.0, 0.25, 1.0]
+    (found,) = measure_saturation(table_of([*(rollout(value) for value in values), rollout(None)]))
+    assert (found.count, found.at_low, found.at_high, found.distinct) == (4, 0.5, 0.25, 3)
+    standard = (np.array(values) - np.mean(values)) / np.std(values)
+    assert found.kurtosis == pytest.approx(np.mean(standard**4))
+    assert found.bimodality == pytest.approx((np.mean(standard**3) ** 2 + 1) / np.mean(standard**4))
