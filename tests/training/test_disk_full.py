@@ -5,9 +5,6 @@ too. It is set by the reward, which runs in the process of the run, as soon as t
 """
 
 import errno
-import os
-import subprocess
-import sys
 
 import pytest
 
@@ -16,6 +13,7 @@ from plaudit.training import train
 from plaudit.training.checkpoint import Checkpoints
 from plaudit.training.disk_full import explain_full_disk
 from plaudit.training.run_folder import RunFolder
+from tests.training.forked import ForkedCommand
 from tests.training.full_disk import disk_full_after
 from tests.training.runs import SMALL, curves, metrics, rollouts, small
 
@@ -52,11 +50,10 @@ def whole(tmp_path_factory, told):
 
 def run_out_of_room(folder, *told, room):
     """`plaudit train` in a process of its own, in which no file gets longer than `room` after the first checkpoint."""
-    arguments = [sys.executable, "-m", "plaudit", "train", f"output_dir={folder}", *SMALL, *told]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "RUN_THAT_RUNS_OUT_OF_ROOM": str(folder), "ROOM": str(room)}
-    ended = subprocess.run(arguments, env=environment, capture_output=True, text=True, timeout=300)
-    assert ended.returncode == 2, ended.stderr
-    return " ".join(ended.stderr.split())  # without the line breaks of the terminal
+    environment = {"RUN_THAT_RUNS_OUT_OF_ROOM": str(folder), "ROOM": str(room)}
+    command = ForkedCommand(["train", f"output_dir={folder}", *SMALL, *told], environment)
+    assert command.wait() == 2, command.err
+    return " ".join(command.err.split())  # without the line breaks of the terminal
 
 
 CASES = {

@@ -18,10 +18,13 @@ from plaudit.training.reporting.logs import RunName, WandbWriter
 from tests.training.runs import curves, metrics, rollouts, small, varied
 
 
+EVERYTHING = ("logging.tensorboard=true", "logging.curves=true", "training.save_reward_analysis=true")
+
+
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs") / "trained"
-    return train(small(folder, "logging.tensorboard=true", "training.save_reward_analysis=true"))
+    return train(small(folder, *EVERYTHING))
 
 
 def test_a_run_folder_holds_everything_about_the_run(trained):
@@ -31,7 +34,7 @@ def test_a_run_folder_holds_everything_about_the_run(trained):
         "tensorboard", "reward_analysis.json", "reward_analysis.txt",
     }  # fmt: skip
     assert load_config(trained.folder.config) == small(
-        trained.folder.path, "logging.tensorboard=true", "training.save_reward_analysis=true"
+        trained.folder.path, *EVERYTHING
     )
 
 

@@ -1,9 +1,6 @@
 """A run that was killed or stopped goes on to the same numbers as one that was not."""
 
-import os
 import signal
-import subprocess
-import sys
 import time
 
 import pytest
@@ -11,14 +8,14 @@ import pytest
 from plaudit.errors import TrainingError
 from plaudit.training import train
 from plaudit.training.checkpoint import Checkpoints
+from tests.training.forked import ForkedCommand
 from tests.training.runs import SMALL, curves, metrics, rollouts, small
 
 ASYNC = ("training.async_train=true", "training.max_staleness=2", "filter.by=mean", "loss.kl_beta=0.01")
 
 
-def started(folder, *options):
-    arguments = [sys.executable, "-m", "plaudit", "train", f"output_dir={folder}", *SMALL, *options, "--quiet"]
-    return subprocess.Popen(arguments, env={**os.environ, "OMP_NUM_THREADS": "1"})
+def start_training(folder, *options):
+    return ForkedCommand(["train", f"output_dir={folder}", *SMALL, *options, "--quiet"])
 
 
 def wait_for_step(folder, step, process):
@@ -33,7 +30,7 @@ def wait_for_step(folder, step, process):
 def test_a_run_that_was_killed_is_resumed_to_equal_curves(tmp_path, options):
     longer = ("steps=8", "checkpoint.every=3", *options)
     train(small(tmp_path / "whole", *longer))
-    killed = started(tmp_path / "killed", *longer)
+    killed = start_training(tmp_path / "killed", *longer)
     wait_for_step(tmp_path / "killed", 5, killed)
     killed.send_signal(signal.SIGKILL)
     killed.wait()
@@ -44,7 +41,7 @@ def test_a_run_that_was_killed_is_resumed_to_equal_curves(tmp_path, options):
 
 
 def test_sigterm_ends_a_run_with_a_checkpoint_and_its_own_exit_code(tmp_path):
-    run = started(tmp_path / "run", "steps=10000", "checkpoint.every=0", "eval.every=0")
+    run = start_training(tmp_path / "run", "steps=10000", "checkpoint.every=0", "eval.every=0")
     wait_for_step(tmp_path / "run", 2, run)
     run.send_signal(signal.SIGTERM)
     assert run.wait() == 128 + signal.SIGTERM

@@ -3,12 +3,12 @@
 import json
 import os
 import signal
-import subprocess
-import sys
+import socket
 from pathlib import Path
 
 import pytest
 import torch
+from accelerate.state import AcceleratorState
 from safetensors.torch import load_file
 
 from plaudit import RewardOutput, Status, reward
@@ -26,6 +26,7 @@ from plaudit.training.engines.trl_arguments import (
     check_trl_can,
     trl_arguments,
 )
+from tests.training.forked import ForkedCommand
 from tests.training.runs import curves, metrics, rollouts, small, varied
 
 ONE = Shape(processes=1, max_new_tokens=6)
@@ -125,11 +126,12 @@ def halting(response: str, ground_truth: str) -> RewardOutput:
 def run(tmp_path_factory):
     """A small run with a reward that does not score everything."""
     folder = tmp_path_factory.mktemp("trl") / "run"
-    return train(small(folder, "engine=trl", "steps=4", "training.reward_backend=inline"), reward=halting)
+    options = ("engine=trl", "steps=4", "training.reward_backend=inline", "logging.curves=true")
+    return train(small(folder, *options), reward=halting)
 
 
 def test_a_run_leaves_the_same_folder_as_the_local_engine(run, tmp_path):
-    local = train(small(tmp_path / "local", "steps=1"))
+    local = train(small(tmp_path / "local", "steps=1", "logging.curves=true"))
     names = {path.name for path in local.folder.path.iterdir()}
     assert names == {path.name for path in run.folder.path.iterdir()}
     assert run.folder.curves.read_bytes().startswith(b"\x89PNG")
@@ -265,18 +267,18 @@ def test_two_processes_share_sampling_scoring_and_updates(tmp_path):
     spec = f"training.reward_function={tmp_path}/ranked.py:ranked"
     config = small(tmp_path / "run", "engine=trl", "steps=2", "checkpoint.every=1", spec)
     (tmp_path / "config.yaml").write_text(json.dumps(config.to_dict()))
-    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run(
-        [*torchrun, "-m", "plaudit", "train", str(tmp_path / "config.yaml"), "--json"],
-        capture_output=True,
-        text=True,
-        env=environment,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    outcome = json.loads(done.stdout)
+    AcceleratorState._reset_state(reset_partial_state=True)  # of earlier tests in this process, which ran alone
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    # as torchrun sets them
+    shared = {"OMP_NUM_THREADS": "1", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    ranks = [
+        ForkedCommand(["train", tmp_path / "config.yaml", "--json"], {**shared, "RANK": rank, "LOCAL_RANK": rank})
+        for rank in ("0", "1")
+    ]
+    assert [rank.wait() for rank in ranks] == [0, 0], "".join(rank.err for rank in ranks)
+    outcome = json.loads(ranks[0].out)
     assert outcome["step"] == 2
     lines = rollouts(tmp_path / "run")
     assert len(lines) == 2 * 16

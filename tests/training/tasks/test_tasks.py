@@ -36,7 +36,7 @@ def test_demonstrations_fit_into_the_response_and_the_alphabet(task):
 
 
 def test_a_task_is_the_same_every_time_it_is_made(task):
-    assert find_task(task.name).held_out == task.held_out
+    assert TASKS[task.name]().held_out == task.held_out
 
 
 @pytest.mark.parametrize(

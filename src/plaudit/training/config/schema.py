@@ -159,7 +159,7 @@ class CheckpointConfig(Section, frozen=True):
 
 
 class LoggingConfig(Section, frozen=True):
-    """Where numbers go besides metrics.jsonl, rollouts.jsonl and curves.png, which are always written."""
+    """Where numbers go besides metrics.jsonl, which is always written."""
 
     tensorboard: Annotated[bool, Meta(description="Write event files to the run folder")] = False
     wandb: Annotated[bool, Meta(description="Log to Weights & Biases; WANDB_MODE=offline works")] = False
@@ -171,6 +171,7 @@ class LoggingConfig(Section, frozen=True):
         False
     )
     samples: Annotated[CountOrNone, Meta(description="Held-out prompts in samples.md, before and after")] = 5
+    curves: Annotated[bool, Meta(description="Draw curves.png when the run ends")] = True
 
 
 class RunConfig(Section, frozen=True):

@@ -22,8 +22,9 @@ def write_report(
     folder: RunFolder, config: RunConfig, prompts: Prompts, before: Sequence[str], after: Sequence[str]
 ) -> None:
     """Write everything that is made at the end of a run."""
-    metrics = [jsonline.decode(line) for line in folder.metrics.read_bytes().splitlines()]
-    draw_curves(metrics, folder.curves, title=f"{folder.path.name}: {config.subject}, {config.advantage}")
+    if config.logging.curves:
+        metrics = [jsonline.decode(line) for line in folder.metrics.read_bytes().splitlines()]
+        draw_curves(metrics, folder.curves, title=f"{folder.path.name}: {config.subject}, {config.advantage}")
     write_samples(folder.samples, prompts, before, after)
     if config.training.save_reward_analysis:
         write_analysis(folder)

@@ -1,6 +1,7 @@
 """Tasks that come with plaudit, small enough for the embedded model."""
 
 from collections.abc import Callable
+from functools import cache
 
 from plaudit.errors import InvalidSettings, did_you_mean
 from plaudit.training.tasks.addition import addition
@@ -20,8 +21,9 @@ TASKS: dict[str, Callable[[], Task]] = {
 """Every built-in task by name."""
 
 
+@cache
 def find_task(name: str) -> Task:
-    """A built-in task by its name."""
+    """A built-in task by its name; made once, since its thousands of prompts never change."""
     if name not in TASKS:
         raise InvalidSettings(f"no task named {name!r}{did_you_mean(name, TASKS)} (there are {', '.join(TASKS)})")
     return TASKS[name]()
