@@ -17,7 +17,6 @@ from plaudit.training.engines.engine import NoProgress
 from plaudit.training.reporting.logs import RunName, WandbWriter
 from tests.training.runs import curves, metrics, rollouts, small, varied
 
-
 EVERYTHING = ("logging.tensorboard=true", "logging.curves=true", "training.save_reward_analysis=true")
 
 
@@ -33,9 +32,7 @@ def test_a_run_folder_holds_everything_about_the_run(trained):
         "config.yaml", "metrics.jsonl", "rollouts.jsonl", "checkpoints", "model", "curves.png", "samples.md",
         "tensorboard", "reward_analysis.json", "reward_analysis.txt",
     }  # fmt: skip
-    assert load_config(trained.folder.config) == small(
-        trained.folder.path, *EVERYTHING
-    )
+    assert load_config(trained.folder.config) == small(trained.folder.path, *EVERYTHING)
 
 
 def test_metrics_have_one_object_per_step_and_evaluations_where_they_are_due(trained):
