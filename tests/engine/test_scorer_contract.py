@@ -1,4 +1,8 @@
-"""One suite for every backend: equal outputs, order, statuses, groups and words."""
+"""One suite for every backend: equal outputs, order, statuses, groups and words.
+
+An actor of Ray takes seconds of processor time to start. What happens in the caller's process before a unit of samples
+is handed to a backend (cutting, grouping, reading dicts and files) is the same for all, and tested on the other two.
+"""
 
 import asyncio
 import json
@@ -17,14 +21,23 @@ from tests.engine import contract_rewards
 from tests.engine.contract_rewards import Batch, Detailed, Mean, Rank, faulty, length, length_async
 
 
-@pytest.fixture(scope="module", params=["inline", "processes", "ray"])
-def backend(request) -> Iterator[str]:
-    if request.param != "ray":
-        yield request.param
-        return
+@pytest.fixture(scope="module")
+def ray_session() -> Iterator[None]:
     session = RaySession(None, 2)  # one Ray for all tests: starting it takes seconds
-    yield request.param
+    yield
     session.leave()
+
+
+@pytest.fixture(params=["inline", "processes", "ray"])
+def backend(request) -> str:
+    if request.param == "ray":
+        request.getfixturevalue("ray_session")
+    return request.param
+
+
+@pytest.fixture(params=["inline", "processes"])
+def local_backend(request) -> str:
+    return request.param
 
 
 @pytest.fixture
@@ -60,11 +73,21 @@ REWARDS = {
     "spec of a built-in": "0.5 * length(target=3) + format",
     "spec of a file": f"{contract_rewards.__file__}:length",
 }
+ON_RAY = {"async function", "composite", "lambda", "spec of a file"}  # one of each way in which a reward gets there
 RESPONSES = ["one", "two words", "", "unparsed", "raise", "x" * 100_000, "naïve \ud800 \x00"] * 20
 
 
-@pytest.mark.parametrize("reward", REWARDS.values(), ids=REWARDS)
-def test_outputs_equal_those_of_a_plain_evaluation_in_order(backend, workers, reward):
+@pytest.mark.parametrize("name", REWARDS)
+def test_outputs_equal_those_of_a_plain_evaluation_in_order(local_backend, name):
+    check_outputs(REWARDS[name], local_backend, workers=2)
+
+
+@pytest.mark.parametrize("name", sorted(ON_RAY))
+def test_outputs_on_ray_equal_those_of_a_plain_evaluation_in_order(ray_session, name):
+    check_outputs(REWARDS[name], "ray", workers=1)
+
+
+def check_outputs(reward, backend: str, workers: int) -> None:
     trajectories = samples(*RESPONSES)
     with Scorer(reward, backend=backend, workers=workers) as scorer:
         outputs = scorer.score(trajectories)
@@ -91,8 +114,16 @@ def test_failures_have_the_same_status_and_words(backend, workers):
         assert words in output.reason
 
 
-@pytest.mark.parametrize("batch_size", [1, 3, 100])
-def test_group_rewards_get_whole_groups_however_the_stream_is_cut(backend, workers, batch_size):
+@pytest.mark.parametrize("batch_size", [1, 100])
+def test_group_rewards_get_whole_groups_however_the_stream_is_cut(local_backend, batch_size):
+    check_groups(local_backend, 2, batch_size)
+
+
+def test_group_rewards_get_whole_groups_on_every_backend(backend, workers):
+    check_groups(backend, workers, batch_size=3)
+
+
+def check_groups(backend: str, workers: int, batch_size: int) -> None:
     trajectories = [
         Trajectory(prompt=f"p{group}", response="x" * place, group=group) for group in range(20) for place in range(4)
     ]
@@ -100,9 +131,9 @@ def test_group_rewards_get_whole_groups_however_the_stream_is_cut(backend, worke
         assert [output.reward for output in scorer.score(trajectories)] == [0.0, 0.25, 0.5, 0.75] * 20
 
 
-def test_interleaved_groups_are_whole_when_their_size_is_known_and_incomplete_ones_are_reported(backend, workers):
+def test_interleaved_groups_are_whole_when_their_size_is_known_and_incomplete_ones_are_reported(local_backend):
     trajectories = [Trajectory(prompt="p", response="x" * n, group=n % 3) for n in range(11)]
-    with Scorer(Rank(), backend=backend, workers=workers, group_size=4) as scorer:
+    with Scorer(Rank(), backend=local_backend, workers=2, group_size=4) as scorer:
         outputs = scorer.score(trajectories)
     assert [output.reward for output in outputs[0::3]] == [0.0, 0.25, 0.5, 0.75]
     incomplete = outputs[2::3]
@@ -110,16 +141,16 @@ def test_interleaved_groups_are_whole_when_their_size_is_known_and_incomplete_on
     assert "group 2 is incomplete: 3 of 4 samples" in incomplete[0].reason
 
 
-def test_groups_that_stay_open_for_long_are_whole_in_the_end(backend, workers):
+def test_groups_that_stay_open_for_long_are_whole_in_the_end(local_backend):
     trajectories = [Trajectory(prompt="p", response="x", group=n % 6000) for n in range(12_000)]
-    with Scorer(Rank(), backend=backend, workers=workers, group_size=2) as scorer:
+    with Scorer(Rank(), backend=local_backend, workers=2, group_size=2) as scorer:
         outputs = [scored.output for scored in scorer.score_stream(iter(trajectories))]
     assert [output.reward for output in outputs] == [0.0] * 12_000
 
 
-def test_a_group_that_comes_back_is_reported_not_scored_as_two(backend, workers):
+def test_a_group_that_comes_back_is_reported_not_scored_as_two(local_backend):
     trajectories = [Trajectory(prompt="p", response="x", group=group) for group in (1, 1, 2, 2, 1)]
-    with Scorer(Rank(), backend=backend, workers=workers) as scorer:
+    with Scorer(Rank(), backend=local_backend, workers=2) as scorer:
         outputs = list(scorer.score_stream(iter(trajectories)))
     assert [scored.output.ok for scored in outputs] == [True] * 4 + [False]
     assert "keep the samples of a group together, or say group_size" in outputs[4].output.reason
@@ -159,24 +190,24 @@ def test_scoring_from_another_thread_and_from_an_event_loop(backend):
     assert [output.reward for output in outcome] == [0.3, 0.4, 0.5]
 
 
-def test_no_samples_give_no_outputs(backend):
-    with Scorer(length, backend=backend, workers=1) as scorer:
+def test_no_samples_give_no_outputs(local_backend):
+    with Scorer(length, backend=local_backend, workers=1) as scorer:
         assert scorer.score([]) == []
 
 
-def test_dicts_and_paths_are_scored_like_trajectories(backend, tmp_path):
+def test_dicts_and_paths_are_scored_like_trajectories(local_backend, tmp_path):
     rows = [{"prompt": "p", "response": "abc"}, {"question": "p", "completion": "abcd", "level": 3}]
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    with Scorer(length, backend=backend, workers=1) as scorer:
+    with Scorer(length, backend=local_backend, workers=1) as scorer:
         for given in (rows, tmp_path / "rows.jsonl", str(tmp_path / "rows.jsonl")):
             assert [output.reward for output in scorer.score(given)] == [0.3, 0.4]
         scored = list(scorer.score_stream(rows))
     assert scored[1].trajectory == Trajectory(prompt="p", response="abcd", columns={"level": 3})
 
 
-def test_what_is_no_trajectory_is_refused_with_its_place(backend):
+def test_what_is_no_trajectory_is_refused_with_its_place(local_backend):
     with (
-        Scorer(length, backend=backend, workers=1) as scorer,
+        Scorer(length, backend=local_backend, workers=1) as scorer,
         pytest.raises(InvalidTrajectory, match="sample 1 is a str"),
     ):
         scorer.score([*samples("a"), "b"])
