@@ -1,5 +1,7 @@
 """A GGUF file is unpacked once; after that, the kept copy gives the same model."""
 
+import shutil
+
 import gguf
 import numpy as np
 import pytest
@@ -64,10 +66,12 @@ def test_the_kept_copy_is_the_model_that_was_unpacked(tiny_file, tmp_path, monke
     assert half.model.dtype == torch.bfloat16
 
 
-def test_a_file_that_changed_is_unpacked_anew(tiny_file):
-    load_policy(tiny_file)
+def test_a_copy_shares_what_was_unpacked_and_a_file_that_changed_does_not(tiny_file, tmp_path):
     before = loading._unpacked_folder(tiny_file)
-    tiny_file.touch()
+    (tmp_path / "other").mkdir()
+    assert loading._unpacked_folder(shutil.copy(tiny_file, tmp_path / "other" / tiny_file.name)) == before
+    with tiny_file.open("ab") as file:
+        file.write(b"more")
     assert loading._unpacked_folder(tiny_file) != before
 
 

@@ -167,11 +167,10 @@ def _unpack(path: Path) -> Policy:
 
 
 def _unpacked_folder(path: Path) -> Path:
-    """Where the unpacked model of a GGUF file is kept; a file that was changed has another place."""
-    of = path.stat()
-    told = f"{path.resolve()} {of.st_size} {of.st_mtime_ns} {transformers.__version__}"
-    key = hashlib.blake2b(told.encode(), digest_size=6).hexdigest()
-    return Path(hub.HF_HOME) / "plaudit" / f"{path.stem}-{key}"
+    """Where the unpacked model of a GGUF file is kept: one place for all copies of the file."""
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return Path(hub.HF_HOME) / "plaudit" / f"{path.stem}-{digest[:12]}-transformers-{transformers.__version__}"
 
 
 def _keep(policy: Policy, folder: Path) -> None:
