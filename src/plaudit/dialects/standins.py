@@ -127,7 +127,7 @@ class StandIns(MetaPathFinder, Loader, AbstractContextManager["StandIns"]):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         sys.meta_path.remove(self)
-        for name, module in list(sys.modules.items()):
+        for name, module in sys.modules.copy().items():  # a list would run Python while another thread imports
             if self._is_ours(module):
                 del sys.modules[name]
                 package, _, child = name.rpartition(".")
