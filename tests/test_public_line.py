@@ -19,8 +19,8 @@ PUBLIC: dict[str, set[str]] = {
     "plaudit": {
         "CompositeReward", "FunctionReward", "RewardFunction", "RewardOutput", "Status", "Step", "Tokens",
         "Trajectory", "__version__", "agents", "checks", "compose", "engine", "errors", "examples", "export",
-        "load", "loading", "normalize", "report", "reward", "rewards", "rollouts", "sandbox", "schedules",
-        "score", "shaping", "testing", "token_rewards_of", "training", "verify",
+        "load", "loading", "normalize", "remote", "report", "reward", "rewards", "rollouts", "sandbox", "schedules",
+        "score", "serving", "shaping", "testing", "token_rewards_of", "training", "verify",
     },
     "plaudit.agents": {
         "Action", "ActionRequest", "ActionSampler", "Agent", "AgentExecutor", "AgentInstance", "Episode",
@@ -65,6 +65,9 @@ PUBLIC: dict[str, set[str]] = {
         "KeywordReward", "LengthReward", "MathReward", "MultiAspectReward", "RepetitionPenalty",
         "StructuredOutputReward", "TemplateReward", "WordReward",
     },
+    "plaudit.remote": {
+        "RemoteReward", "open_remote",
+    },
     "plaudit.rollouts": {
         "BadLine", "Completed", "Mode", "Rollout", "RolloutsReader", "RolloutsWriter", "RunRecord",
         "ScoredRollout", "check_resumable", "read_completed", "read_rollouts", "record_path", "rest_of",
@@ -74,6 +77,9 @@ PUBLIC: dict[str, set[str]] = {
         "FileSuite", "Handle", "Job", "JudgePool", "NotPlain", "Outcome", "Program", "Protection",
         "Protections", "Raised", "RunLimits", "Sandbox", "StreamSuite", "Suite", "TestResult", "Tier",
         "Verdict", "diagnose", "read_suite", "shared_pool",
+    },
+    "plaudit.serving": {
+        "HttpLimits", "RewardServer", "ServerSettings", "ServerThread", "read_tokens", "serve_until_signalled",
     },
     "plaudit.schedules": {
         "CosineSchedule", "LinearSchedule", "PiecewiseSchedule", "Schedule",

@@ -6,11 +6,13 @@ from . import errors as errors
 from . import examples as examples
 from . import loading as loading
 from . import normalize as normalize
+from . import remote as remote
 from . import report as report
 from . import rewards as rewards
 from . import rollouts as rollouts
 from . import sandbox as sandbox
 from . import schedules as schedules
+from . import serving as serving
 from . import shaping as shaping
 from . import testing as testing
 from . import training as training

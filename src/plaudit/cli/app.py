@@ -34,6 +34,7 @@ COMMANDS = {
     "eval": "training.evaluate:evaluate",
     "sample": "training.sample:sample",
     "merge": "training.merge:merge",
+    "serve": "system.serve:serve",
     "verify": "system.verify:verify",
     "run-code": "system.run_code:run_code",
     "doctor": "system.doctor:doctor",

@@ -3,10 +3,10 @@ from .caching.cache import CacheStats as CacheStats
 from .caching.fingerprint import reward_key as reward_key
 from .datasets import DatasetSummary as DatasetSummary
 from .datasets import score_dataset as score_dataset
-from .endpoint.guard import guarded as guarded
-from .endpoint.policy import EndpointPolicy as EndpointPolicy
-from .endpoint.usage import Usage as Usage
 from .exporting import export as export
+from .guarding import EndpointPolicy as EndpointPolicy
+from .guarding import Usage as Usage
+from .guarding import guarded as guarded
 from .ray_data import score_ray_dataset as score_ray_dataset
 from .scorer import Scorer as Scorer
 from .scorer import score as score

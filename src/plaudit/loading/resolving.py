@@ -23,6 +23,7 @@ from plaudit.loading.importing import module_at, module_from_file
 from plaudit.loading.names import files_that_define
 from plaudit.loading.picking import Source
 from plaudit.normalize import Scope
+from plaudit.remote import open_remote
 
 __all__ = ["load", "resolve"]
 
@@ -91,6 +92,8 @@ class _Place:
         if not text or "\0" in text:
             fault = "holds a null character" if text else "is empty"
             raise RewardNotLoaded(f"the spec {fault}; name a reward, e.g. 'length' or 'rewards.py:quality'")
+        if text.startswith(("http://", "https://")):
+            return Loaded(open_remote(text), "plaudit remote reward", text)
         if text.endswith((".yaml", ".yml")):
             return self.composite(text)
         if (match := _FILE.fullmatch(text)) is not None:

@@ -18,7 +18,7 @@ from plaudit.dialects.standins import Later, Packages
 from plaudit.errors import InvalidOutput, did_you_mean
 from plaudit.trajectory import Trajectory
 
-__all__ = ["DIALECTS", "STAND_INS", "OpenRLHFReward"]
+__all__ = ["DIALECTS", "STAND_INS", "OpenRLHFReward", "read_outputs", "request_columns"]
 
 
 class OpenRLHFReward(ForeignBatchReward):
@@ -62,6 +62,12 @@ def read_outputs(returned: Any, count: int) -> list[RewardOutput]:
         _output(rewards[place], scores[place], {key: values[place] for key, values in logs.items()})
         for place in range(count)
     ]
+
+
+def request_columns(trajectories: Sequence[Trajectory]) -> dict[str, list[Any]]:
+    """What OpenRLHF sends to a remote reward for these samples."""
+    names = {"query": "queries", "prompts": "prompts", "labels": "labels"}
+    return {sent: [_ARGUMENTS[name](each) for each in trajectories] for sent, name in names.items()}
 
 
 class _WrongLength(InvalidOutput):

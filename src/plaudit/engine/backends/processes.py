@@ -7,13 +7,13 @@ elsewhere. Works from any thread, without signals of our own.
 
 import logging
 import selectors
-import signal
 import time
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 
-from plaudit.contract.output import RewardOutput, Status
+from plaudit.contract.output import RewardOutput
 from plaudit.engine.backends.backend import BackendSettings
+from plaudit.engine.backends.losses import NOT_ITS_FAULT, after_deadline, after_death, describe_death
 from plaudit.engine.backends.messages import OUTGROWN
 from plaudit.engine.backends.worker_handle import WorkerHandle
 from plaudit.engine.shipping import Shipment
@@ -29,7 +29,6 @@ QUEUED = 4  # units a worker has at hand, so that it never waits for us
 PAUSE_S = 0.02  # at most, between looks at workers that have enough to do
 LEAST_PAUSE_S = 0.0003
 MAX_FALSE_STARTS = 3
-NOT_ITS_FAULT = {signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT}
 
 
 class ProcessBackend:
@@ -139,10 +138,8 @@ class ProcessBackend:
         return [worker for worker in self._workers if self._is_overdue(worker)]
 
     def _kill(self, worker: WorkerHandle) -> list[UnitResult]:
-        seconds = self._limits.deadline_s
-        reason = f"no result within the deadline of {seconds:g} s; the worker was killed"
         self._note_loss(worker, "deadline")
-        return self._replace(worker, _unscored(Status.TIMEOUT, reason, seconds))
+        return self._replace(worker, after_deadline(self._limits.deadline_s))
 
     def _after_death(self, worker: WorkerHandle) -> list[UnitResult]:
         code = worker.exit_code()
@@ -150,16 +147,17 @@ class ProcessBackend:
             self._false_starts += 1
             if self._false_starts >= MAX_FALSE_STARTS:
                 self._remove(worker)
-                raise ScoringFailed(f"workers die while they start ({_death(code)}); does importing the reward crash?")
+                raise ScoringFailed(
+                    f"workers die while they start ({describe_death(code)}); does importing the reward crash?"
+                )
         if code == OUTGROWN:
             self._note_loss(worker, "grown memory")
             return self._replace(worker, None, fault=False)
         if worker.units and (not worker.started or (-code in NOT_ITS_FAULT and worker.units[0].tries == 0)):
             self._note_loss(worker, "killed by others")
             return self._replace(worker, None)
-        self._note_loss(worker, _death(code))
-        status = Status.MEMORY if code == -signal.SIGKILL else Status.ERROR
-        return self._replace(worker, _unscored(status, f"the worker died: {_death(code)}", None))
+        self._note_loss(worker, describe_death(code))
+        return self._replace(worker, after_death(code))
 
     def _note_loss(self, worker: WorkerHandle, how: str) -> None:
         place = worker.units[0].places[0] if worker.units else None
@@ -186,16 +184,3 @@ class ProcessBackend:
             return [current.result([verdict] * len(current))]
         self._queue.extendleft(reversed(current.split()))  # some sample of a batch is at fault: try them one by one
         return []
-
-
-def _unscored(status: Status, reason: str, seconds: float | None) -> RewardOutput:
-    return RewardOutput(None, status=status, reason=reason, latency_s=seconds)
-
-
-def _death(code: int) -> str:
-    if code >= 0:
-        return f"exit code {code}"
-    try:
-        return f"signal {signal.Signals(-code).name}"
-    except ValueError:
-        return f"signal {-code}"

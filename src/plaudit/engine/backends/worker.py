@@ -28,7 +28,7 @@ from plaudit.frames import write_all
 from plaudit.sandbox.cores import take_share
 from plaudit.trajectory import Trajectory
 
-__all__ = ["main"]
+__all__ = ["MEBIBYTE", "MemoryAllowance", "become_worker", "die_with", "main", "settle_memory"]
 
 PR_SET_PDEATHSIG = 1
 MEBIBYTE = 1 << 20
@@ -36,11 +36,8 @@ MEBIBYTE = 1 << 20
 
 def main(incoming: int, outgoing: int, parent: int) -> None:
     """Serve until the parent closes its end."""
-    _die_with(parent)
-    _stand_behind_guard((incoming, outgoing))
-    _redirect_output()
-    warnings.formatwarning = _format_warning
-    take_share(1)  # there is a worker per core already
+    die_with(parent)
+    become_worker((incoming, outgoing))
     shipment: Shipment
     shipment, memory_mb = read_value(incoming)
     try:
@@ -49,10 +46,23 @@ def main(incoming: int, outgoing: int, parent: int) -> None:
         write_all(outgoing, encode_value(str(error)))
         return
     memory = None if memory_mb is None else MemoryAllowance(memory_mb * MEBIBYTE)
-    gc.freeze()  # what is loaded stays: there is no use in looking through it again and again
-    gc.set_threshold(10_000)
+    settle_memory()
     write_all(outgoing, encode_value(None))
     _serve(reward, incoming, outgoing, memory)
+
+
+def become_worker(pipes: Sequence[int]) -> None:
+    """Go on as a worker behind a guard process, with its output and its share of the cores in place."""
+    _stand_behind_guard(pipes)
+    _redirect_output()
+    warnings.formatwarning = _format_warning
+    take_share(1)  # there is a worker per core already
+
+
+def settle_memory() -> None:
+    """What is loaded stays: there is no use in looking through it again and again."""
+    gc.freeze()
+    gc.set_threshold(10_000)
 
 
 def _format_warning(message: Warning | str, *_: object, **__: object) -> str:
@@ -128,7 +138,7 @@ def _stand_behind_guard(pipes: Sequence[int]) -> None:
     guard = os.getpid()
     worker = os.fork()
     if worker == 0:
-        _die_with(guard)
+        die_with(guard)
         return
     for pipe in pipes:
         os.close(pipe)
@@ -151,7 +161,8 @@ def _redirect_output() -> None:
     sys.stdout = sys.stderr
 
 
-def _die_with(parent: int) -> None:
+def die_with(parent: int) -> None:
+    """End when the parent process ends."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # it died before we could ask

@@ -16,9 +16,9 @@ from urllib.request import OpenerDirector, ProxyHandler, Request, build_opener
 
 from tenacity import Retrying, retry_if_exception, stop_after_attempt
 
-from plaudit.engine.endpoint.guard import Pace, wait_strategy
-from plaudit.engine.endpoint.policy import EndpointPolicy
-from plaudit.engine.endpoint.transient import fault_of, is_transient
+from plaudit.endpoint.guard import Pace, wait_strategy
+from plaudit.endpoint.policy import EndpointPolicy
+from plaudit.endpoint.transient import fault_of, is_transient
 from plaudit.errors import InvalidSettings, SamplingFailed
 from plaudit.training.data.prompts import PromptLike, Prompts
 from plaudit.training.sampling.sampler import Response, Samples, SamplingSettings, group_responses, sample_prompts

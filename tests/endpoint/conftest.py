@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.engine.endpoint.judging import Endpoint, Server, Time
+from tests.endpoint.judging import Endpoint, Server, Time
 
 
 @pytest.fixture

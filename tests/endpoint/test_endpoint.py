@@ -16,7 +16,7 @@ from plaudit import CompositeReward, RewardOutput, Status, reward
 from plaudit.contract.boundary import score_samples
 from plaudit.engine import EndpointPolicy, Usage, guarded
 from plaudit.errors import InvalidSettings, TransientError
-from tests.engine.endpoint.judging import USAGE, Answer, Judge, Scripted, failing, guard, samples, slow
+from tests.endpoint.judging import USAGE, Answer, Judge, Scripted, failing, guard, samples, slow
 
 
 def test_an_answer_is_the_reward_and_tells_what_it_took(endpoint, quick):
@@ -230,7 +230,7 @@ INTERRUPTED = """
 import sys
 from plaudit import Trajectory, score
 from plaudit.engine import EndpointPolicy, guarded
-from tests.engine.endpoint.judging import Judge
+from tests.endpoint.judging import Judge
 
 score(guarded(Judge(sys.argv[1]), EndpointPolicy(concurrency=4)), [Trajectory(prompt="", response="")] * 50)
 """

@@ -19,9 +19,9 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_aft
 from plaudit.contract.boundary import Style, as_output
 from plaudit.contract.function import RewardFunction, Rewarding, as_reward
 from plaudit.contract.output import RewardOutput, Status
-from plaudit.engine.endpoint.breaker import Breaker, Verdict
-from plaudit.engine.endpoint.policy import EndpointPolicy
-from plaudit.engine.endpoint.transient import fault_of, is_transient, status_of
+from plaudit.endpoint.breaker import Breaker, Verdict
+from plaudit.endpoint.policy import EndpointPolicy
+from plaudit.endpoint.transient import fault_of, is_transient, status_of
 from plaudit.errors import InvalidSettings
 from plaudit.trajectory import Trajectory
 

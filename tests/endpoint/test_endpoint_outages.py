@@ -5,7 +5,7 @@ import threading
 from plaudit import Status
 from plaudit.contract.boundary import score_samples
 from plaudit.engine import EndpointPolicy, guarded
-from tests.engine.endpoint.judging import GONE, Answer, Scripted, failing, guard, samples
+from tests.endpoint.judging import GONE, Answer, Scripted, failing, guard, samples
 
 
 def test_a_dead_endpoint_is_left_alone_and_costs_one_rest(endpoint, quick):

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import httpx2
 import pytest
 
-from plaudit.engine.endpoint.transient import fault_of, status_of
+from plaudit.endpoint.transient import fault_of, status_of
 from plaudit.errors import TransientError
 
 REQUEST = httpx2.Request("POST", "http://127.0.0.1")

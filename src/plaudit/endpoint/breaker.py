@@ -39,6 +39,11 @@ class Breaker:
         self._prober: object = None
         self._lock = threading.Lock()
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether everybody may send."""
+        return self._rests_until is None
+
     def ask(self, caller: object) -> Verdict:
         """What `caller` is to do now; the first to ask after the rest becomes the prober."""
         with self._lock:

@@ -1,0 +1,72 @@
+"""`plaudit serve`: rewards as a service that trainers share."""
+
+import asyncio
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from plaudit import serving
+from plaudit.cli.console import print_message, print_result
+from plaudit.cli.options import DEFAULT_DEADLINE_S, DeadlineOption, WorkersOption
+from plaudit.dialects.export import OnUnscored
+from plaudit.errors import require
+
+__all__ = ["serve"]
+
+TOKENS = "PLAUDIT_TOKENS"
+
+
+def serve(
+    rewards: Annotated[
+        list[str], typer.Argument(metavar="REWARD…", help="Specs as for `plaudit score`; NAME=SPEC gives one a name.")
+    ],
+    host: Annotated[str, typer.Option("--host", help="The address to listen on; off loopback tokens are needed.")] = (
+        "127.0.0.1"
+    ),
+    port: Annotated[int, typer.Option("--port", "-p", help="The port to listen on; 0 takes a free one.")] = 8000,
+    workers: WorkersOption = None,
+    deadline: DeadlineOption = DEFAULT_DEADLINE_S,
+    memory: Annotated[int | None, typer.Option("--memory", metavar="MB", help="Memory that a sample may take.")] = None,
+    token_file: Annotated[
+        Path | None, typer.Option("--token-file", help=f"Tokens, one a line; also from {TOKENS}, with commas.")
+    ] = None,
+    tls_cert: Annotated[Path | None, typer.Option("--tls-cert", help="A certificate chain (PEM).")] = None,
+    tls_key: Annotated[Path | None, typer.Option("--tls-key", help="Its private key (PEM).")] = None,
+    on_unscored: Annotated[
+        OnUnscored,
+        typer.Option(
+            "--on-unscored", help="What protocols of bare numbers say of a sample without one: raise is HTTP 422."
+        ),
+    ] = OnUnscored.RAISE,
+) -> None:
+    """Serve rewards over HTTP until Ctrl-C or SIGTERM; SIGHUP loads them anew, without a failed request."""
+    for package in ("httptools", "uvloop", "prometheus_client"):
+        require(package, extra="serve", purpose="plaudit serve")
+    settings = serving.ServerSettings(
+        rewards=tuple(rewards),
+        host=host,
+        port=port,
+        workers=workers or os.cpu_count() or 1,
+        deadline_s=deadline or None,
+        memory_mb=memory,
+        tokens=serving.read_tokens(token_file, os.environ.get(TOKENS, "")),
+        tls_certificate=tls_cert,
+        tls_key=tls_key,
+        on_unscored=on_unscored,
+    )
+    if not settings.on_loopback and tls_cert is None:
+        print_message("note: without --tls-cert tokens and samples travel in the clear")
+    loop = require("uvloop", extra="serve", purpose="plaudit serve").new_event_loop
+    with asyncio.Runner(loop_factory=loop) as runner:
+        runner.run(serving.serve_until_signalled(settings, _announce))
+    print_message("stopped")
+
+
+def _announce(server: "serving.RewardServer") -> None:
+    address = server.address
+    for name, pool in server.app.pools.items():
+        print_message(f"{name}: {pool.description['reward']}, key {pool.description['key']}")
+    print_message(f"OpenRLHF: --remote_rm_url {address}/get_reward")
+    print_result(f"serving at {address}")

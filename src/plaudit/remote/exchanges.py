@@ -1,0 +1,80 @@
+"""What is sent to a server for some samples, and how its answer is read: plaudit's own protocol, or OpenRLHF's."""
+
+import json
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import msgspec
+
+from plaudit import jsonline
+from plaudit.contract.output import RewardOutput
+from plaudit.dialects.trainers.openrlhf import read_outputs, request_columns
+from plaudit.errors import InvalidOutput
+from plaudit.remote.server_link import Reply
+from plaudit.trajectory import Trajectory
+
+__all__ = ["Exchange", "NativeExchange", "OpenRLHFExchange"]
+
+_JSON, _MSGPACK = "application/json", "application/msgpack"
+_NOT_PACKED = (OverflowError, UnicodeEncodeError, TypeError, ValueError)
+
+
+class Exchange(Protocol):
+    """One protocol, from the client's side."""
+
+    path: str
+
+    def encode(self, trajectories: Sequence[Trajectory]) -> tuple[bytes, str]:
+        """The body of a request and its content type; NotPlain where a sample cannot be sent."""
+
+    def read(self, reply: Reply, count: int) -> list[RewardOutput]:
+        """One output per sample; InvalidOutput where the answer is none."""
+
+
+class NativeExchange:
+    """Whole outputs, statuses included, in msgpack; in JSON where that cannot hold a sample (numbers over 64 bits)."""
+
+    path = "/score"
+
+    def encode(self, trajectories: Sequence[Trajectory]) -> tuple[bytes, str]:
+        asked = {"trajectories": [trajectory.to_dict() for trajectory in trajectories], "exact": True}
+        try:
+            return msgspec.msgpack.encode(asked), _MSGPACK
+        except _NOT_PACKED:
+            return jsonline.encode(asked), _JSON
+
+    def read(self, reply: Reply, count: int) -> list[RewardOutput]:
+        packed = _MSGPACK in reply.headers.get("content-type", "")
+        try:
+            answered: Any = msgspec.msgpack.decode(reply.body) if packed else jsonline.decode(reply.body)
+            listed = answered["outputs"]
+            outputs = [RewardOutput.from_dict(each) for each in listed]
+        except (msgspec.DecodeError, ValueError, TypeError, KeyError) as error:
+            raise InvalidOutput(f"the server's answer cannot be read: {error}") from None
+        if len(outputs) != count:
+            raise InvalidOutput(f"the server answered {len(outputs)} outputs for {count} samples")
+        return outputs
+
+
+class OpenRLHFExchange:
+    """Numbers for texts: any server that OpenRLHF's `--remote_rm_url` could name."""
+
+    path = ""
+
+    def encode(self, trajectories: Sequence[Trajectory]) -> tuple[bytes, str]:
+        return jsonline.encode(request_columns(trajectories)), _JSON
+
+    def read(self, reply: Reply, count: int) -> list[RewardOutput]:
+        try:
+            answered = msgspec.json.decode(reply.body)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            answered = _decode_with_nan(reply.body)
+        return read_outputs(answered, count)
+
+
+def _decode_with_nan(body: bytes) -> Any:
+    """JSON as Python servers write it, where a reward may be NaN."""
+    try:
+        return json.loads(body)
+    except ValueError as error:
+        raise InvalidOutput(f"the server's answer is not JSON: {error}") from None

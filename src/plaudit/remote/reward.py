@@ -1,0 +1,195 @@
+"""A reward that is computed elsewhere: `load("http://host:8000/math")`, or several servers, separated by commas.
+
+The samples of a batch are shared out over the servers. A request that fails is sent again, to another server where
+there is one; a server that stays away is left alone for a while; one that takes unusually long is overtaken. What could
+not be scored in the end says so in its status: a server that is down is never a score.
+"""
+
+import os
+import threading
+import uuid
+from collections.abc import Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import Any
+
+import msgspec
+from tenacity import RetryError, Retrying, retry_if_exception, stop_after_attempt
+
+from plaudit import jsonline
+from plaudit.contract.boundary import Style
+from plaudit.contract.function import RewardFunction
+from plaudit.contract.output import RewardOutput, Status
+from plaudit.endpoint.guard import wait_strategy
+from plaudit.endpoint.policy import EndpointPolicy
+from plaudit.endpoint.transient import fault_of, is_transient
+from plaudit.errors import PlauditError, RewardNotLoaded
+from plaudit.remote.exchanges import Exchange, NativeExchange, OpenRLHFExchange
+from plaudit.remote.server_link import HttpRefusal, ServerLink
+from plaudit.remote.servers import Servers
+from plaudit.trajectory import Trajectory
+
+__all__ = ["RemoteReward", "open_remote"]
+
+CHUNK = 256
+TOKEN = "PLAUDIT_TOKEN"
+LOOK_S = 10.0
+POLICY = EndpointPolicy(concurrency=16, tries=5, first_wait_s=0.2, attempt_s=180.0, breaker_after=3, breaker_rest_s=5.0)
+
+
+def open_remote(spec: str, policy: EndpointPolicy = POLICY) -> "RemoteReward":
+    """The reward at one URL, or at several with commas between them; the servers are asked what they serve.
+
+    A URL of plaudit is `http://host:port/name`; any other is asked in OpenRLHF's protocol. A token is taken from the
+    environment, as PLAUDIT_TOKEN.
+    """
+    urls = [url.strip().rstrip("/") for url in spec.split(",") if url.strip()]
+    for url in urls:
+        if not url.startswith(("http://", "https://")):
+            raise RewardNotLoaded(f"{url!r} is no URL; a list of servers is http://a:8000/x,http://b:8000/x")
+    return RemoteReward(urls, policy)
+
+
+class RemoteReward(RewardFunction):
+    """A reward on servers; its name, scope and bounds are those of the reward that they serve."""
+
+    def __init__(self, urls: Sequence[str], policy: EndpointPolicy = POLICY) -> None:
+        self.urls, self.policy, self.style = list(urls), policy, Style.BATCH
+        described = _describe(urls, policy)
+        self.native = described is not None
+        about = described or {}
+        self.key = str(about.get("key", ""))
+        self.name = str(about.get("reward") or urls[0].rpartition("/")[2] or "remote")
+        self.scope = about.get("scope", "sample")
+        self.bounds = tuple(about["bounds"]) if about.get("bounds") else None
+        self.deterministic = bool(about.get("deterministic", True))
+        self._open()
+
+    def _open(self) -> None:
+        links = [ServerLink(url, self.policy, os.environ.get(TOKEN)) for url in self.urls]
+        self._exchange: Exchange = NativeExchange() if self.native else OpenRLHFExchange()
+        self._servers = Servers(links, has_health=self.native)
+        self._lock, self._threads = threading.Lock(), dict[tuple[int, str], ThreadPoolExecutor]()
+
+    def compute_rewards(self, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
+        chunks = self._chunks(trajectories)
+        if len(chunks) == 1:
+            return self._score_chunk([trajectories[place] for place in chunks[0]])
+        outputs: list[RewardOutput | None] = [None] * len(trajectories)
+        scored = self._pool("chunks").map(
+            lambda places: self._score_chunk([trajectories[place] for place in places]), chunks
+        )
+        for places, part in zip(chunks, scored, strict=True):
+            for place, output in zip(places, part, strict=True):
+                outputs[place] = output
+        return outputs  # type: ignore[return-value]  # every place is in one chunk
+
+    def _chunks(self, trajectories: Sequence[Trajectory]) -> list[Sequence[int]]:
+        """Which samples are sent together: some, those of one group, or all of them, by what the reward looks at."""
+        count = len(trajectories)
+        if self.scope != "sample":
+            return [range(count)] if count else []
+        size = max(1, min(CHUNK, -(-count // len(self.urls))))
+        return [range(start, min(count, start + size)) for start in range(0, count, size)]
+
+    def _score_chunk(self, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
+        """The outputs of some samples; the same for all of them where they could not be had."""
+        count = len(trajectories)
+        try:
+            body, content = self._exchange.encode(trajectories)
+        except jsonline.NotPlain as error:
+            if count > 1:
+                return [output for each in trajectories for output in self._score_chunk([each])]
+            return [RewardOutput.unscored(Status.ERROR, f"{self.name}: the sample cannot be sent: {error}")]
+        headers = {"content-type": content, "idempotency-key": uuid.uuid4().hex}
+        retrying = Retrying(
+            stop=stop_after_attempt(self.policy.tries),
+            wait=wait_strategy(self.policy),
+            retry=retry_if_exception(is_transient),
+        )
+        try:
+            return retrying(self._ask, body, headers, count)
+        except RetryError as failed:
+            return [self._given_up(failed.last_attempt.exception())] * count
+        except (PlauditError, HttpRefusal) as error:
+            return [RewardOutput.unscored(Status.ERROR, f"{self.name}: {error}")] * count
+
+    def _ask(self, body: bytes, headers: dict[str, str], count: int) -> list[RewardOutput]:
+        """One try: on one server, and on a second one where the first takes unusually long."""
+        first = self._servers.choose()
+        if len(self.urls) == 1:
+            return self._exchange.read(self._servers.ask(first, body, headers, self._exchange.path), count)
+        pool = self._pool("asking")
+        asked = {pool.submit(self._servers.ask, first, body, headers, self._exchange.path): first}
+        done, _ = wait(asked, timeout=self._servers.patience_s(first))
+        if not done and (second := self._servers.choose_other(first)) is not None:
+            asked[pool.submit(self._servers.ask, second, body, headers, self._exchange.path)] = second
+        return self._exchange.read(_first_reply(set(asked)), count)
+
+    def _given_up(self, error: BaseException | None) -> RewardOutput:
+        fault = fault_of(error)
+        status = Status.TIMEOUT if fault is not None and fault.timeout else Status.ERROR
+        words = str(error) if fault is None else fault.words
+        return RewardOutput.unscored(status, f"{self.name}: gave up after {self.policy.tries} tries: {words}")
+
+    def _pool(self, purpose: str) -> ThreadPoolExecutor:
+        """Threads of this process; one that was forked has none of its parent's."""
+        with self._lock:
+            place = (os.getpid(), purpose)
+            if place not in self._threads:
+                self._threads[place] = ThreadPoolExecutor(2 * self.policy.concurrency, f"plaudit-{purpose}")
+            return self._threads[place]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._open()
+
+    def __repr__(self) -> str:
+        return f"{self.name} at {', '.join(self.urls)}"
+
+
+def _first_reply(asked: "set[Future[Any]]") -> Any:
+    """The first answer that is one; where there is none, the last error."""
+    while True:
+        done, asked = wait(asked, return_when=FIRST_COMPLETED)
+        good = [each for each in done if each.exception() is None]
+        if good or not asked:
+            return (good or list(done))[0].result()
+
+
+def _describe(urls: Sequence[str], policy: EndpointPolicy) -> dict[str, Any] | None:
+    """What the servers say of their reward; None where they are not plaudit's. At least one must answer."""
+    found: dict[str, dict[str, Any] | None] = {}
+    silent: list[str] = []
+    for url in urls:
+        try:
+            found[url] = _ask_what(url, policy)
+        except OSError as error:
+            silent.append(str(error))
+    if not found:
+        raise RewardNotLoaded(
+            f"no reward server answers: {'; '.join(silent)}; start one by `plaudit serve REWARD`, or check the URL"
+        )
+    keys = {None if about is None else about["key"] for about in found.values()}
+    if len(keys) > 1:
+        served = ", ".join(f"{url} ({about['key'] if about else 'not plaudit'})" for url, about in found.items())
+        raise RewardNotLoaded(f"these servers do not serve the same reward: {served}")
+    return next(iter(found.values()))
+
+
+def _ask_what(url: str, policy: EndpointPolicy) -> dict[str, Any] | None:
+    link = ServerLink(url, policy, os.environ.get(TOKEN))
+    try:
+        reply = link.ask(None, {}, timeout_s=LOOK_S)
+        about = msgspec.json.decode(reply.body) if "x-plaudit-version" in reply.headers else None
+        return about if isinstance(about, dict) and "key" in about else None
+    except HttpRefusal as refused:
+        if "x-plaudit-version" not in refused.headers or refused.status == 405:  # not ours, or a path of a protocol
+            return None
+        raise RewardNotLoaded(f"{url}: {refused}") from None
+    except msgspec.DecodeError:
+        return None
+    finally:
+        link.close()

@@ -1,0 +1,107 @@
+"""One server of a remote reward: its connections, whether it is up, and what it takes to ask it.
+
+Connections are urllib3's: kept alive, shared by all threads of the process, closed with it.
+"""
+
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from plaudit.endpoint.breaker import Breaker
+from plaudit.endpoint.policy import EndpointPolicy
+from plaudit.errors import RewardNotLoaded, require
+
+__all__ = ["HttpRefusal", "Reply", "ServerLink"]
+
+CONNECTIONS = 32
+
+
+class HttpRefusal(Exception):
+    """A server answered with an HTTP status that is not 200; it is in `status`."""
+
+    def __init__(self, status: int, words: str, headers: Mapping[str, str]) -> None:
+        super().__init__(words)
+        self.status, self.headers = status, dict(headers)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a server answered."""
+
+    body: bytes
+    headers: Mapping[str, str]
+
+
+class ServerLink:
+    """The way to one server; `load` says how much is under way there."""
+
+    def __init__(self, url: str, policy: EndpointPolicy, token: str | None) -> None:
+        urllib3: Any = require("urllib3", extra="serve", purpose=f"the reward at {url}")
+        self.url, self._policy, self._exceptions = url, policy, urllib3.exceptions
+        self._pool = urllib3.PoolManager(maxsize=CONNECTIONS, block=False, retries=False)
+        self._headers = {"authorization": f"Bearer {token}"} if token else {}
+        self.breaker = Breaker(policy.breaker_after, policy.breaker_rest_s, time.monotonic)
+        self._lock = threading.Lock()
+        self.load = 0
+        self._usual_s = 0.0
+
+    def ask(
+        self, body: bytes | None, headers: Mapping[str, str], path: str = "", timeout_s: float | None = None
+    ) -> Reply:
+        """POST a body, or GET where there is none; HttpRefusal and OSError where that fails."""
+        began = time.monotonic()
+        with self._lock:
+            self.load += 1
+        try:
+            reply = self._request(body, headers, path, timeout_s or self._policy.attempt_s)
+            self._learn(time.monotonic() - began)
+            return reply
+        finally:
+            with self._lock:
+                self.load -= 1
+
+    def _request(self, body: bytes | None, headers: Mapping[str, str], path: str, timeout_s: float) -> Reply:
+        method = "GET" if body is None else "POST"
+        try:
+            answer = self._pool.request(
+                method,
+                self.url + path,
+                body=body,
+                headers={**self._headers, **headers},
+                timeout=timeout_s,
+                redirect=False,
+            )
+        except self._exceptions.NewConnectionError as error:  # urllib3 counts it among its time-outs
+            raise ConnectionError(f"{self.url}: {_cause(error)}") from error
+        except self._exceptions.TimeoutError as error:
+            raise TimeoutError(f"{self.url} did not answer within {timeout_s:g} s") from error
+        except self._exceptions.LocationParseError as error:
+            raise RewardNotLoaded(f"{self.url} is no URL: {error}") from None
+        except self._exceptions.HTTPError as error:
+            raise ConnectionError(f"{self.url}: {_cause(error)}") from error
+        if answer.status != 200:
+            raise HttpRefusal(answer.status, f"HTTP {answer.status}: {_words(answer.data)}", answer.headers)
+        return Reply(answer.data, answer.headers)
+
+    @property
+    def usual_s(self) -> float:
+        """How long an answer takes, of late."""
+        return self._usual_s
+
+    def close(self) -> None:
+        """Close its connections."""
+        self._pool.clear()
+
+    def _learn(self, seconds: float) -> None:
+        self._usual_s += 0.2 * (seconds - self._usual_s) if self._usual_s else seconds
+
+
+def _cause(error: Exception) -> str:
+    """What urllib3 ran into, without its repr of itself."""
+    return str(error).rpartition(": ")[2] or type(error).__name__
+
+
+def _words(body: bytes) -> str:
+    return body[:300].decode("utf-8", "replace")

@@ -1,0 +1,85 @@
+"""Who may ask: tokens, compared in constant time, and the defences of a server on loopback against web pages.
+
+Several tokens are valid at once, so that one can be replaced without a pause; a line `name: token` names a client.
+"""
+
+import hashlib
+import hmac
+import ipaddress
+from collections.abc import Iterable
+from pathlib import Path
+
+from plaudit.errors import InvalidSettings
+
+__all__ = ["Access", "read_tokens"]
+
+SHORTEST = 16
+
+
+def read_tokens(file: Path | None, listed: str = "") -> tuple[str, ...]:
+    """The tokens of a file, one a line, and of a comma-separated list."""
+    lines = [*(file.read_text().splitlines() if file is not None else ()), *listed.split(",")]
+    tokens = tuple(line.strip() for line in lines if line.strip() and not line.strip().startswith("#"))
+    if file is not None and not tokens:
+        raise InvalidSettings(f"{file} holds no token; write one a line, e.g. from `openssl rand -hex 32`")
+    for token in tokens:
+        if len(_secret_of(token)) < SHORTEST:
+            raise InvalidSettings(f"a token has at least {SHORTEST} characters; make one by `openssl rand -hex 32`")
+    return tokens
+
+
+class Access:
+    """The clients of a server, known by their tokens."""
+
+    def __init__(self, tokens: Iterable[str], host: str) -> None:
+        self._digests = [
+            (_digest(_secret_of(token).encode()), _name_of(token, place)) for place, token in enumerate(tokens)
+        ]
+        self._host = host.lower()
+
+    def client_of(self, headers: dict[bytes, bytes], peer: str) -> str | None:
+        """The name of the client that a request comes from; None where it shows no valid token."""
+        if not self._digests:
+            return headers.get(b"x-client", peer.encode()).decode("latin-1")[:100]
+        scheme, _, shown = headers.get(b"authorization", b"").partition(b" ")
+        digest = _digest(shown.strip())
+        found = None
+        for known, name in self._digests:  # all of them, whichever fits
+            if hmac.compare_digest(known, digest):
+                found = name
+        return found if scheme.lower() == b"bearer" else None
+
+    def is_foreign_page(self, headers: dict[bytes, bytes]) -> bool:
+        """Whether a web page of somebody else may be asking, through a name that leads to this machine."""
+        if self._digests:
+            return False
+        host = headers.get(b"host", b"").decode("latin-1").lower()
+        name = host.rsplit(":", 1)[0] if not host.endswith("]") else host
+        name = name.strip("[]")
+        if not name or name in ("localhost", self._host) or (b"origin" not in headers and _is_address(name)):
+            return False
+        return not _is_loopback(name)
+
+
+def _digest(secret: bytes) -> bytes:
+    return hashlib.sha256(secret).digest()
+
+
+def _secret_of(token: str) -> str:
+    return token.rpartition(":")[2].strip()
+
+
+def _name_of(token: str, place: int) -> str:
+    return token.rpartition(":")[0].strip() or f"token {place + 1}"
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_loopback(name: str) -> bool:
+    return _is_address(name) and ipaddress.ip_address(name).is_loopback

@@ -1,0 +1,239 @@
+"""What the server does with a request: finds whom it is for, checks whether it may, queues it, and answers.
+
+Transport-independent: connections and Ray Serve call the same `check` and `handle`. A refusal never holds a sample or a
+traceback.
+"""
+
+import itertools
+import math
+import re
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import msgspec
+
+from plaudit.serving.app.access import Access
+from plaudit.serving.app.admission import Admission
+from plaudit.serving.app.metrics import TEXT, Metrics
+from plaudit.serving.app.openapi import describe_api
+from plaudit.serving.app.replays import LONGEST_KEY, Replays
+from plaudit.serving.http.connection import Connection
+from plaudit.serving.http.messages import JSON, MSGPACK, Request, Response, refuse
+from plaudit.serving.protocols import PROTOCOLS
+from plaudit.serving.settings import ServerSettings
+from plaudit.serving.workers.pool import WorkerPool
+from plaudit.serving.workers.queueing import Job
+from plaudit.serving.workers.wire import Answer, WireJob
+from plaudit.version import __version__
+
+__all__ = ["Application"]
+
+_MSGPACK_NAMES = (MSGPACK, b"application/x-msgpack", b"application/vnd.msgpack")
+_GOOD_ID = re.compile(rb"[\w.:-]{1,128}")
+_VERSION = f"x-plaudit-version: {__version__}\r\n".encode()
+_CHALLENGE = b"www-authenticate: Bearer\r\n"
+_OPEN = ("/health", "/ready")
+
+
+@dataclass(slots=True)
+class _Route:
+    """Where a path leads: to a pool in some protocol, or to a page."""
+
+    method: str
+    pool: str = ""
+    protocol: str = ""
+    page: Callable[[], Response] | None = None
+    head: bytes = b""
+
+
+class Application:
+    """Answers requests with the pools it has; `connections` are those that are open."""
+
+    def __init__(self, settings: ServerSettings) -> None:
+        self.settings = settings
+        self.pools: dict[str, WorkerPool] = {}
+        self.metrics = Metrics()
+        self.admission = Admission(settings.queue_requests, settings.queue_bytes)
+        self.connections: set[Connection] = set()
+        self.draining = False
+        self._access = Access(settings.tokens, settings.host)
+        self._replays = Replays()
+        self._routes: dict[str, _Route] = {}
+        self._prefix, self._numbers = secrets.token_hex(4), itertools.count(1)
+
+    def set_pool(self, name: str, pool: WorkerPool) -> None:
+        """Serve a reward, or a new version of it, from now on."""
+        self.pools[name] = pool
+        self._routes = {
+            path: _Route("GET", page=page)
+            for path, page in (
+                ("/health", self._show_health),
+                ("/ready", self._show_readiness),
+                ("/metrics", self._show_metrics),
+                ("/openapi.json", self._show_api),
+                ("/", self._show_rewards),
+            )
+        }
+        for place, (each, served) in enumerate(self.pools.items()):
+            about = served.description
+            head = f"x-plaudit-reward: {each}\r\nx-plaudit-key: {about.get('key', '')}\r\n".encode()
+            for protocol in about.get("protocols", ()):
+                route = _Route("POST", each, protocol, head=head)
+                for prefix in (f"/{each}", *([""] if place == 0 or protocol == "run_code" else [])):
+                    self._routes[f"{prefix}/{protocol}"] = route
+            self._routes[f"/{each}"] = _Route("GET", page=partial(self._show_reward, each), head=head)
+
+    # What connections ask
+
+    def check(self, method: str, path: str, headers: dict[bytes, bytes], peer: str) -> Response | None:
+        """What to answer before the body is read; None where the request may go on."""
+        refusal, route = self._refusal(method, path, headers, peer), self._routes.get(path)
+        if refusal is None:
+            return None
+        self.metrics.requests[path if route else "other", refusal.status] += 1
+        return self.refused(refusal)
+
+    def _refusal(self, method: str, path: str, headers: dict[bytes, bytes], peer: str) -> Response | None:
+        route = self._routes.get(path)
+        if self._access.is_foreign_page(headers):
+            return refuse(403, "this name is not how the server is called here; ask for localhost or its address")
+        client = self._access.client_of(headers, peer)
+        if client is None and path not in _OPEN:
+            return refuse(401, "show a valid token: Authorization: Bearer …", _CHALLENGE)
+        if route is None:
+            return refuse(404, f"nothing here; there is {', '.join(sorted(self._routes))}")
+        if method != route.method and not (method == "HEAD" and route.method == "GET"):
+            return refuse(405, f"{path} takes {route.method}", f"allow: {route.method}\r\n".encode())
+        if route.page is not None:
+            return None
+        content = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
+        packs = route.protocol in PROTOCOLS and PROTOCOLS[route.protocol].packs
+        if content != JSON and not (packs and content in _MSGPACK_NAMES):
+            also = " or application/msgpack" if packs else ""
+            return refuse(415, f"send content-type: application/json{also}")
+        return self.admission.refusal_for(str(client))
+
+    def reserve(self, size: int) -> Response | None:
+        """Take bytes for a body."""
+        refusal = self.admission.reserve(size)
+        if refusal is None:
+            return None
+        self.metrics.requests["other", refusal.status] += 1
+        return self.refused(refusal)
+
+    def release(self, size: int) -> None:
+        """Give bytes back."""
+        self.admission.release(size)
+
+    def refused(self, response: Response) -> Response:
+        """A refusal with the headers that every answer has."""
+        return self._with_head(response, self._new_id())
+
+    def handle(self, request: Request) -> None:
+        """Answer a request that has passed `check`, now or when its samples are scored."""
+        asked = request.headers.get(b"x-request-id", b"")
+        request.id = asked if asked and _GOOD_ID.fullmatch(asked) else self._new_id()
+        route = self._routes[request.path]
+        if route.page is not None:
+            self._respond(request, route, route.page())
+            return
+        client = self._access.client_of(request.headers, request.peer) or request.peer
+        key = request.headers.get(b"idempotency-key")
+        place = None if key is None else (client, request.path, key[:LONGEST_KEY])
+        if place is not None and not self._is_new(place, request, route):
+            return
+        self._submit(request, route, client, place)
+
+    def _is_new(self, place: tuple[str, str, bytes], request: Request, route: _Route) -> bool:
+        found = self._replays.join(place, request)
+        if isinstance(found, Response):
+            self.metrics.replays += 1
+            self._respond(request, route, found)
+        elif found is False:
+            self._respond(request, route, refuse(422, "this idempotency key belongs to another request"))
+        return found is None
+
+    def _submit(self, request: Request, route: _Route, client: str, place: tuple[str, str, bytes] | None) -> None:
+        content = request.headers[b"content-type"].partition(b";")[0].strip().lower()
+        wire = WireJob(route.protocol, request.body, packed=content != JSON)
+
+        def answer(job: Job, answered: Answer) -> None:
+            self.admission.end(client)
+            for status, count in answered.counts.items():
+                self.metrics.samples[route.pool, status] += count
+            response = Response(answered.status, answered.body, MSGPACK if answered.packed else JSON)
+            self._respond(request, route, response)
+            if place is not None:
+                for other in self._replays.finish(place, response):
+                    self.metrics.replays += 1
+                    self._respond(other, route, response)
+
+        job = Job(wire, client, request.received_at, answer, self._expiry(request))
+        if place is None:
+            request.on_abandon = lambda: self._abandon(job)
+        self.admission.begin(client)
+        self.pools[route.pool].submit(job)
+
+    def _abandon(self, job: Job) -> None:
+        job.unwanted = True
+
+    def _expiry(self, request: Request) -> float:
+        """Until when the client wants to wait, as it says in `x-deadline-s`."""
+        try:
+            seconds = float(request.headers.get(b"x-deadline-s", b"inf"))
+        except ValueError:
+            return math.inf
+        return request.received_at + seconds if seconds > 0 else math.inf
+
+    def _respond(self, request: Request, route: _Route, response: Response) -> None:
+        self.metrics.requests[request.path, response.status] += 1
+        if route.page is None:
+            self.metrics.observe(request.path, time.monotonic() - request.received_at)
+        request.on_abandon = None
+        request.respond(self._with_head(response, request.id, route.head))
+
+    def _with_head(self, response: Response, request_id: bytes, head: bytes = b"") -> Response:
+        whole = b"%b%bx-request-id: %b\r\n%b" % (_VERSION, head, request_id, response.head)
+        return Response(response.status, response.body, response.content_type, whole, response.close)
+
+    def _new_id(self) -> bytes:
+        return f"{self._prefix}-{next(self._numbers):x}".encode()
+
+    # Pages
+
+    def _show_health(self) -> Response:
+        return _json({"status": "ok", "version": __version__})
+
+    def _show_readiness(self) -> Response:
+        waiting = {name: pool.failure for name, pool in self.pools.items() if not pool.ready}
+        if self.draining or waiting:
+            return _json({"status": "draining" if self.draining else "not ready", "rewards": waiting}, 503)
+        return _json({"status": "ready", "rewards": list(self.pools)})
+
+    def _show_metrics(self) -> Response:
+        self.metrics.gauges = {
+            "connections": {"": len(self.connections)},
+            "held_bytes": {"": self.admission.bytes},
+            "requests_under_way": {"": self.admission.requests},
+            "queued_requests": {name: len(pool.queue) for name, pool in self.pools.items()},
+            "workers": {name: pool.size for name, pool in self.pools.items()},
+            "workers_busy": {name: pool.busy for name, pool in self.pools.items()},
+        }
+        return Response(200, self.metrics.render(), TEXT)
+
+    def _show_api(self) -> Response:
+        described = {name: pool.description for name, pool in self.pools.items()}
+        return _json(describe_api(described, bool(self.settings.tokens)))
+
+    def _show_rewards(self) -> Response:
+        return _json({"version": __version__, "rewards": [pool.description for pool in self.pools.values()]})
+
+    def _show_reward(self, name: str) -> Response:
+        return _json(self.pools[name].description)
+
+
+def _json(value: object, status: int = 200) -> Response:
+    return Response(status, msgspec.json.encode(value))

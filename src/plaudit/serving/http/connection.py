@@ -1,0 +1,254 @@
+"""One connection of a client: requests are read one after the other, and answered in that order.
+
+Sizes and times are bounded at every point: a client that writes slowly, reads slowly or never ends is cut off, and what
+it wants to send is reserved from a common budget before it is read. The grammar of HTTP/1.1 is httptools' (llhttp).
+"""
+
+import asyncio
+import time
+from collections import deque
+from typing import Protocol, cast
+
+import httptools
+
+from plaudit.serving.http.messages import Request, Response, refuse
+from plaudit.serving.settings import HttpLimits
+
+__all__ = ["Connection", "Gate"]
+
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+WAITING = 8  # pipelined requests
+SMALL = 1 << 20  # a body that is read although its request is refused, to keep the connection
+LINGER_S = 2.0
+
+
+class Gate(Protocol):
+    """What a connection asks of the server."""
+
+    draining: bool
+    connections: set["Connection"]
+
+    def handle(self, request: Request) -> None:
+        """Answer a request, now or later."""
+
+    def check(self, method: str, path: str, headers: dict[bytes, bytes], peer: str) -> Response | None:
+        """What to answer before the body is read, if the request is refused."""
+
+    def reserve(self, size: int) -> Response | None:
+        """Take so many bytes from the budget; a refusal where there are not as many."""
+
+    def release(self, size: int) -> None:
+        """Give bytes back."""
+
+    def refused(self, response: Response) -> Response:
+        """A refusal with the headers that every answer has."""
+
+
+class Connection(asyncio.Protocol):
+    """Reads requests and writes responses; `deadline` is the moment by which something must happen."""
+
+    def __init__(self, gate: Gate, limits: HttpLimits) -> None:
+        self._gate, self._limits = gate, limits
+        self._parser = httptools.HttpRequestParser(self)
+        self._transport: asyncio.Transport | None = None
+        self._peer = ""
+        self._waiting: deque[Request] = deque()
+        self._current: Request | None = None
+        self._keep_alive = True
+        self._ended = False
+        self._reserved = 0  # of the request that is being read
+        self._refusal: Response | None = None  # to be told when the body has gone by
+        self.deadline = time.monotonic() + limits.head_s
+        self._begin()
+
+    def _begin(self) -> None:
+        self._path = b""
+        self._headers: dict[bytes, bytes] = {}
+        self._head_bytes = 0
+        self._parts: list[bytes] = []
+        self._size = 0
+
+    # What asyncio calls
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = transport = cast(asyncio.Transport, transport)  # uvloop's is none by inheritance
+        peer = transport.get_extra_info("peername")
+        self._peer = str(peer[0]) if isinstance(peer, tuple) and peer else "local"
+        if len(self._gate.connections) >= self._limits.connections:
+            self._refuse(refuse(503, "too many connections", b"retry-after: 1\r\n", close=True))
+            return
+        self._gate.connections.add(self)
+
+    def data_received(self, data: bytes) -> None:
+        if self._ended:
+            return
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserUpgrade:
+            self._refuse(refuse(400, "this server speaks HTTP/1.1 and upgrades to nothing else", close=True))
+        except httptools.HttpParserError as error:
+            if not self._ended:  # it may be our own refusal, raised out of a callback
+                self._refuse(refuse(400, f"not HTTP/1.1: {error}", close=True))
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._ended = True
+        self._gate.connections.discard(self)
+        self._give_back(self._reserved)
+        for request in (self._current, *self._waiting):
+            if request is not None:
+                self._give_back(request.size)
+                if request.on_abandon is not None:
+                    request.on_abandon()
+        self._reserved, self._current = 0, None
+        self._waiting.clear()
+
+    def pause_writing(self) -> None:
+        self.deadline = time.monotonic() + self._limits.write_s
+
+    def resume_writing(self) -> None:
+        self.deadline = time.monotonic() + self._limits.idle_s
+
+    # What the parser calls
+
+    def on_message_begin(self) -> None:
+        self._begin()
+
+    def on_url(self, url: bytes) -> None:
+        self._path += url
+        self._count_head(len(url))
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._count_head(len(name) + len(value))
+        self._headers[name.lower()] = value
+
+    def on_headers_complete(self) -> None:
+        if self._ended:
+            return
+        if self._current is None:
+            self.deadline = time.monotonic() + self._limits.body_s
+        method = self._parser.get_method().decode("latin-1")
+        declared = self._headers.get(b"content-length", b"0")
+        size = int(declared) if declared.isdigit() else 0
+        refusal = self._gate.check(method, self._plain_path(), self._headers, self._peer)
+        if refusal is None and size > self._limits.body_bytes:
+            refusal = self._gate.refused(self._too_large())
+        if refusal is None and size:
+            refusal = self._reserve(size)
+        if refusal is not None:
+            if size > SMALL or b"transfer-encoding" in self._headers or b"expect" in self._headers:
+                self._refuse(refusal)
+            else:
+                self._refusal = refusal
+        elif self._headers.get(b"expect", b"").lower() == b"100-continue":
+            self._write(CONTINUE)
+
+    def on_body(self, part: bytes) -> None:
+        if self._ended or self._refusal is not None:
+            return
+        self._size += len(part)
+        if self._size > self._limits.body_bytes:
+            self._refuse(self._gate.refused(self._too_large()))
+        elif self._size > self._reserved and (refusal := self._reserve(self._size - self._reserved)) is not None:
+            self._refuse(refusal)
+        else:
+            self._parts.append(part)
+
+    def on_message_complete(self) -> None:
+        if self._ended:
+            return
+        self._keep_alive = self._parser.should_keep_alive()
+        body = self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
+        method = self._parser.get_method().decode("latin-1")
+        request = Request(method, self._plain_path(), self._headers, body, self._peer, time.monotonic(), self._respond)
+        request.size, self._reserved = self._reserved, 0
+        if self._current is None:
+            self._start(request)
+            return
+        self._waiting.append(request)
+        if len(self._waiting) >= WAITING and self._transport is not None:
+            self._transport.pause_reading()
+
+    # Ours
+
+    def end_if_late(self, now: float) -> None:
+        """Cut off a client that has not done in time what it had to do."""
+        if now < self.deadline or self._transport is None:
+            return
+        if self._current is not None and not self._transport.get_write_buffer_size():
+            return  # it waits for us
+        if self._headers and not self._ended and self._current is None:
+            self._refuse(refuse(408, "the request took too long to arrive", close=True))
+        self._transport.abort()
+
+    def close_if_idle(self) -> None:
+        """Close a connection on which nothing is under way."""
+        if self._current is None and self._transport is not None and not self._reserved:
+            self._transport.close()
+
+    def abort(self) -> None:
+        """Close at once."""
+        if self._transport is not None:
+            self._transport.abort()
+
+    def _plain_path(self) -> str:
+        return self._path.partition(b"?")[0].decode("latin-1")
+
+    def _count_head(self, size: int) -> None:
+        self._head_bytes += size
+        if self._head_bytes > self._limits.head_bytes and not self._ended:
+            self._refuse(self._gate.refused(refuse(431, "the headers are too long", close=True)))
+            raise httptools.HttpParserError("refused")
+
+    def _too_large(self) -> Response:
+        return refuse(413, f"the body is larger than {self._limits.body_bytes} bytes; send fewer samples a request")
+
+    def _reserve(self, size: int) -> Response | None:
+        refusal = self._gate.reserve(size)
+        if refusal is None:
+            self._reserved += size
+        return refusal
+
+    def _give_back(self, size: int) -> None:
+        if size:
+            self._gate.release(size)
+
+    def _start(self, request: Request) -> None:
+        self._current, refusal = request, self._refusal
+        self._refusal = None
+        if refusal is not None:
+            self._respond(refusal)
+        else:
+            self._gate.handle(request)
+
+    def _respond(self, response: Response) -> None:
+        """Write the answer to the current request, and go on with the next."""
+        request, self._current = self._current, None
+        if self._transport is None or self._ended or request is None:
+            return
+        self._give_back(request.size)
+        keep_alive = self._keep_alive and not response.close and not self._gate.draining
+        self._write(response.encode(keep_alive=keep_alive, with_body=request.method != "HEAD"))
+        if not keep_alive and not self._waiting:
+            self._ended = True
+            self._transport.close()
+            return
+        if self._transport.get_write_buffer_size() == 0:
+            self.deadline = time.monotonic() + self._limits.idle_s
+        if self._waiting:
+            self._start(self._waiting.popleft())
+            self._transport.resume_reading()
+
+    def _refuse(self, response: Response) -> None:
+        """Answer at once and close; what the client still sends is thrown away, or it might not read the answer."""
+        assert self._transport is not None
+        self._ended = True
+        self._write(response.encode(keep_alive=False))
+        if self._transport.can_write_eof():
+            self._transport.write_eof()
+            self.deadline = time.monotonic() + LINGER_S
+        else:
+            self._transport.close()
+
+    def _write(self, data: bytes) -> None:
+        assert self._transport is not None
+        self._transport.write(data)

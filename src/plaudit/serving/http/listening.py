@@ -1,0 +1,53 @@
+"""The sockets and the TLS of a server."""
+
+import errno
+import os
+import socket
+import ssl
+
+from plaudit.errors import InvalidSettings
+from plaudit.serving.settings import ServerSettings
+
+__all__ = ["open_socket", "tls_context"]
+
+BACKLOG = 1024
+
+
+def open_socket(settings: ServerSettings) -> socket.socket:
+    """A listening socket; InvalidSettings where the address cannot be had."""
+    where = f"{settings.host}:{settings.port}"
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listening = socket.socket(family, kind, protocol)
+    except OSError as error:
+        raise InvalidSettings(f"cannot listen on {where}: {error.strerror}") from None
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(BACKLOG)
+        listening.setblocking(False)
+    except OSError as error:
+        listening.close()
+        if error.errno == errno.EADDRINUSE:
+            raise InvalidSettings(
+                f"{where} is in use: another server listens there; stop it, or give --port (0 takes a free one)"
+            ) from None
+        raise InvalidSettings(f"cannot listen on {where}: {os.strerror(error.errno or 0)}") from None
+    return listening
+
+
+def tls_context(settings: ServerSettings) -> ssl.SSLContext | None:
+    """The TLS of a server; None where it speaks plain HTTP."""
+    if settings.tls_certificate is None:
+        return None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    try:
+        context.load_cert_chain(settings.tls_certificate, settings.tls_key)
+    except (OSError, ssl.SSLError) as error:
+        raise InvalidSettings(
+            f"cannot use {settings.tls_certificate} and {settings.tls_key} for TLS: {error.strerror or error}"
+        ) from None
+    return context

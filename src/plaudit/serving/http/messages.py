@@ -1,0 +1,66 @@
+"""A request and a response, whatever carried them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from http import HTTPStatus
+
+from plaudit.serving.protocols.protocol import refusal_body
+
+__all__ = ["JSON", "MSGPACK", "Request", "Response", "refuse"]
+
+JSON, MSGPACK = b"application/json", b"application/msgpack"
+
+
+class Request:
+    """What was asked; `respond` is called once, from the event loop."""
+
+    __slots__ = ("body", "headers", "id", "method", "on_abandon", "path", "peer", "received_at", "respond", "size")
+
+    def __init__(
+        self,
+        method: str,
+        path: str,
+        headers: dict[bytes, bytes],
+        body: bytes,
+        peer: str,
+        received_at: float,
+        respond: Callable[["Response"], None],
+    ) -> None:
+        self.method, self.path, self.headers, self.body = method, path, headers, body
+        self.peer, self.received_at, self.respond = peer, received_at, respond
+        self.id = b""
+        self.size = 0  # what it holds of the budget
+        self.on_abandon: Callable[[], None] | None = None  # nobody waits for the answer any more
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What is answered; `head` holds further header lines, each with its line end."""
+
+    status: int
+    body: bytes
+    content_type: bytes = JSON
+    head: bytes = b""
+    close: bool = False
+
+    def encode(self, *, keep_alive: bool, with_body: bool = True) -> bytes:
+        """The bytes on the line."""
+        closing = b"" if keep_alive else b"connection: close\r\n"
+        return b"%b%b\r\ncontent-length: %d\r\n%b%b\r\n%b" % (
+            _STATUS_LINES[self.status],
+            self.content_type,
+            len(self.body),
+            self.head,
+            closing,
+            self.body if with_body else b"",
+        )
+
+
+_STATUS_LINES = {
+    status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\ncontent-type: ".encode() for status in HTTPStatus
+}
+
+
+def refuse(status: int, message: str, head: bytes = b"", *, close: bool = False) -> Response:
+    """A response that says what is wrong."""
+    return Response(status, refusal_body(message), head=head, close=close)

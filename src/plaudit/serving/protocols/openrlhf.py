@@ -1,0 +1,96 @@
+"""OpenRLHF's remote reward protocol: `{"query", "prompts", "labels"}` → `{"rewards", "scores", "extra_logs"}`.
+
+A query is the prompt followed by the response, special tokens included: the response is what stands behind the prompt,
+without the tokens that end a text. Where no prompts are sent, all of the query is the response. `scores` are the scores
+of rewards that judge correctness, and the rewards of others, as OpenRLHF itself has them by default.
+"""
+
+import json
+import re
+from typing import Any
+
+import msgspec
+
+from plaudit.contract.output import RewardOutput
+from plaudit.serving.protocols.protocol import About, RequestRefused, Samples, check_depth, numbers_of
+from plaudit.trajectory import Trajectory
+
+__all__ = ["OpenRLHFProtocol"]
+
+_ENDINGS = re.compile(
+    r"(?:\s*(?:<\|(?:im_end|endoftext|eot_id|end_of_text|end|eom_id|return)\|>|</s>|<eos>|<end_of_turn>|<pad>"
+    r"|<｜end▁of▁sentence｜>|\[EOS\]))+\s*\Z"
+)
+_LAST = frozenset(">] \n")
+
+
+class _Request(msgspec.Struct):
+    query: list[str] | str
+    prompts: list[str] | str | None = None
+    labels: Any = None
+
+
+class OpenRLHFProtocol:
+    """Numbers for lists of texts."""
+
+    path, packs = "get_reward", False
+
+    def __init__(self) -> None:
+        self._decoder = msgspec.json.Decoder(_Request)
+
+    def read(self, body: bytes, *, packed: bool) -> Samples:
+        try:
+            asked = self._decoder.decode(body)
+        except RecursionError:
+            raise RequestRefused(422, "the body is nested too deeply") from None
+        except msgspec.ValidationError as error:
+            raise RequestRefused(422, f"{error}; expected {{query: [text], prompts: [text], labels: [any]}}") from None
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise RequestRefused(400, f"the body is not JSON: {error}") from None
+        queries = [asked.query] if type(asked.query) is str else asked.query
+        prompts = _one_each("prompts", asked.prompts, len(queries)) or [""] * len(queries)
+        labels = _one_each("labels", asked.labels, len(queries)) or [None] * len(queries)
+        check_depth(labels)
+        return Samples(list(map(_sample, queries, prompts, labels)))
+
+    def write(self, samples: Samples, outputs: list[RewardOutput], about: About, *, packed: bool) -> bytes:
+        rewards = numbers_of(outputs, about)
+        scores = [
+            reward if output.score is None else output.score for output, reward in zip(outputs, rewards, strict=True)
+        ]
+        return _encode({"rewards": rewards, "scores": scores, "extra_logs": _logs(outputs)})
+
+
+def _sample(query: str, prompt: str, label: Any) -> Trajectory:
+    response = query.removeprefix(prompt)
+    if response[-1:] in _LAST:
+        response = _ENDINGS.sub("", response)
+    return Trajectory(prompt, response, label)
+
+
+def _one_each(what: str, given: Any, count: int) -> list[Any] | None:
+    if given is None:
+        return None
+    listed = given if type(given) is list else [given]
+    if len(listed) != count:
+        raise RequestRefused(422, f"{len(listed)} {what} for {count} queries; send one each")
+    return listed
+
+
+def _logs(outputs: list[RewardOutput]) -> dict[str, list[float]]:
+    """The components that every sample has, as one number per sample."""
+    flat = [output.flat_components() if output.components else {} for output in outputs]
+    logs: dict[str, list[float]] = {}
+    for name in flat[0] if flat else ():
+        values = [part[name].reward if name in part else None for part in flat]
+        if None not in values:
+            logs[name] = values  # type: ignore[assignment]  # no None among them
+    return logs
+
+
+def _encode(answer: dict[str, Any]) -> bytes:
+    """JSON; NaN, which its grammar lacks, as the clients of this protocol read it."""
+    numbers = [number for number in (*answer["rewards"], *answer["scores"]) if number is not None]
+    if all(number == number for number in numbers):
+        return msgspec.json.encode(answer)
+    return json.dumps(answer).encode()

@@ -1,0 +1,225 @@
+"""A server of rewards, from its start to its end.
+
+The server's process runs no reward: workers load it, and tell what it is. Reloading starts workers with the reward as
+it is now, and puts them in the place of the old ones once they are ready; stopping answers what is under way first.
+"""
+
+import asyncio
+import contextlib
+import logging
+import re
+import signal
+import threading
+import time
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any, TypeVar
+
+import uvloop
+
+from plaudit.engine.shipping import Shipment
+from plaudit.errors import InvalidSettings, PlauditError
+from plaudit.serving.app.application import Application
+from plaudit.serving.http.connection import Connection
+from plaudit.serving.http.listening import open_socket, tls_context
+from plaudit.serving.settings import ServerSettings
+from plaudit.serving.workers.pool import PoolSettings, WorkerPool
+from plaudit.serving.workers.worker import RewardSetup, ServiceSetup
+from plaudit.version import __version__
+
+__all__ = ["RewardServer", "ServerThread", "serve_until_signalled"]
+
+T = TypeVar("T")
+logger = logging.getLogger("plaudit.serving")
+SWEEP_S = 1.0
+
+
+class RewardServer:
+    """Rewards behind a socket, within a running event loop: `await start()`, `await stop()`."""
+
+    def __init__(self, settings: ServerSettings) -> None:
+        self.settings = settings
+        self.app = Application(settings)
+        self.address = ""
+        self._setups = _setups(settings)
+        self._listener: asyncio.Server | None = None
+        self._sweeper: asyncio.TimerHandle | None = None
+        self._reloading: set[asyncio.Task[None]] = set()
+
+    async def start(self) -> None:
+        """Load everything, then listen; raises where something cannot be served."""
+        tls, listening = tls_context(self.settings), open_socket(self.settings)
+        try:
+            for name, setup in self._setups.items():
+                pool = self._pool(name, setup)
+                await pool.start()
+                self.app.set_pool(name, pool)
+        except BaseException:
+            listening.close()
+            self._close_pools()
+            raise
+        loop = asyncio.get_running_loop()
+        self._listener = await loop.create_server(
+            lambda: Connection(self.app, self.settings.http), sock=listening, ssl=tls
+        )
+        host, port = listening.getsockname()[:2]
+        shown = f"[{host}]" if ":" in host else host
+        self.address = f"{'https' if tls else 'http'}://{shown}:{port}"
+        self._sweep()
+
+    async def reload(self) -> None:
+        """Serve the rewards as they are now; one that cannot be loaded stays as it was."""
+        for name in list(self.app.pools):
+            await self._reload_one(name)
+
+    async def stop(self) -> None:
+        """Take no more requests, answer those under way, and leave nothing behind."""
+        self.app.draining = True
+        if self._listener is not None:
+            self._listener.close()
+        for connection in list(self.app.connections):
+            connection.close_if_idle()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self.settings.drain_s):
+                await asyncio.gather(*(pool.drain() for pool in self.app.pools.values()))
+                while self.app.connections:
+                    await asyncio.sleep(0.01)
+        if self._sweeper is not None:
+            self._sweeper.cancel()
+        for task in self._reloading:
+            task.cancel()
+        self._close_pools()
+        for connection in list(self.app.connections):
+            connection.abort()
+        await asyncio.sleep(0)
+
+    async def _reload_one(self, name: str) -> None:
+        old = self.app.pools[name]
+        pool = self._pool(name, self._setups[name])
+        try:
+            await pool.start()
+        except PlauditError as error:
+            logger.error("%s was not reloaded, and goes on as it was: %s", name, error)
+            self.app.metrics.reloads[name, "failed"] += 1
+            return
+        self.app.set_pool(name, pool)
+        self.app.metrics.reloads[name, "done"] += 1
+        for job in old.take_queue():
+            pool.submit(job)
+        await old.drain()
+        old.close()
+
+    def _pool(self, name: str, setup: ServiceSetup) -> WorkerPool:
+        settings = PoolSettings(self.settings.workers, self.settings.deadline_s, stand_ins=self.settings.workers)
+
+        def count_loss(how: str) -> None:
+            self.app.metrics.losses[name, how] += 1
+
+        return WorkerPool(setup, settings, count_loss, self.begin_reload)
+
+    def begin_reload(self) -> None:
+        """Reload beside what goes on."""
+        if not self._reloading:
+            task = asyncio.get_running_loop().create_task(self.reload())
+            self._reloading.add(task)
+            task.add_done_callback(self._reloading.discard)
+
+    def _sweep(self) -> None:
+        now = time.monotonic()
+        for connection in list(self.app.connections):
+            connection.end_if_late(now)
+        self._sweeper = asyncio.get_running_loop().call_later(SWEEP_S, self._sweep)
+
+    def _close_pools(self) -> None:
+        for pool in self.app.pools.values():
+            pool.close()
+
+
+def _setups(settings: ServerSettings) -> dict[str, ServiceSetup]:
+    setups: dict[str, ServiceSetup] = {}
+    for given in settings.rewards:
+        name, spec = _named(given)
+        if name in setups:
+            raise InvalidSettings(f"two rewards are called {name!r}; name one of them: other={spec}")
+        setups[name] = RewardSetup(
+            name,
+            Shipment.of(spec),
+            settings.memory_mb,
+            settings.most_samples,
+            settings.on_unscored.value,
+            __version__,
+        )
+    return setups
+
+
+def _named(given: str) -> tuple[str, str]:
+    """`name=spec` as both; the name of a bare spec is that of its reward or file."""
+    if (both := _BOTH.fullmatch(given)) is not None:
+        return both[1], both[2]
+    spec = given.strip()
+    if (found := _REWARD.search(spec)) is not None:
+        return found[1], spec
+    stem = Path(spec).stem if spec.endswith((".py", ".yaml", ".yml")) else ""
+    return (stem if re.fullmatch(r"[\w-]+", stem) else "reward"), spec
+
+
+_BOTH = re.compile(r"\s*([A-Za-z_][\w-]*)\s*=\s*(.+)", re.DOTALL)
+_REWARD = re.compile(r"(?:^|:)([A-Za-z_]\w*)\s*(?:\(.*\))?\Z", re.DOTALL)
+
+
+async def serve_until_signalled(settings: ServerSettings, on_ready: Callable[[RewardServer], None]) -> None:
+    """Serve until SIGTERM or SIGINT; SIGHUP reloads the rewards."""
+    server, stopped = RewardServer(settings), asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stopped.set)
+    await server.start()
+    loop.add_signal_handler(signal.SIGHUP, server.begin_reload)
+    try:
+        on_ready(server)
+        await stopped.wait()
+    finally:
+        await server.stop()
+
+
+class ServerThread:
+    """A server beside other work: `with ServerThread(settings) as server: print(server.address)`."""
+
+    def __init__(self, settings: ServerSettings) -> None:
+        self._settings = settings
+        self._loop = uvloop.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="plaudit-server", daemon=True)
+        self.server: RewardServer | None = None
+
+    @property
+    def address(self) -> str:
+        """Where it listens, as a URL."""
+        assert self.server is not None, "the server was not started"
+        return self.server.address
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run something on the server's event loop, and wait for it."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+    def __enter__(self) -> "ServerThread":
+        self._thread.start()
+        try:
+            self.run(self._start())
+        except BaseException:
+            self._end()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self.server is not None
+        self.run(self.server.stop())
+        self._end()
+
+    async def _start(self) -> None:
+        self.server = RewardServer(self._settings)
+        await self.server.start()
+
+    def _end(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()

@@ -1,0 +1,84 @@
+"""What a server is told: what to serve, where, to whom, and how much at once."""
+
+import ipaddress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from plaudit.dialects.export import OnUnscored
+from plaudit.errors import InvalidSettings
+
+__all__ = ["HttpLimits", "ServerSettings"]
+
+
+@dataclass(frozen=True, slots=True)
+class HttpLimits:
+    """What one client may send, and how long it may take."""
+
+    body_bytes: int = 64 << 20
+    head_bytes: int = 32 << 10
+    connections: int = 1024
+    head_s: float = 15.0
+    body_s: float = 60.0
+    write_s: float = 60.0
+    idle_s: float = 120.0
+
+    def __post_init__(self) -> None:
+        _check_positive(self, "body_bytes", "head_bytes", "connections", "head_s", "body_s", "write_s", "idle_s")
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSettings:
+    """A server of rewards: `ServerSettings(rewards=("math",), port=0)`; port 0 takes a free one.
+
+    A reward is a spec, or `name=spec`, and is asked below its name; the first also without. Off loopback there must be
+    tokens.
+    """
+
+    rewards: tuple[str, ...] = ()
+    host: str = "127.0.0.1"
+    port: int = 8000
+    workers: int = 1
+    deadline_s: float | None = 10.0
+    memory_mb: int | None = None
+    sandbox: bool = False
+    allow_weak_sandbox: bool = False
+    tokens: tuple[str, ...] = field(default=(), repr=False)
+    tls_certificate: Path | None = None
+    tls_key: Path | None = None
+    on_unscored: OnUnscored = OnUnscored.RAISE
+    most_samples: int = 4096
+    queue_requests: int = 2048
+    queue_bytes: int = 256 << 20
+    drain_s: float = 30.0
+    watch: bool = False
+    http: HttpLimits = field(default_factory=HttpLimits)
+
+    def __post_init__(self) -> None:
+        _check_positive(self, "workers", "most_samples", "queue_requests", "queue_bytes")
+        if not self.rewards and not self.sandbox:
+            raise InvalidSettings("nothing to serve: name a reward, or --sandbox")
+        if not 0 <= self.port < 1 << 16:
+            raise InvalidSettings(f"a port is a number from 0 to 65535, got {self.port}")
+        if self.deadline_s is not None and self.deadline_s <= 0:
+            raise InvalidSettings(f"deadline_s must be positive, got {self.deadline_s}")
+        if (self.tls_certificate is None) != (self.tls_key is None):
+            raise InvalidSettings("TLS needs both files: --tls-cert and --tls-key")
+        if not self.on_loopback and not self.tokens:
+            raise InvalidSettings(
+                f"{self.host} can be reached from other machines, so clients must show a token: give --token-file, "
+                "or set PLAUDIT_TOKENS"
+            )
+
+    @property
+    def on_loopback(self) -> bool:
+        """Whether only this machine can reach it."""
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return self.host == "localhost"
+
+
+def _check_positive(settings: object, *names: str) -> None:
+    for name in names:
+        if not getattr(settings, name) > 0:
+            raise InvalidSettings(f"{name} must be positive, got {getattr(settings, name)!r}")

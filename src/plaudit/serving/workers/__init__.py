@@ -1,0 +1,1 @@
+"""Worker processes of a server: forked from a template, killed past a deadline, replaced."""

@@ -1,0 +1,315 @@
+"""A pool of workers for one reward: gives queued jobs to free workers, and takes care of those that hang or die.
+
+A worker is given a few requests at once while all goes well, and one at a time for a while after something went wrong,
+so that a request does not wait behind one that hangs. A worker that takes far longer than usual is set aside, and
+another one takes its place until it answers or is killed.
+"""
+
+import asyncio
+import logging
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from plaudit.contract.output import RewardOutput, Status
+from plaudit.engine.backends.losses import NOT_ITS_FAULT, after_deadline, after_death, describe_death
+from plaudit.engine.backends.messages import OUTGROWN, encode_answer, encode_value
+from plaudit.errors import InvalidSettings, ScoringFailed
+from plaudit.serving.protocols.protocol import refusal_body
+from plaudit.serving.workers.processes import TemplateProcess, WorkerProcess
+from plaudit.serving.workers.queueing import FairQueue, Job
+from plaudit.serving.workers.wire import Answer
+from plaudit.serving.workers.worker import ServiceSetup
+
+__all__ = ["PoolSettings", "WorkerPool"]
+
+logger = logging.getLogger("plaudit.serving")
+logger.addHandler(logging.NullHandler())
+
+PACKED, PACKED_BYTES = 8, 1 << 20  # requests and bytes that a worker is given at once
+MERGED = 64
+CAUTIOUS_S = 10.0  # after a loss, one request at a time for so long
+UNUSUAL, UNUSUAL_S = 8.0, 0.05  # a worker is set aside after so many times the usual time, and at least so long
+MAX_FALSE_STARTS = 3
+RETRY_S = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class PoolSettings:
+    """How many workers, how long a sample may take, and how many workers may stand in for those that take long."""
+
+    workers: int
+    deadline_s: float | None
+    stand_ins: int
+
+    @property
+    def look_s(self) -> float:
+        """How often workers are looked after."""
+        return 0.1 if self.deadline_s is None else min(0.1, max(0.005, self.deadline_s / 10))
+
+
+class WorkerPool:
+    """Workers and the jobs that wait for them."""
+
+    def __init__(
+        self, setup: ServiceSetup, settings: PoolSettings, on_loss: Callable[[str], None], on_change: Callable[[], None]
+    ) -> None:
+        self._setup, self._settings, self._on_loss = encode_value(setup), settings, on_loss
+        self._on_change = on_change
+        self._loop = asyncio.get_running_loop()
+        self.queue = FairQueue()
+        self._template = TemplateProcess(self._handle_end)
+        self._workers: list[WorkerProcess] = []
+        self._idle: list[WorkerProcess] = []
+        self._aside: set[WorkerProcess] = set()
+        self._first: asyncio.Future[dict[str, Any]] = self._loop.create_future()
+        self._drained: asyncio.Event = asyncio.Event()
+        self._false_starts, self._last_loss, self._usual_s = 0, -math.inf, 0.0
+        self._closed = False
+        self.failure = ""
+        self.description: dict[str, Any] = {}
+        self._timer: asyncio.TimerHandle | None = None
+
+    async def start(self) -> dict[str, Any]:
+        """Start all workers; what the first of them says of the reward. Raises where it cannot be loaded."""
+        self._begin_worker()
+        try:
+            self.description = await self._first
+        except BaseException:
+            self.close()
+            raise
+        self._fill_up()
+        self._look_after()
+        return self.description
+
+    @property
+    def busy(self) -> int:
+        """How many workers are at work."""
+        return sum(bool(worker.jobs) for worker in self._workers)
+
+    @property
+    def size(self) -> int:
+        """How many workers there are."""
+        return len(self._workers)
+
+    @property
+    def ready(self) -> bool:
+        """Whether a request would be answered."""
+        return not self._closed and not self.failure
+
+    def submit(self, job: Job) -> None:
+        """Queue a job, and give it to a worker if one is free."""
+        if self.failure:
+            job.finish(Answer(503, refusal_body(self.failure)))
+            return
+        self.queue.add(job)
+        if self._idle:
+            self._dispatch()
+
+    async def drain(self) -> None:
+        """Return when nothing waits and nobody works."""
+        while self.queue or self.busy:
+            self._drained.clear()
+            await self._drained.wait()
+
+    def take_queue(self) -> list[Job]:
+        """The jobs that nobody has begun, for another pool."""
+        return self.queue.take(len(self.queue), 1 << 62)
+
+    def close(self) -> None:
+        """End every worker; jobs under way are told that the server stops."""
+        if self._closed:
+            return
+        self._closed = True
+        if self._timer is not None:
+            self._timer.cancel()
+        stopped = Answer(503, refusal_body("the server is stopping"))
+        for job in self.take_queue():
+            job.finish(stopped)
+        self._template.close()
+        for worker in self._workers:
+            for job in worker.jobs:
+                job.finish(stopped)
+            worker.jobs = []
+            worker.release()
+        self._workers, self._idle = [], []
+        if not self._first.done():
+            self._first.cancel()
+
+    def _begin_worker(self) -> None:
+        if self._template.lost:
+            self._template.close()
+            self._template = TemplateProcess(self._handle_end)
+        self._workers.append(WorkerProcess(self._template, self._setup, self._handle_ready, self._handle_answers))
+
+    def _handle_ready(self, worker: WorkerProcess) -> None:
+        if isinstance(worker.greeting, str):
+            self._refuse(worker, worker.greeting)
+        elif self.description and worker.greeting["key"] != self.description["key"]:
+            self._refuse(worker, "the reward has changed since the server loaded it")
+            self._on_change()
+        else:
+            self._false_starts, self.failure = 0, ""
+            if not self._first.done():
+                self._first.set_result(worker.greeting)
+            self._idle.append(worker)
+            self._dispatch()
+
+    def _refuse(self, worker: WorkerProcess, why: str) -> None:
+        """A worker that cannot be used: at first that is an error, later others go on, and it is tried again."""
+        self._retire(worker)
+        if not self._first.done():
+            self._first.set_exception(InvalidSettings(why))
+            return
+        logger.error("a worker could not be replaced: %s", why)
+        self._try_later(why)
+
+    def _try_later(self, why: str) -> None:
+        if not self._workers:
+            self.failure = why
+            for job in self.take_queue():
+                job.finish(Answer(503, refusal_body(why)))
+        self._loop.call_later(RETRY_S, self._fill_up)
+
+    def _fill_up(self) -> None:
+        wanted = self._settings.workers + min(len(self._aside), self._settings.stand_ins)
+        while not self._closed and len(self._workers) < wanted:
+            self._begin_worker()
+
+    def _handle_answers(self, worker: WorkerProcess, answers: list[Answer]) -> None:
+        jobs, worker.jobs = worker.jobs, []
+        self._learn(time.monotonic() - worker.since)
+        self._aside.discard(worker)
+        if self._has_too_many():
+            self._retire(worker)
+        else:
+            self._idle.append(worker)
+        for job, answer in zip(jobs, answers, strict=True):
+            job.finish(answer)
+        if self.queue:
+            self._dispatch()
+        elif not self.busy:
+            self._drained.set()
+
+    def _learn(self, seconds: float) -> None:
+        self._usual_s += 0.1 * (seconds - self._usual_s)
+
+    def _dispatch(self) -> None:
+        while self._idle and self.queue:
+            worker = self._idle.pop()
+            jobs = self.queue.take(self._portion(), PACKED_BYTES)
+            if not jobs:
+                self._idle.append(worker)
+                return
+            worker.jobs, worker.since = jobs, time.monotonic()
+            for job in jobs:
+                job.started_at = worker.since
+            worker.give([job.wire for job in jobs])
+
+    def _portion(self) -> int:
+        """How many requests the next worker is given."""
+        if self.description.get("merges"):
+            return MERGED
+        if time.monotonic() - self._last_loss < CAUTIOUS_S or self._usual_s > UNUSUAL_S / 10:
+            return 1
+        return max(1, min(PACKED, len(self.queue) // max(1, self._settings.workers)))
+
+    def _look_after(self) -> None:
+        """Kill what overran, set aside what takes unusually long."""
+        if self._closed:
+            return
+        now = time.monotonic()
+        for worker in list(self._workers):
+            if worker.jobs and not worker.overran:
+                self._look_at(worker, now)
+        for job in self.queue.take_expired(now):
+            job.finish(Answer(504, refusal_body("the request waited longer than it allowed; nothing was scored")))
+        self._timer = self._loop.call_later(self._settings.look_s, self._look_after)
+
+    def _look_at(self, worker: WorkerProcess, now: float) -> None:
+        samples, since = worker.journal.progress()
+        since = max(since, worker.since)
+        deadline = self._settings.deadline_s
+        expired = min((job.expires_at for job in worker.jobs), default=math.inf) < now
+        if expired or (deadline is not None and now - since > deadline * samples):
+            worker.overran = True
+            worker.end()
+        elif worker not in self._aside and now - worker.since > max(UNUSUAL_S, UNUSUAL * self._usual_s):
+            self._aside.add(worker)
+            self._fill_up()
+
+    def _has_too_many(self) -> bool:
+        return len(self._workers) - len(self._aside) > self._settings.workers
+
+    def _retire(self, worker: WorkerProcess) -> None:
+        self._workers.remove(worker)
+        worker.unwanted = True
+        worker.end()
+
+    def _handle_end(self, worker: WorkerProcess, code: int) -> None:
+        """A worker is gone: replace it, and see to its jobs."""
+        finished = worker.journal.finished()
+        worker.release()
+        if self._closed or worker not in self._workers:
+            return  # retired
+        self._workers.remove(worker)
+        self._aside.discard(worker)
+        if worker in self._idle:
+            self._idle.remove(worker)
+        jobs, worker.jobs = worker.jobs, []
+        self._note_loss(worker, code)
+        self._requeue(jobs, finished, code, overran=worker.overran)
+        if not worker.ready and self._count_false_start(code):
+            return
+        self._fill_up()
+        self._dispatch()
+
+    def _count_false_start(self, code: int) -> bool:
+        """Whether workers die again and again before they are ready."""
+        self._false_starts += 1
+        if self._false_starts < MAX_FALSE_STARTS:
+            return False
+        why = f"workers die while they start ({describe_death(code)}); does importing the reward crash?"
+        if self._first.done():
+            self._try_later(why)
+        else:
+            self._first.set_exception(ScoringFailed(why))
+        return True
+
+    def _note_loss(self, worker: WorkerProcess, code: int) -> None:
+        how = "deadline" if worker.overran else "grown memory" if code == OUTGROWN else describe_death(code)
+        self._last_loss = time.monotonic()
+        logger.warning("worker lost: %s", how, extra={"how": how, "pid": worker.pid})
+        self._on_loss(how)
+
+    def _requeue(self, jobs: list[Job], finished: list[bytes], code: int, *, overran: bool) -> None:
+        """Put back what a lost worker had: what is done stays done, and the sample it was at gets what befell it."""
+        now = time.monotonic()
+        at_fault = code != OUTGROWN
+        verdict = encode_answer(after_deadline(self._settings.deadline_s) if overran else after_death(code))
+        for place in reversed(range(len(jobs))):
+            job = jobs[place]
+            job.wire.known = finished[place] if place < len(finished) else b""
+            if job.expires_at < now:
+                job.wire.rest = encode_answer(_OUT_OF_TIME)
+                job.expires_at = math.inf
+            elif at_fault and (place == len(finished) - 1 or not finished):
+                self._blame(job, verdict, others=len(jobs) > 1, killed=not overran and -code in NOT_ITS_FAULT)
+            self.queue.put_back(job)
+
+    def _blame(self, job: Job, verdict: bytes, *, others: bool, killed: bool) -> None:
+        """What a job is told of the loss of its worker: another try, alone or sample by sample, or that was it."""
+        job.alone = True
+        if killed and not job.tries:
+            job.tries += 1
+        elif self.description.get("one_by_one") or job.wire.singly:
+            job.wire.known += verdict
+        elif not self.description.get("merges"):
+            job.wire.rest = verdict
+        elif not others:
+            job.wire.singly = True
+
+
+_OUT_OF_TIME = RewardOutput.unscored(Status.TIMEOUT, "no result within the time that the request allowed")

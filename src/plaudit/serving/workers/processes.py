@@ -1,0 +1,147 @@
+"""The server's side of the template process and of each worker: started, spoken with, ended."""
+
+import asyncio
+import os
+import pickle
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, cast
+
+from plaudit.frames import FrameBuffer, frame
+from plaudit.serving.workers.template import END, START
+from plaudit.serving.workers.wire import Answer, JournalView, WireJob, encode_unit, read_answers
+
+__all__ = ["TemplateProcess", "WorkerProcess"]
+
+MODULE = "plaudit.serving.workers.template"
+
+
+class TemplateProcess:
+    """The process that workers are forked from; `ended` is called with the worker and its exit code."""
+
+    def __init__(self, on_end: Callable[["WorkerProcess", int], None]) -> None:
+        self._on_end = on_end
+        self._loop = asyncio.get_running_loop()
+        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            command = [sys.executable, "-m", MODULE, str(theirs.fileno()), str(os.getpid())]
+            self._process = subprocess.Popen(command, pass_fds=(theirs.fileno(),), stdin=subprocess.DEVNULL)
+        self._control.setblocking(False)
+        self._loop.add_reader(self._control, self._listen)
+        self._starting: list[WorkerProcess] = []
+        self._living: dict[int, WorkerProcess] = {}
+        self.lost = False
+
+    def start(self, worker: "WorkerProcess", channel: socket.socket) -> None:
+        """Fork a worker with its ends of the channel and of the journal."""
+        self._starting.append(worker)
+        with channel:
+            socket.send_fds(self._control, [START], [channel.fileno(), worker.journal.descriptor])
+
+    def end(self, worker: "WorkerProcess") -> None:
+        """Kill a worker with everything it started."""
+        if worker.pid is not None and not self.lost:
+            with suppress(OSError):
+                self._control.send(END + str(worker.pid).encode())
+
+    def close(self) -> None:
+        """End the template and with it all its workers."""
+        if not self._control._closed:  # type: ignore[attr-defined]
+            self._loop.remove_reader(self._control)
+            self._control.close()
+        self._process.kill()
+        self._process.wait()
+
+    def _listen(self) -> None:
+        try:
+            message = self._control.recv(256)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError:
+            message = b""
+        if not message:
+            self._lose()
+            return
+        kind, pid, *rest = message.decode().split()
+        if kind == "started":
+            worker = self._starting.pop(0)
+            worker.pid = int(pid)
+            self._living[worker.pid] = worker
+            if worker.unwanted:
+                self.end(worker)
+        elif worker_ended := self._living.pop(int(pid), None):
+            self._on_end(worker_ended, int(rest[0]))
+
+    def _lose(self) -> None:
+        """The template is gone: its workers go with it."""
+        self.lost = True
+        self._loop.remove_reader(self._control)
+        gone = [*self._starting, *self._living.values()]
+        self._starting, self._living = [], {}
+        for worker in gone:
+            self._on_end(worker, -9)
+
+
+class WorkerProcess(asyncio.Protocol):
+    """One worker: what it was given, since when it is at it, and what it says of itself when it is ready."""
+
+    def __init__(
+        self,
+        template: TemplateProcess,
+        setup: bytes,
+        on_ready: Callable[["WorkerProcess"], None],
+        on_answers: Callable[["WorkerProcess", list[Answer]], None],
+    ) -> None:
+        self.journal = JournalView()
+        self.pid: int | None = None
+        self.jobs: list[Any] = []
+        self.since = 0.0
+        self.greeting: Any = None
+        self.ready = self.unwanted = self.overran = False
+        self._buffer = FrameBuffer()
+        self._template, self._on_ready, self._on_answers = template, on_ready, on_answers
+        self._transport: asyncio.Transport | None = None
+        ours, theirs = socket.socketpair()
+        template.start(self, theirs)
+        ours.setblocking(False)
+        self._setup = setup
+        self._connecting = asyncio.get_running_loop().create_task(self._connect(ours))
+
+    async def _connect(self, channel: socket.socket) -> None:
+        await asyncio.get_running_loop().create_connection(lambda: self, sock=channel)
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = transport = cast(asyncio.Transport, transport)  # uvloop's is none by inheritance
+        transport.write(self._setup)
+        if self.unwanted:
+            transport.abort()
+
+    def data_received(self, data: bytes) -> None:
+        self._buffer.feed(data)
+        while (body := self._buffer.next()) is not None:
+            if self.ready:
+                self._on_answers(self, read_answers(body))
+            else:
+                self.greeting = pickle.loads(body)
+                self.ready = True
+                self._on_ready(self)
+
+    def give(self, jobs: list[WireJob]) -> None:
+        """Send a unit."""
+        assert self._transport is not None
+        self._transport.write(frame(encode_unit(jobs)))
+
+    def end(self) -> None:
+        """Kill it."""
+        self.unwanted = True
+        self._template.end(self)
+
+    def release(self) -> None:
+        """Close what we hold of it, once it has ended."""
+        self._connecting.cancel()
+        if self._transport is not None:
+            self._transport.abort()
+        self.journal.close()

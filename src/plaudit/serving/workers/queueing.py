@@ -1,0 +1,100 @@
+"""Jobs that wait, in fair order: whoever sends much waits behind its own requests, not before those of others."""
+
+import math
+from collections import deque
+from collections.abc import Callable
+
+from plaudit.serving.workers.wire import Answer, WireJob
+
+__all__ = ["FairQueue", "Job"]
+
+
+class Job:
+    """One request on its way: what is asked, by whom, until when, and who is told the answer."""
+
+    __slots__ = (
+        "_on_answer", "alone", "client", "expires_at", "received_at", "started_at", "tries", "unwanted", "wire",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        wire: WireJob,
+        client: str,
+        received_at: float,
+        on_answer: Callable[["Job", Answer], None],
+        expires_at: float = math.inf,
+    ) -> None:
+        self.wire, self.client, self._on_answer = wire, client, on_answer
+        self.received_at, self.started_at, self.expires_at = received_at, received_at, expires_at
+        self.tries = 0
+        self.alone = self.unwanted = False
+
+    def finish(self, answer: Answer) -> None:
+        """Tell the answer."""
+        self._on_answer(self, answer)
+
+
+class FairQueue:
+    """Jobs by client, taken in turns; what comes back from a lost worker goes first."""
+
+    def __init__(self) -> None:
+        self._returned: deque[Job] = deque()
+        self._by_client: dict[str, deque[Job]] = {}
+        self._turns: deque[str] = deque()
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def add(self, job: Job) -> None:
+        """Queue a job behind those of the same client."""
+        waiting = self._by_client.get(job.client)
+        if waiting is None:
+            waiting = self._by_client[job.client] = deque()
+            self._turns.append(job.client)
+        waiting.append(job)
+        self._count += 1
+
+    def put_back(self, job: Job) -> None:
+        """Queue a job before all others."""
+        self._returned.appendleft(job)
+        self._count += 1
+
+    def take(self, most: int, most_bytes: int) -> list[Job]:
+        """The next jobs, at least one if there is any that is wanted; one that must be alone is."""
+        taken: list[Job] = []
+        size = 0
+        while self._count and len(taken) < most and size < most_bytes:
+            job = self._next()
+            if job.unwanted:
+                continue
+            if job.alone and taken:
+                self.put_back(job)
+                break
+            taken.append(job)
+            size += len(job.wire.body)
+            if job.alone:
+                break
+        return taken
+
+    def take_expired(self, now: float) -> list[Job]:
+        """The jobs whose time is over before anybody began them."""
+        over = [
+            job for waiting in (self._returned, *self._by_client.values()) for job in waiting if job.expires_at < now
+        ]
+        for job in over:
+            job.unwanted = True
+        return over
+
+    def _next(self) -> Job:
+        self._count -= 1
+        if self._returned:
+            return self._returned.popleft()
+        client = self._turns.popleft()
+        waiting = self._by_client[client]
+        job = waiting.popleft()
+        if waiting:
+            self._turns.append(client)
+        else:
+            del self._by_client[client]
+        return job

@@ -1,0 +1,109 @@
+"""The process that workers are forked from: it has imported what they need, so that a new one is there in milliseconds.
+
+It imports no reward, so that whatever a reward does when it is imported (threads, CUDA) happens after the fork. It
+starts workers, ends them, and tells how they ended; it dies with the server, and its workers with it.
+"""
+
+import os
+import selectors
+import signal
+import socket
+import sys
+
+from plaudit.engine.backends.worker import become_worker, die_with
+from plaudit.serving.workers.worker import serve
+
+__all__ = ["END", "START", "main"]
+
+START, END = b"start", b"end "
+
+
+def main(control: int, parent: int) -> None:
+    """Obey until the server closes its end."""
+    die_with(parent)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group: the server decides what it means
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    _Template(socket.socket(fileno=control)).run()
+
+
+class _Template:
+    def __init__(self, control: socket.socket) -> None:
+        self._control, self._living = control, set[int]()
+        self._wake, waking = socket.socketpair()
+        for end in (self._wake, waking):
+            end.setblocking(False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(waking.fileno(), warn_on_full_buffer=False)
+        self._waking = waking
+
+    def run(self) -> None:
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._control, selectors.EVENT_READ)
+            selector.register(self._wake, selectors.EVENT_READ)
+            while True:
+                ready = {key.fileobj for key, _ in selector.select()}
+                if self._wake in ready:
+                    self._wake.recv(4096)
+                    self._bury()
+                if self._control in ready and not self._obey():
+                    return
+
+    def _obey(self) -> bool:
+        message, descriptors, _, _ = socket.recv_fds(self._control, 256, 2)
+        if not message:
+            return False
+        if message == START:
+            self._start(descriptors)
+        elif message.startswith(END):
+            worker = int(message[len(END) :])
+            if worker in self._living:
+                os.killpg(worker, signal.SIGKILL)
+        return True
+
+    def _start(self, descriptors: list[int]) -> None:
+        template = os.getpid()
+        child = os.fork()
+        if child == 0:
+            self._become_worker(template, descriptors)
+        for descriptor in descriptors:
+            os.close(descriptor)
+        self._living.add(child)
+        self._tell(f"started {child}")
+
+    def _become_worker(self, template: int, descriptors: list[int]) -> None:
+        code = 1
+        try:
+            signal.set_wakeup_fd(-1)
+            for number in (signal.SIGCHLD, signal.SIGTERM):
+                signal.signal(number, signal.SIG_DFL)
+            os.setsid()
+            die_with(template)
+            for own in (self._control, self._wake, self._waking):
+                own.close()
+            become_worker(descriptors)
+            serve(*descriptors)
+            code = 0
+        finally:
+            sys.stderr.flush()
+            os._exit(code)
+
+    def _bury(self) -> None:
+        while self._living:
+            try:
+                worker, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if not worker:
+                return
+            self._living.discard(worker)
+            self._tell(f"ended {worker} {os.waitstatus_to_exitcode(status)}")
+
+    def _tell(self, message: str) -> None:
+        try:
+            self._control.send(message.encode())
+        except OSError:  # the server is gone
+            os._exit(0)
+
+
+if __name__ == "__main__":
+    main(*(int(argument) for argument in sys.argv[1:]))

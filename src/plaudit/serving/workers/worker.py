@@ -1,0 +1,183 @@
+"""The inside of a worker: read a unit, score what it asks for, answer.
+
+A reward that takes samples one by one is asked so, and each output goes into the journal. One that takes batches gets
+the samples of all requests of a unit at once, unless it compares the samples of a batch or a group: then every request
+stays by itself.
+"""
+
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from plaudit.contract.boundary import score_sample, score_samples
+from plaudit.contract.function import RewardFunction, scores_one_by_one
+from plaudit.contract.output import RewardOutput
+from plaudit.engine import reward_key
+from plaudit.engine.backends.messages import encode_value, read_value
+from plaudit.engine.backends.worker import MEBIBYTE, MemoryAllowance, settle_memory
+from plaudit.engine.shipping import Shipment
+from plaudit.errors import PlauditError
+from plaudit.frames import frame_reader, write_all, write_frame
+from plaudit.serving.protocols import PROTOCOLS
+from plaudit.serving.protocols.protocol import About, RequestRefused, Samples, refusal_body
+from plaudit.serving.workers.wire import Answer, Journal, WireJob, decode_outputs, encode_answers, read_unit
+from plaudit.trajectory import Trajectory
+
+__all__ = ["RewardService", "RewardSetup", "Service", "ServiceSetup", "serve"]
+
+
+class Service(Protocol):
+    """What a worker does with its units."""
+
+    def describe(self) -> dict[str, Any]:
+        """What the server needs to know of it."""
+
+    def answer(self, jobs: list[WireJob], journal: Journal) -> list[Answer]:
+        """One answer per job."""
+
+
+class ServiceSetup(Protocol):
+    """What a worker is built from; it is pickled."""
+
+    def open(self) -> Service:
+        """The service, ready to answer."""
+
+
+def serve(channel: int, journal: int) -> None:
+    """Serve until the server closes its end."""
+    setup: ServiceSetup = read_value(channel)
+    try:
+        service = setup.open()
+    except PlauditError as error:
+        write_all(channel, encode_value(str(error)))
+        return
+    settle_memory()
+    write_all(channel, encode_value(service.describe()))
+    us, folder, kept = os.getpid(), os.open(".", os.O_RDONLY), Journal(journal)
+    next_unit = frame_reader(channel)
+    while (body := next_unit()) is not None:
+        kept.begin()
+        answers = service.answer(read_unit(body), kept)
+        if os.getpid() != us:
+            os._exit(0)  # a child that the reward forked and forgot: only its parent answers
+        os.fchdir(folder)  # the reward may have gone elsewhere
+        write_frame(channel, encode_answers(answers))
+
+
+@dataclass(frozen=True, slots=True)
+class RewardSetup:
+    """A reward to be served, under a name."""
+
+    name: str
+    shipment: Shipment
+    memory_mb: int | None
+    most_samples: int
+    on_unscored: str
+    version: str
+
+    def open(self) -> "RewardService":
+        return RewardService(self.shipment.open(), self)
+
+
+class RewardService:
+    """Scores the samples of requests with one reward."""
+
+    def __init__(self, reward: RewardFunction, setup: RewardSetup) -> None:
+        self._reward, self._most = reward, setup.most_samples
+        self._about = About(setup.name, reward_key(reward), setup.version, setup.on_unscored)
+        self._one_by_one = scores_one_by_one(reward)
+        self._merges = not self._one_by_one and reward.scope == "sample"
+        memory = None if setup.memory_mb is None else MemoryAllowance(setup.memory_mb * MEBIBYTE)
+        self._score_one: Callable[[RewardFunction, Trajectory], RewardOutput] = (
+            score_sample if memory is None else memory.score_sample
+        )
+        self._score_many: Callable[[RewardFunction, Sequence[Trajectory]], list[RewardOutput]] = (
+            score_samples if memory is None else memory.score_unit
+        )
+
+    def describe(self) -> dict[str, Any]:
+        reward = self._reward
+        return {
+            "name": self._about.name,
+            "reward": reward.name,
+            "key": self._about.key,
+            "version": self._about.version,
+            "scope": reward.scope,
+            "bounds": reward.bounds,
+            "deterministic": reward.deterministic,
+            "one_by_one": self._one_by_one,
+            "merges": self._merges,
+            "protocols": list(PROTOCOLS),
+            "about": reward.__doc__ if type(reward.__doc__) is str else "",
+        }
+
+    def answer(self, jobs: list[WireJob], journal: Journal) -> list[Answer]:
+        read = [self._read(job) for job in jobs]
+        if self._merges and not any(job.singly or job.known or job.rest for job in jobs):
+            return self._answer_together(jobs, read, journal)
+        answers = []
+        for job, samples in zip(jobs, read, strict=True):
+            journal.next_job()
+            answers.append(self._answer_alone(job, samples, journal))
+        return answers
+
+    def _read(self, job: WireJob) -> Samples | Answer:
+        try:
+            samples = PROTOCOLS[job.protocol].read(job.body, packed=job.packed)
+            if len(samples.trajectories) > self._most:
+                raise RequestRefused(
+                    413, f"{len(samples.trajectories)} samples in one request; at most {self._most} are taken"
+                )
+        except RequestRefused as refused:
+            return Answer(refused.status, refusal_body(str(refused)))
+        return samples
+
+    def _answer_together(self, jobs: list[WireJob], read: list[Samples | Answer], journal: Journal) -> list[Answer]:
+        together = [each for samples in read if isinstance(samples, Samples) for each in samples.valid()]
+        journal.expect(max(1, len(together)))
+        began = time.perf_counter()
+        outputs = iter(self._score_many(self._reward, together))
+        share = (time.perf_counter() - began) / max(1, len(together))
+        return [
+            samples
+            if isinstance(samples, Answer)
+            else self._write(job, samples, [next(outputs) for _ in samples.valid()], share * len(samples.trajectories))
+            for job, samples in zip(jobs, read, strict=True)
+        ]
+
+    def _answer_alone(self, job: WireJob, samples: Samples | Answer, journal: Journal) -> Answer:
+        if isinstance(samples, Answer):
+            return samples
+        valid, began = samples.valid(), time.perf_counter()
+        outputs = decode_outputs(job.known) if job.known else []
+        if job.rest:
+            outputs += decode_outputs(job.rest) * (len(valid) - len(outputs))
+        del outputs[len(valid) :]  # a worker that had scored all of them was at none
+        for output in outputs:
+            journal.add(output)
+        left = valid[len(outputs) :]
+        if self._one_by_one:
+            for trajectory in left:
+                outputs.append(output := self._score_one(self._reward, trajectory))
+                journal.add(output)
+        elif job.singly:
+            for trajectory in left:
+                [output] = self._score_many(self._reward, [trajectory])
+                outputs.append(output)
+                journal.add(output)
+        elif left:
+            journal.expect(len(left))
+            outputs += self._score_many(self._reward, left)
+        return self._write(job, samples, outputs, time.perf_counter() - began)
+
+    def _write(self, job: WireJob, samples: Samples, outputs: list[RewardOutput], seconds: float) -> Answer:
+        every = samples.merge(outputs)
+        counts = Counter(output.status.value for output in every)
+        try:
+            body = PROTOCOLS[job.protocol].write(samples, every, self._about, packed=job.packed)
+        except RequestRefused as refused:
+            return Answer(refused.status, refusal_body(str(refused)), counts, seconds)
+        return Answer(200, body, counts, seconds, job.packed)

@@ -1,0 +1,37 @@
+"""Rewards that servers of the tests serve: quick ones, and some that hang, crash or keep count."""
+
+import os
+import time
+
+from plaudit import RewardOutput, reward
+
+
+@reward
+def mark(response, ground_truth=None):
+    """1.0 for the ground truth; what a response asks for happens."""
+    if response.startswith("hang"):
+        time.sleep(60)
+    if response.startswith("crash"):
+        os._exit(3)
+    if response.startswith("raise"):
+        raise ValueError("no such thing")
+    if response.startswith("slow"):
+        time.sleep(0.2)
+    if response.startswith("none"):
+        return None
+    return RewardOutput(float(response == ground_truth), score=float(response == ground_truth))
+
+
+@reward
+def batched(responses):
+    """How many responses were scored together; hangs where one asks for it."""
+    if any(response.startswith("hang") for response in responses):
+        time.sleep(60)
+    return [float(len(responses))] * len(responses)
+
+
+@reward(scope="group")
+def best_of_group(responses):
+    """1.0 for the longest response of a group."""
+    longest = max(map(len, responses))
+    return [float(len(response) == longest) for response in responses]

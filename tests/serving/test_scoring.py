@@ -1,0 +1,91 @@
+"""Requests are answered in the protocols that trainers speak, and one bad sample stops nobody else."""
+
+import msgspec
+import pytest
+
+from plaudit.version import __version__
+from tests.serving.asking import ask, samples
+
+
+def test_samples_are_scored_in_order_with_statuses_and_reasons(server):
+    answer = ask(server.address, "/score", samples("yes", "no", "raise", "none"))
+    outputs = answer.json["outputs"]
+    assert answer.status == 200
+    assert [each["reward"] for each in outputs] == [1.0, 0.0, None, None]
+    assert [each["status"] for each in outputs] == ["ok", "ok", "error", "skipped"]
+    assert "ValueError: no such thing" in outputs[2]["reason"]
+
+
+def test_every_answer_names_the_version_the_reward_its_key_and_the_request(server):
+    answer = ask(server.address, "/mark/score", samples("yes"), x_request_id="abc-1")
+    assert answer.headers["x-plaudit-version"] == answer.json["version"] == __version__
+    assert answer.headers["x-plaudit-reward"] == answer.json["reward"] == "mark"
+    assert answer.headers["x-plaudit-key"] == answer.json["key"]
+    assert answer.headers["x-request-id"] == "abc-1"
+    assert ask(server.address, "/nothing").headers["x-request-id"]
+
+
+def test_msgpack_is_answered_in_msgpack(server):
+    body = msgspec.msgpack.encode(samples("yes", "no"))
+    answer = ask(server.address, "/score", body, content_type="application/msgpack")
+    assert answer.headers["content-type"] == "application/msgpack"
+    assert [each["reward"] for each in msgspec.msgpack.decode(answer.body)["outputs"]] == [1.0, 0.0]
+
+
+def test_a_sample_that_is_none_says_so_beside_the_others(server):
+    asked = {"trajectories": [{"prompt": "?"}, 3, {"prompt": "?", "response": "yes", "answer": "yes"}]}
+    outputs = ask(server.address, "/score", asked).json["outputs"]
+    assert [each["reward"] for each in outputs] == [None, None, 1.0]
+    assert "no 'response'" in outputs[0]["reason"]
+    assert "sample 1: expected an object" in outputs[1]["reason"]
+
+
+def test_a_sample_that_hangs_or_crashes_costs_only_itself(server):
+    outputs = ask(server.address, "/score", samples("yes", "hang", "yes", "crash", "yes")).json["outputs"]
+    assert [each["status"] for each in outputs] == ["ok", "timeout", "ok", "error", "ok"]
+    assert outputs[1]["reason"] == "no result within the deadline of 3 s; the worker was killed"
+    assert outputs[3]["reason"] == "the worker died: exit code 3"
+
+
+def test_a_batch_that_hangs_is_tried_sample_by_sample(server):
+    outputs = ask(server.address, "/batched/score", samples("a", "hang")).json["outputs"]
+    assert [each["status"] for each in outputs] == ["ok", "timeout"]
+
+
+def test_a_group_reward_sees_the_groups_of_one_request(server):
+    rows = [{"prompt": str(n % 2), "response": "x" * n} for n in range(4)]
+    outputs = ask(server.address, "/best_of_group/score", {"trajectories": rows}).json["outputs"]
+    assert [each["reward"] for each in outputs] == [0.0, 0.0, 1.0, 1.0]
+
+
+def test_openrlhf_is_answered_with_rewards_scores_and_logs(server):
+    asked = {"query": ["2+2?yes<|im_end|>\n", "2+2?no"], "prompts": ["2+2?"] * 2, "labels": ["yes", "yes"]}
+    answer = ask(server.address, "/get_reward", asked)
+    assert answer.json == {"rewards": [1.0, 0.0], "scores": [1.0, 0.0], "extra_logs": {}}
+
+
+def test_a_protocol_without_a_word_for_unscored_refuses_and_names_the_sample(server):
+    answer = ask(server.address, "/get_reward", {"query": ["yes", "raise"]})
+    assert answer.status == 422
+    assert "1 of 2 samples were not scored; sample 1: error: mark raised ValueError" in answer.json["error"]
+    assert "--on-unscored" in answer.json["error"]
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "words"),
+    [
+        ("/score", b"{", 400, "not JSON"),
+        ("/score", {"samples": []}, 422, "expected"),
+        ("/score", [], 422, "expected"),
+        ("/score", b'{"trajectories": ' + b"[" * 5000 + b"]" * 5000 + b"}", 422, "nested too deeply"),
+        ("/get_reward", {"query": [1]}, 422, "query"),
+        ("/get_reward", {"query": ["a"], "labels": []}, 422, "0 labels for 1 queries"),
+        ("/get_reward", b"\xff", 400, "JSON"),
+        ("/score", {"trajectories": [{}] * 5000}, 413, "at most 4096"),
+        ("/nothing", {}, 404, "/mark/score"),
+    ],
+)
+def test_a_request_that_makes_no_sense_is_refused_with_the_reason(server, path, body, status, words):
+    answer = ask(server.address, path, body)
+    assert answer.status == status
+    assert words in answer.json["error"]
