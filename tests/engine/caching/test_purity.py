@@ -11,12 +11,15 @@ from plaudit.engine import Cache, Scorer
 from plaudit.engine.caching.fingerprint import fingerprint
 
 HEAD = """
-import codecs, datetime, functools, glob, gzip, importlib, io, json, os, random, secrets, time, uuid
+import codecs, datetime, functools, glob, gzip, importlib, io, json, os, random, secrets, subprocess, time, uuid
+import urllib.request, zipfile
 import datetime as dt
 import os.path
 from datetime import date
+from os import environ, getenv
 from pathlib import Path
 from random import choice
+from subprocess import check_output
 from time import perf_counter, sleep, time as now
 
 DATA = {"a": 1}
@@ -48,6 +51,18 @@ IMPURE = {
     "pattern": ("return float(len(glob.glob('*')))", "reads files while it scores (glob.glob)"),
     "module by name": ("return importlib.import_module('helper').score()", "loads code by a name"),
     "import function": ("return __import__('helper').score()", "loads code by a name"),
+    "path, opened": ("with Path('words.txt').open() as file:\n    return float(len(file.read()))", "reads files while"),
+    "whether a file is there": ("return float(Path(response).exists())", "reads files while it scores (exists)"),
+    "whether it is, by os": ("return float(os.path.isfile(response))", "reads files while it scores (os.path.isfile)"),
+    "archive": ("return float(len(zipfile.ZipFile('a.zip').namelist()))", "reads files while it scores (zipfile.Zip"),
+    "setting": ("return float(os.environ['LIMIT'])", "reads environment variables while it scores (os.environ)"),
+    "setting, by name": ("return float(environ.get('LIMIT', 1))", "reads environment variables while it scores"),
+    "setting, by function": ("return float(getenv('LIMIT', 1))", "reads environment variables while it scores"),
+    "program": ("return float(len(subprocess.run(['date']).stdout))", "runs other programs (subprocess.run)"),
+    "program, by name": ("return float(len(check_output(['date'])))", "runs other programs (subprocess.check_output)"),
+    "program, by os": ("return float(os.system('date'))", "runs other programs (os.system)"),
+    "network": ("return float(urllib.request.urlopen('http://a').status)", "asks the network (urllib.request.urlopen)"),
+    "hash of a text": ("return float(hash(response) % 2)", "depends on the process it runs in (hash)"),
     "eval": ("return eval('1.0')", "loads code by a name"),
 }
 
@@ -60,6 +75,8 @@ PURE = {
     "dates in the response": "return float(datetime.datetime.fromisoformat('2024-01-01').day)",
     "paths without files": "return float(len(os.path.join('a', response)) + len(Path(response).name))",
     "a log that is written": "with open(os.devnull, 'a') as file:\n    file.write(response)\nreturn 1.0",
+    "a log that a path opens": "with Path(os.devnull).open('a') as file:\n    file.write(response)\nreturn 1.0",
+    "texts of addresses": "from urllib.parse import urlsplit\nreturn float(len(urlsplit(response).path))",
     "a method called open or load": "return float(len(json.dumps(response)))",
 }
 

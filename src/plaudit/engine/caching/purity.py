@@ -1,82 +1,37 @@
 """What a function does that its code and its sample do not determine: draw at random, read the clock, read files.
 
 Found in the bytecode, by looking up what names stand for: `time.time`, `from random import choice`, `Path.read_text`.
+Which of them are impure is told by `impure_names`.
 Only what a function itself names is seen; what an installed package does behind a call is not.
 """
 
 import builtins
 import dis
 import importlib
-import io
-import os
 import random
 import re
 import sys
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Container, Iterator
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+from plaudit.engine.caching.impure_names import (
+    CALLS_ELSEWHERE,
+    IMPURE_IN_MODULE,
+    IMPURE_METHODS,
+    IMPURE_VALUES,
+    RANDOM,
+)
+
 __all__ = ["code_objects", "find_impurity", "is_generator"]
 
-_RANDOM = "draws at random ({name}): the same sample may score differently next time; say deterministic=False"
-_CLOCK = "reads the clock ({name}): the same sample may score differently next time; say deterministic=False"
-_FILES = (
-    "reads files while it scores ({name}), whose content is not known before; read them when the module is imported, "
-    "or say deterministic=False"
-)
-_IMPORTS = "loads code by a name that is made while it scores ({name}); import it at the top of the file"
-
-_CLOCKS = frozenset({
-    "time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns", "process_time", "thread_time",
-    "localtime", "gmtime", "ctime",
-})  # fmt: skip
-_DRAWS = frozenset(
-    {"rand", "randn", "randint", "randperm", "rand_like", "randn_like", "normal", "bernoulli", "multinomial"}
-)
-_FOLDERS = frozenset({"open", "listdir", "scandir", "walk", "stat", "lstat", "popen"})
-_LOADERS = frozenset({"load", "loadtxt", "genfromtxt", "fromfile", "memmap", "open_memmap"})
-_SEEDED = frozenset({"Random", "default_rng", "RandomState", "Generator", "SeedSequence", "PCG64"})
-
-_IN_MODULE: dict[str, tuple[Callable[[str], bool], str]] = {
-    "random": (lambda name: name not in _SEEDED, _RANDOM),
-    "secrets": (lambda name: True, _RANDOM),
-    "uuid": (lambda name: name in ("uuid1", "uuid4"), _RANDOM),
-    "numpy.random": (lambda name: name not in _SEEDED, _RANDOM),
-    "torch": (lambda name: name in _DRAWS, _RANDOM),
-    "time": (lambda name: name in _CLOCKS, _CLOCK),
-    "datetime": (lambda name: name in ("now", "utcnow", "today"), _CLOCK),
-    "os": (lambda name: name in _FOLDERS, _FILES),
-    "glob": (lambda name: name in ("glob", "iglob"), _FILES),
-    "gzip": (lambda name: name == "open", _FILES),
-    "bz2": (lambda name: name == "open", _FILES),
-    "lzma": (lambda name: name == "open", _FILES),
-    "codecs": (lambda name: name == "open", _FILES),
-    "pkgutil": (lambda name: name == "get_data", _FILES),
-    "importlib.resources": (lambda name: True, _FILES),
-    "sqlite3": (lambda name: name == "connect", _FILES),
-    "numpy": (lambda name: name in _LOADERS, _FILES),
-    "pandas": (lambda name: name.startswith("read_"), _FILES),
-    "importlib": (lambda name: name in ("import_module", "reload"), _IMPORTS),
-    "runpy": (lambda name: True, _IMPORTS),
-}
-"""Which names of a module are impure, and what to say of them."""
-
-_VALUES: list[tuple[object, str, str]] = [
-    (open, "open", _FILES),
-    (io.open, "io.open", _FILES),
-    (os.open, "os.open", _FILES),
-    (os.urandom, "os.urandom", _RANDOM),
-    (__import__, "__import__", _IMPORTS),
-    (eval, "eval", _IMPORTS),
-    (exec, "exec", _IMPORTS),
-]
-_WRITE_MODE = re.compile(r"[wax][bt]?")
-_ATTRIBUTES = {"read_text": _FILES, "read_bytes": _FILES, "iterdir": _FILES, "rglob": _FILES}
-"""Names of methods that say by themselves what they do, whatever object they belong to."""
+_WRITE_MODE = re.compile(r"[wax][bt+]*")
 
 
 def find_impurity(function: FunctionType) -> str | None:
     """What the function does that must not be kept, with the remedy; None where nothing was found."""
+    if function.__name__ == "__hash__":  # a place in a dict decides no score
+        return None
     for code in code_objects(function.__code__):
         imported = _local_imports(code)
         for names in _name_chains(code, imported):
@@ -116,7 +71,7 @@ def _local_imports(code: CodeType) -> dict[str, Any]:
 
 def _import(name: str) -> ModuleType | None:
     """A module that is loaded, or one of those that a verdict depends on."""
-    if name in sys.modules or name not in _IN_MODULE:
+    if name in sys.modules or name not in IMPURE_IN_MODULE:
         return sys.modules.get(name)
     try:
         return importlib.import_module(name)
@@ -135,7 +90,7 @@ def _name_chains(code: CodeType, imported: Container[str]) -> Iterator[list[str]
         if step.opname in ("LOAD_ATTR", "LOAD_METHOD"):
             chain.append(step.argval)
             continue
-        if chain != [""] and not (chain[-1] == "open" and _writes(steps[place:])):
+        if chain != [""] and not (chain[-1] == "open" and _writes(steps[place:], is_method=not chain[0])):
             yield chain
         named = step.opname in ("LOAD_GLOBAL", "LOAD_NAME")
         chain = (
@@ -143,12 +98,12 @@ def _name_chains(code: CodeType, imported: Container[str]) -> Iterator[list[str]
         )
 
 
-def _writes(steps: list[dis.Instruction]) -> bool:
-    """Whether the arguments up to the next call, but for the first, hold a mode such as "w" or "ab"."""
+def _writes(steps: list[dis.Instruction], *, is_method: bool) -> bool:
+    """Whether the arguments up to the next call hold a mode such as "w" or "ab"; a function's first is the file."""
     for place, step in enumerate(steps):
         if step.opname.startswith("CALL"):
             return False
-        if place and step.opname == "LOAD_CONST" and _WRITE_MODE.fullmatch(str(step.argval)):
+        if (place or is_method) and step.opname == "LOAD_CONST" and _WRITE_MODE.fullmatch(str(step.argval)):
             return True
     return False
 
@@ -166,26 +121,34 @@ def _judge_chain(names: list[str], known: dict[str, Any]) -> str | None:
 
 
 def _judge_attribute(value: object, name: str, written: str) -> str | None:
-    if name in _ATTRIBUTES and not isinstance(value, ModuleType):
-        return _ATTRIBUTES[name].format(name=written)
-    home = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
-    rule = _IN_MODULE.get(str(home)) if isinstance(value, ModuleType | type) else None
-    return rule[1].format(name=written) if rule is not None and rule[0](name) else None
+    if name in IMPURE_METHODS and not isinstance(value, ModuleType):
+        return IMPURE_METHODS[name].format(name=written)
+    if not isinstance(value, ModuleType | type):
+        return None
+    home = value.__name__ if isinstance(value, ModuleType) else value.__module__
+    return _judge_name(str(home), name, written)
+
+
+def _judge_name(home: str, name: str, written: str) -> str | None:
+    """What to say of a name that belongs to the module `home`."""
+    for known in (home, home.partition(".")[0]):
+        if known in CALLS_ELSEWHERE:
+            return CALLS_ELSEWHERE[known].format(name=written)
+    rules = IMPURE_IN_MODULE.get(home, ())
+    return next((message.format(name=written) for is_impure, message in rules if is_impure(name)), None)
 
 
 def _judge_value(value: object, name: str) -> str | None:
-    """What to say of a value by itself: a function that was imported by its name."""
-    for impure, called, message in _VALUES:
+    """What to say of a value by itself: a function or a class that was imported by its name."""
+    for impure, called, message in IMPURE_VALUES:
         if value is impure:
             return message.format(name=called)
-    owner = getattr(value, "__self__", None)
-    if is_generator(owner):
-        return _RANDOM.format(name=name)
-    if isinstance(value, ModuleType | type) or not callable(value):
+    if is_generator(getattr(value, "__self__", None)):
+        return RANDOM.format(name=name)
+    if isinstance(value, ModuleType) or not callable(value):
         return None
     home, own_name = str(getattr(value, "__module__", None)), str(getattr(value, "__name__", None))
-    rule = _IN_MODULE.get(home)
-    return rule[1].format(name=f"{home}.{own_name}") if rule is not None and rule[0](own_name) else None
+    return _judge_name(home, own_name, f"{home}.{own_name}")
 
 
 def _follow(value: object, name: str) -> object:
