@@ -9,7 +9,7 @@ COMPILE := $(BIN)/python -W ignore -m compileall -qq -j 0 $(VENV)/lib # on all c
 SOURCES := pyproject.toml constraints.txt
 SAME_TORCH := $(BIN)/python -c "import importlib.metadata as m; v = m.version('torch'); assert v.startswith('2.13.0'), v"
 
-.PHONY: demo test quick check docs bench clean
+.PHONY: demo test quick check docs bench clean browser
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -35,8 +35,12 @@ demo: $(VENV)/train.stamp
 
 PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder --durations 40
 
-test: $(VENV)/dev.stamp
+test: $(VENV)/dev.stamp browser
 	$(PYTEST)
+
+# Chromium, for the tests of the report's page; where it cannot be installed, they are left out and the tests say so
+browser:
+	@$(PYTHON) tests/browser.py || apt-get install -qq -y --no-install-recommends chromium >/dev/null 2>&1 || true
 
 quick: $(VENV)/dev.stamp
 	$(PYTEST) -m "not slow"

@@ -1,6 +1,7 @@
 """`make demo`: train the embedded model to sort digits, and look at what it learnt.
 
-Needs no GPU and no download. Leaves the run in demo/: curves.png, samples.md, metrics.jsonl, rollouts.jsonl, the model.
+Needs no GPU and no download. Leaves the run in demo/: report.html, curves.png, samples.md, metrics.jsonl,
+rollouts.jsonl, the model.
 """
 
 from pathlib import Path
@@ -18,6 +19,8 @@ def demo() -> None:
         if (FOLDER / "samples.md").exists():
             print((FOLDER / "samples.md").read_text())
             print(f"The curves are in {FOLDER / 'curves.png'}.")
+        if (FOLDER / "report.html").exists():
+            print(f"The report is in {FOLDER / 'report.html'}: open it in a browser.")
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.browser import NO_CHROMIUM, find_chromium
+
 pytest_plugins = ["pytester"]
 
 settings.register_profile("plaudit", deadline=None, suppress_health_check=[HealthCheck.too_slow])  # machines are busy
@@ -75,6 +77,7 @@ SLOW = (
     "tests/cli/scoring/test_score.py::test_a_killed_run_resumes",
     "tests/cli/scoring/test_score.py::test_colour_follows",
     "tests/cli/scoring/test_score.py::test_a_reader_that_leaves_early",
+    "tests/report/page/test_page_in_browser.py",
     "tests/rollouts/test_parquet.py",
     "tests/rollouts/test_reading.py::test_reading_a_big_file",
     "tests/rollouts/test_writing.py::test_a_killed_writer",
@@ -86,11 +89,22 @@ SLOW = (
 
 
 def pytest_ignore_collect(collection_path, config):
-    """The quick loop does not even import a slow file: many of them import torch, TRL or Ray."""
+    """The quick loop does not even import a slow file: many of them import torch, TRL or Ray.
+
+    Tests in a browser need one.
+    """
+    if find_chromium() is None and collection_path.name.endswith("_in_browser.py"):
+        return True
     if config.option.markexpr != "not slow":
         return None
     place = collection_path.relative_to(config.rootpath).as_posix() + ("/" if collection_path.is_dir() else "")
     return True if place.startswith(tuple(part for part in SLOW if "::" not in part)) else None
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say which tests could not run here, and what to do."""
+    if find_chromium() is None:
+        terminalreporter.write_line(NO_CHROMIUM, yellow=True)
 
 
 def pytest_collection_modifyitems(items):

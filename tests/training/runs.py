@@ -20,6 +20,7 @@ SMALL = (
     "eval.pass_at=[1,2]",
     "checkpoint.every=2",
     "logging.curves=false",  # drawing takes longer than training does here
+    "logging.report=false",
 )
 
 

@@ -27,6 +27,7 @@ COMMANDS = {
     "score": "scoring.score:score",
     "summary": "scoring.summary:summary",
     "explain": "scoring.explain:explain",
+    "report": "reporting.report:report",
     "test": "rewards.test:test_command",
     "check": "rewards.check:check",
     "rewards": "rewards.catalogue:app",

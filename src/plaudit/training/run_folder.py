@@ -21,7 +21,7 @@ from plaudit.training.config.schema import RunConfig, flatten
 __all__ = ["RunFolder", "RunLog"]
 
 OURS = (
-    "config.yaml", "metrics.jsonl", "rollouts.jsonl", "checkpoints", "model", "curves.png", "samples.md",
+    "config.yaml", "metrics.jsonl", "rollouts.jsonl", "checkpoints", "model", "curves.png", "samples.md", "report.html",
     "reward_analysis.json", "reward_analysis.txt", "tensorboard", "wandb",
 )  # fmt: skip
 FREE = ("output_dir", "steps", "checkpoint.", "logging.", "training.log_rewards", "training.save_reward_analysis")
@@ -61,6 +61,10 @@ class RunFolder:
     @property
     def samples(self) -> Path:
         return self.path / "samples.md"
+
+    @property
+    def report(self) -> Path:
+        return self.path / "report.html"
 
     @property
     def holds_run(self) -> bool:

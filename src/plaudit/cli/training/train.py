@@ -43,7 +43,8 @@ def train(
 ) -> int:
     """Train a policy with a reward; without arguments, a small model that learns to sort digits on this machine.
 
-    The run folder gets config.yaml, metrics.jsonl, rollouts.jsonl, checkpoints, curves.png, samples.md and the model.
+    The run folder gets config.yaml, metrics.jsonl, rollouts.jsonl, checkpoints, curves.png, samples.md, report.html
+    and the model.
     """
     config = _config(given or [], resume=resume)
     if print_config:

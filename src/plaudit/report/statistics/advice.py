@@ -40,6 +40,7 @@ ADVICE = {
     "plaudit audit on the reward.",
     "curves.changed": "Rising reward is what training is for; make sure that the score and a held-out evaluation rise "
     "with it.",
+    "curves.moved": "Read early and late samples: what changes while the reward stays is not what is trained for.",
     "curves.good": "If the reward should rise by now, look at dead groups and at the learning rate.",
     "phrases.some": "Read responses with and without it: a phrase that means nothing for the task is paid by accident.",
     "phrases.good": _NOTHING,

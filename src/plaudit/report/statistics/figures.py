@@ -75,11 +75,12 @@ class FiguresBuilder:
         self._summary = SummaryBuilder()
         self._texts = KeptTexts()
 
-    def add(self, rollout: ScoredRollout) -> None:
-        """Take one rollout."""
+    def add(self, rollout: ScoredRollout) -> int:
+        """Take one rollout; gives the number of its row."""
         row = self.table.add(rollout.trajectory, rollout.output)
         self._summary.add(rollout.trajectory, rollout.output, row)
         self._texts.add(row, rollout)
+        return row
 
     def figures(self) -> Figures:
         """What the rollouts so far say."""

@@ -12,7 +12,7 @@ import msgspec
 from plaudit.report.statistics.table import group_name
 from plaudit.rollouts import Rollout, ScoredRollout
 
-__all__ = ["KeptTexts"]
+__all__ = ["KeptTexts", "group_mark"]
 
 MOST_CHARACTERS, MOST_ROLLOUTS = 30_000_000, 20_000
 _ALL = 1 << 32
@@ -29,7 +29,7 @@ class KeptTexts:
 
     def add(self, row: int, rollout: ScoredRollout) -> None:
         """Take one rollout; it is kept when its group is."""
-        mark = _mark(rollout)
+        mark = group_mark(rollout)
         if mark >= self._limit:
             return
         trajectory = rollout.trajectory
@@ -53,6 +53,7 @@ class KeptTexts:
         return self._limit / _ALL
 
 
-def _mark(rollout: ScoredRollout) -> int:
+def group_mark(rollout: ScoredRollout) -> int:
+    """A number below 2³² that follows from the name of the sample's group."""
     name = repr(group_name(rollout.trajectory)).encode(errors="surrogatepass")
     return int.from_bytes(hashlib.blake2b(name, digest_size=4).digest())

@@ -94,14 +94,15 @@ def _statuses(figures: Figures) -> _Said:
 def _curves(figures: Figures) -> _Said | None:
     if not figures.curve:
         return None
-    changed = [one for one in figures.drift if one.psi >= DRIFTED]
+    changed = [one for one in figures.drift if one.psi >= DRIFTED and one.ks >= MANY / 2]
     if not changed:
         return _Said(Level.GOOD, "good", "The last quarter of the steps is much like the first.")
     names = ", ".join(f"{one.name} {one.early:.3g} → {one.late:.3g}" for one in changed[:4])
     shifts = {one.name: one.shift or 0.0 for one in figures.drift}
     if shifts.get("reward", 0.0) > MANY and shifts.get("score", 1.0) < SOME:
         return _Said(Level.WARNING, "apart", f"The reward rises and the score does not: {names}.")
-    return _Said(Level.NOTE, "changed", f"From the first to the last quarter of the steps: {names}.")
+    state = "changed" if "reward" in {one.name for one in changed} else "moved"
+    return _Said(Level.NOTE, state, f"From the first to the last quarter of the steps: {names}.")
 
 
 def _groups(figures: Figures) -> _Said:
@@ -252,4 +253,4 @@ def format_share(share: float) -> str:
     ('40 %', '2.1 %')
     """
     digits = 0 if abs(share) >= 0.1 or not share else 1
-    return f"{100 * share:.{digits}f} %"
+    return f"{100 * share + 1e-9:.{digits}f} %"  # halves go up, as on the page

@@ -170,6 +170,9 @@ class LoggingConfig(Section, frozen=True):
     tokens: Annotated[bool, Meta(description="Keep token ids and log-probs in rollouts.jsonl; it grows threefold")] = (
         False
     )
+    report: Annotated[bool, Meta(description="Write report.html at the end: what the reward did, sample by sample")] = (
+        True
+    )
     samples: Annotated[CountOrNone, Meta(description="Held-out prompts in samples.md, before and after")] = 5
     curves: Annotated[bool, Meta(description="Draw curves.png when the run ends")] = True
 

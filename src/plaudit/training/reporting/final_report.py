@@ -1,4 +1,5 @@
-"""What a finished run leaves for its reader: curves.png, samples.md, and the analysis of rewards where it is asked for.
+"""What a finished run leaves for its reader: curves.png, samples.md, report.html, and the analysis of rewards where it
+is asked for.
 
 Everything is made of the run's own files, so a resumed run tells of all its steps.
 """
@@ -8,14 +9,15 @@ from pathlib import Path
 
 from plaudit import jsonline
 from plaudit.report.analysis import analyze
-from plaudit.rollouts import read_rollouts
+from plaudit.report.page.report_file import MAX_BYTES, build_report, read_metrics, write_page
+from plaudit.rollouts import Rollout, read_rollouts
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.data.prompts import Prompts
 from plaudit.training.reporting.analysis_text import render_analysis
 from plaudit.training.reporting.curves import draw_curves
 from plaudit.training.run_folder import RunFolder
 
-__all__ = ["write_analysis", "write_report", "write_samples"]
+__all__ = ["write_analysis", "write_report", "write_run_page", "write_samples"]
 
 
 def write_report(
@@ -28,6 +30,8 @@ def write_report(
     write_samples(folder.samples, prompts, before, after)
     if config.training.save_reward_analysis:
         write_analysis(folder)
+    if config.logging.report and folder.rollouts.exists() and folder.rollouts.stat().st_size:
+        write_run_page(folder)
 
 
 def write_samples(path: Path, prompts: Prompts, before: Sequence[str], after: Sequence[str]) -> None:
@@ -42,6 +46,15 @@ def write_samples(path: Path, prompts: Prompts, before: Sequence[str], after: Se
         cells = (row.prompt_text, first, last, "" if row.ground_truth is None else str(row.ground_truth))
         lines.append(f"| {' | '.join(map(_cell, cells))} |")
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def write_run_page(folder: RunFolder) -> None:
+    """report.html, from all rollouts and metrics of the run."""
+    scored = (
+        Rollout(line.trajectory, line.output) for line in read_rollouts(folder.rollouts) if line.output is not None
+    )
+    metrics = read_metrics(folder.metrics)
+    write_page([build_report(folder.path.name, scored, metrics=metrics, room=MAX_BYTES)], folder.report)
 
 
 def write_analysis(folder: RunFolder) -> None:

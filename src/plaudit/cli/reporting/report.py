@@ -1,0 +1,77 @@
+"""`plaudit report`: what a reward did, as one HTML page, as JSON, and in a few lines on the terminal."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from plaudit.cli.console import print_json, print_message, print_result
+from plaudit.cli.options import ColumnsOption, JsonOption, QuietOption, SkipBadOption, open_rollouts, report_input
+from plaudit.cli.progress import Advance, count_lines, show_progress
+from plaudit.cli.scoring.run_report import LimitOption, WhereOption, build_selection
+from plaudit.cli.scoring.summary import require_scored
+from plaudit.report.page.report_file import MAX_BYTES, ReportedRun, build_report, read_metrics, write_page
+from plaudit.report.run_files import RunFiles, run_files
+from plaudit.report.terminal.headline import render_headline
+from plaudit.rollouts import ScoredRollout
+
+__all__ = ["report"]
+
+DEFAULT_OUT = Path("report.html")
+
+
+def report(
+    rollouts: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="ROLLOUTS", help="A scored file, a run folder, or - for standard input; several are compared."
+        ),
+    ],
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", metavar="FILE", help="Where the page goes; report.html else.")
+    ] = None,
+    max_mb: Annotated[
+        float, typer.Option("--max-mb", min=1, help="How large the page may be; texts beyond that are left out.")
+    ] = MAX_BYTES / 1e6,
+    limit: LimitOption = None,
+    where: WhereOption = None,
+    columns: ColumnsOption = None,
+    skip_bad: SkipBadOption = False,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Write a page that shows what the reward did: figures, charts, what to look at, and every sample.
+
+    The page is one file that loads nothing. With --json the figures are printed, and a page is written only to -o.
+    """
+    page = out or (None if json else DEFAULT_OUT)
+    room = int(max_mb * 1e6) // len(rollouts) if page else 0
+    runs = []
+    for name in rollouts:
+        files = RunFiles("standard input", Path("-")) if name == "-" else run_files(Path(name))
+        reader = open_rollouts(str(files.rollouts), columns, skip_bad=skip_bad)
+        selected = require_scored(reader, build_selection(where, limit).select(reader))
+        with show_progress(f"reading {files.name}", count_lines(str(files.rollouts)), quiet=quiet) as advance:
+            metrics = read_metrics(files.metrics) if files.metrics else {}
+            runs.append(build_report(files.name, _counted(selected, advance), metrics=metrics, room=room))
+        if not quiet:
+            report_input(reader)
+    if page:
+        write_page(runs, page)
+    _show(runs, json=json, quiet=quiet)
+    if page and not quiet:
+        print_message(f"the report is in {page} ({page.stat().st_size / 1e6:.1f} MB); open it in a browser")
+
+
+def _counted(rollouts: Iterator[ScoredRollout], advance: Advance) -> Iterator[ScoredRollout]:
+    for rollout in rollouts:
+        advance(rollout.output)
+        yield rollout
+
+
+def _show(runs: list[ReportedRun], *, json: bool, quiet: bool) -> None:
+    if json:
+        print_json(runs[0].to_dict() if len(runs) == 1 else {"runs": [run.to_dict() for run in runs]})
+    elif not quiet:
+        print_result(*(render_headline(run.name, run.figures, run.remarks) for run in runs))

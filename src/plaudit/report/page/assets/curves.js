@@ -1,0 +1,27 @@
+// Which curves are drawn over the training steps, and together with which others.
+import { formatShare } from "./dom.js";
+
+const COLORS = ["blue", "teal", "green", "orange", "purple", "red", "slate"];
+
+// Panels of series from the samples of a run (`curve`) and from its metrics.jsonl (`metrics`, by name: [[step, value], …]).
+export function metricPanels(curve, metrics) {
+  const own = (key) => curve.map((one) => [one.last, one[key]]);
+  const metric = (name) => metrics[name] ?? [];
+  const names = [...new Set(curve.flatMap((one) => Object.keys(one.components)))];
+  const shares = { format: formatShare, from: 0, zero: true };
+  return [
+    panel("Reward and score", {}, ["reward", own("reward")], ["score", own("score")], ["held-out score", metric("eval/score"), true]),
+    names.length ? panel("Components", {}, ...names.slice(0, 7).map((name) => [name, curve.map((one) => [one.last, one.components[name]])])) : null,
+    panel("Groups that teach nothing, or not correctness", shares, ["dead", own("dead")], ["phantom", own("phantom")]),
+    panel("Length (characters)", { zero: true }, ["length", own("length")]),
+    curve.some((one) => one.scored < 1) ? panel("Scored samples", { ...shares, to: 1 }, ["scored", own("scored")]) : null,
+    panel("Entropy per token", { zero: true }, ["entropy", metric("entropy")]),
+    panel("KL", { zero: true }, ["to the start", metric("kl")], ["to the sampler", metric("kl_old")]),
+    panel("Seconds per step", { zero: true }, ["sample", metric("time/sample")], ["reward", metric("time/reward")], ["update", metric("time/update")]),
+  ].filter((one) => one && one.series.length);
+}
+
+function panel(title, options, ...series) {
+  const known = series.map(([name, points, marks], place) => ({ name, color: COLORS[place % COLORS.length], points: points.filter(([, y]) => y !== null && y !== undefined), marks: Boolean(marks) }));
+  return { title, options, series: known.filter((one) => one.points.length && (one.points.some(([, y]) => y !== 0) || options.from === 0)) };
+}

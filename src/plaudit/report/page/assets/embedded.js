@@ -1,0 +1,137 @@
+// Runs that lie in the page itself: columns of numbers at once, texts block by block as they are looked at.
+import { compare, holds, matchesText } from "./query.js";
+
+const KEPT_BLOCKS = 40;
+
+async function unpack(id) {
+  const text = atob(document.getElementById(id).textContent);
+  const bytes = new Uint8Array(text.length);
+  for (let place = 0; place < text.length; place++) bytes[place] = text.charCodeAt(place);
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return JSON.parse(await new Response(stream).text());
+}
+
+export class EmbeddedRun {
+  constructor(run, number) {
+    Object.assign(this, run);
+    this.number = number;
+    this.opened = new Map();
+  }
+
+  async load() {
+    this.table ??= unpack(`run-${this.number}`).then((packed) => {
+      this.places = new Map();
+      packed.blocks.forEach((rows, block) => rows.forEach((row, place) => this.places.set(row, [block, place])));
+      this.values = Object.fromEntries(packed.columns.map((column) => [column.name, column.texts ? column.values.map((code) => code === null ? null : column.texts[code]) : column.values]));
+      return packed;
+    });
+    await this.table;
+  }
+
+  value(row, column) { return column === "sample" ? row : this.values[column]?.[row] ?? null; }
+
+  async *matching({ where, search }) {
+    await this.load();
+    const needle = search.toLowerCase();
+    for (let row = 0; row < this.rows; row++) {
+      if (!where.every((condition) => holds(this.value(row, condition[0]), condition))) continue;
+      if (needle) {
+        const detail = await this.detail(row);
+        if (!detail || !matchesText(detail, needle)) continue;
+      }
+      yield row;
+    }
+  }
+
+  async find(query, progress, signal) {
+    const rows = [];
+    let seen = performance.now();
+    for await (const row of this.matching(query)) {
+      rows.push(row);
+      if (performance.now() - seen > 150) {
+        progress?.(rows.length);
+        await new Promise((resume) => setTimeout(resume));
+        if (signal?.aborted) return null;
+        seen = performance.now();
+      }
+    }
+    const [column, down] = query.sort;
+    if (column !== "sample" || down) rows.sort((one, other) => compare(this.value(one, column), this.value(other, column), down) || one - other);
+    return rows;
+  }
+
+  async samples(query, offset, limit, progress, signal) {
+    const key = JSON.stringify(query);
+    if (this.lastKey !== key) {
+      const rows = await this.find(query, progress, signal);
+      if (rows === null) return null;
+      [this.last, this.lastKey] = [rows, key];
+    }
+    const page = this.last.slice(offset, offset + limit);
+    return { total: this.last.length, rows: await Promise.all(page.map((row) => this.summary(row, query))) };
+  }
+
+  async summary(row, query) {
+    const names = new Set(["training_step", "status", "reward", "score", "length", query.sort[0], ...query.where.map(([name]) => name)]);
+    const values = Object.fromEntries([...names].map((name) => [name, this.value(row, name)]));
+    const detail = await this.detail(row);
+    return { sample: row, values, preview: detail ? detail.response.slice(0, 200) : null };
+  }
+
+  async groups(query, offset, limit, progress, signal) {
+    const rows = await this.find({ ...query, sort: ["sample", false] }, progress, signal);
+    if (rows === null) return null;
+    const found = new Map();
+    for (const row of rows) {
+      const number = this.value(row, "group_number");
+      if (!found.has(number)) found.set(number, []);
+      found.get(number).push(row);
+    }
+    const groups = [...found].map(([number, members]) => this.describeGroup(number, members));
+    const [column, down] = query.sort;
+    const key = { reward: "mean", sample: "group" }[column] ?? column;
+    if (key in (groups[0] ?? {})) groups.sort((one, other) => compare(one[key], other[key], down) || one.group - other.group);
+    return { total: groups.length, rows: groups.slice(offset, offset + limit) };
+  }
+
+  describeGroup(number, members) {
+    const cells = members.map((row) => [row, this.value(row, "reward"), this.value(row, "status")]);
+    const rewards = cells.map(([, reward]) => reward).filter((reward) => reward !== null);
+    const scores = members.map((row) => this.value(row, "score")).filter((score) => score !== null);
+    return {
+      group: number, count: members.length, cells,
+      mean: rewards.length ? rewards.reduce((a, b) => a + b, 0) / rewards.length : null,
+      spread: rewards.length ? Math.max(...rewards) - Math.min(...rewards) : null,
+      score: scores.length ? scores.reduce((a, b) => a + b, 0) / scores.length : null,
+      step: this.value(members[0], "training_step"),
+    };
+  }
+
+  // The whole sample; null where its text was left out of the page.
+  async detail(row) {
+    await this.load();
+    const place = this.places.get(row);
+    if (!place) return null;
+    const block = `run-${this.number}-${place[0]}`;
+    if (!this.opened.has(block)) {
+      if (this.opened.size >= KEPT_BLOCKS) this.opened.delete(this.opened.keys().next().value);
+      this.opened.set(block, unpack(block));
+    }
+    return (await this.opened.get(block))[place[1]];
+  }
+
+  async choices(column) {
+    await this.load();
+    const seen = new Set();
+    for (const value of this.values[column] ?? []) {
+      if (value !== null) seen.add(value);
+      if (seen.size > 200) return [];
+    }
+    return [...seen].map(String).sort();
+  }
+
+  async valuesOf(row) {
+    await this.load();
+    return Object.fromEntries(this.columns.map((name) => [name, this.value(row, name)]));
+  }
+}

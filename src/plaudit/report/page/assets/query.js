@@ -1,0 +1,34 @@
+// Which samples meet a query: conditions on columns, a search in the texts, an order. The server of `plaudit view`
+// answers the same queries from its index.
+export const SIGNS = ["=", "!=", ">=", "<=", ">", "<", "~"];
+
+export function holds(found, [, sign, wanted]) {
+  if (found === null || found === undefined) return sign === "!=";
+  if (sign === "~") return String(found).toLowerCase().includes(wanted.toLowerCase());
+  const bound = wanted.trim() === "" ? NaN : Number(wanted);
+  const numbers = typeof found === "number" && !Number.isNaN(bound);
+  const [one, other] = numbers ? [found, bound] : [String(found), wanted];
+  const same = numbers ? Math.abs(one - other) <= 1e-9 * Math.max(1, Math.abs(other)) : one === other;
+  switch (sign) {
+    case "=": return same;
+    case "!=": return !same;
+    case ">=": return one >= other;
+    case "<=": return one <= other;
+    case ">": return one > other;
+    default: return one < other;
+  }
+}
+
+// Numbers before texts, what is missing last, ties in the order of the file.
+export function compare(one, other, down) {
+  const missing = (value) => value === null || value === undefined;
+  if (missing(one) || missing(other)) return missing(one) - missing(other);
+  if (typeof one !== typeof other) return typeof one === "number" ? -1 : 1;
+  const order = one < other ? -1 : one > other ? 1 : 0;
+  return down ? -order : order;
+}
+
+export function matchesText(detail, needle) {
+  const prompt = typeof detail.prompt === "string" ? detail.prompt : JSON.stringify(detail.prompt);
+  return detail.response.toLowerCase().includes(needle) || prompt.toLowerCase().includes(needle);
+}

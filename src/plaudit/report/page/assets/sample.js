@@ -1,0 +1,82 @@
+// One sample in full: prompt, response, ground truth, what every part of the reward said, the turns of an episode.
+import { element, formatNumber, formatSeconds, makeTable } from "./dom.js";
+import { heatedResponse, textBox, tokenSpans, wordSpans } from "./texts.js";
+
+export async function showSample(run, sample, { close, move, openGroup }) {
+  if (sample >= run.rows) return [bar(sample, null, close, move), element("p", {}, `There is no sample ${sample} in this run.`)];
+  const [detail, values] = await Promise.all([run.detail(sample), run.valuesOf(sample)]);
+  const group = values.group_number ?? null;
+  const siblings = group === null ? null : element("button", { class: "quiet", onclick: () => openGroup(group) }, "its group");
+  const head = bar(sample, detail?.reward_output ?? values, close, move, siblings);
+  const facts = section("Columns", factList(values));
+  if (!detail) return [head, element("p", { class: "hint" }, "The text of this sample was left out to keep the file small; plaudit view shows all of them."), facts];
+  const output = detail.reward_output;
+  return [
+    head,
+    output.reason && output.status !== "ok" ? element("p", {}, output.reason) : null,
+    section("Prompt", promptBoxes(detail.prompt)),
+    section("Response", responseBox(detail)),
+    "ground_truth" in detail ? section("Ground truth", textBox("Ground truth", asText(detail.ground_truth))) : null,
+    section("Reward", rewardTable(output)),
+    detail.steps?.length ? section("Steps of the episode", detail.steps.map(turn)) : null,
+    Object.keys(output.metadata ?? {}).length ? section("What the reward noted", textBox("What the reward noted", asText(output.metadata))) : null,
+    Object.keys(detail.further ?? {}).length ? section("Further columns", textBox("Further columns", asText(detail.further))) : null,
+    facts,
+    element("p", { class: "hint" }, element("kbd", {}, "j"), " ", element("kbd", {}, "k"), " next and previous, ", element("kbd", {}, "Esc"), " closes, ", element("kbd", {}, "/"), " searches"),
+  ];
+}
+
+function bar(sample, output, close, move, extra) {
+  const value = !output ? null : output.status === "ok" ? element("span", {}, "reward ", element("b", {}, formatNumber(output.reward))) : null;
+  return element("header", {},
+    element("h2", {}, `Sample ${sample}`),
+    output ? element("span", { class: "status", "data-status": output.status }, output.status) : null,
+    value, extra,
+    element("span", { class: "steps" },
+      element("button", { "aria-label": "Previous sample", onclick: () => move(-1) }, "‹"),
+      element("button", { "aria-label": "Next sample", onclick: () => move(1) }, "›"),
+      element("button", { "aria-label": "Close the sample", onclick: close }, "✕")));
+}
+
+function section(title, ...content) { return element("section", {}, element("h3", {}, title), content); }
+
+function promptBoxes(prompt) {
+  if (typeof prompt === "string") return textBox("Prompt", prompt);
+  return prompt.map((message, place) => element("div", { class: "message" },
+    element("div", { class: "role" }, String(message.role)),
+    textBox(`Message ${place + 1} of the prompt`, typeof message.content === "string" ? message.content : asText(message.content))));
+}
+
+function responseBox({ response, reward_output: output, offsets }) {
+  const values = output.token_rewards;
+  if (!values?.length) return textBox("Response", response);
+  const spans = output.token_unit === "token" ? tokenSpans(response, offsets) : wordSpans(response);
+  return heatedResponse(response, values, spans && spans.length === values.length ? spans : null);
+}
+
+function rewardTable(output) {
+  const rows = [];
+  const add = (name, part, depth) => {
+    const indented = element("span", { style: { "padding-left": `${depth}em` } }, name);
+    rows.push([indented, part.status === "ok" ? formatNumber(part.reward) : part.status, formatNumber(part.score ?? null), formatSeconds(part.latency_s ?? null), part.reason ?? ""]);
+    for (const [inner, below] of Object.entries(part.components ?? {})) add(inner, below, depth + 1);
+  };
+  add("total", output, 0);
+  return makeTable("What every part of the reward said", [["part", ""], ["reward", "n"], ["score", "n"], ["time", "n"], ["why", ""]], rows, "plain parts");
+}
+
+function turn(step, place) {
+  const sign = step.reward > 0 ? "up" : step.reward < 0 ? "down" : null;
+  return element("div", { class: "turn", "data-sign": sign },
+    element("div", { class: "title" }, `Step ${place + 1}${step.reward === null || step.reward === undefined ? "" : ` · reward ${formatNumber(step.reward)}`}`),
+    element("div", { class: "role hint" }, "saw"), textBox(`Observation of step ${place + 1}`, step.observation),
+    element("div", { class: "role hint" }, "said"), textBox(`Response of step ${place + 1}`, step.response),
+    step.metadata?.feedback ? [element("div", { class: "role hint" }, "feedback"), textBox(`Feedback of step ${place + 1}`, asText(step.metadata.feedback))] : null);
+}
+
+function factList(values) {
+  const known = Object.entries(values).filter(([, value]) => value !== null);
+  return element("dl", { class: "facts" }, known.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, formatNumber(value))]));
+}
+
+function asText(value) { return typeof value === "string" ? value : JSON.stringify(value, null, 2); }

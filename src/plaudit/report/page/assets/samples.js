@@ -1,0 +1,174 @@
+// The browser of samples: search, filters by any column, order, pages, groups; the chosen sample beside the list.
+import { SIGNS } from "./query.js";
+import { element, formatNumber, formatShare, replace } from "./dom.js";
+import { showSample } from "./sample.js";
+import { visit, writeAddress } from "./address.js";
+import { plainPreview, rewardColor } from "./texts.js";
+
+const PAGE = 50;
+const SHOWN = { sample: "#", training_step: "step", reward: "reward", score: "score", length: "length" };
+
+export class Browser {
+  constructor(run, runs) {
+    [this.run, this.runs] = [run, runs];
+    this.list = element("div", { class: "panelbox list" });
+    this.side = element("section", { class: "panelbox detail", "aria-label": "The chosen sample", tabindex: "-1", hidden: true });
+    this.body = element("div", { class: "results" });
+    this.tools = element("div", { class: "tools" });
+    this.list.append(this.tools, this.body);
+    this.node = element("div", { class: "page" }, element("div", { class: "browser closed" }, this.list, this.side));
+  }
+
+  async show(address) {
+    const before = this.address;
+    this.address = address;
+    const listed = ({ query, view, page }) => JSON.stringify([query, view, page]);
+    const changed = !before || listed(before) !== listed(address);
+    if (changed) this.drawTools();
+    const loading = changed ? this.drawList() : Promise.resolve();
+    await Promise.all([loading, this.drawSample()]);
+    this.mark();
+  }
+
+  go(changes) {
+    const { query, view, page, sample, run } = { ...this.address, ...changes };
+    visit(writeAddress({ tab: "samples", run, query, view, page, sample }));
+  }
+
+  ask(changes) { this.go({ query: { ...this.address.query, ...changes }, page: 0, sample: null }); }
+
+  drawTools() {
+    const { query, view } = this.address;
+    const search = element("input", { type: "search", placeholder: "Search prompts and responses", "aria-label": "Search prompts and responses", value: query.search });
+    search.addEventListener("change", () => this.ask({ search: search.value }));
+    const sort = element("select", { "aria-label": "Order by" }, ["sample", ...this.run.columns].flatMap((name) => [[name, false, "↑"], [name, true, "↓"]]).map(([name, down, arrow]) => element("option", { value: `${down ? "-" : ""}${name}`, selected: query.sort[0] === name && query.sort[1] === down }, `${name === "sample" ? "in file order" : name} ${arrow}`)));
+    sort.addEventListener("change", () => this.ask({ sort: sort.value.startsWith("-") ? [sort.value.slice(1), true] : [sort.value, false] }));
+    const mode = element("select", { "aria-label": "Show samples or groups" }, [["samples", "as samples"], ["groups", "as groups"]].map(([value, text]) => element("option", { value, selected: view === value }, text)));
+    mode.addEventListener("change", () => this.go({ view: mode.value, page: 0, sample: null }));
+    const chips = element("div", { class: "chips" }, query.where.map((condition, place) => element("button", { class: "chip", title: "Remove this filter", "aria-label": `Remove the filter ${condition.join(" ")}`, onclick: () => this.ask({ where: query.where.filter((_, other) => other !== place) }) }, `${condition.join(" ")}  ✕`)));
+    replace(this.tools, search, this.filterForm(), sort, mode, chips);
+  }
+
+  filterForm() {
+    const choices = element("datalist", { id: "filter-values" });
+    const column = element("select", { "aria-label": "Filter by column" }, ["sample", ...this.run.columns].map((name) => element("option", { value: name, selected: name === "reward" }, name)));
+    const sign = element("select", { "aria-label": "Comparison" }, SIGNS.map((each) => element("option", { value: each, selected: each === ">=" }, each === "~" ? "contains" : each)));
+    const value = element("input", { "aria-label": "Value to compare with", placeholder: "value", list: "filter-values", size: "8" });
+    column.addEventListener("change", async () => {
+      const known = await this.run.choices(column.value);
+      replace(choices, known.map((each) => element("option", { value: each })));
+      sign.value = known.length && known.some((each) => Number.isNaN(Number(each))) ? "=" : sign.value;
+    });
+    const form = element("form", { class: "filter" }, column, sign, value, choices, element("button", { type: "submit" }, "Filter"));
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      if (value.value !== "" || sign.value.includes("=")) this.ask({ where: [...this.address.query.where, [column.value, sign.value, value.value]] });
+    });
+    return form;
+  }
+
+  async drawList() {
+    this.pending?.abort();
+    const { signal } = (this.pending = new AbortController());
+    const { query, view, page } = this.address;
+    const count = element("span", { role: "status" }, "Searching …");
+    const head = element("div", { class: "count" }, count);
+    const progress = (found, searched) => { count.textContent = `${formatNumber(found)} found so far${searched ? `, ${formatShare(searched)} searched` : ""} …`; };
+    if (!this.body.childElementCount) replace(this.body, head);
+    else this.body.firstElementChild.replaceWith(head);
+    let found;
+    try {
+      found = await (view === "groups" ? this.run.groups : this.run.samples).call(this.run, query, page * PAGE, PAGE, progress, signal);
+    } catch (error) {
+      count.textContent = `That did not work: ${error.message}`;
+      return;
+    }
+    if (found === null || signal.aborted) return;
+    this.found = found;
+    const of = view === "groups" ? "groups" : "samples";
+    count.textContent = `${formatNumber(found.total)} ${of}${query.where.length || query.search ? ` of a run with ${formatNumber(this.run.rows)} samples` : ""}`;
+    if (this.run.texts < this.run.rows && !this.run.served) head.append(element("span", { class: "hint" }, `texts of ${formatNumber(this.run.texts)} are in this file`));
+    head.append(this.pager(found.total));
+    replace(this.body, head, element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `List of ${of}` }, view === "groups" ? this.groupTable(found.rows) : this.sampleTable(found.rows)));
+    this.mark();
+  }
+
+  pager(total) {
+    const { page } = this.address, last = Math.max(0, Math.ceil(total / PAGE) - 1);
+    return element("span", { class: "pager" },
+      element("button", { disabled: page === 0, onclick: () => this.go({ page: page - 1 }), "aria-label": "Previous page" }, "‹"),
+      `${formatNumber(page + 1)} / ${formatNumber(last + 1)}`,
+      element("button", { disabled: page >= last, onclick: () => this.go({ page: page + 1 }), "aria-label": "Next page" }, "›"));
+  }
+
+  sampleTable(rows) {
+    const { query } = this.address;
+    const extra = [query.sort[0], ...query.where.map(([name]) => name)].filter((name, place, all) => !(name in SHOWN) && name !== "status" && all.indexOf(name) === place);
+    const shown = Object.keys(SHOWN).filter((name) => name === "sample" || name === "reward" || rows.some((row) => row.values[name] !== null && row.values[name] !== undefined));
+    const head = [...shown, ...extra].map((name) => element("th", { scope: "col", class: name in SHOWN ? "n" : "", "aria-sort": query.sort[0] === name ? (query.sort[1] ? "descending" : "ascending") : null },
+      element("button", { onclick: () => this.ask({ sort: [name, query.sort[0] === name ? !query.sort[1] : name !== "sample"] }) }, `${SHOWN[name] ?? name}${query.sort[0] === name ? (query.sort[1] ? " ↓" : " ↑") : ""}`)));
+    return element("table", { class: "samples" },
+      element("caption", { class: "sr" }, "Samples"),
+      element("thead", {}, element("tr", {}, head, element("th", { scope: "col" }, "response"))),
+      element("tbody", {}, rows.map((row) => element("tr", { "data-sample": row.sample, onclick: (event) => event.target.closest("a") || this.go({ sample: row.sample }) },
+        shown.map((name) => element("td", { class: "n" }, this.cell(row, name))),
+        extra.map((name) => element("td", {}, formatNumber(row.values[name]))),
+        element("td", { class: "preview" }, row.preview === null ? element("i", {}, "not in this file") : plainPreview(row.preview))))));
+  }
+
+  cell(row, name) {
+    if (name === "sample") return element("a", { href: writeAddress({ ...this.address, tab: "samples", sample: row.sample }) }, String(row.sample));
+    if (name === "reward" && row.values.status !== "ok") return element("span", { class: "status", "data-status": row.values.status }, row.values.status);
+    return formatNumber(row.values[name]);
+  }
+
+  groupTable(rows) {
+    const [low, high] = this.run.range;
+    return element("table", { class: "samples" },
+      element("caption", { class: "sr" }, "Groups: the responses to one prompt"),
+      element("thead", {}, element("tr", {}, [["group", "n"], ["step", "n"], ["mean", "n"], ["spread", "n"], ["score", "n"], ["samples, by reward", ""]].map(([title, kind]) => element("th", { scope: "col", class: kind }, title)))),
+      element("tbody", {}, rows.map((group) => element("tr", { onclick: (event) => event.target.closest("a, button") || this.openGroup(group) },
+        element("td", { class: "n" }, element("a", { href: writeAddress({ tab: "samples", run: this.address.run, query: { where: [["group_number", "=", String(group.group)]] } }) }, String(group.group))),
+        element("td", { class: "n" }, formatNumber(group.step)),
+        element("td", { class: "n" }, formatNumber(group.mean)), element("td", { class: "n" }, formatNumber(group.spread)), element("td", { class: "n" }, formatNumber(group.score)),
+        element("td", {}, element("div", { class: "strip" }, group.cells.slice(0, 64).map(([sample, reward, status]) => element("button", {
+          class: reward === null ? "cell none" : "cell", style: reward === null ? {} : { background: rewardColor(reward, low, high) },
+          title: `sample ${sample}: ${reward === null ? status : formatNumber(reward)}`, "aria-label": `sample ${sample}, ${reward === null ? status : `reward ${formatNumber(reward)}`}`, onclick: () => this.go({ sample }) }))))))));
+  }
+
+  openGroup(group) { visit(writeAddress({ tab: "samples", run: this.address.run, query: { where: [["group_number", "=", String(group.group)]] } })); }
+
+  async drawSample() {
+    const { sample } = this.address;
+    const frame = this.node.firstElementChild;
+    frame.className = sample === null ? "browser closed" : "browser open";
+    this.side.hidden = sample === null;
+    if (sample === null || this.shown === sample) return;
+    this.shown = sample;
+    const content = await showSample(this.run, sample, {
+      close: () => { this.shown = null; this.go({ sample: null }); },
+      move: (by) => this.move(by),
+      openGroup: (number) => this.openGroup({ group: number }),
+    });
+    if (this.shown !== sample) return;
+    replace(this.side, content);
+    this.side.scrollTop = 0;
+    if (innerWidth <= 1000) scrollTo(0, 0);
+  }
+
+  move(by) {
+    const rows = (this.found?.rows ?? []).map((row) => row.sample).filter((row) => row !== undefined);
+    const place = rows.indexOf(this.address.sample);
+    const next = this.address.sample === null ? rows[0] : place < 0 ? this.address.sample + by : rows[place + by];
+    if (next !== undefined && next >= 0 && next < this.run.rows) this.go({ sample: next });
+  }
+
+  mark() {
+    for (const row of this.body.querySelectorAll("tr[data-sample]")) {
+      const chosen = Number(row.dataset.sample) === this.address.sample;
+      row.setAttribute("aria-selected", String(chosen));
+      if (chosen) row.scrollIntoView({ block: "nearest" });
+    }
+    if (this.address.sample === null) this.shown = null;
+  }
+}

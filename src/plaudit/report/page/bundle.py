@@ -1,0 +1,86 @@
+"""The page as one text: its modules and its style put into it, with a policy that lets nothing else run or load.
+
+The scripts are plain ES modules that import names from each other; here they are joined in the order of their imports,
+since a page from disk may not load files beside it. The policy names the hash of the one script and of the one style.
+"""
+
+import base64
+import hashlib
+import html
+import re
+from collections.abc import Iterable
+from functools import cache
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+__all__ = ["build_page", "content_policy"]
+
+ASSETS = Path(__file__).parent / "assets"
+_IMPORT = re.compile(r'^import \{ ([^}]*) \} from "\./(\w+)\.js";\n', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?:async )?(?:function|class|const) (\w+)", re.MULTILINE)
+_EXPORT_WORD = re.compile(r"^export (?=async |function |class |const )", re.MULTILINE)
+_SLOT = re.compile(r"\{(policy|title|style|data|blocks|script)\}")
+
+
+def build_page(title: str, data: bytes, blocks: Iterable[tuple[str, bytes]] = (), *, served: bool = False) -> bytes:
+    """The page with its data (JSON) and further blocks of gzip data by name."""
+    slots = {
+        "policy": html.escape(content_policy(served=served)),
+        "title": html.escape(title),
+        "style": _style(),
+        "script": _script(),
+    }
+    parts = _SLOT.split((ASSETS / "page.html").read_text(encoding="utf-8"))
+    page = bytearray()
+    for place, part in enumerate(parts):
+        if place % 2 == 0:
+            page += part.encode()
+        elif part == "data":
+            page += data.replace(b"<", b"\\u003c")  # so that no text in it can end the element that holds it
+        elif part == "blocks":
+            for name, packed in blocks:
+                page += b'<script type="application/gzip" id="%s">' % html.escape(name).encode()
+                page += base64.b64encode(packed) + b"</script>\n"
+        else:
+            page += slots[part].encode(errors="replace")
+    return bytes(page)
+
+
+@cache
+def content_policy(*, served: bool) -> str:
+    """What the page may do: run its own script, use its own style, and, where it is served, ask its server."""
+    return "; ".join(
+        [
+            "default-src 'none'",
+            f"script-src '{_hash(_script())}'",
+            f"style-src '{_hash(_style())}'",
+            "connect-src 'self'" if served else "connect-src 'none'",
+            "base-uri 'none'",
+            "form-action 'none'",
+            "require-trusted-types-for 'script'",
+            "trusted-types 'none'",
+        ]
+    )
+
+
+@cache
+def _script() -> str:
+    """The modules in the order of their imports, each in a function of its own that gives what it exports."""
+    texts = {path.stem: path.read_text(encoding="utf-8") for path in sorted(ASSETS.glob("*.js"))}
+    order = TopologicalSorter({name: [found[1] for found in _IMPORT.findall(text)] for name, text in texts.items()})
+    return "\n".join(_wrap(name, texts[name]) for name in order.static_order())
+
+
+def _wrap(name: str, text: str) -> str:
+    exported = ", ".join(_EXPORT.findall(text))
+    body = _EXPORT_WORD.sub("", _IMPORT.sub(r"const { \1 } = \2Module;\n", text))
+    return f"const {name}Module = (() => {{\n{body}\nreturn {{ {exported} }};\n}})();"
+
+
+@cache
+def _style() -> str:
+    return (ASSETS / "style.css").read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

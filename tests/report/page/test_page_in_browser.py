@@ -1,0 +1,200 @@
+"""The page of a report in Chromium: opened from disk, it filters, sorts, pages and links, and shows any text as text.
+
+One browser for all; whatever a page asks of the network, says on the console or raises is collected, and there is none.
+"""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect, sync_playwright
+
+from plaudit.report.page.report_file import MAX_BYTES, build_report, write_page
+from tests.browser import find_chromium
+from tests.report.page.hostile_run import HOSTILE, hostile_rollouts
+
+SIZES = {"desk": {"width": 1280, "height": 900}, "phone": {"width": 390, "height": 800}}
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory) -> str:
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    rollouts = hostile_rollouts()
+    runs = [
+        build_report("<b>first</b>", rollouts, room=MAX_BYTES),
+        build_report("second", rollouts[:40], room=MAX_BYTES),
+    ]
+    write_page(runs, path)
+    return path.as_uri()
+
+
+@pytest.fixture
+def page(browser) -> Iterator[Page]:
+    context = browser.new_context(viewport=SIZES["desk"])
+    page = context.new_page()
+    noticed: list[str] = []
+    page.on("request", lambda request: noticed.append(f"request: {request.url}"))
+    page.on("console", lambda message: noticed.append(f"console: {message.text}"))
+    page.on("pageerror", lambda error: noticed.append(f"error: {error}"))
+    yield page
+    assert "owned" not in page.title()
+    assert [each for each in noticed if not each.startswith("request: file:///")] == []
+    context.close()
+
+
+def visit(page: Page, report: str, address: str = "") -> None:
+    page.goto("about:blank")
+    page.goto(f"{report}{address}")
+    expect(page.locator("html")).to_have_attribute("data-ready", re.compile("."))
+
+
+def rows(page: Page) -> list[int]:
+    return [
+        int(each)
+        for each in page.locator("table.samples tbody tr").evaluate_all("all => all.map(r => r.dataset.sample)")
+    ]
+
+
+def test_the_overview_shows_a_card_with_advice_and_a_table_for_every_part(page, report):
+    visit(page, report)
+    titles = page.locator(".card h2").all_inner_texts()
+    assert set(titles) >= {
+        "Rewards",
+        "Not scored",
+        "Over training",
+        "Groups",
+        "Components",
+        "Pass rates",
+        "Length",
+        "Time",
+    }
+    assert page.locator(".card .advice").count() == page.locator(".card details table").locator("xpath=../..").count()
+    assert page.locator(".card svg[role=img]").count() >= 8
+    expect(page.locator("h1")).to_have_text("<b>first</b>")
+
+
+def test_hostile_responses_are_shown_as_text(page, report):
+    visit(page, report, "#samples")
+    for number, hostile in enumerate(HOSTILE):
+        page.evaluate(f"location.hash = '#samples?sample={number}'")
+        expect(page.locator(".detail h2")).to_have_text(f"Sample {number}")
+        printed = re.sub(r"U\+[0-9A-F]{4}", "", page.locator(".detail [aria-label=Response]").text_content())
+        wanted = "".join(char for char in hostile if char.isprintable() or char == " ")
+        assert printed == wanted[:20_000]
+        assert page.locator(".detail script, .detail img, .detail a, .detail style, .detail meta").count() == 0
+
+
+def test_a_long_response_is_shown_whole_on_demand(page, report):
+    visit(page, report, "#samples?sample=11")
+    page.get_by_role("button", name="Show all 1,000,000 characters").click()
+    assert len(page.locator(".detail [aria-label=Response]").text_content()) == 1_000_000
+
+
+def test_filters_narrow_the_list_and_stand_in_the_address(page, report):
+    visit(page, report, "#samples")
+    assert "160 samples" in page.locator(".count").inner_text()
+    page.get_by_label("Filter by column").select_option("status")
+    page.get_by_label("Comparison").select_option("!=")
+    page.get_by_label("Value to compare with").fill("ok")
+    page.get_by_role("button", name="Filter", exact=True).click()
+    expect(page.locator(".count [role=status]")).to_contain_text("10 samples of")
+    assert rows(page) == [number for number in range(160) if number % 17 == 3]
+    assert "where=status" in page.url
+    page.get_by_label("Remove the filter status != ok").click()
+    expect(page.locator(".count [role=status]")).to_have_text("160 samples")
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        ("where=level%3D3", [n for n in range(160) if n % 5 == 3]),
+        ("where=kind%3D%3Ceasy%3E&where=level%3D0", None),
+        ("where=training_step%3E9", list(range(144, 160))),
+        ("search=%3CSCRIPT%3Edoc", None),
+        ("where=nothing%3D1", []),
+    ],
+)
+def test_a_query_in_the_address_gives_its_samples(page, report, address, expected):
+    visit(page, report, f"#samples?{address}")
+    expect(page.locator(".count [role=status]")).to_contain_text("samples")
+    assert rows(page) == (rows(page) if expected is None else expected[:50])
+    assert bool(rows(page)) is (expected != [])
+
+
+def test_samples_are_sorted_by_a_click_and_paged(page, report):
+    visit(page, report, "#samples?where=status%3Dok")
+    page.get_by_role("button", name="reward").click()
+    expect(page.locator("th[aria-sort=descending]")).to_contain_text("reward")
+    first = page.locator("table.samples tbody tr").first.locator("td").nth(2).inner_text()
+    rewards = [one.output.reward for one in hostile_rollouts() if one.output.reward is not None]
+    assert float(first) == pytest.approx(max(rewards), rel=1e-2)
+    page.get_by_role("button", name="Next page").click()
+    expect(page.locator(".pager")).to_contain_text("2 / 3")
+    assert len(rows(page)) == 50
+
+
+def test_keys_move_through_samples_and_close_them(page, report):
+    visit(page, report, "#samples")
+    for key, heading in (("j", "Sample 0"), ("j", "Sample 1"), ("k", "Sample 0")):
+        page.keyboard.press(key)
+        expect(page.locator(".detail h2")).to_have_text(heading)
+    page.keyboard.press("Escape")
+    expect(page.locator(".detail")).to_be_hidden()
+    page.keyboard.press("/")
+    expect(page.get_by_label("Search prompts and responses")).to_be_focused()
+
+
+def test_a_sample_shows_components_steps_and_the_rewards_of_its_words(page, report):
+    visit(page, report, "#samples?sample=33")
+    assert page.locator(".detail .turn").count() == 2
+    assert page.locator("table.parts tbody tr").count() == 3
+    assert page.locator(".detail .text span[title^=reward]").count() == len(
+        hostile_rollouts()[33].trajectory.response.split()
+    )
+    visit(page, report, "#samples?sample=13")
+    assert page.locator(".detail .text span[title^=reward]").all_inner_texts() == [
+        hostile_rollouts()[13].trajectory.response[:1], hostile_rollouts()[13].trajectory.response[1:3],
+    ]  # fmt: skip
+
+
+def test_groups_are_listed_with_their_samples_and_can_be_opened(page, report):
+    visit(page, report, "#samples?view=groups&sort=-reward")
+    assert page.locator("table.samples tbody tr").count() == 20
+    assert page.locator("table.samples tbody tr").first.locator(".cell").count() == 8
+    page.locator("table.samples tbody tr a").first.click()
+    expect(page.locator(".count [role=status]")).to_contain_text("8 samples of")
+
+
+def test_a_bar_of_the_histogram_leads_to_its_samples(page, report):
+    visit(page, report)
+    page.locator("#card-rewards svg .hit.red").click()
+    expect(page.locator(".count [role=status]")).to_contain_text("samples of")
+    assert "where=status" in page.url
+
+
+def test_several_runs_are_compared(page, report):
+    visit(page, report, "#compare")
+    expect(page.locator("table thead").first).to_contain_text("second")
+    page.get_by_label("Run", exact=True).select_option("1")
+    expect(page.locator(".tile .value").first).to_have_text("40")
+
+
+@pytest.mark.parametrize(("size", "scheme"), [("desk", "light"), ("phone", "dark")])
+@pytest.mark.parametrize("address", ["#overview", "#samples?sample=33", "#samples?view=groups", "#compare"])
+def test_nobody_is_shut_out(page, report, size, scheme, address):
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size(SIZES[size])
+    visit(page, report, address)
+    found = Axe().run(page).response["violations"]
+    grave = [one for one in found if one["impact"] in ("serious", "critical")]
+    assert [(one["id"], one["nodes"][0]["html"][:200]) for one in grave] == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth + 1")
