@@ -73,7 +73,7 @@ def decode(line: bytes) -> Any:
     except msgspec.DecodeError as error:
         if b"\\ud" in line.lower():
             return _decode_surrogates(line)
-        raise _broken(line, _in_our_words(error)) from None
+        raise _diagnose(line, _in_our_words(error)) from None
 
 
 def _decode_surrogates(line: bytes) -> Any:
@@ -81,18 +81,18 @@ def _decode_surrogates(line: bytes) -> Any:
     try:
         return _standard_decode(line.decode())
     except UnicodeDecodeError as error:
-        raise _broken(line, f"not UTF-8: byte 0x{line[error.start]:02x} ({error.reason})") from None
+        raise _diagnose(line, f"not UTF-8: byte 0x{line[error.start]:02x} ({error.reason})") from None
     except RecursionError:
         raise InvalidJSON("nested too deeply") from None
     except json.JSONDecodeError as error:
-        raise _broken(line, f"{error.msg} (character {error.pos})") from None
+        raise _diagnose(line, f"{error.msg} (character {error.pos})") from None
 
 
 def _standard_decode(text: str) -> Any:
     return json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
 
 
-def _broken(line: bytes, reason: str) -> InvalidJSON:
+def _diagnose(line: bytes, reason: str) -> InvalidJSON:
     if _is_beginning(line):
         return TruncatedJSON("the line ends in the middle of a value")
     return InvalidJSON(reason)

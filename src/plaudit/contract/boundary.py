@@ -116,13 +116,13 @@ def _sample(reward: Scorable, trajectory: Trajectory) -> RewardOutput | PendingC
     try:
         value = reward.compute_reward(trajectory)
         if type(value) is not float and inspect.isawaitable(value):
-            return PendingCall(value, partial(_awaited_sample, reward, value, trajectory))
+            return PendingCall(value, partial(_await_sample, reward, value, trajectory))
         return as_output(value, trajectory, time.perf_counter() - began)
     except (Exception, SystemExit) as error:
         return _describe_failure(reward.name, error, time.perf_counter() - began)
 
 
-async def _awaited_sample(reward: Scorable, value: Awaitable[Any], trajectory: Trajectory) -> RewardOutput:
+async def _await_sample(reward: Scorable, value: Awaitable[Any], trajectory: Trajectory) -> RewardOutput:
     began = time.perf_counter()
     try:
         return as_output(await value, trajectory, time.perf_counter() - began)
@@ -135,7 +135,7 @@ def _batch(reward: Scorable, batch: Sequence[Trajectory]) -> list[RewardOutput] 
     try:
         values = _call(reward, batch)
         if inspect.isawaitable(values):
-            return PendingCall(values, partial(_awaited_batch, reward, values, batch))
+            return PendingCall(values, partial(_await_batch, reward, values, batch))
     except (Exception, SystemExit) as error:
         if len(batch) > 1 and reward.scope == "sample":
             return _one_by_one(reward, batch)
@@ -151,7 +151,7 @@ def _one_by_one(reward: Scorable, batch: Sequence[Trajectory]) -> list[RewardOut
     return outputs
 
 
-async def _awaited_batch(reward: Scorable, values: Awaitable[Any], batch: Sequence[Trajectory]) -> list[RewardOutput]:
+async def _await_batch(reward: Scorable, values: Awaitable[Any], batch: Sequence[Trajectory]) -> list[RewardOutput]:
     began = time.perf_counter()
     try:
         returned = await values

@@ -36,15 +36,15 @@ def run_awaitable(awaitable: Awaitable[T]) -> T:
     import asyncio  # noqa: PLC0415 - see the module's docstring
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - asyncio brings it along
 
-    async def awaited() -> T:
+    async def wait() -> T:
         return await awaitable
 
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(awaited())
+        return asyncio.run(wait())
     with ThreadPoolExecutor(1, "plaudit-async") as pool:
-        return pool.submit(asyncio.run, awaited()).result()
+        return pool.submit(asyncio.run, wait()).result()
 
 
 async def await_calls(calls: list[Any], concurrency: int) -> list[Any]:

@@ -118,7 +118,7 @@ class MemoryAllowance:
         return score_samples(reward, unit)
 
     def _grant(self) -> None:
-        held = self._held()
+        held = self._count_bytes()
         if self._begun < 2:
             self._base, self._begun = held, self._begun + 1
         elif held - self._base > self._allowance:
@@ -126,7 +126,7 @@ class MemoryAllowance:
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
         resource.setrlimit(resource.RLIMIT_AS, (held + self._allowance, hard))
 
-    def _held(self) -> int:
+    def _count_bytes(self) -> int:
         return int(os.pread(self._statm, 64, 0).split()[0]) * resource.getpagesize()
 
 

@@ -92,12 +92,14 @@ class BaselineAdvantage(Advantage):
         if self.compares:
             _check_comparable(type(self).__name__, batch_credit)
         members = batch_credit.members
-        groups = {group: GroupReturns.of(batch_credit.scored(places), self.gamma) for group, places in members.items()}
+        groups = {
+            group: GroupReturns.of(batch_credit.select_scored(places), self.gamma) for group, places in members.items()
+        }
         scales = self._scales(groups, batch_credit)
         estimates: Estimates = [None] * len(batch_credit.credits)
         for group, places in members.items():
             columns = [self._centre(column, groups[group].lengths) for column in groups[group].columns]
-            for at, (place, credit) in enumerate(zip(places, batch_credit.scored(places), strict=True)):
+            for at, (place, credit) in enumerate(zip(places, batch_credit.select_scored(places), strict=True)):
                 last = len(columns) - 1
                 estimates[place] = [columns[min(t, last)][at] * scales[group] for t in range(len(credit.tokens))]
         estimates = batch_credit.subtract_penalties(estimates, self.gamma)

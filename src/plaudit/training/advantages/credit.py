@@ -136,7 +136,7 @@ class BatchCredit:
         chosen = self.credits if places is None else [self.credits[place] for place in places]
         return [credit.total for credit in chosen if credit is not None]
 
-    def scored(self, places: Iterable[int]) -> list[Credit]:
+    def select_scored(self, places: Iterable[int]) -> list[Credit]:
         """The credits of the scored samples among `places`."""
         return [credit for place in places if (credit := self.credits[place]) is not None]
 

@@ -101,7 +101,7 @@ class GRPOAdvantage(DrGRPOAdvantage):
         if self.scale == "none":
             return dict.fromkeys(groups, 1.0)
         if self.scale == "batch":
-            everything = GroupReturns.of(batch_credit.scored(range(len(batch_credit.credits))), self.gamma)
+            everything = GroupReturns.of(batch_credit.select_scored(range(len(batch_credit.credits))), self.gamma)
             return dict.fromkeys(groups, 1.0 / (everything.spread + self.epsilon))
         return {group: 1.0 / (found.spread + self.epsilon) for group, found in groups.items()}
 

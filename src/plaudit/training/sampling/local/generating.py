@@ -71,7 +71,7 @@ def generate(
         if not rows.alive.any() or step + 1 == settings.max_new_tokens:
             break
         rows.grow(new)
-    return record.generated(settings.max_new_tokens)
+    return record.read_responses(settings.max_new_tokens)
 
 
 class _Rows:
@@ -124,7 +124,7 @@ class _Record:
         self.tokens_T_N[step, places] = tokens
         self.logprobs_T_N[step, places] = logprobs
 
-    def generated(self, max_new_tokens: int) -> list[Generated]:
+    def read_responses(self, max_new_tokens: int) -> list[Generated]:
         """The responses; one that was still alive after the last token did not end by itself."""
         rows = zip(self.tokens_T_N.T.tolist(), self.logprobs_T_N.T.tolist(), self.lengths.tolist(), strict=True)
         return [
