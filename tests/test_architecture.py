@@ -39,6 +39,7 @@ LAYERS: list[set[str]] = [
     {"serving"},
     {"testing"},
     {"training"},
+    {"launching"},
     {"cli"},
     {"__main__"},
     {"__init__"},

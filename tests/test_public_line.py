@@ -100,7 +100,7 @@ PUBLIC: dict[str, set[str]] = {
         "Prompts", "RLOOAdvantage", "ReinforceAdvantage", "ReinforceBaselineAdvantage", "RunConfig", "Sampler",
         "Samples", "SamplingSettings", "TASKS", "Task", "TrainedModel", "TransformersSampler", "VLLMSampler",
         "WarmStart", "analyze", "describe_batch", "evaluate", "evaluate_model", "find_task", "load_config",
-        "load_policy", "load_run_task", "merge_model", "open_model", "pad_advantages", "pass_at_k",
+        "load_policy", "load_run_task", "load_task", "merge_model", "open_model", "pad_advantages", "pass_at_k",
         "policy_loss", "read_prompts", "render_analysis", "tiny_policy", "token_weights", "train", "warm_start",
     },
     "plaudit.verify": {

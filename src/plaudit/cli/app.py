@@ -42,6 +42,8 @@ COMMANDS = {
     "version": "system.version:version",
 }
 """Every command and where it is found: a function, or a command line of its own."""
+TAKES_FOREIGN_FLAGS = {"train"}
+"""Commands that are given options they do not declare, and read or refuse them themselves."""
 
 
 def _build(arguments: Sequence[str]) -> typer.Typer:
@@ -61,7 +63,8 @@ def _build(arguments: Sequence[str]) -> typer.Typer:
         if isinstance(command, typer.Typer):
             app.add_typer(command, name=name)
         else:
-            app.command(name)(reserve_stdout()(command))
+            settings = {"ignore_unknown_options": name in TAKES_FOREIGN_FLAGS}
+            app.command(name, context_settings=settings)(reserve_stdout()(command))
     return app
 
 

@@ -48,6 +48,7 @@ from .sampling.sampler import SamplingSettings as SamplingSettings
 from .sampling.vllm import VLLMSampler as VLLMSampler
 from .tasks.catalog import TASKS as TASKS
 from .tasks.catalog import find_task as find_task
+from .tasks.data_task import load_task as load_task
 from .tasks.task import Task as Task
 from .trained import EvaluatedTask as EvaluatedTask
 from .trained import EvaluationSettings as EvaluationSettings

@@ -42,13 +42,15 @@ def test_the_printed_config_is_a_config(plaudit, tmp_path):
     ("arguments", "message"),
     [
         (["optimizer.lrr=1"], "did you mean 'optimizer.lr'?"),
+        (["--labelkey", "answers"], "no option --labelkey; did you mean 'label_key'?"),
+        (["--reward_pretrain", "some/model"], "--reward_pretrain cannot be honoured"),
         (["missing.yaml"], "no config file 'missing.yaml'"),
         (["a.yaml", "b.yaml"], "one config file at most"),
         (["task=sorting"], "did you mean 'sort_digits'?"),
         (["training.reward_function=missing.py:fn"], "missing.py"),
         (["data.path=missing.jsonl", "training.reward_function=exact_match"], "missing.jsonl"),
     ],
-    ids=["key", "file", "files", "task", "reward", "data"],
+    ids=["key", "flag", "refused flag", "file", "files", "task", "reward", "data"],
 )
 def test_wrong_input_is_one_line_and_exit_code_2(plaudit, tmp_path, arguments, message):
     ran = plaudit("train", *arguments)
@@ -56,6 +58,16 @@ def test_wrong_input_is_one_line_and_exit_code_2(plaudit, tmp_path, arguments, m
     assert message in ran.err
     assert ran.err.count("\n") == 1
     assert not (tmp_path / "runs").exists()
+
+
+def test_flags_of_openrlhf_are_keys_and_a_key_wins_over_a_flag(plaudit, tmp_path):
+    (tmp_path / "mine.yaml").write_text("seed: 5\n")
+    flags = ("--label_key", "answers", "--async_train", "--n_samples_per_prompt", 4, "--use_wandb", "secret")
+    printed = plaudit("train", *flags, "mine.yaml", "sampling.samples_per_prompt=6", "--print-config")
+    assert (printed.code, printed.err) == (0, "")
+    for line in ("ground_truth_key: answers", "async_train: true", "samples_per_prompt: 6", "seed: 5", "wandb: true"):
+        assert line in printed.out
+    assert "secret" not in printed.out
 
 
 def test_lines_about_a_run_fit_into_80_columns(plaudit):

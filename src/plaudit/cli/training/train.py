@@ -12,6 +12,7 @@ from plaudit.cli.console import print_json, print_message, print_result, print_t
 from plaudit.cli.options import JsonOption, QuietOption
 from plaudit.cli.training.training_progress import TrainingProgress, outcome_table
 from plaudit.errors import InvalidSettings, TrainingError, did_you_mean
+from plaudit.launching.from_openrlhf import ForeignFlags, read_openrlhf_flags
 from plaudit.training.config.reading import KEYS, document_config, load_config, read_yaml
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.run_folder import RunFolder
@@ -27,7 +28,7 @@ def train(
         typer.Argument(
             metavar="[CONFIG.yaml] [KEY=VALUE]...",
             help="A config file, then keys that take its place, such as optimizer.lr=1e-4 or "
-            "+training.reward_function=my.py:name.",
+            "+training.reward_function=my.py:name. OpenRLHF's flags, such as --remote_rm_url my.py, are taken too.",
         ),
     ] = None,
     resume: Annotated[
@@ -46,7 +47,12 @@ def train(
     The run folder gets config.yaml, metrics.jsonl, rollouts.jsonl, checkpoints, curves.png, samples.md, report.html
     and the model.
     """
-    config = _config(given or [], resume=resume)
+    flags = read_openrlhf_flags(given or [])
+    resume = resume or flags.resume
+    os.environ.update(flags.environment)
+    config = flags.complete(_config(flags, resume=resume), _count_prompts)
+    for note in () if quiet or print_config else flags.notes:
+        print_message(note)
     if print_config:
         print_text(document_config(config))
         return 0
@@ -65,10 +71,10 @@ def train(
     return 0
 
 
-def _config(given: list[str], *, resume: bool) -> RunConfig:
+def _config(flags: ForeignFlags, *, resume: bool) -> RunConfig:
     """The config of the command line; a run that is resumed without a file goes on with its own."""
-    files = [each for each in given if "=" not in each]
-    overrides = [each for each in given if "=" in each]
+    files = [each for each in flags.rest if "=" not in each]
+    overrides = [*flags.overrides, *(each for each in flags.rest if "=" in each)]
     if len(files) > 1:
         raise InvalidSettings(f"one config file at most, got {' and '.join(files)}; overrides are key=value")
     if files and not Path(files[0]).exists():
@@ -82,3 +88,7 @@ def _config(given: list[str], *, resume: bool) -> RunConfig:
         saved: dict[str, Any] = read_yaml(folder.config)
         return load_config(None, overrides, base=saved)
     return config
+
+
+def _count_prompts(config: RunConfig) -> int:
+    return len(training.load_task(config, config.training.reward_function).prompts)

@@ -1,0 +1,138 @@
+"""OpenRLHF's command lines, read as settings of a run."""
+
+import json
+
+import pytest
+
+from plaudit.errors import InvalidSettings
+from plaudit.launching.definitions import read_pinned
+from plaudit.launching.from_openrlhf import VERSIONS, read_openrlhf_flags
+from plaudit.launching.openrlhf_flags import COMPUTED, ELSEWHERE, REFUSED, SAME, find_flags
+from plaudit.training.config.reading import KEYS, load_config
+
+DOCUMENT = (
+    "--remote_rm_url ./reward_func_math.py --label_key answers --pretrain deepseek-ai/deepseek-math-7b-base "
+    "--prompt_data gsm8k --advantage_estimator reinforce_baseline --n_samples_per_prompt 4"
+)
+AGENT = (
+    "--async_train --agent_func_path ./agent_func_math.py --label_key answers --pretrain some/model "
+    "--prompt_data gsm8k --advantage_estimator reinforce --max_steps 3 --dynamic_filtering "
+    "--dynamic_filtering_reward_range 0.1 0.9 --use_wandb secret --wandb_project custom-rewards-debug"
+)
+
+
+def read(line: str):
+    flags = read_openrlhf_flags(line.split())
+    return flags, load_config(overrides=flags.overrides)
+
+
+def test_the_commands_of_the_document_say_the_same_in_keys():
+    _, config = read(DOCUMENT)
+    assert config.training.reward_function == "./reward_func_math.py"
+    assert (config.data.path, config.data.ground_truth_key) == ("gsm8k", "answers")
+    assert config.model.path == "deepseek-ai/deepseek-math-7b-base"
+    assert (config.advantage, config.sampling.samples_per_prompt) == ("reinforce_baseline", 4)
+    flags, config = read(AGENT)
+    assert (config.training.agent_file, config.training.agent_max_steps) == ("./agent_func_math.py", 3)
+    assert config.training.async_train
+    assert (config.filter.by, config.filter.low, config.filter.high) == ("mean", 0.1, 0.9)
+    assert (config.logging.wandb, config.logging.project) == (True, "custom-rewards-debug")
+    assert flags.environment == {"WANDB_API_KEY": "secret"}
+    assert "secret" not in json.dumps(config.to_dict())
+
+
+def test_old_and_new_names_say_the_same():
+    old = "--pretrain m --init_kl_coef 0.02 --use_kl_loss --kl_estimator k3 --eps_clip_low_high 0.2 0.3 --max_epochs 2"
+    new = (
+        "--actor.model_name_or_path m --algo.kl.init_coef 0.02 --algo.kl.use_loss --algo.kl.estimator k3 "
+        "--actor.eps_clip_low_high 0.2 0.3 --train.max_epochs 2"
+    )
+    assert read(old)[1] == read(new)[1]
+    assert read(old)[1].loss.kl_in == "loss"
+
+
+def test_a_kl_weight_alone_is_in_the_reward_by_k1_as_openrlhf_has_it():
+    loss = read("--init_kl_coef 0.01")[1].loss
+    assert (loss.kl_beta, loss.kl_in, loss.kl_estimator) == (0.01, "reward", "k1")
+
+
+def test_a_switch_does_not_swallow_the_config_file():
+    flags, _ = read("--colocate_all_models run.yaml --enable_prefix_caching steps=3 --save_steps -1")
+    assert flags.rest == ["run.yaml", "steps=3"]
+    assert flags.overrides == ["checkpoint.every=0"]
+
+
+def test_what_follows_from_batches_episodes_and_lengths():
+    line = (
+        "--rollout_batch_size 8 --n_samples_per_prompt 4 --train_batch_size 16 --micro_train_batch_size 4 "
+        "--num_episodes 3 --lr_warmup_ratio 0.1 --max_len 512 --max_new_tokens 128 "
+        "--actor_learning_rate 1e-6 --critic_learning_rate 9e-6"
+    )
+    flags, config = read(line)
+    config = flags.complete(config, lambda _: 80)
+    assert config.steps == 30
+    assert config.optimizer.warmup_steps == 3
+    assert (config.training.minibatches, config.training.gradient_accumulation) == (2, 4)
+    assert config.data.max_prompt_tokens == 384
+    assert config.training.critic_lr_factor == pytest.approx(9.0)
+
+
+def test_what_only_says_where_things_run_is_noted_and_other_defaults_are_told():
+    flags, _ = read("--zero_stage 3 --vllm_num_engines 2 --label_key answers")
+    assert any("--zero_stage" in note and "one process" in note for note in flags.notes)
+    assert any("--vllm_num_engines" in note and "sampling.sampler" in note for note in flags.notes)
+    assert any("optimizer.lr=0.001 (there: 1e-6)" in note for note in flags.notes)
+
+
+def test_a_command_without_such_flags_gets_no_notes():
+    assert read_openrlhf_flags(["run.yaml", "steps=3"]).notes == []
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("--lable_key answers", "no option --lable_key; did you mean 'label_key'?"),
+        ("--reward_pretrain some/rm", "--reward_pretrain cannot be honoured: load the reward model"),
+        ("--normalize_reward", "--normalize_reward cannot be honoured"),
+        ("--reward_clip_range -1 1 --value_clip 0.2", "reward.clip(low, high)"),
+        ("--advantage_estimator flash_reinforce", "--advantage_estimator flash_reinforce cannot be honoured"),
+        ("--lr_scheduler cosine_with_min_lr", "--lr_scheduler cosine_with_min_lr cannot be honoured"),
+        ("--label_key", "expected one argument"),
+        ("--eval_steps often", "--eval_steps takes a number, got 'often'"),
+        ("--input_template Q:", "has no {}"),
+        ("-z", "no option -z"),
+    ],
+)
+def test_what_is_unknown_or_cannot_be_honoured_is_an_error_by_name(line, message):
+    with pytest.raises(InvalidSettings) as raised:
+        read_openrlhf_flags(line.split())
+    assert message in str(raised.value)
+
+
+def test_every_refusal_is_told_at_once():
+    with pytest.raises(InvalidSettings) as raised:
+        read_openrlhf_flags(["--use_ms", "--enable_ema", "--nonsense"])
+    assert all(name in str(raised.value) for name in ("--use_ms", "--enable_ema", "--nonsense"))
+
+
+def test_a_flag_that_asks_for_nothing_is_taken():
+    assert read_openrlhf_flags(["--lora_dropout", "0", "--freezing_actor_steps", "-1"]).overrides == []
+
+
+def test_a_batch_that_does_not_divide_and_a_length_without_its_part_are_errors():
+    for line, message in [("--train_batch_size 100", "does not divide"), ("--max_len 2048", "say --max_new_tokens")]:
+        flags, config = read(line)
+        with pytest.raises(InvalidSettings, match=message):
+            flags.complete(config, lambda _: 1)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_every_flag_of_openrlhf_is_known(version):
+    assert sorted(set(read_pinned("openrlhf", version).known) - set(find_flags())) == []
+
+
+def test_every_flag_stands_in_one_table_and_every_key_exists():
+    names = [name for table in (SAME, COMPUTED, ELSEWHERE) for names in table.values() for name in names]
+    names += [name for refusal in REFUSED for name in refusal.names]
+    assert len(names) == len(set(names))
+    assert set(SAME) <= set(KEYS)
