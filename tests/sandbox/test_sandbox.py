@@ -170,3 +170,20 @@ def test_servers_are_in_a_session_of_their_own_so_that_ctrl_c_does_not_reach_the
         answer(sandbox)
         server = sandbox._server
         assert os.getsid(server._process.pid) != os.getsid(0)
+
+
+NUMBERED = """
+import os
+from plaudit.sandbox.languages.commands import CommandServer
+from plaudit.sandbox.server import ForkServer
+while os.open("/dev/null", os.O_RDONLY) < 8: pass
+ForkServer().close()
+while os.open("/dev/null", os.O_RDONLY) < 8: pass
+CommandServer().close()
+"""
+
+
+def test_a_server_starts_whatever_the_number_of_the_descriptor_it_is_given():
+    """The servers' own number of that descriptor is 10: the next that is free in this process."""
+    done = subprocess.run([sys.executable, "-c", NUMBERED], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr

@@ -21,10 +21,11 @@ import sys
 from collections.abc import Callable
 
 from plaudit.sandbox.inside.archive import Archive
+from plaudit.sandbox.inside.libraries import move_libraries
 from plaudit.sandbox.inside.preloaded import ABSENT, WARM
 from plaudit.sandbox.inside.requests import CHANNEL, LIMITS, NEXT, QUIT, READY, STATUS, TAKE
 from plaudit.sandbox.inside.service import ServerSettings, Service
-from plaudit.sandbox.inside.sharing import gather_pages, open_map, share_code
+from plaudit.sandbox.inside.sharing import gather_pages, open_map
 from plaudit.sandbox.inside.walls import namespaces
 from plaudit.sandbox.inside.walls.kernel import Kernel
 from plaudit.sandbox.inside.walls.lockdown import FIRST_DESCRIPTOR, ChildLimits, Walls, move_descriptor
@@ -49,11 +50,13 @@ def main(settings: ServerSettings) -> None:
     if settings.core is not None:
         with contextlib.suppress(OSError):
             os.sched_setaffinity(0, {settings.core})
+            os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))  # who is woken waits until the other is done
     kernel = Kernel()
     walls = Walls(kernel)
-    os.dup2(settings.control, CONTROL, inheritable=False)
     if settings.control != CONTROL:
+        os.dup2(settings.control, CONTROL, inheritable=False)
         os.close(settings.control)
+    os.set_inheritable(CONTROL, False)
     control = socket.socket(fileno=CONTROL)
     scratch_mb, folder = settings.scratch_mb, settings.folder
     reason = namespaces.trial(kernel) if settings.at_most >= 3 else "switched off"
@@ -62,8 +65,8 @@ def main(settings: ServerSettings) -> None:
         namespaces.enter(kernel)
         namespaces.become_first_process(kernel)
     service = _import_modules(settings)
+    move_libraries(kernel)
     walls.measure()
-    share_code(kernel, service.warm_up)
     memory = move_descriptor(open_map())
     if not reason:
         if folder:

@@ -4,18 +4,25 @@ Errors are raised as OSError. Loaded once, in the server, so that children only 
 """
 
 import ctypes
+import errno
 import os
 import platform
 import struct
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 __all__ = ["Kernel"]
 
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 1, 4, 22, 24, 38
 PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 47, 4
 SECCOMP_MODE_FILTER = 2
-MADV_DONTNEED, MADV_COLLAPSE, PROT_WRITE = 4, 25, 2
+MADV_HUGEPAGE, MADV_COLLAPSE = 14, 25
+PROT_READ, PROT_WRITE = 1, 2
+MAP_PRIVATE, MAP_ANONYMOUS, MAP_FIXED_NOREPLACE, MAP_FAILED = 0x02, 0x20, 0x10_0000, (1 << 64) - 1
+MOVE_TO = 3  # of mremap: to an address, in the place of what is there
+CONTEXT, STACK = 1 << 13, 1 << 16  # bytes; a context is smaller than that wherever Linux runs
+PLACES, STACK_LENGTH = (8, 16), 32  # where a context has the next one, its stack, and the length of that
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF, PIVOT_ROOT, CAPSET = (
     444,
     445,
@@ -41,6 +48,9 @@ class Kernel:
         self._c.prctl.argtypes = [ctypes.c_int, ctypes.c_ulong, ctypes.c_ulong, ctypes.c_ulong, ctypes.c_ulong]
         for name in ("madvise", "mprotect"):
             getattr(self._c, name).argtypes = [ctypes.c_ulong, ctypes.c_ulong, ctypes.c_int]
+        self._c.munmap.argtypes = [ctypes.c_ulong, ctypes.c_ulong]
+        self._c.mmap.restype = ctypes.c_ulong
+        self._c.mmap.argtypes = [ctypes.c_ulong, ctypes.c_ulong, *[ctypes.c_int] * 3, ctypes.c_long]
         self._c.mount.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_ulong, ctypes.c_char_p]
 
     def prctl(self, option: int, *arguments: int) -> None:
@@ -62,22 +72,54 @@ class Kernel:
         """Change what may be done with mapped memory."""
         self._check(self._c.mprotect(start, length, protection), "mprotect")
 
-    def forget_pages(self, start: int, length: int) -> None:
-        """Drop the pages of a mapped file from this process; they come back when they are used."""
-        self._check(self._c.madvise(start, length, MADV_DONTNEED), "madvise")
-
     def gather(self, start: int, length: int) -> None:
         """Move memory into large pages; it keeps its addresses."""
         self._check(self._c.madvise(start, length, MADV_COLLAPSE), "madvise")
 
-    def copy_page_table_at_fork(self, start: int, length: int, protection: int) -> None:
-        """Have forks copy the page table of a mapped file, as they do for memory, instead of faulting it in again.
+    def prefer_large_pages(self, start: int, length: int) -> None:
+        """Have memory that is not used yet come in large pages."""
+        self._check(self._c.madvise(start, length, MADV_HUGEPAGE), "madvise")
 
-        The kernel does so for a private mapping of which a page was ever written: one byte is, with itself.
+    def map_memory(self, length: int, start: int = 0) -> int:
+        """The address of new memory, which is `start` where that is given; OSError where that place is taken."""
+        flags = MAP_PRIVATE | MAP_ANONYMOUS | (MAP_FIXED_NOREPLACE if start else 0)
+        place: int = self._c.mmap(start, length, PROT_READ | PROT_WRITE, flags, -1, 0)
+        self._check(-1 if place == MAP_FAILED else 0, "mmap")
+        if start and place != start:  # a kernel that does not know the flag
+            self.unmap(place, length)
+            raise OSError(errno.EEXIST, "mmap: the place is taken")
+        return place
+
+    def reserve(self, start: int, end: int) -> bool:
+        """Whether there is nothing between two addresses; there is empty memory then."""
+        try:
+            return start == end or self.map_memory(end - start, start) == start
+        except OSError:
+            return False
+
+    def unmap(self, start: int, length: int) -> None:
+        """Give memory back."""
+        if length:
+            self._check(self._c.munmap(start, length), "munmap")
+
+    def call_in_a_row(self, *calls: tuple[Any, ...]) -> None:
+        """Call functions of the C library one after the other with nothing of Python's in between.
+
+        Each is a context of its own, which goes on with the next when it is done; AttributeError where there are none.
         """
-        self.protect(start, length, protection | PROT_WRITE)
-        ctypes.memmove(start, start, 1)
-        self.protect(start, length, protection)
+        c, here = self._bare, ctypes.create_string_buffer(CONTEXT)
+        contexts, stacks = [here], [ctypes.create_string_buffer(STACK) for _ in calls]
+        for (name, *arguments), stack in zip(reversed(calls), stacks, strict=True):
+            context = ctypes.create_string_buffer(CONTEXT)
+            c.getcontext(context)
+            start = ctypes.addressof(context)
+            for place, value in zip(PLACES, (contexts[-1], stack), strict=True):
+                ctypes.c_void_p.from_address(start + place).value = ctypes.addressof(value)
+            ctypes.c_size_t.from_address(start + STACK_LENGTH).value = STACK
+            function = ctypes.cast(getattr(c, name), ctypes.c_void_p)
+            c.makecontext(context, function, len(arguments), *map(ctypes.c_ulong, arguments))
+            contexts.append(context)
+        c.swapcontext(here, contexts[-1])
 
     def die_with_parent(self) -> None:
         """Be killed when the process that forked this one is gone."""

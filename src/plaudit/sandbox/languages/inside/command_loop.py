@@ -63,9 +63,10 @@ class CommandLimits:
 
 def main(settings: CommandSettings) -> None:
     """Put the walls up, say which stand, then start commands until the owner is gone."""
-    os.dup2(settings.control, CONTROL, inheritable=False)
     if settings.control != CONTROL:
+        os.dup2(settings.control, CONTROL, inheritable=False)
         os.close(settings.control)
+    os.set_inheritable(CONTROL, False)
     control, report = socket.socket(fileno=CONTROL), dict[str, str]()
     kernel = Kernel()
     parent, others = os.getppid(), _tasks_of(os.geteuid()) + AMONG_OTHERS if os.geteuid() else 0
