@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from plaudit.verify.math.exact.elementary import arctangent, context_of, pi, sine_cosine
-from plaudit.verify.math.exact.evaluation import Undefined
+from plaudit.verify.math.exact.evaluation import Undefined, Unvalued
 
 __all__ = ["ARITHMETIC_ERRORS", "Ball", "Balls"]
 
@@ -70,7 +70,7 @@ class Balls:
         if symbol == "e":
             return self._round(self._ctx.exp(ONE), ZERO, ZERO)
         if symbol not in self.places:
-            raise Undefined(f"no value for {symbol}")
+            raise Unvalued(f"no value for {symbol}")
         return self.number(self.places[symbol])
 
     def add(self, left: Ball, right: Ball) -> Ball:
@@ -128,7 +128,7 @@ class Balls:
             return Ball(chosen, ZERO, max(value.radius for value in values))
         known = _FUNCTIONS.get(function)
         if known is None or len(values) != 1:
-            raise Undefined(f"no values for {function}")
+            raise (Undefined if function in ("max", "min") else Unvalued)(f"no values for {function}")
         return known(self, values[0])
 
     def _round(self, real: Decimal, imaginary: Decimal, radius: Decimal) -> Ball:

@@ -10,13 +10,17 @@ from typing import Any, Protocol, TypeVar
 
 from plaudit.verify.math.parsing.tree import Node, Op, call, name, number, substitute
 
-__all__ = ["Domain", "Undefined", "evaluate"]
+__all__ = ["REWRITES", "Domain", "Undefined", "Unvalued", "evaluate"]
 
 V = TypeVar("V")
 
 
 class Undefined(ArithmeticError):
     """An expression without a value here: a division by zero, or a function the domain does not know."""
+
+
+class Unvalued(Undefined):
+    """An expression without a value anywhere, as it holds a function or a word that has none."""
 
 
 class Domain(Protocol[V]):
@@ -84,7 +88,7 @@ def _power(node: Node, domain: Domain[V]) -> V:
 
 
 def _call(node: Node, domain: Domain[V]) -> V:
-    rewrite = _REWRITES.get(node.leaf)
+    rewrite = REWRITES.get(node.leaf)
     if rewrite and len(node.args) == 1:
         return evaluate(rewrite(node.args[0]), domain)
     return domain.call(node.leaf, [evaluate(arg, domain) for arg in node.args])
@@ -156,7 +160,7 @@ def _one_minus(arg: Node) -> Node:
     return Node(Op.ADD, (number(1), Node(Op.NEGATE, (arg,))))
 
 
-_REWRITES: dict[str, Callable[[Node], Node]] = {
+REWRITES: dict[str, Callable[[Node], Node]] = {
     "tan": _over("sin", "cos"),
     "cot": _over("cos", "sin"),
     "sec": _over("", "cos"),
@@ -172,6 +176,7 @@ _REWRITES: dict[str, Callable[[Node], Node]] = {
     "arctanh": lambda arg: _half_log(_one_plus(arg), _one_minus(arg)),
     "arccoth": lambda arg: _half_log(_one_plus(arg), Node(Op.ADD, (arg, number(-1)))),
 }
+"""Functions in terms of others, whatever the domain."""
 
 _RULES: dict[Op, Callable[..., Any]] = {
     Op.NAME: _symbol,

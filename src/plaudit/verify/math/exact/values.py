@@ -13,8 +13,8 @@ from hashlib import blake2b
 from itertools import pairwise
 
 from plaudit.verify.math.exact.balls import ARITHMETIC_ERRORS, Ball, Balls
-from plaudit.verify.math.exact.evaluation import Undefined, evaluate
-from plaudit.verify.math.exact.floats import Floats
+from plaudit.verify.math.exact.evaluation import Undefined, Unvalued, evaluate
+from plaudit.verify.math.exact.floats import Bounded, Places, are_apart, bound, bound_number, is_real
 from plaudit.verify.math.exact.folding import fold
 from plaudit.verify.math.exact.residues import Residues
 from plaudit.verify.math.parsing.tree import Node, Op, nodes, number, operations, rewrite, substitute, symbols
@@ -37,16 +37,21 @@ _WHOLE = {"factorial", "double factorial", "binomial", "floor", "ceil", "mod", "
 
 def same_value(left: Node, right: Node) -> bool | None:
     """Whether two expressions are equal; None where that is not found out."""
+    if left == right:
+        return True
+    if (quick := _place_by_floats(left, right, _first_place)) and quick.is_real:
+        return False
     left, right = fold(left), fold(right)
     if left == right:
         return True
     if left.value is not None and right.value is not None:
         return left.value == right.value
-    verdict = False if _are_apart(left, right, next(_places(_names(left, right)))) else _by_residues(left, right)
+    verdict = _by_residues(left, right)
     if verdict is None and counts_something(left, right):
         verdict = _at_whole_numbers(left, right)
-        if verdict and _rounds_an_unknown(left, right) and _are_apart(left, right, _between_whole_numbers(left, right)):
-            verdict = False
+        if verdict and _rounds_an_unknown(left, right):
+            between = _place_by_floats(left, right, _place_between_whole_numbers)
+            verdict = not (between and between.is_real)
     if verdict is None:
         verdict = _by_balls(left, right)
     if verdict is None and "lim" in (left.leaf, right.leaf):
@@ -117,7 +122,7 @@ def _at_whole_numbers(left: Node, right: Node) -> bool | None:
     for place in _whole_places(names):
         one, other = (fold(substitute(side, place)) for side in (left, right))
         if one.value is None or other.value is None:
-            verdict = None if symbols(one) else False if _are_apart(one, other, {}) else _as_constants(one, other)
+            verdict = None if symbols(one) else _as_constants(one, other)
         else:
             verdict = one.value == other.value
         if verdict is False:
@@ -146,6 +151,9 @@ class _Place:
     is_real: bool
 
 
+_NOWHERE = _Place(None, False)  # of expressions that have no value at any place
+
+
 def _by_balls(left: Node, right: Node) -> bool | None:
     """Compare at a few places; those where both sides are real count first, as formulas are meant for them."""
     if sum(1 for side in (left, right) for _ in nodes(side)) > MAX_COST:
@@ -155,9 +163,9 @@ def _by_balls(left: Node, right: Node) -> bool | None:
         return _as_constants(left, right)
     found = []
     for values in [*_places(names), *_kinks(left, right, names)]:
-        if _are_apart(left, right, values):
-            return False
-        place = _place(left, right, values, DIGITS[:2])
+        place = _place_by_floats(left, right, _floats_at(values)) or _place(left, right, values, DIGITS[:2])
+        if place is _NOWHERE:
+            return None
         if place.agrees is False and place.is_real:
             return False
         found.append(place)
@@ -172,13 +180,25 @@ def _names(left: Node, right: Node) -> list[str]:
     return sorted(symbols(left) | symbols(right))
 
 
-def _are_apart(left: Node, right: Node, values: dict[str, Fraction]) -> bool:
-    """Whether floats already prove a difference of two real values."""
-    floats = Floats(values)
+def _place_by_floats(left: Node, right: Node, places: Places) -> _Place | None:
+    """The comparison at a place where floats prove a difference, else None."""
     try:
-        return evaluate(left, floats).is_apart_from(evaluate(right, floats))
+        one, other = bound(left, places), bound(right, places)
     except Undefined:
-        return False
+        return None
+    if not are_apart(one, other):
+        return None
+    real = is_real(one), is_real(other)
+    return _Place(False, real == (True, True)) if False in real or None not in real else None
+
+
+@lru_cache(maxsize=1024)  # formulas use the same few letters
+def _first_place(unknown: str) -> Bounded:
+    return bound_number(_coordinate(unknown, 0, 0, 1))
+
+
+def _floats_at(values: dict[str, Fraction]) -> Places:
+    return {found: bound_number(value) for found, value in values.items()}.get
 
 
 def _places(names: list[str]) -> Iterator[dict[str, Fraction]]:
@@ -200,7 +220,7 @@ def share(text: str) -> Fraction:
 
 
 def _as_constants(left: Node, right: Node) -> bool | None:
-    return _place(left, right, {}, DIGITS).agrees
+    return (_place_by_floats(left, right, _floats_at({})) or _place(left, right, {}, DIGITS)).agrees
 
 
 def _place(left: Node, right: Node, values: dict[str, Fraction], precisions: Sequence[int]) -> _Place:
@@ -211,6 +231,8 @@ def _place(left: Node, right: Node, values: dict[str, Fraction], precisions: Seq
             balls = Balls(digits, values)
             one, other = evaluate(left, balls), evaluate(right, balls)
             agrees, is_real = _agree(one, other, balls.spread), one.is_real and other.is_real
+        except Unvalued:
+            return _NOWHERE
         except ARITHMETIC_ERRORS:
             break
         if agrees is not None:
@@ -270,8 +292,8 @@ def _rounds_an_unknown(left: Node, right: Node) -> bool:
     return any(found.leaf in ("floor", "ceil") and symbols(found) & _MEASURING for found in calls)
 
 
-def _between_whole_numbers(left: Node, right: Node) -> dict[str, Fraction]:
-    return {found: 3 + share(found) / 2 for found in _names(left, right)}
+def _place_between_whole_numbers(unknown: str) -> Bounded:
+    return bound_number(3 + share(unknown) / 2)
 
 
 def _is_limit(limit: Node, value: Node) -> bool | None:
