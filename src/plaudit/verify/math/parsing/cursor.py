@@ -10,7 +10,7 @@ from plaudit.verify.math.parsing.budget import MAX_DEPTH, MAX_NODES, OverBudget,
 from plaudit.verify.math.parsing.tokens import Kind, Token
 from plaudit.verify.math.parsing.tree import Node
 
-__all__ = ["Cursor", "Grammar"]
+__all__ = ["Cursor", "Grammar", "Rule"]
 
 Rule = Callable[["Cursor"], Node]
 _END = Token(Kind.END, "")

@@ -8,7 +8,7 @@ from fractions import Fraction
 from plaudit.verify.math.parsing.brackets import MAX_DIGITS, group, parse_absolute, parse_bracket
 from plaudit.verify.math.parsing.budget import MAX_WRITTEN, OverBudget, Unreadable
 from plaudit.verify.math.parsing.commands import parse_command, parse_function
-from plaudit.verify.math.parsing.cursor import Cursor
+from plaudit.verify.math.parsing.cursor import Cursor, Rule
 from plaudit.verify.math.parsing.tokens import Kind, Token
 from plaudit.verify.math.parsing.tree import CONSTANTS, Node, Op, call, name, nodes, number
 from plaudit.verify.math.parsing.vocabulary import SCALES
@@ -25,14 +25,15 @@ _APPLIED = "fgh"
 _SETS = (Op.SET, Op.BUILDER, Op.TUPLE)
 _SUM_SIGNS = frozenset("+-±∓")
 _PRODUCT_SIGNS = frozenset({"*", "/", "mod", "∘"})
-_STARTING = (Kind.NUMBER, Kind.NAME, Kind.FUNCTION, Kind.OPEN)
+_STARTING = frozenset({Kind.NUMBER, Kind.NAME, Kind.FUNCTION, Kind.OPEN})
+_ENDING = frozenset({Kind.END, Kind.CLOSE})
 _MARKED = (Op.PERCENT, Op.DEGREE, Op.UNIT)
 
 
 def total(cursor: Cursor) -> Node:
     """Terms with signs between them."""
     first = _parse_product(cursor)
-    if not _at_sum(cursor):
+    if cursor.token.kind is not Kind.SIGN or not _at_sum(cursor):
         return first
     terms = [first]
     while _at_sum(cursor):
@@ -65,18 +66,18 @@ def _apply_leading_sign(sign: str, term: Node) -> Node:
 
 
 def _parse_product(cursor: Cursor) -> Node:
-    if _at_sum(cursor):
+    if cursor.token.kind is Kind.SIGN and _at_sum(cursor):
         sign = cursor.take().text
         if _at_sum(cursor):
             raise Unreadable("two signs in a row")
         return _apply_leading_sign(sign, _parse_product(cursor))
     left = factor(cursor)
-    while (token := cursor.token).kind is not Kind.END:
-        if token.kind is Kind.SIGN and token.text in _PRODUCT_SIGNS:
+    while (kind := cursor.token.kind) not in _ENDING:
+        if kind is Kind.SIGN and cursor.token.text in _PRODUCT_SIGNS:
             left = _join(left, cursor.take().text, _parse_signed_factor(cursor))
-        elif _starts_factor(cursor):
+        elif kind in _STARTING or _starts_factor(cursor):
             left = _parse_side_by_side(left, cursor)
-        elif token.kind is Kind.WORD:
+        elif kind is Kind.WORD:
             return _parse_amount(left, cursor)
         else:
             break
@@ -98,9 +99,8 @@ def _parse_signed_factor(cursor: Cursor) -> Node:
 
 
 def _starts_factor(cursor: Cursor) -> bool:
+    """Whether a command or a bar begins another factor."""
     token = cursor.token
-    if token.kind in _STARTING:
-        return True
     if token.kind is Kind.COMMAND:
         return token.text not in ("rfloor", "rceil", "end", "pmod")
     return token.kind is Kind.SIGN and (token.text == "..." or (token.text in "|‖" and not cursor.bars))
@@ -165,13 +165,16 @@ def _parse_amount(left: Node, cursor: Cursor) -> Node:
 
 def factor(cursor: Cursor) -> Node:
     """One factor with its power, index, factorial, percent or degree sign."""
-    node = _parse_primary(cursor)
+    node = _PRIMARY[cursor.token.kind](cursor)
     while True:
-        token = cursor.token
-        if token.kind is Kind.SIGN and (behind := _BEHIND.get(token.text)):
+        kind, text, _ = cursor.token
+        if kind is Kind.SIGN:
+            behind = _BEHIND.get(text)
+            if behind is None:
+                return node
             cursor.take()
             node = behind(cursor, node)
-        elif token.kind is Kind.OPEN and token.text == "(" and _is_applied(node, cursor):
+        elif kind is Kind.OPEN and text == "(" and _is_applied(node, cursor):
             node = _apply(node, cursor)
         else:
             return node
@@ -286,23 +289,6 @@ def _apply(node: Node, cursor: Cursor) -> Node:
     return Node(Op.CALL, (node, *arguments), "()")
 
 
-def _parse_primary(cursor: Cursor) -> Node:
-    token = cursor.token
-    if token.kind is Kind.NUMBER:
-        return _parse_number(cursor.take())
-    if token.kind is Kind.NAME:
-        return _parse_name(cursor)
-    if token.kind is Kind.OPEN:
-        return parse_bracket(cursor)
-    if token.kind is Kind.FUNCTION:
-        return cursor.inside(parse_function)
-    if token.kind is Kind.COMMAND:
-        return cursor.inside(parse_command)
-    if token.kind is Kind.WORD:
-        return _parse_word(cursor)
-    return _parse_sign(cursor)
-
-
 def _parse_name(cursor: Cursor) -> Node:
     """A letter, with the digits right behind it as its index: `x1` is `x_1`."""
     letter, following = cursor.take().text, cursor.token
@@ -330,6 +316,23 @@ def _parse_sign(cursor: Cursor) -> Node:
     if cursor.accept("..."):
         return Node(Op.DOTS)
     raise cursor.refuse()
+
+
+def _parse_inside(rule: Rule) -> Rule:
+    return lambda cursor: cursor.inside(rule)
+
+
+_PRIMARY: dict[str, Rule] = {
+    Kind.NUMBER: lambda cursor: _parse_number(cursor.take()),
+    Kind.NAME: _parse_name,
+    Kind.OPEN: parse_bracket,
+    Kind.FUNCTION: _parse_inside(parse_function),
+    Kind.COMMAND: _parse_inside(parse_command),
+    Kind.WORD: _parse_word,
+    Kind.SIGN: _parse_sign,
+    Kind.CLOSE: _parse_sign,
+    Kind.END: _parse_sign,
+}
 
 
 def _parse_number(token: Token) -> Node:

@@ -32,7 +32,7 @@ _JOINED_NUMBERS = compile_late(r"(-?[\d./]+) (?:y|e|o|und|et|ou|oder) (-?[\d./]+
 _ORDINAL = compile_late(r"(?<=\d)\s?(?:st|nd|rd|th)\b(?!\s*(?:root|power))")
 _POINTED = compile_late(r"(?<![\d.,])\d{1,3}(?:\.\d{3})+,\d+(?![\d.,])")  # 1.234,56
 _APOSTROPHES = compile_late(r"(?<![\d'])\d{1,3}(?:'\d{3})+(?!['\d])")  # 1'234'567
-_NEGATIVE = compile_late(r"(?:minus|negative)\s+(?=[\d\\])", re.IGNORECASE)
+_NEGATIVE = compile_late(r"^(?:minus|negative)\s+(?=[\d\\])", re.IGNORECASE)
 _MIXED = compile_late(r"(-?\d+)\s?(?:and|\\text\{\s?and\s?\})\s?(?:(\d+)/(\d+)|\\frac\s?\{(\d+)\}\s?\{(\d+)\})")
 _RAISED_IN_WORDS = compile_late(r"(?<=[\d)])\s+(squared|cubed)\b")
 _PHRASES = {
@@ -54,6 +54,13 @@ _NOTHING = compile_late(
     r"|neg(?:thin|med|thick)space)"
     r"(?![a-zA-Z])\.?|(?:label|tag)\s?\{[^{}]*\}|[hv]space\*?\s?\{[^{}]*\})"
 )
+_COMMAND = compile_late(r"\\+([a-zA-Z]+|[^\\])")
+_NOTHINGS = frozenset({
+    "!", "left", "right", "middle", "displaystyle", "textstyle", "scriptstyle", "limits", "nolimits", "allowbreak",
+    "negthinspace", "negmedspace", "negthickspace", "label", "tag", "hspace", "vspace",
+    *(f"{size}{side}" for size in ("big", "Big", "bigg", "Bigg") for side in ("", "l", "r", "m")),
+})  # fmt: skip
+_MARKS = frozenset("()[]")
 _SPACE = compile_late(
     r"(?:(?<!\\)\\[,;:> \n]|\\q?quad|\\(?:enspace|(?:thin|med|thick)space|hfill|par|noindent)(?![a-zA-Z])"
     r"|[~\s\u200b\ufeff\u2060])+"
@@ -127,7 +134,7 @@ def _unify_plain(text: str) -> str:
     if ": " in text and (printed := _DICTIONARY.fullmatch(text)):
         text = printed[1].replace(":", "=")
     if "^" in text:
-        text = _TIMES_TEN.sub(r"\\times ", text)
+        text = _TIMES_TEN.sub(r"\\times ", text) if "10" in text else text
         text = _DEGREES.sub("°", text) if "^o" in text or "^ o" in text else text
         text = _ONE_SIDED.sub(r"\1", text) if "lim" in text else text
     if "log" in text:
@@ -142,10 +149,11 @@ def _unify_plain(text: str) -> str:
     if "'" in text:
         text = _APOSTROPHES.sub(lambda found: found[0].replace("'", ""), text)
     if " " in text:
-        text = _NEGATIVE.sub("-", text, count=1) if _NEGATIVE.match(text) else text
+        text = _NEGATIVE.sub("-", text, count=1) if text[0] in "mMnN" else text
         text = _JOINED_NUMBERS.sub(r"\1 and \2", text) if _JOINED_NUMBERS.fullmatch(text) else text
-        text = _TO.sub(r"\1:\2", text) if _TO.fullmatch(text) else text
-        text = _RAISED_IN_WORDS.sub(lambda found: "^2" if found[1] == "squared" else "^3", text)
+        text = _TO.sub(r"\1:\2", text) if " to " in text and _TO.fullmatch(text) else text
+        if "ed" in text:
+            text = _RAISED_IN_WORDS.sub(lambda found: "^2" if found[1] == "squared" else "^3", text)
     if "(" in text:
         text = _unify_code(text)
     return _ORDINAL.sub("", text) if text[-2:] in _ORDINALS else text
@@ -153,7 +161,8 @@ def _unify_plain(text: str) -> str:
 
 def _unify_code(text: str) -> str:
     """What programs print: `np.float64(3.0)`, `Interval.open(0, 1)`, `(x > 1) & (x < 3)`, `Limit(…, dir='+')`."""
-    text = _SIZED.sub(lambda found: found[1] or found[2], text)
+    if "nt" in text or "float" in text or "Dec" in text:
+        text = _SIZED.sub(lambda found: found[1] or found[2], text)
     if "." in text:
         text = _MODULE.sub("", text)
         text = _INTERVAL.sub(lambda found: f"Interval{found[1].capitalize()}", text)
@@ -194,12 +203,14 @@ def _without_dressing(text: str) -> str:
         if text.count("$") - text.count("\\$") == 1:  # no pair of marks around mathematics
             text = _MONEY.sub(r"\\$", text)
         text = text.replace(r"\$", r"\text{dollar}")
-    if "\\" in text:
+    commands = set(_COMMAND.findall(text)) if "\\" in text else set()
+    if not _NOTHINGS.isdisjoint(commands):
         text = _NOTHING.sub("", text)
-    text = _MATH_MARKS.sub(" ", text)
-    if "\\" in text:
+    if "$" in text or not _MARKS.isdisjoint(commands):
+        text = _MATH_MARKS.sub(" ", text)
+    if not _NEW_NAME.keys().isdisjoint(commands):
         text = _RENAMED.sub(_rename, text)
-    return _DEGREES.sub("°", text) if "cir" in text or "o" in text else text
+    return _DEGREES.sub("°", text) if "^" in text and ("cir" in text or "o" in text) else text
 
 
 def _mark_repeating(found: re.Match[str]) -> str:

@@ -4,6 +4,8 @@ Letters in a row are a product ("xy") unless they are a known function, constant
 """
 
 import re
+from functools import lru_cache
+from string import ascii_letters
 from typing import ClassVar, NamedTuple
 
 from plaudit.verify.math.parsing.budget import MAX_LENGTH, OverBudget
@@ -61,6 +63,8 @@ _LETTERS_ALONE = re.compile(r"[^\W\d_]{2,}")
 _GLUED = re.compile(r"((?:arc|a)?(?:sin|cos|tan|cot)h?|sec|csc|ln|log|exp)([xyz]|pi|theta|alpha|beta)")  # sinx
 _MEASURED = (Kind.NUMBER, Kind.WORD, Kind.CLOSE)  # what a unit follows
 _QUOTED = re.compile(r'"')
+LONGEST_KEPT = 40  # letters of a command or word whose tokens are kept
+_LONGER = {"-": ">", "=": "=>", "*": "*", "/": "", "<": "=", ">": "=", "!": "="}  # signs, and what makes others of them
 
 
 def tokenize(text: str, *, thousands: bool = True) -> list[Token]:
@@ -79,85 +83,60 @@ class _Lexer:
         self.found: list[Token] = []
 
     def tokens(self) -> list[Token]:
-        place, text, length = 0, self.text, len(self.text)
+        place, text, length, found = 0, self.text, len(self.text), self.found
         matched = (_REPEATING_PATTERN if "." in text and _REPEATS.search(text) else _PATTERN).match
         while place < length:
             sign = text[place]
             if single := _SINGLES.get(sign):
                 alone, spaced, deeper = single
-                self.found.append(spaced if self.spaced else alone)
+                found.append(spaced if self.spaced else alone)
                 self.depth += deeper
                 place += 1
             elif sign.isspace():
                 self.spaced = True
                 place += 1
                 continue
+            elif (short := _SHORT.get(sign)) and _ends_at(text, place + 1, short[2]):
+                alone, spaced, _ = short
+                found.append(spaced if self.spaced else alone)
+                place += 1
             elif match := matched(text, place):
                 place = self._take(match)
             self.spaced = False
-        return self.found
+        return found
 
     def _take(self, match: re.Match[str]) -> int:
         """Add the tokens of a match; returns where they end, which may be before the match does, or behind it."""
-        kind, found, end = match.lastgroup, match[0], match.end()
-        if kind == "text":
+        kind, text, end = match.lastgroup, match[0], match.end()
+        if kind == "number":
+            if "," in text:
+                end -= len(text) - text.index(",") if self.depth or not self.thousands else 0
+                text = self.text[match.start() : end].replace(",", "")
+            self.found.append(Token(Kind.NUMBER, text, self.spaced))
+        elif kind == "command":
+            self.found.append(_command(text[:LONGEST_KEPT])[self.spaced])
+            self.depth += _DEEPER.get(text, 0)
+        elif kind == "text":
             return self._take_text(end)
-        if kind == "number" and "," in found and (self.depth or not self.thousands):
-            end -= len(found) - found.index(",")
-            found = found[: found.index(",")]
-        if kind == "letters" and found in CONSTRUCTORS and self.text.startswith(("(", "["), end):
-            self._add(Kind.FUNCTION, found)
-        else:
-            _TAKERS[kind or "other"](self, found)
+        elif kind == "repeating":
+            self.found.append(Token(Kind.NUMBER, text, self.spaced))
+        elif kind == "letters" and text in CONSTRUCTORS and self.text.startswith(("(", "["), end):
+            self.found.append(Token(Kind.FUNCTION, text, self.spaced))
+        elif kind == "letters":
+            read = _split_letters if len(text) <= LONGEST_KEPT else _split_letters.__wrapped__
+            self.found += read(text)[self.spaced]
+        elif kind == "sign":
+            self.found.append(Token(Kind.SIGN, SIGNS.get(text, text), self.spaced))
+        elif text not in '."`#@?\\':
+            self.found.append(Token(Kind.WORD, text, self.spaced))
         return end
-
-    def _add(self, kind: Kind, text: str) -> None:
-        self.found.append(Token(kind, text, self.spaced))
-
-    def _take_number(self, text: str) -> None:
-        self.found.append(Token(Kind.NUMBER, text.replace(",", ""), self.spaced))
-
-    def _take_sign(self, text: str) -> None:
-        self._add(Kind.SIGN, SIGNS.get(text, text))
-
-    def _take_open(self, text: str) -> None:
-        self.depth += text != "{"
-        self._add(Kind.OPEN, text)
-
-    def _take_close(self, text: str) -> None:
-        self.depth -= text != "}"
-        self._add(Kind.CLOSE, text)
-
-    def _take_command(self, text: str) -> None:
-        word = text[1:]
-        if word in FUNCTIONS and word != "sqrt":
-            self._add(Kind.FUNCTION, FUNCTIONS[word])
-        elif word in GREEK:
-            self._add(Kind.NAME, GREEK[word])
-        elif text in SIGNS:
-            self._add(Kind.SIGN, SIGNS[text])
-        elif text in ("\\{", "\\}"):
-            (self._take_open if text == "\\{" else self._take_close)(text)
-        else:
-            self._add(Kind.COMMAND, word)
-
-    def _take_letters(self, text: str) -> None:
-        if len(text) == 1 and text.isascii():
-            self.found.append(Token(Kind.NAME, text, self.spaced))
-            return
-        for kind, part in _split_letters(text):
-            self._add(kind, part)
-
-    def _take_other(self, text: str) -> None:
-        if text not in '."`#@?\\':
-            self._add(Kind.WORD, text)
 
     def _take_text(self, place: int) -> int:
         end = _closing(self.text, place)
         said = _QUOTED.sub("", self.text[place:end]).strip()
         if said in ("e", "i") or not _LETTERS_ALONE.search(said):
             if len(said) == 1 and said.isalpha() and said not in "ei":
-                self._add(Kind.WORD, said)
+                self.found.append(Token(Kind.WORD, said, self.spaced))
             else:
                 self.found.extend(_Lexer(said, self.thousands).tokens())
         else:
@@ -166,28 +145,43 @@ class _Lexer:
         return end + 1
 
 
-_TAKERS = {
-    "repeating": _Lexer._take_number,
-    "number": _Lexer._take_number,
-    "command": _Lexer._take_command,
-    "letters": _Lexer._take_letters,
-    "sign": _Lexer._take_sign,
-    "open": _Lexer._take_open,
-    "close": _Lexer._take_close,
-    "other": _Lexer._take_other,
-}
+def _ends_at(text: str, place: int, longer: frozenset[str]) -> bool:
+    following = text[place : place + 1]
+    return following not in longer and following < "\x80"
 
 
-def _single(kind: Kind, text: str, deeper: int = 0) -> tuple[Token, Token, int]:
-    return Token(kind, text), Token(kind, text, True), deeper
+def _pair(kind: Kind, text: str) -> tuple[Token, Token]:
+    """A token without and with a space before it, to be picked by whether there is one."""
+    return Token(kind, text), Token(kind, text, True)
 
 
 # What is a token by itself, whatever follows: without and with a space before it, and how much deeper it leads.
 _SINGLES = {
-    **{sign: _single(Kind.SIGN, sign) for sign in "+^_;,|'%°&:"},
-    **{sign: _single(Kind.OPEN, sign, int(sign != "{")) for sign in "([{"},
-    **{sign: _single(Kind.CLOSE, sign, -int(sign != "}")) for sign in ")]}"},
+    **{sign: (*_pair(Kind.SIGN, sign), 0) for sign in "+^_;,|'%°&:"},
+    **{sign: (*_pair(Kind.OPEN, sign), int(sign != "{")) for sign in "([{"},
+    **{sign: (*_pair(Kind.CLOSE, sign), -int(sign != "}")) for sign in ")]}"},
 }
+# What is a token by itself unless one of these characters follows.
+_SHORT = {
+    **{letter: (*_pair(Kind.NAME, letter), frozenset(ascii_letters)) for letter in ascii_letters},
+    **{sign: (*_pair(Kind.SIGN, sign), frozenset(after)) for sign, after in _LONGER.items()},
+}
+_DEEPER = {"\\{": 1, "\\}": -1}
+
+
+@lru_cache(maxsize=1024)
+def _command(text: str) -> tuple[Token, Token]:
+    """What a command is: a function, a letter, a sign, a bracket, or a command."""
+    word = text[1:]
+    if word in FUNCTIONS and word != "sqrt":
+        return _pair(Kind.FUNCTION, FUNCTIONS[word])
+    if word in GREEK:
+        return _pair(Kind.NAME, GREEK[word])
+    if text in SIGNS:
+        return _pair(Kind.SIGN, SIGNS[text])
+    if text in _DEEPER:
+        return _pair(Kind.OPEN if text == "\\{" else Kind.CLOSE, text)
+    return _pair(Kind.COMMAND, word)
 
 
 def _closing(text: str, place: int) -> int:
@@ -211,8 +205,17 @@ def _tokens_of_words(text: str, spaced: bool, *, measured: bool) -> list[Token]:
     return [Token(Kind.WORD, text, spaced)]
 
 
-def _split_letters(text: str) -> list[tuple[Kind, str]]:
+@lru_cache(maxsize=1024)
+def _split_letters(text: str) -> tuple[list[Token], list[Token]]:
+    """The tokens of a run of letters, without and with a space before it."""
+    kinds = _read_letters(text)
+    return [Token(kind, part) for kind, part in kinds], [Token(kind, part, True) for kind, part in kinds]
+
+
+def _read_letters(text: str) -> list[tuple[Kind, str]]:
     """A run of letters as one known word, or as single letters."""
+    if len(text) == 1 and text.isascii():
+        return [(Kind.NAME, text)]
     lowered = text.lower()
     if text in FUNCTIONS or lowered in FUNCTIONS:
         return [(Kind.FUNCTION, FUNCTIONS.get(text) or FUNCTIONS[lowered])]
@@ -221,7 +224,7 @@ def _split_letters(text: str) -> list[tuple[Kind, str]]:
     if lowered in SEPARATORS:
         return [(Kind.SIGN, SEPARATORS[lowered])]
     if glued := _GLUED.fullmatch(text):
-        return [(Kind.FUNCTION, FUNCTIONS[glued[1]]), *_split_letters(glued[2])]
+        return [(Kind.FUNCTION, FUNCTIONS[glued[1]]), *_read_letters(glued[2])]
     if lowered in CONSTANT_WORDS:
         return [(Kind.COMMAND, CONSTANT_WORDS[lowered])]
     if is_unit(text) or not text.isascii() or (len(text) >= 3 and _VOWEL.search(text) and not _is_product(text)):

@@ -76,16 +76,19 @@ class Node(NamedTuple):
     value: Fraction | int | None = None
 
 
+_new = tuple.__new__  # without the detour that a named tuple takes over its defaults
+
+
 def number(value: Fraction | int, written: str = "") -> Node:
     """A number, with the digits it was written in; a whole one is kept as an int, which calculates faster."""
     if type(value) is not int and value.denominator == 1:
         value = value.numerator
-    return Node(Op.NUMBER, (), written, value)
+    return _new(Node, (Op.NUMBER, (), written, value))
 
 
 def name(text: str) -> Node:
     """A symbol."""
-    return Node(Op.NAME, (), text)
+    return _new(Node, (Op.NAME, (), text, None))
 
 
 def call(function: str, *args: Node) -> Node:
@@ -122,7 +125,7 @@ def symbols(node: Node) -> set[str]:
 def rewrite(node: Node, change: Callable[[Node], Node]) -> Node:
     """The tree with `change` applied to every node, from the leaves up."""
     if node.args:
-        node = Node(node.op, tuple([rewrite(arg, change) for arg in node.args]), node.leaf, node.value)
+        node = _new(Node, (node.op, tuple([rewrite(arg, change) for arg in node.args]), node.leaf, node.value))
     return change(node)
 
 
