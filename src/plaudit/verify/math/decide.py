@@ -29,6 +29,7 @@ _PLAIN = compile_late(
 )
 MAX_PLAIN = 400  # digits of a number that is read without further ado
 MAX_TEXT = 100_000
+_QUOTED = 60  # characters of a text that a message shows
 MAX_CACHED = 200  # characters of an expression that is kept as a tree
 _DECIMAL_COMMA = compile_late(r"[^\d,]*(-?\d+),(\d+)(?!\d)[^\d,]*")
 _TEXT_COMMAND = compile_late(r"\\(?:text|mathrm)\s?\{([^{}]*)\}")
@@ -58,14 +59,15 @@ def decide(ground_truth: str, answer: str, policy: MathPolicy) -> Decision:
     True
     """
     truth, answer = _strip(ground_truth), _strip(answer)
-    one, other = _parse_plain(truth), _parse_plain(answer)
+    if truth == answer and truth:
+        return Decision(True, Method.TEXT, "the same text")
+    one = _parse_plain(truth)
+    other = _parse_plain(answer) if one is not None else None
     if one is not None and other is not None and (one == other or not ("." in answer or policy.rounded_answers)):
         if not policy.unevaluated and "/" in answer and type(other) is not int and other.denominator == 1:
             return Decision(False, Method.NUMBER, f"{quote(answer)} is not worked out")
         equal = one == other or (policy.rounding and is_rounded(truth, one, other, policy.min_decimals))
         return Decision(equal, Method.NUMBER, f"{quote(answer)} is {'' if equal else 'not '}{quote(truth)}")
-    if truth and truth == answer:
-        return Decision(True, Method.TEXT, "the same text")
     if len(truth) > MAX_TEXT or len(answer) > MAX_TEXT:
         which: Literal["truth", "answer"] = "truth" if len(truth) > MAX_TEXT else "answer"
         return Decision(None, Method.TEXT, f"the {which} is too long to compare", which)
@@ -110,19 +112,16 @@ def _parse_plain(text: str) -> Fraction | int | None:
     found = _PLAIN.fullmatch(text)
     if found is None:
         return None
-    value: Fraction | int
+    negative = -1 if found["sign"] == "-" else 1
     if found["number"]:
-        written = found["number"].replace(",", "")
-        value = int(written) if written.isdecimal() else Fraction(written)
-    else:
-        above, below = (
-            found["above"] or found["one"] or found["over"],
-            found["below"] or found["other"] or found["under"],
-        )
-        if not int(below) or (found["whole"] and int(above) >= int(below)):
-            return None
-        value = int(found["whole"] or 0) + Fraction(int(above), int(below))
-    return -value if found["sign"] == "-" else value
+        whole, _, decimals = found["number"].replace(",", "").partition(".")
+        digits = negative * int(whole + decimals)
+        return Fraction(digits, 10 ** len(decimals)) if decimals else digits
+    above = int(found["above"] or found["one"] or found["over"])
+    below = int(found["below"] or found["other"] or found["under"])
+    if not below or (found["whole"] and above >= below):
+        return None
+    return Fraction(negative * (int(found["whole"] or 0) * below + above), below)
 
 
 def _in_words(truth: str, answer: str) -> bool | None:
@@ -209,5 +208,7 @@ def _by_words(truth: str, answer: str, one: Node | Unreadable, other: Node | Unr
 
 def quote(text: str) -> str:
     """A text in quotes for a message, shortened; backslashes stay single, as LaTeX has them."""
+    if text.isalnum() and len(text) <= _QUOTED:
+        return f"'{text}'"
     text = " ".join(text[:200].split())
-    return repr(text if len(text) <= 60 else f"{text[:59]}…").replace("\\\\", "\\")
+    return repr(text if len(text) <= _QUOTED else f"{text[: _QUOTED - 1]}…").replace("\\\\", "\\")

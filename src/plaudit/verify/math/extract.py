@@ -180,8 +180,9 @@ def _weigh(marks: list[Mark], text: str) -> Extraction:
         return Extraction(answer, last.source, Rejection.NEGATED, whole)
     earlier = [mark for mark in marks[:-1] if _stands(mark, last, text)]
     together = ", ".join(tidy(mark.text) for mark in (*earlier, last)) if 0 < len(earlier) < MAX_TOGETHER else ""
-    others = [*earlier, *_find_other_kinds(last, text)]
-    if not _INK.search(text, last.end):
+    is_end = not _INK.search(text, last.end)
+    others = [*earlier, *_find_other_kinds(last, text, is_end=is_end)]
+    if is_end:
         return Extraction(answer, last.source, None, whole, tuple(_contradictions(others, last)), together)
     if is_retracted(last, text):
         return Extraction(answer, last.source, Rejection.RETRACTED, whole)
@@ -189,24 +190,26 @@ def _weigh(marks: list[Mark], text: str) -> Extraction:
     return Extraction(answer, last.source, None, whole, rivals, together)
 
 
-def _find_other_kinds(last: Mark, text: str) -> list[Mark]:
+def _find_other_kinds(last: Mark, text: str, *, is_end: bool) -> list[Mark]:
     """Answers marked in another way than the last: by tags or hashes anywhere, in words near it or after it."""
     found = []
     for source, sign in _SIGNS.items():
         if source is not last.source and sign in text:
             found += FINDERS[source](text)
-    if last.source is not Source.PHRASE and (start := _start_of_phrases(last, text)) is not None:
+    if last.source is not Source.PHRASE and (start := _start_of_phrases(last, text, is_end=is_end)) is not None:
         shifted = (mark._replace(start=mark.start + start, end=mark.end + start) for mark in find_phrases(text[start:]))
         found += [mark for mark in shifted if mark.start >= last.end or _PLAIN_ANSWER.match(text, mark.start)]
-    return [mark for mark in found if _is_apart(mark, last) and _has_digit(mark) and _stands(mark, last, text)]
+    return found and [
+        mark for mark in found if _is_apart(mark, last) and _has_digit(mark) and _stands(mark, last, text)
+    ]
 
 
-def _start_of_phrases(last: Mark, text: str) -> int | None:
+def _start_of_phrases(last: Mark, text: str, *, is_end: bool) -> int | None:
     """From where on "the answer is" may announce another number than the last mark; None where nothing may."""
     near = text.find("nswer", max(0, last.start - NEAR), last.start)
     if near >= 0 and _DIGIT.search(text, near, last.start):
         return max(0, near - len(" the a"))
-    return last.end if _DIGIT.search(text, last.end) else None
+    return last.end if not is_end and _DIGIT.search(text, last.end) else None
 
 
 def _is_apart(mark: Mark, last: Mark) -> bool:

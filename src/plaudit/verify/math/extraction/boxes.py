@@ -21,7 +21,6 @@ _ONLY_BOX = compile_late(
 _BLANK = compile_late(
     r"\\+[hv]?phantom\s?\{[^{}]*\}|\\+[a-zA-Z]*space\s?\{[^{}]*\}|\\+(?:q?quad|_|[,;:! ])|[\s_?.…~{}$]"
 )
-_MAYBE_BLANK = compile_late("phantom|space|quad")
 _INK = compile_late(r"[^\W_]|[∞∅√]")
 _JOINT = compile_late(
     r"(?:[\s,;.$&~+*、，；]|\\+[,;:! ()\[\]]|\\+q?quad(?![a-z])|\\+(?:text|mbox|mathrm)\s?\{\s*(?:and|or|,)?\s*\}"
@@ -41,14 +40,15 @@ _STARTS_BEHIND = frozenset(" \t^\\-+*/")  # how _BEHIND begins
 
 def find_boxes(text: str, *, closed: bool = True) -> list[Mark]:
     """The boxes of a text, neighbours joined; `closed=False` reads a box that is never closed to the end."""
-    if "box" not in text:
+    place = text.find("box")
+    if place < 0:
         return []
+    if text.find("box", place + 1) < 0 and (only := _ONLY_BOX.search(text, max(0, place - 10))):
+        return [_widen(Mark(only[1], Source.BOXED, *only.span()), text)] if _is_readable(only[1]) else []
     places = [place for place in (text.find("boxed"), text.find("fbox")) if place >= 0]
     if not places:
         return []
     start = max(0, min(places) - 10)  # room for the backslashes; braces before the first box say nothing
-    if text.count("box", start) == 1 and (only := _ONLY_BOX.search(text, start)):
-        return [_widen(Mark(only[1], Source.BOXED, *only.span()), text)] if _is_readable(only[1]) else []
     groups: list[list[Mark]] = []
     for box in deque(_find_innermost(text, start, closed), maxlen=MAX_MARKS):
         if groups and _are_joined(groups[-1][-1], box, text):
@@ -60,8 +60,7 @@ def find_boxes(text: str, *, closed: bool = True) -> list[Mark]:
 
 def _widen(box: Mark, text: str) -> Mark:
     r"""The box with what its formula makes of it: `-\boxed{3}`, `\boxed{3}\sqrt{2}`; under a root it is no answer."""
-    before = text[box.start - 1 : box.start] if box.start else ""
-    may_belong = before in "{-" or before.isspace()  # how _WITHIN and _NEGATIVE end
+    may_belong = text[max(0, box.start - 4) : box.start].rstrip()[-1:] in ("{", "-")  # how the two patterns end
     if may_belong and _WITHIN.search(text, max(0, box.start - 20), box.start):
         return box._replace(denied=True)
     behind = _BEHIND.match(text, box.end) if text[box.end : box.end + 1] in _STARTS_BEHIND else None
@@ -100,7 +99,10 @@ def _find_innermost(text: str, start: int, closed: bool) -> Iterator[Mark]:
 
 def _is_readable(content: str) -> bool:
     """Whether a box holds something to read, and not just the room for it."""
-    return _INK.search(content) is not None and (not _MAYBE_BLANK.search(content) or _BLANK.sub("", content) != "")
+    if not _INK.search(content):
+        return False
+    may_be_blank = "phantom" in content or "space" in content or "quad" in content
+    return not may_be_blank or _BLANK.sub("", content) != ""
 
 
 def _are_joined(box: Mark, following: Mark, text: str) -> bool:

@@ -31,6 +31,7 @@ _PHRASE = compile_late(
     re.IGNORECASE | re.MULTILINE,
 )
 _CLOSING_LETTER = compile_late(r"(?<![^\s(])[A-J]\)?[.,;!]?\s*\Z")  # "I choose B", "it's (B)."
+_LETTERS = tuple("ABCDEFGHIJ")
 _LONGEST_CHOICE = 80
 _LABEL = compile_late(r"^[ \t*_#>]{0,8}A[ \t]?:", re.MULTILINE)
 _LEAD = compile_late(
@@ -50,19 +51,8 @@ _COPULA = compile_late(
     r".*(?:\b(?:is|are|was|equals|est|vaut|ist|lautet|beträgt|es)\b|[是为])[\s:：]*", re.IGNORECASE | re.DOTALL
 )
 _BRACKETED = compile_late(r"\{[^{}]*\}|(?:^|(?<=\W))[(\[](?!\s*[^\W\d_]{2}|[^()\[\]]*\s[^\W\d_]{3})[^()\[\]]*[)\]]")
-_NOUNS = (
-    "answer",
-    "option",
-    "choice",
-    "réponse",
-    "reponse",
-    "antwort",
-    "ergebnis",
-    "lösung",
-    "respuesta",
-    "答",
-    "故选",
-)
+_ASCII_NOUNS = ("answer", "option", "choice", "reponse", "antwort", "ergebnis", "respuesta")
+_NOUNS = (*_ASCII_NOUNS, "réponse", "lösung", "答", "故选")
 _PAIRED = {"}": ("}", "{"), ")": (")]", "(["), "]": (")]", "([")}  # `[2, 5)` is closed
 _DIGIT = compile_late(r"\d")
 _LONGEST = 400
@@ -74,6 +64,8 @@ def find_phrases(text: str) -> list[Mark]:
     labelled = _find_labels(text) if "A:" in text or "A :" in text else []
     if labelled and (not stated or stated[-1].start() < labelled[-1].start()):
         stated = labelled
+    if not stated:
+        return []
     marks = [_read_phrase(found, text) for found in stated]
     # "Final answer: the answer is 4" is one statement.
     return [mark for mark, following in pairwise([*marks, None]) if mark and _is_before(mark, following)]
@@ -85,8 +77,9 @@ def _is_before(mark: Mark, following: Mark | None) -> bool:
 
 def _find_statements(text: str) -> list[re.Match[str]]:
     lowered = text.lower()
-    places = [place for noun in _NOUNS if (place := lowered.find(noun)) >= 0]
-    if _CLOSING_LETTER.search(text[-12:]):
+    nouns = _ASCII_NOUNS if text.isascii() else _NOUNS
+    places = [place for noun in nouns if (place := lowered.find(noun)) >= 0]
+    if text.rstrip(" \n\t\r.,;!)").endswith(_LETTERS) and _CLOSING_LETTER.search(text[-12:]):
         places.append(max(0, len(text) - _LONGEST_CHOICE))
     return find_last(_PHRASE, text, max(0, min(places) - len("correct "))) if places else []
 
