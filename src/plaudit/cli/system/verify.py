@@ -1,6 +1,5 @@
 """`plaudit verify`: how one answer is found, read and compared with its ground truth."""
 
-import dataclasses
 import sys
 from typing import Annotated
 
@@ -38,7 +37,7 @@ def verify(
     verdict = verify_math(ground_truth, said, chosen, prompt=prompt)
     forms = {"ground truth": describe_parse(verdict.ground_truth), "answer": describe_parse(verdict.answer or "")}
     if json:
-        print_json({**dataclasses.asdict(verdict), "forms": forms})
+        print_json({**verdict._asdict(), "forms": forms})
     else:
         print_result(_table(verdict, forms))
     return 0 if verdict.correct else WRONG

@@ -13,7 +13,7 @@ from plaudit.verify.math.comparison.forms import Forms, Method
 from plaudit.verify.math.comparison.words import same_words
 from plaudit.verify.math.exact.rounding import is_rounded
 from plaudit.verify.math.parsing.budget import OverBudget, Unreadable
-from plaudit.verify.math.parsing.notation import read_mixed, strip_spacing, unify_notation
+from plaudit.verify.math.parsing.notation import read_mixed, same_spacing_aside, unify_notation
 from plaudit.verify.math.parsing.parser import parse
 from plaudit.verify.math.parsing.tree import Node, Op, operations
 from plaudit.verify.math.policy import MathPolicy
@@ -86,7 +86,7 @@ def _decide_unified(truth: str, answer: str, policy: MathPolicy) -> Decision:
     if not truth or not answer:
         which: Literal["truth", "answer"] = "answer" if truth else "truth"
         return Decision(None, Method.TEXT, f"the {which} is empty", which)
-    if strip_spacing(truth) == strip_spacing(answer):
+    if same_spacing_aside(truth, answer):
         return Decision(True, Method.TEXT, "the same text")
     if policy.bare_choice and same_choice(truth, answer):
         return Decision(True, Method.CHOICE, "the same choice")

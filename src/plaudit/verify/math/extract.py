@@ -76,8 +76,9 @@ def extract(response: str, policy: MathPolicy) -> Extraction:
 
 def extract_final_statement(text: str) -> Extraction | None:
     """What a text calls its final answer after its last box, which then was that of a step."""
-    place = max(map(text.rfind, _FINAL_ANSWER))
-    if place < 0 or place < text.rfind("box"):
+    last = text.rfind("box")
+    place = max([text.rfind(words, last) for words in _FINAL_ANSWER]) if last >= 0 else -1
+    if place < 0:
         return None
     end = max((box.end for box in find_boxes(text)), default=-1)
     if end < 0 or place < end:

@@ -4,9 +4,8 @@ An answer counts only when the response commits to it: one that is hedged, denie
 even where it says the truth. A ground truth that cannot be read is nobody's wrong answer, and the status says so.
 """
 
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from plaudit.verify.math.choices import find_letter, find_options
 from plaudit.verify.math.comparison.forms import Method
@@ -39,8 +38,7 @@ class VerdictStatus(StrEnum):
     NO_ANSWER = "no answer found"
 
 
-@dataclass(frozen=True, slots=True)
-class MathVerdict:
+class MathVerdict(NamedTuple):
     """Whether a response is right, the answer that was found in it and where, how it was decided, and why."""
 
     correct: bool

@@ -3,7 +3,7 @@
 import pytest
 
 from plaudit.verify.math.parsing.glyphs import replace_unicode
-from plaudit.verify.math.parsing.notation import read_mixed, strip_spacing, unify_notation
+from plaudit.verify.math.parsing.notation import read_mixed, same_spacing_aside, unify_notation
 
 UNIFIED = {
     r"$\dfrac{1}{2}$": r"\frac {1}{2}",
@@ -37,7 +37,8 @@ def test_unicode_becomes_latex():
 
 
 def test_spaces_that_say_nothing_go():
-    assert strip_spacing(r"x ^ {2} + \sin x") == r"x^2+\sin x"
+    assert same_spacing_aside(r"x ^ {2} + \sin x", r"x^2+\sin x")
+    assert not same_spacing_aside(r"x^2+\sin x", r"x^2+\sinx")
 
 
 @pytest.mark.parametrize(("text", "mixed"), [("6 and 1/5", r"6\frac{1}{5}"), ("6 and 7", None)])

@@ -27,6 +27,7 @@ _HOLDS: dict[str, Callable[[int, int], bool]] = {
     "!=": lambda place, end: place != end,
 }
 MAX_ENDS = 60
+DIGITS = 50  # to which ends are located
 _PARAMETER = Fraction(1234, 10_000)
 
 
@@ -179,36 +180,30 @@ def _ends(node: Node) -> list[Node]:
 
 
 class _Line:
-    """Ends in order; place 2i+1 is the end i, the even places lie between."""
+    """Ends in order; place 2i+1 is that of the ends i, which are equal, and the even places lie between."""
 
     def __init__(self, ends: list[Node]) -> None:
         if len(ends) > MAX_ENDS:
             raise Unreadable("too many ends")
-        placed = sorted(((fold(end), _locate(end)) for end in ends), key=lambda pair: pair[1].real)
-        self.groups: list[list[tuple[Node, Ball]]] = []
-        for end, ball in placed:
-            if self.groups and self._is_same(self.groups[-1][0], (end, ball)):
-                self.groups[-1].append((end, ball))
-            else:
-                self.groups.append([(end, ball)])
-        self.places = range(2 * len(self.groups) + 1)
-
-    @staticmethod
-    def _is_same(one: tuple[Node, Ball], other: tuple[Node, Ball]) -> bool:
-        return not one[1].is_apart_from(other[1]) and same_value(one[0], other[0]) is True
+        unknowns = {found for end in ends for found in symbols(end)}
+        balls = Balls(DIGITS, dict.fromkeys(unknowns, _PARAMETER))
+        placed = sorted(((fold(end), _locate(fold(end), balls), end) for end in ends), key=lambda end: end[1].real)
+        count, last = 0, None
+        self._at: dict[Node, int] = {}
+        for end, ball, written in placed:
+            if last is None or last[1].is_apart_from(ball) or same_value(last[0], end) is not True:
+                count, last = count + 1, (end, ball)
+            self._at[written] = 2 * count - 1
+        self.places = range(2 * count + 1)
 
     def place(self, node: Node) -> int:
         if node.op is Op.INFINITY:
-            return 2 * len(self.groups) + 1
-        if _infinite(node):
-            return -1
-        end = fold(node)
-        return next(2 * i + 1 for i, group in enumerate(self.groups) if end in [found for found, _ in group])
+            return len(self.places)
+        return -1 if _infinite(node) else self._at[node]
 
 
-def _locate(end: Node) -> Ball:
-    end = fold(end)
-    ball = evaluate(end, Balls(50, dict.fromkeys(symbols(end), _PARAMETER)))
+def _locate(end: Node, balls: Balls) -> Ball:
+    ball = evaluate(end, balls)
     if not ball.is_real:
         raise Unreadable("an end that is not real")
     return ball

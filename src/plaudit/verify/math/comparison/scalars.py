@@ -297,7 +297,7 @@ def _may_read_otherwise(truth: Node, answer: Node, policy: MathPolicy) -> bool:
     if policy.names is Names.FREE:
         return True
     everything = [*nodes(truth), *nodes(answer)]
-    return any(found.leaf in _CALLING or found.op is Op.DEGREE for found in everything)
+    return not _CALLING.isdisjoint([found.leaf for found in everything]) or Op.DEGREE in operations(truth, answer)
 
 
 _CALLING = {"π", "log"} | _CONSTANT_LETTERS.keys() | _FREE_CONSTANTS

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
-from plaudit.verify.math.exact.evaluation import REWRITES, Undefined
+from plaudit.verify.math.exact.evaluation import REWRITES, Undefined, Unvalued
 from plaudit.verify.math.parsing.tree import Node, Op
 
 __all__ = ["Bounded", "Places", "are_apart", "bound", "bound_number", "is_real"]
@@ -35,7 +35,7 @@ def bound(node: Node, places: Places) -> Bounded:
         return bound_number(node.value)
     rule = _RULES.get(node.op)
     if rule is None:
-        raise Undefined(f"no floats for {node.op}")
+        raise Unvalued(f"no floats for {node.op}")
     return rule(node, places)
 
 
@@ -166,10 +166,10 @@ def _call(node: Node, places: Places) -> Bounded:
     known = _FUNCTIONS.get(node.leaf)
     if known is not None and len(values) == 1:
         return known(values[0])
-    if node.leaf in ("max", "min") and values and all(type(value) is float for value, _ in values):
-        chosen = (max if node.leaf == "max" else min)(value.real for value, _ in values)
+    if node.leaf in ("max", "min") and values:
+        chosen = (max if node.leaf == "max" else min)(_of_real(value) for value in values)
         return chosen, max(error for _, error in values)
-    raise Undefined(f"no floats for {node.leaf}")
+    raise Unvalued(f"no floats for {node.leaf}")
 
 
 def _scale(factor: float) -> Callable[[Node, Places], Bounded]:

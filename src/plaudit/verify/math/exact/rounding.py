@@ -85,7 +85,7 @@ def _half_step(truth: Node, min_decimals: int) -> Fraction | None:
         return _half_step(truth.args[0], min_decimals)
     if truth.op is Op.MULTIPLY and len(truth.args) == 2 and truth.args[1].op is Op.POWER:
         step = _half_step(truth.args[0], min_decimals)
-        scale = enclosure(truth.args[1], 20)
+        scale = enclosure(truth.args[1], 20) if step is not None else None
         return step * Fraction(scale.real) if step is not None and scale is not None and scale.real > 0 else None
     if truth.op is not Op.NUMBER or not truth.leaf.replace(".", "").replace("e", "").replace("-", "").isdigit():
         return None

@@ -30,6 +30,7 @@ MAX_COST = 400  # nodes of an expression that is evaluated to hundreds of digits
 _SEED = b"plaudit"
 _SEEDS = tuple(blake2b(_SEED + attempt, digest_size=16).digest() for attempt in (b"1", b"2"))
 _MARKED = {Op.UNIT, Op.PERCENT, Op.DEGREE, Op.PLUS_MINUS, Op.WORD, Op.BASED, Op.RATIO, Op.RELATION}
+_VALUELESS = {Op.SERIES, Op.INDEX, Op.WORD, Op.INFINITY}  # what has no value though no unknown is left
 _BENT = {"abs", "max", "min"}
 _MEASURING = set("xyzt")  # letters that usually measure something
 _WHOLE = {"factorial", "double factorial", "binomial", "floor", "ceil", "mod", "gcd", "lcm"}
@@ -39,7 +40,7 @@ def same_value(left: Node, right: Node) -> bool | None:
     """Whether two expressions are equal; None where that is not found out."""
     if left == right:
         return True
-    if (quick := _place_by_floats(left, right, _first_place)) and quick.is_real:
+    if _are_apart(left, right):
         return False
     left, right = fold(left), fold(right)
     if left == right:
@@ -119,12 +120,15 @@ def _at_whole_numbers(left: Node, right: Node) -> bool | None:
     """Compare at whole numbers, exactly; five places where both have a value decide."""
     names = _names(left, right)
     agreed = missed = 0
+    verdict: bool | None
     for place in _whole_places(names):
         one, other = (fold(substitute(side, place)) for side in (left, right))
-        if one.value is None or other.value is None:
-            verdict = None if symbols(one) else _as_constants(one, other)
-        else:
+        if one.value is not None and other.value is not None:
             verdict = one.value == other.value
+        elif symbols(one) or symbols(other) or not _VALUELESS.isdisjoint(operations(one, other)):
+            return None
+        else:
+            verdict = _as_constants(one, other)
         if verdict is False:
             return False
         agreed += verdict is True
@@ -180,6 +184,22 @@ def _names(left: Node, right: Node) -> list[str]:
     return sorted(symbols(left) | symbols(right))
 
 
+def _are_apart(left: Node, right: Node) -> bool:
+    """Whether floats prove a difference at once; a place where values are not real proves it for constants alone."""
+    for places in (_first_place, _later_place):
+        try:
+            one, other = bound(left, places), bound(right, places)
+        except Unvalued:
+            return False
+        except Undefined:
+            continue
+        if is_real(one) and is_real(other):
+            return are_apart(one, other)
+        if are_apart(one, other) and not _names(left, right):
+            return True
+    return False
+
+
 def _place_by_floats(left: Node, right: Node, places: Places) -> _Place | None:
     """The comparison at a place where floats prove a difference, else None."""
     try:
@@ -195,6 +215,11 @@ def _place_by_floats(left: Node, right: Node, places: Places) -> _Place | None:
 @lru_cache(maxsize=1024)  # formulas use the same few letters
 def _first_place(unknown: str) -> Bounded:
     return bound_number(_coordinate(unknown, 0, 0, 1))
+
+
+@lru_cache(maxsize=1024)
+def _later_place(unknown: str) -> Bounded:
+    return bound_number(_coordinate(unknown, 3, 2, 5))
 
 
 def _floats_at(values: dict[str, Fraction]) -> Places:

@@ -152,7 +152,8 @@ _CUE_WORDS = frozenset(
     for opening in ("", "(", "[", "{", "**")
     for closing in ("", ".", ",", ":", ";", "!", "?", ")", "]", "}", "**", "$", ").", "},")
 )
-_WORDLESS = ("n't", "n’t", "不", "并非", "错", "❌", "✗")  # denials that are no words of their own
+_WORDLESS = ("n’t", "不", "并非", "错", "❌", "✗")  # denials that are no words of their own
+_SAYING = compile_late(r"[^\x00-\x7f]|\?|\\no|(?<![\\a-zA-Z])[a-zA-Z]{2}")  # words, beside commands
 _INSIDE_CUES = (
     "not", "n't", "n’t", "never", "kein", "nicht", "n'est", "n’est", "no es", "不是", "并非", "不为", "nor", "neither",
     "wrong", "false", "incorrect", "untrue", "nonsense", "isnt", "maybe", "perhaps", "possibly", "probably", "unsure",
@@ -185,7 +186,7 @@ def is_denied(mark: Mark, text: str) -> bool:
 
 def denies_itself(answer: str) -> bool:
     """Whether an answer with a number in it says "not" or "wrong" of it; "does not exist" is an answer."""
-    if not _has(answer[:400].lower(), _INSIDE_CUES) or not _DIGIT.search(answer[:400]):
+    if not _SAYING.search(answer) or not _has(answer[:400].lower(), _INSIDE_CUES) or not _DIGIT.search(answer[:400]):
         return False
     return any(pattern.search(answer[:400]) for pattern in _INSIDE)
 
@@ -239,4 +240,6 @@ def _has(lowered: str, cues: tuple[str, ...]) -> bool:
 def _has_cue(before: str, after: str) -> bool:
     """Whether any word of denial stands around an answer, which is quick to see and mostly not so."""
     lowered = f"{before} {after}".lower()
-    return not _CUE_WORDS.isdisjoint(lowered.split()) or "?" in after[:4] or _has(lowered, _WORDLESS)
+    if "n't" in lowered or "?" in after[:4] or not _CUE_WORDS.isdisjoint(lowered.split()):
+        return True
+    return not lowered.isascii() and _has(lowered, _WORDLESS)

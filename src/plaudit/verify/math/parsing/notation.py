@@ -8,7 +8,7 @@ import re
 from plaudit.verify.math.parsing.glyphs import replace_unicode
 from plaudit.verify.patterns import compile_late
 
-__all__ = ["read_mixed", "strip_spacing", "unify_notation"]
+__all__ = ["read_mixed", "same_spacing_aside", "unify_notation"]
 
 # A backslash and the letter after it become one control character when text passes through an unescaped string.
 _EATEN = compile_late(
@@ -185,8 +185,18 @@ def read_mixed(text: str) -> str | None:
     return rf"{found[1]}\frac{{{found[2] or found[4]}}}{{{found[3] or found[5]}}}" if found else None
 
 
-def strip_spacing(text: str) -> str:
-    """A unified text without the spaces and braces that say nothing, for comparison with another."""
+def same_spacing_aside(one: str, other: str) -> bool:
+    """Whether two unified texts differ by nothing but spaces and braces that say nothing."""
+    if _without_signs(one) != _without_signs(other):  # which is quick to see, and mostly so
+        return False
+    return _strip_spacing(one) == _strip_spacing(other)
+
+
+def _without_signs(text: str) -> str:
+    return text.replace(" ", "").replace("{", "").replace("}", "")
+
+
+def _strip_spacing(text: str) -> str:
     if " " in text:
         text = _SPACING.sub("", text)
     return _BRACED_DIGIT.sub(r"\1\2", text) if "{" in text else text
