@@ -36,8 +36,8 @@ PUBLIC: dict[str, set[str]] = {
         "TaskReward", "bonus", "cautious", "gdpo", "lexicographic", "maximum", "median", "minimum", "product",
     },
     "plaudit.engine": {
-        "Cache", "CacheStats", "DatasetSummary", "EndpointPolicy", "Scorer", "ScorerStats", "Usage", "export",
-        "guarded", "reward_key", "score", "score_dataset", "score_ray_dataset",
+        "Cache", "CacheStats", "DatasetSummary", "EndpointPolicy", "Scorer", "ScorerStats", "Shim", "Usage",
+        "export", "guarded", "reward_key", "score", "score_dataset", "score_ray_dataset", "write_shim",
     },
     "plaudit.errors": {
         "AgentError", "CacheError", "CasesError", "DataError", "InvalidAdvantage", "InvalidOutput",

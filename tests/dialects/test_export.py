@@ -76,7 +76,7 @@ def test_what_was_not_scored_follows_the_policy(policy, expected):
 def test_raising_names_the_reason_and_other_policies_are_refused():
     with pytest.raises(ScoringFailed, match="1 of 4 samples were not scored: the reward returned None"):
         exported(some, on_unscored="raise")(prompts=PROMPTS, completions=COMPLETIONS)
-    with pytest.raises(InvalidSettings, match="on_unscored is one of none, nan, mean, raise, got 'zero'"):
+    with pytest.raises(InvalidSettings, match="on_unscored for TRL is one of none, nan, mean, raise, got 'zero'"):
         exported(some, on_unscored="zero")
     with pytest.raises(InvalidSettings, match="no export for 'trk'; did you mean 'trl'"):
         plaudit.export("math", "trk")
@@ -108,7 +108,9 @@ def test_groups_need_their_size_and_a_cut_group_is_an_error():
         exported(first)
     function = exported(first, group_size=2)
     assert function(prompts=PROMPTS, completions=COMPLETIONS) == [1.0, 0.0, 1.0, 0.0]
-    with pytest.raises(ScoringFailed, match="needs whole groups of 2, and TRL gave 1 samples of the prompt '3\\+3\\?'"):
+    with pytest.raises(
+        ScoringFailed, match="needs whole groups of 2, and the trainer gave 1 samples of the prompt '3\\+3\\?'"
+    ):
         function(prompts=PROMPTS[:3], completions=COMPLETIONS[:3])
 
 
@@ -122,4 +124,4 @@ def test_components_and_the_share_not_scored_reach_the_log_of_the_trainer():
         return RewardOutput(1.0, components={"brief": RewardOutput(0.25)})
 
     exported(parts)(prompts=PROMPTS, completions=COMPLETIONS, log_metric=logged.__setitem__)
-    assert logged == {"parts/unscored": 0.25, "parts/brief": 0.25}
+    assert logged == {"parts/unscored": 0.25, "parts/unscored/skipped": 0.25, "parts/brief": 0.25}

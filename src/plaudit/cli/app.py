@@ -31,6 +31,7 @@ COMMANDS = {
     "test": "rewards.test:test_command",
     "check": "rewards.check:check",
     "rewards": "rewards.catalogue:app",
+    "export": "rewards.export:export",
     "train": "training.train:train",
     "eval": "training.evaluate:evaluate",
     "sample": "training.sample:sample",

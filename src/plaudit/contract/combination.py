@@ -18,7 +18,9 @@ from plaudit.errors import InvalidOutput, InvalidSettings
 from plaudit.normalize import Normalizer, RunningNormalizer, Scope
 from plaudit.trajectory import Trajectory
 
-__all__ = ["Combination", "CompositeReward", "NormalizedReward", "Terms", "terms_of", "widest_scope"]
+__all__ = [
+    "Combination", "CompositeReward", "NormalizedReward", "Terms", "component_names_of", "terms_of", "widest_scope",
+]  # fmt: skip
 
 _ALIAS = WeightedSum((1.0,))
 _WIDEST_FIRST: tuple[Scope, ...] = ("batch", "group", "sample")
@@ -145,6 +147,20 @@ def terms_of(reward: RewardFunction) -> Terms:
     if isinstance(reward, CompositeReward) and reward.name == CompositeReward.name:
         return Terms(list(zip(reward.parts, reward.rule.weights, strict=True)), reward.rule.offset)
     return Terms([(reward, 1.0)], 0.0)
+
+
+def component_names_of(reward: RewardFunction) -> list[str]:
+    """The names under which `flat_components` of its outputs may hold numbers, as far as its parts tell."""
+    if isinstance(reward, NormalizedReward):
+        return _unique_names(["raw", *component_names_of(reward.part)])
+    if not isinstance(reward, Combination):
+        return []
+    inner = {name: component_names_of(part) for name, part in zip(reward.component_names, reward.parts, strict=True)}
+    if reward.is_alias:
+        return next(iter(inner.values()))
+    if len(inner) == 1:
+        return _unique_names([name for name, below in inner.items() for name in (name, *below)])
+    return [each for name, below in inner.items() for each in (name, *(f"{name}/{part}" for part in below))]
 
 
 def _bracket(part: RewardFunction, needs: int) -> str:

@@ -1,19 +1,40 @@
-"""How other systems write rewards: one file per system, and the tables that bring them together here."""
+"""How other systems write rewards: one file per system, found by looking into `trainers/` and `environments/`."""
 
+import importlib
+import pkgutil
 from collections.abc import Iterable
 from typing import Any
 
 from plaudit.contract.function import FunctionReward, RewardFunction
-from plaudit.dialects.dialect import Dialect, ForeignReward
+from plaudit.dialects import environments, trainers
+from plaudit.dialects.dialect import Dialect, ForeignReward, System
+from plaudit.dialects.export import Export
 from plaudit.dialects.standins import Packages, StandIns
-from plaudit.dialects.trainers import agent_tunix, areal, flux, openrlhf, slime, swift, trl, twinkle, verl
 from plaudit.errors import RewardNotLoaded, did_you_mean
 
-__all__ = ["DIALECTS", "STAND_INS", "Dialect", "StandIns", "convention_of", "dialects_of", "recognise", "stand_ins"]
+__all__ = [
+    "DIALECTS", "EXPORTS", "STAND_INS", "SYSTEMS", "Dialect", "Export", "StandIns", "System", "convention_of",
+    "dialects_of", "recognise", "stand_ins",
+]  # fmt: skip
 
-_SYSTEMS = (openrlhf, twinkle, agent_tunix, flux, trl, verl, swift, slime, areal)
-DIALECTS: tuple[Dialect, ...] = tuple(dialect for system in _SYSTEMS for dialect in system.DIALECTS)
-STAND_INS: Packages = {root: answers for system in _SYSTEMS for root, answers in system.STAND_INS.items()}
+
+def _find_systems() -> dict[str, System]:
+    modules = [
+        importlib.import_module(f"{folder.__name__}.{found.name}")
+        for folder in (trainers, environments)
+        for found in pkgutil.iter_modules(folder.__path__)
+    ]
+    return {module.SYSTEM.name: module.SYSTEM for module in modules}
+
+
+SYSTEMS: dict[str, System] = _find_systems()
+DIALECTS: tuple[Dialect, ...] = tuple(dialect for system in SYSTEMS.values() for dialect in system.dialects)
+EXPORTS: dict[str, tuple[System, Export]] = {
+    f"{system.name}:{export.form}" if export.form else system.name: (system, export)
+    for system in SYSTEMS.values()
+    for export in system.exports
+}
+STAND_INS: Packages = {root: answers for system in SYSTEMS.values() for root, answers in system.stand_ins.items()}
 ForeignReward.packages = STAND_INS
 
 

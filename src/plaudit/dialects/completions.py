@@ -11,12 +11,17 @@ from typing import Any
 
 from plaudit.columns import FOREIGN_NAMES, our_name
 from plaudit.dialects.dialect import ForeignBatchReward, method_parameters, parameters, read_columns
+from plaudit.dialects.export import ExportedReward, plain_value, trajectory_of
 from plaudit.errors import InvalidTrajectory, did_you_mean
 from plaudit.trajectory import Trajectory
 
-__all__ = ["CompletionsReward", "TextCompletionsReward", "is_completions_class", "is_completions_function"]
+__all__ = [
+    "CompletionsReward", "TextCompletionsExport", "TextCompletionsReward", "is_completions_class",
+    "is_completions_function", "trajectories_of",
+]  # fmt: skip
 
 _TRUTHS = ("ground_truth", *(name for name in FOREIGN_NAMES["ground_truth"] if "." not in name))
+_OF_TRAINER = {"trainer_state", "log_extra", "log_metric", "environments"}
 _ASKED = {"completions", "completion_ids"}
 _WRONG_FORM = (TypeError, AttributeError, KeyError, IndexError)
 
@@ -75,6 +80,38 @@ class TextCompletionsReward(CompletionsReward):
     """The same for systems whose prompts and completions are always text."""
 
     chats = False
+
+
+class TextCompletionsExport(ExportedReward):
+    """A reward of ours as such a function, for trainers that take nothing but numbers."""
+
+    def __call__(self, prompts: Sequence[Any], completions: Sequence[Any], **columns: Any) -> list[float]:
+        """One number per sample."""
+        trajectories = trajectories_of(prompts, completions, columns)
+        self.check_groups(trajectories, "give whole groups in a call")
+        return self.numbers(trajectories, self.score(trajectories))
+
+
+def trajectories_of(
+    prompts: Sequence[Any], completions: Sequence[Any], columns: Mapping[str, Any], ids: Sequence[Any] | None = None
+) -> list[Trajectory]:
+    """The samples of a call: what has one value per sample is a column, anything else is the trainer's own."""
+    step = getattr(columns.get("trainer_state"), "global_step", None)
+    rows = {name: values for name, values in columns.items() if name not in _OF_TRAINER and _has_rows(values)}
+    return [
+        trajectory_of(
+            prompts[place],
+            completions[place],
+            {name: plain_value(values[place]) for name, values in rows.items() if place < len(values)},
+            None if ids is None else ids[place],
+            training_step=step,
+        )
+        for place in range(len(completions))
+    ]
+
+
+def _has_rows(values: Any) -> bool:
+    return hasattr(values, "__len__") and hasattr(values, "__getitem__") and not isinstance(values, str | Mapping)
 
 
 def is_completions_function(candidate: Any) -> bool:

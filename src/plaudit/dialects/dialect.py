@@ -1,4 +1,4 @@
-"""What a dialect is: how to know a foreign convention, and how to make a reward of what follows it.
+"""What a system and its dialects are: how to know a foreign convention, and how to make a reward of what follows it.
 
 A foreign class is recognised before it is built and wrapped afterwards, so `recognises` takes classes, objects and
 functions while `to_reward` takes only objects and functions. Some conventions share a signature: what only `resembles`
@@ -9,21 +9,21 @@ import inspect
 import math
 import warnings
 from abc import abstractmethod
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from plaudit.contract.boundary import Style, score_samples
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput
-from plaudit.dialects.export import ExportedReward, OnUnscored
+from plaudit.dialects.export import Export
 from plaudit.dialects.standins import Packages, StandIns
-from plaudit.errors import InvalidOutput
+from plaudit.errors import InvalidOutput, did_you_mean
 from plaudit.trajectory import Trajectory
 
 __all__ = [
-    "Dialect", "ForeignBatchReward", "ForeignReward", "file_of", "method_parameters", "name_of", "parameters",
-    "read_columns", "required_names",
+    "Dialect", "ForeignBatchReward", "ForeignReward", "System", "await_result", "file_of", "method_parameters",
+    "name_of", "parameters", "read_columns", "read_result", "required_names",
 ]  # fmt: skip
 
 
@@ -35,7 +35,7 @@ def _never(candidate: Any) -> bool:
 class Dialect:
     """One foreign convention; `packages` are the imports that tell it from others of the same shape.
 
-    `export` makes one of our rewards follow it, where that is possible.
+    `of_class`: what is wrapped is a class, which is made anew for each sample.
     """
 
     name: str
@@ -44,12 +44,27 @@ class Dialect:
     to_reward: Callable[[Any], RewardFunction]
     recognises: Callable[[Any], bool] = _never
     resembles: Callable[[Any], bool] = _never
-    export: type[ExportedReward] | None = None
-    on_unscored: OnUnscored = OnUnscored.RAISE
+    of_class: bool = False
 
     def fits(self, candidate: Any) -> bool:
         """Whether the candidate could be called as this convention has it."""
         return self.recognises(candidate) or self.resembles(candidate)
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """Another system: how it writes rewards, how ours follow it, and what answers for its absent package.
+
+    `distribution` is what pip installs; `shape` says in words how it calls a reward.
+    """
+
+    name: str
+    title: str
+    distribution: str
+    shape: str
+    dialects: tuple[Dialect, ...]
+    exports: tuple[Export, ...] = ()
+    stand_ins: Packages = field(default_factory=dict)
 
 
 class ForeignReward(RewardFunction):
@@ -136,6 +151,23 @@ def read_columns(returned: Any, count: int) -> list[Any]:
         return list(returned)
     rows = zip(*columns, strict=True)
     return [RewardOutput(reward, metadata={"parts": list(parts)}) for reward, *parts in rows]
+
+
+def read_result(returned: Any) -> Any:
+    """A number as it is; of a mapping, `score` is the reward and the rest goes to the metadata."""
+    if not isinstance(returned, Mapping):
+        return returned
+    if returned.get("score") is None:
+        hint = did_you_mean("score", map(str, returned))
+        raise InvalidOutput(f"it returned no 'score' but {', '.join(map(str, returned)) or 'nothing'}{hint}")
+    return RewardOutput(
+        returned["score"], metadata={str(key): each for key, each in returned.items() if key != "score"}
+    )
+
+
+async def await_result(returned: Awaitable[Any]) -> Any:
+    """`read_result` of what is awaited."""
+    return read_result(await returned)
 
 
 def parameters(function: Any) -> dict[str, inspect.Parameter]:

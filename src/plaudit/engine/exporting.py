@@ -1,20 +1,27 @@
 """Take a reward to another trainer: `plaudit.export("rewards.py:quality", "trl")`.
 
-Inside that trainer it keeps what the engine gives: deadlines that kill, worker processes, statuses.
+Inside that trainer it keeps what the engine gives: deadlines that kill, worker processes, statuses, a cache.
 """
 
-from functools import partial
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
-from plaudit.contract.function import Rewarding
-from plaudit.dialects import DIALECTS
-from plaudit.dialects.export import ExportedReward, OnUnscored
+from plaudit.contract.combination import component_names_of
+from plaudit.contract.function import RewardFunction, Rewarding
+from plaudit.dialects import EXPORTS, Export, System
+from plaudit.dialects.export import ExportedReward, ExportSettings, Grouping, OnUnscored
+from plaudit.dialects.shim import shim_text, usage_lines
 from plaudit.engine.scorer import Scorer
+from plaudit.engine.shipping import Shipment
 from plaudit.errors import InvalidSettings, did_you_mean
 from plaudit.loading import load
 
-__all__ = ["export"]
+__all__ = ["Shim", "export", "write_shim"]
 
 DEADLINE_S = 10.0
+GROUP_WAIT_S = 60.0
 
 
 def export(
@@ -25,33 +32,113 @@ def export(
     backend: str = "processes",
     workers: int | None = None,
     deadline_s: float | None = DEADLINE_S,
+    cache: str | None = None,
     group_size: int | None = None,
+    group_wait_s: float = GROUP_WAIT_S,
 ) -> ExportedReward:
     """The reward as `trainer` calls it, e.g. for `GRPOTrainer(reward_funcs=export("math", "trl"))`.
 
-    `on_unscored` says what the trainer is given for a sample without a number: "none", "nan", "mean" (of its group) or
-    "raise"; each trainer has a safe default. A reward of groups needs their size. Give a spec where the object is to be
-    pickled into other processes and the reward itself cannot be.
+    `on_unscored` says what the trainer is given for a sample without a number: "none", "nan", "mean" (of its group),
+    "mask" or "raise"; each trainer has a safe default and refuses what would spoil its batch. A reward of groups needs
+    their size. The object can be pickled into other processes, where it starts workers of its own.
     """
-    exporters = {dialect.name: dialect for dialect in DIALECTS if dialect.export is not None}
-    if trainer not in exporters:
-        hint = did_you_mean(trainer, exporters)
-        raise InvalidSettings(f"no export for {trainer!r}{hint} (there is {', '.join(exporters)})")
-    dialect = exporters[trainer]
+    system, form = find_export(trainer)
     loaded = load(reward)
-    if loaded.scope != "sample" and group_size is None:
+    _check_scope(loaded, system, form, group_size)
+    recipe = ScorerRecipe(
+        reward,
+        {
+            "backend": backend,
+            "workers": workers,
+            "deadline_s": None if backend == "inline" else deadline_s,
+            "cache": cache,
+        },
+    )
+    settings = ExportSettings(
+        name=loaded.name,
+        build_scorer=recipe,
+        on_unscored=_policy(on_unscored, system, form),
+        group_size=group_size if loaded.scope != "sample" else None,
+        group_wait_s=group_wait_s,
+        components=tuple(component_names_of(loaded)),
+    )
+    return form.reward(settings)
+
+
+@dataclass(frozen=True, slots=True)
+class Shim:
+    """A written shim: the file, and the lines that make the trainer use it."""
+
+    file: Path
+    usage: str
+
+
+def write_shim(reward: str, trainer: str, file: Path, **options: Any) -> Shim:
+    """Write a file that builds the reward of a spec for a trainer; the options are those of `export`."""
+    system, form = find_export(trainer)
+    given = {name: value for name, value in options.items() if value is not None}
+    exported = export(reward, trainer, **given)
+    name = exported.__name__
+    if not name.isidentifier():
+        raise InvalidSettings(f"the reward is called {name!r}, which cannot be a name in Python: give it another name")
+    options = {"on_unscored": exported.settings.on_unscored.value, **given}
+    command = f"plaudit export {trainer} {reward!r} -o {file.name}"
+    text = shim_text(system, form, reward, file, name=name, options=options, command=command)
+    file.write_text(text, encoding="utf-8")
+    return Shim(file, usage_lines(form, name, file))
+
+
+def find_export(trainer: str) -> tuple[System, Export]:
+    """The system and the form of a trainer's name, such as `verl` or `verl:batch`."""
+    if trainer not in EXPORTS:
+        hint = did_you_mean(trainer, EXPORTS)
+        raise InvalidSettings(f"no export for {trainer!r}{hint} (there are {', '.join(EXPORTS)})")
+    return EXPORTS[trainer]
+
+
+class ScorerRecipe:
+    """What builds a scorer, here or where it was pickled to."""
+
+    def __init__(self, reward: Rewarding | str, options: Mapping[str, Any]) -> None:
+        self.reward, self.options = reward, options
+
+    def __call__(self) -> Scorer:
+        reward = self.reward.as_given() if isinstance(self.reward, Shipment) else self.reward
+        return Scorer(reward, **self.options)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        reward = self.reward if isinstance(self.reward, Shipment | str) else Shipment.of(self.reward)
+        return ScorerRecipe, (reward, self.options)
+
+
+def _check_scope(reward: RewardFunction, system: System, form: Export, group_size: int | None) -> None:
+    if reward.scope == "sample":
+        return
+    if form.grouping is Grouping.NEVER:
+        others = [name for name, (each, other) in EXPORTS.items() if each is system and other is not form]
+        instead = f"; export it as {' or '.join(others)}" if others else ""
         raise InvalidSettings(
-            f"{loaded.name} looks at a {loaded.scope} at once, and {trainer} may give it part of one: say group_size="
+            f"{reward.name} looks at a {reward.scope} at once, and {system.title} gives this form single samples, in "
+            f"several processes{instead}"
         )
-    deadline = None if backend == "inline" else deadline_s
-    build = partial(Scorer, reward, backend=backend, workers=workers, deadline_s=deadline)
-    policy = dialect.on_unscored if on_unscored is None else _policy(on_unscored)
-    assert dialect.export is not None
-    return dialect.export(loaded.name, build, policy, group_size)
+    if reward.scope == "batch" and form.grouping is Grouping.COLLECTED:
+        raise InvalidSettings(
+            f"{reward.name} looks at a batch at once, and {system.title} gives it single samples, of which only "
+            "groups can be collected"
+        )
+    if group_size is None:
+        raise InvalidSettings(
+            f"{reward.name} looks at a {reward.scope} at once, and {system.title} may give it part of one: say "
+            "group_size= (--group-size)"
+        )
 
 
-def _policy(on_unscored: str) -> OnUnscored:
-    if on_unscored not in set(OnUnscored):
-        hint = did_you_mean(on_unscored, OnUnscored)
-        raise InvalidSettings(f"on_unscored is one of {', '.join(OnUnscored)}, got {on_unscored!r}{hint}")
+def _policy(on_unscored: str | None, system: System, form: Export) -> OnUnscored:
+    if on_unscored is None:
+        return form.policies[0]
+    if on_unscored not in form.policies:
+        hint = did_you_mean(on_unscored, form.policies)
+        raise InvalidSettings(
+            f"on_unscored for {system.title} is one of {', '.join(form.policies)}, got {on_unscored!r}{hint}"
+        )
     return OnUnscored(on_unscored)

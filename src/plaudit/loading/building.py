@@ -52,7 +52,7 @@ def build(target: Target, arguments: Arguments | None = None, dialect: str | Non
     if isinstance(instance, RewardFunction):
         return Loaded(instance, convention_of(instance), target.origin)
     convention = recognise(instance, target.imports, dialect)
-    if convention is not None and not isinstance(instance, type):
+    if convention is not None and (convention.of_class or not isinstance(instance, type)):
         return Loaded(convention.to_reward(instance), convention.convention, target.origin)
     if dialect is not None:
         raise RewardNotLoaded(f"{target.spec} is {_kind(instance)}, which is not how {dialect} writes rewards")
@@ -84,6 +84,8 @@ def signature_of(callable_: Any) -> inspect.Signature:
 
 
 def _instantiate(target: Target, arguments: Arguments | None) -> Any:
+    if isinstance(target.value, type) and any(each.of_class for each in dialects_of(target.value, target.imports)):
+        return target.value
     if is_reward_class(target.value, target.imports):
         return _call(target, arguments or Arguments())
     if isinstance(target.value, type):

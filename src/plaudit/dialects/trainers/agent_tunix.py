@@ -6,16 +6,15 @@ The expected answer travels in the metadata there, so a ground truth is found un
 own.
 """
 
-from collections.abc import Callable
 from typing import Any
 
-from plaudit.contract.output import RewardOutput
-from plaudit.dialects.completions import TextCompletionsReward, is_completions_function
-from plaudit.dialects.dialect import Dialect, ForeignReward, parameters
-from plaudit.dialects.standins import Later, Packages
+from plaudit.dialects.completions import TextCompletionsExport, TextCompletionsReward, is_completions_function
+from plaudit.dialects.dialect import Dialect, ForeignReward, System, parameters
+from plaudit.dialects.export import Export, OnUnscored
+from plaudit.dialects.standins import Later
 from plaudit.trajectory import Trajectory
 
-__all__ = ["DIALECTS", "STAND_INS", "AgentTunixReward"]
+__all__ = ["SYSTEM", "AgentTunixReward"]
 
 _DOCUMENTED = {"response", "prompt", "metadata"}
 
@@ -49,23 +48,23 @@ def _recognises_documented(candidate: Any) -> bool:
     return {"response", "metadata"} <= asked <= _DOCUMENTED
 
 
-def _register(name: str) -> Callable[[Any], Any]:
-    """Tunix's registry, which a file enters its functions in; here they are found by their own names."""
-    return lambda function: function
-
-
 _HOME = frozenset({"agent_tunix"})
 _TITLE = "Agent-Tunix function"
-DIALECTS = (
-    Dialect("agent_tunix", _TITLE, _HOME, AgentTunixReward, recognises=_recognises_documented),
-    Dialect("agent_tunix", _TITLE, _HOME, TextCompletionsReward, resembles=is_completions_function),
-    Dialect("tunix", "Tunix function", frozenset({"tunix"}), TextCompletionsReward, resembles=is_completions_function),
+SYSTEM = System(
+    name="agent_tunix",
+    title="Agent-Tunix",
+    distribution="agent-tunix",
+    shape="function of `(response, prompt, metadata)` or `(prompts, completions, answer, **columns)`",
+    dialects=(
+        Dialect("agent_tunix", _TITLE, _HOME, AgentTunixReward, recognises=_recognises_documented),
+        Dialect("agent_tunix", _TITLE, _HOME, TextCompletionsReward, resembles=is_completions_function),
+    ),
+    exports=(
+        Export(
+            TextCompletionsExport,
+            (OnUnscored.MEAN, OnUnscored.NAN, OnUnscored.RAISE),
+            usage="from {module} import reward\n\nlearner = GrpoLearner(…, reward_fns=[reward])",
+        ),
+    ),
+    stand_ins={"agent_tunix": Later("plaudit.dialects.packages.agent_tunix_rewards", "ANSWERS")},
 )
-STAND_INS: Packages = {
-    "agent_tunix": Later("plaudit.dialects.packages.agent_tunix_rewards", "ANSWERS"),
-    "tunix": {
-        "tunix": {},
-        "tunix.rl.agentic.rewards.reward": {"register": _register},
-        "tunix.rl.agentic.rewards.reward_types": {"RewardOutput": RewardOutput},
-    },
-}

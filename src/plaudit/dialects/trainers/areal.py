@@ -8,12 +8,13 @@ from types import SimpleNamespace
 from typing import Any
 
 from plaudit.columns import our_name
-from plaudit.dialects.dialect import Dialect, ForeignReward, parameters
-from plaudit.dialects.standins import Packages
+from plaudit.dialects.dialect import Dialect, ForeignReward, System, parameters
+from plaudit.dialects.export import Export, Grouping, OnUnscored, trajectory_of
+from plaudit.dialects.sample_export import SampleExport
 from plaudit.errors import InvalidTrajectory, did_you_mean
 from plaudit.trajectory import Trajectory
 
-__all__ = ["DIALECTS", "STAND_INS", "ArealReward"]
+__all__ = ["SYSTEM", "ArealExport", "ArealReward"]
 
 _SHAPE = {"prompt", "completions", "prompt_ids", "completion_ids"}
 
@@ -48,9 +49,33 @@ def _recognises(candidate: Any) -> bool:
     return set(parameters(candidate)) >= _SHAPE
 
 
-DIALECTS = (Dialect("areal", "AReaL function", frozenset({"areal"}), ArealReward, recognises=_recognises),)
-STAND_INS: Packages = {
-    "areal": {
-        "areal.utils": {"logging": SimpleNamespace(getLogger=lambda name=None, *_: logging.getLogger(name))},
-    }
-}
+class ArealExport(SampleExport):
+    """A reward for AReaL's workflows, called in a pool of processes; it arrives in each of them once."""
+
+    def __call__(
+        self, prompt: Any, completions: str, prompt_ids: Any = None, completion_ids: Any = None, **row: Any
+    ) -> float:
+        """The reward of one completion."""
+        return self.rate(trajectory_of(prompt or "", completions, row, completion_ids)).number
+
+
+SYSTEM = System(
+    name="areal",
+    title="AReaL",
+    distribution="areal",
+    shape="function of `(prompt, completions, prompt_ids, completion_ids, **row)`",
+    dialects=(Dialect("areal", "AReaL function", frozenset({"areal"}), ArealReward, recognises=_recognises),),
+    exports=(
+        Export(
+            ArealExport,
+            (OnUnscored.MEAN, OnUnscored.RAISE),
+            usage='workflow_kwargs = {{"reward_fn": "{module}.reward", …}}    # of an RLVRWorkflow',
+            grouping=Grouping.NEVER,
+        ),
+    ),
+    stand_ins={
+        "areal": {
+            "areal.utils": {"logging": SimpleNamespace(getLogger=lambda name=None, *_: logging.getLogger(name))},
+        }
+    },
+)

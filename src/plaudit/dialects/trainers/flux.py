@@ -9,12 +9,14 @@ from collections.abc import Awaitable, Mapping
 from typing import Any
 
 from plaudit.contract.output import RewardOutput
-from plaudit.dialects.dialect import Dialect, ForeignReward, method_parameters, parameters, required_names
+from plaudit.dialects.dialect import Dialect, ForeignReward, System, method_parameters, parameters, required_names
+from plaudit.dialects.export import Export, Grouping, OnUnscored, trajectory_of
 from plaudit.dialects.packages.flux_base import FluxTrajectory
-from plaudit.dialects.standins import Later, Packages
+from plaudit.dialects.sample_export import SampleExport
+from plaudit.dialects.standins import Later
 from plaudit.trajectory import Trajectory
 
-__all__ = ["DIALECTS", "STAND_INS", "FluxReward"]
+__all__ = ["SYSTEM", "FluxExport", "FluxReward"]
 
 
 class FluxReward(ForeignReward):
@@ -70,9 +72,44 @@ def _resembles_function(candidate: Any) -> bool:
     return inspect.isroutine(candidate) and list(required_names(parameters(candidate))) == ["trajectory"]
 
 
+class FluxExport(SampleExport):
+    """A reward for Flux's trainer: `compute_reward(trajectory)`, and the same when it is called."""
+
+    def compute_reward(self, trajectory: Any) -> RewardOutput:
+        """The output of one trajectory, with a number whatever happened; status and reason are in its metadata."""
+        known = trajectory if isinstance(trajectory, Trajectory) else _as_ours(trajectory)
+        rated = self.rate(known)
+        status = {} if rated.output.ok else {"status": rated.output.status.value, "reason": rated.output.reason}
+        return RewardOutput(
+            rated.number, metadata={**rated.output.metadata, **status}, components=rated.output.components
+        )
+
+    def __call__(self, trajectory: Any) -> RewardOutput:
+        return self.compute_reward(trajectory)
+
+
+def _as_ours(trajectory: Any) -> Trajectory:
+    row = dict(getattr(trajectory, "metadata", None) or {})
+    return trajectory_of(trajectory.prompt, trajectory.response, row)
+
+
 _HOME = frozenset({"flux"})
-DIALECTS = (
-    Dialect("flux", "Flux class", _HOME, FluxReward, recognises=_recognises_class),
-    Dialect("flux", "Flux function", _HOME, FluxReward, resembles=_resembles_function),
+SYSTEM = System(
+    name="flux",
+    title="Flux",
+    distribution="flux",
+    shape="class with `compute_reward(trajectory)`, function of `trajectory`",
+    dialects=(
+        Dialect("flux", "Flux class", _HOME, FluxReward, recognises=_recognises_class),
+        Dialect("flux", "Flux function", _HOME, FluxReward, resembles=_resembles_function),
+    ),
+    exports=(
+        Export(
+            FluxExport,
+            (OnUnscored.MEAN, OnUnscored.RAISE),
+            usage="from {module} import reward\n\ntrainer = FluxTrainer(…, reward_function=reward)",
+            grouping=Grouping.NEVER,
+        ),
+    ),
+    stand_ins={"flux": Later("plaudit.dialects.packages.flux_rules", "ANSWERS")},
 )
-STAND_INS: Packages = {"flux": Later("plaudit.dialects.packages.flux_rules", "ANSWERS")}

@@ -13,12 +13,13 @@ from typing import Any
 
 from plaudit.columns import FOREIGN_NAMES
 from plaudit.contract.output import RewardOutput, Status, as_number
-from plaudit.dialects.dialect import Dialect, ForeignBatchReward, file_of, parameters, required_names
-from plaudit.dialects.standins import Later, Packages
-from plaudit.errors import InvalidOutput, did_you_mean
+from plaudit.dialects.dialect import Dialect, ForeignBatchReward, System, file_of, parameters, required_names
+from plaudit.dialects.export import Export, ExportedReward, OnUnscored, trajectory_of
+from plaudit.dialects.standins import Later
+from plaudit.errors import InvalidOutput, did_you_mean, require
 from plaudit.trajectory import Trajectory
 
-__all__ = ["DIALECTS", "STAND_INS", "OpenRLHFReward", "read_outputs", "request_columns"]
+__all__ = ["SYSTEM", "OpenRLHFExport", "OpenRLHFReward", "read_outputs", "request_columns"]
 
 
 class OpenRLHFReward(ForeignBatchReward):
@@ -146,7 +147,50 @@ def _recognises(candidate: Any) -> bool:
     return "queries" in asked and required_names(asked) <= set(_ARGUMENTS)
 
 
-DIALECTS = (
-    Dialect("openrlhf", "OpenRLHF reward file", frozenset({"openrlhf"}), OpenRLHFReward, recognises=_recognises),
+class OpenRLHFExport(ExportedReward):
+    """A reward for `--remote_rm_url FILE`: tensors of rewards, scores and logs, all of one value per sample.
+
+    The logs have the same keys in every call. A raise would be swallowed there, so a number is always given.
+    """
+
+    def __call__(self, queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any]) -> dict[str, Any]:
+        """Rewards; scores where the reward has some, else the rewards; components and statuses as extra logs."""
+        torch = require("torch", purpose="a reward for OpenRLHF", extra="train")
+        rows = zip(queries, prompts, labels, strict=True)
+        trajectories = [
+            trajectory_of(prompt, query.removeprefix(prompt), {"ground_truth": label}) for query, prompt, label in rows
+        ]
+        self.check_groups(
+            trajectories, "OpenRLHF from 0.9.1 gives one sample a call; a reward of groups cannot run in it"
+        )
+        outputs = self.score(trajectories)
+        rewards = self.numbers(trajectories, outputs)
+        details = [self.details(output) for output in outputs]
+        scores = [
+            reward if output.score is None else output.score for output, reward in zip(outputs, rewards, strict=True)
+        ]
+        return {
+            "rewards": torch.tensor(rewards),
+            "scores": torch.tensor(scores),
+            "extra_logs": {name: torch.tensor([each[name] for each in details]) for name in details[0]},
+        }
+
+
+SYSTEM = System(
+    name="openrlhf",
+    title="OpenRLHF",
+    distribution="openrlhf",
+    shape="`reward_func(queries, prompts, labels)`, forks with `batch`",
+    dialects=(
+        Dialect("openrlhf", "OpenRLHF reward file", frozenset({"openrlhf"}), OpenRLHFReward, recognises=_recognises),
+    ),
+    exports=(
+        Export(
+            OpenRLHFExport,
+            (OnUnscored.MEAN, OnUnscored.RAISE),
+            usage="python -m openrlhf.cli.train_ppo_ray … --reward.remote_url {file} --data.label_key answer",
+            entry="reward_func",
+        ),
+    ),
+    stand_ins={"openrlhf": Later("plaudit.dialects.packages.openrlhf_utils", "ANSWERS")},
 )
-STAND_INS: Packages = {"openrlhf": Later("plaudit.dialects.packages.openrlhf_utils", "ANSWERS")}

@@ -1,21 +1,29 @@
 """slime rewards: `async fn(args, sample)` of one sample, or `(args, samples)` of a group.
 
-They return a number, or a dict with a `score`.
+They return a number, or a dict with a `score`. An exported reward takes a sample or a group; it can mask what was not
+scored.
 """
 
 import inspect
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
-from plaudit.contract.output import RewardOutput
-from plaudit.dialects.dialect import Dialect, ForeignBatchReward, ForeignReward, parameters
-from plaudit.dialects.standins import Packages
-from plaudit.errors import InvalidOutput
+from plaudit.dialects.dialect import (
+    Dialect,
+    ForeignBatchReward,
+    ForeignReward,
+    System,
+    await_result,
+    parameters,
+    read_result,
+)
+from plaudit.dialects.export import Export, Grouping, OnUnscored, trajectory_of
+from plaudit.dialects.sample_export import AsyncSampleExport, Rated
 from plaudit.trajectory import Trajectory
 
-__all__ = ["DIALECTS", "STAND_INS", "Sample", "SlimeGroupReward", "SlimeReward"]
+__all__ = ["SYSTEM", "Sample", "SlimeExport", "SlimeGroupReward", "SlimeReward"]
 
 
 @dataclass
@@ -38,7 +46,7 @@ class SlimeReward(ForeignReward):
 
     def compute_reward(self, trajectory: Trajectory) -> Any:
         returned = self.ask(SimpleNamespace(), _sample(self.foreign, trajectory))
-        return _await_output(returned) if inspect.isawaitable(returned) else _read(returned)
+        return await_result(returned) if inspect.isawaitable(returned) else read_result(returned)
 
 
 class SlimeGroupReward(ForeignBatchReward):
@@ -50,7 +58,7 @@ class SlimeGroupReward(ForeignBatchReward):
         return self.ask(SimpleNamespace(), [_sample(self.foreign, each) for each in trajectories])
 
     def read(self, returned: Any, trajectories: Sequence[Trajectory]) -> Sequence[Any]:
-        return [_read(each) for each in returned]
+        return [read_result(each) for each in returned]
 
 
 def _sample(foreign: Any, trajectory: Trajectory) -> Any:
@@ -68,20 +76,6 @@ def _sample(foreign: Any, trajectory: Trajectory) -> Any:
     )
 
 
-async def _await_output(returned: Awaitable[Any]) -> Any:
-    return _read(await returned)
-
-
-def _read(returned: Any) -> Any:
-    if not isinstance(returned, Mapping):
-        return returned
-    if returned.get("score") is None:
-        raise InvalidOutput(f"it returned no 'score' but {', '.join(map(str, returned)) or 'nothing'}")
-    return RewardOutput(
-        returned["score"], metadata={str(key): each for key, each in returned.items() if key != "score"}
-    )
-
-
 def _recognises(candidate: Any) -> bool:
     return list(parameters(candidate))[:2] == ["args", "sample"] and len(_positional(candidate)) == 2
 
@@ -95,9 +89,50 @@ def _positional(candidate: Any) -> list[str]:
     return [name for name, each in parameters(candidate).items() if each.kind in kinds and each.default is each.empty]
 
 
+class SlimeExport(AsyncSampleExport):
+    """A reward for `--custom-rm-path`: a number for a sample, a list for a group (`--group-rm`).
+
+    With `--reward-key` it gives dicts that also hold components and status.
+    """
+
+    async def __call__(self, args: Any, sample: Any, **_: Any) -> Any:
+        """The reward of a sample, or those of a list of samples."""
+        if not isinstance(sample, list):
+            return self._result(args, sample, await self.rate_async(_trajectory(sample)))
+        group = await self.rate_group([_trajectory(each) for each in sample])
+        return [self._result(args, each, rated) for each, rated in zip(sample, group, strict=True)]
+
+    def _result(self, args: Any, sample: Any, rated: Rated) -> Any:
+        if not rated.output.ok and self.settings.on_unscored is OnUnscored.MASK:
+            sample.remove_sample = True
+        key = getattr(args, "reward_key", None)
+        return {**self.details(rated.output), key: rated.number} if key else rated.number
+
+
+def _trajectory(sample: Any) -> Trajectory:
+    row = {**(getattr(sample, "metadata", None) or {}), "ground_truth": sample.label}
+    ids = list(sample.tokens or [])[-sample.response_length :] if sample.response_length else None
+    group = getattr(sample, "group_index", None)
+    return trajectory_of(sample.prompt, sample.response, row, ids, group=group)
+
+
 _HOME = frozenset({"slime"})
-DIALECTS = (
-    Dialect("slime", "slime function", _HOME, SlimeReward, recognises=_recognises),
-    Dialect("slime", "slime group function", _HOME, SlimeGroupReward, recognises=_recognises_group),
+SYSTEM = System(
+    name="slime",
+    title="slime",
+    distribution="slime",
+    shape="`async fn(args, sample)`, `(args, samples)` for groups",
+    dialects=(
+        Dialect("slime", "slime function", _HOME, SlimeReward, recognises=_recognises),
+        Dialect("slime", "slime group function", _HOME, SlimeGroupReward, recognises=_recognises_group),
+    ),
+    exports=(
+        Export(
+            SlimeExport,
+            (OnUnscored.MASK, OnUnscored.MEAN, OnUnscored.RAISE),
+            usage="python train.py … --custom-rm-path {module}.reward    # and --group-rm for a reward of groups",
+            grouping=Grouping.CALL,
+        ),
+    ),
+    stand_ins={"slime": {"slime.utils.types": {"Sample": Sample}}},
 )
-STAND_INS: Packages = {"slime": {"slime.utils.types": {"Sample": Sample}}}

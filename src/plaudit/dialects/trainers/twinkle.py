@@ -5,16 +5,26 @@ rewards are given such dicts. A function that returns several lists gives its to
 """
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from plaudit.contract.function import RewardFunction
-from plaudit.dialects.dialect import Dialect, ForeignBatchReward, method_parameters, parameters, read_columns
-from plaudit.dialects.packages.twinkle_data import TwinkleTrajectory
-from plaudit.dialects.standins import Later, Packages
-from plaudit.trajectory import Trajectory
+import msgspec
 
-__all__ = ["DIALECTS", "STAND_INS", "TwinkleReward"]
+from plaudit.contract.function import RewardFunction
+from plaudit.dialects.dialect import (
+    Dialect,
+    ForeignBatchReward,
+    System,
+    method_parameters,
+    parameters,
+    read_columns,
+)
+from plaudit.dialects.export import Export, ExportedReward, OnUnscored, trajectory_of
+from plaudit.dialects.packages.twinkle_data import TwinkleTrajectory
+from plaudit.dialects.standins import Later
+from plaudit.trajectory import Trajectory, message_text
+
+__all__ = ["SYSTEM", "TwinkleExport", "TwinkleReward"]
 
 _TRUTHS = "ground_truths"
 
@@ -75,12 +85,54 @@ def _resembles_function(candidate: Any) -> bool:
     return inspect.isroutine(candidate) and _shape(candidate)[:1] == ("trajectories",)
 
 
+class TwinkleExport(ExportedReward):
+    """A reward for Twinkle's loops: a number per trajectory; truths may be given beside them."""
+
+    def __call__(
+        self, trajectories: Sequence[Any], ground_truths: Sequence[Any] | None = None, **_: Any
+    ) -> list[float]:
+        """One number per trajectory."""
+        samples = [_trajectory(each) for each in trajectories]
+        if ground_truths is not None:
+            truths = [_said(each) for each in ground_truths]
+            samples = [
+                msgspec.structs.replace(each, ground_truth=truth) for each, truth in zip(samples, truths, strict=True)
+            ]
+        self.check_groups(samples, "give all trajectories of a prompt in one call")
+        return self.numbers(samples, self.score(samples))
+
+
+def _trajectory(trajectory: Mapping[str, Any]) -> Trajectory:
+    *prompt, response = trajectory["messages"]
+    return trajectory_of(prompt, [response], {str(name): value for name, value in trajectory.get("user_data") or ()})
+
+
+def _said(truth: Any) -> Any:
+    """A plain truth, or what the last message of a trajectory says."""
+    messages = truth.get("messages") if isinstance(truth, Mapping) else None
+    return message_text(messages[-1]) if messages else truth
+
+
 _HOME = frozenset({"twinkle"})
-DIALECTS = (
-    Dialect("twinkle", "Twinkle class", _HOME, TwinkleReward, recognises=_recognises_class),
-    Dialect("twinkle", "Twinkle function", _HOME, TwinkleReward, _recognises_function, _resembles_function),
+SYSTEM = System(
+    name="twinkle",
+    title="Twinkle",
+    distribution="twinkle-kit",
+    shape="class or function of `(trajectories, ground_truths)`; dicts with `messages` and `user_data`",
+    dialects=(
+        Dialect("twinkle", "Twinkle class", _HOME, TwinkleReward, recognises=_recognises_class),
+        Dialect("twinkle", "Twinkle function", _HOME, TwinkleReward, _recognises_function, _resembles_function),
+    ),
+    exports=(
+        Export(
+            TwinkleExport,
+            (OnUnscored.MEAN, OnUnscored.RAISE),
+            usage="from {module} import reward\n\nrewards = reward(trajectories)\n"
+            "advantages = advantage_fn(rewards, num_generations=…)",
+        ),
+    ),
+    stand_ins={
+        "twinkle": Later("plaudit.dialects.packages.twinkle_rewards", "ANSWERS"),
+        "twinkle_client": {"twinkle_client": {}},
+    },
 )
-STAND_INS: Packages = {
-    "twinkle": Later("plaudit.dialects.packages.twinkle_rewards", "ANSWERS"),
-    "twinkle_client": {"twinkle_client": {}},
-}

@@ -1,0 +1,1 @@
+"""Systems that score episodes, answers and samples of evaluations: one file each."""
