@@ -13,6 +13,7 @@ from typing import Any, get_args
 
 from plaudit.contract.boundary import Style
 from plaudit.contract.function import RewardFunction
+from plaudit.dialects.graders.reading import grader_from_file
 from plaudit.errors import RewardNotLoaded, did_you_mean
 from plaudit.loading.building import Arguments, Loaded, Target, build
 from plaudit.loading.catalogue import find_named, no_such_name
@@ -96,13 +97,15 @@ class _Place:
             return Loaded(open_remote(text), "plaudit remote reward", text)
         if text.endswith((".yaml", ".yml")):
             return self.composite(text)
+        if text.endswith(".json"):
+            return self.grader(text)
         if (match := _FILE.fullmatch(text)) is not None:
             return self.file(match["path"], match["call"])
         if (match := _MODULE.fullmatch(text)) is not None:
             name, arguments = parse_call(match["call"])
             return build(self.module(match["module"]).find(name), arguments, self.dialect)
         if ("/" in text or "." in text) and os.path.exists(self.folder / text):
-            raise RewardNotLoaded(f"{self.folder / text} is no .py or .yaml file; rewards are loaded from these")
+            raise RewardNotLoaded(f"{self.folder / text} is no .py, .yaml or .json file; rewards are loaded from these")
         return build_expression(text, self.look_up, self.resolve)
 
     def look_up(self, text: str, arguments: Arguments | None) -> Loaded:
@@ -140,6 +143,13 @@ class _Place:
             raise RewardNotLoaded(f"{path} refers to itself: {' → '.join(each.name for each in (*self.trail, path))}")
         place = replace(self, folder=path.parent, trail=(*self.trail, path))
         return Loaded(build_composite(path, lambda spec: place.resolve(spec).reward), "plaudit", path.name)
+
+    def grader(self, text: str) -> Loaded:
+        path = self.folder / Path(text).expanduser()
+        if not os.path.isfile(path):
+            nearby = [file.name for file in path.parent.glob("*.json")]
+            raise RewardNotLoaded(f"no file {path}{did_you_mean(path.name, nearby)}")
+        return Loaded(grader_from_file(path), "OpenAI grader", path.name)
 
     def module(self, dotted: str) -> Source:
         module, rest = module_at(dotted, Path.cwd())

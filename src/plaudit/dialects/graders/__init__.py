@@ -1,0 +1,1 @@
+"""OpenAI graders: JSON that says how to grade, made into rewards."""

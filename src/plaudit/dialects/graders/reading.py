@@ -1,0 +1,152 @@
+"""From the JSON of a grader to a reward."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from plaudit.contract.boundary import score_samples
+from plaudit.contract.function import RewardFunction
+from plaudit.contract.output import RewardOutput, Status
+from plaudit.dialects.graders.formula import Formula
+from plaudit.dialects.graders.model_graders import LabelModelGrader, ScoreModelGrader
+from plaudit.dialects.graders.similarity import measure
+from plaudit.dialects.graders.templates import fill, item_of, sample_of
+from plaudit.errors import InvalidSettings, RewardNotLoaded, did_you_mean
+from plaudit.trajectory import Trajectory
+
+__all__ = ["grader_from_file", "grader_reward"]
+
+
+class StringCheckGrader(RewardFunction):
+    """1 where a text is, is not or contains another, else 0."""
+
+    bounds = (0.0, 1.0)
+
+    def __init__(self, grader: dict[str, Any]) -> None:
+        self.name, self.input, self.reference = _name(grader), grader["input"], grader["reference"]
+        operation = grader["operation"]
+        if operation not in _OPERATIONS:
+            raise InvalidSettings(f"no operation {operation!r}{did_you_mean(operation, _OPERATIONS)}")
+        self.operation = operation
+
+    def compute_reward(self, trajectory: Trajectory) -> RewardOutput:
+        given, reference = fill(self.input, trajectory), fill(self.reference, trajectory)
+        value = float(_OPERATIONS[self.operation](given, reference))
+        return RewardOutput(value, score=value)
+
+
+_OPERATIONS: dict[str, Callable[[str, str], bool]] = {
+    "eq": lambda given, reference: given == reference,
+    "ne": lambda given, reference: given != reference,
+    "like": lambda given, reference: reference in given,
+    "ilike": lambda given, reference: reference.lower() in given.lower(),
+}
+
+
+class TextSimilarityGrader(RewardFunction):
+    """How alike two texts are; `pass_threshold`, where there is one, decides only the score."""
+
+    bounds = (0.0, 1.0)
+
+    def __init__(self, grader: dict[str, Any]) -> None:
+        self.name, self.input, self.reference = _name(grader), grader["input"], grader["reference"]
+        self.metric, self.threshold = grader["evaluation_metric"], grader.get("pass_threshold")
+        measure(self.metric)
+
+    def compute_reward(self, trajectory: Trajectory) -> RewardOutput:
+        value = measure(self.metric)(fill(self.input, trajectory), fill(self.reference, trajectory))
+        return RewardOutput(value, score=value if self.threshold is None else float(value >= self.threshold))
+
+
+class PythonGrader(RewardFunction):
+    """What the `grade(sample, item)` of a source gives; the source runs like any reward file, without a sandbox."""
+
+    def __init__(self, grader: dict[str, Any]) -> None:
+        self.name, self.source = _name(grader), grader["source"]
+        self._grade()
+
+    def compute_reward(self, trajectory: Trajectory) -> Any:
+        return self._grade()(sample_of(trajectory), item_of(trajectory))
+
+    def _grade(self) -> Callable[[Any, Any], Any]:
+        known = vars(self).get("grade")
+        if known is None:
+            namespace: dict[str, Any] = {"__name__": self.name}
+            exec(compile(self.source, f"<grader {self.name}>", "exec"), namespace)
+            known = namespace.get("grade")
+            if not callable(known):
+                raise InvalidSettings(f"the source of the grader {self.name} defines no grade(sample, item)")
+            self.grade = known
+        grade: Callable[[Any, Any], Any] = known
+        return grade
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "grade"}
+
+
+class MultiGrader(RewardFunction):
+    """A formula over the rewards of other graders; unscored where one of them is."""
+
+    def __init__(self, grader: dict[str, Any]) -> None:
+        self.name = _name(grader)
+        given = grader["graders"]
+        graders = given if isinstance(given, Mapping) else {str(each["name"]): each for each in given}
+        self.graders = {name: grader_reward(each) for name, each in graders.items()}
+        self.formula = Formula(grader["calculate_output"], self.graders)
+        self.deterministic = all(each.deterministic for each in self.graders.values())
+
+    def compute_rewards(self, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
+        columns = {name: score_samples(each, trajectories) for name, each in self.graders.items()}
+        return [
+            self._combine({name: column[place] for name, column in columns.items()})
+            for place in range(len(trajectories))
+        ]
+
+    def _combine(self, parts: dict[str, RewardOutput]) -> RewardOutput:
+        failed = next(((name, part) for name, part in parts.items() if part.reward is None), None)
+        if failed is not None:
+            name, part = failed
+            return RewardOutput.unscored(part.status, f"{name}: {part.reason}", components=parts)
+        try:
+            value = self.formula({name: part.reward for name, part in parts.items() if part.reward is not None})
+        except (ArithmeticError, ValueError) as error:
+            return RewardOutput.unscored(Status.ERROR, f"{self.formula.text}: {error}", components=parts)
+        return RewardOutput(value, components=parts)
+
+
+GRADERS: dict[str, Callable[[dict[str, Any]], RewardFunction]] = {
+    "string_check": StringCheckGrader,
+    "text_similarity": TextSimilarityGrader,
+    "python": PythonGrader,
+    "score_model": ScoreModelGrader,
+    "label_model": LabelModelGrader,
+    "multi": MultiGrader,
+}
+
+
+def grader_from_file(path: Path) -> RewardFunction:
+    """The reward that a JSON file describes."""
+    try:
+        grader = json.loads(path.read_text(encoding="utf-8"))
+        return grader_reward(grader)
+    except (ValueError, SyntaxError) as error:
+        raise RewardNotLoaded(f"{path.name} is no grader: {error}") from error
+
+
+def grader_reward(grader: Any) -> RewardFunction:
+    """The reward that a grader describes, or an error that names what is wrong with it."""
+    if isinstance(grader, Mapping) and "type" not in grader and isinstance(grader.get("grader"), Mapping):
+        grader = grader["grader"]  # as it stands in the method of a fine-tuning job
+    kind = grader.get("type") if isinstance(grader, Mapping) else None
+    if kind not in GRADERS:
+        hint = did_you_mean(str(kind), GRADERS)
+        raise InvalidSettings(f"a grader's type is one of {', '.join(GRADERS)}, got {kind!r:.60}{hint}")
+    try:
+        return GRADERS[kind](dict(grader))
+    except KeyError as error:
+        raise InvalidSettings(f"the {kind} grader {_name(grader)!r} has no {error}") from None
+
+
+def _name(grader: Mapping[str, Any]) -> str:
+    return str(grader.get("name") or grader["type"])
