@@ -28,6 +28,7 @@ COMMANDS = {
     "summary": "scoring.summary:summary",
     "explain": "scoring.explain:explain",
     "report": "reporting.report:report",
+    "view": "reporting.view:view",
     "test": "rewards.test:test_command",
     "check": "rewards.check:check",
     "rewards": "rewards.catalogue:app",

@@ -70,8 +70,9 @@ def print_report(*renderables: RenderableType) -> None:
 
 
 def print_text(text: str) -> None:
-    """Print a text as it is."""
+    """Print a text as it is, at once."""
     _stdout().write(text)
+    _stdout().flush()
 
 
 def print_json(value: Any) -> None:

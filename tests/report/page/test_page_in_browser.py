@@ -11,6 +11,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect, sync_playwright
 
 from plaudit.report.page.report_file import MAX_BYTES, build_report, write_page
+from plaudit.report.view.view_server import ViewServer
 from tests.browser import find_chromium
 from tests.report.page.hostile_run import HOSTILE, hostile_rollouts
 
@@ -198,3 +199,26 @@ def test_nobody_is_shut_out(page, report, size, scheme, address):
     grave = [one for one in found if one["impact"] in ("serious", "critical")]
     assert [(one["id"], one["nodes"][0]["html"][:200]) for one in grave] == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth + 1")
+
+
+def test_a_served_page_shows_a_run_as_it_grows(browser, tmp_path):
+    path = tmp_path / "run" / "rollouts.jsonl"
+    path.parent.mkdir()
+    path.write_bytes(b"".join(rollout.to_line() for rollout in hostile_rollouts(40)))
+    noticed: list[str] = []
+    with ViewServer([tmp_path / "run"]) as server:
+        page = browser.new_page(viewport=SIZES["desk"])
+        page.on("console", lambda message: noticed.append(message.text))
+        page.on("pageerror", lambda error: noticed.append(str(error)))
+        page.on("request", lambda request: request.url.startswith(server.address) or noticed.append(request.url))
+        page.goto(server.address)
+        expect(page.locator(".tile .value").first).to_have_text("40", timeout=20_000)
+        with path.open("ab") as file:
+            file.writelines(rollout.to_line() for rollout in hostile_rollouts(80)[40:])
+        expect(page.locator(".tile .value").first).to_have_text("80", timeout=20_000)
+        page.goto(f"{server.address}#samples?where=status!%3Dok&search=I THINK&sample=54")
+        expect(page.locator(".detail h2")).to_have_text("Sample 54")
+        expect(page.locator(".count [role=status]")).to_contain_text("4 samples of")
+        assert rows(page) == [20, 37, 54, 71]
+        page.close()
+    assert noticed == []

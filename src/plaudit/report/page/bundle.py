@@ -68,7 +68,7 @@ def _script() -> str:
     """The modules in the order of their imports, each in a function of its own that gives what it exports."""
     texts = {path.stem: path.read_text(encoding="utf-8") for path in sorted(ASSETS.glob("*.js"))}
     order = TopologicalSorter({name: [found[1] for found in _IMPORT.findall(text)] for name, text in texts.items()})
-    return "\n".join(_wrap(name, texts[name]) for name in order.static_order())
+    return "\n".join(['"use strict";', *(_wrap(name, texts[name]) for name in order.static_order())])
 
 
 def _wrap(name: str, text: str) -> str:

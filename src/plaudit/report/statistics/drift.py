@@ -110,12 +110,9 @@ def measure_drift(table: SampleTable) -> tuple[Drift, ...]:
     columns = {"reward": table.rewards, "score": table.scores, "length": table.lengths, **table.components}
     found = []
     for name, column in columns.items():
-        pairs = [
-            (step, value)
-            for step, value in zip(table.steps, column, strict=True)
-            if step != NO_STEP and not math.isnan(value)
-        ]
-        early, late = [v for step, v in pairs if step <= first], [v for step, v in pairs if step >= last]
+        early = [value for step, value in zip(table.steps, column, strict=True) if NO_STEP < step <= first]
+        late = [value for step, value in zip(table.steps, column, strict=True) if step >= last]
+        early, late = ([value for value in part if not math.isnan(value)] for part in (early, late))
         if min(len(early), len(late)) >= _LEAST:
             found.append(_drift(name, sorted(early), sorted(late)))
     return tuple(sorted(found, key=lambda one: one.ks, reverse=True))

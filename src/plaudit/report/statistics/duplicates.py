@@ -22,6 +22,7 @@ RUN = 3
 SKETCH = 64
 _KEYS = 4  # of two sets that overlap by four fifths, 999 of 1000 pairs share one of so many smallest hashes
 _MOST_CANDIDATES = 50
+_TOO_FEW = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,8 @@ def _sketch(words: Sequence[str]) -> frozenset[int]:
 
 def _overlap(one: frozenset[int], other: frozenset[int]) -> float:
     """The overlap of two sets, from the smallest hashes of both."""
+    if len(one & other) < _TOO_FEW * max(len(one), len(other)):
+        return 0.0  # no need to look closer
     both = one | other
     smallest = both if max(len(one), len(other)) < SKETCH else frozenset(heapq.nsmallest(SKETCH, both))
     return len(smallest & one & other) / len(smallest)

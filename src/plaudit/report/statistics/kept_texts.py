@@ -14,7 +14,7 @@ from plaudit.rollouts import Rollout, ScoredRollout
 
 __all__ = ["KeptTexts", "group_mark"]
 
-MOST_CHARACTERS, MOST_ROLLOUTS = 30_000_000, 20_000
+MOST_CHARACTERS, MOST_ROLLOUTS = 20_000_000, 10_000
 _ALL = 1 << 32
 
 

@@ -31,8 +31,8 @@ class Saturation:
 def measure_saturation(table: SampleTable) -> tuple[Saturation, ...]:
     """Saturation of the reward, then of each component; those without any value are left out."""
     columns = {"reward": table.rewards, **table.components}
-    known = {name: [value for value in column if not math.isnan(value)] for name, column in columns.items()}
-    return tuple(_saturation(name, values) for name, values in known.items() if values)
+    known = ((name, [value for value in column if not math.isnan(value)]) for name, column in columns.items())
+    return tuple(_saturation(name, values) for name, values in known if values)
 
 
 def _saturation(name: str, values: Sequence[float]) -> Saturation:

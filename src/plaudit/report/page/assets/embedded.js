@@ -3,7 +3,11 @@ import { compare, holds, matchesText } from "./query.js";
 
 const KEPT_BLOCKS = 40;
 
+// The script runs before the blocks behind it are read, so that the overview is there at once.
+const read = new Promise((resume) => { document.readyState === "loading" ? document.addEventListener("DOMContentLoaded", resume) : resume(); });
+
 async function unpack(id) {
+  await read;
   const text = atob(document.getElementById(id).textContent);
   const bytes = new Uint8Array(text.length);
   for (let place = 0; place < text.length; place++) bytes[place] = text.charCodeAt(place);
@@ -18,7 +22,9 @@ export class EmbeddedRun {
     this.opened = new Map();
   }
 
-  async load() {
+  async load() {}
+
+  async open() {
     this.table ??= unpack(`run-${this.number}`).then((packed) => {
       this.places = new Map();
       packed.blocks.forEach((rows, block) => rows.forEach((row, place) => this.places.set(row, [block, place])));
@@ -31,7 +37,7 @@ export class EmbeddedRun {
   value(row, column) { return column === "sample" ? row : this.values[column]?.[row] ?? null; }
 
   async *matching({ where, search }) {
-    await this.load();
+    await this.open();
     const needle = search.toLowerCase();
     for (let row = 0; row < this.rows; row++) {
       if (!where.every((condition) => holds(this.value(row, condition[0]), condition))) continue;
@@ -109,7 +115,7 @@ export class EmbeddedRun {
 
   // The whole sample; null where its text was left out of the page.
   async detail(row) {
-    await this.load();
+    await this.open();
     const place = this.places.get(row);
     if (!place) return null;
     const block = `run-${this.number}-${place[0]}`;
@@ -121,7 +127,7 @@ export class EmbeddedRun {
   }
 
   async choices(column) {
-    await this.load();
+    await this.open();
     const seen = new Set();
     for (const value of this.values[column] ?? []) {
       if (value !== null) seen.add(value);
@@ -131,7 +137,7 @@ export class EmbeddedRun {
   }
 
   async valuesOf(row) {
-    await this.load();
+    await this.open();
     return Object.fromEntries(this.columns.map((name) => [name, this.value(row, name)]));
   }
 }

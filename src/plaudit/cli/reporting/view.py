@@ -1,0 +1,41 @@
+"""`plaudit view`: the page of a report, served from this machine, for runs that go on and for millions of samples."""
+
+import threading
+import webbrowser
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from plaudit.cli.console import print_message, print_text
+from plaudit.errors import RolloutsError
+from plaudit.report.view.view_server import ViewServer
+
+__all__ = ["view"]
+
+
+def view(
+    folders: Annotated[
+        list[Path],
+        typer.Argument(metavar="FOLDER", help="A run folder, a folder of runs, or a scored file; or several."),
+    ],
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Where to listen; any free port else.")] = 0,
+    open_browser: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+) -> None:
+    """Show runs in a browser while they go on: curves and samples arrive by themselves; Ctrl-C ends it.
+
+    Only this machine can open the page, and only with the link that is printed. Nothing is changed in the folders.
+    """
+    try:
+        server = ViewServer(folders, port=port)
+    except OSError as error:
+        raise RolloutsError(
+            f"cannot listen on port {port}: {error.strerror}; leave --port out for a free one"
+        ) from error
+    with server:
+        names = ", ".join(run.name for run in server.runs[:5])
+        print_message(f"showing {names}{' …' if len(server.runs) > 5 else ''}; Ctrl-C ends it; the page is at")
+        print_text(f"{server.address}\n")
+        if open_browser:
+            webbrowser.open(server.address)
+        threading.Event().wait()
