@@ -85,12 +85,13 @@ class Trajectory(msgspec.Struct, frozen=True):
             _check_messages(self.prompt)
         if type(self.metadata) is not dict:
             raise _wrong_type("metadata", "a dict", self.metadata)
-        for name in ("id", "group"):
-            if not isinstance(getattr(self, name), str | int | None):
-                raise _wrong_type(name, "text or a whole number", getattr(self, name))
-        if not isinstance(self.task, str | None):
+        if self.id is not None and not isinstance(self.id, (str, int)):
+            raise _wrong_type("id", "text or a whole number", self.id)
+        if self.group is not None and not isinstance(self.group, (str, int)):
+            raise _wrong_type("group", "text or a whole number", self.group)
+        if self.task is not None and not isinstance(self.task, str):
             raise _wrong_type("task", "text", self.task)
-        if not isinstance(self.training_step, int | None):
+        if self.training_step is not None and not isinstance(self.training_step, int):
             raise _wrong_type("training_step", "a whole number", self.training_step)
         if self.columns and (clash := sorted(set(self.columns).intersection(self.FIELDS))):
             raise InvalidTrajectory(f"columns may not be called {clash}: these are fields of a trajectory")

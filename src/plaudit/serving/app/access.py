@@ -3,6 +3,7 @@
 Several tokens are valid at once, so that one can be replaced without a pause; a line `name: token` names a client.
 """
 
+import functools
 import hashlib
 import hmac
 import ipaddress
@@ -51,14 +52,15 @@ class Access:
 
     def is_foreign_page(self, headers: dict[bytes, bytes]) -> bool:
         """Whether a web page of somebody else may be asking, through a name that leads to this machine."""
-        if self._digests:
+        return not self._digests and self._is_foreign(headers.get(b"host", b""), b"origin" in headers)
+
+    @functools.lru_cache(maxsize=64)  # noqa: B019 - there is one of these for a server
+    def _is_foreign(self, header: bytes, from_page: bool) -> bool:
+        host = header.decode("latin-1").lower()
+        name = (host if host.endswith("]") else host.rpartition(":")[0] or host).strip("[]")
+        if not name or name in ("localhost", self._host):
             return False
-        host = headers.get(b"host", b"").decode("latin-1").lower()
-        name = host.rsplit(":", 1)[0] if not host.endswith("]") else host
-        name = name.strip("[]")
-        if not name or name in ("localhost", self._host) or (b"origin" not in headers and _is_address(name)):
-            return False
-        return not _is_loopback(name)
+        return not _is_loopback(name) if from_page else not _is_address(name)
 
 
 def _digest(secret: bytes) -> bytes:

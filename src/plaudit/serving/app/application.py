@@ -29,7 +29,7 @@ from plaudit.serving.workers.queueing import Job
 from plaudit.serving.workers.wire import Answer, WireJob
 from plaudit.version import __version__
 
-__all__ = ["Application"]
+__all__ = ["Application", "Route", "Ticket"]
 
 _MSGPACK_NAMES = (MSGPACK, b"application/x-msgpack", b"application/vnd.msgpack")
 _GOOD_ID = re.compile(rb"[\w.:-]{1,128}")
@@ -39,7 +39,7 @@ _OPEN = ("/health", "/ready")
 
 
 @dataclass(slots=True)
-class _Route:
+class Route:
     """Where a path leads: to a pool in some protocol, or to a page."""
 
     method: str
@@ -47,6 +47,16 @@ class _Route:
     protocol: str = ""
     page: Callable[[], Response] | None = None
     head: bytes = b""
+    packs: bool = False
+
+
+@dataclass(slots=True)
+class Ticket:
+    """A request that may go on: where it leads, who asks, and in which encoding."""
+
+    route: Route
+    client: str
+    packed: bool
 
 
 class Application:
@@ -61,14 +71,14 @@ class Application:
         self.draining = False
         self._access = Access(settings.tokens, settings.host)
         self._replays = Replays()
-        self._routes: dict[str, _Route] = {}
+        self._routes: dict[str, Route] = {}
         self._prefix, self._numbers = secrets.token_hex(4), itertools.count(1)
 
     def set_pool(self, name: str, pool: WorkerPool) -> None:
         """Serve a reward, or a new version of it, from now on."""
         self.pools[name] = pool
         self._routes = {
-            path: _Route("GET", page=page)
+            path: Route("GET", page=page)
             for path, page in (
                 ("/health", self._show_health),
                 ("/ready", self._show_readiness),
@@ -81,22 +91,23 @@ class Application:
             about = served.description
             head = f"x-plaudit-reward: {each}\r\nx-plaudit-key: {about.get('key', '')}\r\n".encode()
             for protocol in about.get("protocols", ()):
-                route = _Route("POST", each, protocol, head=head)
+                packs = protocol in PROTOCOLS and PROTOCOLS[protocol].packs
+                route = Route("POST", each, protocol, head=head, packs=packs)
                 for prefix in (f"/{each}", *([""] if place == 0 or protocol == "run_code" else [])):
                     self._routes[f"{prefix}/{protocol}"] = route
-            self._routes[f"/{each}"] = _Route("GET", page=partial(self._show_reward, each), head=head)
+            self._routes[f"/{each}"] = Route("GET", page=partial(self._show_reward, each), head=head)
 
     # What connections ask
 
-    def check(self, method: str, path: str, headers: dict[bytes, bytes], peer: str) -> Response | None:
-        """What to answer before the body is read; None where the request may go on."""
-        refusal, route = self._refusal(method, path, headers, peer), self._routes.get(path)
-        if refusal is None:
-            return None
-        self.metrics.requests[path if route else "other", refusal.status] += 1
-        return self.refused(refusal)
+    def check(self, method: str, path: str, headers: dict[bytes, bytes], peer: str) -> Ticket | Response:
+        """Whether a request may go on, before its body is read: a ticket, or what to answer instead."""
+        found = self._check(method, path, headers, peer)
+        if isinstance(found, Ticket):
+            return found
+        self.metrics.requests[path if path in self._routes else "other", found.status] += 1
+        return self.refused(found)
 
-    def _refusal(self, method: str, path: str, headers: dict[bytes, bytes], peer: str) -> Response | None:
+    def _check(self, method: str, path: str, headers: dict[bytes, bytes], peer: str) -> Ticket | Response:
         route = self._routes.get(path)
         if self._access.is_foreign_page(headers):
             return refuse(403, "this name is not how the server is called here; ask for localhost or its address")
@@ -108,13 +119,14 @@ class Application:
         if method != route.method and not (method == "HEAD" and route.method == "GET"):
             return refuse(405, f"{path} takes {route.method}", f"allow: {route.method}\r\n".encode())
         if route.page is not None:
-            return None
-        content = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
-        packs = route.protocol in PROTOCOLS and PROTOCOLS[route.protocol].packs
-        if content != JSON and not (packs and content in _MSGPACK_NAMES):
-            also = " or application/msgpack" if packs else ""
+            return Ticket(route, client or "", packed=False)
+        content = headers.get(b"content-type", b"")
+        if content != JSON:
+            content = content.partition(b";")[0].strip().lower()
+        if content != JSON and not (route.packs and content in _MSGPACK_NAMES):
+            also = " or application/msgpack" if route.packs else ""
             return refuse(415, f"send content-type: application/json{also}")
-        return self.admission.refusal_for(str(client))
+        return self.admission.refusal_for(str(client)) or Ticket(route, str(client), packed=content != JSON)
 
     def reserve(self, size: int) -> Response | None:
         """Take bytes for a body."""
@@ -132,22 +144,20 @@ class Application:
         """A refusal with the headers that every answer has."""
         return self._with_head(response, self._new_id())
 
-    def handle(self, request: Request) -> None:
-        """Answer a request that has passed `check`, now or when its samples are scored."""
-        asked = request.headers.get(b"x-request-id", b"")
-        request.id = asked if asked and _GOOD_ID.fullmatch(asked) else self._new_id()
-        route = self._routes[request.path]
+    def handle(self, request: Request, ticket: Ticket) -> None:
+        """Answer a request that `check` gave a ticket, now or when its samples are scored."""
+        asked = request.headers.get(b"x-request-id")
+        request.id = asked if asked is not None and _GOOD_ID.fullmatch(asked) else self._new_id()
+        route = ticket.route
         if route.page is not None:
             self._respond(request, route, route.page())
             return
-        client = self._access.client_of(request.headers, request.peer) or request.peer
         key = request.headers.get(b"idempotency-key")
-        place = None if key is None else (client, request.path, key[:LONGEST_KEY])
-        if place is not None and not self._is_new(place, request, route):
-            return
-        self._submit(request, route, client, place)
+        place = None if key is None else (ticket.client, request.path, key[:LONGEST_KEY])
+        if place is None or self._is_new(place, request, route):
+            self._submit(request, ticket, place)
 
-    def _is_new(self, place: tuple[str, str, bytes], request: Request, route: _Route) -> bool:
+    def _is_new(self, place: tuple[str, str, bytes], request: Request, route: Route) -> bool:
         found = self._replays.join(place, request)
         if isinstance(found, Response):
             self.metrics.replays += 1
@@ -156,39 +166,39 @@ class Application:
             self._respond(request, route, refuse(422, "this idempotency key belongs to another request"))
         return found is None
 
-    def _submit(self, request: Request, route: _Route, client: str, place: tuple[str, str, bytes] | None) -> None:
-        content = request.headers[b"content-type"].partition(b";")[0].strip().lower()
-        wire = WireJob(route.protocol, request.body, packed=content != JSON)
+    def _submit(self, request: Request, ticket: Ticket, place: tuple[str, str, bytes] | None) -> None:
+        route, client = ticket.route, ticket.client
 
         def answer(job: Job, answered: Answer) -> None:
             self.admission.end(client)
             for status, count in answered.counts.items():
                 self.metrics.samples[route.pool, status] += count
             response = Response(answered.status, answered.body, MSGPACK if answered.packed else JSON)
+            others = self._replays.finish(place, response) if place is not None else ()
             self._respond(request, route, response)
-            if place is not None:
-                for other in self._replays.finish(place, response):
-                    self.metrics.replays += 1
-                    self._respond(other, route, response)
+            for other in others:
+                self.metrics.replays += 1
+                self._respond(other, route, response)
 
+        wire = WireJob(route.protocol, request.body, ticket.packed)
         job = Job(wire, client, request.received_at, answer, self._expiry(request))
         if place is None:
-            request.on_abandon = lambda: self._abandon(job)
+            request.on_abandon = job.abandon
         self.admission.begin(client)
         self.pools[route.pool].submit(job)
 
-    def _abandon(self, job: Job) -> None:
-        job.unwanted = True
-
     def _expiry(self, request: Request) -> float:
         """Until when the client wants to wait, as it says in `x-deadline-s`."""
+        asked = request.headers.get(b"x-deadline-s")
+        if asked is None:
+            return math.inf
         try:
-            seconds = float(request.headers.get(b"x-deadline-s", b"inf"))
+            seconds = float(asked)
         except ValueError:
             return math.inf
         return request.received_at + seconds if seconds > 0 else math.inf
 
-    def _respond(self, request: Request, route: _Route, response: Response) -> None:
+    def _respond(self, request: Request, route: Route, response: Response) -> None:
         self.metrics.requests[request.path, response.status] += 1
         if route.page is None:
             self.metrics.observe(request.path, time.monotonic() - request.received_at)
@@ -197,7 +207,7 @@ class Application:
 
     def _with_head(self, response: Response, request_id: bytes, head: bytes = b"") -> Response:
         whole = b"%b%bx-request-id: %b\r\n%b" % (_VERSION, head, request_id, response.head)
-        return Response(response.status, response.body, response.content_type, whole, response.close)
+        return Response(response.status, response.body, response.content_type, whole, close=response.close)
 
     def _new_id(self) -> bytes:
         return f"{self._prefix}-{next(self._numbers):x}".encode()

@@ -7,7 +7,7 @@ it wants to send is reserved from a common budget before it is read. The grammar
 import asyncio
 import time
 from collections import deque
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
 import httptools
 
@@ -28,11 +28,11 @@ class Gate(Protocol):
     draining: bool
     connections: set["Connection"]
 
-    def handle(self, request: Request) -> None:
-        """Answer a request, now or later."""
+    def check(self, method: str, path: str, headers: dict[bytes, bytes], peer: str) -> Any:
+        """A ticket, or the Response that refuses the request before its body is read."""
 
-    def check(self, method: str, path: str, headers: dict[bytes, bytes], peer: str) -> Response | None:
-        """What to answer before the body is read, if the request is refused."""
+    def handle(self, request: Request, ticket: Any) -> None:
+        """Answer a request that got a ticket, now or later."""
 
     def reserve(self, size: int) -> Response | None:
         """Take so many bytes from the budget; a refusal where there are not as many."""
@@ -63,6 +63,8 @@ class Connection(asyncio.Protocol):
 
     def _begin(self) -> None:
         self._path = b""
+        self._method = self._plain = ""
+        self._ticket: Any = None
         self._headers: dict[bytes, bytes] = {}
         self._head_bytes = 0
         self._parts: list[bytes] = []
@@ -118,7 +120,9 @@ class Connection(asyncio.Protocol):
         self._count_head(len(url))
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        self._count_head(len(name) + len(value))
+        self._head_bytes += len(name) + len(value)
+        if self._head_bytes > self._limits.head_bytes:
+            self._count_head(0)
         self._headers[name.lower()] = value
 
     def on_headers_complete(self) -> None:
@@ -126,10 +130,11 @@ class Connection(asyncio.Protocol):
             return
         if self._current is None:
             self.deadline = time.monotonic() + self._limits.body_s
-        method = self._parser.get_method().decode("latin-1")
+        self._method, self._plain = self._parser.get_method().decode("latin-1"), self._plain_path()
         declared = self._headers.get(b"content-length", b"0")
         size = int(declared) if declared.isdigit() else 0
-        refusal = self._gate.check(method, self._plain_path(), self._headers, self._peer)
+        self._ticket = self._gate.check(self._method, self._plain, self._headers, self._peer)
+        refusal = self._ticket if isinstance(self._ticket, Response) else None
         if refusal is None and size > self._limits.body_bytes:
             refusal = self._gate.refused(self._too_large())
         if refusal is None and size:
@@ -158,8 +163,9 @@ class Connection(asyncio.Protocol):
             return
         self._keep_alive = self._parser.should_keep_alive()
         body = self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
-        method = self._parser.get_method().decode("latin-1")
-        request = Request(method, self._plain_path(), self._headers, body, self._peer, time.monotonic(), self._respond)
+        request = Request(self._method, self._plain, self._headers, body, self._peer, time.monotonic(), self._respond)
+        request.ticket = self._refusal or self._ticket
+        self._refusal = None
         request.size, self._reserved = self._reserved, 0
         if self._current is None:
             self._start(request)
@@ -213,12 +219,11 @@ class Connection(asyncio.Protocol):
             self._gate.release(size)
 
     def _start(self, request: Request) -> None:
-        self._current, refusal = request, self._refusal
-        self._refusal = None
-        if refusal is not None:
-            self._respond(refusal)
+        self._current = request
+        if isinstance(request.ticket, Response):
+            self._respond(request.ticket)
         else:
-            self._gate.handle(request)
+            self._gate.handle(request, request.ticket)
 
     def _respond(self, response: Response) -> None:
         """Write the answer to the current request, and go on with the next."""

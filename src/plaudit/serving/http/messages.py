@@ -1,8 +1,8 @@
 """A request and a response, whatever carried them."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from http import HTTPStatus
+from typing import Any
 
 from plaudit.serving.protocols.protocol import refusal_body
 
@@ -14,7 +14,19 @@ JSON, MSGPACK = b"application/json", b"application/msgpack"
 class Request:
     """What was asked; `respond` is called once, from the event loop."""
 
-    __slots__ = ("body", "headers", "id", "method", "on_abandon", "path", "peer", "received_at", "respond", "size")
+    __slots__ = (
+        "body",
+        "headers",
+        "id",
+        "method",
+        "on_abandon",
+        "path",
+        "peer",
+        "received_at",
+        "respond",
+        "size",
+        "ticket",
+    )
 
     def __init__(
         self,
@@ -30,28 +42,28 @@ class Request:
         self.peer, self.received_at, self.respond = peer, received_at, respond
         self.id = b""
         self.size = 0  # what it holds of the budget
+        self.ticket: Any = None  # or the Response that refuses it
         self.on_abandon: Callable[[], None] | None = None  # nobody waits for the answer any more
 
 
-@dataclass(frozen=True, slots=True)
 class Response:
     """What is answered; `head` holds further header lines, each with its line end."""
 
-    status: int
-    body: bytes
-    content_type: bytes = JSON
-    head: bytes = b""
-    close: bool = False
+    __slots__ = ("body", "close", "content_type", "head", "status")
+
+    def __init__(
+        self, status: int, body: bytes, content_type: bytes = JSON, head: bytes = b"", *, close: bool = False
+    ) -> None:
+        self.status, self.body, self.content_type, self.head, self.close = status, body, content_type, head, close
 
     def encode(self, *, keep_alive: bool, with_body: bool = True) -> bytes:
         """The bytes on the line."""
-        closing = b"" if keep_alive else b"connection: close\r\n"
         return b"%b%b\r\ncontent-length: %d\r\n%b%b\r\n%b" % (
             _STATUS_LINES[self.status],
             self.content_type,
             len(self.body),
             self.head,
-            closing,
+            b"" if keep_alive else b"connection: close\r\n",
             self.body if with_body else b"",
         )
 

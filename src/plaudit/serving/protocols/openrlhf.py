@@ -21,7 +21,7 @@ _ENDINGS = re.compile(
     r"(?:\s*(?:<\|(?:im_end|endoftext|eot_id|end_of_text|end|eom_id|return)\|>|</s>|<eos>|<end_of_turn>|<pad>"
     r"|<｜end▁of▁sentence｜>|\[EOS\]))+\s*\Z"
 )
-_LAST = frozenset(">] \n")
+_LAST = frozenset(">]")
 
 
 class _Request(msgspec.Struct):
@@ -62,8 +62,8 @@ class OpenRLHFProtocol:
 
 
 def _sample(query: str, prompt: str, label: Any) -> Trajectory:
-    response = query.removeprefix(prompt)
-    if response[-1:] in _LAST:
+    response = query[len(prompt) :] if query.startswith(prompt) else query
+    if response.rstrip()[-1:] in _LAST:
         response = _ENDINGS.sub("", response)
     return Trajectory(prompt, response, label)
 

@@ -203,7 +203,7 @@ class WorkerPool:
             if not jobs:
                 self._idle.append(worker)
                 return
-            worker.jobs, worker.since = jobs, time.monotonic()
+            worker.jobs, worker.since, worker.units = jobs, time.monotonic(), worker.units + 1
             for job in jobs:
                 job.started_at = worker.since
             worker.give([job.wire for job in jobs])
@@ -250,7 +250,7 @@ class WorkerPool:
 
     def _handle_end(self, worker: WorkerProcess, code: int) -> None:
         """A worker is gone: replace it, and see to its jobs."""
-        finished = worker.journal.finished()
+        finished, position = worker.journal.read(worker.units)
         worker.release()
         if self._closed or worker not in self._workers:
             return  # retired
@@ -260,7 +260,9 @@ class WorkerPool:
             self._idle.remove(worker)
         jobs, worker.jobs = worker.jobs, []
         self._note_loss(worker, code)
-        self._requeue(jobs, finished, code, overran=worker.overran)
+        for job, known in zip(jobs, finished, strict=False):
+            job.wire.known = known
+        self._requeue(jobs, position, code, overran=worker.overran)
         if not worker.ready and self._count_false_start(code):
             return
         self._fill_up()
@@ -284,32 +286,31 @@ class WorkerPool:
         logger.warning("worker lost: %s", how, extra={"how": how, "pid": worker.pid})
         self._on_loss(how)
 
-    def _requeue(self, jobs: list[Job], finished: list[bytes], code: int, *, overran: bool) -> None:
+    def _requeue(self, jobs: list[Job], position: tuple[int, int], code: int, *, overran: bool) -> None:
         """Put back what a lost worker had: what is done stays done, and the sample it was at gets what befell it."""
-        now = time.monotonic()
-        at_fault = code != OUTGROWN
+        now, (at_job, at_sample) = time.monotonic(), position
         verdict = encode_answer(after_deadline(self._settings.deadline_s) if overran else after_death(code))
+        killed = not overran and -code in NOT_ITS_FAULT
         for place in reversed(range(len(jobs))):
             job = jobs[place]
-            job.wire.known = finished[place] if place < len(finished) else b""
             if job.expires_at < now:
-                job.wire.rest = encode_answer(_OUT_OF_TIME)
-                job.expires_at = math.inf
-            elif at_fault and (place == len(finished) - 1 or not finished):
-                self._blame(job, verdict, others=len(jobs) > 1, killed=not overran and -code in NOT_ITS_FAULT)
+                job.wire.rest, job.expires_at = encode_answer(_OUT_OF_TIME), math.inf
+            elif code != OUTGROWN and (place == at_job or at_job < 0):
+                job.alone = True  # where they were scored together, one of them is at fault
+                if place == at_job or len(jobs) == 1:
+                    self._blame(job, at_sample if place == at_job else None, verdict, killed=killed)
             self.queue.put_back(job)
 
-    def _blame(self, job: Job, verdict: bytes, *, others: bool, killed: bool) -> None:
-        """What a job is told of the loss of its worker: another try, alone or sample by sample, or that was it."""
-        job.alone = True
+    def _blame(self, job: Job, sample: int | None, verdict: bytes, *, killed: bool) -> None:
+        """What a job is told of the loss of its worker: another try, sample by sample, or that was it."""
         if killed and not job.tries:
             job.tries += 1
-        elif self.description.get("one_by_one") or job.wire.singly:
-            job.wire.known += verdict
-        elif not self.description.get("merges"):
-            job.wire.rest = verdict
-        elif not others:
+        elif sample is not None and (self.description["one_by_one"] or job.wire.singly):
+            job.wire.verdicts = {**job.wire.verdicts, sample: verdict}
+        elif self.description["merges"] and not job.wire.singly:
             job.wire.singly = True
+        else:
+            job.wire.rest = verdict
 
 
 _OUT_OF_TIME = RewardOutput.unscored(Status.TIMEOUT, "no result within the time that the request allowed")

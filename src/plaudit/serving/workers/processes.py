@@ -98,7 +98,7 @@ class WorkerProcess(asyncio.Protocol):
         self.journal = JournalView()
         self.pid: int | None = None
         self.jobs: list[Any] = []
-        self.since = 0.0
+        self.since, self.units = 0.0, 0
         self.greeting: Any = None
         self.ready = self.unwanted = self.overran = False
         self._buffer = FrameBuffer()

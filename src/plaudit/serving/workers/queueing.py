@@ -29,6 +29,10 @@ class Job:
         self.tries = 0
         self.alone = self.unwanted = False
 
+    def abandon(self) -> None:
+        """Nobody waits for the answer any more."""
+        self.unwanted = True
+
     def finish(self, answer: Answer) -> None:
         """Tell the answer."""
         self._on_answer(self, answer)

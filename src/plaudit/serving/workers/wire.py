@@ -35,6 +35,7 @@ class WireJob(msgspec.Struct, array_like=True):
     body: bytes
     packed: bool = False
     known: bytes = b""
+    verdicts: dict[int, bytes] = {}  # frames: the outputs of samples that cost a worker, by their places
     rest: bytes = b""  # one frame: the output of every sample that is not known
     singly: bool = False  # score sample by sample, although the reward takes batches
 
@@ -74,44 +75,68 @@ def read_answers(body: bytes) -> list[Answer]:
     return _answers.decode(body)
 
 
-_HEADER = struct.Struct("<IId")  # bytes used, samples under way together, time of the last progress
+_HEADER = struct.Struct("<IIId4x")  # number of the unit, bytes used, samples under way together, time of progress
+_PLACE = struct.Struct("<II")  # jobs begun, samples done of the last of them
+_HEADER_SIZE = _HEADER.size + _PLACE.size
 _CAPACITY = 1 << 16
+WORTH_S = 0.0005
 _NEXT_JOB = struct.pack("<I", 0)  # an empty frame: the outputs of the next job follow
 
 
 class Journal:
-    """The worker's side: what is scored of the unit at hand, written without a system call."""
+    """The worker's side: what is scored of the unit at hand, written without a system call.
 
-    def __init__(self, descriptor: int) -> None:
+    Of a reward that may be asked again, outputs are written once they are worth half a millisecond: those that a lost
+    worker had not written are scored again, which is cheaper than writing each.
+    """
+
+    def __init__(self, descriptor: int, *, repeatable: bool) -> None:
         os.ftruncate(descriptor, _CAPACITY)
         self._memory = mmap.mmap(descriptor, _CAPACITY)
-        self._used = 0
+        self._used, self._capacity = 0, _CAPACITY
+        self._worth_s = WORTH_S if repeatable else -1.0
+        self._unwritten: list[RewardOutput | None] = []  # None: the outputs of the next job follow
+        self._unwritten_s = 0.0
+        self._unit = self._jobs = self._done = 0
 
     def begin(self) -> None:
         """A new unit; also what marks the process as alive."""
-        self._used = 0
+        self._used, self._unwritten, self._unwritten_s = 0, [], 0.0
+        self._unit, self._jobs, self._done = self._unit + 1, 0, 0
+        _PLACE.pack_into(self._memory, _HEADER.size, 0, 0)
         self.expect(1)
 
     def next_job(self) -> None:
         """What follows belongs to the next job."""
-        self._add(_NEXT_JOB)
+        self._unwritten.append(None)
+        self._jobs, self._done = self._jobs + 1, 0
+        _PLACE.pack_into(self._memory, _HEADER.size, self._jobs, 0)
+        if self._worth_s < 0:
+            self._write()
 
     def expect(self, samples: int) -> None:
         """So many samples are under way together now."""
-        _HEADER.pack_into(self._memory, 0, self._used, samples, time.monotonic())
+        _HEADER.pack_into(self._memory, 0, self._unit, self._used, samples, time.monotonic())
 
     def add(self, output: RewardOutput) -> None:
         """One more sample is done."""
-        self._add(encode_answer(output))
+        self._done += 1
+        _PLACE.pack_into(self._memory, _HEADER.size, self._jobs, self._done)
+        self._unwritten.append(output)
+        self._unwritten_s += output.latency_s or 0.0
+        if self._unwritten_s > self._worth_s:
+            self._write()
 
-    def _add(self, framed: bytes) -> None:
-        start = _HEADER.size + self._used
-        end = start + len(framed)
-        if end > len(self._memory):
-            self._memory.resize(2 * end)
+    def _write(self) -> None:
+        framed = b"".join([_NEXT_JOB if each is None else encode_answer(each) for each in self._unwritten])
+        self._unwritten, self._unwritten_s = [], 0.0
+        start, self._used = _HEADER_SIZE + self._used, self._used + len(framed)
+        end = _HEADER_SIZE + self._used
+        if end > self._capacity:
+            self._capacity = 2 * end
+            self._memory.resize(self._capacity)
         self._memory[start:end] = framed
-        self._used += len(framed)
-        _HEADER.pack_into(self._memory, 0, self._used, 1, time.monotonic())
+        _HEADER.pack_into(self._memory, 0, self._unit, self._used, 1, time.monotonic())
 
 
 class JournalView:
@@ -125,25 +150,26 @@ class JournalView:
         header = os.pread(self.descriptor, _HEADER.size, 0)
         if len(header) < _HEADER.size:
             return 1, 0.0
-        _, samples, since = _HEADER.unpack(header)
+        _, _, samples, since = _HEADER.unpack(header)
         return samples, since
 
-    def finished(self) -> list[bytes]:
-        """What is done of each job that was begun, as frames; the last of them is the one it was at."""
-        header = os.pread(self.descriptor, _HEADER.size, 0)
-        if len(header) < _HEADER.size:
-            return []
-        used = _HEADER.unpack(header)[0]
-        content, place = os.pread(self.descriptor, used, _HEADER.size), 0
+    def read(self, unit: int) -> tuple[list[bytes], tuple[int, int]]:
+        """Of a unit: the outputs that were written of each job, as frames; the job that the worker was at, and how many
+        of its samples were done. That job is -1 where the worker had not begun one."""
+        content = os.pread(self.descriptor, os.fstat(self.descriptor).st_size, 0)
+        if len(content) < _HEADER_SIZE or _HEADER.unpack_from(content)[0] != unit:
+            return [], (-1, 0)
+        jobs, done = _PLACE.unpack_from(content, _HEADER.size)
+        place, end = _HEADER_SIZE, _HEADER_SIZE + _HEADER.unpack_from(content)[1]
         parts: list[bytearray] = []
-        while place < used:
-            end = place + 4 + int.from_bytes(content[place : place + 4], "little")
-            if end == place + 4:
+        while place < end:
+            length = 4 + int.from_bytes(content[place : place + 4], "little")
+            if length == 4:
                 parts.append(bytearray())
             else:
-                parts[-1] += content[place:end]
-            place = end
-        return [bytes(part) for part in parts]
+                parts[-1] += content[place : place + length]
+            place += length
+        return [bytes(part) for part in parts], (jobs - 1, done)
 
     def close(self) -> None:
         os.close(self.descriptor)

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from plaudit.contract.boundary import score_sample, score_samples
 from plaudit.contract.function import RewardFunction, scores_one_by_one
-from plaudit.contract.output import RewardOutput
+from plaudit.contract.output import RewardOutput, Status
 from plaudit.engine import reward_key
 from plaudit.engine.backends.messages import encode_value, read_value
 from plaudit.engine.backends.worker import MEBIBYTE, MemoryAllowance, settle_memory
@@ -55,8 +55,10 @@ def serve(channel: int, journal: int) -> None:
         write_all(channel, encode_value(str(error)))
         return
     settle_memory()
-    write_all(channel, encode_value(service.describe()))
-    us, folder, kept = os.getpid(), os.open(".", os.O_RDONLY), Journal(journal)
+    about = service.describe()
+    write_all(channel, encode_value(about))
+    us, folder = os.getpid(), os.open(".", os.O_RDONLY)
+    kept = Journal(journal, repeatable=about["deterministic"])
     next_unit = frame_reader(channel)
     while (body := next_unit()) is not None:
         kept.begin()
@@ -159,25 +161,40 @@ class RewardService:
         for output in outputs:
             journal.add(output)
         left = valid[len(outputs) :]
-        if self._one_by_one:
+        if self._one_by_one and not job.verdicts:
+            score_one, reward, note = self._score_one, self._reward, journal.add
             for trajectory in left:
-                outputs.append(output := self._score_one(self._reward, trajectory))
-                journal.add(output)
-        elif job.singly:
+                outputs.append(output := score_one(reward, trajectory))
+                note(output)
+        elif self._one_by_one or job.singly:
             for trajectory in left:
-                [output] = self._score_many(self._reward, [trajectory])
-                outputs.append(output)
+                verdict = job.verdicts.get(len(outputs))
+                outputs.append(output := self._score(trajectory) if verdict is None else decode_outputs(verdict)[0])
                 journal.add(output)
         elif left:
             journal.expect(len(left))
             outputs += self._score_many(self._reward, left)
         return self._write(job, samples, outputs, time.perf_counter() - began)
 
+    def _score(self, trajectory: Trajectory) -> RewardOutput:
+        if self._one_by_one:
+            return self._score_one(self._reward, trajectory)
+        return self._score_many(self._reward, [trajectory])[0]
+
     def _write(self, job: WireJob, samples: Samples, outputs: list[RewardOutput], seconds: float) -> Answer:
         every = samples.merge(outputs)
-        counts = Counter(output.status.value for output in every)
+        counts = _count(every)
         try:
             body = PROTOCOLS[job.protocol].write(samples, every, self._about, packed=job.packed)
         except RequestRefused as refused:
             return Answer(refused.status, refusal_body(str(refused)), counts, seconds)
         return Answer(200, body, counts, seconds, job.packed)
+
+
+def _count(outputs: list[RewardOutput]) -> dict[str, int]:
+    """The samples by status."""
+    failed = [output.status.value for output in outputs if output.status is not Status.OK]
+    counts = dict(Counter(failed)) if failed else {}
+    if len(outputs) > len(failed):
+        counts[Status.OK.value] = len(outputs) - len(failed)
+    return counts
