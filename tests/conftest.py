@@ -43,6 +43,8 @@ SLOW = (
     "tests/engine/caching/test_cache.py",
     "tests/engine/caching/test_cached_scores.py",
     "tests/endpoint/",
+    "tests/serving/",
+    "tests/remote/",
     "tests/test_docs.py::test_every_example_of_the_page_runs",
     "tests/dialects/test_export_in_trl.py",
     "tests/dialects/test_foreign_files.py",

@@ -19,11 +19,13 @@ import uvloop
 
 from plaudit.engine.shipping import Shipment
 from plaudit.errors import InvalidSettings, PlauditError
+from plaudit.sandbox import Tier, diagnose
 from plaudit.serving.app.application import Application
 from plaudit.serving.http.connection import Connection
 from plaudit.serving.http.listening import open_socket, tls_context
 from plaudit.serving.settings import ServerSettings
 from plaudit.serving.workers.pool import PoolSettings, WorkerPool
+from plaudit.serving.workers.programs import SandboxSetup
 from plaudit.serving.workers.worker import RewardSetup, ServiceSetup
 from plaudit.version import __version__
 
@@ -32,6 +34,8 @@ __all__ = ["RewardServer", "ServerThread", "serve_until_signalled"]
 T = TypeVar("T")
 logger = logging.getLogger("plaudit.serving")
 SWEEP_S = 1.0
+SANDBOX_DEADLINE_S = 300.0
+WEAK = (Tier.NONE, Tier.SECCOMP)
 
 
 class RewardServer:
@@ -43,21 +47,13 @@ class RewardServer:
         self.address = ""
         self._setups = _setups(settings)
         self._listener: asyncio.Server | None = None
+        self._starting: list[WorkerPool] = []
         self._sweeper: asyncio.TimerHandle | None = None
         self._reloading: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
-        """Load everything, then listen; raises where something cannot be served."""
+        """Listen, and load everything; raises where something cannot be served."""
         tls, listening = tls_context(self.settings), open_socket(self.settings)
-        try:
-            for name, setup in self._setups.items():
-                pool = self._pool(name, setup)
-                await pool.start()
-                self.app.set_pool(name, pool)
-        except BaseException:
-            listening.close()
-            self._close_pools()
-            raise
         loop = asyncio.get_running_loop()
         self._listener = await loop.create_server(
             lambda: Connection(self.app, self.settings.http), sock=listening, ssl=tls
@@ -66,6 +62,29 @@ class RewardServer:
         shown = f"[{host}]" if ":" in host else host
         self.address = f"{'https' if tls else 'http'}://{shown}:{port}"
         self._sweep()
+        try:
+            await self._check_tier()
+            pools = {name: self._pool(name, setup) for name, setup in self._setups.items()}
+            self._starting = list(pools.values())
+            await asyncio.gather(*(pool.start() for pool in pools.values()))
+        except BaseException:
+            await self.stop()
+            raise
+        for name, pool in pools.items():
+            self.app.set_pool(name, pool)
+        self.app.loading = False
+
+    async def _check_tier(self) -> None:
+        """Refuse to serve other machines where programs would run behind weak walls."""
+        if self.settings.on_loopback or self.settings.allow_weak_sandbox:
+            return
+        found = await asyncio.get_running_loop().run_in_executor(None, diagnose)
+        if found.tier in WEAK or not found.healthy:
+            trouble = f" ({found.trouble})" if found.trouble else ""
+            raise InvalidSettings(
+                f"the sandbox tier here is {found.tier.label!r}{trouble}, and other machines could send programs; "
+                "`plaudit doctor` says what is missing, --allow-weak-sandbox serves all the same"
+            )
 
     async def reload(self) -> None:
         """Serve the rewards as they are now; one that cannot be loaded stays as it was."""
@@ -91,7 +110,7 @@ class RewardServer:
         self._close_pools()
         for connection in list(self.app.connections):
             connection.abort()
-        await asyncio.sleep(0)
+        await asyncio.sleep(0.01)  # transports close in the next turns of the loop
 
     async def _reload_one(self, name: str) -> None:
         old = self.app.pools[name]
@@ -110,7 +129,9 @@ class RewardServer:
         old.close()
 
     def _pool(self, name: str, setup: ServiceSetup) -> WorkerPool:
-        settings = PoolSettings(self.settings.workers, self.settings.deadline_s, stand_ins=self.settings.workers)
+        is_sandbox = isinstance(setup, SandboxSetup)  # which ends its programs itself
+        deadline_s = SANDBOX_DEADLINE_S if is_sandbox else self.settings.deadline_s
+        settings = PoolSettings(self.settings.workers, deadline_s, stand_ins=0 if is_sandbox else self.settings.workers)
 
         def count_loss(how: str) -> None:
             self.app.metrics.losses[name, how] += 1
@@ -131,7 +152,7 @@ class RewardServer:
         self._sweeper = asyncio.get_running_loop().call_later(SWEEP_S, self._sweep)
 
     def _close_pools(self) -> None:
-        for pool in self.app.pools.values():
+        for pool in {*self._starting, *self.app.pools.values()}:
             pool.close()
 
 
@@ -149,6 +170,10 @@ def _setups(settings: ServerSettings) -> dict[str, ServiceSetup]:
             settings.on_unscored.value,
             __version__,
         )
+    if settings.sandbox:
+        if "sandbox" in setups:
+            raise InvalidSettings("with --sandbox no reward may be called 'sandbox'; name it: other=SPEC")
+        setups["sandbox"] = SandboxSetup()
     return setups
 
 

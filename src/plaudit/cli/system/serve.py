@@ -12,6 +12,7 @@ from plaudit.cli.console import print_message, print_result
 from plaudit.cli.options import DEFAULT_DEADLINE_S, DeadlineOption, WorkersOption
 from plaudit.dialects.export import OnUnscored
 from plaudit.errors import require
+from plaudit.sandbox import diagnose
 
 __all__ = ["serve"]
 
@@ -20,8 +21,9 @@ TOKENS = "PLAUDIT_TOKENS"
 
 def serve(
     rewards: Annotated[
-        list[str], typer.Argument(metavar="REWARD…", help="Specs as for `plaudit score`; NAME=SPEC gives one a name.")
-    ],
+        list[str] | None,
+        typer.Argument(metavar="[REWARD]...", help="Specs as for `plaudit score`; NAME=SPEC gives one a name."),
+    ] = None,
     host: Annotated[str, typer.Option("--host", help="The address to listen on; off loopback tokens are needed.")] = (
         "127.0.0.1"
     ),
@@ -34,6 +36,10 @@ def serve(
     ] = None,
     tls_cert: Annotated[Path | None, typer.Option("--tls-cert", help="A certificate chain (PEM).")] = None,
     tls_key: Annotated[Path | None, typer.Option("--tls-key", help="Its private key (PEM).")] = None,
+    sandbox: Annotated[bool, typer.Option("--sandbox", help="Also run programs: SandboxFusion's /run_code.")] = False,
+    allow_weak_sandbox: Annotated[
+        bool, typer.Option("--allow-weak-sandbox", help="Serve other machines even where the sandbox is weak.")
+    ] = False,
     on_unscored: Annotated[
         OnUnscored,
         typer.Option(
@@ -45,7 +51,9 @@ def serve(
     for package in ("httptools", "uvloop", "prometheus_client"):
         require(package, extra="serve", purpose="plaudit serve")
     settings = serving.ServerSettings(
-        rewards=tuple(rewards),
+        rewards=tuple(rewards or ()),
+        sandbox=sandbox,
+        allow_weak_sandbox=allow_weak_sandbox,
         host=host,
         port=port,
         workers=workers or os.cpu_count() or 1,
@@ -56,6 +64,7 @@ def serve(
         tls_key=tls_key,
         on_unscored=on_unscored,
     )
+    print_message(f"sandbox tier: {diagnose().tier.label}")
     if not settings.on_loopback and tls_cert is None:
         print_message("note: without --tls-cert tokens and samples travel in the clear")
     loop = require("uvloop", extra="serve", purpose="plaudit serve").new_event_loop
@@ -68,5 +77,8 @@ def _announce(server: "serving.RewardServer") -> None:
     address = server.address
     for name, pool in server.app.pools.items():
         print_message(f"{name}: {pool.description['reward']}, key {pool.description['key']}")
-    print_message(f"OpenRLHF: --remote_rm_url {address}/get_reward")
+    if server.settings.rewards:
+        print_message(f"OpenRLHF: --remote_rm_url {address}/get_reward")
+    if server.settings.sandbox:
+        print_message(f"SandboxFusion: {address}/run_code")
     print_result(f"serving at {address}")

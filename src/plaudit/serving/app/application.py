@@ -68,25 +68,16 @@ class Application:
         self.metrics = Metrics()
         self.admission = Admission(settings.queue_requests, settings.queue_bytes)
         self.connections: set[Connection] = set()
-        self.draining = False
+        self.draining, self.loading = False, True
         self._access = Access(settings.tokens, settings.host)
         self._replays = Replays()
-        self._routes: dict[str, Route] = {}
+        self._routes: dict[str, Route] = self._pages()
         self._prefix, self._numbers = secrets.token_hex(4), itertools.count(1)
 
     def set_pool(self, name: str, pool: WorkerPool) -> None:
         """Serve a reward, or a new version of it, from now on."""
         self.pools[name] = pool
-        self._routes = {
-            path: Route("GET", page=page)
-            for path, page in (
-                ("/health", self._show_health),
-                ("/ready", self._show_readiness),
-                ("/metrics", self._show_metrics),
-                ("/openapi.json", self._show_api),
-                ("/", self._show_rewards),
-            )
-        }
+        self._routes = self._pages()
         for place, (each, served) in enumerate(self.pools.items()):
             about = served.description
             head = f"x-plaudit-reward: {each}\r\nx-plaudit-key: {about.get('key', '')}\r\n".encode()
@@ -96,6 +87,16 @@ class Application:
                 for prefix in (f"/{each}", *([""] if place == 0 or protocol == "run_code" else [])):
                     self._routes[f"{prefix}/{protocol}"] = route
             self._routes[f"/{each}"] = Route("GET", page=partial(self._show_reward, each), head=head)
+
+    def _pages(self) -> dict[str, Route]:
+        pages = {
+            "/health": self._show_health,
+            "/ready": self._show_readiness,
+            "/metrics": self._show_metrics,
+            "/openapi.json": self._show_api,
+            "/": self._show_rewards,
+        }
+        return {path: Route("GET", page=page) for path, page in pages.items()}
 
     # What connections ask
 
@@ -114,6 +115,8 @@ class Application:
         client = self._access.client_of(headers, peer)
         if client is None and path not in _OPEN:
             return refuse(401, "show a valid token: Authorization: Bearer …", _CHALLENGE)
+        if self.loading and path not in _OPEN:
+            return refuse(503, "the rewards are being loaded; try again in a moment", b"retry-after: 1\r\n")
         if route is None:
             return refuse(404, f"nothing here; there is {', '.join(sorted(self._routes))}")
         if method != route.method and not (method == "HEAD" and route.method == "GET"):
@@ -219,8 +222,9 @@ class Application:
 
     def _show_readiness(self) -> Response:
         waiting = {name: pool.failure for name, pool in self.pools.items() if not pool.ready}
-        if self.draining or waiting:
-            return _json({"status": "draining" if self.draining else "not ready", "rewards": waiting}, 503)
+        if self.draining or self.loading or waiting:
+            status = "draining" if self.draining else "loading" if self.loading else "not ready"
+            return _json({"status": status, "rewards": waiting}, 503)
         return _json({"status": "ready", "rewards": list(self.pools)})
 
     def _show_metrics(self) -> Response:
@@ -236,7 +240,7 @@ class Application:
 
     def _show_api(self) -> Response:
         described = {name: pool.description for name, pool in self.pools.items()}
-        return _json(describe_api(described, bool(self.settings.tokens)))
+        return _json(describe_api(described, needs_token=bool(self.settings.tokens)))
 
     def _show_rewards(self) -> Response:
         return _json({"version": __version__, "rewards": [pool.description for pool in self.pools.values()]})

@@ -31,6 +31,8 @@ class NativeProtocol:
         listed = given.get("trajectories") if type(given) is dict else None
         if type(listed) is not list:
             raise RequestRefused(422, 'expected {"trajectories": [{"prompt": …, "response": …}, …]}')
+        if type(given.get("exact", False)) is not bool:
+            raise RequestRefused(422, "exact is true or false")
         read_one = Trajectory.from_dict if given.get("exact") is True else _read_row
         samples = Samples([None] * len(listed))
         read: list[Trajectory | None] = []

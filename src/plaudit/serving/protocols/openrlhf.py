@@ -5,14 +5,13 @@ without the tokens that end a text. Where no prompts are sent, all of the query 
 of rewards that judge correctness, and the rewards of others, as OpenRLHF itself has them by default.
 """
 
-import json
 import re
 from typing import Any
 
 import msgspec
 
 from plaudit.contract.output import RewardOutput
-from plaudit.serving.protocols.protocol import About, RequestRefused, Samples, check_depth, numbers_of
+from plaudit.serving.protocols.protocol import About, RequestRefused, Samples, check_depth, encode_numbers, numbers_of
 from plaudit.trajectory import Trajectory
 
 __all__ = ["OpenRLHFProtocol"]
@@ -58,7 +57,7 @@ class OpenRLHFProtocol:
         scores = [
             reward if output.score is None else output.score for output, reward in zip(outputs, rewards, strict=True)
         ]
-        return _encode({"rewards": rewards, "scores": scores, "extra_logs": _logs(outputs)})
+        return encode_numbers({"rewards": rewards, "scores": scores, "extra_logs": _logs(outputs)})
 
 
 def _sample(query: str, prompt: str, label: Any) -> Trajectory:
@@ -86,11 +85,3 @@ def _logs(outputs: list[RewardOutput]) -> dict[str, list[float]]:
         if None not in values:
             logs[name] = values  # type: ignore[assignment]  # no None among them
     return logs
-
-
-def _encode(answer: dict[str, Any]) -> bytes:
-    """JSON; NaN, which its grammar lacks, as the clients of this protocol read it."""
-    numbers = [number for number in (*answer["rewards"], *answer["scores"]) if number is not None]
-    if all(number == number for number in numbers):
-        return msgspec.json.encode(answer)
-    return json.dumps(answer).encode()

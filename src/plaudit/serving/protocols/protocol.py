@@ -4,6 +4,7 @@ A request that makes no sense as a whole is refused with a status; a sample that
 why, so that one bad sample stops nobody else.
 """
 
+import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -18,7 +19,8 @@ from plaudit.errors import PlauditError
 from plaudit.trajectory import Trajectory
 
 __all__ = [
-    "About", "RequestRefused", "Samples", "ServingProtocol", "check_depth", "decode_plain", "invalid_sample",
+    "About", "RequestRefused", "Samples", "ServingProtocol", "check_depth", "decode_plain", "encode_numbers",
+    "invalid_sample",
     "numbers_of", "refusal_body",
 ]  # fmt: skip
 
@@ -133,6 +135,14 @@ def numbers_of(outputs: list[RewardOutput], about: About) -> list[float | None]:
     scored = [reward for reward in rewards if reward is not None]
     instead = sum(scored) / len(scored) if about.on_unscored == OnUnscored.MEAN and scored else math.nan
     return [instead if reward is None else reward for reward in rewards]
+
+
+def encode_numbers(answer: Any) -> bytes:
+    """JSON; NaN, which its grammar lacks, as the clients of these protocols write and read it."""
+    try:
+        return jsonline.encode(answer)
+    except jsonline.NotPlain:
+        return json.dumps(answer).encode()
 
 
 def invalid_sample(place: int, error: object) -> RewardOutput:

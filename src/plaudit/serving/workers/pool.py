@@ -64,6 +64,7 @@ class WorkerPool:
         self._workers: list[WorkerProcess] = []
         self._idle: list[WorkerProcess] = []
         self._aside: set[WorkerProcess] = set()
+        self._unreleased: set[WorkerProcess] = set()
         self._first: asyncio.Future[dict[str, Any]] = self._loop.create_future()
         self._drained: asyncio.Event = asyncio.Event()
         self._false_starts, self._last_loss, self._usual_s = 0, -math.inf, 0.0
@@ -133,6 +134,7 @@ class WorkerPool:
             for job in worker.jobs:
                 job.finish(stopped)
             worker.jobs = []
+        for worker in self._unreleased:
             worker.release()
         self._workers, self._idle = [], []
         if not self._first.done():
@@ -142,7 +144,9 @@ class WorkerPool:
         if self._template.lost:
             self._template.close()
             self._template = TemplateProcess(self._handle_end)
-        self._workers.append(WorkerProcess(self._template, self._setup, self._handle_ready, self._handle_answers))
+        worker = WorkerProcess(self._template, self._setup, self._handle_ready, self._handle_answers)
+        self._workers.append(worker)
+        self._unreleased.add(worker)
 
     def _handle_ready(self, worker: WorkerProcess) -> None:
         if isinstance(worker.greeting, str):
@@ -252,6 +256,7 @@ class WorkerPool:
         """A worker is gone: replace it, and see to its jobs."""
         finished, position = worker.journal.read(worker.units)
         worker.release()
+        self._unreleased.discard(worker)
         if self._closed or worker not in self._workers:
             return  # retired
         self._workers.remove(worker)

@@ -111,7 +111,11 @@ class WorkerProcess(asyncio.Protocol):
         self._connecting = asyncio.get_running_loop().create_task(self._connect(ours))
 
     async def _connect(self, channel: socket.socket) -> None:
-        await asyncio.get_running_loop().create_connection(lambda: self, sock=channel)
+        try:
+            await asyncio.get_running_loop().create_connection(lambda: self, sock=channel)
+        except BaseException:
+            channel.close()
+            raise
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = transport = cast(asyncio.Transport, transport)  # uvloop's is none by inheritance

@@ -1,0 +1,183 @@
+"""SandboxFusion's `/run_code`: one program in plaudit's sandbox, and what came of it in the words its clients know.
+
+Programs in Python run on a fork server that is kept warm; those in other languages are compiled and run by the tools
+that are installed here. A language that is not there, and files beside the program, are answered as a `SandboxError`,
+which those clients take for what it is: nothing is known about the program.
+"""
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from plaudit.errors import InvalidSettings, InvalidTrajectory, SandboxError
+from plaudit.sandbox import Ending, Outcome, RunLimits, Sandbox
+from plaudit.sandbox.languages.compiling import CompileError
+from plaudit.sandbox.languages.language import Language, find_language
+from plaudit.sandbox.languages.running import CommandPool
+from plaudit.sandbox.languages.toolchains import find_toolchain
+from plaudit.serving.protocols.protocol import refusal_body
+from plaudit.serving.workers.wire import Answer, Journal, WireJob, decode_outputs
+from plaudit.version import __version__
+
+__all__ = ["SandboxService", "SandboxSetup"]
+
+LONGEST_S = 60.0
+MEMORY_MB, MOST_MEMORY_MB = 1024, 8192
+OUTPUT_BYTES = 4 << 20
+TIMED_OUT = (Ending.CPU_LIMIT, Ending.WALL_LIMIT)
+ENDED = (Ending.RETURNED, Ending.EXITED, Ending.RAISED, Ending.MEMORY, Ending.CRASHED, Ending.OPAQUE)
+
+
+class RunRequest(msgspec.Struct):
+    """What a client asks for."""
+
+    code: str
+    language: str
+    stdin: str | None = None
+    compile_timeout: float = 10.0
+    run_timeout: float = 10.0
+    memory_limit_MB: float | None = None  # noqa: N815 - the protocol's name
+    files: dict[str, str | None] = {}
+    fetch_files: list[str] = []
+
+
+class RunResult(msgspec.Struct):
+    """How a compilation or a run ended."""
+
+    status: str
+    execution_time: float
+    return_code: int | None = None
+    stdout: str = ""
+    stderr: str = ""
+
+
+class RunAnswer(msgspec.Struct):
+    """What the client is answered."""
+
+    status: str
+    message: str = ""
+    compile_result: RunResult | None = None
+    run_result: RunResult | None = None
+    executor_pod_name: str | None = None
+    files: dict[str, str] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxSetup:
+    """A sandbox to be served."""
+
+    def open(self) -> "SandboxService":
+        return SandboxService()
+
+
+class SandboxService:
+    """Runs programs, one request at a time."""
+
+    def __init__(self) -> None:
+        self._sandbox, self._commands = Sandbox(), CommandPool()
+        self._decoder = msgspec.json.Decoder(RunRequest)
+        self._tier = self._sandbox.protections.tier
+
+    def describe(self) -> dict[str, Any]:
+        return {
+            "name": "sandbox",
+            "reward": "sandbox",
+            "key": self._tier.name.lower(),
+            "version": __version__,
+            "scope": "sample",
+            "bounds": None,
+            "deterministic": False,
+            "one_by_one": True,
+            "merges": False,
+            "protocols": ["run_code"],
+            "about": f"SandboxFusion's /run_code, behind {self._tier.label}",
+        }
+
+    def answer(self, jobs: list[WireJob], journal: Journal) -> list[Answer]:
+        answers = []
+        for job in jobs:
+            journal.next_job()
+            answers.append(self._answer_one(job))
+        return answers
+
+    def _answer_one(self, job: WireJob) -> Answer:
+        lost = job.rest or next(iter(job.verdicts.values()), b"")
+        if lost:  # its worker was, which says nothing about the program
+            return _answered(RunAnswer("SandboxError", decode_outputs(lost)[0].reason))
+        try:
+            asked = self._decoder.decode(job.body)
+            limits = _limits(asked)
+        except RecursionError:
+            return Answer(422, refusal_body("the body is nested too deeply"))
+        except (msgspec.ValidationError, InvalidSettings) as error:
+            return Answer(422, refusal_body(str(error)))
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            return Answer(400, refusal_body(f"the body is not JSON: {error}"))
+        try:
+            return _answered(self._run(asked, limits))
+        except (SandboxError, InvalidTrajectory) as error:
+            return _answered(RunAnswer("SandboxError", str(error)))
+
+    def _run(self, asked: RunRequest, limits: RunLimits) -> RunAnswer:
+        if asked.files or asked.fetch_files:
+            raise SandboxError("files and fetch_files are not supported: a program here has no files beside it")
+        language = find_language(asked.language)
+        stdin = (asked.stdin or "").encode("utf-8", "surrogatepass")
+        if language is not None:
+            return self._run_command(language, asked.code, stdin, limits)
+        began = time.monotonic()
+        with self._sandbox.open(limits) as program:
+            outcome = program.load(asked.code, stdin)
+        return _told(_run_result(outcome, time.monotonic() - began))
+
+    def _run_command(self, language: Language, code: str, stdin: bytes, limits: RunLimits) -> RunAnswer:
+        began = time.monotonic()
+        try:
+            with self._commands.load(find_toolchain(language), code, limits) as program:
+                compiled = RunResult("Finished", time.monotonic() - began, 0) if language.compile else None
+                began = time.monotonic()
+                outcome = program.run(stdin)
+        except CompileError as error:
+            failed = RunResult("Finished", time.monotonic() - began, 1, stderr=str(error))
+            return RunAnswer("Failed", compile_result=failed)
+        return _told(_run_result(outcome, time.monotonic() - began), compiled)
+
+
+def _limits(asked: RunRequest) -> RunLimits:
+    if not asked.run_timeout > 0:
+        raise InvalidSettings(f"run_timeout must be positive, got {asked.run_timeout}")
+    seconds = max(0.01, min(asked.run_timeout, LONGEST_S))
+    wanted = asked.memory_limit_MB
+    memory = MEMORY_MB if wanted is None or wanted <= 0 else int(max(16, min(wanted, MOST_MEMORY_MB)))
+    return RunLimits(cpu_s=seconds, wall_s=seconds, memory_mb=memory, output_bytes=OUTPUT_BYTES)
+
+
+def _run_result(outcome: Outcome, seconds: float) -> RunResult:
+    status = "Finished" if outcome.ending in ENDED else "TimeLimitExceeded" if outcome.ending in TIMED_OUT else "Error"
+    stderr = outcome.stderr.decode("utf-8", "replace")
+    if outcome.ending not in (Ending.RETURNED, Ending.EXITED, *TIMED_OUT) and outcome.reason not in stderr:
+        stderr += f"\n{outcome.error or outcome.reason}\n" if stderr else f"{outcome.error or outcome.reason}\n"
+    return RunResult(
+        status, seconds, _return_code(outcome), outcome.stdout.decode("utf-8", "replace"), stderr.removeprefix("\n")
+    )
+
+
+def _return_code(outcome: Outcome) -> int | None:
+    if outcome.ending in TIMED_OUT:
+        return None
+    if outcome.ending is Ending.RETURNED:
+        return 0
+    if outcome.exit_code is not None:
+        return outcome.exit_code
+    return -outcome.signal if outcome.signal is not None else 1
+
+
+def _told(run: RunResult, compiled: RunResult | None = None) -> RunAnswer:
+    passed = run.status == "Finished" and run.return_code == 0
+    return RunAnswer("Success" if passed else "Failed", compile_result=compiled, run_result=run)
+
+
+def _answered(answer: RunAnswer) -> Answer:
+    return Answer(200, msgspec.json.encode(answer), {"ok" if answer.status != "SandboxError" else "error": 1})

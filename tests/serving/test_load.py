@@ -1,0 +1,111 @@
+"""Under load: back-pressure, fair turns, kept answers, deadlines, reload and drain without a failed request."""
+
+import contextlib
+import os
+import signal
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+from plaudit.serving import ServerSettings, ServerThread
+from plaudit.serving.workers.queueing import FairQueue, Job
+from plaudit.serving.workers.wire import WireJob
+from tests.process_watch import descendants
+from tests.serving.asking import ask, samples
+from tests.serving.conftest import settings
+
+
+def test_a_full_queue_is_told_to_come_back_and_nothing_is_lost():
+    with ServerThread(settings("mark", workers=1, queue_requests=3)) as running, ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda _: ask(running.address, "/score", samples("slow")), range(8)))
+        statuses = [answer.status for answer in answers]
+        assert set(statuses) == {200, 429}
+        assert all(int(answer.headers["retry-after"]) >= 1 for answer in answers if answer.status == 429)
+        assert ask(running.address, "/score", samples("yes")).status == 200
+        assert running.server.app.admission.bytes == running.server.app.admission.requests == 0
+
+
+def test_clients_take_turns_however_much_one_sends():
+    queue = FairQueue()
+    for client, count in (("greedy", 5), ("modest", 2)):
+        for _ in range(count):
+            queue.add(Job(WireJob("score", b""), client, 0.0, lambda job, answer: None))
+    assert [job.client for job in queue.take(7, 1000)] == ["greedy", "modest", "greedy", "modest", *["greedy"] * 3]
+
+
+def test_a_request_that_is_sent_again_is_not_scored_again(server):
+    body, key = samples("yes", "no"), {"idempotency_key": "batch-7"}
+    first = ask(server.address, "/score", body, **key)
+    scored = server.server.app.metrics.samples["mark", "ok"]
+    assert ask(server.address, "/score", body, **key).body == first.body
+    assert server.server.app.metrics.samples["mark", "ok"] == scored
+    assert ask(server.address, "/score", samples("other"), **key).status == 422
+
+
+def test_requests_are_scored_together_where_the_reward_takes_batches(server):
+    with ThreadPoolExecutor(16) as pool:
+        answers = list(pool.map(lambda _: ask(server.address, "/batched/score", samples("a")).json, range(64)))
+    assert max(answer["outputs"][0]["reward"] for answer in answers) > 1
+
+
+def test_a_client_says_how_long_it_wants_to_wait(server):
+    [output] = ask(server.address, "/score", samples("hang"), x_deadline_s="0.5").json["outputs"]
+    assert output["status"] == "timeout"
+    assert output["reason"] == "no result within the time that the request allowed"
+
+
+def test_a_worker_that_is_killed_by_hand_costs_no_answer(server):
+    pids = [worker.pid for worker in server.server.app.pools["mark"]._workers]
+    with ThreadPoolExecutor(4) as pool:
+        asked = [pool.submit(ask, server.address, "/score", samples("slow", "yes")) for _ in range(4)]
+        time.sleep(0.1)
+        for pid in pids:
+            os.killpg(pid, signal.SIGKILL)
+        outputs = [each.result().json["outputs"] for each in asked]
+    assert [[each["status"] for each in pair] for pair in outputs] == [["ok", "ok"]] * 4
+
+
+def test_a_reward_is_reloaded_without_a_failed_request(tmp_path):
+    file = tmp_path / "changing.py"
+    file.write_text("def version(response): return 1.0\n")
+    seen, stop = [], threading.Event()
+
+    def keep_asking(address: str) -> None:
+        while not stop.is_set():
+            answer = ask(address, "/score", samples("a"))
+            seen.append((answer.status, answer.json["outputs"][0]["reward"], answer.headers["x-plaudit-key"]))
+
+    with ServerThread(ServerSettings(rewards=(f"{file}:version",), port=0, workers=1)) as running:
+        asking = threading.Thread(target=keep_asking, args=(running.address,))
+        asking.start()
+        file.write_text("def version(response): return 2.0\n")
+        running.run(running.server.reload())
+        file.write_text("this is no Python\n")
+        running.run(running.server.reload())  # stays as it was
+        stop.set()
+        asking.join()
+        last = ask(running.address, "/score", samples("a")).json["outputs"][0]["reward"]
+    assert last == 2.0
+    assert {(status, reward) for status, reward, _ in seen} == {(200, 1.0), (200, 2.0)}
+    assert len({(reward, key) for _, reward, key in seen}) == 2  # the key tells which
+
+
+def test_stopping_answers_what_is_under_way_and_leaves_nothing_behind():
+    before, files = descendants(), set(open_files())
+    with ServerThread(settings("mark", workers=1)) as running, ThreadPoolExecutor(1) as pool:
+        address = running.address
+        asked = pool.submit(ask, address, "/score", samples("slow", "slow"))
+        time.sleep(0.1)
+        running.run(running.server.stop())
+        assert asked.result().status == 200
+    assert descendants() <= before
+    assert set(open_files()) <= files
+
+
+def open_files() -> list[str]:
+    """The files, sockets and pipes that this process has open."""
+    found = []
+    for descriptor in os.listdir("/proc/self/fd"):
+        with contextlib.suppress(OSError):
+            found.append(os.readlink(f"/proc/self/fd/{descriptor}"))
+    return [each for each in found if not each.startswith("/proc/")]

@@ -1,0 +1,174 @@
+"""A server is safe by default: who may ask, how much, how long, and what it gives away."""
+
+import os
+import socket
+import ssl
+import subprocess
+import time
+
+import pytest
+
+from plaudit.errors import InvalidSettings
+from plaudit.serving import HttpLimits, ServerSettings, ServerThread, read_tokens
+from tests.serving.asking import ask, samples
+from tests.serving.conftest import settings
+
+OLD, NEW = "old-token-of-16-characters", "new-token-of-16-characters"
+
+
+@pytest.fixture(scope="module")
+def guarded():
+    limits = HttpLimits(body_bytes=2000, head_bytes=4000, head_s=0.5, body_s=0.5, connections=20)
+    with ServerThread(settings("mark", tokens=(f"trainer: {OLD}", NEW), http=limits, workers=1)) as running:
+        yield running
+
+
+def send(server, data: bytes, wait_s: float = 5.0) -> bytes:
+    """Send bytes as they are; what comes back until the server closes."""
+    host, port = server.address.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=wait_s) as connection:
+        connection.sendall(data)
+        answer = b""
+        while part := connection.recv(65536):
+            answer += part
+        return answer
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"authorization": f"Bearer {token}"}
+
+
+def test_off_loopback_a_token_is_required():
+    with pytest.raises(InvalidSettings, match="clients must show a token: give --token-file, or set PLAUDIT_TOKENS"):
+        ServerSettings(rewards=("math",), host="0.0.0.0")
+    assert ServerSettings(rewards=("math",)).host == "127.0.0.1"
+
+
+@pytest.mark.parametrize("headers", [{}, bearer("wrong-token-of-16-chars"), {"authorization": f"Basic {OLD}"}])
+def test_a_wrong_token_gets_nothing_but_health(guarded, headers):
+    answer = ask(guarded.address, "/score", samples("yes"), **headers)
+    assert (answer.status, answer.headers["www-authenticate"]) == (401, "Bearer")
+    assert ask(guarded.address, "/metrics", **headers).status == 401
+    assert ask(guarded.address, "/nothing", **headers).status == 401
+    assert ask(guarded.address, "/health").status == 200
+
+
+@pytest.mark.parametrize("token", [OLD, NEW])
+def test_several_tokens_are_valid_at_once(guarded, token):
+    assert ask(guarded.address, "/score", samples("yes"), **bearer(token)).status == 200
+
+
+def test_tokens_come_from_a_file_or_a_list_and_are_long_enough(tmp_path):
+    (tmp_path / "tokens").write_text(f"# the trainers\nfirst: {OLD}\n\n{NEW}\n")
+    assert read_tokens(tmp_path / "tokens") == (f"first: {OLD}", NEW)
+    assert read_tokens(None, f"{OLD},{NEW}") == (OLD, NEW)
+    with pytest.raises(InvalidSettings, match="at least 16 characters"):
+        read_tokens(None, "short")
+
+
+def test_a_web_page_cannot_reach_a_server_on_loopback(server):
+    rebound = ask(server.address, "/", host="attacker.example")
+    assert rebound.status == 403
+    plain = ask(server.address, "/score", b"{}", content_type="text/plain")
+    assert plain.status == 415  # what a page may send without asking first
+
+
+def test_a_large_body_is_refused_before_it_is_read(guarded):
+    answer = ask(guarded.address, "/score", b"x" * 3000, **bearer(OLD))
+    assert answer.status == 413
+    chunked = (
+        (
+            f"POST /score HTTP/1.1\r\nhost: a\r\nauthorization: Bearer {OLD}\r\ncontent-type: application/json\r\n"
+            "transfer-encoding: chunked\r\n\r\n"
+        ).encode()
+        + b"fa0\r\n"
+        + b"x" * 4000
+    )
+    assert b" 413 " in send(guarded, chunked)[:20]
+
+
+def test_long_headers_and_what_is_not_http_are_refused(guarded):
+    assert b" 431 " in send(guarded, b"GET / HTTP/1.1\r\na: " + b"x" * 5000 + b"\r\n\r\n")[:20]
+    assert b" 400 " in send(guarded, b"\x16\x03\x01 hello\r\n\r\n")[:20]
+
+
+def test_a_client_that_writes_slowly_is_cut_off(guarded):
+    began = time.monotonic()
+    head = f"POST /score HTTP/1.1\r\nauthorization: Bearer {OLD}\r\ncontent-type: application/json\r\n"
+    assert b" 408 " in send(guarded, head.encode() + b"content-length: 100\r\n\r\n{")[:20]
+    send(guarded, b"GET / HT")
+    assert time.monotonic() - began < 10
+
+
+def test_a_crowd_of_connections_is_bounded(guarded):
+    host, port = guarded.address.removeprefix("http://").split(":")
+    crowd = [socket.create_connection((host, int(port))) for _ in range(25)]
+    refused = [connection for connection in crowd[20:] if b" 503 " in connection.recv(100)]
+    for connection in crowd:
+        connection.close()
+    assert refused
+
+
+def test_a_failure_shows_no_traceback_and_no_path(server):
+    body = ask(server.address, "/score", samples("raise")).body
+    assert b"Traceback" not in body
+    assert os.path.dirname(__file__).encode() not in body
+
+
+def test_samples_are_never_logged(server, caplog, capfd):
+    caplog.set_level(0)
+    ask(server.address, "/score", samples("a secret response", "crash of a secret response"))
+    assert "secret" not in caplog.text + "".join(capfd.readouterr())
+
+
+def test_tls_is_spoken_with_the_files_that_are_given(tmp_path):
+    certificate, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    made = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+    subprocess.run(
+        [
+            *made,
+            "-keyout",
+            key,
+            "-out",
+            certificate,
+            "-subj",
+            "/CN=localhost",
+            "-addext",
+            "subjectAltName=DNS:localhost",
+        ],
+        check=True,
+        capture_output=True,
+    )
+    context = ssl.create_default_context(cafile=str(certificate))
+    with ServerThread(settings("mark", tls_certificate=certificate, tls_key=key, workers=1)) as running:
+        port = int(running.address.rpartition(":")[2])
+        with (
+            socket.create_connection(("127.0.0.1", port)) as plain,
+            context.wrap_socket(plain, server_hostname="localhost") as wrapped,
+        ):
+            wrapped.sendall(b"GET /health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
+            assert b" 200 " in wrapped.recv(1000)
+        assert running.address.startswith("https://")
+    with (
+        pytest.raises(InvalidSettings, match="for TLS"),
+        ServerThread(settings("mark", tls_certificate=key, tls_key=key)),
+    ):
+        pass
+
+
+def test_two_servers_on_one_port_give_a_clear_error(server):
+    port = int(server.address.rpartition(":")[2])
+    with (
+        pytest.raises(InvalidSettings, match=rf"127.0.0.1:{port} is in use: another server listens there"),
+        ServerThread(settings("mark", port=port)),
+    ):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("reward", "words"),
+    [("nothing_like_that", "no reward named"), (f"{__file__}:missing", "missing")],
+)
+def test_a_reward_that_cannot_be_loaded_is_an_error_at_the_start(reward, words):
+    with pytest.raises(InvalidSettings, match=words), ServerThread(ServerSettings(rewards=(reward,), port=0)):
+        pass
