@@ -9,7 +9,7 @@ COMPILE := $(BIN)/python -W ignore -m compileall -qq -j 0 $(VENV)/lib # on all c
 SOURCES := pyproject.toml constraints.txt
 SAME_TORCH := $(BIN)/python -c "import importlib.metadata as m; v = m.version('torch'); assert v.startswith('2.13.0'), v"
 
-.PHONY: demo test quick check docs bench clean browser
+.PHONY: demo test quick check docs bench compat clean browser
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -56,5 +56,9 @@ docs: $(VENV)/dev.stamp
 bench: $(VENV)/dev.stamp
 	$(BIN)/python benchmarks/overhead.py
 
+# one environment per system below .compat/, with the real package; the first run takes long
+compat: $(VENV)/dev.stamp
+	$(BIN)/python compat/run.py --write
+
 clean:
-	rm -rf $(VENV) site
+	rm -rf $(VENV) .compat site

@@ -41,6 +41,7 @@ COMMANDS = {
     "verify": "system.verify:verify",
     "run-code": "system.run_code:run_code",
     "doctor": "system.doctor:doctor",
+    "compat": "system.compat:compat",
     "version": "system.version:version",
 }
 """Every command and where it is found: a function, or a command line of its own."""

@@ -211,7 +211,7 @@ SYSTEM = System(
         Export(
             VerifiersExport,
             (OnUnscored.RAISE, OnUnscored.MEAN),
-            usage='[taskset.task.rewards.{name}]\nfn = "{module}:reward"',
+            usage='[taskset.task.rewards.{name}]\nfn = "{file}:reward"',
             grouping=Grouping.NEVER,
         ),
         Export(

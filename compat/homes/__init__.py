@@ -1,0 +1,1 @@
+"""How each package calls a reward: its own call path, from a shim to numbers."""
