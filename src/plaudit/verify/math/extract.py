@@ -17,6 +17,7 @@ from plaudit.verify.math.extraction.commitment import is_guessed
 from plaudit.verify.math.extraction.doubts import (
     Rejection,
     denies_itself,
+    find_condition,
     is_corrected,
     is_denied,
     is_retracted,
@@ -49,7 +50,7 @@ class Extraction(NamedTuple):
     """What a response gives as its answer, and from where; `rejected` says why it does not count.
 
     `whole` is the statement that the answer begins, `together` all answers that are marked in the same way, as a list.
-    Where a rival differs from the answer, the answer does not count.
+    Where a rival differs from the answer, the answer does not count, nor under a `condition` that was not given.
     """
 
     answer: str | None
@@ -58,6 +59,7 @@ class Extraction(NamedTuple):
     whole: str = ""
     rivals: tuple[Rival, ...] = ()
     together: str = ""
+    condition: str = ""
 
 
 def extract(response: str, policy: MathPolicy) -> Extraction:
@@ -181,14 +183,15 @@ def _weigh(marks: list[Mark], text: str) -> Extraction:
         return Extraction(answer, last.source, Rejection.NEGATED, whole)
     earlier = [mark for mark in marks[:-1] if _stands(mark, last, text)]
     together = ", ".join(tidy(mark.text) for mark in (*earlier, last)) if 0 < len(earlier) < MAX_TOGETHER else ""
+    condition = find_condition(last, text) if last.source is Source.PHRASE else ""
     is_end = not _INK.search(text, last.end)
     others = [*earlier, *_find_other_kinds(last, text, is_end=is_end)]
     if is_end:
-        return Extraction(answer, last.source, None, whole, tuple(_contradictions(others, last)), together)
+        return Extraction(answer, last.source, None, whole, tuple(_contradictions(others, last)), together, condition)
     if is_retracted(last, text):
         return Extraction(answer, last.source, Rejection.RETRACTED, whole)
     rivals = (*find_rivals(last, text), *_contradictions(others, last))
-    return Extraction(answer, last.source, None, whole, rivals, together)
+    return Extraction(answer, last.source, None, whole, rivals, together, condition)
 
 
 def _find_other_kinds(last: Mark, text: str, *, is_end: bool) -> list[Mark]:

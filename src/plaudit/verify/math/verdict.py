@@ -70,6 +70,8 @@ def verify_math(
         return MathVerdict(False, VerdictStatus.NO_ANSWER, Rejection.NONE_FOUND.value, truth)
     if found.rejected and not _is_truth_verbatim(truth, found):
         return _reject(truth, found, found.rejected)
+    if found.condition and not _is_given(found.condition, prompt):
+        return _reject(truth, found, Rejection.CONDITIONAL)
     decision = _decision(truth, found.answer, policy, prompt)
     if decision.equal:
         return _accept_unless_rivalled(truth, found, decision, policy)
@@ -89,10 +91,12 @@ def verify_math(
 
 
 def find_committed_answer(response: str, policy: MathPolicy = DEFAULT) -> Extraction:
-    """The answer that a response commits to; `rejected` also where it offers another beside it."""
+    """The answer that a response commits to; `rejected` also where it offers another beside it or sets a condition."""
     found = extract(response, policy)
     if found.answer is None or found.rejected:
         return found
+    if found.condition:
+        return found._replace(rejected=Rejection.CONDITIONAL)
     for rival in found.rivals:
         if _differs(found.answer, rival, policy):
             return found._replace(rejected=rival.why)
@@ -120,6 +124,11 @@ def _decision(truth: str, answer: str, policy: MathPolicy, prompt: str | None) -
     if answer_letter and truth_letter is None:
         return decide(truth, options[answer_letter], policy)._replace(method=Method.CHOICE)
     return decision
+
+
+def _is_given(condition: str, prompt: str | None) -> bool:
+    """Whether the prompt sets the condition of an answer, which then only repeats it."""
+    return "".join(condition.split()) in "".join((prompt or "").split())
 
 
 def _final_decision(truth: str, response: str, policy: MathPolicy) -> MathVerdict | None:

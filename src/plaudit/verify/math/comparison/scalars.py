@@ -75,13 +75,12 @@ def _with_constants_named(truth: Node, answer: Node, policy: MathPolicy) -> bool
 
 
 def _with_constants_of(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
-    """The comparison with constants named in the answer as the truth has them."""
+    """The comparison with the letters that the truth does not know read as constants, where no unknown is left over."""
     known = {found.leaf for found in nodes(truth) if found.op is Op.NAME}
-    written = {letter: name(constant) for letter, constant in _CONSTANT_LETTERS.items() if constant in known}
-    meant = (symbols(answer) - known) & written.keys()
+    meant = (symbols(answer) - known) & _CONSTANT_LETTERS.keys()
     if not meant or not symbols(answer) - meant <= known:
         return None
-    renamed = substitute(answer, {letter: written[letter] for letter in meant})
+    renamed = substitute(answer, {letter: name(_CONSTANT_LETTERS[letter]) for letter in meant})
     return same_value(truth, renamed) or _with_natural_logarithm(truth, renamed, policy)
 
 
@@ -89,15 +88,20 @@ _CONSTANT_LETTERS = {"I": "i", "j": "i", "E": "e", "Pi": "π"}
 
 
 def _with_natural_logarithm(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
-    """ "log" for "ln", where only one side says which it means."""
+    """ "log" for "ln", where only one side says which it means, or a logarithm is one of e."""
     used = [{found.leaf for found in nodes(side)} & {"ln", "log"} for side in (truth, answer)]
     if {frozenset(names) for names in used} != {frozenset({"ln"}), frozenset({"log"})}:
-        return None
+        if not any(_is_logarithm_of_e(found) for side in (truth, answer) for found in nodes(side)):
+            return None
     sides = [
         rewrite(side, lambda found: call("ln", *found.args) if found.leaf == "log" else found)
         for side in (truth, answer)
     ]
     return same_value(sides[0], sides[1])
+
+
+def _is_logarithm_of_e(node: Node) -> bool:
+    return node.leaf == "log" and node.op is Op.CALL and name("e") in nodes(node)
 
 
 def _up_to_constant(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:

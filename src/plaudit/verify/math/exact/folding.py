@@ -132,6 +132,13 @@ def _of_whole_number(function: Callable[[int], int]) -> Callable[[Sequence[Fract
     return apply
 
 
+def _multifactorial(values: Sequence[Fraction | int]) -> Fraction | int | None:
+    count, step = values
+    if count.denominator != 1 or not 0 <= count <= MAX_FACTORIAL:
+        return None
+    return math.prod(range(int(count), 0, -int(step)))
+
+
 def _binomial(values: Sequence[Fraction | int]) -> Fraction | int | None:
     if len(values) != 2 or any(value.denominator != 1 or not 0 <= value <= 10**9 for value in values):
         return None
@@ -166,7 +173,7 @@ def _of_one(
 
 _FUNCTIONS: dict[str, Callable[[Sequence[Fraction | int]], Fraction | int | None]] = {
     "factorial": _of_whole_number(math.factorial),
-    "double factorial": _of_whole_number(lambda count: math.prod(range(count, 0, -2))),
+    "multifactorial": _multifactorial,
     "binomial": _binomial,
     "mod": _modulo,
     "floor": _of_one(math.floor),

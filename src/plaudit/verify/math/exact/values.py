@@ -33,7 +33,7 @@ _MARKED = {Op.UNIT, Op.PERCENT, Op.DEGREE, Op.PLUS_MINUS, Op.WORD, Op.BASED, Op.
 _VALUELESS = {Op.SERIES, Op.INDEX, Op.WORD, Op.INFINITY}  # what has no value though no unknown is left
 _BENT = {"abs", "max", "min"}
 _MEASURING = set("xyzt")  # letters that usually measure something
-_WHOLE = {"factorial", "double factorial", "binomial", "floor", "ceil", "mod", "gcd", "lcm"}
+_WHOLE = {"factorial", "multifactorial", "binomial", "floor", "ceil", "mod", "gcd", "lcm"}
 
 
 def same_value(left: Node, right: Node) -> bool | None:

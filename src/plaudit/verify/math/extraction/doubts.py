@@ -18,6 +18,7 @@ __all__ = [
     "Rejection",
     "denial_of_number",
     "denies_itself",
+    "find_condition",
     "find_second_thought",
     "is_corrected",
     "is_denied",
@@ -33,6 +34,7 @@ class Rejection(StrEnum):
     """Why a stated answer is no answer."""
 
     NONE_FOUND = "no answer found"
+    CONDITIONAL = "the response gives its answer under a condition"
     CONTRADICTED = "the response gives different final answers"
     GUESSED = "the response does not stand behind its answer"
     HEDGED = "the response leaves a choice of answers"
@@ -175,6 +177,12 @@ _CLAUSE_START = compile_late(
     r"[.!?](?=\s|$)|[。！？\n]|(?<!nothing)(?<!anything)(?<!everything)(?<!\ball)(?<!number)(?<!value),?\s+but\b",
     re.IGNORECASE,
 )
+_CONDITION_CUES = ("if ", "If ", "rovided")
+_CONDITION = compile_late(
+    r"\b(?:if|provided)\b[^.!?\n]{0,40}?(?<![a-zA-Z\\])"
+    r"([a-zA-Z]\s?(?:=|<|>|≤|≥|≠|\\(?:le|ge|ne)q?\b)\s?[^\s,;$]+)",
+    re.IGNORECASE,
+)
 _DIGIT = compile_late(r"\d")
 _BACK_WINDOW = 400
 
@@ -182,6 +190,15 @@ _BACK_WINDOW = 400
 def is_denied(mark: Mark, text: str) -> bool:
     """Whether the text says that what is marked is not the answer."""
     return mark.denied or denies_itself(mark.text) or _is_denied_at(text, mark.start, mark.end)
+
+
+def find_condition(mark: Mark, text: str) -> str:
+    """The condition that the clause of an answer sets, "x = 2" of "if x = 2, the answer is 14"; empty for none."""
+    before = text[max(0, mark.start - BEFORE) : mark.start]
+    if not any(cue in before for cue in _CONDITION_CUES):
+        return ""
+    found = _CONDITION.search(_CLAUSE_START.split(before)[-1])
+    return found[1] if found else ""
 
 
 def denies_itself(answer: str) -> bool:

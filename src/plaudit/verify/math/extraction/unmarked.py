@@ -43,6 +43,14 @@ _REFERENCE = compile_late(
     r"|certainty)s?\W{0,3}(?:number |level |no\.? |is )?$",
     re.IGNORECASE,
 )
+# "14 is even" says something of a number, and answers nothing.
+_PROPERTY = compile_late(
+    r"\W*\s(?:is|are)\s+(?:(?:an?|also|not|itself|always|clearly|indeed|perfect|whole|natural)\s+)*"
+    r"(?:even|odd|prime|composite|positive|negative|divisible|squares?|cubes?|multiples?|factors?|divisors?|integers?"
+    r"|rational|irrational|real|greater|less|larger|smaller|bigger|numbers?)\b(?!\s+of\s+(?:the|all|ways|such|those))",
+    re.IGNORECASE,
+)
+_CLAUSE_END = compile_late(r"[,;]\s")
 _FENCED = compile_late(r"```\w*\s*\n([^`]*)```")
 _OUTPUT = compile_late(r"```output\s+([^\n`]{1,100})\s+```")
 _BOLD = compile_late(r"(?<![\w)}\]])\*\*(?P<bold>[^*\n]{1,60})\*\*(?!\s*:)|\\textbf\s?\{(?P<latex>[^{}\n]{1,60})\}")
@@ -159,11 +167,13 @@ def _find_closing(text: str, policy: MathPolicy) -> Mark | None:
 
 def _find_ending(sentence: str, policy: MathPolicy) -> Mark | None:
     formula = _find_last_formula(sentence)
+    if formula and _PROPERTY.match(sentence, formula.end):
+        return None
     if formula and (not _has_number(sentence[formula.end :]) or _ROUGHLY.match(sentence, formula.end)):
         return formula
     if not policy.last_number:
         return None
-    numbers = [number for number in find_numbers(sentence) if not _is_reference(sentence, number)]
+    numbers = _drop_mentioned(sentence, find_numbers(sentence))
     if not numbers:
         return None
     if equated := find_equated_numbers(sentence):
@@ -176,9 +186,16 @@ def _find_ending(sentence: str, policy: MathPolicy) -> Mark | None:
     return Mark(number.text, Source.NUMBER, number.start, number.end)
 
 
-def _is_reference(sentence: str, number: Number) -> bool:
-    """Whether a number only says which problem or step is meant, or how sure the author is."""
-    return _REFERENCE.search(sentence, max(0, number.start - 40), number.start) is not None
+def _drop_mentioned(sentence: str, numbers: list[Number]) -> list[Number]:
+    """The numbers without those that say which step is meant, or how sure the author is, or of what: "14 is even"."""
+    kept, place = [], 0
+    for number in numbers:
+        if found := _PROPERTY.match(sentence, number.end):
+            clause = _CLAUSE_END.search(sentence, found.end())
+            place = clause.start() if clause else len(sentence)
+        elif number.start >= place and not _REFERENCE.search(sentence, max(0, number.start - 40), number.start):
+            kept.append(number)
+    return kept
 
 
 def _find_expression(sentence: str) -> Mark | None:

@@ -8,7 +8,7 @@ from plaudit.verify.math.parsing.budget import Unreadable
 from plaudit.verify.math.parsing.constructors import CONSTRUCTORS
 from plaudit.verify.math.parsing.cursor import Cursor
 from plaudit.verify.math.parsing.tokens import Kind
-from plaudit.verify.math.parsing.tree import Node, Op, call, name, nodes, number
+from plaudit.verify.math.parsing.tree import Node, Op, call, name, nodes, number, symbols
 
 __all__ = ["parse_command", "parse_function"]
 
@@ -197,7 +197,7 @@ def _series(kind: str) -> Callable[[Cursor], Node]:
 
 
 def _integral(cursor: Cursor) -> Node:
-    """An integral over what stands up to its `dx`, sums included."""
+    """An integral over what stands up to its `dx`, sums included; without one, over its only unknown."""
     low, high = _scripts(cursor)
     body = cursor.inside(cursor.grammar.total)
     bounds = tuple(bound for bound in (low, high) if bound is not None)
@@ -207,7 +207,8 @@ def _integral(cursor: Cursor) -> Node:
     product = product.args[0] if below is not None else product
     factors = product.args if product.op is Op.MULTIPLY else ()
     if len(factors) < 2 or factors[-2] != name("d") or factors[-1].op is not Op.NAME:
-        return call("integral", *bounds, body)
+        unknowns = symbols(body)
+        return call("integral", *bounds, body, *map(name, unknowns if len(unknowns) == 1 else ()))
     rest = Node(Op.MULTIPLY, factors[:-2]) if len(factors) > 2 else number(1)
     rest = Node(Op.DIVIDE, (rest, below)) if below is not None else rest
     rest = Node(Op.NEGATE, (rest,)) if last.op is Op.NEGATE else rest
@@ -297,6 +298,7 @@ _COMMANDS: dict[str, Callable[[Cursor], Node]] = {
     "infty": _constant(Op.INFINITY),
     "emptyset": _constant(Op.EMPTY),
     "mathbb": _blackboard,
+    "ket": lambda cursor: name(f"ket {_braced_letters(cursor)}"),
     "angle": _shape("angle"),
     "triangle": _shape("triangle"),
     "partial": lambda _: name("∂"),

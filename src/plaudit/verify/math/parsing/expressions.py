@@ -232,7 +232,11 @@ def _parse_whole_number(cursor: Cursor) -> Node | None:
 
 
 def _factorial(cursor: Cursor, base: Node) -> Node:
-    return call("double factorial" if cursor.accept("!") else "factorial", base)
+    """`x!`, and with every further sign the product of each second, third, … number: `7!!!` is 7·4·1."""
+    step = 1
+    while cursor.accept("!"):
+        step += 1
+    return call("factorial", base) if step == 1 else call("multifactorial", base, number(step))
 
 
 def _percent(_: Cursor, base: Node) -> Node:

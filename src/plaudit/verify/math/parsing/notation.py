@@ -61,6 +61,7 @@ _NOTHINGS = frozenset({
     *(f"{size}{side}" for size in ("big", "Big", "bigg", "Bigg") for side in ("", "l", "r", "m")),
 })  # fmt: skip
 _MARKS = frozenset("()[]")
+_ANGLES = frozenset({"langle", "rangle"})
 _SPACE = compile_late(
     r"(?:(?<!\\)\\[,;:> \n]|\\q?quad|\\(?:enspace|(?:thin|med|thick)space|hfill|par|noindent)(?![a-zA-Z])"
     r"|[~\s\u200b\ufeff\u2060])+"
@@ -82,6 +83,11 @@ _NEW_NAMES = {
     r"\neg": "lnot", r"\mathrm": "rm operatorname operatorname*",
 }  # fmt: skip
 _NEW_NAME = {old: new for new, names in _NEW_NAMES.items() for old in names.split()}
+_STATE = r"([^|$&\\{},=<>]{1,12}|\\[a-zA-Z]+)"
+_BAR = r"\s?(?:\||\\[lr]?vert(?![a-zA-Z])|\\mid(?![a-zA-Z]))\s?"
+_BRACKET = rf"(?:\\langle\s?{_STATE}{_BAR}(?:{_STATE}\s?\\rangle)?|{_BAR}{_STATE}\s?\\rangle)"
+_BRA_OR_KET = compile_late(_BRACKET)
+_BRAS_AND_KETS = compile_late(rf"{_BRACKET}(?:\s?(?:\\otimes)?\s?{_BRACKET})*")
 _RENAMED = compile_late(rf"\\({'|'.join(map(re.escape, sorted(_NEW_NAME, reverse=True)))})(?![a-zA-Z])")
 _DEGREES = compile_late(
     r"\^\s?\{\s?\^?\s?\\circ\s?\}|\^\s?\^?\s?\\circ?(?![a-zA-Z])"
@@ -218,9 +224,18 @@ def _without_dressing(text: str) -> str:
         text = _NOTHING.sub("", text)
     if "$" in text or not _MARKS.isdisjoint(commands):
         text = _MATH_MARKS.sub(" ", text)
+    if not _ANGLES.isdisjoint(commands):
+        text = _BRAS_AND_KETS.sub(_name_state, text)
     if not _NEW_NAME.keys().isdisjoint(commands):
         text = _RENAMED.sub(_rename, text)
     return _DEGREES.sub("°", text) if "^" in text and ("cir" in text or "o" in text) else text
+
+
+def _name_state(found: re.Match[str]) -> str:
+    r"""Bras and kets in a row as one name, as they do not commute: `|0\rangle\langle 1|` is `\ket{01!}`."""
+    pieces = _BRA_OR_KET.finditer(found[0])
+    states = "".join((f"{bra}!" if bra else "") + (met or ket or "") for bra, met, ket in (p.groups() for p in pieces))
+    return rf"\ket{{{states.replace(' ', '')}}} "
 
 
 def _mark_repeating(found: re.Match[str]) -> str:
