@@ -90,9 +90,9 @@ _CONSTANT_LETTERS = {"I": "i", "j": "i", "E": "e", "Pi": "π"}
 def _with_natural_logarithm(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
     """ "log" for "ln", where only one side says which it means, or a logarithm is one of e."""
     used = [{found.leaf for found in nodes(side)} & {"ln", "log"} for side in (truth, answer)]
-    if {frozenset(names) for names in used} != {frozenset({"ln"}), frozenset({"log"})}:
-        if not any(_is_logarithm_of_e(found) for side in (truth, answer) for found in nodes(side)):
-            return None
+    is_open = {frozenset(names) for names in used} == {frozenset({"ln"}), frozenset({"log"})}
+    if not is_open and not any(_is_logarithm_of_e(found) for side in (truth, answer) for found in nodes(side)):
+        return None
     sides = [
         rewrite(side, lambda found: call("ln", *found.args) if found.leaf == "log" else found)
         for side in (truth, answer)
