@@ -120,6 +120,13 @@ def test_a_column_that_a_verifiers_function_asks_for_is_named_where_it_is_missin
     assert "asks for 'leval', which the sample does not have; did you mean 'level'?" in output.reason
 
 
+def test_a_parser_that_only_the_rubric_knows_is_not_guessed(loaded):
+    result = loaded("def right(parser, completion, answer): return float(parser.parse_answer(completion) == answer)")
+    (output,) = score_samples(result.reward, [RIGHT])
+    assert output.status is Status.ERROR
+    assert "asks for 'parser', which the sample does not have; its rubric knows it" in output.reason
+
+
 def test_an_environment_class_of_skyrl_is_made_for_each_sample(loaded):
     result = loaded("""
         import skyrl_gym

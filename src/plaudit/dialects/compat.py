@@ -65,7 +65,7 @@ def compat_page() -> str:
         policies = dict.fromkeys(each.policies[0].value for each in system.exports)
         groups = dict.fromkeys(each.grouping.value for each in system.exports)
         answered = [f"`{module}`" for root in system.stand_ins for module in StandIns(system.stand_ins).answers(root)]
-        cells = (", ".join(each) or "–" for each in (forms, policies, groups, answered))
+        cells = [", ".join(each) or "–" for each in (forms, policies, groups, answered)]
         lines.append(f"| `{system.name}` | {system.title} | {system.shape} | {' | '.join(cells)} |")
     lines += [
         "",
@@ -84,6 +84,6 @@ def compat_page() -> str:
         "|---|---|---|---|---|---|---|---|",
     ]
     for row in compat_rows():
-        cells = (row.version, row.date, row.ran, row.imported, row.exported, row.groups, row.unscored)
+        cells = [row.version, row.date, row.ran, row.imported, row.exported, row.groups, row.unscored]
         lines.append(f"| {row.system} | {' | '.join(each or '–' for each in cells)} |")
     return "\n".join([*lines, ""])

@@ -15,7 +15,6 @@ from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput
 from plaudit.dialects.dialect import Dialect, ForeignReward, System, parameters
 from plaudit.dialects.export import Export, Grouping, OnUnscored, trajectory_of
-from plaudit.dialects.packages.verifiers_parsers import Parser
 from plaudit.dialects.sample_export import AsyncSampleExport
 from plaudit.dialects.standins import Later
 from plaudit.errors import InvalidTrajectory, did_you_mean
@@ -24,6 +23,7 @@ from plaudit.trajectory import Trajectory, message_text
 __all__ = ["SYSTEM", "VerifiersExport", "VerifiersLegacyExport", "VerifiersReward", "VerifiersTraceReward"]
 
 _WRONG_FORM = (TypeError, AttributeError, KeyError, IndexError)
+_OF_RUBRIC = "; its rubric knows it: name that, or an environment, or put a `parser` into the file"
 _OWN = {"completion", "state", "parser"}
 
 
@@ -58,7 +58,7 @@ class VerifiersReward(ForeignReward):
                 and parameter.default is parameter.empty
                 and parameter.kind is not parameter.VAR_KEYWORD
             ):
-                hint = did_you_mean(name, known)
+                hint = _OF_RUBRIC if name == "parser" else did_you_mean(name, known)
                 raise InvalidTrajectory(
                     f"the reward asks for {name!r}, which the sample does not have{hint} (it has {', '.join(known)})"
                 )
@@ -78,11 +78,9 @@ class VerifiersReward(ForeignReward):
             "task": trajectory.task or "default",
         }
         state = {**own, **sample, "responses": [], "turn": 1, "trajectory": [], "metrics": {}, "reward": None}
-        return {"parser": self._parser(), **own, **sample, "state": state, **self.objects}
-
-    def _parser(self) -> Any:
-        """The parser of the function's file, or else the plain one."""
-        return getattr(self.foreign, "__globals__", {}).get("parser") or Parser()
+        parser = getattr(self.foreign, "__globals__", {}).get("parser")  # of its file; another one would be a guess
+        objects = {**({} if parser is None else {"parser": parser}), **self.objects}
+        return {**own, **sample, "state": state, **objects}
 
 
 class VerifiersTraceReward(ForeignReward):

@@ -14,7 +14,7 @@ from typing import Any
 from plaudit.columns import FOREIGN_NAMES
 from plaudit.contract.output import RewardOutput, Status, as_number
 from plaudit.dialects.dialect import Dialect, ForeignBatchReward, System, file_of, parameters, required_names
-from plaudit.dialects.export import Export, ExportedReward, OnUnscored, trajectory_of
+from plaudit.dialects.export import Export, ExportedReward, Grouping, OnUnscored, trajectory_of
 from plaudit.dialects.standins import Later
 from plaudit.errors import InvalidOutput, did_you_mean, require
 from plaudit.trajectory import Trajectory
@@ -160,9 +160,6 @@ class OpenRLHFExport(ExportedReward):
         trajectories = [
             trajectory_of(prompt, query.removeprefix(prompt), {"ground_truth": label}) for query, prompt, label in rows
         ]
-        self.check_groups(
-            trajectories, "OpenRLHF from 0.9.1 gives one sample a call; a reward of groups cannot run in it"
-        )
         outputs = self.score(trajectories)
         rewards = self.numbers(trajectories, outputs)
         details = [self.details(output) for output in outputs]
@@ -189,6 +186,7 @@ SYSTEM = System(
             OpenRLHFExport,
             (OnUnscored.MEAN, OnUnscored.RAISE),
             usage="python -m openrlhf.cli.train_ppo_ray … --reward.remote_url {file} --data.label_key answer",
+            grouping=Grouping.NEVER,  # from 0.9.1 on, a call has one sample
             entry="reward_func",
         ),
     ),
