@@ -90,7 +90,10 @@ def _browse(page: Path) -> dict[str, list[float]]:
         for _ in range(5):
             tab = browser.new_page()
             steps = {
-                "interactive": lambda tab=tab: (tab.goto(page.as_uri()), tab.wait_for_selector(".card")),
+                "interactive": lambda tab=tab: (
+                    tab.goto(page.as_uri(), wait_until="commit"),
+                    tab.wait_for_selector(".card"),
+                ),
                 "samples listed": lambda tab=tab: (tab.click("text=Samples"), tab.wait_for_selector("tr[data-sample]")),
                 "filter answered": lambda tab=tab: (
                     tab.evaluate("location.hash = '#samples?where=status!%3Dok&sort=-length'"),

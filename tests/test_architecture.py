@@ -22,7 +22,7 @@ PROJECT = Path(__file__).parent.parent
 COMMAND_MODULES = {f"plaudit.cli.{place.partition(':')[0]}" for place in COMMANDS.values()}
 
 LAYERS: list[set[str]] = [
-    {"errors", "examples", "frames", "version"},
+    {"errors", "examples", "frames", "markup", "version"},
     {"jsonline", "columns", "schedules", "normalize"},
     {"trajectory"},
     {"contract"},

@@ -70,7 +70,8 @@ PUBLIC: dict[str, set[str]] = {
     },
     "plaudit.rollouts": {
         "BadLine", "Completed", "Mode", "Rollout", "RolloutsReader", "RolloutsWriter", "RunRecord",
-        "ScoredRollout", "check_resumable", "read_completed", "read_rollouts", "record_path", "rest_of",
+        "ScoredRollout", "check_resumable", "read_completed", "read_rollouts", "record_path", "rest_of", "to_arrow",
+        "to_pandas",
     },
     "plaudit.sandbox": {
         "AssertSuite", "Call", "CallSuite", "Conclusion", "Diagnosis", "DoctestSuite", "Ending", "FLAVOURS",

@@ -15,6 +15,7 @@ from msgspec.structs import force_setattr
 
 from plaudit.errors import InvalidOutput
 from plaudit.jsonline import as_plain
+from plaudit.markup import html_table
 
 __all__ = ["RewardOutput", "Status", "TokenUnit", "as_number"]
 
@@ -85,6 +86,15 @@ class RewardOutput(msgspec.Struct, frozen=True, omit_defaults=True):
             flat[name] = component
             flat.update({f"{name}/{inner}": output for inner, output in component.flat_components().items()})
         return flat
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks: the total, and every component."""
+        parts = {"total": self, **self.flat_components()}
+        rows = [
+            [name, part.reward if part.ok else part.status.value, part.score, part.reason]
+            for name, part in parts.items()
+        ]
+        return html_table(["part", "reward", "score", "why"], rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for a rollouts file; metadata that JSON cannot hold is written as text."""

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from plaudit.contract.output import RewardOutput, Status
+from plaudit.markup import html_table
 from plaudit.report.distribution import Distribution, quantile
 from plaudit.report.failures import Failure, FailureCounts
 from plaudit.report.groups import GroupSummary, GroupSums
@@ -59,6 +60,16 @@ class Summary:
     def ok(self) -> int:
         """How many samples were scored."""
         return self.statuses.get(Status.OK.value, 0)
+
+    def _repr_html_(self) -> str:
+        """Tables for notebooks: the spread of every value, and why samples were not scored."""
+        known = {"reward": self.reward, "score": self.score, **self.components}
+        names = ("count", "mean", "std", "min", "p25", "p50", "p75", "max")
+        spreads = [[name, *(getattr(one, each) for each in names)] for name, one in known.items() if one is not None]
+        statuses = ", ".join(f"{count:,} {status}" for status, count in self.statuses.items())
+        table = html_table(["", *names], spreads, title=f"{self.count:,} samples: {statuses}")
+        failures = [[one.count, one.status, one.reason, one.example] for one in self.failures[:TOP]]
+        return table + (html_table(["n", "status", "why not scored", "first"], failures) if failures else "")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""

@@ -9,5 +9,7 @@ from .rollout import Rollout as Rollout
 from .rollout import ScoredRollout as ScoredRollout
 from .run_record import RunRecord as RunRecord
 from .run_record import record_path as record_path
+from .tables import to_arrow as to_arrow
+from .tables import to_pandas as to_pandas
 from .writing import Mode as Mode
 from .writing import RolloutsWriter as RolloutsWriter

@@ -8,15 +8,16 @@ import base64
 import datetime
 import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from plaudit import jsonline
 from plaudit.errors import RolloutsError, require
 
-__all__ = ["ParquetSource", "write_parquet"]
+__all__ = ["ParquetSource", "arrow_table", "write_parquet"]
 
 NOTE = b"plaudit.json_columns"
 ROWS_READ = 256
@@ -61,16 +62,29 @@ def write_parquet(rows: Callable[[], Iterator[dict[str, Any]]], path: str) -> No
     arrow = require("pyarrow", extra="parquet", purpose="writing Parquet")
     parquet = require("pyarrow.parquet", extra="parquet", purpose="writing Parquet")
     kinds = _kinds(rows())
-    types = {"text": arrow.string(), "flag": arrow.bool_(), "whole": arrow.int64(), "number": arrow.float64()}
-    fields = [(name, types.get(kind, arrow.string())) for name, kind in kinds.items()]
-    json_columns = [name for name, kind in kinds.items() if kind == "json"]
-    schema = arrow.schema(fields, metadata={NOTE: jsonline.encode(json_columns)})
+    schema = _schema(arrow, kinds)
     with open(path, "wb") as file:
         with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
             for part in _parts(rows(), kinds):
                 writer.write_table(arrow.Table.from_pylist(part, schema=schema))
         file.flush()
         os.fsync(file.fileno())
+
+
+def arrow_table(rows: Sequence[dict[str, Any]]) -> Any:
+    """The rows as a `pyarrow.Table`, with the columns that a Parquet file of them has."""
+    arrow = require("pyarrow", extra="parquet", purpose="a table of rollouts in Arrow")
+    kinds = _kinds(iter(rows))
+    schema = _schema(arrow, kinds)
+    parts = [arrow.Table.from_pylist(part, schema=schema) for part in _parts(iter(rows), kinds)]
+    return arrow.concat_tables(parts) if parts else schema.empty_table()
+
+
+def _schema(arrow: ModuleType, kinds: dict[str, str]) -> Any:
+    types = {"text": arrow.string(), "flag": arrow.bool_(), "whole": arrow.int64(), "number": arrow.float64()}
+    fields = [(name, types.get(kind, arrow.string())) for name, kind in kinds.items()]
+    json_columns = [name for name, kind in kinds.items() if kind == "json"]
+    return arrow.schema(fields, metadata={NOTE: jsonline.encode(json_columns)})
 
 
 def _json_columns(notes: dict[bytes, bytes]) -> frozenset[str] | None:

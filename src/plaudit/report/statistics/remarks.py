@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from plaudit.contract.output import Status
+from plaudit.markup import html_table
 from plaudit.report.statistics.advice import ADVICE
 from plaudit.report.statistics.figures import Figures
 from plaudit.report.terminal.formatting import format_duration
@@ -36,6 +37,10 @@ class Remark:
     level: Level
     text: str
     advice: str
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks."""
+        return html_table(["", self.topic], [[self.level.value, self.text], ["what to do", self.advice]])
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""

@@ -7,6 +7,8 @@ import enum
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from plaudit.markup import html_table
+
 __all__ = ["Finding", "Rule", "Severity", "shorten"]
 
 MAX_RESPONSE = 60
@@ -106,6 +108,11 @@ class Finding:
         """A finding with the rule's usual severity and remedy where none is given."""
         usual = _MEANINGS[rule]
         return cls(rule, severity or usual.severity, message, shorten(response), remedy or usual.remedy)
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks."""
+        facts = {"finding": self.message, "response": self.sample, "what to do": self.remedy}
+        return html_table([self.severity.value, self.rule.value], facts.items())
 
     def __str__(self) -> str:
         return f"{self.severity} ({self.rule}): {self.message}; response {self.sample}. Remedy: {self.remedy}"
