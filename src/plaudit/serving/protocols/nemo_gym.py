@@ -69,13 +69,11 @@ def _messages(given: list[Any]) -> list[dict[str, Any]]:
 def _response_text(response: Any) -> str:
     """What the assistant said, at the end of its turns."""
     output = response.get("output") if type(response) is dict else None
-    if type(output) is not list:
+    if type(output) is not list or not all(type(item) is dict for item in output):
         raise InvalidTrajectory("response.output must be a list of items, as the Responses API has them")
     said = [
         message_text(item)
         for item in output
-        if type(item) is dict
-        and item.get("type", "message") == "message"
-        and item.get("role", "assistant") == "assistant"
+        if item.get("type", "message") == "message" and item.get("role", "assistant") == "assistant"
     ]
     return "".join(said)

@@ -233,8 +233,7 @@ class WorkerPool:
         self._timer = self._loop.call_later(self._settings.look_s, self._look_after)
 
     def _look_at(self, worker: WorkerProcess, now: float) -> None:
-        samples, since = worker.journal.progress()
-        since = max(since, worker.since)
+        samples, since = worker.journal.progress(worker.units)
         deadline = self._settings.deadline_s
         expired = min((job.expires_at for job in worker.jobs), default=math.inf) < now
         if expired or (deadline is not None and now - since > deadline * samples):

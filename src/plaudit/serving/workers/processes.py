@@ -16,6 +16,7 @@ from plaudit.serving.workers.wire import Answer, JournalView, WireJob, encode_un
 
 __all__ = ["TemplateProcess", "WorkerProcess"]
 
+CLOSE_S = 5.0
 MODULE = "plaudit.serving.workers.template"
 
 
@@ -52,8 +53,11 @@ class TemplateProcess:
         if not self._control._closed:  # type: ignore[attr-defined]
             self._loop.remove_reader(self._control)
             self._control.close()
-        self._process.kill()
-        self._process.wait()
+        try:
+            self._process.wait(CLOSE_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
 
     def _listen(self) -> None:
         try:

@@ -4,6 +4,8 @@ It imports no reward, so that whatever a reward does when it is imported (thread
 starts workers, ends them, and tells how they ended; it dies with the server, and its workers with it.
 """
 
+import contextlib
+import ctypes
 import os
 import selectors
 import signal
@@ -15,12 +17,15 @@ from plaudit.serving.workers.worker import serve
 
 __all__ = ["END", "START", "main"]
 
+PR_SET_CHILD_SUBREAPER = 36
 START, END = b"start", b"end "
 
 
 def main(control: int, parent: int) -> None:
     """Obey until the server closes its end."""
     die_with(parent)
+    if sys.platform == "linux":  # a worker whose guard is gone is ours to bury, also where we are not below an init
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group: the server decides what it means
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     _Template(socket.socket(fileno=control)).run()
@@ -46,7 +51,16 @@ class _Template:
                     self._wake.recv(4096)
                     self._bury()
                 if self._control in ready and not self._obey():
+                    self._end_all()
                     return
+
+    def _end_all(self) -> None:
+        """The server has closed its end: kill every worker, and wait until none is left."""
+        for worker in self._living:
+            os.killpg(worker, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            while True:
+                os.waitpid(-1, 0)
 
     def _obey(self) -> bool:
         message, descriptors, _, _ = socket.recv_fds(self._control, 256, 2)
@@ -88,15 +102,16 @@ class _Template:
             os._exit(code)
 
     def _bury(self) -> None:
-        while self._living:
+        while True:
             try:
                 worker, status = os.waitpid(-1, os.WNOHANG)
             except ChildProcessError:
                 return
             if not worker:
                 return
-            self._living.discard(worker)
-            self._tell(f"ended {worker} {os.waitstatus_to_exitcode(status)}")
+            if worker in self._living:
+                self._living.remove(worker)
+                self._tell(f"ended {worker} {os.waitstatus_to_exitcode(status)}")
 
     def _tell(self, message: str) -> None:
         try:

@@ -4,6 +4,7 @@ A unit is one or more requests as they came in; the worker reads, scores and ans
 touches no sample. While it scores, it keeps a journal in shared memory: whoever takes over knows what is done.
 """
 
+import math
 import mmap
 import os
 import struct
@@ -145,13 +146,16 @@ class JournalView:
     def __init__(self) -> None:
         self.descriptor = os.memfd_create("plaudit-journal", os.MFD_CLOEXEC)
 
-    def progress(self) -> tuple[int, float]:
-        """How many samples are under way together, and since when (of `time.monotonic`)."""
+    def progress(self, unit: int) -> tuple[int, float]:
+        """How many samples of a unit are under way together, and since when (of `time.monotonic`).
+
+        A worker that has not begun the unit, on a busy machine, is not late: its time begins when it does.
+        """
         header = os.pread(self.descriptor, _HEADER.size, 0)
         if len(header) < _HEADER.size:
-            return 1, 0.0
-        _, _, samples, since = _HEADER.unpack(header)
-        return samples, since
+            return 1, math.inf
+        at, _, samples, since = _HEADER.unpack(header)
+        return samples, since if at == unit else math.inf
 
     def read(self, unit: int) -> tuple[list[bytes], tuple[int, int]]:
         """Of a unit: the outputs that were written of each job, as frames; the job that the worker was at, and how many

@@ -1,0 +1,91 @@
+"""The files in `deploy/` are sound, and their commands serve."""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.serving.asking import ask
+
+DEPLOY = Path(__file__).parents[2] / "deploy"
+TOKEN = "a-token-of-the-deployment"
+
+
+def dockerfile_command() -> list[str]:
+    text = (DEPLOY / "Dockerfile").read_text()
+    entry, command = (
+        json.loads(re.search(rf"^{word} (\[.*\])$", text, re.MULTILINE)[1]) for word in ("ENTRYPOINT", "CMD")
+    )
+    return entry + command
+
+
+def compose_command() -> list[str]:
+    entry = json.loads(re.search(r"^ENTRYPOINT (\[.*\])$", (DEPLOY / "Dockerfile").read_text(), re.MULTILINE)[1])
+    return entry + yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]["one"]["command"]
+
+
+def unit_command() -> list[str]:
+    return shlex.split(re.search(r"^ExecStart=(.*)$", (DEPLOY / "plaudit-serve.service").read_text(), re.MULTILINE)[1])
+
+
+@pytest.mark.parametrize("command", [compose_command, unit_command])
+def test_the_commands_take_the_options_of_the_one_that_is_run(command):
+    known = {"--host", "--port", "--token-file", "--workers"}
+    assert {word for word in command() if word.startswith("--")} <= known
+    assert command()[0].endswith("plaudit")
+    assert command()[1] == "serve"
+
+
+def test_the_command_of_the_image_serves_and_stops_on_sigterm(tmp_path):
+    (tmp_path / "tokens").write_text(TOKEN)
+    given = {"/run/secrets/tokens": str(tmp_path / "tokens"), "8000": "0"}
+    command = [sys.executable, "-m", *(given.get(word, word) for word in dockerfile_command()), "--workers", "1"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        address = process.stdout.readline().removeprefix("serving at ").strip().replace("0.0.0.0", "127.0.0.1")
+        row = {"prompt": "2+2?", "response": "4", "ground_truth": "4"}
+        answer = ask(address, "/score", {"trajectories": [row]}, authorization=f"Bearer {TOKEN}")
+        assert answer.json["outputs"][0]["reward"] == 1.0
+        assert ask(address, "/score", {"trajectories": [row]}).status == 401
+        process.send_signal(signal.SIGTERM)
+        said = process.stderr.read()
+        assert process.wait(20) == 0
+    assert "sandbox tier:" in said
+    assert "note: without --tls-cert" in said
+
+
+def test_the_dockerfile_drops_root_pins_its_packages_and_says_when_it_is_ready():
+    lines = (DEPLOY / "Dockerfile").read_text().splitlines()
+    words = [line.split(maxsplit=1)[0] for line in lines if line and not line.startswith(("#", " "))]
+    assert words.index("USER") < words.index("ENTRYPOINT")
+    assert {"FROM", "HEALTHCHECK", "STOPSIGNAL"} <= set(words)
+    assert any("--constraint constraints.txt" in line for line in lines)
+    copied = [name for line in lines if line.startswith("COPY") for name in line.split()[1:-1]]
+    assert all((DEPLOY.parent / name).exists() for name in copied)
+
+
+def test_the_compose_file_limits_what_a_server_may_do():
+    for service in yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"].values():
+        assert service["read_only"]
+        assert service["cap_drop"] == ["ALL"]
+        assert all(port.startswith("127.0.0.1:") for port in service["ports"])
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd is not here")
+def test_systemd_finds_nothing_wrong_with_the_unit(tmp_path):
+    text = (DEPLOY / "plaudit-serve.service").read_text().replace("/opt/plaudit/bin/plaudit", sys.executable)
+    (tmp_path / "plaudit-serve.service").write_text(text)
+    checked = subprocess.run(
+        ["systemd-analyze", "verify", str(tmp_path / "plaudit-serve.service")],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "LC_ALL": "C"},
+    )
+    assert "plaudit-serve.service" not in checked.stderr, checked.stderr
