@@ -32,6 +32,8 @@ SLOW = (
     "tests/training/config/test_option_table.py",
     "tests/training/reporting/test_curves.py",
     "tests/training/reporting/test_logs.py",
+    "tests/launching/test_launch.py",
+    "tests/launching/test_ray_jobs.py",
     "tests/engine/backends/test_ray_backend.py",
     "tests/engine/backends/test_ray_cluster.py",
     "tests/engine/test_ray_data.py",

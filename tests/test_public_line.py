@@ -19,8 +19,8 @@ PUBLIC: dict[str, set[str]] = {
     "plaudit": {
         "CompositeReward", "FunctionReward", "RewardFunction", "RewardOutput", "Status", "Step", "Tokens",
         "Trajectory", "__version__", "agents", "checks", "compose", "engine", "errors", "examples", "export",
-        "load", "loading", "normalize", "remote", "report", "reward", "rewards", "rollouts", "sandbox", "schedules",
-        "score", "serving", "shaping", "testing", "token_rewards_of", "training", "verify",
+        "launching", "load", "loading", "normalize", "remote", "report", "reward", "rewards", "rollouts",
+        "sandbox", "schedules", "score", "serving", "shaping", "testing", "token_rewards_of", "training", "verify",
     },
     "plaudit.agents": {
         "Action", "ActionRequest", "ActionSampler", "Agent", "AgentExecutor", "AgentInstance", "Episode",
@@ -93,6 +93,7 @@ PUBLIC: dict[str, set[str]] = {
         "Case", "CaseResult", "CaseTable", "Finding", "Rule", "Severity", "assert_cases", "check_reward",
         "load_cases", "run_cases",
     },
+    "plaudit.launching": {"Launch", "Machines", "plan_launch"},
     "plaudit.training": {
         "ADVANTAGES", "Advantage", "Anchors", "BatchCredit", "Credit", "DrGRPOAdvantage", "EndpointSampler",
         "EpisodeSampler", "EpisodeScorer", "EvaluatedTask", "EvaluationSettings", "GAEAdvantage",

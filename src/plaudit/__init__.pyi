@@ -4,6 +4,7 @@ from . import compose as compose
 from . import engine as engine
 from . import errors as errors
 from . import examples as examples
+from . import launching as launching
 from . import loading as loading
 from . import normalize as normalize
 from . import remote as remote

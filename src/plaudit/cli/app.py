@@ -34,6 +34,7 @@ COMMANDS = {
     "rewards": "rewards.catalogue:app",
     "export": "rewards.export:export",
     "train": "training.train:train",
+    "launch": "training.launch:launch",
     "eval": "training.evaluate:evaluate",
     "sample": "training.sample:sample",
     "merge": "training.merge:merge",
@@ -45,7 +46,7 @@ COMMANDS = {
     "version": "system.version:version",
 }
 """Every command and where it is found: a function, or a command line of its own."""
-TAKES_FOREIGN_FLAGS = {"train"}
+TAKES_FOREIGN_FLAGS = {"train", "launch"}
 """Commands that are given options they do not declare, and read or refuse them themselves."""
 
 

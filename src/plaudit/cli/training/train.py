@@ -10,11 +10,13 @@ import typer
 from plaudit import training
 from plaudit.cli.console import print_json, print_message, print_result, print_text
 from plaudit.cli.options import JsonOption, QuietOption
+from plaudit.cli.training.jobs import run_job
 from plaudit.cli.training.training_progress import TrainingProgress, outcome_table
 from plaudit.errors import InvalidSettings, TrainingError, did_you_mean
 from plaudit.launching.from_openrlhf import ForeignFlags, read_openrlhf_flags
-from plaudit.training.config.reading import KEYS, document_config, load_config, read_yaml
-from plaudit.training.config.schema import RunConfig
+from plaudit.launching.ray_jobs import Job, plaudit_command
+from plaudit.training.config.reading import KEYS, document_config, load_config, read_yaml, write_value
+from plaudit.training.config.schema import RunConfig, flatten
 from plaudit.training.run_folder import RunFolder
 
 __all__ = ["train"]
@@ -39,6 +41,14 @@ def train(
     print_config: Annotated[
         bool, typer.Option("--print-config", help="Print the config with the meaning of every key, and stop.")
     ] = False,
+    ray: Annotated[
+        str | None,
+        typer.Option(
+            "--ray",
+            metavar="ADDRESS",
+            help="Run on this Ray cluster, and follow its log: auto, host:port or http://host:8265.",
+        ),
+    ] = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> int:
@@ -56,6 +66,13 @@ def train(
     if print_config:
         print_text(document_config(config))
         return 0
+    if ray is not None:
+        if json:
+            raise InvalidSettings("--json is not for --ray: what the job prints is its log")
+        options = {"--resume": resume, "--overwrite": overwrite, "--quiet": quiet}
+        command = plaudit_command(["train", *_as_arguments(config), *(name for name, on in options.items() if on)])
+        on_gpu = int(config.model.device.startswith("cuda"))
+        return run_job(ray, Job(command, flags.environment, on_gpu))
     first = os.environ.get("RANK", "0") == "0"  # torchrun starts several of us, and one speaks
     with TrainingProgress(config, quiet=quiet or not first) as progress:
         outcome = training.train(config, resume=resume, overwrite=overwrite, progress=progress)
@@ -88,6 +105,17 @@ def _config(flags: ForeignFlags, *, resume: bool) -> RunConfig:
         saved: dict[str, Any] = read_yaml(folder.config)
         return load_config(None, overrides, base=saved)
     return config
+
+
+def _as_arguments(config: RunConfig) -> list[str]:
+    """Every key that is not at its default, as `key=value`."""
+    values = flatten(config.to_dict())
+    plain = flatten(RunConfig().to_dict())
+    return [
+        f"{name}={value if isinstance(value, str) else write_value(value)}"
+        for name, value in values.items()
+        if value != plain.get(name)
+    ]
 
 
 def _count_prompts(config: RunConfig) -> int:

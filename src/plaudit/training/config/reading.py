@@ -16,7 +16,7 @@ from plaudit.loading.catalogue import find_named
 from plaudit.loading.names import files_that_define, locate_files
 from plaudit.training.config.schema import RunConfig, flatten
 
-__all__ = ["KEYS", "Key", "build_config", "document_config", "load_config", "read_yaml"]
+__all__ = ["KEYS", "Key", "build_config", "document_config", "load_config", "read_yaml", "write_value"]
 
 
 OPEN = "trl"
@@ -106,7 +106,7 @@ def document_config(config: RunConfig) -> str:
             section = parent
             meaning = KEYS[section].meaning if section in KEYS else type(getattr(config, section)).__doc__
             lines += ["", f"{section}:  # {meaning}"]
-        entry = f"{'  ' if parent else ''}{key}: {_scalar(value)}"
+        entry = f"{'  ' if parent else ''}{key}: {write_value(value)}"
         lines.append(f"{entry:<44}  # {KEYS[name].explanation}" if name in KEYS else entry)
     return "\n".join(lines).lstrip("\n") + "\n"
 
@@ -131,7 +131,8 @@ def _bare(kind: Any) -> Any:
     return kind
 
 
-def _scalar(value: Any) -> str:
+def write_value(value: Any) -> str:
+    """A value as it is written in YAML and after `key=`."""
     written = yaml.safe_dump(value, default_flow_style=True, width=10_000, allow_unicode=True)
     return written.removesuffix("\n").removesuffix("\n...")
 

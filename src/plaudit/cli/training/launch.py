@@ -1,0 +1,95 @@
+"""`plaudit launch`: the command with which another trainer runs a config."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from plaudit import launching
+from plaudit.cli.console import print_json, print_message, print_text
+from plaudit.cli.options import JsonOption, QuietOption
+from plaudit.cli.training.jobs import run_job
+from plaudit.errors import InvalidSettings
+from plaudit.launching.ray_jobs import Job
+from plaudit.training.config.reading import KEYS, load_config
+
+if TYPE_CHECKING:
+    from plaudit.launching import Launch
+
+__all__ = ["launch"]
+
+
+def launch(
+    trainer: Annotated[str, typer.Argument(metavar="TRAINER", help="openrlhf, verl or trl.")],
+    given: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[CONFIG.yaml] [KEY=VALUE]... [THEIR FLAGS]...",
+            help="A config of `plaudit train`, keys that take its place, and arguments of the trainer's own.",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FOLDER", help="Where reward file, data and checkpoints go."),
+    ] = None,
+    gpus: Annotated[int | None, typer.Option("--gpus", min=1, help="GPUs of each node; 8 unless said.")] = None,
+    nodes: Annotated[int, typer.Option("--nodes", min=1, help="Nodes.")] = 1,
+    trainer_version: Annotated[
+        str | None,
+        typer.Option("--trainer-version", metavar="VERSION", help="Of the trainer, where another is installed here."),
+    ] = None,
+    submit: Annotated[
+        str | None,
+        typer.Option("--submit", metavar="ADDRESS", help="Run it as a job on this Ray cluster, and follow its log."),
+    ] = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> int:
+    """Print the complete training command of another trainer for a config, checked against its own definitions.
+
+    The reward goes along as a file that keeps deadlines and worker processes, prompts in the trainer's form.
+    What the trainer has no word for, and what means something else there, is listed by name.
+    """
+    words = given or []
+    ours = [word for word in words if _is_ours(word, trainer)]
+    files, overrides = [w for w in ours if "=" not in w], [w for w in ours if "=" in w]
+    if len(files) > 1:
+        raise InvalidSettings(f"one config file at most, got {' and '.join(files)}; overrides are key=value")
+    config = load_config(files[0] if files else None, overrides)
+    folder = output or Path(f"{config.output_dir}-{trainer}")
+    machines = None if gpus is None and nodes == 1 else launching.Machines(gpus or 8, nodes)
+    extra = [word for word in words if word not in ours]
+    planned = launching.plan_launch(config, trainer, folder, machines=machines, version=trainer_version, extra=extra)
+    if not quiet:
+        _tell(planned)
+    if json:
+        print_json({**_plain(planned), "command": planned.command})
+    else:
+        print_text(planned.command + "\n")
+    return 0 if submit is None else run_job(submit, Job(planned.command))
+
+
+def _is_ours(word: str, trainer: str) -> bool:
+    """Whether a word is a config file or a key of ours, not an argument of the trainer's."""
+    if word.startswith("--"):
+        return False
+    name, equals, _ = word.partition("=")
+    if not equals:
+        return word.endswith((".yaml", ".yml"))
+    return trainer != "verl" or name.lstrip("+") in KEYS  # verl's own settings are written as ours are
+
+
+def _tell(planned: "Launch") -> None:
+    checked = "the installed package" if planned.origin == "installed" else "its pinned definitions"
+    print_message(f"for {planned.trainer} {planned.version}, checked against {checked}")
+    for file in planned.files:
+        print_message(f"wrote {file}")
+    for key in planned.unmapped:
+        print_message(f"not mapped: {key}")
+    for difference in planned.differences:
+        print_message(f"differs: {difference}")
+
+
+def _plain(planned: "Launch") -> dict[str, object]:
+    names = ("trainer", "version", "origin", "words", "unmapped", "differences", "files")
+    return {name: getattr(planned, name) for name in names}

@@ -1,0 +1,222 @@
+"""A config as OpenRLHF's training command; the table of flags is the one that reads them."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from plaudit.errors import InvalidSettings
+from plaudit.launching.openrlhf_flags import COMPUTED, SAME
+from plaudit.launching.sheet import Sheet
+
+__all__ = ["PROGRAM", "fill_sheet"]
+
+PROGRAM = ("python3", "-m", "openrlhf.cli.train_ppo_ray")
+ESTIMATORS = {name: name for name in ("gae", "reinforce", "rloo", "reinforce_baseline", "group_norm", "dr_grpo")}
+ESTIMATORS["grpo"] = "group_norm"
+SCHEDULES = {"linear": "linear", "cosine": "cosine", "constant": "constant_with_warmup"}
+AVERAGES = {"token": "token-mean", "sequence": "seq-mean-token-mean"}
+FROM_MATERIALS = (
+    "data.path", "data.eval_path", "data.prompt_key", "data.ground_truth_key", "data.split", "data.limit",
+    "data.chat_template", "training.reward_function", "sampling.max_new_tokens", "output_dir",
+)  # fmt: skip
+COMPUTED_KEYS = (
+    "optimizer.schedule", "optimizer.warmup_steps", "training.minibatches", "training.gradient_accumulation",
+    "data.max_prompt_tokens", "loss.kl_beta", "loss.kl_in", "loss.kl_estimator", "loss.clip_low", "loss.clip_high",
+    "loss.dual_clip", "filter.low", "filter.high", "model.lora_targets", "eval.every", "eval.samples_per_prompt",
+    "checkpoint.every", "logging.wandb", "logging.tensorboard", "training.critic_lr_factor", "loss.name",
+    "loss.average", "loss.ratio", "loss.surrogate", "data.eval_share", "data.prompt_template", "data.system_prompt",
+    "eval.prompts", "eval.pass_at", "training.reward_workers", "training.reward_deadline_s", "task", "engine",
+    "model.device", "eval.temperature", "training.max_staleness",
+)  # fmt: skip
+SERVES = {
+    "model.lora_alpha": "model.lora_rank",
+    "loss.kl_horizon": "loss.kl_target",
+    "loss.entropy_bonus": "loss.entropy_bonus",  # 0 would turn its computation on
+    "logging.project": "logging.wandb",
+    "logging.name": "logging.wandb",
+}
+"""Keys that only serve another one."""
+PROMPT_TOKENS = 1024
+
+
+def fill_sheet(sheet: Sheet) -> None:
+    """Write the config as OpenRLHF's flags."""
+    sheet.take(*FROM_MATERIALS, *COMPUTED_KEYS)
+    values = sheet.values
+    for key, names in SAME.items():
+        name = _name(sheet, names)
+        if name is None or key in (*FROM_MATERIALS, *COMPUTED_KEYS):
+            continue
+        sheet.take(key)
+        value = values[key]
+        if value is None or value is False or not _matters(key, values):
+            continue
+        several = value if isinstance(value, list) else [round(value) if key == "model.lora_alpha" else value]
+        sheet.give(name, *() if value is True else several)
+    _data(sheet)
+    _length(sheet)
+    _estimator(sheet)
+    _loss(sheet)
+    _kl(sheet)
+    _optimizer(sheet)
+    _reports(sheet)
+    _machines(sheet)
+
+
+def _matters(key: str, values: Mapping[str, Any]) -> bool:
+    """Whether a key means anything beside the others: a horizon without a target does not."""
+    return key not in SERVES or bool(values[SERVES[key]])
+
+
+def _name(sheet: Sheet, names: tuple[str, ...]) -> str | None:
+    """What the flag is called in the version at hand."""
+    return next((name for name in reversed(names) if name in sheet.definitions.known), None)
+
+
+def _give(sheet: Sheet, what: str, *values: object) -> bool:
+    name = _name(sheet, COMPUTED[what] if what in COMPUTED else SAME[what])
+    if name is not None:
+        sheet.give(name, *values)
+    return name is not None
+
+
+def _data(sheet: Sheet) -> None:
+    materials, data = sheet.materials, sheet.config.data
+    _give(sheet, "output_dir", f"{materials.folder}/model")
+    _give(sheet, "data.path", materials.train)
+    _give(sheet, "data.prompt_key", materials.prompt_key)
+    if materials.label_key is not None:
+        _give(sheet, "data.ground_truth_key", materials.label_key)
+    if materials.reward is not None:
+        _give(sheet, "training.reward_function", materials.reward)
+    if materials.is_chat:
+        _give(sheet, "data.chat_template")
+    _give(sheet, "sampling.max_new_tokens", materials.max_new_tokens)
+    prompt_tokens = data.max_prompt_tokens or PROMPT_TOKENS
+    _give(sheet, "max_len", prompt_tokens + materials.max_new_tokens)
+    if data.max_prompt_tokens is None:
+        sheet.differ(
+            f"data.max_prompt_tokens is open: room for {PROMPT_TOKENS} tokens of prompt is left (--data.max_len)"
+        )
+    if materials.count is None:
+        sheet.differ(f"data.path={data.path} is not here: the trainer reads it as it is, without templates or a split")
+    if materials.has_columns:
+        sheet.differ("a reward file there is given prompt, response and label only: other columns do not reach it")
+
+
+def _length(sheet: Sheet) -> None:
+    """OpenRLHF counts passes over the prompts, not steps."""
+    config, count = sheet.config, sheet.materials.count
+    wanted = config.steps * config.sampling.prompts_per_step
+    if not config.steps:
+        raise InvalidSettings("steps=0 only evaluates, and OpenRLHF has no such run")
+    sheet.take("steps")
+    if count is None or count >= wanted:
+        _give(sheet, "data.limit", wanted)
+        _give(sheet, "episodes", 1)
+        return
+    episodes = math.ceil(wanted / count)
+    _give(sheet, "episodes", episodes)
+    steps = count // config.sampling.prompts_per_step * episodes
+    if steps != config.steps:
+        sheet.differ(f"steps={config.steps}: {episodes} passes over {count} prompts make {steps} steps there")
+
+
+def _estimator(sheet: Sheet) -> None:
+    config = sheet.config
+    if config.advantage not in ESTIMATORS:
+        raise InvalidSettings(f"advantage={config.advantage}: OpenRLHF knows {', '.join(ESTIMATORS)}")
+    sheet.take("advantage", "training.gae_lambda")
+    _give(sheet, "estimator", ESTIMATORS[config.advantage])
+    if config.advantage == "gae":
+        _give(sheet, "training.gae_lambda", config.training.gae_lambda or 0.95)
+        _give(sheet, "critic_lr", config.optimizer.lr * config.training.critic_lr_factor)
+    if config.advantage not in ("gae", "reinforce") and config.sampling.samples_per_prompt < 2:
+        raise InvalidSettings(f"advantage={config.advantage} compares responses to a prompt: take at least two")
+    if config.filter.by == "mean":
+        sheet.take("filter.by")
+        _give(sheet, "filter")
+        _give(sheet, "filter_range", config.filter.low, config.filter.high)
+    elif config.filter.by != "none":
+        sheet.refuse("filter.by", "OpenRLHF filters groups by their mean score")
+
+
+def _loss(sheet: Sheet) -> None:
+    loss, name = sheet.loss, sheet.config.loss.name
+    if loss.surrogate != "clipped" or loss.ratio == "geometric" or loss.covariance is not None:
+        raise InvalidSettings(f"loss.name={name}: OpenRLHF has the clipped losses only: ppo, grpo, dapo, gspo")
+    _give(sheet, "loss", "gspo" if loss.ratio == "sequence" else "ppo")
+    _give(sheet, "clip_range", loss.clip_low, loss.clip_high)
+    if loss.dual_clip is not None:
+        _give(sheet, "loss.dual_clip", loss.dual_clip)
+    if loss.average not in AVERAGES:
+        sheet.refuse("loss.average", f"loss.name={name} averages over a constant, and OpenRLHF over tokens")
+    elif not _give(sheet, "average", AVERAGES[loss.average]) and loss.average != "token":
+        sheet.refuse("loss.average", f"OpenRLHF {sheet.definitions.version} averages over all tokens")
+
+
+def _kl(sheet: Sheet) -> None:
+    loss = sheet.config.loss
+    _give(sheet, "kl_weight", loss.kl_beta)
+    if not loss.kl_beta:
+        return
+    _give(sheet, "kl_estimator", loss.kl_estimator)
+    if loss.kl_in == "loss":
+        _give(sheet, "kl_in_loss")
+
+
+def _optimizer(sheet: Sheet) -> None:
+    config = sheet.config
+    _give(sheet, "schedule", SCHEDULES[config.optimizer.schedule])
+    _give(sheet, "warmup_ratio", config.optimizer.warmup_steps / max(1, config.steps))
+    if config.batch_size % config.training.minibatches:
+        raise InvalidSettings(f"training.minibatches does not divide the {config.batch_size} responses of a step")
+    in_one_update = config.batch_size // config.training.minibatches
+    _give(sheet, "train_batch", in_one_update)
+    pieces = config.training.gradient_accumulation * sheet.machines.processes
+    _give(sheet, "micro_batch", max(1, in_one_update // pieces))
+    if config.model.lora_targets:
+        _give(sheet, "lora_targets", *config.model.lora_targets)
+    sheet.take("model.dtype")
+    if config.model.dtype != "bfloat16":
+        sheet.differ("model.dtype=float32: OpenRLHF computes in bfloat16")
+    _give(sheet, "dtype", "bf16")
+
+
+def _reports(sheet: Sheet) -> None:
+    config, materials = sheet.config, sheet.materials
+    if materials.held_out is not None:
+        _give(sheet, "data.eval_path", materials.held_out)
+        _give(sheet, "eval_samples", config.eval.samples_per_prompt)
+        _give(sheet, "eval.temperature", config.eval.temperature)
+        _give(sheet, "eval_every", config.eval.every or -1)
+    _give(sheet, "save_every", config.checkpoint.every or -1)
+    if config.training.async_train:
+        _give(sheet, "training.max_staleness", config.training.max_staleness)
+    if config.logging.wandb:
+        _give(sheet, "wandb", "$WANDB_API_KEY")
+    if config.logging.tensorboard:
+        _give(sheet, "tensorboard", f"{materials.folder}/tensorboard")
+
+
+def _machines(sheet: Sheet) -> None:
+    """One common layout: all models share all GPUs; asynchronously, half of them generate."""
+    machines = sheet.machines
+    generating = max(1, machines.gpus // 2) if sheet.config.training.async_train else machines.gpus
+    training = max(1, machines.gpus - generating) if sheet.config.training.async_train else machines.gpus
+    layout: list[tuple[tuple[str, ...], tuple[object, ...]]] = [
+        (("vllm_num_engines", "vllm.num_engines"), (generating * machines.nodes,)),
+        (("vllm_tensor_parallel_size", "vllm.tensor_parallel_size"), (1,)),
+        (("colocate_all_models", "train.colocate_all"), ()),
+    ]
+    for model in ("actor", "ref", "critic") if sheet.config.advantage == "gae" else ("actor", "ref"):
+        layout.append(((f"{model}_num_nodes", f"{model}.num_nodes"), (machines.nodes,)))
+        layout.append(((f"{model}_num_gpus_per_node", f"{model}.num_gpus_per_node"), (training,)))
+    if not sheet.config.training.async_train:
+        layout.append((("vllm_enable_sleep", "vllm.enable_sleep"), ()))
+        layout.append((("deepspeed_enable_sleep", "ds.enable_sleep"), ()))
+        layout.append((("vllm_gpu_memory_utilization", "vllm.gpu_memory_utilization"), (0.5,)))
+    for names, values in layout:
+        name = _name(sheet, names)
+        if name is not None:
+            sheet.give(name, *values)

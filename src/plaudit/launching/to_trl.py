@@ -1,0 +1,69 @@
+"""A config as the command of TRL's GRPO script; the names of arguments are those of the engine `trl`."""
+
+from plaudit.errors import InvalidSettings
+from plaudit.launching.sheet import Sheet
+from plaudit.training.engines.trl_arguments import COMPUTED, RENAMED, REQUIRED, Shape, trl_arguments
+
+__all__ = ["PROGRAM", "fill_sheet"]
+
+PROGRAM = ("trl", "grpo")
+TAKEN = (
+    "output_dir", "engine", "task", "model.path", "data.path", "data.eval_path", "data.eval_share", "data.prompt_key",
+    "data.ground_truth_key", "data.split", "data.limit", "data.chat_template", "data.prompt_template",
+    "data.system_prompt", "training.reward_function", "training.reward_workers", "training.reward_deadline_s",
+    "model.lora_rank", "model.lora_alpha", "model.lora_targets", "eval.every", "eval.prompts", "eval.pass_at",
+    "eval.samples_per_prompt", "logging.wandb", "logging.tensorboard", "logging.trackio", "logging.project",
+    "logging.name", "data.shuffle",
+)  # fmt: skip
+NOT_FOR_A_COMMAND = {
+    "report_to",
+    "disable_tqdm",
+    "logging_nan_inf_filter",
+    "shuffle_dataset",
+    "ddp_find_unused_parameters",
+}
+"""Arguments that only make sense where plaudit itself drives TRL."""
+
+
+def fill_sheet(sheet: Sheet) -> None:
+    """Write the config as TRL's flags."""
+    config, materials = sheet.config, sheet.materials
+    if config.training.agent_file is not None:
+        raise InvalidSettings("training.agent_file: TRL's environments are written otherwise; launch it with openrlhf")
+    if materials.is_server:
+        raise InvalidSettings(
+            f"training.reward_function={materials.reward}: TRL takes a function, not a server's address"
+        )
+    sheet.take(*TAKEN, *RENAMED, *COMPUTED, *REQUIRED)
+    shape = Shape(sheet.machines.processes, materials.max_new_tokens)
+    for name, value in trl_arguments(config, shape).items():
+        if name not in NOT_FOR_A_COMMAND and value is not None:
+            sheet.give(name, *value) if isinstance(value, list) else sheet.give(name, value)
+    sheet.give("model_name_or_path", config.model.path)
+    sheet.give("output_dir", f"{materials.folder}/model")
+    sheet.give("dataset_name", f"{materials.folder}/data" if materials.count is not None else materials.train)
+    sheet.give("reward_funcs", "plaudit_reward.reward")
+    sheet.give("shuffle_dataset", config.data.shuffle)
+    if materials.count is None:
+        sheet.differ(f"data.path={config.data.path} is not here: it must have the columns prompt and ground_truth")
+    if config.model.lora_rank:
+        sheet.give("use_peft", True)
+        sheet.give("lora_r", config.model.lora_rank)
+        sheet.give("lora_alpha", round(config.model.lora_alpha))
+        if config.model.lora_targets:
+            sheet.give("lora_target_modules", *config.model.lora_targets)
+    _reports(sheet)
+
+
+def _reports(sheet: Sheet) -> None:
+    config = sheet.config
+    if sheet.materials.held_out is not None and config.eval.every:
+        sheet.give("eval_strategy", "steps")
+        sheet.give("eval_steps", config.eval.every * config.training.updates_per_batch * config.training.minibatches)
+        sheet.differ("an evaluation there tells the mean reward of one batch of groups, not pass@k")
+    logs = {name: getattr(config.logging, name) for name in ("wandb", "tensorboard", "trackio")}
+    sheet.give("report_to", *([name for name, on in logs.items() if on] or ["none"]))
+    if config.logging.name is not None:
+        sheet.give("run_name", config.logging.name)
+    if config.logging.project != "plaudit":
+        sheet.give("project", config.logging.project)

@@ -1,0 +1,201 @@
+"""`plaudit launch`: a config as the command of another trainer, checked against that trainer's own definitions."""
+
+import json
+import shlex
+
+import pytest
+
+from plaudit.errors import InvalidSettings
+from plaudit.launching import Machines, plan_launch
+from plaudit.launching.definitions import find_definitions, read_parser, read_pinned
+from plaudit.launching.from_openrlhf import read_openrlhf_flags
+from plaudit.training.config.reading import KEYS, load_config
+from plaudit.training.config.schema import flatten
+
+REWARD = "def good(response, ground_truth):\n    return float(response == ground_truth)\n"
+SETTINGS = (
+    "model.path=owner/model", "model.dtype=bfloat16", "model.device=cuda", "data.path=sums.jsonl",
+    "data.prompt_key=q", "data.ground_truth_key=answers", "training.reward_function=mine.py:good", "advantage=rloo",
+    "sampling.prompts_per_step=8", "sampling.samples_per_prompt=4", "sampling.max_new_tokens=32", "steps=20",
+    "optimizer.lr=1e-6", "loss.kl_beta=0.01", "data.max_prompt_tokens=100", "output_dir=run",
+)  # fmt: skip
+TWO = Machines(gpus=2)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(REWARD)
+    rows = [{"q": f"{n}+1=", "answers": str(n + 1), "level": n} for n in range(20)]
+    (tmp_path / "sums.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return tmp_path
+
+
+def plan(trainer, *more, **options):
+    return plan_launch(load_config(overrides=[*SETTINGS, *more]), trainer, f"to-{trainer}", machines=TWO, **options)
+
+
+def arguments(launch) -> dict[str, str]:
+    if launch.trainer == "verl":
+        return dict(word.partition("=")[::2] for (word,) in launch.words[1:])
+    return {words[0].removeprefix("--"): " ".join(words[1:]) for words in launch.words[1:]}
+
+
+def test_openrlhf_gets_reward_label_estimator_samples_model_and_data():
+    launch = plan("openrlhf")
+    given = arguments(launch)
+    assert launch.words[0] == ["python3", "-m", "openrlhf.cli.train_ppo_ray"]
+    assert given["reward.remote_url"] == "to-openrlhf/plaudit_reward.py"
+    assert (given["data.prompt_dataset"], given["data.label_key"]) == ("to-openrlhf/data/train.jsonl", "answers")
+    assert given["eval.dataset"] == "to-openrlhf/data/test.jsonl"
+    assert given["actor.model_name_or_path"] == "owner/model"
+    assert (given["algo.advantage.estimator"], given["rollout.n_samples_per_prompt"]) == ("rloo", "4")
+    assert (given["actor.adam.lr"], given["data.max_len"]) == ("1e-06", "132")
+    assert (given["algo.kl.init_coef"], given["algo.kl.use_loss"], given["algo.kl.estimator"]) == ("0.01", "", "k3")
+    assert launch.unmapped == []
+    assert any("other columns do not reach it" in each for each in launch.differences)
+
+
+def test_the_command_of_openrlhf_is_read_back_as_the_same_settings():
+    more = ("loss.name=dapo", "loss.clip_high=0.28", "filter.by=mean", "filter.low=0.1", "training.minibatches=2")
+    flags = read_openrlhf_flags(shlex.split(plan("openrlhf", *more).command.replace("\\\n", " "))[3:])
+    read = flatten(flags.complete(load_config(overrides=flags.overrides), lambda _: 18).to_dict())
+    ours = flatten(load_config(overrides=[*SETTINGS, *more]).to_dict())
+    for key in (
+        "advantage", "optimizer.lr", "sampling.samples_per_prompt", "loss.kl_beta", "loss.kl_in", "loss.clip_high",
+        "filter.by", "filter.low", "training.minibatches", "data.ground_truth_key", "data.max_prompt_tokens",
+    ):  # fmt: skip
+        assert read[key] == ours[key], key
+
+
+def test_older_openrlhf_gets_its_own_names():
+    launch = plan("openrlhf", version="0.9.10")
+    given = arguments(launch)
+    assert given["remote_rm_url"] == "to-openrlhf/plaudit_reward.py"
+    assert given["label_key"] == "answers"
+    assert not any("." in name for name in given)
+
+
+def test_verl_gets_its_columns_and_settings(folder):
+    launch = plan("verl")
+    given = arguments(launch)
+    assert given["algorithm.adv_estimator"] == "rloo"
+    assert given["actor_rollout_ref.rollout.n"] == "4"
+    assert given["reward.custom_reward_function.path"] == "to-verl/plaudit_reward.py"
+    assert given["actor_rollout_ref.actor.kl_loss_type"] == "low_var_kl"
+    assert launch.unmapped == ["optimizer.schedule=linear: verl has constant and cosine; it is left constant"]
+    import pyarrow.parquet
+
+    row = pyarrow.parquet.read_table(folder / "to-verl" / "data" / "train.parquet").to_pylist()[0]
+    assert row["prompt"][0]["role"] == "user"
+    question = row["prompt"][0]["content"]
+    assert row["reward_model"]["ground_truth"] == str(int(question.split("+")[0]) + 1)
+    assert "level" in row["extra_info"]
+
+
+def test_trl_gets_a_reward_by_name_and_takes_the_arguments_for_real(folder):
+    launch = plan("trl", "model.device=cpu", "model.lora_rank=8", "logging.wandb=true")
+    assert launch.origin == "installed"
+    assert launch.words[0][:4] == ["env", "PYTHONPATH=to-trl", "trl", "grpo"]
+    given = arguments(launch)
+    assert given["reward_funcs"] == "plaudit_reward.reward"
+    assert (given["num_generations"], given["lora_r"], given["report_to"]) == ("4", "8", "wandb")
+    from trl.scripts.grpo import make_parser
+
+    words = [word for words in launch.words[1:] for word in words]
+    script, training, model, _ = make_parser().parse_args_and_config(words)
+    assert (script.reward_funcs, training.num_generations, model.lora_r) == (["plaudit_reward.reward"], 4, 8)
+    assert (training.max_steps, training.learning_rate) == (20, 1e-6)
+    row = json.loads((folder / "to-trl" / "data" / "train.jsonl").read_text().splitlines()[0])
+    assert set(row) == {"prompt", "ground_truth", "level"}
+
+
+def test_the_reward_file_gives_the_numbers_of_the_reward(folder, monkeypatch):
+    plan("trl", "training.reward_workers=1")
+    monkeypatch.syspath_prepend(str(folder / "to-trl"))
+    import plaudit_reward
+
+    assert plaudit_reward.reward(prompts=["1+1=", "1+1="], completions=["2", "3"], ground_truth=["2", "2"]) == [
+        1.0,
+        0.0,
+    ]
+    plaudit_reward.reward.close()
+
+
+@pytest.mark.parametrize("trainer", ["openrlhf", "verl", "trl"])
+def test_what_has_no_counterpart_is_listed_by_name(trainer):
+    launch = plan(trainer, "training.log_rewards=true", "model.warm_start_steps=5")
+    assert {"training.log_rewards=true", "model.warm_start_steps=5"} <= set(launch.unmapped)
+
+
+def test_arguments_of_the_trainers_own_are_checked_and_win():
+    assert (
+        arguments(plan("openrlhf", extra=["--vllm.num_engines", "1", "--ds.zero_stage", "3"]))["ds.zero_stage"] == "3"
+    )
+    assert arguments(plan("verl", extra=["trainer.nnodes=4"]))["trainer.nnodes"] == "4"
+    for trainer, extra, message in [
+        ("openrlhf", ["--vllm.num_engine", "1"], "did you mean 'vllm.num_engines'"),
+        ("openrlhf", ["--actor.policy_loss_type", "grpo"], "is one of ppo, gspo"),
+        ("verl", ["trainer.nodes=4"], "verl 0.9.1 has no 'trainer.nodes'"),
+    ]:
+        with pytest.raises(InvalidSettings, match=message):
+            plan(trainer, extra=extra)
+
+
+@pytest.mark.parametrize(
+    ("trainer", "settings", "message"),
+    [
+        ("openrlhf", ["model.path="], "name one that others can load"),
+        ("openrlhf", ["training.reward_function="], "training.reward_function=my.py:name"),
+        ("openrlhf", ["advantage=maxrl"], "advantage=maxrl: OpenRLHF knows"),
+        ("openrlhf", ["loss.name=sapo"], "loss.name=sapo"),
+        ("verl", ["advantage=pass_at_k"], "advantage=pass_at_k: verl knows"),
+        ("verl", ["training.agent_file=agent.py"], "launch it with openrlhf"),
+        ("trl", ["advantage=gae"], "TRL's GRPOTrainer knows"),
+        ("vrl", [], "did you mean 'verl'"),
+    ],
+)
+def test_what_would_be_another_training_is_an_error(trainer, settings, message):
+    with pytest.raises(InvalidSettings) as raised:
+        plan(trainer, *settings)
+    assert message in str(raised.value)
+
+
+def test_data_that_are_elsewhere_are_left_to_the_trainer_and_that_is_said():
+    launch = plan("openrlhf", "data.path=openai/gsm8k")
+    assert arguments(launch)["data.prompt_dataset"] == "openai/gsm8k"
+    assert arguments(launch)["data.input_key"] == "q"
+    assert any("openai/gsm8k is not here" in each for each in launch.differences)
+
+
+def test_a_server_is_given_to_openrlhf_by_its_address():
+    launch = plan("openrlhf", "training.reward_function=http://localhost:5000/get_reward")
+    assert arguments(launch)["reward.remote_url"] == "http://localhost:5000/get_reward"
+
+
+def test_pinned_definitions_of_trl_are_those_of_the_installed_package():
+    installed = find_definitions("trl")
+    pinned = read_pinned("trl", installed.version) if installed.version == "1.16.0" else None
+    assert pinned is None or pinned.known == installed.known
+
+
+def test_a_parser_is_read_from_a_script_that_cannot_be_imported():
+    script = (
+        "import argparse\nimport nothing_of_the_kind\n\nif __name__ == '__main__':\n"
+        "    parser = argparse.ArgumentParser()\n"
+        "    for who in ('actor', 'critic'):\n        parser.add_argument(f'--{who}.lr', type=float, default=1e-6)\n"
+        "    parser.add_argument('--on', action='store_true')\n"
+        "    parser.add_argument('--how', choices=['a', 'b'], nargs='+')\n"
+        "    args = parser.parse_args()\n    nothing_of_the_kind.train(args)\n"
+    )
+    found = read_parser(script)
+    assert {name: (each.arity, each.kind) for name, each in found.items()} == {
+        "actor.lr": (1, "float"), "critic.lr": (1, "float"), "on": (0, "str"), "how": ("+", "str"),
+    }  # fmt: skip
+
+
+def test_every_key_of_the_tables_exists():
+    from plaudit.launching import to_openrlhf, to_trl, to_verl
+
+    named = {*to_openrlhf.FROM_MATERIALS, *to_openrlhf.COMPUTED_KEYS, *to_verl.TAKEN, *to_verl.SAME, *to_trl.TAKEN}
+    assert named <= set(KEYS)

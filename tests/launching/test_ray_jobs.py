@@ -1,0 +1,76 @@
+"""Runs as jobs on a real Ray cluster that somebody else started: one cluster for the file."""
+
+import shutil
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from plaudit.cli import main
+from plaudit.cli.training.jobs import run_job
+from plaudit.errors import TrainingError
+from plaudit.launching.ray_jobs import Job, plaudit_command, submit_job
+
+DEADLINE_S = 120
+
+
+@pytest.fixture(scope="module")
+def address():
+    from ray.cluster_utils import Cluster
+
+    folder = Path(tempfile.mkdtemp(prefix="ray-test-", dir="/tmp"))  # sockets need a short path
+    (folder / "ray").mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_TMPDIR", str(folder))
+        started = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+        yield started.address
+        started.shutdown()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def test_jobs_are_followed_to_their_end_in_this_folder_and_ctrl_c_leaves_one_running(
+    address, tmp_path, monkeypatch, capfd
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "here.txt").write_text("found ü\n")
+    assert run_job(address, Job("sh -c 'cat here.txt; echo $CARRIED; exit 3'", {"CARRIED": "a variable"})) == 1
+    shown = capfd.readouterr().err
+    assert "submitted to Ray" in shown
+    assert "found ü\na variable\n" in shown
+    assert "failed with exit code 3" in shown
+    assert list(tmp_path.iterdir()) == [tmp_path / "here.txt"]
+
+    monkeypatch.setattr("plaudit.cli.training.train.plaudit_command", _echo)
+    with pytest.raises(SystemExit) as exited:
+        main(["train", "--n_samples_per_prompt", "3", "output_dir=run", "seed=4", "--ray", address])
+    assert exited.value.code == 0
+    assert "train output_dir=run seed=4 sampling.samples_per_prompt=3\n" in capfd.readouterr().err
+
+    monkeypatch.setattr("plaudit.cli.training.jobs._show", _interrupt)
+    assert run_job(address, Job("sh -c 'echo begun; sleep 2; touch done.txt'")) == 130
+    told = capfd.readouterr().err
+    assert "goes on; see its log with `tail -f plaudit-" in told
+    ends = time.monotonic() + DEADLINE_S
+    while not (tmp_path / "done.txt").exists() and time.monotonic() < ends:
+        time.sleep(0.1)
+    assert (tmp_path / "done.txt").exists()
+
+
+@pytest.mark.parametrize("wrong", ["127.0.0.1:1", "ray://127.0.0.1:1"])
+def test_an_address_where_nobody_answers_is_an_error(wrong):
+    with pytest.raises(TrainingError, match="no Ray cluster answers"):
+        submit_job(wrong, Job("true"))
+
+
+def test_a_job_is_a_command_of_this_python():
+    assert plaudit_command(["train", "a b=c"]).endswith("-m plaudit train 'a b=c'")
+
+
+def _interrupt(_: str) -> None:
+    raise KeyboardInterrupt
+
+
+def _echo(arguments: list[str]) -> str:
+    """The command, told instead of run: a training run would cost more than this file may."""
+    return f"echo {' '.join(arguments)}"
