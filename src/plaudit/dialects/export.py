@@ -206,7 +206,7 @@ def trajectory_of(
         text,
         ground_truth=row.get("ground_truth", known.get("ground_truth")),
         task=known.get("task"),
-        tokens=None if ids is None else Tokens(ids=[int(each) for each in ids]),
+        tokens=None if ids is None else Tokens(ids=list(map(int, ids))),
         columns={name: value for name, value in row.items() if name not in Trajectory.FIELDS},
         **fields,
     )
