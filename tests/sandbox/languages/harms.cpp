@@ -1,6 +1,12 @@
-// Each harm is a function; its name is the first line of standard input, followed by what must not be touched.
-// A deed that succeeds prints HARM and its name.
-#include <bits/stdc++.h>
+// Each harm is a function; the names of those to run are the first line of standard input, followed by what must not be
+// touched. A deed that succeeds prints HARM and its name.
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
 
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -236,5 +242,9 @@ int main() {
         for (auto &[each, _] : harms) cout << each << "\n";
         return 0;
     }
-    harms.at(name)();
+    istringstream names(name);
+    while (getline(names, name, ',')) {
+        cout << "## " << name << endl;
+        harms.at(name)();
+    }
 }

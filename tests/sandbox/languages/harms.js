@@ -1,7 +1,7 @@
-// Each harm is a function; its name is the first line of standard input, followed by what must not be touched.
-// A deed that succeeds prints HARM and its name.
+// Each harm is a function; the names of those to run are the first line of standard input, followed by what must not be
+// touched. A deed that succeeds prints HARM and its name.
 const fs = require("fs"), processes = require("child_process"), net = require("net"), os = require("os");
-const [name, folder, victim, port] = fs.readFileSync(0, "utf8").split("\n");
+const [names, folder, victim, port] = fs.readFileSync(0, "utf8").split("\n");
 
 function attempt(deed, act) {
     let value;
@@ -111,5 +111,5 @@ const harms = {
     "write to its input": () => { attempt("stdin", () => fs.writeSync(0, "x")); },
     "crash": () => { process.abort(); },
 };
-if (name === "names") console.log(Object.keys(harms).join("\n"));
-else harms[name]();
+if (names === "names") console.log(Object.keys(harms).join("\n"));
+else for (const name of names.split(",")) { console.log("##", name); harms[name](); }

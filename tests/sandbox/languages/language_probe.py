@@ -19,13 +19,23 @@ from plaudit.sandbox.languages.language import LANGUAGES
 from plaudit.sandbox.languages.running import CommandPool
 from plaudit.sandbox.languages.toolchains import find_toolchain
 
-HARMS = {"cpp": "harms.cpp", "javascript": "harms.js"}
-LIMITS = RunLimits(cpu_s=0.5, wall_s=4.0, memory_mb=256, output_bytes=1 << 18)
+HARMS = {"cpp": "harms.cpp", "javascript": "harms.js", "rust": "harms.rs", "java": "harms.java"}
+CPU_S = {"cpp": 0.2, "rust": 0.2, "javascript": 0.5, "java": 1.5}  # runtimes take some of it before a program begins
+TOGETHER = {  # what ends neither the process nor its time runs in one process
+    "read files", "list folders", "write files", "see the environment", "connect", "start processes", "fork bomb",
+    "signal others", "look into others", "other calls", "raise limits", "change user", "load libraries",
+    "write to its input", "execute memory",
+}  # fmt: skip
 
 
-def report(outcome: Outcome) -> dict:
-    said = outcome.stdout.decode(errors="replace").splitlines()
-    return {"harms": [line for line in said if line.startswith("HARM")], "reason": outcome.reason}
+def report(outcome: Outcome) -> dict[str, dict]:
+    """What was said by each of the harms that ran together."""
+    parts = outcome.stdout.decode(errors="replace").split("## ")[1:]
+    said = {part.splitlines()[0]: part.splitlines()[1:] for part in parts}
+    return {
+        name: {"harms": [line for line in lines if line.startswith("HARM")], "reason": outcome.reason}
+        for name, lines in said.items()
+    }
 
 
 def main(language: str, at_most: int, folder: Path) -> None:
@@ -35,19 +45,22 @@ def main(language: str, at_most: int, folder: Path) -> None:
     server.setblocking(False)
     given = f"{folder}\n{victim.pid}\n{server.getsockname()[1]}\n"
     source = Path(__file__).with_name(HARMS[language]).read_text()
+    limits = RunLimits(cpu_s=CPU_S[language], wall_s=4.0, memory_mb=256, output_bytes=1 << 18)
     found = {}
     try:
         with (
             CommandPool(BinaryCache(folder / f"cache-{os.getuid()}"), Tier(at_most)) as pool,
-            pool.load(find_toolchain(LANGUAGES[language]), source, LIMITS) as program,
+            pool.load(find_toolchain(LANGUAGES[language]), source, limits) as program,
         ):
-            for name in program.run(f"names\n{given}".encode()).stdout.decode().splitlines():
-                found[name] = report(program.run(f"{name}\n{given}".encode()))
+            names = program.run(f"names\n{given}".encode()).stdout.decode().splitlines()
+            alone = [name for name in names if name not in TOGETHER]
+            for group in (",".join(name for name in names if name in TOGETHER), *alone):
+                found |= report(program.run(f"{group}\n{given}".encode()))
                 if victim.poll() is not None:
-                    found[name]["harms"].append("the victim is dead")
+                    found[group] = {"harms": ["the victim is dead"], "reason": ""}
                 with contextlib.suppress(BlockingIOError):
                     server.accept()
-                    found[name]["harms"].append("a connection arrived")
+                    found[group] = {"harms": ["a connection arrived"], "reason": ""}
     except SandboxError as error:
         found = {"refused": str(error)}
     victim.send_signal(signal.SIGKILL)
