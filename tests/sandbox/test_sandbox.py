@@ -11,6 +11,7 @@ import pytest
 
 from plaudit.errors import SandboxError
 from plaudit.sandbox import Ending, RunLimits, Sandbox, Tier, canaries
+from plaudit.sandbox.server import ForkServer
 from tests.process_watch import descendants, gone
 
 
@@ -187,3 +188,9 @@ def test_a_server_starts_whatever_the_number_of_the_descriptor_it_is_given():
     """The servers' own number of that descriptor is 10: the next that is free in this process."""
     done = subprocess.run([sys.executable, "-c", NUMBERED], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_module_that_fails_in_its_own_way_does_not_keep_a_server_from_starting(tmp_path, monkeypatch):
+    (tmp_path / "odd_module.py").write_text("import http.client\nhttp.client.HTTPSConnection.no_such_thing\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    ForkServer(("odd_module",)).close()

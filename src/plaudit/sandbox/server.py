@@ -72,8 +72,8 @@ class ForkServer:
         self.scratch_mb = scratch_mb
         self._promised = b""  # the limits of the child that was asked for and not taken yet
         self._folder = tempfile.mkdtemp(prefix=f"plaudit-scratch-{os.getpid()}-") if scratch_mb else ""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
-            ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             paths = sorted({_folder_of(module.partition(".")[0]) for module in (*modules, *NEEDED.get(service, ()))})
             settings = ServerSettings(
                 service, str(PACKAGE), paths, modules, int(at_most), theirs.fileno(), scratch_mb, self._folder, core
@@ -84,6 +84,8 @@ class ForkServer:
             self.protections = self._hello()
             self.tier = self.protections.tier
         except BaseException:
+            ours.close()
+            theirs.close()
             self._remove_folder()
             raise
         if scratch_mb and not self.protections.active("scratch"):
