@@ -13,6 +13,7 @@ import io
 import itertools
 import os
 import random
+import resource
 import signal
 import socket
 import struct
@@ -42,6 +43,7 @@ __all__ = ["SERVICE"]
 DESCRIPTORS = struct.Struct("=5i")
 ANSWERED = 0  # the descriptor that holds a byte once the program has answered, whatever becomes of this process
 COLLECT_EVERY, COLLECT_KEPT_EVERY = 500, 50
+MOST_KEPT_KB = 128 << 10  # of memory that a judge ever took and is still kept; it begins with some 40 MiB
 _jobs, _briefings = msgspec.msgpack.Decoder(Job), msgspec.msgpack.Decoder(Briefing)
 _suites = msgspec.msgpack.Decoder(list[Suite])
 _encode = msgspec.msgpack.Encoder().encode
@@ -124,6 +126,8 @@ def make_service() -> Callable[[], None]:
         with contextlib.suppress(EOFError):  # the client has no more
             for count in itertools.count(1):
                 judge_next()
+                if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > MOST_KEPT_KB:
+                    return  # what a program made it take is not given back for sure, and the next may need it
                 if count % COLLECT_KEPT_EVERY == 0:
                     gc.collect()
 
