@@ -8,7 +8,7 @@ import contextlib
 import fcntl
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -63,15 +63,6 @@ class Program:
         _fill(self._process.stdin, stdin)
         return next(self._send(frame(self._first(source, as_script=True).encode()) + LEAVE, 1, leaves=True))
 
-    def load_and_call(self, source: str, calls: bytes, count: int) -> Iterator[Outcome]:
-        """Load a source and make calls, given as frames: the outcome of loading it, then those of the calls.
-
-        Where there are calls, the program ends by itself after the last.
-        """
-        return self._send(
-            frame(self._first(source).encode()) + calls + (LEAVE if count else b""), 1 + count, leaves=count > 0
-        )
-
     def call(self, path: str, args: list[Any] | None = None, kwargs: dict[str, Any] | None = None) -> Outcome:
         """Call one function with plain values; what it returned, or how it failed."""
         return next(self.call_many([Call(path, args or [], kwargs or {})]))
@@ -87,6 +78,13 @@ class Program:
     def call_many(self, calls: list[Call]) -> Iterator[Outcome]:
         """Make calls in a row, sent at once; stops after an outcome that ended the program."""
         return self._ask([call.text() for call in calls])
+
+    def call_batch(self, requests: Sequence[str]) -> Iterator[Outcome]:
+        """Make calls, given as texts, in a row; the program leaves those behind one that gave no plain data."""
+        for outcome in self._send(frame(f'["many",[{",".join(requests)}]]'.encode()), len(requests)):
+            if outcome.ending is not Ending.RETURNED:
+                self._unread = 0
+            yield outcome
 
     @property
     def open(self) -> bool:

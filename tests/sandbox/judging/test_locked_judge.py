@@ -44,14 +44,6 @@ def test_test_code_cannot_reach_out_of_its_judge(pool, deed):
     assert found.passed, found.refusal or found.reason
 
 
-def test_a_judge_that_took_much_memory_for_one_program_is_not_used_again(pool):
-    verdict(pool, "assert f(1) == 2\n")
-    before = judges_taken(pool)
-    assert verdict(pool, "assert len(f(1)) == 1_500_000\n", "def f(x):\n    return ['abc'] * 1_500_000\n").passed
-    assert verdict(pool, "assert f(2) == 4\n").passed
-    assert judges_taken(pool) == before + 1
-
-
 def test_an_answer_that_a_test_evaluates_cannot_reach_out_either(pool, tmp_path):
     source = f"def f(x):\n    return \"open('{tmp_path}/forged', 'w').close() or 2\"\n"
     assert not verdict(pool, "assert eval(f(1)) == 2\n", source).passed

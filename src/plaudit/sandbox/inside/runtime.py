@@ -12,7 +12,7 @@ import operator
 import sys
 import threading
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
@@ -23,6 +23,7 @@ from plaudit.sandbox.values import Handle, NotPlain, from_text, to_text
 __all__ = ["Runtime", "make_service"]
 
 MESSAGE_CHARACTERS = 2000
+RETURNED = '["returned",'
 FILE = "<program>"
 # Written without an import in programs for sites that have them ready.
 TYPING = ("Any", "Callable", "Deque", "Dict", "FrozenSet", "Iterable", "List", "Optional", "Set", "Tuple", "Union")
@@ -36,11 +37,12 @@ def make_service(channel: int = CHANNEL) -> Callable[[], None]:
     builtins.open = _open
     vars(builtins).update({name: getattr(typing, name) for name in TYPING})
     next_body, put = frame_reader(channel), frame_writer(channel)
-    answer = Runtime().answer
+    answers = Runtime().answers
 
     def serve() -> None:
         while body := next_body():
-            put(answer(body.decode()).encode())
+            for reply in answers(body.decode()):
+                put(reply.encode())
 
     return serve
 
@@ -56,9 +58,16 @@ class Runtime:
         self._flush = _make_flush()
         self._text, self._parse, self._image = to_text, from_text, marshal.dumps
 
-    def answer(self, text: str) -> str:
-        """Do what a frame asks; the answer as text."""
-        kind, *rest = self._parse(text)
+    def answers(self, text: str) -> Iterator[str]:
+        """Do what a frame asks; each answer as text. Of many calls those behind one without plain data are left."""
+        request = self._parse(text)
+        for kind, *rest in request[1] if request[0] == "many" else [request]:
+            reply = self._answer(kind, rest)
+            yield reply
+            if not reply.startswith(RETURNED):
+                return
+
+    def _answer(self, kind: str, rest: list[Any]) -> str:
         try:
             reply = self._work[kind](*rest)
         except SystemExit as error:
@@ -80,7 +89,7 @@ class Runtime:
             if as_script:
                 threading._shutdown()  # type: ignore[attr-defined]  # a program ends when its threads have
                 atexit._run_exitfuncs()
-        return '["returned",null]'
+        return f"{RETURNED}null]"
 
     def _call(self, path: str, arguments: list[Any], keywords: dict[str, Any] | None = None) -> str:
         arguments = self._resolve_handles(arguments)
@@ -96,7 +105,7 @@ class Runtime:
 
     def _reply(self, value: Any, changed: str) -> str:
         try:
-            return f'["returned",{self._text(value)}{changed}]'
+            return f"{RETURNED}{self._text(value)}{changed}]"
         except (NotPlain, RecursionError):
             return f'["opaque",{self._text([self._keep(value), _type_name(value), _traits(value)])}{changed}]'
 

@@ -7,7 +7,7 @@ Everything that comes back was decoded by the judge and is of exactly a plain ty
 import builtins
 import math
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -17,6 +17,7 @@ from plaudit.sandbox.judging.proxies.arrays import to_answer
 from plaudit.sandbox.judging.proxies.exceptions import NotSplittable, ProgramLost, RemoteErrors
 from plaudit.sandbox.judging.proxies.objects import Remote, RemoteObject
 from plaudit.sandbox.judging.proxies.standard_streams import StandardStreams
+from plaudit.sandbox.judging.rewriting.batches import Batches
 from plaudit.sandbox.judging.rewriting.facts import ODD, TestFacts
 from plaudit.sandbox.judging.verdict import Conclusion
 from plaudit.sandbox.outcome import Ending, Outcome
@@ -53,7 +54,8 @@ class NotLoaded(Exception):
 class ProgramProxy:
     """One program, loaded, for one run of tests; `calls` counts what it answered.
 
-    It sees a call only when it has answered the one before: arguments may give expected values away.
+    It sees a call only when it has answered the one before, as arguments may give expected values away; but for those
+    of which `batches` says that they do not.
     """
 
     def __init__(self, load: Callable[[], tuple[Program, Outcome]], on_first_value: Callable[[], object]) -> None:
@@ -70,6 +72,10 @@ class ProgramProxy:
         self._objects: dict[int, RemoteObject] = {}  # one stand-in for one object, so that tests can compare by `is`
         self._streams = StandardStreams()
         self.import_failures: list[str] = []
+        self.batches: Batches = {}  # what may be sent together
+        self._place = 0  # of the next call among all that the tests make
+        self._sent: deque[str] = deque()  # calls of a batch whose outcomes are still to come
+        self._outcomes: Iterator[Outcome] = iter(())
         self.carrying: tuple[Any, ...] | None = ()  # which arguments the tests want to see changed; None: all
         self.calls = 0
         self.first_loss: Outcome | None = None
@@ -79,6 +85,7 @@ class ProgramProxy:
         """Be ready for the next test; a lost program is started again."""
         if self._lost is not None and self._losses < MAX_LOSSES:
             self.program = self._start()
+            self._sent.clear()
             self._lost = None
             self._objects.clear()
 
@@ -114,6 +121,7 @@ class ProgramProxy:
         """What a path names over there."""
         if self._lost is not None:
             raise ProgramLost(self.trouble)
+        self._sent.clear()
         return self._result_of(path, self.program.get(path), (), {})
 
     def call(self, path: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
@@ -141,14 +149,27 @@ class ProgramProxy:
         args = [self._to_handle(one) for one in args]
         keywords = {name: self._to_handle(one) for name, one in keywords.items()}
         try:
+            request = Call(path, args, keywords).text()
             if self.made is not None:
-                self.made.append(Call(*from_text(Call(path, args, keywords).text())[1:]))  # as they are now
-            return self.program.call(path, args, keywords)
+                self.made.append(Call(*from_text(request)[1:]))  # as they are now
+            return self._ask_in_batch(request)
         except NotPlain as error:
             if "deep" in str(error) and self.calls:  # a value of the program's, handed on
                 raise AssertionError(f"{path} would be called with a value that is {error}") from None
             self._obstacle = f"cannot be split: {path} is called with something that is not plain data ({error})"
             raise NotSplittable(self._obstacle) from None
+
+    def _ask_in_batch(self, request: str) -> Outcome:
+        """The outcome of a call, which may have been sent with an earlier one, or have others sent with it."""
+        place, self._place = self._place, self._place + 1
+        if not (self._sent and self._sent.popleft() == request):
+            batch = self.batches.get(place, ())
+            requests = batch if batch and batch[0] == request else (request,)
+            self._sent, self._outcomes = deque(requests[1:]), self.program.call_batch(requests)
+        outcome = next(self._outcomes)
+        if outcome.ending is not Ending.RETURNED:
+            self._sent.clear()
+        return outcome
 
     def _to_handle(self, value: Any) -> Any:
         """An argument as it travels: what came from the program goes back as the object it stands for."""

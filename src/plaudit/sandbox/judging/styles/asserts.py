@@ -3,6 +3,7 @@
 Helpers come from the data set's prompt. A run that never calls the program says nothing about it, and is refused.
 """
 
+import ast
 from dataclasses import dataclass
 from functools import lru_cache
 from types import CodeType
@@ -18,6 +19,7 @@ from plaudit.sandbox.judging.rewriting.assertions import (
     instrument,
     rewrite,
 )
+from plaudit.sandbox.judging.rewriting.batches import Batches, batch_asserts
 from plaudit.sandbox.judging.rewriting.facts import TestFacts, read_facts
 from plaudit.sandbox.judging.rewriting.names import (
     OpenNames,
@@ -46,6 +48,7 @@ class Prepared:
     check: str | None
     in_answers: frozenset[int]
     facts: TestFacts
+    batches: Batches
     whole: bool  # each text is one check, instead of having checks within
 
 
@@ -70,14 +73,31 @@ def _prepare(joined: str, entry_point: str | None, imports: str, prompt: str) ->
     compiled = compile(parse_tests(setup, "imports or prompt"), "<setup>", "exec")
     if len(texts) > 1:
         codes = tuple(compile(rewrite(text), "<tests>", "exec", dont_inherit=True) for text in texts)
-        return Prepared(
-            codes, tuple(text.strip()[:120] for text in texts), compiled, names, None, frozenset(), facts, True
-        )
+        checks = tuple(text.strip()[:120] for text in texts)
+        batches = batch_asserts([parse_tests(text).body for text in texts], {name: name for name in names.program})
+        return Prepared(codes, checks, compiled, names, None, frozenset(), facts, batches, True)
     text = instrument(texts[0])
     check = _function_to_check(text.has_check and not text.calls_check, entry_point, names)
     whole = not text.names
     checks = text.names or ("check" if check else "the tests",)
-    return Prepared((text.code,), checks, compiled, names, check, text.in_answers, facts, whole)
+    batches = _batches_in(parse_tests(texts[0]), names, check)
+    return Prepared((text.code,), checks, compiled, names, check, text.in_answers, facts, batches, whole)
+
+
+def _batches_in(tree: ast.Module, names: OpenNames, check: str | None) -> Batches:
+    """What may be sent together of the asserts at the top of a text, or of those in its `check`."""
+    if check is None:
+        return batch_asserts([tree.body], {name: name for name in names.program})
+    [*_, function] = (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "check")
+    if not all(_runs_nothing(node) for node in tree.body) or len(function.args.args) != 1:
+        return {}
+    return batch_asserts([function.body], {function.args.args[0].arg: check})
+
+
+def _runs_nothing(node: ast.stmt) -> bool:
+    return isinstance(node, ast.FunctionDef | ast.Import | ast.ImportFrom) or not any(
+        isinstance(part, ast.Call | ast.Attribute | ast.Subscript) for part in ast.walk(node)
+    )
 
 
 def _function_to_check(has_check: bool, entry_point: str | None, names: OpenNames) -> str | None:
@@ -97,7 +117,7 @@ def _run(launcher: Launcher, suite: AssertSuite, prepared: Prepared) -> Verdict:
     except NotLoaded as missing:
         return load_failure(launcher, list(prepared.checks), missing.outcome)
     try:
-        proxy.facts = prepared.facts
+        proxy.facts, proxy.batches = prepared.facts, prepared.batches
         recorder = Recorder(prepared.checks, proxy, stop_early=launcher.stop_early, in_answers=prepared.in_answers)
         error = _run_tests(prepared, proxy, recorder)
         return conclude(launcher, proxy, recorder, error)

@@ -3,16 +3,19 @@
 A function may stand alone or be a method of `class Solution`; which of the two is found out by asking the program.
 """
 
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 from plaudit.sandbox.judging.launcher import Launcher, load_failure
 from plaudit.sandbox.judging.proxies.arrays import to_list
 from plaudit.sandbox.judging.proxies.program_proxy import NotLoaded, ProgramProxy, show_value
 from plaudit.sandbox.judging.recorder import Caught, Recorder
+from plaudit.sandbox.judging.rewriting.batches import Batches, Expectation, batch_calls
 from plaudit.sandbox.judging.styles.asserts import conclude
 from plaudit.sandbox.judging.styles.comparing import same_value
 from plaudit.sandbox.judging.suites import CallSuite
 from plaudit.sandbox.judging.verdict import Verdict
+from plaudit.sandbox.program import Call
 from plaudit.sandbox.values import from_text
 
 __all__ = ["judge_calls", "path_of"]
@@ -35,6 +38,7 @@ def _run(launcher: Launcher, suite: CallSuite, cases: list[Case], path: str) -> 
         return load_failure(launcher, list(names), error.outcome)
     recorder = Recorder(names, proxy, stop_early=launcher.stop_early)
     proxy.carrying = None if suite.in_place else ()
+    proxy.batches = _batches_of(suite.cases, path)
     try:
         with Caught() as caught:
             for place, (args, expected) in enumerate(cases):
@@ -43,6 +47,11 @@ def _run(launcher: Launcher, suite: CallSuite, cases: list[Case], path: str) -> 
         return conclude(launcher, proxy, recorder, caught.error)
     finally:
         proxy.close()
+
+
+@lru_cache(maxsize=64)
+def _batches_of(cases: str, path: str) -> Batches:
+    return batch_calls(Expectation(Call(path, args), [expected]) for args, expected in from_text(cases))
 
 
 def path_of(function: str, source: str) -> str:
