@@ -42,14 +42,14 @@ def test_two_streams_may_be_open_in_one_thread(backend):
     first, second = [], []
 
     def interleave():
-        with Scorer(length, backend=backend, workers=2) as scorer:
-            one, other = (scorer.score_stream(iter(samples(*["ab"] * 50))) for _ in range(2))
+        with Scorer(slow, backend=backend, workers=2) as scorer:  # both have work under way when the other is read
+            one, other = (scorer.score_stream(iter(samples(*["ab"] * 20))) for _ in range(2))
             for pair in zip(one, other, strict=True):
                 first.append(pair[0].output.reward)
                 second.append(pair[1].output.reward)
 
     within(TIMEOUT_S, interleave)
-    assert first == second == [0.2] * 50
+    assert first == second == [0.2] * 20
 
 
 @every_backend
