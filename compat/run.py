@@ -87,6 +87,14 @@ def row_of(found: dict[str, Any]) -> dict[str, Any]:
     return row
 
 
+def write_row(row: dict[str, Any]) -> None:
+    """Put a row into the table, in place of the one of its environment, and make the page anew."""
+    kept = json.loads(TABLE.read_text()) if TABLE.exists() else []
+    rows = {each["environment"]: each for each in [*kept, row]}
+    TABLE.write_text(json.dumps([rows[name] for name in sorted(rows)], indent=1) + "\n")
+    PAGE.write_text(compat_page(), encoding="utf-8")
+
+
 def _today() -> str:
     return datetime.datetime.now(datetime.UTC).date().isoformat()
 
@@ -97,7 +105,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="write the rows into the table that plaudit carries")
     arguments = parser.parse_args()
     environments = tomllib.loads((HERE / "environments.toml").read_text())
-    rows, failed = {}, []
+    failed = []
     for name in arguments.systems or environments:
         try:
             found = run_suite(name, build(name, environments[name]))
@@ -109,12 +117,8 @@ def main() -> None:
             outcome = "ok" if each["passed"] else each["detail"]
             print(f"{name} {found['version']}: {each['what']} {each['subject']}: {outcome}")
         failed += [name] * any(not each["passed"] for each in found["results"])
-        rows[name] = {"environment": name, **row_of(found)}
-    if arguments.write:
-        kept = json.loads(TABLE.read_text()) if TABLE.exists() else []
-        rows = {**{row["environment"]: row for row in kept}, **rows}
-        TABLE.write_text(json.dumps([rows[key] for key in sorted(rows)], indent=1) + "\n")
-        PAGE.write_text(compat_page(), encoding="utf-8")
+        if arguments.write:
+            write_row({"environment": name, **row_of(found)})
     if failed:
         raise SystemExit(f"not all passed: {', '.join(dict.fromkeys(failed))}")
 

@@ -263,6 +263,15 @@ def test_a_shim_of_an_expression_keeps_its_files(tmp_path, monkeypatch):
     assert load_file(tmp_path / "shim.py").reward.__name__ == "both"
 
 
+def test_a_shim_finds_a_file_whose_path_has_spaces(tmp_path, monkeypatch):
+    (tmp_path / "my rewards").mkdir()
+    (tmp_path / "my rewards" / "rewards.py").write_text(REWARDS)
+    monkeypatch.chdir(tmp_path)
+    write_shim("my rewards/rewards.py:quality", "trl", tmp_path / "shim.py", backend="inline")
+    monkeypatch.chdir("/")
+    assert trl(load_file(tmp_path / "shim.py").reward) == [1.0, 0.0, 0.0, 1.0]
+
+
 def test_status_counts_reach_the_log():
     logged = {}
 

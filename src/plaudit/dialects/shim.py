@@ -14,6 +14,7 @@ from plaudit.dialects.export import Export
 __all__ = ["shim_text", "usage_lines"]
 
 _PATH = re.compile(r"[^\s'\"(),:]+\.(?:py|ya?ml|json)\b")
+_WHOLE = re.compile(r".+?\.(?:py|ya?ml|json)(?=:|$)")
 
 
 def shim_text(
@@ -63,7 +64,9 @@ def _portable(spec: str, file: Path) -> tuple[str, bool]:
         is_relative = True
         return f"{{_HERE}}/{found.relative_to(folder).as_posix()}"
 
-    written = _PATH.sub(place, spec.replace("{", "{{").replace("}", "}}"))
+    escaped = spec.replace("{", "{{").replace("}", "}}")
+    whole = _WHOLE.match(escaped)  # the spec is a path, which may hold spaces
+    written = (_WHOLE if whole and Path(whole[0]).expanduser().exists() else _PATH).sub(place, escaped)
     return (f"f{written!r}", True) if is_relative else (repr(written.replace("{{", "{").replace("}}", "}")), False)
 
 
