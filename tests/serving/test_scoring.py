@@ -2,6 +2,7 @@
 
 import msgspec
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 from plaudit.version import __version__
 from tests.serving.asking import ask, samples
@@ -89,3 +90,31 @@ def test_a_request_that_makes_no_sense_is_refused_with_the_reason(server, path, 
     answer = ask(server.address, path, body)
     assert answer.status == status
     assert words in answer.json["error"]
+
+
+def test_prometheus_reads_the_metrics(server):
+    ask(server.address, "/score", samples("yes"))
+    families = {
+        each.name: each for each in text_string_to_metric_families(ask(server.address, "/metrics").body.decode())
+    }
+    counted = {tuple(each.labels.values()): each.value for each in families["plaudit_samples"].samples}
+    assert counted["mark", "ok"] >= 1
+    assert families["plaudit_request_seconds"].type == "histogram"
+    assert families["plaudit_workers"].samples
+
+
+def test_the_document_describes_every_path(server):
+    document = ask(server.address, "/openapi.json").json
+    refused = ask(server.address, "/nothing").json["error"]
+    assert all(f"{path}," in f"{refused}," for path in document["paths"])
+    assert document["paths"]["/mark/score"]["post"]["requestBody"]["content"].keys() == {
+        "application/json", "application/msgpack",
+    }  # fmt: skip
+
+
+def test_slime_and_nemo_gym_are_answered_in_their_words(server):
+    assert ask(server.address, "/remote_rm", {"prompt": "?", "response": "yes", "label": "yes"}).json == 1.0
+    said = {"output": [{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "yes"}]}]}
+    asked = {"responses_create_params": {"input": [{"role": "user", "content": "?"}]}, "response": said}
+    answer = ask(server.address, "/verify", {**asked, "expected_answer": "yes", "question": "?"}).json
+    assert answer == {**asked, "expected_answer": "yes", "question": "?", "reward": 1.0}

@@ -13,6 +13,7 @@ import socket
 import sys
 
 from plaudit.engine.backends.worker import become_worker, die_with
+from plaudit.engine.caching.origins import origin_of
 from plaudit.serving.workers.worker import serve
 
 __all__ = ["END", "START", "main"]
@@ -26,6 +27,7 @@ def main(control: int, parent: int) -> None:
     die_with(parent)
     if sys.platform == "linux":  # a worker whose guard is gone is ours to bury, also where we are not below an init
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
+    origin_of("plaudit")  # hashes all of plaudit, once for all workers, which identify their reward by it
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group: the server decides what it means
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     _Template(socket.socket(fileno=control)).run()
