@@ -162,8 +162,8 @@ class FollowedRun:
         self._index.clear()
 
     def _figures_due(self, *, at_end: bool) -> bool:
-        """At the end of what is there, else each time the samples have doubled; never more than a tenth of the time."""
-        if time.monotonic() - self._computed_at < 10 * self._cost_s:
+        """At the end of what is there, else each time the samples have doubled; never most of the time."""
+        if time.monotonic() - self._computed_at < (2 if at_end else 5) * self._cost_s:
             return False
         if self.rows == self._counted:
             return bool(self.rows) and self._metrics_changed()

@@ -4,8 +4,10 @@ It listens on the loopback address; every path begins with a random token, so th
 browser can ask it anything; a request whose Host is another name (DNS rebinding) is refused. It only reads.
 """
 
+import contextlib
 import hmac
 import secrets
+import sqlite3
 import tempfile
 import threading
 from collections.abc import Callable, Sequence
@@ -29,7 +31,7 @@ from plaudit.report.view.sample_index import Query
 __all__ = ["ViewServer"]
 
 LOOPBACK = "127.0.0.1"
-PAUSE_S, LOOK_FOR_RUNS_S = 1.0, 10.0
+PAUSE_S, LOOK_FOR_RUNS_S, STOP_S = 1.0, 10.0, 2.0
 MAX_LIMIT = 200
 
 
@@ -38,7 +40,7 @@ class ViewServer:
 
     def __init__(self, paths: Sequence[Path], *, port: int = 0) -> None:
         self._paths = list(paths)
-        self._folder = tempfile.TemporaryDirectory(prefix="plaudit-view-")
+        self._folder = tempfile.TemporaryDirectory(prefix="plaudit-view-", ignore_cleanup_errors=True)
         self._found: list[RunFiles] = []
         self.runs: list[FollowedRun] = []
         self._token = secrets.token_urlsafe(24)
@@ -77,9 +79,7 @@ class ViewServer:
         self._server.shutdown()
         self._server.server_close()
         for thread in self._threads:
-            thread.join()
-        for run in self.runs:
-            run.close()
+            thread.join(STOP_S)  # figures of a large run take longer: nobody waits for them
         self._folder.cleanup()
 
     def __enter__(self) -> "ViewServer":
@@ -92,14 +92,24 @@ class ViewServer:
         """Read what is new of every run, one batch each in turn."""
         waited = 0.0
         while not self._stopping.is_set():
-            busy = [run.update() for run in self.runs]
-            if any(busy):
+            news = [self._update(run) for run in self.runs]
+            if any(news):
                 continue
             self._stopping.wait(PAUSE_S)
             waited += PAUSE_S
             if waited >= LOOK_FOR_RUNS_S:
                 waited = 0.0
-                self._look_for_runs()
+                with contextlib.suppress(RolloutsError):  # the folder may be gone
+                    self._look_for_runs()
+        for run in self.runs:
+            run.close()
+
+    def _update(self, run: FollowedRun) -> bool:
+        """Read what is new of a run; a file that cannot be read now is tried again later."""
+        try:
+            return run.update()
+        except (OSError, sqlite3.Error):
+            return False
 
     def _look_for_runs(self) -> None:
         for path in self._paths:
