@@ -5,7 +5,7 @@ import shlex
 
 import pytest
 
-from plaudit.errors import InvalidSettings
+from plaudit.errors import DataError, InvalidSettings
 from plaudit.launching import Machines, plan_launch
 from plaudit.launching.definitions import find_definitions, read_parser, read_pinned
 from plaudit.launching.from_openrlhf import read_openrlhf_flags
@@ -166,6 +166,12 @@ def test_data_that_are_elsewhere_are_left_to_the_trainer_and_that_is_said():
     assert arguments(launch)["data.prompt_dataset"] == "openai/gsm8k"
     assert arguments(launch)["data.input_key"] == "q"
     assert any("openai/gsm8k is not here" in each for each in launch.differences)
+
+
+def test_truths_of_several_types_are_an_error_for_verl_that_says_why(folder):
+    (folder / "sums.jsonl").write_text('{"q": "1+1=", "answers": "2"}\n{"q": "1+2=", "answers": 3}\n')
+    with pytest.raises(DataError, match="a column has one type"):
+        plan("verl", "data.eval_share=0")
 
 
 def test_a_server_is_given_to_openrlhf_by_its_address():

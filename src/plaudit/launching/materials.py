@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from plaudit.engine.exporting import write_shim
-from plaudit.errors import InvalidSettings, require
+from plaudit.errors import DataError, InvalidSettings, require
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.tasks.data_task import MAX_NEW_TOKENS, load_task
 from plaudit.trajectory import Trajectory
@@ -129,14 +129,17 @@ class _Form:
 
 def _write_lines(path: Path, rows: Iterable[dict[str, Any]]) -> Path:
     with open(path, "w", encoding="utf-8") as file:
-        file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        file.writelines(json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in rows)
     return path
 
 
 def _write_parquet(path: Path, rows: Iterable[dict[str, Any]]) -> Path:
     pyarrow = require("pyarrow", extra="parquet", purpose="writing verl's data")
     parquet = require("pyarrow.parquet", extra="parquet", purpose="writing verl's data")
-    parquet.write_table(pyarrow.Table.from_pylist(list(rows)), path)
+    try:
+        parquet.write_table(pyarrow.Table.from_pylist(list(rows)), path)
+    except pyarrow.ArrowException as error:
+        raise DataError(f"the prompts cannot be written as Parquet, where a column has one type: {error}") from error
     return path
 
 
