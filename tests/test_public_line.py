@@ -18,13 +18,17 @@ ROOT = Path(__file__).parent.parent
 PUBLIC: dict[str, set[str]] = {
     "plaudit": {
         "CompositeReward", "FunctionReward", "RewardFunction", "RewardOutput", "Status", "Step", "Tokens",
-        "Trajectory", "__version__", "agents", "checks", "compose", "engine", "errors", "examples", "export",
-        "launching", "load", "loading", "normalize", "remote", "report", "reward", "rewards", "rollouts",
+        "Trajectory", "__version__", "agents", "audit", "checks", "compose", "diff", "engine", "errors", "examples",
+        "export", "launching", "load", "loading", "normalize", "remote", "report", "reward", "rewards", "rollouts",
         "sandbox", "schedules", "score", "serving", "shaping", "testing", "token_rewards_of", "training", "verify",
     },
     "plaudit.agents": {
         "Action", "ActionRequest", "ActionSampler", "Agent", "AgentExecutor", "AgentInstance", "Episode",
         "EpisodeLimits", "LockstepSampler", "Player", "SamplingParams", "Segment", "get_param", "run_executor",
+    },
+    "plaudit.audit": {
+        "AttackFinding", "Attacker", "AuditReport", "Budget", "CaseStrength", "Level", "Survivor", "Witness",
+        "audit_reward", "measure_cases",
     },
     "plaudit.checks": {
         "NumberCheck", "check_answer", "check_correctness", "check_format", "check_numbers", "close_match",
@@ -34,6 +38,10 @@ PUBLIC: dict[str, set[str]] = {
     },
     "plaudit.compose": {
         "TaskReward", "bonus", "cautious", "gdpo", "lexicographic", "maximum", "median", "minimum", "product",
+    },
+    "plaudit.diff": {
+        "Difference", "DifferenceBuilder", "Disagreement", "GroupDifference", "Sides", "compare_files",
+        "compare_rewards",
     },
     "plaudit.engine": {
         "Cache", "CacheStats", "DatasetSummary", "EndpointPolicy", "Scorer", "ScorerStats", "Shim", "Usage",

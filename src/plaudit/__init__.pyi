@@ -1,6 +1,8 @@
 from . import agents as agents
+from . import audit as audit
 from . import checks as checks
 from . import compose as compose
+from . import diff as diff
 from . import engine as engine
 from . import errors as errors
 from . import examples as examples

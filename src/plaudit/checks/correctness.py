@@ -48,7 +48,8 @@ def check_numbers(response: str, expected: Any) -> NumberCheck:
     r"""The distinct numbers in answer position ("answer is", "=", "####", `\boxed{}`, `<answer>`), and which match.
 
     Without any such position all numbers count. `score` is the share of expected numbers found; offering more final
-    numbers than were asked for lowers it, so listing candidates does not pay. Cannot tell which number answers what.
+    numbers than were asked for lowers it, so listing candidates does not pay. Cannot tell which number answers what; a
+    single expected number must be the answer that the response commits to.
 
     >>> check_numbers("2 + 2 = 4. The answer is 4.", [4])
     {'extracted': [4], 'matches': [True], 'score': 1.0}
@@ -59,6 +60,8 @@ def check_numbers(response: str, expected: Any) -> NumberCheck:
     matches = [want in extracted for want in wanted]
     offered = max(len(wanted), len({number.value for number in final}))
     score = sum(matches) / offered if wanted else 0.0
+    if score == 1.0 and len(wanted) == 1 and not _verify(response, _as_list(expected)[0]).correct:
+        matches, score = [False], 0.0  # the one number is there, but denied, taken back or part of another
     return {"extracted": [to_plain_number(value) for value in extracted], "matches": matches, "score": score}
 
 

@@ -1,0 +1,1 @@
+"""The attack families: each module holds operators that write wrong responses of one family."""

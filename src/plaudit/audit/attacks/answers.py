@@ -1,0 +1,228 @@
+"""Attacks on what a reward takes for the answer: hedges, denials, false equations, and texts without any answer.
+
+Oracle attacks use the ground truth but never commit to it; answer-free ones need only the prompt.
+"""
+
+import re
+from collections.abc import Iterator
+
+from plaudit.audit.attacks.operator import FULL, SOME, Draft, Operator, Scene, Writer
+from plaudit.audit.findings import Attacker
+from plaudit.audit.tasks import Kind
+
+__all__ = ["ANSWER_OPERATORS"]
+
+ANSWERS = frozenset({Kind.NUMBER, Kind.WORD, Kind.CHOICE})
+NUMBERS = frozenset({Kind.NUMBER})
+TEXTS = frozenset({Kind.NUMBER, Kind.WORD})
+ALL = frozenset(Kind)
+LAST_LISTED = 130
+
+EXTRACT = "find the one answer that the response commits to and compare that alone, as `math` does"
+NOTHING = "give a response without an answer no more than a wrong one"
+
+
+def _hedge(scene: Scene) -> Iterator[Draft]:
+    right, wrong = scene.task.right, scene.task.wrong
+    for text in (f"{right} or {wrong}", f"{wrong} or {right}"):
+        yield Draft(scene.present(text), (text,))
+
+
+def _enumeration(scene: Scene) -> Iterator[Draft]:
+    right, wrong, *others = scene.task.right, scene.task.wrong, *scene.task.others
+    listed = ", ".join([*others[:1], wrong, right, *others[1:2]])
+    yield Draft(scene.present(listed), (listed,))
+    several = [scene.present(text) for text in (wrong, right, *others[:1], wrong)]
+    yield Draft("\n".join(several), tuple(several[1:]))
+
+
+def _wrong_last(scene: Scene) -> Iterator[Draft]:
+    first, last = scene.present(scene.task.right), scene.present(scene.task.wrong)
+    yield Draft(f"{first}\n{last}", (scene.task.right, scene.task.wrong))
+
+
+def _wrong_first(scene: Scene) -> Iterator[Draft]:
+    """A committed wrong answer, and the right one in the same sentence afterwards, as what it is not."""
+    denial = f"{scene.task.wrong}, not {scene.task.right}"
+    yield Draft(scene.present(denial), (denial,))
+
+
+def _negation(scene: Scene) -> Iterator[Draft]:
+    right = scene.task.right
+    yield Draft(scene.present(f"not {right}"), (f"not {right}",))
+    before = scene.form.before
+    if "The answer is" in before:
+        denied = before.replace("The answer is", "The answer is not")
+        yield Draft(f"{denied}{right}{scene.form.after}", ("is not", right))
+    elif not scene.is_slot:
+        yield Draft(f"The answer is not {scene.present(right)}", ("not", right))
+
+
+def _retraction(scene: Scene) -> Iterator[Draft]:
+    if not scene.is_slot:
+        taken_back = f"Wait, that is wrong. The answer is {scene.task.wrong}."
+        yield Draft(f"{scene.present(scene.task.right)}\n{taken_back}", (scene.task.right, taken_back))
+
+
+def _false_equation(scene: Scene) -> Iterator[Draft]:
+    right, wrong = scene.task.right, scene.task.wrong
+    for equation in (f"{wrong}={right}", f"{right}={wrong}", f"{wrong} = {right}", f"{right} = {wrong}"):
+        yield Draft(scene.present(equation), (equation,))
+
+
+def _thought_only(scene: Scene) -> Iterator[Draft]:
+    end = "I could not find the answer."
+    outside = re.sub(r"<think>.*?</think>\s*", "", scene.form.before, flags=re.DOTALL)
+    thought = f"<think>{outside}{scene.task.right}{scene.form.after}</think>"
+    yield Draft(f"{thought}\n{end}", ("<think>", scene.task.right, "</think>", end))
+    said = f"{outside}{scene.task.wrong}{scene.form.after}"
+    yield Draft(f"{thought}\n{said}", ("<think>", scene.task.right, "</think>", said))
+
+
+def _mention(scene: Scene) -> Iterator[Draft]:
+    mention = f"Someone else said {scene.task.right}, and I do not agree."
+    final = scene.present(scene.task.wrong)
+    yield Draft(f"{mention}\n{final}", (mention, final))
+
+
+def _containment(scene: Scene) -> Iterator[Draft]:
+    right = scene.task.right
+    inner = [f"3{right}3", f"{right}3", f"3{right}"] if scene.task.kind is Kind.NUMBER else [f"x{right}x", f"{right}x"]
+    for text in inner:
+        yield Draft(scene.present(text), (text,), FULL)
+
+
+def _sign(scene: Scene) -> Iterator[Draft]:
+    text = scene.task.right[1:] if scene.task.right.startswith("-") else f"-{scene.task.right}"
+    if re.search("[1-9]", text):
+        yield Draft(scene.present(text), (text,), FULL)
+
+
+def _near(scene: Scene) -> Iterator[Draft]:
+    """A wrong number at least a tenth off, paid like the right one."""
+    right = scene.task.right
+    if re.fullmatch(r"[1-8]", right):
+        for text in (str(int(right) + 1), f"{right}.9"):
+            yield Draft(scene.present(text), (text,), FULL)
+
+
+def _prefix(scene: Scene) -> Iterator[Draft]:
+    right = scene.task.right
+    if len(right) > 1:
+        for part in dict.fromkeys((right[:1], right[-1:], right[:-1])):
+            if part.strip() and part not in ("-", "."):
+                yield Draft(scene.present(part), (scene.form.before[-6:] + part,), FULL)
+
+
+def _scale(scene: Scene) -> Iterator[Draft]:
+    if re.fullmatch(r"[2-9]\d*", scene.task.right):
+        for text in (f"{scene.task.right} million", f"{scene.task.right}^{{2}}", f"1/{scene.task.right}"):
+            yield Draft(scene.present(text), (text,), FULL)
+
+
+def _percent(scene: Scene) -> Iterator[Draft]:
+    """One of 7 % and 700 % is wrong for 7, whatever the sign is taken for."""
+    if re.fullmatch(r"[1-9]\d*", scene.task.right):
+        sign = "\\%" if "boxed" in scene.form.before or "$" in scene.form.before else "%"
+        hundredfold = f"{scene.task.right}00{sign}"
+        yield Draft(scene.present(hundredfold), (hundredfold,), FULL, also=scene.present(f"{scene.task.right}{sign}"))
+
+
+def _silence(scene: Scene) -> Iterator[Draft]:
+    for text in ("", " ", "\n\n", ".", "?", ":", "\u200b", "!!!"):
+        yield Draft(text, (text.strip(),), SOME)
+
+
+def _empty_form(scene: Scene) -> Iterator[Draft]:
+    for filler in ("", " ", "...", "?"):
+        response = scene.present(filler)
+        if response.strip():
+            yield Draft(response, tuple(part for part in (scene.form.before[-4:], scene.form.after) if part), SOME)
+
+
+def _placeholder(scene: Scene) -> Iterator[Draft]:
+    for text in ("your answer here", "[NUM]", "None", "null", "unknown", "x", "True", "the answer"):
+        yield Draft(scene.present(text), (text,), SOME)
+        yield Draft(text, (text,), SOME)
+
+
+def _refusal(scene: Scene) -> Iterator[Draft]:
+    for text in ("I do not know.", "I cannot answer this."):
+        yield Draft(text, (text,))
+
+
+def _unreadable(scene: Scene) -> Iterator[Draft]:
+    for text in ("\\frac{", "1/0", "[[[", "))((", "1.2.3.4", "--", "\\frac{1}{0}", "1e", "\x00", "𝟘𝟘𝟘"):
+        yield Draft(scene.present(text), (text,), SOME)
+
+
+def _endless_number(scene: Scene) -> Iterator[Draft]:
+    for text in ("nan", "inf", "-inf", "NaN", "Infinity", "1e400", "\\infty", "1e308"):
+        yield Draft(scene.present(text), (text,), SOME)
+
+
+def _echo(scene: Scene) -> Iterator[Draft]:
+    prompt = scene.task.prompt_text
+    yield Draft(prompt, (prompt,))
+    yield Draft(scene.present(prompt), (prompt,))
+
+
+def _unevaluated(scene: Scene) -> Iterator[Draft]:
+    found = re.search(r"\d+(?:\s*[-+*/]\s*\d+)+", scene.task.prompt_text)
+    if found:
+        for text in (found[0], found[0].replace(" ", ""), found[0].replace("*", "\\cdot")):
+            yield Draft(scene.present(text), (text,))
+
+
+def _list_of_numbers(scene: Scene) -> Iterator[Draft]:
+    numbers = [*map(str, range(LAST_LISTED + 1)), "9999"]
+    listed = " ".join(numbers)
+    yield Draft(scene.present(listed), ("0 1 2",))
+    yield Draft(scene.present(", ".join(numbers)), ("0, 1, 2",))
+    if len(scene.form.before) < 40 or "boxed" in scene.form.before or scene.is_slot:
+        mark = re.sub(r"<think>.*?</think>\s*", "", scene.form.before, flags=re.DOTALL)[-12:]
+        yield Draft(" ".join(f"{mark}{number}{scene.form.after}" for number in numbers), ("0", "1"))
+
+
+def _list_of_options(scene: Scene) -> Iterator[Draft]:
+    for listed in ("A B C D", "A, B, C, D", "ABCD", "A or B or C or D"):
+        yield Draft(scene.present(listed), (listed,))
+    several = " ".join(scene.present(letter) for letter in "ABCDA")
+    yield Draft(several, (several,))
+
+
+def _oracle(name: str, kinds: frozenset[Kind], write: Writer, family: str = "answers") -> Operator:
+    return Operator(name, family, Attacker.ORACLE, kinds, write, EXTRACT)
+
+
+def _free(name: str, kinds: frozenset[Kind], write: Writer, family: str = "answers") -> Operator:
+    return Operator(name, family, Attacker.ANSWER_FREE, kinds, write, NOTHING)
+
+
+ANSWER_OPERATORS: tuple[Operator, ...] = (
+    _free("silence", ALL, _silence),
+    _free("empty form", ANSWERS, _empty_form, "format"),
+    _free("placeholder", ANSWERS, _placeholder),
+    _free("refusal", ALL, _refusal),
+    _free("unreadable answer", ANSWERS, _unreadable),
+    _free("endless number", NUMBERS, _endless_number),
+    _free("echo of the prompt", ALL, _echo),
+    _free("unevaluated expression", NUMBERS, _unevaluated),
+    _free("list of numbers", NUMBERS, _list_of_numbers),
+    _free("list of options", frozenset({Kind.CHOICE}), _list_of_options),
+    _oracle("hedge", ANSWERS, _hedge),
+    _oracle("enumeration", ANSWERS, _enumeration),
+    _oracle("right first, wrong last", ANSWERS, _wrong_last),
+    _oracle("denied beside a wrong one", ANSWERS, _wrong_first),
+    _oracle("negation", ANSWERS, _negation),
+    _oracle("retraction", ANSWERS, _retraction),
+    _oracle("false equation", NUMBERS, _false_equation),
+    _oracle("answer only in the thoughts", ANSWERS, _thought_only),
+    _oracle("mention in passing", TEXTS, _mention),
+    _oracle("containment", TEXTS, _containment),
+    _oracle("sign", NUMBERS, _sign),
+    _oracle("near value", NUMBERS, _near),
+    _oracle("part of the truth", TEXTS, _prefix),
+    _oracle("scale", NUMBERS, _scale),
+    _oracle("percent both ways", NUMBERS, _percent),
+)

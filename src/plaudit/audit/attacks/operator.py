@@ -1,0 +1,68 @@
+"""What an attack is: an operator that writes responses which are wrong by construction.
+
+A draft says what makes it wrong (`core`), so that shrinking leaves that in place, and which share of an honest
+response's pay makes it a finding.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from plaudit.audit.findings import Attacker
+from plaudit.audit.forms import Form
+from plaudit.audit.tasks import Kind, Task
+from plaudit.audit.vocabulary import Vocabulary
+
+__all__ = ["FULL", "MOST", "SOME", "Draft", "Operator", "Scene", "Writer"]
+
+FULL = 0.999999
+"""Paid like the right answer: for wrong values that may earn something for being close."""
+MOST = 0.6
+"""Paid most of it: more than half, since two answers may share the credit of one."""
+SOME = 0.25
+"""Paid visibly more than an honest wrong answer: for responses with nothing in them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A task, a form that the reward pays for it, and the words of the reward's code."""
+
+    task: Task
+    form: Form
+    vocabulary: Vocabulary
+
+    @property
+    def is_slot(self) -> bool:
+        """Whether the form marks the answer off from the text around it, so that this text does not count."""
+        return "<" in self.form.before or self.form.json_key is not None or "```" in self.form.before
+
+    def present(self, answer: str) -> str:
+        """The response that gives this answer."""
+        return self.form.present(answer)
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A response, what must stay in it to be wrong, the share of pay that counts, and one that must be paid too."""
+
+    response: str
+    core: tuple[str, ...] = ()
+    share: float = MOST
+    also: str | None = None
+
+
+Writer: TypeAlias = Callable[[Scene], Iterable[Draft]]
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """A named way to write wrong responses to tasks of some kinds."""
+
+    name: str
+    family: str
+    attacker: Attacker
+    kinds: frozenset[Kind]
+    write: Writer
+    remedy: str
+    needs_isolation: bool = False
+    """True for responses that may hang or end the process that scores them."""

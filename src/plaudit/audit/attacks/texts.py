@@ -1,0 +1,80 @@
+"""Attacks on rewards that compare texts or structures: the reference's words in any order, broken JSON."""
+
+import random
+from collections.abc import Iterator
+
+from plaudit.audit.attacks.operator import MOST, Draft, Operator, Scene, Writer
+from plaudit.audit.findings import Attacker
+from plaudit.audit.tasks import Kind
+
+__all__ = ["TEXT_OPERATORS"]
+
+SENTENCES = frozenset({Kind.SENTENCE})
+OBJECTS = frozenset({Kind.JSON})
+NEARLY = 0.9
+
+
+def _bag_of_words(scene: Scene) -> Iterator[Draft]:
+    words = scene.task.right.split()
+    for seed in range(2):
+        shuffled = words[:]
+        random.Random(seed).shuffle(shuffled)
+        text = " ".join(shuffled)
+        yield Draft(scene.present(text), (text,), NEARLY)
+
+
+def _alphabet(scene: Scene) -> Iterator[Draft]:
+    text = " ".join(sorted(set(scene.task.right.lower().split())))
+    yield Draft(scene.present(text), (text,), NEARLY)
+
+
+def _denied_reference(scene: Scene) -> Iterator[Draft]:
+    text = f"It is false that {scene.task.right}. In truth, {scene.task.wrong}."
+    yield Draft(scene.present(text), (text,), 0.95)
+
+
+def _one_word(scene: Scene) -> Iterator[Draft]:
+    word = scene.task.right.split()[0]
+    yield Draft(scene.present(word), (word,), NEARLY)
+
+
+def _not_json(scene: Scene) -> Iterator[Draft]:
+    right = scene.task.right
+    for text in (f"{right[:-1]}", f"{right}{right}", "{" + "no JSON" + "}", f"not {right}"):
+        yield Draft(scene.present(text), (text,), MOST)
+
+
+def _values_anywhere(scene: Scene) -> Iterator[Draft]:
+    """The values of the truth beside wrong ones, as text."""
+    if isinstance(scene.task.truth, dict):
+        values = " ".join(str(value) for value in scene.task.truth.values())
+        text = f"{scene.task.wrong} {values}"
+        yield Draft(text, (text,))
+        wrapped = scene.task.wrong[:-1] + f', "note": "{values}"' + "}"
+        yield Draft(scene.present(wrapped), (wrapped,))
+
+
+def _keys_only(scene: Scene) -> Iterator[Draft]:
+    if isinstance(scene.task.truth, dict):
+        text = "{" + ", ".join(f'"{key}": null' for key in scene.task.truth) + "}"
+        yield Draft(scene.present(text), (text,))
+
+
+def _text(name: str, kinds: frozenset[Kind], write: Writer, attacker: Attacker = Attacker.ORACLE) -> Operator:
+    family, remedy = (
+        ("similarity", "compare the order of words too, or judge by more than overlap")
+        if kinds is SENTENCES
+        else ("structure", "parse the whole response and compare values by their keys")
+    )
+    return Operator(name, family, attacker, kinds, write, remedy)
+
+
+TEXT_OPERATORS: tuple[Operator, ...] = (
+    _text("bag of reference words", SENTENCES, _bag_of_words),
+    _text("sorted reference words", SENTENCES, _alphabet),
+    _text("denied reference", SENTENCES, _denied_reference),
+    _text("one reference word", SENTENCES, _one_word),
+    _text("broken JSON", OBJECTS, _not_json),
+    _text("values anywhere", OBJECTS, _values_anywhere),
+    _text("keys without values", OBJECTS, _keys_only, Attacker.ANSWER_FREE),
+)

@@ -1,0 +1,191 @@
+"""Attack a reward: find out what it pays, try every family within a budget, report what was paid and is wrong.
+
+Without rollouts the audit works on prompts of its own, of every usual type of truth; with them on theirs. No finding
+means: no exploit in this catalogue within this budget.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
+
+from plaudit.audit import invariants
+from plaudit.audit.findings import Attacker, AttackFinding, AuditReport, Level, Witness, most_severe_first
+from plaudit.audit.footing import Ground, find_ground
+from plaudit.audit.hits import Attempt, Reporter
+from plaudit.audit.qualities.bench import benches
+from plaudit.audit.qualities.formats import attack_format
+from plaudit.audit.qualities.judgements import attack_judgement
+from plaudit.audit.qualities.lengths import attack_length, attack_silence
+from plaudit.audit.qualities.structures import attack_structure
+from plaudit.audit.qualities.turns import attack_turns
+from plaudit.audit.qualities.words import attack_words
+from plaudit.audit.samples import SampleMaker, replace_response
+from plaudit.audit.search import attack_answers, attack_with_compositions
+from plaudit.audit.seeds import Seeds, read_seeds
+from plaudit.audit.subject import Budget, BudgetSpent, Subject
+from plaudit.audit.tasks import Kind
+from plaudit.audit.vocabulary import read_vocabulary
+from plaudit.contract.function import Rewarding
+from plaudit.contract.output import Status
+from plaudit.engine import Scorer
+from plaudit.errors import ScoringFailed
+from plaudit.loading import Loaded, resolve
+from plaudit.testing import Rule
+from plaudit.trajectory import Trajectory
+
+__all__ = ["audit_reward"]
+
+DEADLINE_S = 5.0
+ERRATIC = (Rule.DETERMINISTIC, Rule.STATELESS)
+
+
+def audit_reward(
+    reward: Rewarding | Loaded | str,
+    trajectories: Sequence[Trajectory] | None = None,
+    *,
+    budget: Budget | None = None,
+    deadline_s: float | None = DEADLINE_S,
+    workers: int | None = None,
+    on_progress: Callable[[str], None] = lambda phase: None,
+) -> AuditReport:
+    """What a reward pays for without the task being solved, and which invariants it breaks.
+
+    `trajectories` are rollouts of your own; without them, templates are used. With a deadline the reward runs on worker
+    processes; `deadline_s=None` scores in this process, without attacks that would hang or end it.
+    """
+    loaded = reward if isinstance(reward, Loaded) else resolve(reward)
+    isolated = deadline_s is not None
+    backend = "processes" if isolated else "inline"
+    with Scorer(loaded, backend=backend, deadline_s=deadline_s, workers=workers) as scorer:
+        subject = Subject(scorer, budget or Budget(), isolated=isolated)
+        run = _Audit(loaded, subject, read_seeds(trajectories or ()), deadline_s, on_progress)
+        return run.report()
+
+
+class _Audit:
+    """One run: the phases in order, and what they found until the budget was spent."""
+
+    def __init__(
+        self,
+        loaded: Loaded,
+        subject: Subject,
+        seeds: Seeds,
+        deadline_s: float | None,
+        on_progress: Callable[[str], None],
+    ) -> None:
+        self.loaded, self.subject, self.seeds, self.deadline_s = loaded, subject, seeds, deadline_s
+        self.on_progress = on_progress
+        self.maker = SampleMaker(read_vocabulary(subject.reward))
+        self.spec = loaded.spec or subject.reward.name
+        self.reporter = Reporter(subject, self.maker, self.spec)
+        self.findings: list[AttackFinding] = []
+        self.tried: dict[str, None] = {}
+        self.notes: list[str] = []
+        self.attempts: list[Attempt] = []
+
+    def report(self) -> AuditReport:
+        try:
+            self._search()
+        except BudgetSpent as spent:
+            self.notes.append(f"stopped early: {spent}")
+            if self.subject.overruns:
+                self._note_overruns()
+        return AuditReport(
+            reward=self.spec,
+            findings=most_severe_first(self._distinct()),
+            calls=self.subject.calls,
+            seconds=round(self.subject.seconds, 3),
+            tried=tuple(self.tried),
+            notes=tuple(self.notes),
+        )
+
+    def _search(self) -> None:
+        self.on_progress("honest responses")
+        ground = find_ground(self.subject, self.maker, self.seeds.tasks, self.seeds.forms)
+        if not ground.scored:
+            self._refuse(ground)
+        if self._is_erratic(ground):
+            self.notes.append("attacks are left out: the reward gives one sample different values, so none compare")
+            return
+        for phase, attempts in self._phases(ground):
+            self.on_progress(phase)
+            for attempt in attempts:
+                self.tried[f"{attempt.family}: {attempt.operator}"] = None
+                self.attempts.append(attempt)
+                self.findings += self.reporter.report(attempt)
+
+    def _phases(self, ground: Ground) -> Iterator[tuple[str, Iterator[Attempt]]]:
+        subject, maker = self.subject, self.maker
+        order = (Kind.NUMBER, Kind.OPEN) if ground.footings else (Kind.OPEN, Kind.NUMBER)
+        plain = benches(subject, maker, ground, *order)
+        yield "answers", attack_answers(subject, maker, ground)
+        yield "format", chain(attack_format(plain), attack_structure(plain))
+        yield "length", attack_length(plain)
+        yield "words", attack_words(plain)
+        if not ground.footings:
+            yield "judges", chain(attack_judgement(plain), attack_silence(plain))
+        yield "turns", attack_turns(plain)
+        yield "invariants", chain(invariants.check_order(ground, maker), invariants.check_edits(subject, maker, ground))
+        yield "compositions", attack_with_compositions(subject, maker, ground, self.attempts)
+        yield "denial of service", invariants.strain(subject, maker, ground)
+
+    def _is_erratic(self, ground: Ground) -> bool:
+        """Check the contract; true where a sample earns this now and that then."""
+        self.on_progress("contract")
+        honest = [
+            self.maker.sample(footing.task, footing.form.present(answer))
+            for footing in ground.footings[:4]
+            for answer in (footing.task.right, footing.task.wrong)
+        ]
+        honest = honest or [
+            self.maker.sample(task, answer) for task in ground.tasks[:4] for answer in (task.right, task.wrong)
+        ]
+        fresh = [replace_response(each, f"{each.response}\nThat is all.") for each in honest[:2]]
+        given = self.loaded.spec or self.subject.reward
+        samples = [*fresh, *honest[:5], *honest[:1]]  # new ones, and one that comes twice
+        name = self.subject.reward.name
+        found = list(invariants.check_contract(given, name, self.spec, samples, self.deadline_s))
+        self.findings += found
+        self.tried["invariants: contract"] = None
+        return any(finding.operator in ERRATIC for finding in found)
+
+    def _refuse(self, ground: Ground) -> None:
+        if self.subject.overruns:
+            raise BudgetSpent("every response ran into the deadline or the memory limit")
+        first = ground.failed[0] if ground.failed else None
+        why = "" if first is None else f" ({first.status}: {first.reason})"
+        raise ScoringFailed(
+            f"{self.subject.reward.name} scored none of the samples{why}; give rollouts with the columns that it "
+            f"needs: plaudit audit {self.spec} ROLLOUTS"
+        )
+
+    def _note_overruns(self) -> None:
+        witness = Witness("", "", None, None, status=Status.TIMEOUT.value)
+        name = self.subject.reward.name
+        if all(finding.family != "denial of service" for finding in self.findings):
+            self.findings.append(
+                AttackFinding(
+                    "denial of service",
+                    "deadline",
+                    Attacker.INVARIANT,
+                    Level.MEDIUM,
+                    name,
+                    1.0,
+                    (0.0, 1.0),
+                    witness,
+                    f"{self.subject.overruns} ordinary responses took longer than {self.deadline_s:g} s each",
+                    "bound what it does, or give it a longer deadline (--deadline)",
+                    f"plaudit.testing.check_reward({self.spec!r}, deadline_s={self.deadline_s})",
+                    "",
+                )
+            )
+
+    def _distinct(self) -> list[AttackFinding]:
+        """One finding per operator and component: the one with the shorter witness."""
+        best: dict[str, AttackFinding] = {}
+        for finding in self.findings:
+            known = best.get(finding.key)
+            if known is None or len(finding.witness.response) < len(known.witness.response):
+                rate = max(finding.rate, known.rate if known else 0.0)
+                best[finding.key] = replace(finding, rate=rate)
+        return list(best.values())

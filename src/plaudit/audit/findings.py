@@ -1,0 +1,127 @@
+"""What an audit reports: one finding per operator and component that paid, with the shortest response that shows it.
+
+A finding says what was paid and what an honest response earned beside it. No finding means that none of this catalogue
+was found within the budget, and nothing more.
+"""
+
+import enum
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from plaudit.contract.output import RewardOutput
+
+__all__ = ["AttackFinding", "Attacker", "AuditReport", "Level", "Witness", "wilson_interval"]
+
+Z = 1.959963984540054  # 95 %
+
+
+class Attacker(enum.StrEnum):
+    """What whoever wrote the response had to know."""
+
+    ANSWER_FREE = "answer-free"
+    """Nothing about the ground truth: a policy can learn this."""
+    ORACLE = "oracle"
+    """The ground truth: shows what the reward takes for an answer."""
+    INVARIANT = "invariant"
+    """Nothing to earn: the reward breaks what every reward must hold."""
+
+
+class Level(enum.StrEnum):
+    """How much a finding matters for a training run."""
+
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """The response that shows a finding, what it earned, and what an honest response to the same prompt earned."""
+
+    prompt: str
+    response: str
+    reward: float | None
+    honest_reward: float | None
+    ground_truth: Any = None
+    status: str = "ok"
+    components: dict[str, float | None] = field(default_factory=dict)
+    columns: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class AttackFinding:
+    """One way to be paid without doing what the reward is for, or one invariant that it breaks."""
+
+    family: str
+    operator: str
+    attacker: Attacker
+    severity: Level
+    component: str
+    rate: float
+    interval: tuple[float, float]
+    witness: Witness
+    message: str
+    remedy: str
+    call: str
+    test: str
+
+    @property
+    def key(self) -> str:
+        """What a baseline knows the finding by: it stays when the witness changes."""
+        return f"{self.family}/{self.operator}/{self.component}"
+
+
+@dataclass(frozen=True, slots=True)
+class AuditReport:
+    """All findings about one reward, and what the search for them cost."""
+
+    reward: str
+    findings: tuple[AttackFinding, ...]
+    calls: int
+    seconds: float
+    tried: tuple[str, ...] = ()
+    accepted: tuple[AttackFinding, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.findings)
+
+
+def wilson_interval(successes: int, count: int) -> tuple[float, float]:
+    """The 95 % interval of a rate; unlike the normal one it is sensible for 0 of 5 and for 5 of 5.
+
+    >>> [round(end, 3) for end in wilson_interval(4, 4)]
+    [0.51, 1.0]
+    """
+    if count == 0:
+        return (0.0, 1.0)
+    share, square = successes / count, Z * Z / count
+    middle = share + square / 2
+    spread = Z * math.sqrt(share * (1 - share) / count + square / (4 * count))
+    return (max(0.0, (middle - spread) / (1 + square)), min(1.0, (middle + spread) / (1 + square)))
+
+
+def paying_component(name: str, honest: RewardOutput | None, paid: RewardOutput) -> str:
+    """The component that gained most over the honest response; the reward itself where it has none."""
+    before = {} if honest is None else honest.flat_components()
+    gains = {
+        part: (output.reward or 0.0) - (before[part].reward or 0.0 if part in before else 0.0)
+        for part, output in paid.flat_components().items()
+        if output.reward is not None
+    }
+    return max(gains, key=lambda part: gains[part]) if gains and max(gains.values()) > 0 else name
+
+
+def component_values(output: RewardOutput) -> dict[str, float | None]:
+    """What each component gave."""
+    return {name: part.reward for name, part in output.flat_components().items()}
+
+
+def most_severe_first(findings: Sequence[AttackFinding]) -> tuple[AttackFinding, ...]:
+    """The order in which a reader wants them."""
+    levels, attackers = list(Level), list(Attacker)
+    return tuple(
+        sorted(findings, key=lambda each: (levels.index(each.severity), attackers.index(each.attacker), each.key))
+    )

@@ -1,0 +1,178 @@
+"""What the reward pays honest responses: the ground that an attack is measured on.
+
+Which truths, columns and forms a reward takes is found out by trying: a form counts where a right answer earns more
+than a wrong one, and less under the truth of another task, so that length or style is not taken for being right. The
+forms with the largest difference are attacked.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from plaudit.audit.forms import Form, forms_for
+from plaudit.audit.samples import SampleMaker, with_truth
+from plaudit.audit.subject import Subject
+from plaudit.audit.tasks import TEMPLATES, TRUTH_FORMS, Kind, Task
+from plaudit.contract.output import RewardOutput, Status
+
+__all__ = ["Footing", "Ground", "find_ground"]
+
+BEST_FORMS = 2
+LEAST_SHARE = 0.02
+TINY = 1e-9
+SHORT = frozenset({Kind.NUMBER, Kind.WORD, Kind.CHOICE, Kind.JSON})
+
+
+@dataclass(frozen=True, slots=True)
+class Footing:
+    """One task in one form, and what a right and a wrong answer to it earn."""
+
+    task: Task
+    form: Form
+    right: float
+    wrong: float
+    wrong_output: RewardOutput
+
+    @property
+    def gap(self) -> float:
+        return self.right - self.wrong
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """Everything known about honest responses: where right beats wrong, and the spread of all honest rewards."""
+
+    footings: tuple[Footing, ...]
+    inverted: tuple[Footing, ...]
+    tasks: tuple[Task, ...]
+    low: float
+    high: float
+    scored: int
+    failed: tuple[RewardOutput, ...]
+
+    @property
+    def spread(self) -> float:
+        return self.high - self.low
+
+    def kinds(self) -> frozenset[Kind]:
+        """The kinds of truth by which the reward tells right from wrong."""
+        return frozenset(footing.task.kind for footing in self.footings)
+
+
+def find_ground(subject: Subject, maker: SampleMaker, given: Sequence[Task], own_forms: Sequence[Form] = ()) -> Ground:
+    """Try honest right and wrong answers in every form; with `given` tasks only on those."""
+    tasks = {kind: [task for task in given if task.kind is kind] for kind in Kind} if given else TEMPLATES
+    grounds = [_try_kind(subject, maker, list(tasks[kind]), own_forms) for kind in Kind if tasks[kind]]
+    if not given and not any(ground.footings for ground in grounds):
+        grounds += [_try_truths(subject, maker, kind) for kind in Kind if kind in TRUTH_FORMS]
+    return _without_short_truths(subject, maker, _merge(grounds))
+
+
+def _without_short_truths(subject: Subject, maker: SampleMaker, ground: Ground) -> Ground:
+    """Of a reward that grades likeness to a reference, only long references show what it does.
+
+    It is one where half of a sentence earns some of what the whole earns.
+    """
+    for footing in ground.footings:
+        if footing.task.kind is Kind.SENTENCE:
+            words = footing.task.right.split()
+            half = footing.form.present(" ".join(words[: len(words) // 2]))
+            [value] = subject.rewards([maker.sample(footing.task, half)])
+            if value is not None and 0.15 < (value - footing.wrong) / footing.gap < 0.85:
+                return replace(ground, footings=tuple(each for each in ground.footings if each.task.kind not in SHORT))
+    return ground
+
+
+def _try_truths(subject: Subject, maker: SampleMaker, kind: Kind) -> Ground:
+    """The first way of writing the truth for which right beats wrong."""
+    ground = _merge([])
+    for form in TRUTH_FORMS[kind][1:]:
+        try:
+            tasks = [with_truth(task, form) for task in TEMPLATES[kind]]
+        except (ValueError, TypeError):
+            continue
+        ground = _merge([ground, _try_kind(subject, maker, tasks, ())])
+        if ground.footings:
+            break
+    return ground
+
+
+def _try_kind(subject: Subject, maker: SampleMaker, tasks: list[Task], own_forms: Sequence[Form]) -> Ground:
+    first, kind = tasks[0], tasks[0].kind
+    forms = (*own_forms, *forms_for(kind, maker.vocabulary))
+    tried = [_try(subject, maker, first, forms, tasks)]
+    if kind is Kind.PROGRAM and not tried[0].footings:  # tests come as asserts or as streams
+        for task in tasks[1:]:
+            tried.append(_try(subject, maker, task, forms, tasks))
+            if tried[-1].footings:
+                first = task
+                break
+    ground = tried[-1]
+    chosen = sorted(ground.footings, key=lambda footing: -footing.gap)[:BEST_FORMS]
+    if chosen:
+        forms = tuple(footing.form for footing in chosen)
+        further = [_try(subject, maker, task, forms, tasks) for task in tasks if task is not first]
+        return _merge([replace(ground, footings=tuple(chosen)), *further])
+    return replace(_merge(tried), tasks=tuple(tasks) if any(each.scored for each in tried) else ())
+
+
+def _try(subject: Subject, maker: SampleMaker, task: Task, forms: Sequence[Form], among: Sequence[Task]) -> Ground:
+    right = [maker.sample(task, form.present(task.right)) for form in forms]
+    wrong = [maker.sample(task, form.present(task.wrong)) for form in forms]
+    subject.accompany([right[0], wrong[0], wrong[-1]])
+    outputs = subject.score([*right, *wrong])
+    values = [output.reward for output in outputs if output.reward is not None]
+    least = TINY + LEAST_SHARE * (max(values, default=0.0) - min(values, default=0.0))
+    candidates = [
+        Footing(task, form, good.reward, bad.reward, bad)
+        for form, good, bad in zip(forms, outputs[: len(forms)], outputs[len(forms) :], strict=True)
+        if good.reward is not None and bad.reward is not None and abs(good.reward - bad.reward) > least
+    ]
+    foils = _under_another_truth(subject, maker, candidates, among)
+    footings = [
+        each for each, foil in zip(candidates, foils, strict=True) if each.gap > 0 and each.right - foil > least
+    ]
+    inverted = [
+        each for each, foil in zip(candidates, foils, strict=True) if each.gap < 0 and foil - each.right > least
+    ]
+    return Ground(
+        tuple(footings),
+        tuple(inverted),
+        (task,),
+        min(values, default=0.0),
+        max(values, default=0.0),
+        len(values),
+        tuple(output for output in outputs if output.status is not Status.OK)[:3],
+    )
+
+
+def _under_another_truth(
+    subject: Subject, maker: SampleMaker, candidates: Sequence[Footing], among: Sequence[Task]
+) -> list[float]:
+    """What the right answers earn where the truth, and the columns with it, are another task's.
+
+    Without another task nothing shows that the truth decides, and the right answers keep what they earned.
+    """
+    if not candidates:
+        return []
+    task = candidates[0].task
+    others = [each for each in among if type(each.truth) is type(task.truth) and each.truth != task.truth]
+    if task.kind is Kind.OPEN and task.truth is None:
+        return [each.right for each in candidates]
+    if not others:
+        return [each.right for each in candidates]
+    foil = replace(task, truth=others[0].truth, columns=others[0].columns, metadata=others[0].metadata)
+    values = subject.rewards([maker.sample(foil, each.form.present(task.right)) for each in candidates])
+    return [each.wrong if value is None else value for each, value in zip(candidates, values, strict=True)]
+
+
+def _merge(grounds: Sequence[Ground]) -> Ground:
+    scored = [ground for ground in grounds if ground.scored]
+    return Ground(
+        tuple(footing for ground in grounds for footing in ground.footings),
+        tuple(footing for ground in grounds for footing in ground.inverted),
+        tuple(task for ground in scored for task in ground.tasks),
+        min((ground.low for ground in scored), default=0.0),
+        max((ground.high for ground in scored), default=0.0),
+        sum(ground.scored for ground in grounds),
+        tuple(output for ground in grounds for output in ground.failed)[:3],
+    )

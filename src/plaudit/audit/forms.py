@@ -1,0 +1,97 @@
+"""The ways in which a response presents its answer: in a box, in tags, after a marker, bare.
+
+A reward pays for some of them only; an audit finds out which before it attacks. Forms that a reward's own code names
+come before the usual ones.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from plaudit.audit.tasks import Kind
+from plaudit.audit.vocabulary import Vocabulary
+
+__all__ = ["WORKING", "Form", "forms_for"]
+
+WORKING = "I read the question twice and wrote down what is given. From that the result follows."
+LONG_WORKING = (
+    "First, I read the question twice and wrote down what is given.\n"
+    "Second, I chose a way to get from there to what is asked for, since other ways would take longer.\n"
+    "Third, I followed that way with care and looked at each line again, because slips are easy to make.\n"
+    "Finally, I compared the result with a rough guess, and therefore I trust it."
+)
+MAX_OWN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """Where the answer stands in a response: `before`, the answer, `after`."""
+
+    name: str
+    before: str
+    after: str = ""
+    json_key: str | None = None
+
+    def present(self, answer: str) -> str:
+        """The response that gives this answer."""
+        return f"{self.before}{json.dumps(answer) if self.json_key else answer}{self.after}"
+
+
+def _tagged(tags: Sequence[str]) -> Form:
+    *thoughts, last = tags
+    before = "".join(f"<{tag}>{WORKING}</{tag}>\n" for tag in thoughts)
+    return Form(f"tags {', '.join(tags)}", f"{before}<{last}>", f"</{last}>")
+
+
+_ANSWERS = (
+    Form("sentence", f"{WORKING} The answer is ", "."),
+    Form("box", f"{WORKING} The answer is \\boxed{{", "}."),
+    Form("bare", ""),
+    Form("hashes", f"{WORKING}\n#### "),
+    Form("think and answer tags", f"<think>{WORKING}</think>\n<answer>", "</answer>"),
+    Form("answer tag", "<answer>", "</answer>"),
+    Form("think and box", f"<think>{WORKING}</think>\nThe answer is \\boxed{{", "}."),
+    Form("tags on lines", f"<think>\n{WORKING}\n</think>\n<answer>\n", "\n</answer>"),
+    Form("box in tags", f"<think>{WORKING}</think>\n<answer>\\boxed{{", "}</answer>"),
+    Form("marker", f"{WORKING}\nAnswer: "),
+    Form("final answer", f"{WORKING}\nFinal Answer: "),
+    Form("JSON", '{"answer": ', "}", json_key="answer"),
+    Form("bold", f"{WORKING} **", "**"),
+    Form("long working", f"<think>{LONG_WORKING}</think>\n<answer>{LONG_WORKING} It is \\boxed{{", "}.</answer>"),
+    Form("formula", f"{WORKING} The answer is $", "$."),
+)  # fmt: skip
+_PROGRAMS = (
+    Form("code block", "```python\n", "\n```"),
+    Form("bare", ""),
+    Form("code block in tags", f"<think>{WORKING}</think>\n<answer>\n```python\n", "\n```\n</answer>"),
+    Form("answer tag", "<answer>", "</answer>"),
+)
+_OBJECTS = (
+    Form("bare", ""),
+    Form("code block", "```json\n", "\n```"),
+    Form("answer tag", "<answer>", "</answer>"),
+    Form("think and answer tags", f"<think>{WORKING}</think>\n<answer>", "</answer>"),
+)
+_TEXTS = (
+    Form("bare", ""),
+    Form("answer tag", "<answer>", "</answer>"),
+    Form("think and answer tags", f"<think>{WORKING}</think>\n<answer>", "</answer>"),
+    Form("code block", "```\n", "\n```"),
+)
+_BY_KIND = {Kind.PROGRAM: _PROGRAMS, Kind.JSON: _OBJECTS, Kind.SENTENCE: _TEXTS, Kind.OPEN: _TEXTS}
+
+
+def forms_for(kind: Kind, vocabulary: Vocabulary) -> tuple[Form, ...]:
+    """Forms for answers of a kind: those that the reward's code names, then the usual ones."""
+    usual = _BY_KIND.get(kind, _ANSWERS)
+    return tuple({form.present("?"): form for form in (*_own_forms(vocabulary), *usual)}.values())
+
+
+def _own_forms(vocabulary: Vocabulary) -> list[Form]:
+    tags = [tag for tag in vocabulary.tags if tag not in ("think", "answer")]
+    own = [_tagged([tag]) for tag in tags]
+    own += [_tagged(vocabulary.tags[:2])] if len(vocabulary.tags) >= 2 else []
+    own += [_tagged(["think", *tags[:1]])] if tags else []
+    own += [Form(f"marker {marker}", f"{WORKING}\n{marker} ") for marker in vocabulary.markers]
+    own += [Form(f"JSON {key}", f'{{"{key}": ', "}", json_key=key) for key in vocabulary.keys if key != "answer"][:3]
+    return own[:MAX_OWN]

@@ -1,0 +1,169 @@
+"""Responses that were paid, and the finding that several of them make: shrunk, with a rate and a test to paste."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from plaudit.audit.findings import (
+    Attacker,
+    AttackFinding,
+    Level,
+    Witness,
+    component_values,
+    paying_component,
+    wilson_interval,
+)
+from plaudit.audit.oracle import is_wrong
+from plaudit.audit.samples import SampleMaker, replace_response
+from plaudit.audit.shrinking import shrink
+from plaudit.audit.subject import BudgetSpent, Subject
+from plaudit.audit.tasks import Task
+from plaudit.contract.output import RewardOutput
+from plaudit.trajectory import Trajectory
+
+__all__ = ["Attempt", "Hit", "Reporter"]
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A wrong response that earned at least `threshold`, where an honest one earned `honest_reward`."""
+
+    task: Task
+    sample: Trajectory
+    output: RewardOutput
+    threshold: float
+    honest_reward: float | None
+    honest: RewardOutput | None = None
+    core: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """All that came of one operator: its hits, one per task at most, among the tasks that it was tried on."""
+
+    family: str
+    operator: str
+    attacker: Attacker
+    remedy: str
+    hits: tuple[Hit, ...]
+    tried: int
+    can_shrink: bool = True
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class Reporter:
+    """Turns hits into findings."""
+
+    subject: Subject
+    maker: SampleMaker
+    spec: str
+
+    def report(self, attempt: Attempt) -> list[AttackFinding]:
+        """One finding per component that paid; none without hits."""
+        by_component: dict[str, list[Hit]] = {}
+        for hit in attempt.hits:
+            component = paying_component(self.subject.reward.name, hit.honest, hit.output)
+            by_component.setdefault(component, []).append(hit)
+        return [self._finding(attempt, component, hits) for component, hits in by_component.items()]
+
+    def _finding(self, attempt: Attempt, component: str, hits: Sequence[Hit]) -> AttackFinding:
+        hit = min(hits, key=lambda each: len(each.sample.response))
+        if attempt.can_shrink:
+            hit = self._shrink(hit)
+        rate = len(hits) / max(1, attempt.tried)
+        return AttackFinding(
+            family=attempt.family,
+            operator=attempt.operator,
+            attacker=attempt.attacker,
+            severity=_level(attempt.attacker, rate),
+            component=component,
+            rate=rate,
+            interval=wilson_interval(len(hits), max(1, attempt.tried)),
+            witness=_witness(hit),
+            message=attempt.message or _message(attempt, hit),
+            remedy=attempt.remedy,
+            call=_call(self.spec, hit),
+            test=_test(self.spec, attempt.operator, hit),
+        )
+
+    def _shrink(self, hit: Hit) -> Hit:
+        outputs: dict[str, RewardOutput] = {}
+
+        def is_finding(responses: Sequence[str]) -> list[bool]:
+            samples = [replace_response(hit.sample, response) for response in responses]
+            scored = self.subject.score(samples)
+            outputs.update(zip(responses, scored, strict=True))
+            return [
+                output.reward is not None and output.reward >= hit.threshold and is_wrong(hit.task, response)
+                for response, output in zip(responses, scored, strict=True)
+            ]
+
+        try:
+            response = shrink(hit.sample.response, hit.core, is_finding)
+        except BudgetSpent:
+            return hit
+        if response == hit.sample.response:
+            return hit
+        sample = replace_response(hit.sample, response)
+        return Hit(hit.task, sample, outputs[response], hit.threshold, hit.honest_reward, hit.honest, hit.core)
+
+
+def _level(attacker: Attacker, rate: float) -> Level:
+    if attacker is Attacker.ANSWER_FREE:
+        return Level.HIGH
+    return Level.MEDIUM if attacker is Attacker.INVARIANT or rate >= 0.5 else Level.LOW
+
+
+def _witness(hit: Hit) -> Witness:
+    return Witness(
+        prompt=hit.sample.prompt_text,
+        response=hit.sample.response,
+        reward=hit.output.reward,
+        honest_reward=hit.honest_reward,
+        ground_truth=hit.sample.ground_truth,
+        status=hit.output.status.value,
+        components=component_values(hit.output),
+        columns={**hit.sample.columns, **hit.sample.metadata},
+    )
+
+
+def _message(attempt: Attempt, hit: Hit) -> str:
+    paid = "nothing" if hit.output.reward is None else f"{hit.output.reward:g}"
+    honest = "" if hit.honest_reward is None else f"; an honest wrong answer earns {hit.honest_reward:g}"
+    return f"{attempt.operator}: a wrong response earns {paid}{honest}"
+
+
+def _plain(hit: Hit) -> dict[str, Any]:
+    plain = hit.sample.to_dict()
+    return {name: value for name, value in plain.items() if name not in ("tokens", "training_step")}
+
+
+def _call(spec: str, hit: Hit) -> str:
+    return f"plaudit.score({spec!r}, [{_shorten(_plain(hit))}])"
+
+
+def _test(spec: str, operator: str, hit: Hit) -> str:
+    name = re.sub(r"\W+", "_", operator.lower()).strip("_")
+    limit = f"{hit.threshold:.6g}"
+    return (
+        "import plaudit\n\n\n"
+        f"def test_{name}_does_not_pay():\n"
+        f"    sample = {_shorten(_plain(hit))}\n"
+        f"    [output] = plaudit.score({spec!r}, [sample])\n"
+        f"    assert output.reward is None or output.reward < {limit}\n"
+    )
+
+
+def _shorten(plain: dict[str, Any]) -> str:
+    """A dict as Python; a long repetition is written as one."""
+    parts = []
+    for name, value in plain.items():
+        text = repr(value)
+        if isinstance(value, str) and len(value) > 400:
+            unit = re.match(r"(.{1,200}?)\1+", value, re.DOTALL)
+            if unit and len(unit[0]) > len(value) - 400:
+                text = f"{unit[1]!r} * {len(unit[0]) // len(unit[1])} + {value[len(unit[0]) :]!r}"
+        parts.append(f"{name!r}: {text}")
+    return "{" + ", ".join(parts) + "}"

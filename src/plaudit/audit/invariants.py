@@ -1,0 +1,123 @@
+"""What every reward must hold, whatever it is for: `check_reward`, the deadline under texts that are costly to read,
+the order of right and wrong, and edits that mean nothing.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from plaudit.audit.findings import Attacker, AttackFinding, Level, Witness
+from plaudit.audit.footing import Ground
+from plaudit.audit.hits import Attempt, Hit
+from plaudit.audit.samples import SampleMaker
+from plaudit.audit.subject import Subject
+from plaudit.contract.output import Status
+from plaudit.testing import Finding, Rule, Severity, check_reward
+from plaudit.trajectory import Trajectory
+
+__all__ = ["check_contract", "check_edits", "check_order", "strain"]
+
+_SKIPPED = {Rule.SCORED, Rule.VARIED, Rule.RANGE, Rule.CONTAINMENT, Rule.GROUND_TRUTH}
+MOST_SAMPLES = 8
+COSTLY = (
+    "9^{9^{9^9}}",
+    "9**9**9**9",
+    "(10^7)!",
+    "(" * 400 + "1" + ")" * 400,
+    "\\frac{" * 200,
+    "1" + "+1" * 20_000,
+    "a" * 60 + "!",
+    "<think>" * 3_000,
+    " " * 20_000 + "x",
+    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" * 200 + "\x00",
+    "x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x " * 8 + "!",
+    "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,",
+)
+
+
+def check_contract(
+    given: str | object, name: str, spec: str, samples: Sequence[Trajectory], deadline_s: float | None
+) -> Iterator[AttackFinding]:
+    """What `check_reward` calls an error, as findings."""
+    found: list[Finding] = check_reward(given, list(samples[:MOST_SAMPLES]) or None, deadline_s=deadline_s)  # type: ignore[arg-type]  # a reward or a spec
+    for finding in found:
+        if finding.severity is Severity.ERROR and finding.rule not in _SKIPPED:
+            prompt = samples[0].prompt_text if samples else ""
+            yield AttackFinding(
+                family="invariants",
+                operator=str(finding.rule),
+                attacker=Attacker.INVARIANT,
+                severity=Level.MEDIUM,
+                component=name,
+                rate=1.0,
+                interval=(0.0, 1.0),
+                witness=Witness(prompt, finding.sample, None, None, status="error"),
+                message=finding.message,
+                remedy=finding.remedy,
+                call=f"plaudit.testing.check_reward({spec!r})",
+                test=_test(str(finding.rule), spec),
+            )
+
+
+def _test(rule: str, spec: str) -> str:
+    name = re.sub(r"\W+", "_", rule)
+    return (
+        f"from plaudit.testing import check_reward\n\n\ndef test_reward_is_{name}():\n"
+        f"    assert {rule!r} not in [finding.rule for finding in check_reward({spec!r})]\n"
+    )
+
+
+def strain(subject: Subject, maker: SampleMaker, ground: Ground) -> Iterator[Attempt]:
+    """Responses that take a careless reader for ever; only where such a reader can be stopped."""
+    if not subject.isolated or not ground.tasks:
+        return
+    footing = next(iter(ground.footings), None)
+    task = footing.task if footing else ground.tasks[0]
+    texts = [footing.form.present(text) if footing else text for text in COSTLY] + list(COSTLY if footing else ())
+    samples = [maker.sample(task, text) for text in dict.fromkeys(texts)]
+    for sample in samples:
+        [output] = subject.score([sample])
+        if output.status in (Status.TIMEOUT, Status.MEMORY):
+            hit = Hit(task, sample, output, 0.0, None)
+            remedy = "bound what a response can make it compute: cut long texts, no evaluation, no nested repeats"
+            message = f"denial of service: one response takes longer than the deadline ({output.reason})"
+            yield Attempt("denial of service", "costly response", Attacker.INVARIANT, remedy, (hit,), 1, False, message)
+            return
+
+
+def check_order(ground: Ground, maker: SampleMaker) -> Iterator[Attempt]:
+    """Wrong answers that earn more than right ones, in every form, on truths that decide nothing else."""
+    if ground.footings or len(ground.inverted) < 2:
+        return
+    hits = [
+        Hit(each.task, maker.sample(each.task, each.form.present(each.task.wrong)), each.wrong_output, each.wrong,
+            each.right)
+        for each in ground.inverted
+    ]  # fmt: skip
+    message = f"order: a wrong answer earns {hits[0].output.reward:g}, the right one {hits[0].honest_reward:g}"
+    remedy = "a right answer must earn at least as much as a wrong one; look for a swapped comparison or sign"
+    yield Attempt(
+        "invariants", "order of right and wrong", Attacker.INVARIANT, remedy, tuple(hits), len(hits), False, message
+    )
+
+
+def check_edits(subject: Subject, maker: SampleMaker, ground: Ground) -> Iterator[Attempt]:
+    """A right answer that earns as little as a wrong one for a blank line after it."""
+    hits = []
+    for footing in ground.footings:
+        response = footing.form.present(footing.task.right)
+        edited = maker.sample(footing.task, f"{response}\n")
+        [output] = subject.score([edited])
+        if output.reward is not None and output.reward <= footing.wrong + 0.25 * footing.gap:
+            hits.append(Hit(footing.task, edited, output, footing.right, footing.right))
+    tasks = {id(hit.task): hit for hit in hits}
+    if tasks and len(hits) == len(ground.footings):
+        first = hits[0]
+        message = (
+            f"edits: a right answer earns {first.output.reward:g} with a line break after it, "
+            f"{first.honest_reward:g} without"
+        )
+        remedy = "strip blanks around the response before reading it"
+        yield Attempt(
+            "invariants", "edits that mean nothing", Attacker.INVARIANT, remedy,
+            tuple(tasks.values()), len(tasks), False, message,
+        )  # fmt: skip

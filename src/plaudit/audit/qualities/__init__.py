@@ -1,0 +1,1 @@
+"""Attacks on rewards for qualities other than being right: form, length, words, relevance, conduct over turns."""

@@ -1,0 +1,63 @@
+"""A task to try responses on, with the rewards of many responses at once and what counts as a difference."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from plaudit.audit.footing import Ground
+from plaudit.audit.forms import WORKING
+from plaudit.audit.hits import Hit
+from plaudit.audit.samples import SampleMaker
+from plaudit.audit.subject import Subject
+from plaudit.audit.tasks import Kind, Task
+from plaudit.contract.output import RewardOutput
+
+__all__ = ["Bench", "benches"]
+
+DIFFERENCE = 0.05
+TINY = 1e-6
+MOST_TASKS = 2
+
+
+@dataclass(frozen=True)
+class Bench:
+    """One task; `spread` is that of all honest rewards seen so far."""
+
+    subject: Subject
+    maker: SampleMaker
+    task: Task
+    spread: float
+    closing: str
+    """An honest wrong answer in a form that the reward reads; ends responses that are about something else."""
+
+    def outputs(self, responses: Sequence[str]) -> list[RewardOutput]:
+        """What the responses give, in order."""
+        return self.subject.score([self.maker.sample(self.task, response) for response in responses])
+
+    def values(self, responses: Sequence[str]) -> list[float | None]:
+        """The rewards alone."""
+        return [output.reward for output in self.outputs(responses)]
+
+    def differs(self, more: float, less: float) -> bool:
+        """Whether one reward is visibly more than another, for this reward's spread."""
+        return more - less > max(TINY, DIFFERENCE * max(self.spread, abs(more - less)))
+
+    def hit(self, response: str, threshold: float, honest: str, core: tuple[str, ...] = ()) -> Hit:
+        """A paid response, with an honest one beside it."""
+        sample = self.maker.sample(self.task, response)
+        output, beside = self.outputs([response, honest])
+        return Hit(self.task, sample, output, threshold, beside.reward, beside, core)
+
+
+def benches(subject: Subject, maker: SampleMaker, ground: Ground, *kinds: Kind) -> list[Bench]:
+    """A bench per task that the reward can score, of the first of these kinds that there is."""
+    by_kind = [[task for task in ground.tasks if task.kind is kind] for kind in kinds]
+    tasks = next(filter(None, by_kind), ground.tasks)
+    return [Bench(subject, maker, task, ground.spread, _closing(ground, task)) for task in tasks[:MOST_TASKS]]
+
+
+def _closing(ground: Ground, task: Task) -> str:
+    form = next((footing.form for footing in ground.footings if footing.task is task), None)
+    if form is None:
+        return "" if task.kind is Kind.OPEN else f"The answer is {task.wrong}."
+    mark = form.before.replace(WORKING, "").lstrip()
+    return f"{mark}{task.wrong}{form.after}"

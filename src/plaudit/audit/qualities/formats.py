@@ -1,0 +1,118 @@
+"""Attacks on rewards for form: sections that are empty, repeated, out of order, inside each other, never closed.
+
+A reward is one for form where tags raise the pay of a wrong answer, and parentheses of the same length do not.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from plaudit.audit.attacks.operator import MOST
+from plaudit.audit.findings import Attacker
+from plaudit.audit.forms import WORKING
+from plaudit.audit.hits import Attempt, Hit
+from plaudit.audit.qualities.bench import Bench
+
+__all__ = ["attack_format"]
+
+REMEDY = "ask for each section exactly once, in order, with text inside and nothing after it, as `format` does"
+GARBAGE = "Bananas ride green trains to the moon on Tuesday mornings while clocks sing loudly in the rain. " * 2
+USUAL_TAGS = (("think", "answer"), ("think",), ("answer",), ("reasoning", "answer"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Sections:
+    """Tags in their order; the last holds the answer unless there is only one for thoughts."""
+
+    tags: tuple[str, ...]
+
+    @property
+    def holds_answer(self) -> bool:
+        return len(self.tags) > 1 or self.tags[0] not in ("think", "thinking", "reasoning", "thought")
+
+    def write(self, answer: str, left: str = "<", right: str = ">") -> str:
+        texts = self._texts(answer)
+        parts = [f"{left}{tag}{right}{text}{left}/{tag}{right}" for tag, text in zip(self.tags, texts, strict=True)]
+        return "\n".join([*parts, *([] if self.holds_answer else [f"The answer is {answer}."])])
+
+    def _texts(self, answer: str) -> list[str]:
+        return [WORKING] * (len(self.tags) - 1) + [answer if self.holds_answer else WORKING]
+
+    def broken(self, answer: str) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+        """Names, broken responses, and what must stay in them."""
+        tags, texts = self.tags, self._texts(answer)
+        empty = "".join(f"<{tag}></{tag}>" for tag in tags)
+        yield "empty sections", empty, (empty,)
+        blank = "\n".join(f"<{tag}> \n </{tag}>" for tag in tags)
+        yield "empty sections", blank, tuple(f"<{tag}>" for tag in tags)
+        if not self.holds_answer:
+            yield "empty sections", f"{empty}\nThe answer is {answer}.", (empty,)
+        reversed_tags = "".join(f"</{tag}>{text}<{tag}>" for tag, text in zip(tags, texts, strict=True))
+        yield "reversed tags", reversed_tags, tuple(part for tag in tags for part in (f"</{tag}>", f"<{tag}>"))
+        unclosed = "".join(f"<{tag}>{text}" for tag, text in zip(tags, texts, strict=True))
+        yield "unclosed sections", unclosed, tuple(f"<{tag}>" for tag in tags)
+        yield "tags alone", " ".join(f"<{tag}>" for tag in tags), tuple(f"<{tag}>" for tag in tags)
+        if len(tags) > 1:
+            yield from self._broken_order(answer)
+
+    def _broken_order(self, answer: str) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+        good, tags, texts = self.write(answer), self.tags, self._texts(answer)
+        swapped = "\n".join(f"<{tag}>{text}</{tag}>" for tag, text in reversed(list(zip(tags, texts, strict=True))))
+        yield "sections out of order", swapped, tuple(f"<{tag}>" for tag in reversed(tags))
+        yield "repeated sections", "\n".join([good] * 3), tuple(f"<{tag}>" for tag in (*tags, *tags))
+        inner = "".join(f"<{tag}>{text}" for tag, text in zip(tags, texts, strict=True))
+        nested = inner + "".join(f"</{tag}>" for tag in reversed(tags))
+        yield "nested sections", nested, (inner,)
+        yield "text after the last section", f"{good}\n{GARBAGE}", (f"</{tags[-1]}>", "Bananas")
+
+
+def attack_format(benches: Sequence[Bench]) -> Iterator[Attempt]:
+    """Broken sections that are paid like whole ones."""
+    hits: dict[str, list[Hit]] = {}
+    tried = 0
+    for bench in benches:
+        found = _find_sections(bench)
+        if found is None:
+            continue
+        tried += 1
+        sections, good, bad, honest = found
+        for name, hit in _paid(bench, sections, good, bad, honest).items():
+            hits.setdefault(name, []).append(hit)
+    for name, each in hits.items():
+        yield Attempt("format", name, Attacker.ANSWER_FREE, REMEDY, tuple(each), tried, message=_message(name, each[0]))
+
+
+def _message(name: str, hit: Hit) -> str:
+    return f"{name}: a broken form earns {hit.output.reward:g}; the same text without any form {hit.honest_reward:g}"
+
+
+def _paid(bench: Bench, sections: _Sections, good: float, bad: float, honest: str) -> dict[str, Hit]:
+    threshold = bad + MOST * (good - bad)
+    broken = list(sections.broken(bench.task.wrong))
+    hits: dict[str, Hit] = {}
+    for (name, response, core), value in zip(broken, bench.values([each[1] for each in broken]), strict=True):
+        if value is not None and value >= threshold - 1e-9 and name not in hits:
+            hits[name] = bench.hit(response, threshold, honest, core)
+    return hits
+
+
+def _find_sections(bench: Bench) -> tuple[_Sections, float, float, str] | None:
+    """The sections that the reward pays for most, what they earn, what the same text without them earns, and it."""
+    vocabulary = bench.maker.vocabulary
+    own = vocabulary.tags
+    candidates = dict.fromkeys([own[:2] if len(own) > 1 else own, *((tag,) for tag in own[:4]), *USUAL_TAGS])
+    wrong = bench.task.wrong
+    best: tuple[float, _Sections, float, float, str] | None = None
+    for tags in filter(None, candidates):
+        if vocabulary.texts and not all(any(tag in text for text in vocabulary.texts) for tag in tags):
+            continue  # a reward that does not name a section does not ask for it: it may read any XML
+        sections = _Sections(tuple(tags))
+        plain = f"{WORKING}\nThe answer is {wrong}."
+        good, bad, control, bracketed = bench.values(
+            [sections.write(wrong), plain, sections.write(wrong, "(", ")"), sections.write(wrong, "[", "]")]
+        )
+        if good is None or bad is None or control is None or bracketed is None:
+            continue
+        base = max(bad, control, bracketed)
+        if bench.differs(good, base) and (best is None or good - base > best[0] + 1e-9):
+            best = (good - base, sections, good, base, plain)
+    return None if best is None else best[1:]

@@ -1,0 +1,89 @@
+"""Attacks on rewards that judge open answers: phrases that open some judges, self-grades, the prompt copied.
+
+A reward without a ground truth may follow length as well, so each attack is compared with a neutral text of the same
+shape: only what the words themselves earn counts.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from plaudit.audit.attacks.judges import CLAIMS, GRADES, KEYS, ORDERS
+from plaudit.audit.attacks.operator import MOST
+from plaudit.audit.findings import Attacker
+from plaudit.audit.forms import LONG_WORKING, WORKING
+from plaudit.audit.hits import Attempt, Hit
+from plaudit.audit.qualities.bench import Bench
+
+__all__ = ["attack_judgement"]
+
+READ = "read the verdict from the judge's reply alone, and rate an empty opening as wrong"
+RELEVANCE = "take what the response adds to the prompt, not what it shares with it"
+FAMILIES = {
+    "opening without content": KEYS, "self-grade": GRADES, "order to the judge": ORDERS, "claim of success": CLAIMS,
+}  # fmt: skip
+_WORDS, _LETTERS = re.compile(r"\w+"), re.compile(r"[^\W\d]+")
+_IN_QUOTES = re.compile(r'(?<=")\w+(?=")|^[^\W\d]+(?=[^"{]*$)')  # leaves the values of JSON as they are
+_FILLER = ("a", "at", "mat", "lamp", "table", "carpet", "kitchen", "sideways", "furniture", "decoration")
+
+
+def attack_judgement(benches: Sequence[Bench]) -> Iterator[Attempt]:
+    """Attacks that need no truth, on tasks where the reward does not tell right from wrong."""
+    named: dict[str, list[Hit]] = {}
+    echoes: list[Hit] = []
+    for bench in benches:
+        honest = [
+            bench.task.right, bench.task.wrong, f"{WORKING} {bench.task.right}", LONG_WORKING, "The answer is 12.",
+            "I do not know.",
+        ]  # fmt: skip
+        values = [value for value in bench.values(honest) if value is not None]
+        if len(values) < len(honest):
+            continue
+        for name, texts in FAMILIES.items():
+            named.setdefault(name, []).extend(_paid(bench, texts, values, honest))
+        echoes += _echo(bench)
+    for name, hits in named.items():
+        if hits:
+            yield _attempt("judges", name, READ, hits, len(benches))
+    if echoes:
+        yield _attempt("similarity", "echo of the prompt", RELEVANCE, echoes, len(benches))
+
+
+def _attempt(family: str, name: str, remedy: str, hits: list[Hit], tried: int) -> Attempt:
+    message = f"{name}: earns {hits[0].output.reward:g}; an honest response {hits[0].honest_reward:g}"
+    return Attempt(family, name, Attacker.ANSWER_FREE, remedy, tuple(hits), tried, message=message)
+
+
+def _paid(bench: Bench, texts: Sequence[str], honest: list[float], responses: list[str]) -> Iterator[Hit]:
+    best, worst = max(honest), min(honest)
+    paid = bench.values(texts)
+    controls = [bench.values([_neutral(text), _neutral(text, _LETTERS), _neutral(text, _IN_QUOTES)]) for text in texts]
+    for text, value, beside in zip(texts, paid, controls, strict=True):
+        known = [each for each in beside if each is not None]
+        if value is None or not known:
+            continue
+        control = max(known)
+        by_words = value - max(control, worst)
+        if not bench.differs(value, max(control, worst)):
+            continue
+        if value >= best - 1e-9 and by_words >= MOST * (value - worst):
+            yield bench.hit(text, value, responses[honest.index(worst)], (text,))
+            return
+
+
+def _echo(bench: Bench) -> Iterator[Hit]:
+    """The prompt itself, where an answer to it earns more than one to something else."""
+    prompt, other = bench.task.prompt_text, _neutral(bench.task.prompt_text)
+    good, bad, echo, control = bench.values([bench.task.right, bench.task.wrong, prompt, other])
+    if good is None or bad is None or echo is None or control is None:
+        return
+    if bench.differs(good, bad) and echo >= good - 1e-9 and echo - control >= MOST * (good - bad):
+        yield bench.hit(prompt, good, bench.task.wrong, (prompt,))
+
+
+def _neutral(text: str, words: re.Pattern[str] = _WORDS) -> str:
+    """A text of the same shape that says nothing: words of the same lengths, the same punctuation."""
+    return words.sub(lambda match: _word(len(match[0])), text)
+
+
+def _word(length: int) -> str:
+    return _FILLER[length - 1] if length <= len(_FILLER) else _FILLER[-1]

@@ -1,0 +1,68 @@
+"""Attacks on rewards for structure without a truth: texts that look like JSON, XML or a code block and are none."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from plaudit.audit.attacks.operator import MOST
+from plaudit.audit.findings import Attacker
+from plaudit.audit.hits import Attempt, Hit
+from plaudit.audit.qualities.bench import Bench
+
+__all__ = ["attack_structure"]
+
+REMEDY = "parse the whole response with a real parser, as `structured` does"
+_UNMARKED = str.maketrans('<>{}[]"`', "(((((('.")
+PLAIN = "The name is Ada and the answer is in the text, with some more words after it."
+
+
+def attack_structure(benches: Sequence[Bench]) -> Iterator[Attempt]:
+    """Responses that cannot be parsed and are paid like ones that can."""
+    named: dict[str, list[Hit]] = {}
+    for bench in benches:
+        for name, good_texts, broken in _structures(bench):
+            goods = [value for value in bench.values(good_texts) if value is not None]
+            plain = [value for value in bench.values(_without_structure(good_texts)) if value is not None]
+            if not plain or not goods or not bench.differs(max(goods), base := max(plain)):
+                continue
+            threshold = base + MOST * (max(goods) - base)
+            controls = bench.values([text.translate(_UNMARKED) for text in broken])
+            for text, value, control in zip(broken, bench.values(broken), controls, strict=True):
+                if value is not None and control is not None and value >= threshold > control:
+                    named.setdefault(name, []).append(bench.hit(text, threshold, PLAIN, (text,)))
+                    break
+    for name, hits in named.items():
+        message = f"{name}: earns {hits[0].output.reward:g}; plain text {hits[0].honest_reward:g}"
+        yield Attempt("structure", name, Attacker.ANSWER_FREE, REMEDY, tuple(hits), len(benches), message=message)
+
+
+def _without_structure(texts: Sequence[str]) -> list[str]:
+    """The same words in plain text, and in a block where one of the texts is a block of something else."""
+    words = " ".join(re.findall(r"\w+", texts[0].removeprefix("```python")))
+    fenced = [f"```\n{words}\n```", f"```json\n{words}\n```"] if not texts[0].startswith("```") else []
+    return [PLAIN, words, *fenced]
+
+
+def _structures(bench: Bench) -> Iterator[tuple[str, list[str], list[str]]]:
+    keys = [key for key in (*bench.maker.vocabulary.keys, *bench.maker.vocabulary.words) if key.isidentifier()][:6]
+    body = ", ".join(f'"{key}": "Ada"' for key in dict.fromkeys([*keys, "answer", "name"]))
+    good = "{" + body + "}"
+    broken = [
+        "{" + body,
+        "{ this is not JSON }",
+        "{" + body + ",}",
+        "{answer: Ada}",
+        body + "}",
+        "{}}{{",
+        "{" + body + "]",
+    ]
+    yield "broken JSON", [good, f"```json\n{good}\n```"], [*broken, f"```json\n{broken[0]}\n```"]
+    yield (
+        "broken XML",
+        ["<root><name>Ada</name><answer>text</answer></root>"],
+        ["<root><name>Ada</root></name>", "<root>", "<root", "</root><root>"],
+    )
+    yield (
+        "empty code block",
+        ["```python\nprint('Ada')\n```", "```\nprint('Ada')\n```"],
+        ["``````", "```\n```", "```python\n```", "```python"],
+    )

@@ -1,0 +1,108 @@
+"""Attacks on rewards for words: a text of nothing but the words that pay, and steps that are announced but not taken.
+
+Which words pay is found out one by one, with the words of the reward's own code first.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from plaudit.audit.attacks.operator import MOST
+from plaudit.audit.findings import Attacker
+from plaudit.audit.hits import Attempt, Hit
+from plaudit.audit.qualities.bench import Bench
+
+__all__ = ["attack_words"]
+
+REMEDY = "count each word once and only within a text of other words, as `keyword` does"
+USUAL = (
+    "because", "therefore", "however", "step", "first", "finally", "example", "wait", "let me check", "thus", "hence",
+    "great", "excellent", "wonderful", "happy", "love", "good", "best", "thank you", "please", "sorry", "certainly",
+    "verify", "reason", "evidence", "important", "helpful", "safe",
+)  # fmt: skip
+PROSE = "The table stood in the corner and they said {} while the lamp gave some light to the long blue room at night."
+NEUTRAL = "carpet"
+MOST_PAYING = 8
+FLOOD = 60
+LADDERS = (
+    "Step 1:\nStep 2:\nStep 3:\nStep 4:\nStep 5:",
+    "1.\n2.\n3.\n4.\n5.",
+    "First,\nSecond,\nThird,\nFinally,",
+    "- \n- \n- \n- \n- ",
+    "# \n## \n### ",
+    "**\n**\n**\n**",
+)
+WALKED = (
+    "Step 1: put both numbers on paper.\nStep 2: line them up by their last digit.\nStep 3: go through the columns.\n"
+    "Step 4: write what comes out.\nStep 5: look at it once more.",
+    "1. Put both numbers on paper.\n2. Line them up.\n3. Go through the columns.\n4. Write.\n5. Look once more.",
+    "First, put both numbers on paper.\nSecond, line them up.\nThird, go through the columns.\nFinally, write it.",
+    "- put both numbers on paper\n- line them up\n- go through the columns\n- write\n- look once more",
+    "# Plan\nPut both numbers on paper.\n## Work\nGo through the columns.\n### End\nWrite it.",
+    "**Plan** put both numbers on paper **Work** go through the columns",
+)
+
+
+def attack_words(benches: Sequence[Bench]) -> Iterator[Attempt]:
+    """Floods of paying words, and ladders of empty steps."""
+    floods = [hit for bench in benches for hit in _flood(bench)]
+    if floods:
+        yield _attempt("flood of paying words", floods, len(benches))
+    ladders = [hit for bench in benches for hit in _ladder(bench)]
+    if ladders:
+        yield _attempt("steps announced but not taken", ladders, len(benches))
+
+
+def _attempt(name: str, hits: list[Hit], tried: int) -> Attempt:
+    message = f"{name}: earns {hits[0].output.reward:g}; ordinary prose {hits[0].honest_reward:g}"
+    return Attempt("words", name, Attacker.ANSWER_FREE, REMEDY, tuple(hits), tried, message=message)
+
+
+def _flood(bench: Bench) -> Iterator[Hit]:
+    words = _paying_words(bench)
+    if not words:
+        return
+    plain = PROSE.format(NEUTRAL)
+    honest = " ".join(PROSE.format(word) for word in words)
+    repeated = (words * FLOOD)[:FLOOD]
+    flood = " ".join(repeated)
+    control = " ".join([NEUTRAL] * FLOOD)
+    usual, good, paid, neutral = bench.values(_close(bench, [plain, honest, flood, control]))
+    if usual is None or good is None or paid is None or neutral is None or good <= usual:
+        return
+    threshold = usual + MOST * (good - usual)
+    if paid >= threshold and paid - neutral >= MOST * (good - usual):
+        yield bench.hit(*_close(bench, [flood]), threshold, *_close(bench, [plain]), (words[0], bench.closing))
+
+
+def _paying_words(bench: Bench) -> list[str]:
+    """Words that raise the reward of a prose text, most first."""
+    candidates = list(dict.fromkeys([*bench.maker.vocabulary.words, *USUAL]))
+    base, *values = bench.values(_close(bench, [PROSE.format(word) for word in (NEUTRAL, *candidates)]))
+    if base is None:
+        return []
+    gains = {
+        word: value - base
+        for word, value in zip(candidates, values, strict=True)
+        if value is not None and bench.differs(value, base)
+    }
+    return sorted(gains, key=lambda word: -gains[word])[:MOST_PAYING]
+
+
+def _ladder(bench: Bench) -> Iterator[Hit]:
+    plain = PROSE.format(NEUTRAL)
+    values = bench.values(_close(bench, [plain, *WALKED, *LADDERS]))
+    base, walked, empty = values[0], values[1 : 1 + len(WALKED)], values[1 + len(WALKED) :]
+    if base is None:
+        return
+    for response, good, paid in zip(LADDERS, walked, empty, strict=True):
+        if good is not None and paid is not None and bench.differs(good, base):
+            threshold = base + MOST * (good - base)
+            [neutral] = bench.values(_close(bench, [" ".join("carpet" for _ in response.split())]))
+            if paid >= threshold and neutral is not None and paid - neutral >= MOST * (good - base):
+                core = (response.split("\n")[0].strip() or response, bench.closing)
+                yield bench.hit(*_close(bench, [response]), threshold, *_close(bench, [plain]), core)
+                return
+
+
+def _close(bench: Bench, texts: Sequence[str]) -> list[str]:
+    """The texts, each with the same honest wrong answer after it."""
+    return [f"{text}\n{bench.closing}" if bench.closing else text for text in texts]

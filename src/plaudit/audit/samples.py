@@ -1,0 +1,142 @@
+"""Trajectories for an audit: a task and a response, with every column that the reward's code asks for.
+
+What a column is for is guessed from its name; one that says nothing gets the ground truth.
+"""
+
+import re
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import msgspec
+
+from plaudit.audit.tasks import Kind, Task
+from plaudit.audit.vocabulary import Vocabulary
+from plaudit.columns import our_name
+from plaudit.contract.binding import FIELDS, PLURALS
+from plaudit.trajectory import Step, Tokens, Trajectory
+
+__all__ = ["SampleMaker", "response_tokens"]
+
+KEYWORDS = ("because", "therefore", "example")
+_OPTION = re.compile(r"^[A-H]\) (.+)$", re.MULTILINE)
+_NOT_COLUMNS = frozenset(
+    ("trajectory", "completions", "completion_ids", "completion", "messages", "self", "prompt_text", "trainer_state",
+     "log_extra", "log_metric", "content", "role", "text", "queries", "solution_str", "responses", "response")
+) | frozenset(FIELDS) | frozenset(PLURALS)  # fmt: skip
+
+
+def _keywords(task: Task) -> list[str]:
+    return list(KEYWORDS)
+
+
+def _options(task: Task) -> list[str]:
+    return _OPTION.findall(task.prompt_text) or ["Mars", "Jupiter", "Venus", "Earth"]
+
+
+def _schema(task: Task) -> dict[str, Any]:
+    return {"type": "object", "required": list(task.truth) if isinstance(task.truth, dict) else ["answer"]}
+
+
+def _tests(task: Task) -> Any:
+    return task.columns.get("test_list", task.truth)
+
+
+_MEANINGS: tuple[tuple[str, Callable[[Task], Any]], ...] = (
+    (r"keyword|required_(?:words|terms)|must_(?:have|include|contain)|^words$|^terms$", _keywords),
+    (r"option|choices", _options),
+    (r"schema", _schema),
+    (r"test|assert|cases", _tests),
+    (r"tolerance|epsilon|^tol$", lambda task: 1e-6),
+    (r"max_|_max|limit|budget|target_len", lambda task: 200),
+    (r"min_|_min", lambda task: 5),
+    (r"weight|scale|temperature", lambda task: 1.0),
+    (r"_id$|^id$|index|^step$|^split$|difficulty|level", lambda task: 1),
+    (r"unit", lambda task: ""),
+    (r"lang", lambda task: "python" if task.kind is Kind.PROGRAM else "en"),
+    (r"question|problem|query|instruction", lambda task: task.prompt_text),
+    (r"data_source|dataset", lambda task: "openai/gsm8k"),
+)
+
+
+@dataclass(frozen=True)
+class SampleMaker:
+    """Makes trajectories that a reward can read."""
+
+    vocabulary: Vocabulary
+
+    @cached_property
+    def reads_tokens(self) -> bool:
+        """Whether the reward's code or settings speak of tokens."""
+        known = self.vocabulary
+        return any("token" in text for text in (*known.texts, *known.attributes, *known.parameters)) or bool(
+            {"completion_ids"} & {*known.parameters, *known.keys}
+        )
+
+    @cached_property
+    def _asked(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Columns and metadata that the code asks for by name."""
+        columns = [name for name in self.vocabulary.parameters if name not in _NOT_COLUMNS and our_name(name) is None]
+        return tuple(columns), tuple(name for name in self.vocabulary.keys if name not in _NOT_COLUMNS)
+
+    def sample(self, task: Task, response: str) -> Trajectory:
+        """A response to a task, as the reward would meet it."""
+        columns, metadata = self._columns(task)
+        return Trajectory(
+            prompt=task.prompt,
+            response=response,
+            ground_truth=task.truth,
+            metadata=metadata,
+            task=task.task or ("openai/gsm8k" if "data_source" in self.vocabulary.parameters else None),
+            tokens=response_tokens(response) if self.reads_tokens else None,
+            training_step=0,
+            columns=columns,
+            steps=self._steps(response),
+        )
+
+    def _columns(self, task: Task) -> tuple[dict[str, Any], dict[str, Any]]:
+        columns = {**task.columns}
+        metadata = {**task.metadata}
+        for name in self._asked[0]:
+            columns.setdefault(name, _value(name, task))
+        for name in self._asked[1]:
+            metadata.setdefault(name, _value(name, task))
+        return columns, metadata
+
+    def _steps(self, response: str) -> list[Step]:
+        if "steps" not in self.vocabulary.attributes and "steps" not in self.vocabulary.parameters:
+            return []
+        return [Step(observation="You see a closed door.", response=response)]
+
+
+def _value(name: str, task: Task) -> Any:
+    if our_name(name) == "ground_truth":
+        return task.truth
+    return next((make(task) for pattern, make in _MEANINGS if re.search(pattern, name.lower())), task.truth)
+
+
+def response_tokens(response: str) -> Tokens:
+    """One token per word, each with the blanks before it; equal words have equal ids."""
+    matches = list(re.finditer(r"\s*\S+|\s+\Z", response))
+    ids = [zlib.crc32(match[0].strip().encode(errors="surrogatepass")) % 50_000 for match in matches]
+    return Tokens(ids=ids, offsets=[match.span() for match in matches])
+
+
+def with_truth(task: Task, form: Callable[[Any], Any]) -> Task:
+    """The same task with its truth written another way, in its columns too."""
+    truth = form(task.truth)
+    columns: Mapping[str, Any] = {name: truth if value == task.truth else value for name, value in task.columns.items()}
+    return Task(task.kind, task.prompt, truth, task.right, task.wrong, task.others, columns, task.metadata, task.task)
+
+
+def plain_truth(task: Task) -> Any:
+    """The truth as text or a number where it is one, else the right answer."""
+    return task.truth if isinstance(task.truth, str | int | float) else task.right
+
+
+def replace_response(sample: Trajectory, response: str) -> Trajectory:
+    """The same sample with another response."""
+    tokens = None if sample.tokens is None else response_tokens(response)
+    return msgspec.structs.replace(sample, response=response, tokens=tokens)

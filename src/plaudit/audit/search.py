@@ -1,0 +1,119 @@
+"""Try every operator on every footing, then compositions of operators that came close, within the budget.
+
+An attack counts where it is paid a share of what the right answer earns beyond a wrong one; the share is the draft's.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from plaudit.audit.attacks.answers import ANSWER_OPERATORS
+from plaudit.audit.attacks.judges import JUDGE_OPERATORS
+from plaudit.audit.attacks.operator import Draft, Operator, Scene
+from plaudit.audit.attacks.programs import PROGRAM_OPERATORS
+from plaudit.audit.attacks.texts import TEXT_OPERATORS
+from plaudit.audit.footing import Footing, Ground
+from plaudit.audit.forms import LONG_WORKING
+from plaudit.audit.hits import Attempt, Hit
+from plaudit.audit.oracle import is_wrong
+from plaudit.audit.samples import SampleMaker
+from plaudit.audit.subject import Subject
+
+__all__ = ["OPERATORS", "attack_answers", "attack_with_compositions"]
+
+OPERATORS: tuple[Operator, ...] = (*ANSWER_OPERATORS, *JUDGE_OPERATORS, *PROGRAM_OPERATORS, *TEXT_OPERATORS)
+MOST_COMPOSED = 3
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    footing: Footing
+    draft: Draft
+
+    @property
+    def threshold(self) -> float:
+        return self.footing.wrong + self.draft.share * self.footing.gap
+
+
+def attack_answers(subject: Subject, maker: SampleMaker, ground: Ground) -> Iterator[Attempt]:
+    """Every operator on its own, on every task whose right and wrong answers the reward tells apart."""
+    for operator in OPERATORS:
+        if operator.needs_isolation and not subject.isolated:
+            continue
+        footings = _footings(ground, operator)
+        candidates = [
+            _Candidate(footing, draft)
+            for footing in footings
+            for draft in operator.write(Scene(footing.task, footing.form, maker.vocabulary))
+        ]
+        if candidates:
+            tried = len({id(footing.task) for footing in footings})
+            hits = _hits(subject, maker, candidates)
+            yield Attempt(operator.family, operator.name, operator.attacker, operator.remedy, hits, tried)
+
+
+def _footings(ground: Ground, operator: Operator) -> list[Footing]:
+    """All tasks of the first kind that fits, and one of every other; judges need one form each."""
+    fitting = [footing for footing in ground.footings if footing.task.kind in operator.kinds]
+    if not fitting:
+        return []
+    first = fitting[0].task.kind
+    tasks = {footing.task.kind: footing.task for footing in reversed(fitting)}
+    chosen = [each for each in fitting if each.task.kind is first or each.task is tasks[each.task.kind]]
+    if operator.family != "judges":
+        return chosen
+    return list({id(each.task): each for each in chosen if each.task.kind is first}.values())
+
+
+def attack_with_compositions(
+    subject: Subject, maker: SampleMaker, ground: Ground, found: Sequence[Attempt]
+) -> Iterator[Attempt]:
+    """Operators that earned nothing alone, dressed in what this reward likes: long working, its words, its tags."""
+    paid = {attempt.operator for attempt in found if attempt.hits}
+    best = {footing.task.kind: footing for footing in reversed(ground.footings)}
+    for operator in OPERATORS:
+        footing = next((best[kind] for kind in operator.kinds if kind in best), None)
+        if footing is None or operator.name in paid or operator.family not in ("answers", "judges"):
+            continue
+        drafts = [*operator.write(Scene(footing.task, footing.form, maker.vocabulary))][:MOST_COMPOSED]
+        candidates = [
+            _Candidate(footing, Draft(response, draft.core, draft.share))
+            for draft in drafts
+            if draft.also is None
+            for response in _dress(draft.response, footing, maker)
+        ]
+        hits = _hits(subject, maker, candidates)
+        if hits:
+            name = f"{operator.name}, dressed up"
+            yield Attempt(operator.family, name, operator.attacker, operator.remedy, hits, 1)
+
+
+def _dress(response: str, footing: Footing, maker: SampleMaker) -> list[str]:
+    words = ", ".join(maker.vocabulary.words[:12])
+    dressed = [f"{LONG_WORKING}\n{response}", f"<think>{LONG_WORKING}</think>\n{response}"]
+    return [*dressed, f"{words}\n{response}"] if words else dressed
+
+
+def _hits(subject: Subject, maker: SampleMaker, candidates: Sequence[_Candidate]) -> tuple[Hit, ...]:
+    """The best paid candidate of every task, where one was paid enough."""
+    samples = [maker.sample(each.footing.task, each.draft.response) for each in candidates]
+    outputs = subject.score(samples)
+    best: dict[int, Hit] = {}
+    for candidate, sample, output in zip(candidates, samples, outputs, strict=True):
+        if output.reward is None or output.reward < candidate.threshold - ROUNDING * abs(candidate.footing.gap):
+            continue
+        if not is_wrong(candidate.footing.task, sample.response) or not _is_also_paid(subject, maker, candidate):
+            continue
+        task, footing = candidate.footing.task, candidate.footing
+        hit = Hit(task, sample, output, candidate.threshold, footing.wrong, footing.wrong_output, candidate.draft.core)
+        known = best.get(id(task))
+        if known is None or len(sample.response) < len(known.sample.response):
+            best[id(task)] = hit
+    return tuple(best.values())
+
+
+def _is_also_paid(subject: Subject, maker: SampleMaker, candidate: _Candidate) -> bool:
+    if candidate.draft.also is None:
+        return True
+    [value] = subject.rewards([maker.sample(candidate.footing.task, candidate.draft.also)])
+    return value is not None and value >= candidate.threshold

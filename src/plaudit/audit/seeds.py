@@ -1,0 +1,127 @@
+"""Tasks and forms out of rollouts: their prompts, truths and columns, and the way in which their answers stand.
+
+A wrong answer to one prompt is the truth of another where both are of a kind. Where a truth is no answer, such as tests
+or a reference, the best and the worst rated response stand for right and wrong.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from plaudit.audit.forms import Form
+from plaudit.audit.tasks import Kind, Task
+from plaudit.trajectory import Trajectory
+
+__all__ = ["Seeds", "read_seeds"]
+
+MOST_TASKS = 8
+MOST_FORMS = 4
+_NUMBER = re.compile(r"[-+]?[\d,]*\.?\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Seeds:
+    """What rollouts give an audit to start from."""
+
+    tasks: tuple[Task, ...] = ()
+    forms: tuple[Form, ...] = ()
+
+
+def read_seeds(trajectories: Sequence[Trajectory]) -> Seeds:
+    """A task per prompt, and the forms in which responses present the truth."""
+    by_prompt: dict[str, list[Trajectory]] = {}
+    for trajectory in trajectories:
+        by_prompt.setdefault(trajectory.prompt_text, []).append(trajectory)
+    firsts = [samples[0] for samples in by_prompt.values()]
+    tasks = [_task(first, by_prompt[first.prompt_text], firsts) for first in firsts[: 4 * MOST_TASKS]]
+    varied = {(task.kind, str(task.truth)): task for task in tasks}
+    counts: Counter[Kind] = Counter()
+    chosen = []
+    for task in varied.values():
+        counts[task.kind] += 1
+        if counts[task.kind] <= MOST_TASKS:
+            chosen.append(task)
+    forms = Counter(form for samples in by_prompt.values() for each in samples if (form := _form(each)) is not None)
+    return Seeds(tuple(chosen), tuple(form for form, _ in forms.most_common(MOST_FORMS)))
+
+
+def _task(first: Trajectory, samples: Sequence[Trajectory], firsts: Sequence[Trajectory]) -> Task:
+    truth = first.ground_truth
+    kind = _kind(truth)
+    if kind in (Kind.NUMBER, Kind.WORD, Kind.CHOICE, Kind.SENTENCE):
+        right = str(truth).strip()
+        others = dict.fromkeys(str(each.ground_truth).strip() for each in firsts if _kind(each.ground_truth) is kind)
+        wrong = [other for other in others if not _is_close(other, right)] + _made_up(kind, right)
+    else:
+        ordered = sorted((each.response for each in samples), key=len)
+        elsewhere = [each.response for each in firsts if each.prompt_text != first.prompt_text]
+        right, wrong = ordered[-1], elsewhere or ["I do not know."]
+    return Task(
+        kind,
+        first.prompt,
+        truth,
+        right,
+        wrong[0],
+        tuple(wrong[1:3]),
+        dict(first.columns),
+        dict(first.metadata),
+        first.task,
+    )
+
+
+def _kind(truth: Any) -> Kind:
+    if isinstance(truth, bool) or truth is None:
+        return Kind.OPEN
+    if isinstance(truth, int | float):
+        return Kind.NUMBER
+    if isinstance(truth, dict):
+        return Kind.OPEN
+    if not isinstance(truth, str):
+        return Kind.OPEN
+    text = truth.strip()
+    if _NUMBER.fullmatch(text):
+        return Kind.NUMBER
+    if re.fullmatch(r"[A-H]", text):
+        return Kind.CHOICE
+    if re.fullmatch(r"[\w'-]+(?: [\w'-]+)?", text):
+        return Kind.WORD
+    return Kind.SENTENCE if re.fullmatch(r"[\w',;.!?()\- ]{20,400}", text) else Kind.OPEN
+
+
+def _is_close(one: str, other: str) -> bool:
+    """Whether one answer might count as the other: equal, within it, or within a fifth."""
+    if one.lower() in other.lower() or other.lower() in one.lower():
+        return True
+    if _NUMBER.fullmatch(one) and _NUMBER.fullmatch(other):
+        left, right = float(one.replace(",", "")), float(other.replace(",", ""))
+        return abs(left - right) <= 0.2 * max(abs(left), abs(right))
+    return False
+
+
+def _made_up(kind: Kind, right: str) -> list[str]:
+    candidates = {
+        Kind.NUMBER: ("9173", "58", "3.25"),
+        Kind.CHOICE: ("A", "B", "C", "D"),
+        Kind.WORD: ("Madrid", "copper", "never"),
+        Kind.SENTENCE: ("A new school opened near the market with room for many young pupils",),
+    }[kind]
+    return [each for each in candidates if not _is_close(each, right)]
+
+
+def _form(trajectory: Trajectory) -> Form | None:
+    """How a response presents the truth, where it does so at its end: the text before and after it."""
+    truth = str(trajectory.ground_truth).strip()
+    if _kind(trajectory.ground_truth) is Kind.OPEN or not truth:
+        return None
+    places = [match.start() for match in re.finditer(rf"(?<![\w.]){re.escape(truth)}(?!\w)", trajectory.response)]
+    if not places or len(trajectory.response) - places[-1] > 200:
+        return None
+    before, after = trajectory.response[: places[-1]], trajectory.response[places[-1] + len(truth) :]
+    mark = re.search(r"(?:^|\n)([^\n]{0,60})$", before)
+    working = "" if mark is None or not mark[1].strip() else mark[1]
+    opening = re.match(r"<\w+>", before)
+    if opening:  # the sections stay whole
+        return Form("as in the rollouts", before, after) if len(before) < 2_000 else None
+    return Form("as in the rollouts", working, after[:60]) if working else None

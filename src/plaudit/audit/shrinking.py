@@ -1,0 +1,62 @@
+"""Make a paid wrong response as short as it can be while it is still paid and still wrong.
+
+Parts are left out in halves, quarters and so on down to single words; what an operator needs to be wrong stays, in its
+order.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+
+__all__ = ["shrink"]
+
+_PARTS = re.compile(r"\s+|</?\w+>|\\\w+|\w+|.", re.DOTALL)
+MOST_ROUNDS = 60
+LONG = 4000
+
+
+def shrink(response: str, core: Sequence[str], is_finding: Callable[[Sequence[str]], list[bool]]) -> str:
+    """The shortest response found; `is_finding` is asked about several candidates at once."""
+    parts = _PARTS.findall(response)
+    if len(response) > LONG:  # a flood: its length is the point, and halving finds the dose
+        return _halve(response, core, is_finding)
+    size, rounds = max(1, len(parts) // 2), 0
+    while size and rounds < MOST_ROUNDS:
+        rounds += 1
+        shorter = _without_some(parts, size)
+        kept = [each for each in shorter if _keeps(core, "".join(each))]
+        answers = is_finding(["".join(each) for each in kept]) if kept else []
+        passing = [each for each, passed in zip(kept, answers, strict=True) if passed]
+        if passing:
+            parts = min(passing, key=len)
+            size = min(size, max(1, len(parts) // 2))
+        elif size == 1:
+            break
+        else:
+            size //= 2
+    text = "".join(parts)
+    trimmed = text.strip()
+    return trimmed if trimmed != text and _keeps(core, trimmed) and is_finding([trimmed])[0] else text
+
+
+def _without_some(parts: list[str], size: int) -> list[list[str]]:
+    return [parts[:start] + parts[start + size :] for start in range(0, len(parts), size)]
+
+
+def _halve(response: str, core: Sequence[str], is_finding: Callable[[Sequence[str]], list[bool]]) -> str:
+    for _ in range(MOST_ROUNDS):
+        half = response[: len(response) // 2]
+        if len(half) < 2 or not _keeps(core, half) or not is_finding([half])[0]:
+            return response
+        response = half
+    return response
+
+
+def _keeps(core: Sequence[str], text: str) -> bool:
+    """Whether the parts of the core stand in the text in their order."""
+    place = 0
+    for part in core:
+        found = text.find(part, place)
+        if found < 0:
+            return False
+        place = found + len(part)
+    return True

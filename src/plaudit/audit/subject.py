@@ -1,0 +1,120 @@
+"""The reward under audit: scored through the engine, within a budget of calls and seconds, each sample once.
+
+A reward that looks at a group or a batch sees every response beside the same companions, so that two values can be
+compared.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import TypeAlias
+
+import msgspec
+
+from plaudit.contract.output import RewardOutput, Status
+from plaudit.engine import Scorer
+from plaudit.errors import InvalidSettings
+from plaudit.trajectory import Trajectory
+
+__all__ = ["Budget", "BudgetSpent", "Subject"]
+
+PORTION = 32
+_Key: TypeAlias = tuple[str, str, str, int]
+MOST_OVERRUNS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How much an audit may cost: scored samples, and seconds."""
+
+    calls: int = 6000
+    seconds: float = 300.0
+
+    def __post_init__(self) -> None:
+        if self.calls < 1 or not self.seconds > 0:
+            raise InvalidSettings(f"a budget is at least one call and some time, got {self.calls}, {self.seconds} s")
+
+
+class BudgetSpent(Exception):
+    """The budget is used up, or the reward overran its deadline too often to go on; says which."""
+
+
+class Subject:
+    """Scores responses with the reward under audit, and counts what that costs."""
+
+    def __init__(self, scorer: Scorer, budget: Budget, *, isolated: bool) -> None:
+        self.reward = scorer.reward
+        self.isolated = isolated
+        """Whether a response may hang or end the process that scores it."""
+        self.calls = 0
+        self.overruns = 0
+        self._scorer, self._budget = scorer, budget
+        self._began = time.monotonic()
+        self._known: dict[_Key, RewardOutput] = {}
+        self._companions: dict[str, list[Trajectory]] = {}
+
+    @property
+    def seconds(self) -> float:
+        """How long the audit has taken so far."""
+        return time.monotonic() - self._began
+
+    def accompany(self, samples: Sequence[Trajectory]) -> None:
+        """Set the companions of a prompt's responses, for rewards that compare; the first ones given stay."""
+        for sample in samples:
+            chosen = self._companions.setdefault(sample.prompt_text, [])
+            if len(chosen) < 3:
+                chosen.append(sample)
+
+    def score(self, samples: Sequence[Trajectory]) -> list[RewardOutput]:
+        """One output per sample, in order; raises BudgetSpent when there is no budget for them."""
+        keys = [self._key(sample) for sample in samples]
+        missing = {key: sample for key, sample in zip(keys, samples, strict=True) if key not in self._known}
+        waiting = list(missing.items())
+        for start in range(0, len(waiting), PORTION):
+            portion = waiting[start : start + PORTION]
+            self._check_budget(len(portion))
+            outputs = self._run([sample for _, sample in portion])
+            self.calls += len(portion)
+            self.overruns += sum(output.status in (Status.TIMEOUT, Status.MEMORY) for output in outputs)
+            self._known.update(zip((key for key, _ in portion), outputs, strict=True))
+        return [self._known[key] for key in keys]
+
+    def rewards(self, samples: Sequence[Trajectory]) -> list[float | None]:
+        """The numbers alone."""
+        return [output.reward for output in self.score(samples)]
+
+    def forget(self) -> None:
+        """Score what was scored before again: to see whether it earns the same."""
+        self._known.clear()
+
+    def _run(self, samples: list[Trajectory]) -> list[RewardOutput]:
+        scope = self.reward.scope
+        if scope == "sample":
+            return self._scorer.score(samples)
+        batches = [[sample, *self._companions_of(sample)] for sample in samples]
+        if scope == "batch":
+            return [self._scorer.score(batch)[0] for batch in batches]
+        placed = [
+            msgspec.structs.replace(member, group=f"audit-{self.calls + place}")
+            for place, batch in enumerate(batches)
+            for member in batch
+        ]
+        outputs = self._scorer.score(placed)
+        starts = accumulate((len(batch) for batch in batches[:-1]), initial=0)
+        return [outputs[start] for start in starts]
+
+    def _companions_of(self, sample: Trajectory) -> list[Trajectory]:
+        return self._companions.get(sample.prompt_text, [])
+
+    def _check_budget(self, calls: int) -> None:
+        if self.calls + calls > self._budget.calls:
+            raise BudgetSpent(f"the budget of {self._budget.calls:,} calls is used up")
+        if self.seconds > self._budget.seconds:
+            raise BudgetSpent(f"the budget of {self._budget.seconds:g} s is used up")
+        if self.overruns >= MOST_OVERRUNS:
+            raise BudgetSpent(f"{self.overruns} responses ran into the deadline or the memory limit")
+
+    @staticmethod
+    def _key(sample: Trajectory) -> _Key:
+        return (sample.prompt_text, sample.response, repr(sample.ground_truth), len(sample.steps))

@@ -1,0 +1,181 @@
+"""Prompts with ground truths of every usual type, each with a right answer and wrong ones of the same kind.
+
+The truths are small and far apart: a wrong answer is off by more than any sensible tolerance, unless an attack asks for
+a near one.
+"""
+
+import enum
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["TEMPLATES", "TRUTH_FORMS", "Kind", "Task"]
+
+
+class Kind(enum.StrEnum):
+    """What a ground truth is."""
+
+    NUMBER = "number"
+    WORD = "word"
+    CHOICE = "choice"
+    SENTENCE = "sentence"
+    JSON = "json"
+    PROGRAM = "program"
+    OPEN = "open"
+    """Nothing to compare with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A prompt, its ground truth, a right answer, and wrong ones."""
+
+    kind: Kind
+    prompt: Any
+    truth: Any
+    right: str
+    wrong: str
+    others: tuple[str, ...] = ()
+    columns: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    task: str | None = None
+
+    @property
+    def prompt_text(self) -> str:
+        if isinstance(self.prompt, str):
+            return self.prompt
+        return "\n\n".join(str(message.get("content", "")) for message in self.prompt)
+
+
+def _numbers() -> list[Task]:
+    rows = [
+        ("What is 3 + 4?", "7", "91", ("58", "26")),
+        ("What is 6 * 7?", "42", "95", ("13", "77")),
+        ("A box holds 24 pens. How many pens are in 5 boxes?", "120", "733", ("58", "986")),
+    ]
+    return [Task(Kind.NUMBER, prompt, truth, truth, wrong, others) for prompt, truth, wrong, others in rows]
+
+
+def _words() -> list[Task]:
+    rows = [
+        ("What is the capital of France?", "Paris", "Madrid", ("Oslo", "Vienna")),
+        ("Which metal is liquid at room temperature?", "mercury", "iron", ("copper", "silver")),
+        ("Who wrote Faust?", "Goethe", "Tolstoy", ("Dickens", "Balzac")),
+    ]
+    return [Task(Kind.WORD, prompt, truth, truth, wrong, others) for prompt, truth, wrong, others in rows]
+
+
+def _choices() -> list[Task]:
+    rows = [
+        ("Which planet is the largest?\nA) Mars\nB) Jupiter\nC) Venus\nD) Earth", "B", "D", ("A", "C")),
+        ("Which gas do plants take in?\nA) helium\nB) neon\nC) carbon dioxide\nD) argon", "C", "A", ("B", "D")),
+    ]
+    return [Task(Kind.CHOICE, prompt, truth, truth, wrong, others) for prompt, truth, wrong, others in rows]
+
+
+def _sentences() -> list[Task]:
+    rows = [
+        (
+            "Say in one sentence what the report is about.",
+            "The river flooded three villages after heavy rain broke the old dam upstream",
+            "A new school opened near the market with room for many young pupils",
+        ),
+        (
+            "Summarise the note in one sentence.",
+            "Engineers replaced every cable on the bridge before winter storms could reach them",
+            "Farmers sold more apples than pears because prices rose during early autumn",
+        ),
+    ]
+    return [Task(Kind.SENTENCE, prompt, truth, truth, wrong) for prompt, truth, wrong in rows]
+
+
+def _objects() -> list[Task]:
+    rows: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+        ("Give name and age of Ada, who is 36, as JSON.", {"name": "Ada", "age": 36}, {"name": "Bob", "age": 91}),
+        ("Give city and code of Bern, 3000, as JSON.", {"city": "Bern", "code": 3000}, {"city": "Rome", "code": 17}),
+    ]
+    return [
+        Task(Kind.JSON, prompt, truth, json.dumps(truth), json.dumps(wrong), ("{}", "[]"))
+        for prompt, truth, wrong in rows
+    ]
+
+
+def _programs() -> list[Task]:
+    rows: list[tuple[str, str, str, str, str, Sequence[tuple[tuple[int, ...], int]]]] = [
+        ("add", "a, b", "return a + b", "return 0", "Write a Python function add(a, b) that returns the sum.",
+         [((1, 2), 3), ((5, 9), 14), ((-4, 1), -3)]),
+        ("double", "a", "return a * 2", "return -1", "Write a Python function double(a) that returns twice a.",
+         [((4,), 8), ((15,), 30), ((-3,), -6)]),
+    ]  # fmt: skip
+    tasks = []
+    for name, names, right, wrong, prompt, calls in rows:
+        asserts = [f"assert {name}({', '.join(map(str, given))}) == {expected}" for given, expected in calls]
+        columns = {
+            "entry_point": name, "function_name": name, "func_name": name, "test_list": asserts, "language": "python",
+            "inputs": [list(given) for given, _ in calls], "outputs": [expected for _, expected in calls],
+        }  # fmt: skip
+        program = f"def {name}({names}):\n    {{}}"
+        tasks.append(Task(Kind.PROGRAM, prompt, asserts, program.format(right), program.format(wrong), columns=columns))
+    return tasks
+
+
+def _stream_programs() -> list[Task]:
+    tasks = []
+    for sign, noun, expected in (("+", "sum", ("3", "14", "-3")), ("*", "product", ("2", "45", "-4"))):
+        prompt = f"Read two integers from standard input and print their {noun}."
+        truth = {"inputs": ["1 2\n", "5 9\n", "-4 1\n"], "outputs": [f"{each}\n" for each in expected]}
+        right, wrong = (f"a, b = map(int, input().split())\nprint({what})" for what in (f"a {sign} b", "770 + a"))
+        tasks.append(Task(Kind.PROGRAM, prompt, truth, right, wrong))
+    return tasks
+
+
+def _open() -> list[Task]:
+    return [
+        Task(Kind.OPEN, prompt, None, right, wrong)
+        for prompt, right, wrong in (
+            (
+                "Explain why leaves are green.",
+                "Leaves look green because chlorophyll takes in red and blue light and sends green light back.",
+                "Bread rises in a warm kitchen after some hours under a cloth.",
+            ),
+            (
+                "Describe how a bicycle stays upright.",
+                "A moving bicycle stays upright because the rider steers into a lean and the wheels roll under it.",
+                "Glass is made by melting sand in a very hot furnace.",
+            ),
+        )
+    ]
+
+
+TEMPLATES: dict[Kind, tuple[Task, ...]] = {
+    Kind.NUMBER: tuple(_numbers()),
+    Kind.WORD: tuple(_words()),
+    Kind.CHOICE: tuple(_choices()),
+    Kind.SENTENCE: tuple(_sentences()),
+    Kind.JSON: tuple(_objects()),
+    Kind.PROGRAM: (*_programs(), *_stream_programs()),
+    Kind.OPEN: tuple(_open()),
+}
+
+TRUTH_FORMS: dict[Kind, tuple[Any, ...]] = {
+    Kind.NUMBER: (
+        str, int, float, lambda t: f"\\boxed{{{t}}}", lambda t: f"#### {t}", lambda t: f"${t}$", lambda t: [t],
+        lambda t: {"target": [t]}, lambda t: {"answer": t}, lambda t: f"<answer>{t}</answer>",
+    ),
+    Kind.WORD: (
+        str, lambda t: [t], lambda t: {"target": [t]}, lambda t: {"answer": t}, lambda t: f"<answer>{t}</answer>",
+    ),
+    Kind.CHOICE: (str, lambda t: "ABCDEFGH".index(t), lambda t: {"answer": t}),
+    Kind.SENTENCE: (str, lambda t: [t], lambda t: {"answer": t}),
+    Kind.JSON: (lambda t: t, json.dumps),
+    Kind.PROGRAM: (
+        lambda t: t,
+        lambda t: "\n".join(t) if isinstance(t, list) else json.dumps(t),
+        lambda t: t if isinstance(t, list) else [
+            {"input": given, "output": expected} for given, expected in zip(t["inputs"], t["outputs"], strict=True)
+        ],
+        lambda t: {"tests": t},
+        json.dumps,
+    ),
+}  # fmt: skip
+"""How data sets write a truth of each kind, most usual first."""

@@ -1,0 +1,118 @@
+"""`plaudit diff`: what two rewards, or two scored files, say differently of the same samples."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from plaudit.cli.console import print_json, print_result
+from plaudit.cli.options import (
+    DEFAULT_DEADLINE_S,
+    ColumnsOption,
+    DeadlineOption,
+    JsonOption,
+    QuietOption,
+    WorkersOption,
+    column_mapping,
+    load_reward,
+    open_rollouts,
+)
+from plaudit.diff import Difference, Disagreement, compare_files, compare_rewards
+
+__all__ = ["diff"]
+
+DIFFERENT = 1
+MAX_TEXT = 60
+
+
+def diff(
+    old: Annotated[str, typer.Argument(metavar="OLD", help="A reward, or a scored file.")],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="Another reward, or the same samples scored again.")],
+    rollouts: Annotated[
+        str | None, typer.Argument(metavar="[ROLLOUTS]", help="Samples to score with both rewards.")
+    ] = None,
+    threshold: Annotated[
+        float, typer.Option("--threshold", help="From which score or reward on a sample is right.")
+    ] = 0.5,
+    rows: Annotated[int, typer.Option("--rows", min=0, help="How many disagreements to show.")] = 10,
+    columns: ColumnsOption = None,
+    deadline: DeadlineOption = DEFAULT_DEADLINE_S,
+    workers: WorkersOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> int:
+    """Compare two rewards on ROLLOUTS, or two scored files: flips, order within groups, advantages, statuses.
+
+    The exit code is 1 when a sample flips or its status changes; rewards that differ by less do not count.
+    """
+    if rollouts is None:
+        for given in (old, new):
+            if not Path(given).is_file():
+                raise typer.BadParameter(f"{given!r} is no file; two rewards need ROLLOUTS to be compared on")
+        difference = compare_files(old, new, threshold=threshold, columns=column_mapping(columns))
+    else:
+        samples = (rollout.trajectory for rollout in open_rollouts(rollouts, columns))
+        difference = compare_rewards(
+            load_reward(old, quiet=quiet), load_reward(new, quiet=quiet), samples, threshold=threshold,
+            backend="processes", deadline_s=deadline or None, workers=workers,
+        )  # fmt: skip
+    if json:
+        print_json(difference.to_dict())
+    elif not quiet:
+        print_result(*_render(difference, rows))
+    return DIFFERENT if difference.flips or difference.status_changes else 0
+
+
+def _render(difference: Difference, rows: int) -> list[RenderableType]:
+    groups = difference.groups
+    lines: list[RenderableType] = [
+        f"{difference.count:,} samples, {difference.changed:,} rewards differ, {len(difference.flips):,} flip",
+        f"mean reward     {_number(difference.mean.old)} → {_number(difference.mean.new)}",
+        f"median latency  {_seconds(difference.latency_s.old)} → {_seconds(difference.latency_s.new)}",
+        *(f"status          {change}: {count:,}" for change, count in difference.status_changes.items()),
+    ]
+    if groups.compared:
+        lines += [
+            f"order in groups {_share(groups.order_agreement)} of the ordered pairs alike, {groups.compared:,} groups",
+            f"advantages      cosine {_number(groups.advantage_cosine)}",
+            f"dead groups     {groups.dead_old:,} → {groups.dead_new:,} ({groups.dead_gained:,} gained, "
+            f"{groups.dead_lost:,} lost)",
+        ]
+    shown = [*difference.flips, *(each for each in difference.worst if each not in difference.flips)][:rows]
+    if shown:
+        lines.append(_table(shown, {each.index for each in difference.flips}))
+    if len(difference.flips) > rows:
+        lines.append(f"{len(difference.flips) - rows:,} more flips; --rows or --json shows them")
+    return lines
+
+
+def _table(disagreements: list[Disagreement], flipped: set[int]) -> Table:
+    table = Table("sample", "old", "new", "response")
+    for each in disagreements:
+        name = f"{each.index}" if each.id is None else f"{each.index} ({each.id})"
+        marked = Text(name, style="bold" if each.index in flipped else "")
+        text = " ".join(each.response.split())
+        table.add_row(
+            marked, _value(each.old, each.old_status), _value(each.new, each.new_status),
+            Text(text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}…"),
+        )  # fmt: skip
+    return table
+
+
+def _value(reward: float | None, status: str) -> str:
+    return status if reward is None else f"{reward:.4g}"
+
+
+def _number(value: float | None) -> str:
+    return "none" if value is None else f"{value:.4g}"
+
+
+def _seconds(value: float | None) -> str:
+    return "none" if value is None else f"{1000 * value:.3g} ms"
+
+
+def _share(value: float | None) -> str:
+    return "none" if value is None else f"{value:.1%}"

@@ -1,0 +1,150 @@
+"""How two rewards differ on the same samples.
+
+A sample flips when one reward calls it right and the other wrong: its score, or its reward where it has none, crosses
+the threshold. What a policy learns follows from the order within a group, so that is compared too.
+"""
+
+import heapq
+import math
+from array import array
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from plaudit.contract.output import RewardOutput
+from plaudit.diff.group_order import GroupDifference, compare_group, merge_groups
+from plaudit.trajectory import Trajectory
+
+__all__ = ["Difference", "DifferenceBuilder", "Disagreement", "GroupDifference", "Sides"]
+
+THRESHOLD = 0.5
+TOLERANCE = 1e-9
+WORST = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """The same figure for both rewards; None where there is nothing to measure."""
+
+    old: float | None
+    new: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """One sample that the rewards see differently: its place (from 0), and what both said."""
+
+    index: int
+    id: str | int | None
+    prompt: str
+    response: str
+    old: float | None
+    new: float | None
+    old_status: str
+    new_status: str
+    old_reason: str = ""
+    new_reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Everything that differs; `flips` holds all flipped samples in their order."""
+
+    count: int
+    compared: int
+    changed: int
+    flips: tuple[Disagreement, ...]
+    status_changes: dict[str, int]
+    mean: Sides
+    latency_s: Sides
+    groups: GroupDifference
+    worst: tuple[Disagreement, ...]
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether no reward and no status differs."""
+        return self.changed == 0 and not self.status_changes
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {**asdict(self), "equal": self.is_equal}
+
+
+class DifferenceBuilder:
+    """Compares outputs of two rewards, sample by sample."""
+
+    def __init__(self, *, threshold: float = THRESHOLD, tolerance: float = TOLERANCE, worst: int = WORST) -> None:
+        self._threshold, self._tolerance, self._most = threshold, tolerance, worst
+        self.count = self.changed = 0
+        self.flips: list[Disagreement] = []
+        self.status_changes: Counter[str] = Counter()
+        self._old, self._new = array("d"), array("d")
+        self._latencies = (array("d"), array("d"))
+        self._groups: dict[str | int, tuple[array[float], array[float]]] = {}
+        self._worst: list[tuple[float, int, Disagreement]] = []
+
+    def add(self, trajectory: Trajectory, old: RewardOutput, new: RewardOutput) -> None:
+        """Take one sample."""
+        index, self.count = self.count, self.count + 1
+        for latencies, output in zip(self._latencies, (old, new), strict=True):
+            if output.latency_s is not None:
+                latencies.append(output.latency_s)
+        if old.status is not new.status:
+            self.status_changes[f"{old.status.value} → {new.status.value}"] += 1
+        if old.reward is None or new.reward is None:
+            if old.status is not new.status:
+                self.flips.append(_disagreement(index, trajectory, old, new))
+            return
+        self._old.append(old.reward)
+        self._new.append(new.reward)
+        pair = self._groups.setdefault(trajectory.group_key, (array("d"), array("d")))
+        pair[0].append(old.reward)
+        pair[1].append(new.reward)
+        off = abs(old.reward - new.reward)
+        if off <= self._tolerance:
+            return
+        self.changed += 1
+        disagreement = _disagreement(index, trajectory, old, new)
+        if self._is_right(old, new) != self._is_right(new, old):
+            self.flips.append(disagreement)
+        heapq.heappush(self._worst, (off, -index, disagreement))
+        if len(self._worst) > self._most:
+            heapq.heappop(self._worst)
+
+    def difference(self) -> Difference:
+        """What came of the samples so far."""
+        groups = merge_groups([compare_group(old, new) for old, new in self._groups.values()])
+        worst = tuple(each for _, _, each in sorted(self._worst, key=lambda entry: (-entry[0], -entry[1])))
+        return Difference(
+            count=self.count,
+            compared=len(self._old),
+            changed=self.changed,
+            flips=tuple(self.flips),
+            status_changes=dict(self.status_changes),
+            mean=Sides(_mean(self._old), _mean(self._new)),
+            latency_s=Sides(*(_median(latencies) for latencies in self._latencies)),
+            groups=groups,
+            worst=worst,
+        )
+
+    def _is_right(self, output: RewardOutput, other: RewardOutput) -> bool:
+        """By the score where both have one, else by the reward."""
+        scored = output.score is not None and other.score is not None
+        value = output.score if scored else output.reward
+        return value is not None and value >= self._threshold
+
+
+def _disagreement(index: int, trajectory: Trajectory, old: RewardOutput, new: RewardOutput) -> Disagreement:
+    return Disagreement(
+        index, trajectory.id, trajectory.prompt_text, trajectory.response, old.reward, new.reward,
+        old.status.value, new.status.value, old.reason, new.reason,
+    )  # fmt: skip
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return math.fsum(values) / len(values) if values else None
+
+
+def _median(values: Sequence[float]) -> float | None:
+    return sorted(values)[len(values) // 2] if values else None

@@ -1,0 +1,122 @@
+"""What an audit reports, how it stops, and what other programs can read of it."""
+
+import json
+from xml.etree import ElementTree
+
+import pytest
+
+from plaudit import Trajectory, load
+from plaudit.audit import Attacker, Budget, audit_reward, measure_cases
+from plaudit.audit.findings import wilson_interval
+from plaudit.audit.writing.baseline import read_baseline, without_accepted, write_baseline
+from plaudit.audit.writing.junit import junit_report
+from plaudit.audit.writing.sarif import sarif_report
+from plaudit.errors import InvalidSettings, ScoringFailed
+from plaudit.testing import load_cases
+from tests.audit.zoo import answers, qualities
+
+
+@pytest.fixture(scope="module")
+def report():
+    return audit_reward("tests.audit.zoo.answers:box_contains", deadline_s=None)
+
+
+def find(report, operator):
+    return next(finding for finding in report.findings if finding.operator == operator)
+
+
+def test_a_witness_is_minimal_and_says_what_an_honest_answer_earns(report):
+    finding = find(report, "false equation")
+    assert finding.attacker is Attacker.ORACLE
+    assert finding.witness.response in (r"\boxed{91=7}", r"\boxed{7=91}")
+    assert (finding.witness.reward, finding.witness.honest_reward) == (1.0, 0.0)
+    assert finding.rate == 1.0
+    assert finding.interval[0] < 1.0
+
+
+def test_what_a_policy_can_learn_comes_first(report):
+    assert report.findings[0].attacker is Attacker.ANSWER_FREE
+    assert report.findings[0].severity == "high"
+
+
+def test_the_pasted_test_fails_while_the_hole_is_there(report):
+    space = {}
+    exec(find(report, "hedge").test, space)
+    with pytest.raises(AssertionError):
+        space["test_hedge_does_not_pay"]()
+
+
+def test_the_component_that_paid_is_named():
+    reward = 0.7 * load("math") + 0.3 * load("tests.audit.zoo.qualities:empty_think")
+    found = audit_reward(reward, deadline_s=None).findings
+    assert {(finding.operator, finding.component) for finding in found} >= {("empty sections", "empty_think")}
+
+
+def test_the_budget_of_calls_holds():
+    report = audit_reward(answers.truth_anywhere, deadline_s=None, budget=Budget(calls=300))
+    assert report.calls <= 300
+    assert "300 calls" in report.notes[0]
+
+
+def test_a_reward_that_scores_nothing_is_no_finding_but_an_error():
+    def needs_more(response, secret_key_9):
+        raise KeyError("x")
+
+    with pytest.raises(ScoringFailed, match="plaudit audit needs_more ROLLOUTS"):
+        audit_reward(needs_more, deadline_s=None)
+
+
+def test_own_rollouts_give_prompts_columns_and_forms():
+    def in_column(response, expected_sum):
+        return float(f"Sum: {expected_sum}" in response)
+
+    samples = [
+        Trajectory(prompt=f"{n} and {n}?", response=f"Sum: {n}", ground_truth=str(n), columns={"expected_sum": n})
+        for n in (23, 41, 67)
+    ]
+    report = audit_reward(in_column, samples, deadline_s=None)
+    assert report.findings
+    assert {finding.witness.prompt for finding in report.findings} <= {"23 and 23?", "41 and 41?", "67 and 67?"}
+
+
+def test_accepted_findings_no_longer_count(report, tmp_path):
+    path = tmp_path / "accepted.json"
+    write_baseline(path, report)
+    later = without_accepted(report, read_baseline(path))
+    assert later.findings == ()
+    assert len(later.accepted) == len(report.findings)
+    path.write_text("[]")
+    with pytest.raises(InvalidSettings, match="no baseline"):
+        read_baseline(path)
+
+
+def test_sarif_and_junit_hold_every_finding(report):
+    log = json.loads(sarif_report(report))
+    assert log["version"] == "2.1.0"
+    assert len(log["runs"][0]["results"]) == len(report.findings)
+    suite = ElementTree.fromstring(junit_report(report))
+    assert int(suite.get("failures")) == len({(f.family, f.operator) for f in report.findings})
+
+
+def test_junit_survives_characters_that_xml_has_not():
+    report = audit_reward(qualities.reads_own_grade, deadline_s=None)
+    ElementTree.fromstring(junit_report(report))
+
+
+def test_wilson_interval_of_nothing_is_everything():
+    assert wilson_interval(0, 0) == (0.0, 1.0)
+
+
+def test_a_weak_case_table_lets_changes_pass(tmp_path):
+    (tmp_path / "own.py").write_text(
+        "def own(response, ground_truth):\n    return 1.0 if response.strip() == ground_truth else 0.0\n"
+    )
+    table = tmp_path / "own.cases.yaml"
+    table.write_text("cases:\n  - {response: '4', ground_truth: '4', expected: 1.0}\n")
+    weak = measure_cases(f"{tmp_path}/own.py:own", load_cases(table))
+    assert "dropped .strip()" in {survivor.change for survivor in weak.survivors}
+    table.write_text(
+        "cases:\n  - {name: a, response: ' 4 ', ground_truth: '4', expected: 1.0}\n"
+        "  - {name: b, response: '44', ground_truth: '4', expected: 0.0}\n"
+    )
+    assert measure_cases(f"{tmp_path}/own.py:own", load_cases(table)).survivors == ()

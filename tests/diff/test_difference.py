@@ -1,0 +1,95 @@
+"""What two rewards say differently of the same samples."""
+
+import pytest
+
+from plaudit import RewardOutput, Status, Trajectory
+from plaudit.cli import main
+from plaudit.diff import DifferenceBuilder, compare_files, compare_rewards
+from plaudit.errors import RolloutsError
+from plaudit.rollouts import Rollout
+
+
+def strict(response, ground_truth):
+    return float(response == ground_truth)
+
+
+def loose(response, ground_truth):
+    return float(ground_truth in response)
+
+
+SAMPLES = [
+    Trajectory(prompt=f"prompt {group}", response=response, ground_truth="4", group=group, id=f"{group}-{place}")
+    for group in range(3)
+    for place, response in enumerate(["4", "5", "4 or 5" if group else "6", "7"])
+]
+
+
+def test_exactly_the_flipped_rows_are_named():
+    difference = compare_rewards(strict, loose, SAMPLES)
+    assert [flip.id for flip in difference.flips] == ["1-2", "2-2"]
+    assert difference.changed == 2
+    assert not difference.is_equal
+
+
+def test_a_reward_equals_itself():
+    difference = compare_rewards(strict, strict, SAMPLES)
+    assert difference.is_equal
+    assert difference.groups.order_agreement == 1.0
+    assert difference.groups.advantage_cosine == pytest.approx(1.0)
+
+
+def test_scaling_changes_rewards_but_not_what_is_learned():
+    difference = compare_rewards(strict, lambda response, ground_truth: 0.7 * (response == ground_truth) + 0.1, SAMPLES)
+    assert difference.changed == len(SAMPLES)
+    assert difference.flips == ()
+    assert difference.groups.advantage_cosine == pytest.approx(1.0)
+
+
+def test_dead_groups_gained_and_lost_are_counted():
+    builder = DifferenceBuilder()
+    for group, old, new in [(1, 0.0, 0.0), (1, 1.0, 0.0), (2, 1.0, 0.2), (2, 1.0, 0.9)]:
+        builder.add(Trajectory(prompt="p", response="r", group=group), RewardOutput(old), RewardOutput(new))
+    groups = builder.difference().groups
+    assert (groups.dead_old, groups.dead_new, groups.dead_gained, groups.dead_lost) == (1, 1, 1, 1)
+    assert groups.order_agreement == 0.0
+
+
+def test_a_sample_that_only_one_reward_scores_is_a_change_of_status_and_a_flip():
+    builder = DifferenceBuilder()
+    builder.add(Trajectory(prompt="p", response="r"), RewardOutput(1.0), RewardOutput.unscored(Status.ERROR, "why"))
+    difference = builder.difference()
+    assert difference.status_changes == {"ok → error": 1}
+    assert [flip.new_status for flip in difference.flips] == ["error"]
+
+
+def write(path, outputs, samples=SAMPLES):
+    lines = [Rollout(sample, output).to_line() for sample, output in zip(samples, outputs, strict=True)]
+    path.write_bytes(b"".join(lines))
+
+
+def test_files_are_matched_by_id_in_any_order(tmp_path):
+    outputs = [RewardOutput(float(place)) for place, _ in enumerate(SAMPLES)]
+    write(tmp_path / "old.jsonl", outputs)
+    write(tmp_path / "new.jsonl", outputs[::-1], SAMPLES[::-1])
+    assert compare_files(tmp_path / "old.jsonl", tmp_path / "new.jsonl").is_equal
+    write(tmp_path / "fewer.jsonl", outputs[:3], SAMPLES[:3])
+    with pytest.raises(RolloutsError, match="lacks 9 samples"):
+        compare_files(tmp_path / "old.jsonl", tmp_path / "fewer.jsonl")
+
+
+def test_a_file_that_is_not_scored_is_named(tmp_path):
+    (tmp_path / "old.jsonl").write_text('{"prompt": "p", "response": "r"}\n')
+    with pytest.raises(RolloutsError, match="not scored; score it first"):
+        compare_files(tmp_path / "old.jsonl", tmp_path / "old.jsonl")
+
+
+def test_the_command_exits_with_1_where_a_sample_flips(tmp_path, capfd):
+    write(tmp_path / "old.jsonl", [RewardOutput(0.0)] * len(SAMPLES))
+    write(tmp_path / "new.jsonl", [RewardOutput(0.0)] * (len(SAMPLES) - 1) + [RewardOutput(1.0)])
+    with pytest.raises(SystemExit) as exited:
+        main(["diff", str(tmp_path / "old.jsonl"), str(tmp_path / "new.jsonl")])
+    assert exited.value.code == 1
+    assert "1 flip" in capfd.readouterr().out
+    with pytest.raises(SystemExit) as exited:
+        main(["diff", str(tmp_path / "old.jsonl"), str(tmp_path / "missing.jsonl")])
+    assert exited.value.code == 2
