@@ -10,6 +10,7 @@ with the others installed: pip install falsepass reward-doctor rewardprobe.
 import asyncio
 import contextlib
 import importlib
+import inspect
 import io
 import json
 import signal
@@ -81,7 +82,7 @@ def by_plaudit(name: str, reward: Any) -> bool:
 
 
 def by_reward_doctor(name: str, reward: Any) -> bool:
-    from reward_doctor import audit  # noqa: PLC0415 - the others are optional
+    audit = importlib.import_module("reward_doctor").audit
 
     def function(completion: str, reference: str, prompt: str = "") -> float:
         return as_function(reward)(completion, reference, prompt)
@@ -91,25 +92,22 @@ def by_reward_doctor(name: str, reward: Any) -> bool:
 
 
 def by_rewardprobe(name: str, reward: Any) -> bool:
-    from rewardprobe import Probe  # noqa: PLC0415 - as above
-
     wrapped = as_function(reward)
 
     def function(completion: str, answer: Any) -> float:
         return wrapped(completion, answer)
 
-    report = Probe().test_fn(function, rows_for(name))
+    report = importlib.import_module("rewardprobe").Probe().test_fn(function, rows_for(name))
     return any(finding.severity in ("critical", "warning") for finding in report.findings)
 
 
 def by_falsepass(name: str, reward: Any) -> bool:
-    from falsepass import auto, probes, runner  # noqa: PLC0415 - as above
-    from falsepass.model import Expect  # noqa: PLC0415 - as above
-
-    with tempfile.TemporaryDirectory() as folder:
+    auto, probes, runner = (importlib.import_module(f"falsepass.{name}") for name in ("auto", "probes", "runner"))
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir("."):  # it changes the folder, and leaves it changed
         current[0] = as_function(reward)
         Path(folder, "reward_file.py").write_text(
             "import benchmarks.audit as zoo\n\n\ndef reward(completions, answer, **columns):\n"
+            f"{_as_comment(reward)}"
             "    prompts = columns.get('prompts') or [''] * len(completions)\n"
             "    return [zoo.current[0](*each) for each in zip(completions, answer, prompts)]\n"
         )
@@ -129,8 +127,14 @@ def by_falsepass(name: str, reward: Any) -> bool:
         finally:
             loop.close()
         probes.mark_same_as_good(results)
-        good = (Expect.FULL, Expect.LAZY)
-        return any(not result.passed and result.expected not in good for result in results)
+        good = ("full", "lazy")  # known-good completions, and strategies that it neither passes nor fails
+        return any(not result.passed and result.expected.value not in good for result in results)
+
+
+def _as_comment(reward: Any) -> str:
+    """The reward's own code, which falsepass reads for the form that it asks for."""
+    source = inspect.getsource(getattr(reward, "function", reward)) if callable(reward) else str(reward)
+    return "".join(f"    # {line}\n" for line in source.splitlines())
 
 
 def _text(truth: Any) -> str:

@@ -37,6 +37,7 @@ LAYERS: list[set[str]] = [
     {"engine"},
     {"diff"},
     {"report"},
+    {"watch"},
     {"serving"},
     {"testing"},
     {"audit"},

@@ -21,6 +21,7 @@ PUBLIC: dict[str, set[str]] = {
         "Trajectory", "__version__", "agents", "audit", "checks", "compose", "diff", "engine", "errors", "examples",
         "export", "launching", "load", "loading", "normalize", "remote", "report", "reward", "rewards", "rollouts",
         "sandbox", "schedules", "score", "serving", "shaping", "testing", "token_rewards_of", "training", "verify",
+        "watch",
     },
     "plaudit.agents": {
         "Action", "ActionRequest", "ActionSampler", "Agent", "AgentExecutor", "AgentInstance", "Episode",
@@ -40,7 +41,7 @@ PUBLIC: dict[str, set[str]] = {
         "TaskReward", "bonus", "cautious", "gdpo", "lexicographic", "maximum", "median", "minimum", "product",
     },
     "plaudit.diff": {
-        "Difference", "DifferenceBuilder", "Disagreement", "GroupDifference", "Sides", "compare_files",
+        "ChangeCounts", "Difference", "DifferenceBuilder", "Disagreement", "GroupDifference", "Sides", "compare_files",
         "compare_rewards",
     },
     "plaudit.engine": {
@@ -116,6 +117,9 @@ PUBLIC: dict[str, set[str]] = {
     "plaudit.verify": {
         "Extraction", "MathPolicy", "MathVerdict", "Method", "Names", "Percent", "Rejection", "Source", "Units",
         "VerdictStatus", "decide", "extract", "policy_from_switches", "verify_math",
+    },
+    "plaudit.watch": {
+        "Look", "Measures", "RewardWatch", "SIGNS", "Sign", "find_signs", "measure", "watch_run",
     },
 }  # fmt: skip
 

@@ -20,6 +20,7 @@ from . import shaping as shaping
 from . import testing as testing
 from . import training as training
 from . import verify as verify
+from . import watch as watch
 from .contract.alignment import token_rewards_of as token_rewards_of
 from .contract.combination import CompositeReward as CompositeReward
 from .contract.function import FunctionReward as FunctionReward

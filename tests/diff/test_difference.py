@@ -93,3 +93,12 @@ def test_the_command_exits_with_1_where_a_sample_flips(tmp_path, capfd):
     with pytest.raises(SystemExit) as exited:
         main(["diff", str(tmp_path / "old.jsonl"), str(tmp_path / "missing.jsonl")])
     assert exited.value.code == 2
+
+
+def test_scoring_a_scored_file_says_what_changed(tmp_path, capfd):
+    write(tmp_path / "old.jsonl", [RewardOutput(1.0)] * len(SAMPLES))
+    (tmp_path / "own.py").write_text("def own(response, ground_truth):\n    return float(response == ground_truth)\n")
+    with pytest.raises(SystemExit) as exited:
+        main(["score", f"{tmp_path}/own.py:own", str(tmp_path / "old.jsonl"), "--backend", "inline"])
+    assert exited.value.code == 0
+    assert "12 samples were scored before: 9 rewards changed, 9 flip" in capfd.readouterr().err

@@ -116,7 +116,7 @@ class _Audit:
 
     def _phases(self, ground: Ground) -> Iterator[tuple[str, Iterator[Attempt]]]:
         subject, maker = self.subject, self.maker
-        order = (Kind.NUMBER, Kind.OPEN) if ground.footings else (Kind.OPEN, Kind.NUMBER)
+        order = (Kind.WORD, Kind.NUMBER, Kind.OPEN) if ground.footings else (Kind.OPEN, Kind.WORD, Kind.NUMBER)
         plain = benches(subject, maker, ground, *order)
         yield "answers", attack_answers(subject, maker, ground)
         yield "format", chain(attack_format(plain), attack_structure(plain))
@@ -125,7 +125,14 @@ class _Audit:
         if not ground.footings:
             yield "judges", chain(attack_judgement(plain), attack_silence(plain))
         yield "turns", attack_turns(plain)
-        yield "invariants", chain(invariants.check_order(ground, maker), invariants.check_edits(subject, maker, ground))
+        yield (
+            "invariants",
+            chain(
+                invariants.check_order(ground, maker),
+                invariants.check_gating(ground, maker),
+                invariants.check_edits(subject, maker, ground),
+            ),
+        )
         yield "compositions", attack_with_compositions(subject, maker, ground, self.attempts)
         yield "denial of service", invariants.strain(subject, maker, ground)
 

@@ -43,6 +43,8 @@ class Ground:
 
     footings: tuple[Footing, ...]
     inverted: tuple[Footing, ...]
+    every: tuple[Footing, ...]
+    """The first task in every form for which right beats wrong, not only in the best ones."""
     tasks: tuple[Task, ...]
     low: float
     high: float
@@ -111,8 +113,33 @@ def _try_kind(subject: Subject, maker: SampleMaker, tasks: list[Task], own_forms
     if chosen:
         forms = tuple(footing.form for footing in chosen)
         further = [_try(subject, maker, task, forms, tasks) for task in tasks if task is not first]
-        return _merge([replace(ground, footings=tuple(chosen)), *further])
+        found = _merge([replace(ground, footings=tuple(chosen)), *further])
+        return replace(found, footings=_beside_best_wrong(subject, maker, found.footings))
     return replace(_merge(tried), tasks=tuple(tasks) if any(each.scored for each in tried) else ())
+
+
+def _beside_best_wrong(subject: Subject, maker: SampleMaker, footings: Sequence[Footing]) -> tuple[Footing, ...]:
+    """The footings with the best paid of several honest wrong answers: near ones, far ones, ones that restate the task.
+
+    A reward may pay for being close or on the subject; only what goes beyond that is an exploit.
+    """
+    raised = []
+    for footing in footings:
+        responses = [footing.form.present(answer) for answer in _wrong_answers(footing.task)]
+        responses.append(f"{footing.task.prompt_text} {footing.form.present(footing.task.wrong)}")
+        outputs = subject.score([maker.sample(footing.task, response) for response in responses])
+        limit = footing.right - TINY - LEAST_SHARE * LEAST_SHARE * footing.gap
+        paid = [each for each in outputs if each.reward is not None and footing.wrong < each.reward < limit]
+        best = max(paid, key=lambda output: output.reward or 0.0, default=footing.wrong_output)
+        raised.append(replace(footing, wrong=footing.wrong if best.reward is None else best.reward, wrong_output=best))
+    return tuple(raised)
+
+
+def _wrong_answers(task: Task) -> list[str]:
+    near = []
+    if task.kind is Kind.NUMBER and task.right.isdigit():
+        near = [str(int(task.right) + 1), str(int(task.right) - 1), "0", "1", "10", "100"]
+    return [answer for answer in (*near, *task.others) if answer != task.right]
 
 
 def _try(subject: Subject, maker: SampleMaker, task: Task, forms: Sequence[Form], among: Sequence[Task]) -> Ground:
@@ -137,6 +164,7 @@ def _try(subject: Subject, maker: SampleMaker, task: Task, forms: Sequence[Form]
     return Ground(
         tuple(footings),
         tuple(inverted),
+        tuple(footings),
         (task,),
         min(values, default=0.0),
         max(values, default=0.0),
@@ -170,6 +198,7 @@ def _merge(grounds: Sequence[Ground]) -> Ground:
     return Ground(
         tuple(footing for ground in grounds for footing in ground.footings),
         tuple(footing for ground in grounds for footing in ground.inverted),
+        next((ground.every for ground in grounds if ground.every), ()),
         tuple(task for ground in scored for task in ground.tasks),
         min((ground.low for ground in scored), default=0.0),
         max((ground.high for ground in scored), default=0.0),

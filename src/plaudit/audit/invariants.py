@@ -10,11 +10,12 @@ from plaudit.audit.footing import Ground
 from plaudit.audit.hits import Attempt, Hit
 from plaudit.audit.samples import SampleMaker
 from plaudit.audit.subject import Subject
+from plaudit.contract.function import Rewarding
 from plaudit.contract.output import Status
 from plaudit.testing import Finding, Rule, Severity, check_reward
 from plaudit.trajectory import Trajectory
 
-__all__ = ["check_contract", "check_edits", "check_order", "strain"]
+__all__ = ["check_contract", "check_edits", "check_gating", "check_order", "strain"]
 
 _SKIPPED = {Rule.SCORED, Rule.VARIED, Rule.RANGE, Rule.CONTAINMENT, Rule.GROUND_TRUTH}
 MOST_SAMPLES = 8
@@ -25,6 +26,7 @@ COSTLY = (
     "(" * 400 + "1" + ")" * 400,
     "\\frac{" * 200,
     "1" + "+1" * 20_000,
+    "a" * 30 + "!",
     "a" * 60 + "!",
     "<think>" * 3_000,
     " " * 20_000 + "x",
@@ -35,10 +37,12 @@ COSTLY = (
 
 
 def check_contract(
-    given: str | object, name: str, spec: str, samples: Sequence[Trajectory], deadline_s: float | None
+    given: Rewarding | str, name: str, spec: str, samples: Sequence[Trajectory], deadline_s: float | None
 ) -> Iterator[AttackFinding]:
     """What `check_reward` calls an error, as findings."""
-    found: list[Finding] = check_reward(given, list(samples[:MOST_SAMPLES]) or None, deadline_s=deadline_s)  # type: ignore[arg-type]  # a reward or a spec
+    found = _check(given, samples, deadline_s)
+    if deadline_s is not None and any(finding.rule is Rule.DEADLINE for finding in found):
+        found = _check(given, samples, 3 * deadline_s)  # a machine that is busy is no fault of the reward
     for finding in found:
         if finding.severity is Severity.ERROR and finding.rule not in _SKIPPED:
             prompt = samples[0].prompt_text if samples else ""
@@ -56,6 +60,10 @@ def check_contract(
                 call=f"plaudit.testing.check_reward({spec!r})",
                 test=_test(str(finding.rule), spec),
             )
+
+
+def _check(given: Rewarding | str, samples: Sequence[Trajectory], deadline_s: float | None) -> list[Finding]:
+    return check_reward(given, list(samples[:MOST_SAMPLES]) or None, deadline_s=deadline_s)
 
 
 def _test(rule: str, spec: str) -> str:
@@ -76,7 +84,7 @@ def strain(subject: Subject, maker: SampleMaker, ground: Ground) -> Iterator[Att
     samples = [maker.sample(task, text) for text in dict.fromkeys(texts)]
     for sample in samples:
         [output] = subject.score([sample])
-        if output.status in (Status.TIMEOUT, Status.MEMORY):
+        if output.status in (Status.TIMEOUT, Status.MEMORY) and subject.score_again(sample).status is output.status:
             hit = Hit(task, sample, output, 0.0, None)
             remedy = "bound what a response can make it compute: cut long texts, no evaluation, no nested repeats"
             message = f"denial of service: one response takes longer than the deadline ({output.reason})"
@@ -98,6 +106,24 @@ def check_order(ground: Ground, maker: SampleMaker) -> Iterator[Attempt]:
     yield Attempt(
         "invariants", "order of right and wrong", Attacker.INVARIANT, remedy, tuple(hits), len(hits), False, message
     )
+
+
+def check_gating(ground: Ground, maker: SampleMaker) -> Iterator[Attempt]:
+    """A wrong answer in the best form that beats a right one in another by more than being right is worth."""
+    if not ground.every:
+        return
+    best = max(ground.every, key=lambda footing: footing.wrong)
+    least = min(ground.every, key=lambda footing: footing.right)
+    if best.task is not least.task or best.wrong - least.right < max(footing.gap for footing in ground.every) - 1e-9:
+        return
+    sample = maker.sample(best.task, best.form.present(best.task.wrong))
+    hit = Hit(best.task, sample, best.wrong_output, best.wrong, least.right)
+    message = (
+        f"form outweighs the answer: a wrong answer in the form {best.form.name!r} earns {best.wrong:g}, the right one "
+        f"in the form {least.form.name!r} {least.right:g}"
+    )
+    remedy = "gate what is not correctness on it (`.gate`, `plaudit.compose.bonus`), or lower its weight"
+    yield Attempt("format", "form outweighs the answer", Attacker.ANSWER_FREE, remedy, (hit,), 1, False, message)
 
 
 def check_edits(subject: Subject, maker: SampleMaker, ground: Ground) -> Iterator[Attempt]:

@@ -84,9 +84,10 @@ class Subject:
         """The numbers alone."""
         return [output.reward for output in self.score(samples)]
 
-    def forget(self) -> None:
-        """Score what was scored before again: to see whether it earns the same."""
-        self._known.clear()
+    def score_again(self, sample: Trajectory) -> RewardOutput:
+        """Score a sample whatever is known of it."""
+        self._known.pop(self._key(sample), None)
+        return self.score([sample])[0]
 
     def _run(self, samples: list[Trajectory]) -> list[RewardOutput]:
         scope = self.reward.scope

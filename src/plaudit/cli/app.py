@@ -29,6 +29,7 @@ COMMANDS = {
     "explain": "scoring.explain:explain",
     "report": "reporting.report:report",
     "view": "reporting.view:view",
+    "watch": "reporting.watch:watch",
     "diff": "scoring.diff:diff",
     "test": "rewards.test:test_command",
     "check": "rewards.check:check",

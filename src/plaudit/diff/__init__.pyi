@@ -1,3 +1,4 @@
+from .difference import ChangeCounts as ChangeCounts
 from .difference import Difference as Difference
 from .difference import DifferenceBuilder as DifferenceBuilder
 from .difference import Disagreement as Disagreement

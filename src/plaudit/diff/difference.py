@@ -16,7 +16,7 @@ from plaudit.contract.output import RewardOutput
 from plaudit.diff.group_order import GroupDifference, compare_group, merge_groups
 from plaudit.trajectory import Trajectory
 
-__all__ = ["Difference", "DifferenceBuilder", "Disagreement", "GroupDifference", "Sides"]
+__all__ = ["ChangeCounts", "Difference", "DifferenceBuilder", "Disagreement", "GroupDifference", "Sides"]
 
 THRESHOLD = 0.5
 TOLERANCE = 1e-9
@@ -106,7 +106,7 @@ class DifferenceBuilder:
             return
         self.changed += 1
         disagreement = _disagreement(index, trajectory, old, new)
-        if self._is_right(old, new) != self._is_right(new, old):
+        if is_right(old, new, self._threshold) != is_right(new, old, self._threshold):
             self.flips.append(disagreement)
         heapq.heappush(self._worst, (off, -index, disagreement))
         if len(self._worst) > self._most:
@@ -128,11 +128,40 @@ class DifferenceBuilder:
             worst=worst,
         )
 
-    def _is_right(self, output: RewardOutput, other: RewardOutput) -> bool:
-        """By the score where both have one, else by the reward."""
-        scored = output.score is not None and other.score is not None
-        value = output.score if scored else output.reward
-        return value is not None and value >= self._threshold
+
+@dataclass(slots=True)
+class ChangeCounts:
+    """How much differs, counted without keeping a sample: for files of any size."""
+
+    count: int = 0
+    changed: int = 0
+    flips: int = 0
+    statuses: int = 0
+
+    def add(self, old: RewardOutput, new: RewardOutput) -> None:
+        """Take one sample."""
+        self.count += 1
+        self.statuses += old.status is not new.status
+        if old.reward is None or new.reward is None:
+            return
+        self.changed += abs(old.reward - new.reward) > TOLERANCE
+        self.flips += is_right(old, new, THRESHOLD) != is_right(new, old, THRESHOLD)
+
+    def describe(self) -> str:
+        """One line for a reader."""
+        if not self.changed and not self.statuses:
+            return f"{self.count:,} samples were scored before: nothing changed"
+        return (
+            f"{self.count:,} samples were scored before: {self.changed:,} rewards changed, {self.flips:,} flip, "
+            f"{self.statuses:,} statuses changed; plaudit diff shows which"
+        )
+
+
+def is_right(output: RewardOutput, other: RewardOutput, threshold: float) -> bool:
+    """By the score where both have one, else by the reward."""
+    scored = output.score is not None and other.score is not None
+    value = output.score if scored else output.reward
+    return value is not None and value >= threshold
 
 
 def _disagreement(index: int, trajectory: Trajectory, old: RewardOutput, new: RewardOutput) -> Disagreement:

@@ -80,7 +80,7 @@ class _Loop:
             metrics |= self.after
         self.recorder.step(metrics, batch)
         self.position = batch.position
-        if problem := self.unscored.check(batch):
+        if problem := self.unscored.check(batch) or self.recorder.problem:
             self._save(step, must=True)
             raise TrainingError(problem)
 

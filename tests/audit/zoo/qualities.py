@@ -21,6 +21,13 @@ def format_beside_answer(response, ground_truth):
     return 0.8 * right + 0.2 * form
 
 
+def form_outweighs(response, ground_truth):
+    """Form is worth more than being right, and may hold any answer."""
+    found = re.fullmatch(r"\s*<think>\s*\w[^<>]*</think>\s*<answer>\s*\w[^<>]*</answer>\s*", response)
+    answer = re.fullmatch(r"(?:.*<answer>)?\s*(\w+)\s*(?:</answer>\s*)?", response, re.DOTALL)
+    return 0.7 * (found is not None) + 0.3 * (answer is not None and answer[1] == str(ground_truth))
+
+
 def text_after_answer(response):
     """Anything may follow the last section."""
     found = re.match(r"<think>\s*\w[^<]*</think>\s*<answer>\s*\w[^<]*</answer>", response)

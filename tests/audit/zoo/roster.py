@@ -7,7 +7,8 @@ __all__ = ["BUGGY", "BUILT_IN_SPECS", "ROBUST", "SLOW_BUGGY"]
 _ANSWERS = {name: value for name, value in vars(answers).items() if callable(value)}
 _PROGRAMS = {name: value for name, value in vars(programs).items() if callable(value) and name[0] != "_"}
 _FAMILIES = {
-    "tags_present": "format", "empty_think": "format", "format_beside_answer": "format", "text_after_answer": "format",
+    "tags_present": "format", "empty_think": "format", "format_beside_answer": "format", "form_outweighs": "format",
+    "text_after_answer": "format",
     "repeated_sections": "format", "empty_box_pays": "format", "braces_are_json": "structure",
     "longer_is_better": "length", "long_enough": "length", "many_words": "length", "unclamped_cosine": "length",
     "counts_keywords": "words", "has_keyword": "words", "cheerful": "words", "step_markers": "words",

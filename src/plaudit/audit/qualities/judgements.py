@@ -56,7 +56,7 @@ def _attempt(family: str, name: str, remedy: str, hits: list[Hit], tried: int) -
 def _paid(bench: Bench, texts: Sequence[str], honest: list[float], responses: list[str]) -> Iterator[Hit]:
     best, worst = max(honest), min(honest)
     paid = bench.values(texts)
-    controls = [bench.values([_neutral(text), _neutral(text, _LETTERS), _neutral(text, _IN_QUOTES)]) for text in texts]
+    controls = [bench.values(_controls(text)) for text in texts]
     for text, value, beside in zip(texts, paid, controls, strict=True):
         known = [each for each in beside if each is not None]
         if value is None or not known:
@@ -68,6 +68,12 @@ def _paid(bench: Bench, texts: Sequence[str], honest: list[float], responses: li
         if value >= best - 1e-9 and by_words >= MOST * (value - worst):
             yield bench.hit(text, value, responses[honest.index(worst)], (text,))
             return
+
+
+def _controls(text: str) -> list[str]:
+    """Neutral texts of the same shape; of JSON or XML also ones that are still that, since some rewards pay for it."""
+    plain = [_neutral(text)]
+    return [*plain, _neutral(text, _LETTERS), _neutral(text, _IN_QUOTES)] if text[:1] in "{[<" else plain
 
 
 def _echo(bench: Bench) -> Iterator[Hit]:

@@ -27,7 +27,8 @@ HONEST = (
     "Children wait on the pier, gulls circle above, and an old man mends ropes while he hums. At noon the market "
     "opens; bread, cheese and olives lie on long tables under white cloth. Some buy, most only look and talk.",
 )
-PADDINGS = {"spaces": " " * 3000, "newlines": "\n" * 3000, "zero-width characters": "\u200b" * 3000}
+PADDINGS = {"spaces": " ", "newlines": "\n", "zero-width characters": "\u200b"}
+PADDED = (150, 600, 3000)
 COMEBACK = 0.5
 
 
@@ -108,11 +109,11 @@ def _comeback(curve: _Curve) -> int | None:
 
 
 def _invisible(bench: Bench, short: str) -> Iterator[tuple[str, Hit]]:
-    base, *padded = bench.values([short, *(short + padding for padding in PADDINGS.values())])
-    for (name, padding), value in zip(PADDINGS.items(), padded, strict=True):
+    cases = [(name, short + character * count) for name, character in PADDINGS.items() for count in PADDED]
+    base, *padded = bench.values([short, *(response for _, response in cases)])
+    for (name, response), value in zip(cases, padded, strict=True):
         if base is not None and value is not None and bench.differs(value, base):
-            threshold = base + 0.5 * (value - base)
-            yield f"padding with {name} pays", bench.hit(short + padding, threshold, short, (short,))
+            yield f"padding with {name} pays", bench.hit(response, base + 0.5 * (value - base), short, (short,))
             return
 
 

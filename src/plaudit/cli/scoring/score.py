@@ -1,8 +1,9 @@
 """`plaudit score`: run a reward over a rollouts file."""
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, TypeAlias
@@ -46,6 +47,8 @@ from plaudit.cli.scoring.run_report import (
     build_selection,
     exit_code,
 )
+from plaudit.contract.output import RewardOutput
+from plaudit.diff import ChangeCounts
 from plaudit.engine import Scorer, reward_key
 from plaudit.errors import RolloutsError
 from plaudit.loading import spec_using
@@ -134,10 +137,13 @@ def score(
         print_to(
             f"[bold]{escape(repr(loaded.reward))}[/bold]", tables[0], render_engine_stats(scorer.stats), *tables[1:]
         )
+        if run.changes.count:
+            print_message(run.changes.describe())
         if out not in (None, "-"):
             print_message(f"wrote {summary.count:,} scored samples to {out}")
     if json:
-        print_json({**run.report.to_dict(summary), "engine": scorer.stats.to_dict()})
+        changes = {"changes": asdict(run.changes)} if run.changes.count else {}
+        print_json({**run.report.to_dict(summary), "engine": scorer.stats.to_dict(), **changes})
     return exit_code(summary, fail_under)
 
 
@@ -154,6 +160,9 @@ class _Run:
     """What an interrupted run left, once it is taken up."""
     scored: int = 0
     """How many samples are scored, with those that an earlier run left."""
+    waiting: deque[RewardOutput | None] = field(default_factory=deque)
+    """What the input says of the samples that are being scored, in their order."""
+    changes: ChangeCounts = field(default_factory=ChangeCounts)
 
     def score(self, scorer: Scorer, write: Write, advance: Advance) -> None:
         """Score what is left to do, and pass each sample on as soon as it is scored."""
@@ -162,6 +171,8 @@ class _Run:
             self.report.add(rollout.trajectory, rollout.output, self.scored)
             self.scored += 1
             advance(rollout.output)
+            if self.waiting and (before := self.waiting.popleft()) is not None:
+                self.changes.add(before, rollout.output)
 
     def describe_interruption(self) -> str:
         """What an interrupted run leaves, and how to go on."""
@@ -190,11 +201,17 @@ class _Run:
     def _remaining(self, scorer: Scorer) -> Iterator[ScoredRollout]:
         rollouts = self.selection.select(self.reader)
         if self.earlier is None:
-            return _score(scorer, rollouts)
+            return _score(scorer, self._note_outputs(rollouts))
         if scorer.reward.scope == "sample":
             return _score(scorer, rest_of(rollouts, self.earlier))
         rest_of(rollouts, self.earlier)  # it looks across samples, so it needs them all; but they must be the same
         return islice(_score(scorer, self.selection.select(self.reader)), self.earlier.count, None)
+
+    def _note_outputs(self, rollouts: Iterator[Rollout]) -> Iterator[Rollout]:
+        """The same rollouts; what they say of themselves is kept until they are scored again."""
+        for rollout in rollouts:
+            self.waiting.append(rollout.output)
+            yield rollout
 
 
 def _score(scorer: Scorer, rollouts: Iterator[Rollout]) -> Iterator[ScoredRollout]:

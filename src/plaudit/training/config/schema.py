@@ -173,6 +173,12 @@ class LoggingConfig(Section, frozen=True):
     report: Annotated[bool, Meta(description="Write report.html at the end: what the reward did, sample by sample")] = (
         True
     )
+    watch_every: Annotated[
+        CountOrNone, Meta(description="Steps between looks at what the rollouts show (plaudit watch); 0: none")
+    ] = 10
+    stop_on: Annotated[
+        tuple[str, ...], Meta(description="Signs that end the run when seen three times in a row, e.g. copies, length")
+    ] = ()
     samples: Annotated[CountOrNone, Meta(description="Held-out prompts in samples.md, before and after")] = 5
     curves: Annotated[bool, Meta(description="Draw curves.png when the run ends")] = True
 

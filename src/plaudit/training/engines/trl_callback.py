@@ -120,6 +120,8 @@ class RunCallback(TrainerCallback):  # type: ignore[misc]  # transformers is not
             self._logs.clear()
             batch = self.context.reward.batch
             self.problem = None if batch is None else self.context.unscored.check(batch)
+            if self.context.recorder is not None:
+                self.problem = self.problem or self.context.recorder.problem
             if self.problem is not None:
                 control.should_training_stop = control.should_save = True
 

@@ -1,12 +1,13 @@
 """What is recorded of a run while it goes on: its own files, other logs, and the progress shown."""
 
+from collections import deque
 from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
 
 import msgspec
 
-from plaudit.rollouts import Rollout
+from plaudit.rollouts import Rollout, ScoredRollout
 from plaudit.training.batches.collecting import Batch
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.engines.engine import Progress
@@ -14,6 +15,7 @@ from plaudit.training.reporting.analysis_text import describe_batch
 from plaudit.training.reporting.logs import LOG_WRITERS, RunName, open_logs
 from plaudit.training.run_folder import RunFolder, RunLog
 from plaudit.trajectory import Trajectory
+from plaudit.watch import RewardWatch, watch_run
 
 __all__ = ["Recorder"]
 
@@ -27,10 +29,15 @@ class Recorder:
         run = RunName(folder.path, config.logging.project, config.logging.name, config.to_dict(), first_step)
         self._writers = open_logs(names, run)
         self._log = RunLog(folder)
+        self._watch = self._open_watch(folder)
+        self.problem: str | None = None
+        """Why the run should end, by a sign that the config names."""
 
     def step(self, metrics: Mapping[str, Any], batch: Batch | None = None) -> None:
         """Record one step; the evaluation before the first has no batch."""
         number = metrics["step"]
+        if batch is not None:
+            metrics = {**metrics, **self._look(number, batch)}
         self._log.step(dict(metrics))
         for writer in self._writers:
             writer.log(number, metrics)
@@ -58,12 +65,38 @@ class Recorder:
         if self._config.training.log_rewards:
             outputs = [*batch.outputs, *(output for _, output in batch.left_out)]
             self._progress.note(f"step {step}: {describe_batch(outputs)}")
+        for rollout in self._kept(step, batch):
+            self._log.rollout(rollout)
+
+    def _kept(self, step: int, batch: Batch) -> list[ScoredRollout]:
+        """What rollouts.jsonl keeps of a batch."""
         every = self._config.logging.rollouts_every
-        if every and step % every == 0:
-            for trajectory, output in batch.scored:
-                self._log.rollout(Rollout(self._to_keep(trajectory), output))
-            for trajectory, output in batch.left_out:
-                self._log.rollout(Rollout(self._to_keep(trajectory, left_out=True), output))
+        if not every or step % every:
+            return []
+        kept = [Rollout(self._to_keep(trajectory), output) for trajectory, output in batch.scored]
+        left_out = [Rollout(self._to_keep(each, left_out=True), output) for each, output in batch.left_out]
+        return [*kept, *left_out]
+
+    def _open_watch(self, folder: RunFolder) -> RewardWatch | None:
+        """A watch that has seen what is in the rollouts file, so that a resumed run goes on as if never stopped."""
+        logging = self._config.logging
+        watch = RewardWatch(every=logging.watch_every or 1, stop_on=logging.stop_on)
+        if not logging.watch_every:
+            return None
+        if folder.rollouts.is_file():
+            deque(watch_run(folder.path, watch), maxlen=0)
+        return watch
+
+    def _look(self, step: int, batch: Batch) -> dict[str, float]:
+        """What the watch says of the latest steps, as metrics; what is new is told."""
+        look = None if self._watch is None else self._watch.observe(step, self._kept(step, batch))
+        if look is None:
+            return {}
+        for sign in look.new:
+            self._progress.note(f"step {step}: {sign.name}: {sign.message}; {sign.remedy}")
+        if look.stop is not None:
+            self.problem = f"stopped at step {step} by logging.stop_on: {look.stop.name}: {look.stop.message}"
+        return look.measures.to_metrics()
 
     def _to_keep(self, trajectory: Trajectory, **columns: bool) -> Trajectory:
         """What rollouts.jsonl keeps of a trajectory."""

@@ -1,0 +1,54 @@
+"""`plaudit watch`: what the rollouts of a run show, while it trains or afterwards."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from plaudit.cli.console import print_json, print_result
+from plaudit.cli.options import JsonOption
+from plaudit.watch import Look, RewardWatch, watch_run
+
+__all__ = ["watch"]
+
+SEEN = 1
+
+
+def watch(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder, or a rollouts file of a run.")],
+    follow: Annotated[
+        bool, typer.Option("--follow", "-f", help="Go on with what training appends, until Ctrl-C.")
+    ] = False,
+    every: Annotated[int, typer.Option("--every", min=1, help="How many steps between two looks.")] = 10,
+    window: Annotated[int, typer.Option("--window", min=1, help="How many steps a look goes back.")] = 20,
+    stop_on: Annotated[
+        list[str] | None,
+        typer.Option("--stop-on", metavar="SIGN", help="End when this sign is there three times in a row."),
+    ] = None,
+    json: JsonOption = False,
+) -> int:
+    """Look at the groups, lengths, components, copies and phrases of a run every few steps; say what is new.
+
+    The exit code is 1 when the last look saw a sign.
+    """
+    looks: list[Look] = []
+    for look in watch_run(run, RewardWatch(every=every, window=window, stop_on=stop_on or ()), follow=follow):
+        looks.append(look)
+        if not json:
+            for sign in look.new:
+                print_result(f"step {look.step}: {sign.name}: {sign.message}; {sign.remedy}")
+        if look.stop is not None:
+            break
+    last = looks[-1] if looks else None
+    if json:
+        print_json([_plain(look) for look in looks])
+    elif last is None:
+        print_result(f"no look yet: the run has fewer than {every} steps with rollouts")
+    elif not last.signs:
+        print_result(f"step {last.step}: no sign in the last {last.measures.samples:,} samples")
+    return SEEN if last is not None and last.signs else 0
+
+
+def _plain(look: Look) -> dict[str, Any]:
+    return {"step": look.step, **look.measures.to_metrics(), "signs": [asdict(sign) for sign in look.signs]}

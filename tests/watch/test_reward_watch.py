@@ -1,0 +1,111 @@
+"""What a watch sees in the rollouts of a run, from training and from a file."""
+
+import random
+
+import pytest
+
+from plaudit import RewardOutput, Trajectory
+from plaudit.cli import main
+from plaudit.errors import InvalidSettings
+from plaudit.rollouts import Rollout
+from plaudit.watch import RewardWatch, watch_run
+
+WORDS = [
+    "amber",
+    "birch",
+    "cedar",
+    "delta",
+    "ember",
+    "fjord",
+    "grove",
+    "haven",
+    "inlet",
+    "jetty",
+    "knoll",
+    "ledge",
+    "marsh",
+    "north",
+    "ocean",
+    "plain",
+]
+
+
+def step_rollouts(step, write):
+    """Four groups of four; `write(group, place)` gives response and reward."""
+    rollouts = []
+    for group in range(4):
+        for place in range(4):
+            response, reward = write(group, place)
+            trajectory = Trajectory(
+                prompt=f"prompt {step} {group}", response=response, group=f"{step}-{group}", training_step=step
+            )
+            rollouts.append(Rollout(trajectory, RewardOutput(reward, score=float(reward > 0.5))))
+    return rollouts
+
+
+def varied(step):
+    def write(group, place):
+        chosen = random.Random(100 * step + 10 * group + place).sample(WORDS, 8)
+        return " ".join(chosen), float((step + group + place) % 2)
+
+    return step_rollouts(step, write)
+
+
+def names(look):
+    return {sign.name for sign in look.signs}
+
+
+def watch_steps(make, steps=range(1, 7), **settings):
+    watch = RewardWatch(every=2, window=2, **settings)
+    return [look for step in steps if (look := watch.observe(step, make(step))) is not None]
+
+
+def test_an_ordinary_run_shows_no_sign():
+    assert [names(look) for look in watch_steps(varied)] == [set()] * 3
+
+
+def test_equal_rewards_in_all_groups_are_dead_groups_whatever_their_scale():
+    looks = watch_steps(lambda step: step_rollouts(step, lambda group, place: (WORDS[place], 1000.0 + group)))
+    assert "dead groups" in names(looks[0])
+
+
+def test_one_response_under_every_prompt_is_a_copy():
+    same = " ".join(WORDS[:8])
+    looks = watch_steps(lambda step: step_rollouts(step, lambda group, place: (same, float(place % 2))))
+    assert "copies" in names(looks[-1])
+
+
+def test_length_counts_only_where_it_pays_and_grows():
+    def growing(step):
+        def write(group, place):
+            return " ".join([WORDS[place]] * (place + 1) * step * step), 0.1 * place
+
+        return step_rollouts(step, write)
+
+    looks = watch_steps(growing)
+    assert "length" not in names(looks[0])
+    assert "length" in names(looks[-1])
+
+
+def test_a_sign_is_new_once_and_stops_a_run_when_it_lasts():
+    looks = watch_steps(
+        lambda step: step_rollouts(step, lambda group, place: (WORDS[place], 1.0)), stop_on=["dead groups"]
+    )
+    assert [bool(look.new) for look in looks] == [True, False, False]
+    assert [look.stop is not None for look in looks] == [False, False, True]
+
+
+def test_an_unknown_sign_is_refused_with_a_hint():
+    with pytest.raises(InvalidSettings, match="did you mean 'length'"):
+        RewardWatch(stop_on=["lenght"])
+
+
+def test_a_file_gives_the_same_looks_as_training(tmp_path, capfd):
+    path = tmp_path / "rollouts.jsonl"
+    path.write_bytes(b"".join(rollout.to_line() for step in range(1, 7) for rollout in varied(step)))
+    read = list(watch_run(tmp_path, RewardWatch(every=2, window=2)))
+    assert read == watch_steps(varied)
+    with pytest.raises(SystemExit) as exited:
+        main(["watch", str(tmp_path), "--every", "2"])
+    assert exited.value.code == 0
+    assert "no sign" in capfd.readouterr().out
