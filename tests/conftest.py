@@ -71,6 +71,8 @@ SLOW = (
     "tests/sandbox/judging/test_locked_judge.py",
     "tests/rewards/test_attacks.py::test_a_long_response_of_anything_is_scored",
     "tests/cli/training/",
+    "tests/audit/test_zoo.py",
+    "tests/cli/rewards/test_audit.py",
     "tests/cli/test_bad_input.py",
     "tests/cli/test_output.py",
     "tests/cli/rewards/test_init.py",

@@ -11,6 +11,7 @@ from plaudit.audit.attacks.judges import JUDGE_OPERATORS
 from plaudit.audit.attacks.operator import Draft, Operator, Scene
 from plaudit.audit.attacks.programs import PROGRAM_OPERATORS
 from plaudit.audit.attacks.texts import TEXT_OPERATORS
+from plaudit.audit.findings import Attacker
 from plaudit.audit.footing import Footing, Ground
 from plaudit.audit.forms import LONG_WORKING
 from plaudit.audit.hits import Attempt, Hit
@@ -22,6 +23,7 @@ __all__ = ["OPERATORS", "attack_answers", "attack_with_compositions"]
 
 OPERATORS: tuple[Operator, ...] = (*ANSWER_OPERATORS, *JUDGE_OPERATORS, *PROGRAM_OPERATORS, *TEXT_OPERATORS)
 MOST_COMPOSED = 3
+WORDS_REMEDY = "pay for what was asked for: a wrong answer beside certain words is still wrong"
 ROUNDING = 1e-9
 
 
@@ -68,19 +70,32 @@ def _footings(ground: Ground, operator: Operator) -> list[Footing]:
 def attack_with_compositions(
     subject: Subject, maker: SampleMaker, ground: Ground, found: Sequence[Attempt]
 ) -> Iterator[Attempt]:
-    """Operators that earned nothing alone, dressed in what this reward likes: long working, its words, its tags."""
+    """Operators that earned nothing alone, dressed in what this reward likes: long working, its words.
+
+    Where the dress itself is paid behind an honest wrong answer, that is the finding, and nothing is dressed in it.
+    """
     paid = {attempt.operator for attempt in found if attempt.hits}
     best = {footing.task.kind: footing for footing in reversed(ground.footings)}
+    dresses = {kind: _dresses(maker) for kind in best}
+    for kind, footing in best.items():
+        honest = [
+            _Candidate(footing, Draft(f"{dress}\n{footing.form.present(footing.task.wrong)}", (dress[:8],)))
+            for dress in dresses[kind]
+        ]
+        hits = _hits(subject, maker, honest)
+        if hits:
+            dresses[kind] = [dress for dress in dresses[kind] if not hits[0].sample.response.startswith(dress)]
+            yield Attempt("words", "words of the reward's code", Attacker.ANSWER_FREE, WORDS_REMEDY, hits, 1)
     for operator in OPERATORS:
-        footing = next((best[kind] for kind in operator.kinds if kind in best), None)
-        if footing is None or operator.name in paid or operator.family not in ("answers", "judges"):
+        fitting = next((kind for kind in operator.kinds if kind in best), None)
+        if fitting is None or operator.name in paid or operator.family not in ("answers", "judges"):
             continue
-        drafts = [*operator.write(Scene(footing.task, footing.form, maker.vocabulary))][:MOST_COMPOSED]
+        scene = Scene(best[fitting].task, best[fitting].form, maker.vocabulary)
+        drafts = [draft for draft in operator.write(scene) if draft.also is None][:MOST_COMPOSED]
         candidates = [
-            _Candidate(footing, Draft(response, draft.core, draft.share))
+            _Candidate(best[fitting], Draft(f"{dress}\n{draft.response}", draft.core, draft.share))
             for draft in drafts
-            if draft.also is None
-            for response in _dress(draft.response, footing, maker)
+            for dress in dresses[fitting]
         ]
         hits = _hits(subject, maker, candidates)
         if hits:
@@ -88,10 +103,9 @@ def attack_with_compositions(
             yield Attempt(operator.family, name, operator.attacker, operator.remedy, hits, 1)
 
 
-def _dress(response: str, footing: Footing, maker: SampleMaker) -> list[str]:
+def _dresses(maker: SampleMaker) -> list[str]:
     words = ", ".join(maker.vocabulary.words[:12])
-    dressed = [f"{LONG_WORKING}\n{response}", f"<think>{LONG_WORKING}</think>\n{response}"]
-    return [*dressed, f"{words}\n{response}"] if words else dressed
+    return [LONG_WORKING, f"<think>{LONG_WORKING}</think>", *([words] if words else [])]
 
 
 def _hits(subject: Subject, maker: SampleMaker, candidates: Sequence[_Candidate]) -> tuple[Hit, ...]:

@@ -45,6 +45,14 @@ class Vocabulary:
         return tuple(dict.fromkeys([*plain, *within]))[:MAX_WORDS]
 
     @cached_property
+    def symbols(self) -> tuple[str, ...]:
+        """Short texts without letters, such as an exclamation mark, that a response could hold."""
+        short = (
+            text for text in self.texts if len(text) <= 4 and text.strip() and not re.search(r"[\w\\%{}()<>]", text)
+        )
+        return tuple(dict.fromkeys(short))[:12]
+
+    @cached_property
     def tags(self) -> tuple[str, ...]:
         """Names of tags such as `think`, in the order in which they stand in the code."""
         return tuple(dict.fromkeys(name for text in self.texts for name in re.findall(r"<([A-Za-z]\w{0,20})>", text)))
@@ -116,7 +124,7 @@ def _settings(value: Any, deep: int) -> Iterator[str]:
             yield from _settings(inner, deep - 1)
     elif deep and (isinstance(value, RewardFunction) or dataclasses.is_dataclass(value)) and hasattr(value, "__dict__"):
         for name, inner in vars(value).items():
-            if name != "name":
+            if name not in ("name", "scope", "style"):
                 yield from _settings(inner, deep - 1)
 
 

@@ -58,7 +58,8 @@ class _Sections:
         good, tags, texts = self.write(answer), self.tags, self._texts(answer)
         swapped = "\n".join(f"<{tag}>{text}</{tag}>" for tag, text in reversed(list(zip(tags, texts, strict=True))))
         yield "sections out of order", swapped, tuple(f"<{tag}>" for tag in reversed(tags))
-        yield "repeated sections", "\n".join([good] * 3), tuple(f"<{tag}>" for tag in (*tags, *tags))
+        once = [part for tag in tags for part in (f"<{tag}>", f"</{tag}>")]
+        yield "repeated sections", "\n".join([good] * 3), (*once, *once)
         inner = "".join(f"<{tag}>{text}" for tag, text in zip(tags, texts, strict=True))
         nested = inner + "".join(f"</{tag}>" for tag in reversed(tags))
         yield "nested sections", nested, (inner,)

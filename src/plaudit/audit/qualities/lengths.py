@@ -30,6 +30,7 @@ HONEST = (
 PADDINGS = {"spaces": " ", "newlines": "\n", "zero-width characters": "\u200b"}
 PADDED = (150, 600, 3000)
 COMEBACK = 0.5
+MOST_TAGS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ def attack_length(benches: Sequence[Bench]) -> Iterator[Attempt]:
     """Doses of one sentence and paddings that nobody sees."""
     named: dict[str, list[Hit]] = {}
     for bench in benches:
-        for name, hit in _on_bench(bench):
+        for name, hit in dict(_on_bench(bench)).items():
             named.setdefault(name, []).append(hit)
     for name, hits in named.items():
         hit = hits[0]
@@ -58,9 +59,17 @@ def attack_length(benches: Sequence[Bench]) -> Iterator[Attempt]:
 
 
 def _on_bench(bench: Bench) -> Iterator[tuple[str, Hit]]:
+    """The text by itself, and inside each section that the reward's code names."""
     wrong = f"The answer is {bench.task.wrong}."
-    responses = [f"{SENTENCE * dose}{wrong}" for dose in DOSES]
-    honest = [f"{text} {wrong}" for text in HONEST]
+    yield from _doses(bench, "", wrong)
+    for tag in bench.maker.vocabulary.tags[:MOST_TAGS]:
+        yield from _doses(bench, f"<{tag}>", f"</{tag}>\n{wrong}")
+    yield from _invisible(bench, f"{HONEST[1]} {wrong}")
+
+
+def _doses(bench: Bench, before: str, after: str) -> Iterator[tuple[str, Hit]]:
+    responses = [f"{before}{SENTENCE * dose}{after}" for dose in DOSES]
+    honest = [f"{before}{text} {after}" for text in HONEST]
     doses, texts = bench.values(responses), bench.values(honest)
     if any(value is None for value in (*doses, *texts)):
         return
@@ -73,11 +82,10 @@ def _on_bench(bench: Bench) -> Iterator[tuple[str, Hit]]:
     elif _saturates(bench, curve):
         place = next(place for place, value in enumerate(curve.doses) if value >= best - 1e-9)
         yield "repetition is paid in full", bench.hit(responses[place], best - 1e-9, honest[0])
-    place = _comeback(curve)
-    if place is not None and bench.differs(max(curve.doses), min(curve.doses)):
-        low = min(range(place), key=lambda each: curve.doses[each])
-        yield "reward comes back beyond the limit", bench.hit(responses[place], curve.doses[place], responses[low])
-    yield from _invisible(bench, honest[1])
+    back = _comeback(curve)
+    if back is not None and bench.differs(max(curve.doses), min(curve.doses)):
+        low = min(range(back), key=lambda each: curve.doses[each])
+        yield "reward comes back beyond the limit", bench.hit(responses[back], curve.doses[back], responses[low])
 
 
 def _saturates(bench: Bench, curve: _Curve) -> bool:

@@ -43,19 +43,8 @@ def _without_structure(texts: Sequence[str]) -> list[str]:
 
 
 def _structures(bench: Bench) -> Iterator[tuple[str, list[str], list[str]]]:
-    keys = [key for key in (*bench.maker.vocabulary.keys, *bench.maker.vocabulary.words) if key.isidentifier()][:6]
-    body = ", ".join(f'"{key}": "Ada"' for key in dict.fromkeys([*keys, "answer", "name"]))
-    good = "{" + body + "}"
-    broken = [
-        "{" + body,
-        "{ this is not JSON }",
-        "{" + body + ",}",
-        "{answer: Ada}",
-        body + "}",
-        "{}}{{",
-        "{" + body + "]",
-    ]
-    yield "broken JSON", [good, f"```json\n{good}\n```"], [*broken, f"```json\n{broken[0]}\n```"]
+    """Names of structures, well-formed texts, and broken ones that look like the best paid of them."""
+    yield from _objects(bench)
     yield (
         "broken XML",
         ["<root><name>Ada</name><answer>text</answer></root>"],
@@ -66,3 +55,17 @@ def _structures(bench: Bench) -> Iterator[tuple[str, list[str], list[str]]]:
         ["```python\nprint('Ada')\n```", "```\nprint('Ada')\n```"],
         ["``````", "```\n```", "```python\n```", "```python"],
     )
+
+
+def _objects(bench: Bench) -> Iterator[tuple[str, list[str], list[str]]]:
+    vocabulary = bench.maker.vocabulary
+    own = [key for key in (*vocabulary.keys, *vocabulary.words) if key.isidentifier()][:6]
+    keys = list(dict.fromkeys([*own, "answer", "name"]))
+    bodies = [", ".join(f'"{key}": "Ada"' for key in keys), *(f'"{key}": "Ada"' for key in keys[:4])]
+    paid = [value or 0.0 for value in bench.values(["{" + body + "}" for body in bodies])]
+    body = bodies[paid.index(max(paid))]
+    good = "{" + body + "}"
+    broken = [
+        "{" + body, "{ this is not JSON }", "{" + body + ",}", "{answer: Ada}", body + "}", "{}}{{", "{" + body + "]",
+    ]  # fmt: skip
+    yield "broken JSON", [good, f"```json\n{good}\n```"], [*broken, f"```json\n{broken[0]}\n```"]

@@ -25,7 +25,8 @@ def attack_turns(benches: Sequence[Bench]) -> Iterator[Attempt]:
     """Episodes that fail, with many calls or with claims, against the same ones without."""
     if not benches or not benches[0].maker.vocabulary.attributes & {"steps"}:
         return
-    spam, claims = [], []
+    spam: list[Hit] = []
+    claims: list[Hit] = []
     for bench in benches:
         idle, one, many, claimed = _episodes(bench)
         values = bench.subject.score([idle, one, many, claimed])

@@ -70,12 +70,13 @@ def _flood(bench: Bench) -> Iterator[Hit]:
         return
     threshold = usual + MOST * (good - usual)
     if paid >= threshold and paid - neutral >= MOST * (good - usual):
-        yield bench.hit(*_close(bench, [flood]), threshold, *_close(bench, [plain]), (words[0], bench.closing))
+        response, beside = _close(bench, [flood, plain])
+        yield bench.hit(response, threshold, beside, (words[0], bench.closing))
 
 
 def _paying_words(bench: Bench) -> list[str]:
     """Words that raise the reward of a prose text, most first."""
-    candidates = list(dict.fromkeys([*bench.maker.vocabulary.words, *USUAL]))
+    candidates = list(dict.fromkeys([*bench.maker.vocabulary.words, *bench.maker.vocabulary.symbols, *USUAL]))
     base, *values = bench.values(_close(bench, [PROSE.format(word) for word in (NEUTRAL, *candidates)]))
     if base is None:
         return []
@@ -99,7 +100,8 @@ def _ladder(bench: Bench) -> Iterator[Hit]:
             [neutral] = bench.values(_close(bench, [" ".join("carpet" for _ in response.split())]))
             if paid >= threshold and neutral is not None and paid - neutral >= MOST * (good - base):
                 core = (response.split("\n")[0].strip() or response, bench.closing)
-                yield bench.hit(*_close(bench, [response]), threshold, *_close(bench, [plain]), core)
+                closed, beside = _close(bench, [response, plain])
+                yield bench.hit(closed, threshold, beside, core)
                 return
 
 
