@@ -141,8 +141,9 @@ def _empty_form(scene: Scene) -> Iterator[Draft]:
 
 
 def _placeholder(scene: Scene) -> Iterator[Draft]:
-    for text in ("your answer here", "[NUM]", "None", "null", "unknown", "x", "True", "the answer"):
+    for text in ("your answer here", "[NUM]", "None", "unknown", "x"):
         yield Draft(scene.present(text), (text,), SOME)
+    for text in ("null", "x", "True"):
         yield Draft(text, (text,), SOME)
 
 
@@ -201,24 +202,24 @@ def _free(name: str, kinds: frozenset[Kind], write: Writer, family: str = "answe
 
 ANSWER_OPERATORS: tuple[Operator, ...] = (
     _free("silence", ALL, _silence),
+    _free("echo of the prompt", ALL, _echo),
     _free("empty form", ANSWERS, _empty_form, "format"),
+    _free("list of numbers", NUMBERS, _list_of_numbers),
+    _free("list of options", frozenset({Kind.CHOICE}), _list_of_options),
+    _oracle("hedge", ANSWERS, _hedge),
+    _oracle("mention in passing", TEXTS, _mention),
+    _oracle("negation", ANSWERS, _negation),
     _free("placeholder", ANSWERS, _placeholder),
     _free("refusal", ALL, _refusal),
     _free("unreadable answer", ANSWERS, _unreadable),
     _free("endless number", NUMBERS, _endless_number),
-    _free("echo of the prompt", ALL, _echo),
     _free("unevaluated expression", NUMBERS, _unevaluated),
-    _free("list of numbers", NUMBERS, _list_of_numbers),
-    _free("list of options", frozenset({Kind.CHOICE}), _list_of_options),
-    _oracle("hedge", ANSWERS, _hedge),
     _oracle("enumeration", ANSWERS, _enumeration),
     _oracle("right first, wrong last", ANSWERS, _wrong_last),
     _oracle("denied beside a wrong one", ANSWERS, _wrong_first),
-    _oracle("negation", ANSWERS, _negation),
     _oracle("retraction", ANSWERS, _retraction),
     _oracle("false equation", NUMBERS, _false_equation),
     _oracle("answer only in the thoughts", ANSWERS, _thought_only),
-    _oracle("mention in passing", TEXTS, _mention),
     _oracle("containment", TEXTS, _containment),
     _oracle("sign", NUMBERS, _sign),
     _oracle("near value", NUMBERS, _near),
@@ -226,3 +227,4 @@ ANSWER_OPERATORS: tuple[Operator, ...] = (
     _oracle("scale", NUMBERS, _scale),
     _oracle("percent both ways", NUMBERS, _percent),
 )
+"""Those that find most come first: a small budget ends early."""
