@@ -9,9 +9,9 @@ from dataclasses import replace
 from itertools import chain
 
 from plaudit.audit import invariants
-from plaudit.audit.findings import Attacker, AttackFinding, AuditReport, Level, Witness, most_severe_first
+from plaudit.audit.findings import Attacker, AttackFinding, AuditReport, most_severe_first
 from plaudit.audit.footing import Ground, find_ground
-from plaudit.audit.hits import Attempt, Reporter
+from plaudit.audit.hits import Attempt, Hit, Reporter
 from plaudit.audit.qualities.bench import benches
 from plaudit.audit.qualities.formats import attack_format
 from plaudit.audit.qualities.judgements import attack_judgement
@@ -23,10 +23,9 @@ from plaudit.audit.samples import SampleMaker, replace_response
 from plaudit.audit.search import attack_answers, attack_with_compositions
 from plaudit.audit.seeds import Seeds, read_seeds
 from plaudit.audit.subject import Budget, BudgetSpent, Subject
-from plaudit.audit.tasks import Kind
+from plaudit.audit.tasks import Kind, Task
 from plaudit.audit.vocabulary import read_vocabulary
 from plaudit.contract.function import Rewarding
-from plaudit.contract.output import Status
 from plaudit.engine import Scorer
 from plaudit.errors import ScoringFailed
 from plaudit.loading import Loaded, resolve
@@ -167,25 +166,16 @@ class _Audit:
         )
 
     def _note_overruns(self) -> None:
-        witness = Witness("", "", None, None, status=Status.TIMEOUT.value)
-        name = self.subject.reward.name
-        if all(finding.family != "denial of service" for finding in self.findings):
-            self.findings.append(
-                AttackFinding(
-                    "denial of service",
-                    "deadline",
-                    Attacker.INVARIANT,
-                    Level.MEDIUM,
-                    name,
-                    1.0,
-                    (0.0, 1.0),
-                    witness,
-                    f"{self.subject.overruns} ordinary responses took longer than {self.deadline_s:g} s each",
-                    "bound what it does, or give it a longer deadline (--deadline)",
-                    f"plaudit.testing.check_reward({self.spec!r}, deadline_s={self.deadline_s})",
-                    "",
-                )
-            )
+        """Report the response that ran into the deadline, where it does so again."""
+        output, sample = self.subject.confirm_overrun(), self.subject.overrunning
+        if output is None or sample is None or any(each.family == "denial of service" for each in self.findings):
+            return
+        task = Task(Kind.OPEN, sample.prompt, sample.ground_truth, "", "")
+        message = f"denial of service: a response takes longer than the deadline ({output.reason})"
+        remedy = "bound what a response can make it do, or give it a longer deadline (--deadline)"
+        hit = Hit(task, sample, output, 0.0, None)
+        attempt = Attempt("denial of service", "deadline", Attacker.INVARIANT, remedy, (hit,), 1, False, message)
+        self.findings += self.reporter.report(attempt)
 
     def _distinct(self) -> list[AttackFinding]:
         """One finding per operator and component: the one with the shorter witness."""

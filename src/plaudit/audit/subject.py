@@ -49,6 +49,8 @@ class Subject:
         """Whether a response may hang or end the process that scores it."""
         self.calls = 0
         self.overruns = 0
+        self.overrunning: Trajectory | None = None
+        """The first sample that ran into the deadline or the memory limit."""
         self._scorer, self._budget = scorer, budget
         self._began = time.monotonic()
         self._known: dict[_Key, RewardOutput] = {}
@@ -76,7 +78,9 @@ class Subject:
             self._check_budget(len(portion))
             outputs = self._run([sample for _, sample in portion])
             self.calls += len(portion)
-            self.overruns += sum(output.status in (Status.TIMEOUT, Status.MEMORY) for output in outputs)
+            overrunning = [sample for (_, sample), output in zip(portion, outputs, strict=True) if _is_overrun(output)]
+            self.overruns += len(overrunning)
+            self.overrunning = self.overrunning or next(iter(overrunning), None)
             self._known.update(zip((key for key, _ in portion), outputs, strict=True))
         return [self._known[key] for key in keys]
 
@@ -88,6 +92,13 @@ class Subject:
         """Score a sample whatever is known of it."""
         self._known.pop(self._key(sample), None)
         return self.score([sample])[0]
+
+    def confirm_overrun(self) -> RewardOutput | None:
+        """The output of the sample that overran, scored once more whatever the budget; None where it does not again."""
+        if self.overrunning is None:
+            return None
+        [output] = self._run([self.overrunning])
+        return output if _is_overrun(output) else None
 
     def _run(self, samples: list[Trajectory]) -> list[RewardOutput]:
         scope = self.reward.scope
@@ -119,3 +130,7 @@ class Subject:
     @staticmethod
     def _key(sample: Trajectory) -> _Key:
         return (sample.prompt_text, sample.response, repr(sample.ground_truth), len(sample.steps))
+
+
+def _is_overrun(output: RewardOutput) -> bool:
+    return output.status in (Status.TIMEOUT, Status.MEMORY)
