@@ -5,6 +5,7 @@ A reward is one for form where tags raise the pay of a wrong answer, and parenth
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from plaudit.audit.attacks.operator import MOST
 from plaudit.audit.findings import Attacker
@@ -21,49 +22,59 @@ USUAL_TAGS = (("think", "answer"), ("think",), ("answer",), ("reasoning", "answe
 
 @dataclass(frozen=True, slots=True)
 class _Sections:
-    """Tags in their order; the last holds the answer unless there is only one for thoughts."""
+    """Tags in their order; the last holds the answer, unless it is for thoughts. `gap` stands at both ends of each."""
 
     tags: tuple[str, ...]
+    gap: str
 
     @property
     def holds_answer(self) -> bool:
         return len(self.tags) > 1 or self.tags[0] not in ("think", "thinking", "reasoning", "thought")
 
     def write(self, answer: str, left: str = "<", right: str = ">") -> str:
-        texts = self._texts(answer)
-        parts = [f"{left}{tag}{right}{text}{left}/{tag}{right}" for tag, text in zip(self.tags, texts, strict=True)]
-        return "\n".join([*parts, *([] if self.holds_answer else [f"The answer is {answer}."])])
-
-    def _texts(self, answer: str) -> list[str]:
-        return [WORKING] * (len(self.tags) - 1) + [answer if self.holds_answer else WORKING]
+        return "\n".join([*self._wrap(self._texts(answer), left, right), *self._outside(answer)])
 
     def broken(self, answer: str) -> Iterator[tuple[str, str, tuple[str, ...]]]:
         """Names, broken responses, and what must stay in them."""
-        tags, texts = self.tags, self._texts(answer)
-        empty = "".join(f"<{tag}></{tag}>" for tag in tags)
-        yield "empty sections", empty, (empty,)
-        blank = "\n".join(f"<{tag}> \n </{tag}>" for tag in tags)
-        yield "empty sections", blank, tuple(f"<{tag}>" for tag in tags)
-        if not self.holds_answer:
-            yield "empty sections", f"{empty}\nThe answer is {answer}.", (empty,)
-        reversed_tags = "".join(f"</{tag}>{text}<{tag}>" for tag, text in zip(tags, texts, strict=True))
-        yield "reversed tags", reversed_tags, tuple(part for tag in tags for part in (f"</{tag}>", f"<{tag}>"))
-        unclosed = "".join(f"<{tag}>{text}" for tag, text in zip(tags, texts, strict=True))
-        yield "unclosed sections", unclosed, tuple(f"<{tag}>" for tag in tags)
-        yield "tags alone", " ".join(f"<{tag}>" for tag in tags), tuple(f"<{tag}>" for tag in tags)
+        tags, gap, texts = self.tags, self.gap, self._texts(answer)
+        opening, outside = tuple(f"<{tag}>" for tag in tags), "".join(f"\n{text}" for text in self._outside(answer))
+        both = tuple(part for tag in tags for part in (f"<{tag}>", f"</{tag}>"))
+        for filler in ("", " \n "):
+            empty = (gap and "\n").join(self._wrap([filler] * len(tags)))
+            yield "empty sections", empty, both
+            yield "empty sections", empty + outside, both
+        swapped = "\n".join(f"</{tag}>{gap}{text}{gap}<{tag}>" for tag, text in zip(tags, texts, strict=True))
+        yield "reversed tags", swapped, tuple(part for tag in tags for part in (f"</{tag}>", f"<{tag}>"))
+        yield (
+            "unclosed sections",
+            "\n".join(f"<{tag}>{gap}{text}" for tag, text in zip(tags, texts, strict=True)),
+            opening,
+        )
+        yield "tags alone", (gap or " ").join(opening), opening
         if len(tags) > 1:
             yield from self._broken_order(answer)
 
     def _broken_order(self, answer: str) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-        good, tags, texts = self.write(answer), self.tags, self._texts(answer)
-        swapped = "\n".join(f"<{tag}>{text}</{tag}>" for tag, text in reversed(list(zip(tags, texts, strict=True))))
+        good, tags, gap, texts = self.write(answer), self.tags, self.gap, self._texts(answer)
+        both = tuple(part for tag in tags for part in (f"<{tag}>", f"</{tag}>"))
+        swapped = "\n".join(reversed(self._wrap(texts)))
         yield "sections out of order", swapped, tuple(f"<{tag}>" for tag in reversed(tags))
-        once = [part for tag in tags for part in (f"<{tag}>", f"</{tag}>")]
-        yield "repeated sections", "\n".join([good] * 3), (*once, *once)
-        inner = "".join(f"<{tag}>{text}" for tag, text in zip(tags, texts, strict=True))
-        nested = inner + "".join(f"</{tag}>" for tag in reversed(tags))
-        yield "nested sections", nested, (inner,)
+        yield "repeated sections", "\n".join([good] * 3), (*both, *both)
+        inner = "".join(f"<{tag}>{gap}{text}{gap}" for tag, text in zip(tags, texts, strict=True))
+        yield "nested sections", inner + (gap or "").join(f"</{tag}>" for tag in reversed(tags)), (inner,)
         yield "text after the last section", f"{good}\n{GARBAGE}", (f"</{tags[-1]}>", "Bananas")
+
+    def _wrap(self, texts: Sequence[str], left: str = "<", right: str = ">") -> list[str]:
+        return [
+            f"{left}{tag}{right}{self.gap}{text}{self.gap}{left}/{tag}{right}"
+            for tag, text in zip(self.tags, texts, strict=True)
+        ]
+
+    def _texts(self, answer: str) -> list[str]:
+        return [WORKING] * (len(self.tags) - 1) + [answer if self.holds_answer else WORKING]
+
+    def _outside(self, answer: str) -> list[str]:
+        return [] if self.holds_answer else [f"The answer is {answer}."]
 
 
 def attack_format(benches: Sequence[Bench]) -> Iterator[Attempt]:
@@ -103,10 +114,10 @@ def _find_sections(bench: Bench) -> tuple[_Sections, float, float, str] | None:
     candidates = dict.fromkeys([own[:2] if len(own) > 1 else own, *((tag,) for tag in own[:4]), *USUAL_TAGS])
     wrong = bench.task.wrong
     best: tuple[float, _Sections, float, float, str] | None = None
-    for tags in filter(None, candidates):
+    for tags, gap in product(filter(None, candidates), ("", "\n")):
         if vocabulary.texts and not all(any(tag in text for text in vocabulary.texts) for tag in tags):
             continue  # a reward that does not name a section does not ask for it: it may read any XML
-        sections = _Sections(tuple(tags))
+        sections = _Sections(tuple(tags), gap)
         plain = f"{WORKING}\nThe answer is {wrong}."
         good, bad, control, bracketed = bench.values(
             [sections.write(wrong), plain, sections.write(wrong, "(", ")"), sections.write(wrong, "[", "]")]
