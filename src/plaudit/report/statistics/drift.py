@@ -11,7 +11,7 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from plaudit.report.distribution import quantile
 from plaudit.report.statistics.signal import group_kind
@@ -120,8 +120,8 @@ def measure_drift(table: SampleTable) -> tuple[Drift, ...]:
 
 def _drift(name: str, early: Sequence[float], late: Sequence[float]) -> Drift:
     before, after = total(early) / len(early), total(late) / len(late)
-    mean = total([*early, *late]) / (len(early) + len(late))
-    spread = ratio(total((value - mean) ** 2 for value in (*early, *late)), len(early) + len(late))
+    mean = total(chain(early, late)) / (len(early) + len(late))
+    spread = ratio(total((value - mean) ** 2 for value in chain(early, late)), len(early) + len(late))
     shift = ratio(after - before, math.sqrt(spread)) if spread else None
     return Drift(name, before, after, shift, stability_index(early, late), ks_distance(early, late))
 
@@ -149,8 +149,15 @@ def ks_distance(one: Sequence[float], other: Sequence[float]) -> float:
     >>> ks_distance([1.0, 2.0], [3.0, 4.0])
     1.0
     """
-    places = sorted({*one, *other})
-    return max(abs(bisect_right(one, place) / len(one) - bisect_right(other, place) / len(other)) for place in places)
+    largest, i, j = 0.0, 0, 0
+    while i < len(one) and j < len(other):
+        place = min(one[i], other[j])
+        while i < len(one) and one[i] <= place:
+            i += 1
+        while j < len(other) and other[j] <= place:
+            j += 1
+        largest = max(largest, abs(i / len(one) - j / len(other)))
+    return largest
 
 
 def _mean(values: Sequence[float]) -> float | None:

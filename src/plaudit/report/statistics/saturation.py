@@ -5,8 +5,10 @@ The bimodality coefficient is (skewness² + 1) / kurtosis with the population's 
 """
 
 import math
-from collections.abc import Sequence
+from array import array
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
+from itertools import pairwise
 
 from plaudit.report.statistics.table import SampleTable, ratio, total
 
@@ -31,32 +33,31 @@ class Saturation:
 def measure_saturation(table: SampleTable) -> tuple[Saturation, ...]:
     """Saturation of the reward, then of each component; those without any value are left out."""
     columns = {"reward": table.rewards, **table.components}
-    known = ((name, [value for value in column if not math.isnan(value)]) for name, column in columns.items())
-    return tuple(_saturation(name, values) for name, values in known if values)
+    known = ((name, array("d", sorted(v for v in column if not math.isnan(v)))) for name, column in columns.items())
+    return tuple(_saturation(name, ordered) for name, ordered in known if ordered)
 
 
-def _saturation(name: str, values: Sequence[float]) -> Saturation:
-    low, high, count = min(values), max(values), len(values)
-    kurtosis, bimodality = _shape(values) if low < high else (None, None)
+def _saturation(name: str, ordered: "array[float]") -> Saturation:
+    low, high, count = ordered[0], ordered[-1], len(ordered)
+    kurtosis, bimodality = _shape(ordered) if low < high else (None, None)
     return Saturation(
         name=name,
         count=count,
         low=low,
         high=high,
-        at_low=values.count(low) / count,
-        at_high=values.count(high) / count,
-        distinct=len(set(values)),
+        at_low=bisect_right(ordered, low) / count,
+        at_high=(count - bisect_left(ordered, high)) / count,
+        distinct=1 + sum(one != other for one, other in pairwise(ordered)),
         kurtosis=kurtosis,
         bimodality=bimodality,
     )
 
 
-def _shape(values: Sequence[float]) -> tuple[float | None, float | None]:
+def _shape(ordered: "array[float]") -> tuple[float | None, float | None]:
     """Kurtosis and bimodality, of values scaled to at most 1, so that their fourth powers are numbers too."""
-    scale = max(abs(min(values)), abs(max(values)))
-    scaled = [value / scale for value in values]
-    mean = total(scaled) / len(scaled)
-    second, third, fourth = (total((value - mean) ** power for value in scaled) / len(scaled) for power in (2, 3, 4))
+    scale, count = max(abs(ordered[0]), abs(ordered[-1])), len(ordered)
+    mean = total(value / scale for value in ordered) / count
+    second, third, fourth = (total((value / scale - mean) ** power for value in ordered) / count for power in (2, 3, 4))
     kurtosis, skewness = ratio(fourth, second * second), ratio(third, second**1.5)
     if not kurtosis or skewness is None:
         return None, None

@@ -85,7 +85,7 @@ class SampleTable:
     def by_group(self) -> Iterator["array[int]"]:
         """The rows of the scored samples of each group, group by group; groups without any are left out."""
         sizes = array("q", [0]) * (self.group_count + 1)
-        scored = [row for row in range(len(self)) if self.is_scored(row)]
+        scored = array("q", (row for row in range(len(self)) if self.is_scored(row)))
         for row in scored:
             sizes[self.groups[row] + 1] += 1
         for group in range(self.group_count):

@@ -53,7 +53,8 @@ class SampleIndex:
         self._writer.execute("CREATE TABLE samples (sample INTEGER PRIMARY KEY, start INTEGER, size INTEGER)")
         for name in FIRST_COLUMNS:
             self._add_column(name)
-        self._writer.execute(f"CREATE INDEX by_group ON samples ({self._columns['group_number']})")
+        covered = (self._columns[name] for name in ("group_number", "reward", "score", "training_step"))
+        self._writer.execute(f"CREATE INDEX by_group ON samples ({', '.join(covered)})")
         self._writer.commit()
 
     def add(self, place: Place, values: Mapping[str, Value]) -> None:
