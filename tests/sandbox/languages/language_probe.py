@@ -21,6 +21,7 @@ from plaudit.sandbox.languages.toolchains import find_toolchain
 
 HARMS = {"cpp": "harms.cpp", "javascript": "harms.js", "rust": "harms.rs", "java": "harms.java"}
 CPU_S = {"cpp": 0.2, "rust": 0.2, "javascript": 0.5, "java": 1.5}  # runtimes take some of it before a program begins
+ROOMY = RunLimits(cpu_s=10.0, wall_s=60.0, memory_mb=256, output_bytes=1 << 18)
 TOGETHER = {  # what ends neither the process nor its time runs in one process
     "read files", "list folders", "write files", "see the environment", "connect", "start processes", "fork bomb",
     "signal others", "look into others", "other calls", "raise limits", "change user", "load libraries",
@@ -38,6 +39,15 @@ def report(outcome: Outcome) -> dict[str, dict]:
     }
 
 
+def notice(found: dict[str, dict], name: str, victim: subprocess.Popen, server: socket.socket) -> None:
+    """Add what a harm did to others."""
+    if victim.poll() is not None:
+        found[name] = {"harms": ["the victim is dead"], "reason": ""}
+    with contextlib.suppress(BlockingIOError):
+        server.accept()
+        found[name] = {"harms": ["a connection arrived"], "reason": ""}
+
+
 def main(language: str, at_most: int, folder: Path) -> None:
     os.environ["PLAUDIT_SECRET"] = "hush"
     victim = subprocess.Popen(["sleep", "600"], env={"PLAUDIT_SECRET": "hush"})
@@ -48,19 +58,17 @@ def main(language: str, at_most: int, folder: Path) -> None:
     limits = RunLimits(cpu_s=CPU_S[language], wall_s=4.0, memory_mb=256, output_bytes=1 << 18)
     found = {}
     try:
-        with (
-            CommandPool(BinaryCache(folder / f"cache-{os.getuid()}"), Tier(at_most)) as pool,
-            pool.load(find_toolchain(LANGUAGES[language]), source, limits) as program,
-        ):
-            names = program.run(f"names\n{given}".encode()).stdout.decode().splitlines()
-            alone = [name for name in names if name not in TOGETHER]
-            for group in (",".join(name for name in names if name in TOGETHER), *alone):
-                found |= report(program.run(f"{group}\n{given}".encode()))
-                if victim.poll() is not None:
-                    found[group] = {"harms": ["the victim is dead"], "reason": ""}
-                with contextlib.suppress(BlockingIOError):
-                    server.accept()
-                    found[group] = {"harms": ["a connection arrived"], "reason": ""}
+        with CommandPool(BinaryCache(folder / f"cache-{os.getuid()}"), Tier(at_most)) as pool:
+            toolchain = find_toolchain(LANGUAGES[language])
+            with pool.load(toolchain, source, ROOMY) as program:
+                names = program.run(f"names\n{given}".encode()).stdout.decode().splitlines()
+                together = ",".join(name for name in names if name in TOGETHER)
+                found |= report(program.run(f"{together}\n{given}".encode()))
+            notice(found, together, victim, server)
+            with pool.load(toolchain, source, limits) as program:
+                for name in (name for name in names if name not in TOGETHER):
+                    found |= report(program.run(f"{name}\n{given}".encode()))
+                    notice(found, name, victim, server)
     except SandboxError as error:
         found = {"refused": str(error)}
     victim.send_signal(signal.SIGKILL)
