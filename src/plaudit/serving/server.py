@@ -123,9 +123,7 @@ class RewardServer:
             return
         self.app.set_pool(name, pool)
         self.app.metrics.reloads[name, "done"] += 1
-        for job in old.take_queue():
-            pool.submit(job)
-        await old.drain()
+        await old.drain()  # what it was asked before it answers itself, under its own key
         old.close()
 
     def _pool(self, name: str, setup: ServiceSetup) -> WorkerPool:

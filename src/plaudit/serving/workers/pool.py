@@ -28,8 +28,9 @@ __all__ = ["PoolSettings", "WorkerPool"]
 logger = logging.getLogger("plaudit.serving")
 logger.addHandler(logging.NullHandler())
 
-PACKED, PACKED_BYTES = 8, 1 << 20  # requests and bytes that a worker is given at once
+PACKED, PACKED_BYTES = 16, 1 << 20  # requests and bytes that a worker is given at once
 MERGED = 64
+SLOW_S = 0.005  # requests that take longer are given one by one
 CAUTIOUS_S = 10.0  # after a loss, one request at a time for so long
 UNUSUAL, UNUSUAL_S = 8.0, 0.05  # a worker is set aside after so many times the usual time, and at least so long
 MAX_FALSE_STARTS = 3
@@ -184,7 +185,7 @@ class WorkerPool:
 
     def _handle_answers(self, worker: WorkerProcess, answers: list[Answer]) -> None:
         jobs, worker.jobs = worker.jobs, []
-        self._learn(time.monotonic() - worker.since)
+        self._learn((time.monotonic() - worker.since) / len(jobs))
         self._aside.discard(worker)
         if self._has_too_many():
             self._retire(worker)
@@ -198,6 +199,7 @@ class WorkerPool:
             self._drained.set()
 
     def _learn(self, seconds: float) -> None:
+        """Take in how long a job took."""
         self._usual_s += 0.1 * (seconds - self._usual_s)
 
     def _dispatch(self) -> None:
@@ -216,7 +218,7 @@ class WorkerPool:
         """How many requests the next worker is given."""
         if self.description.get("merges"):
             return MERGED
-        if time.monotonic() - self._last_loss < CAUTIOUS_S or self._usual_s > UNUSUAL_S / 10:
+        if time.monotonic() - self._last_loss < CAUTIOUS_S or self._usual_s > SLOW_S:
             return 1
         return max(1, min(PACKED, len(self.queue) // max(1, self._settings.workers)))
 
@@ -239,7 +241,9 @@ class WorkerPool:
         if expired or (deadline is not None and now - since > deadline * samples):
             worker.overran = True
             worker.end()
-        elif worker not in self._aside and now - worker.since > max(UNUSUAL_S, UNUSUAL * self._usual_s):
+        elif worker not in self._aside and now - worker.since > max(
+            UNUSUAL_S, UNUSUAL * self._usual_s * len(worker.jobs)
+        ):
             self._aside.add(worker)
             self._fill_up()
 
