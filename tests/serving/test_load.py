@@ -55,7 +55,7 @@ def test_a_client_says_how_long_it_wants_to_wait(server):
 
 
 def test_a_worker_that_is_killed_by_hand_costs_no_answer(server):
-    pids = [worker.pid for worker in server.server.app.pools["mark"]._workers]
+    pids = [worker.pid for worker in server.server.app.pools["mark"]._workers if worker.ready]
     with ThreadPoolExecutor(4) as pool:
         asked = [pool.submit(ask, server.address, "/score", samples("slow", "yes")) for _ in range(4)]
         time.sleep(0.1)
