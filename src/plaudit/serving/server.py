@@ -50,6 +50,7 @@ class RewardServer:
         self._starting: list[WorkerPool] = []
         self._sweeper: asyncio.TimerHandle | None = None
         self._reloading: set[asyncio.Task[None]] = set()
+        self._reload_turn = asyncio.Lock()
 
     async def start(self) -> None:
         """Listen, and load everything; raises where something cannot be served."""
@@ -113,6 +114,10 @@ class RewardServer:
         await asyncio.sleep(0.01)  # transports close in the next turns of the loop
 
     async def _reload_one(self, name: str) -> None:
+        async with self._reload_turn:
+            await self._replace(name)
+
+    async def _replace(self, name: str) -> None:
         old = self.app.pools[name]
         pool = self._pool(name, self._setups[name])
         try:

@@ -35,6 +35,7 @@ CAUTIOUS_S = 10.0  # after a loss, one request at a time for so long
 UNUSUAL, UNUSUAL_S = 8.0, 0.05  # a worker is set aside after so many times the usual time, and at least so long
 MAX_FALSE_STARTS = 3
 RETRY_S = 1.0
+DRAIN_S = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,6 @@ class WorkerPool:
         self._aside: set[WorkerProcess] = set()
         self._unreleased: set[WorkerProcess] = set()
         self._first: asyncio.Future[dict[str, Any]] = self._loop.create_future()
-        self._drained: asyncio.Event = asyncio.Event()
         self._false_starts, self._last_loss, self._usual_s = 0, -math.inf, 0.0
         self._closed = False
         self.failure = ""
@@ -113,8 +113,7 @@ class WorkerPool:
     async def drain(self) -> None:
         """Return when nothing waits and nobody works."""
         while self.queue or self.busy:
-            self._drained.clear()
-            await self._drained.wait()
+            await asyncio.sleep(DRAIN_S)
 
     def take_queue(self) -> list[Job]:
         """The jobs that nobody has begun, for another pool."""
@@ -195,8 +194,6 @@ class WorkerPool:
             job.finish(answer)
         if self.queue:
             self._dispatch()
-        elif not self.busy:
-            self._drained.set()
 
     def _learn(self, seconds: float) -> None:
         """Take in how long a job took."""
