@@ -1,8 +1,8 @@
 """verifiers rewards: functions of any of prompt, completion, answer, state, info, task, parser (up to 0.1, legacy), or
 of `(task, trace)` (v1).
 
-A completion is a list of messages where the prompt is one; a function that cannot take that is given text. A rubric, or
-an environment that has one, is the weighted sum of its functions. prime-rl trains on such environments.
+A completion is a list of messages, as its environments have it; a function that cannot take that is given text. A
+rubric, or an environment that has one, is the weighted sum of its functions. prime-rl trains on such environments.
 """
 
 import inspect
@@ -35,14 +35,13 @@ class VerifiersReward(ForeignReward):
         self.objects = dict(objects or {})
 
     async def compute_reward(self, trajectory: Trajectory) -> Any:
-        is_chat = not isinstance(trajectory.prompt, str)
         try:
-            return await self._call(trajectory, is_chat)
+            return await self._call(trajectory, as_chat=True)
         except InvalidTrajectory:
             raise
         except _WRONG_FORM as first:
             try:
-                return await self._call(trajectory, not is_chat)
+                return await self._call(trajectory, as_chat=False)
             except _WRONG_FORM:
                 raise first from None
 
