@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from plaudit.dialects.export import OnUnscored
 from plaudit.errors import InvalidSettings
 from plaudit.serving import HttpLimits, ServerSettings, ServerThread, read_tokens
 from tests.serving.asking import ask, samples
@@ -172,3 +173,8 @@ def test_two_servers_on_one_port_give_a_clear_error(server):
 def test_a_reward_that_cannot_be_loaded_is_an_error_at_the_start(reward, words):
     with pytest.raises(InvalidSettings, match=words), ServerThread(ServerSettings(rewards=(reward,), port=0)):
         pass
+
+
+def test_a_policy_that_no_protocol_can_follow_is_refused():
+    with pytest.raises(InvalidSettings, match="on_unscored=mask: no protocol of a server can mark a sample"):
+        ServerSettings(rewards=("math",), on_unscored=OnUnscored.MASK)

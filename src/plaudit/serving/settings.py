@@ -61,6 +61,8 @@ class ServerSettings:
             raise InvalidSettings(f"a port is a number from 0 to 65535, got {self.port}")
         if self.deadline_s is not None and self.deadline_s <= 0:
             raise InvalidSettings(f"deadline_s must be positive, got {self.deadline_s}")
+        if self.on_unscored is OnUnscored.MASK:
+            raise InvalidSettings("on_unscored=mask: no protocol of a server can mark a sample; take nan, mean or raise")
         if (self.tls_certificate is None) != (self.tls_key is None):
             raise InvalidSettings("TLS needs both files: --tls-cert and --tls-key")
         if not self.on_loopback and not self.tokens:
