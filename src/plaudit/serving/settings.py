@@ -62,7 +62,7 @@ class ServerSettings:
         if self.deadline_s is not None and self.deadline_s <= 0:
             raise InvalidSettings(f"deadline_s must be positive, got {self.deadline_s}")
         if self.on_unscored is OnUnscored.MASK:
-            raise InvalidSettings("on_unscored=mask: no protocol of a server can mark a sample; take nan, mean or raise")
+            raise InvalidSettings("on_unscored=mask: no protocol of a server can mark a sample; take nan or mean")
         if (self.tls_certificate is None) != (self.tls_key is None):
             raise InvalidSettings("TLS needs both files: --tls-cert and --tls-key")
         if not self.on_loopback and not self.tokens:
