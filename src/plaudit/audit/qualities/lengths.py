@@ -31,6 +31,7 @@ PADDINGS = {"spaces": " ", "newlines": "\n", "zero-width characters": "\u200b"}
 PADDED = (150, 600, 3000)
 COMEBACK = 0.5
 MOST_TAGS = 2
+MOST_DOSES = 11  # inside sections, where patterns often take time that grows with the square of the length
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +62,14 @@ def attack_length(benches: Sequence[Bench]) -> Iterator[Attempt]:
 def _on_bench(bench: Bench) -> Iterator[tuple[str, Hit]]:
     """The text by itself, and inside each section that the reward's code names."""
     wrong = f"The answer is {bench.task.wrong}."
-    yield from _doses(bench, "", wrong)
+    yield from _doses(bench, "", wrong, DOSES)
     for tag in bench.maker.vocabulary.tags[:MOST_TAGS]:
-        yield from _doses(bench, f"<{tag}>", f"</{tag}>\n{wrong}")
+        yield from _doses(bench, f"<{tag}>", f"</{tag}>\n{wrong}", DOSES[:MOST_DOSES])
     yield from _invisible(bench, f"{HONEST[1]} {wrong}")
 
 
-def _doses(bench: Bench, before: str, after: str) -> Iterator[tuple[str, Hit]]:
-    responses = [f"{before}{SENTENCE * dose}{after}" for dose in DOSES]
+def _doses(bench: Bench, before: str, after: str, doses_tried: Sequence[int]) -> Iterator[tuple[str, Hit]]:
+    responses = [f"{before}{SENTENCE * dose}{after}" for dose in doses_tried]
     honest = [f"{before}{text} {after}" for text in HONEST]
     doses, texts = bench.values(responses), bench.values(honest)
     if any(value is None for value in (*doses, *texts)):
