@@ -50,7 +50,6 @@ class ServerSettings:
     queue_requests: int = 2048
     queue_bytes: int = 256 << 20
     drain_s: float = 30.0
-    watch: bool = False
     http: HttpLimits = field(default_factory=HttpLimits)
 
     def __post_init__(self) -> None:
