@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 
-from rich.table import Table
+from rich.table import Column, Table
 
 from plaudit.cli.console import print_json, print_result
 from plaudit.cli.options import JsonOption
@@ -17,7 +17,17 @@ def compat(json: JsonOption = False) -> None:
     if json:
         print_json([asdict(row) for row in rows])
         return
-    table = Table("system", "version", "date", "import", "export", "groups", "unscored", box=None, pad_edge=False)
+    table = Table(
+        Column("system", no_wrap=True, min_width=13),
+        "version",
+        "date",
+        "import",
+        "export",
+        "groups",
+        "unscored",
+        box=None,
+        pad_edge=False,
+    )
     for row in rows:
         cells = (row.system, row.version, row.date, row.imported, row.exported, row.groups, row.unscored)
         table.add_row(*(cell or "–" for cell in cells))
