@@ -29,10 +29,10 @@ TOGETHER = {  # what ends neither the process nor its time runs in one process
 }  # fmt: skip
 
 
-def report(outcome: Outcome) -> dict[str, dict]:
-    """What was said by each of the harms that ran together."""
+def report(names: str, outcome: Outcome) -> dict[str, dict]:
+    """What was said by each of the harms that ran; one that ran alone may have been ended before it said anything."""
     parts = outcome.stdout.decode(errors="replace").split("## ")[1:]
-    said = {part.splitlines()[0]: part.splitlines()[1:] for part in parts}
+    said = {part.splitlines()[0]: part.splitlines()[1:] for part in parts} or {names: []}
     return {
         name: {"harms": [line for line in lines if line.startswith("HARM")], "reason": outcome.reason}
         for name, lines in said.items()
@@ -63,11 +63,11 @@ def main(language: str, at_most: int, folder: Path) -> None:
             with pool.load(toolchain, source, ROOMY) as program:
                 names = program.run(f"names\n{given}".encode()).stdout.decode().splitlines()
                 together = ",".join(name for name in names if name in TOGETHER)
-                found |= report(program.run(f"{together}\n{given}".encode()))
+                found |= report(together, program.run(f"{together}\n{given}".encode()))
             notice(found, together, victim, server)
             with pool.load(toolchain, source, limits) as program:
                 for name in (name for name in names if name not in TOGETHER):
-                    found |= report(program.run(f"{name}\n{given}".encode()))
+                    found |= report(name, program.run(f"{name}\n{given}".encode()))
                     notice(found, name, victim, server)
     except SandboxError as error:
         found = {"refused": str(error)}
