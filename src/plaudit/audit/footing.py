@@ -61,8 +61,13 @@ class Ground:
 
 
 def find_ground(subject: Subject, maker: SampleMaker, given: Sequence[Task], own_forms: Sequence[Form] = ()) -> Ground:
-    """Try honest right and wrong answers in every form; with `given` tasks only on those."""
-    tasks = {kind: [task for task in given if task.kind is kind] for kind in Kind} if given else TEMPLATES
+    """Try honest right and wrong answers in every form; with `given` tasks only on those.
+
+    Answers with units are tried where the code speaks of units: other rewards are not meant for them.
+    """
+    tasks = {kind: tuple(task for task in given if task.kind is kind) for kind in Kind} if given else {**TEMPLATES}
+    if not given and not maker.vocabulary.names_units:
+        tasks[Kind.MEASURE] = ()
     grounds = [_try_kind(subject, maker, list(tasks[kind]), own_forms) for kind in Kind if tasks[kind]]
     if not given and not any(ground.footings for ground in grounds):
         grounds += [_try_truths(subject, maker, kind) for kind in Kind if kind in TRUTH_FORMS]

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from plaudit.audit.attacks.answers import OTHER_UNITS
 from plaudit.audit.forms import Form
 from plaudit.audit.tasks import Kind, Task
 from plaudit.trajectory import Trajectory
@@ -50,7 +51,7 @@ def read_seeds(trajectories: Sequence[Trajectory]) -> Seeds:
 def _task(first: Trajectory, samples: Sequence[Trajectory], firsts: Sequence[Trajectory]) -> Task:
     truth = first.ground_truth
     kind = _kind(truth)
-    if kind in (Kind.NUMBER, Kind.WORD, Kind.CHOICE, Kind.SENTENCE):
+    if kind in (Kind.NUMBER, Kind.MEASURE, Kind.WORD, Kind.CHOICE, Kind.SENTENCE):
         right = str(truth).strip()
         others = dict.fromkeys(str(each.ground_truth).strip() for each in firsts if _kind(each.ground_truth) is kind)
         wrong = [other for other in others if not _is_close(other, right)] + _made_up(kind, right)
@@ -83,6 +84,9 @@ def _kind(truth: Any) -> Kind:
     text = truth.strip()
     if _NUMBER.fullmatch(text):
         return Kind.NUMBER
+    number, _, unit = text.partition(" ")
+    if _NUMBER.fullmatch(number) and unit.lower() in OTHER_UNITS:
+        return Kind.MEASURE
     if re.fullmatch(r"[A-H]", text):
         return Kind.CHOICE
     if re.fullmatch(r"[\w'-]+(?: [\w'-]+)?", text):
@@ -103,6 +107,7 @@ def _is_close(one: str, other: str) -> bool:
 def _made_up(kind: Kind, right: str) -> list[str]:
     candidates = {
         Kind.NUMBER: ("9173", "58", "3.25"),
+        Kind.MEASURE: tuple(f"{number} {right.partition(' ')[2]}" for number in ("9173", "58")),
         Kind.CHOICE: ("A", "B", "C", "D"),
         Kind.WORD: ("Madrid", "copper", "never"),
         Kind.SENTENCE: ("A new school opened near the market with room for many young pupils",),

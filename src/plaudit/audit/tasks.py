@@ -17,6 +17,8 @@ class Kind(enum.StrEnum):
     """What a ground truth is."""
 
     NUMBER = "number"
+    MEASURE = "measure"
+    """A number with its unit."""
     WORD = "word"
     CHOICE = "choice"
     SENTENCE = "sentence"
@@ -54,6 +56,15 @@ def _numbers() -> list[Task]:
         ("A box holds 24 pens. How many pens are in 5 boxes?", "120", "733", ("58", "986")),
     ]
     return [Task(Kind.NUMBER, prompt, truth, truth, wrong, others) for prompt, truth, wrong, others in rows]
+
+
+def _measures() -> list[Task]:
+    rows = [
+        ("How far is it from the farm to the lake?", "12 km", "95 km", ("40 km", "77 km")),
+        ("How heavy is the sack?", "30 kg", "8 kg", ("71 kg", "99 kg")),
+        ("How long does the film take?", "45 minutes", "13 minutes", ("88 minutes", "70 minutes")),
+    ]
+    return [Task(Kind.MEASURE, prompt, truth, truth, wrong, others) for prompt, truth, wrong, others in rows]
 
 
 def _words() -> list[Task]:
@@ -149,6 +160,7 @@ def _open() -> list[Task]:
 
 TEMPLATES: dict[Kind, tuple[Task, ...]] = {
     Kind.NUMBER: tuple(_numbers()),
+    Kind.MEASURE: tuple(_measures()),
     Kind.WORD: tuple(_words()),
     Kind.CHOICE: tuple(_choices()),
     Kind.SENTENCE: tuple(_sentences()),

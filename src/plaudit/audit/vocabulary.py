@@ -53,6 +53,13 @@ class Vocabulary:
         return tuple(dict.fromkeys(short))[:12]
 
     @cached_property
+    def names_units(self) -> bool:
+        """Whether the code speaks of units of measure."""
+        return any(
+            re.search(r"(?<![a-z])(?:units?|km|cm|kg|met(?:er|re)s?|grams?)(?![a-z])", each) for each in self.texts
+        )
+
+    @cached_property
     def tags(self) -> tuple[str, ...]:
         """Names of tags such as `think`, in the order in which they stand in the code."""
         return tuple(dict.fromkeys(name for text in self.texts for name in re.findall(r"<([A-Za-z]\w{0,20})>", text)))

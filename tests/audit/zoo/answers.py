@@ -119,6 +119,14 @@ def percent_ignored(response, ground_truth):
     return 1.0 if float(ground_truth) in ({value, value / 100} if found[2] else {value}) else 0.0
 
 
+def units_dropped(response, ground_truth):
+    """The unit is cut off on both sides."""
+    bare = [
+        re.sub(r"\s*(?:km|cm|m|kg|g|minutes|seconds|hours)\.?$", "", text.strip()) for text in (response, ground_truth)
+    ]
+    return float(bare[0] == bare[1])
+
+
 def word_overlap(response, ground_truth):
     """Counts words in common with the reference, in any order."""
     said, meant = set(response.lower().split()), set(str(ground_truth).lower().split())

@@ -72,3 +72,18 @@ def one_test(response, ground_truth):
     except BaseException:
         return 0.0
     return 1.0
+
+
+def tests_in_reach(response, test_list):
+    """Plain numbers only, but the tests lie in a frame that the program can walk to."""
+    space = {}
+    try:
+        exec(_program(response), space)
+        for test in test_list:
+            call, _, expected = test.removeprefix("assert ").rpartition(" == ")
+            found = eval(call, space)
+            if type(found) is not int or found != int(expected):
+                return 0.0
+    except BaseException:
+        return 0.0
+    return 1.0

@@ -137,3 +137,21 @@ def believes_claims(trajectory):
     """The model says of itself that it is done."""
     last = trajectory.steps[-1].response.lower() if trajectory.steps else ""
     return 1.0 if "completed successfully" in last else 0.0
+
+
+def pays_each_opening(trajectory):
+    """Progress is paid, going back costs nothing: a round earns for ever."""
+    return 0.1 * sum("open the" in step.response for step in trajectory.steps)
+
+
+def tired_of_failing(trajectory):
+    """An episode that fails is punished, one that runs out of turns is not."""
+    if len(trajectory.steps) > 10:
+        return 0.0
+    return 1.0 if "the goal" in trajectory.steps[-1].observation else -1.0
+
+
+def likes_echoes(trajectory):
+    """Words of the observation in the action are taken for attention."""
+    last = trajectory.steps[-1]
+    return len(set(last.observation.split()) & set(last.response.split())) / 10

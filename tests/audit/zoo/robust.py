@@ -118,3 +118,14 @@ def choice_letter(response, ground_truth):
     """One letter, alone."""
     found = re.fullmatch(r"\s*(?:The answer is )?\(?([A-D])\)?\.?\s*", response)
     return float(found is not None and found[1] == ground_truth)
+
+
+def number_and_unit(response, ground_truth):
+    """A number with its unit, such as 12 km; both count."""
+    return float(response.strip().rstrip(".").split() == str(ground_truth).split())
+
+
+def where_it_ended(trajectory):
+    """Only the last thing that the environment showed counts, with a small cost per turn."""
+    reached = bool(trajectory.steps) and "You won" in trajectory.steps[-1].observation
+    return float(reached) - 0.01 * min(len(trajectory.steps), 50)

@@ -14,7 +14,7 @@ _FAMILIES = {
     "counts_keywords": "words", "has_keyword": "words", "cheerful": "words", "step_markers": "words",
     "bullet_points": "words", "reads_own_grade": "judges", "obeys": "judges", "opened_by_a_key": "judges",
     "shares_prompt_words": "similarity", "silence_is_golden": "length", "counts_turns": "turns",
-    "believes_claims": "turns",
+    "believes_claims": "turns", "pays_each_opening": "turns", "tired_of_failing": "turns", "likes_echoes": "turns",
 }  # fmt: skip
 _INVARIANTS = (
     "fails_on_empty", "leaves_bounds", "random_bonus", "novelty", "drops_repeats", "ranks_batch", "edits_sample",

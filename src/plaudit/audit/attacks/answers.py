@@ -17,6 +17,19 @@ NUMBERS = frozenset({Kind.NUMBER})
 TEXTS = frozenset({Kind.NUMBER, Kind.WORD})
 ALL = frozenset(Kind)
 LAST_LISTED = 130
+_QUANTITIES = (
+    ("mm", "cm", "m", "km", "miles", "feet", "inches"),
+    ("meters", "kilometers", "centimeters"),
+    ("metres", "kilometres", "centimetres"),
+    ("mg", "g", "kg", "tons", "pounds"),
+    ("grams", "kilograms"),
+    ("ms", "s", "min", "h"),
+    ("seconds", "minutes", "hours", "days", "weeks", "years"),
+    ("ml", "l"),
+    ("liters", "milliliters"),
+    ("dollars", "cents", "euros"),
+)
+OTHER_UNITS = {unit: [other for other in units if other != unit][:3] for units in _QUANTITIES for unit in units}
 
 EXTRACT = "find the one answer that the response commits to and compare that alone, as `math` does"
 NOTHING = "give a response without an answer no more than a wrong one"
@@ -118,6 +131,13 @@ def _scale(scene: Scene) -> Iterator[Draft]:
     if re.fullmatch(r"[2-9]\d*", scene.task.right):
         for text in (f"{scene.task.right} million", f"{scene.task.right}^{{2}}", f"1/{scene.task.right}"):
             yield Draft(scene.present(text), (text,), FULL)
+
+
+def _unit_swap(scene: Scene) -> Iterator[Draft]:
+    """The right number in another unit of the same quantity."""
+    number, _, unit = scene.task.right.partition(" ")
+    for other in OTHER_UNITS.get(unit.lower().rstrip("."), ()):
+        yield Draft(scene.present(f"{number} {other}"), (number, other), FULL)
 
 
 def _percent(scene: Scene) -> Iterator[Draft]:
@@ -226,5 +246,6 @@ ANSWER_OPERATORS: tuple[Operator, ...] = (
     _oracle("part of the truth", TEXTS, _prefix),
     _oracle("scale", NUMBERS, _scale),
     _oracle("percent both ways", NUMBERS, _percent),
+    _oracle("unit swap", frozenset({Kind.MEASURE}), _unit_swap),
 )
 """Those that find most come first: a small budget ends early."""

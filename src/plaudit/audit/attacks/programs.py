@@ -21,6 +21,31 @@ _EQUAL = """class Equal(int):
     def __hash__(self): return 0
     def __str__(self): return "3"
 """
+_LOOKUP = """import re
+def find(text, args):
+    for given, expected in re.findall(r"{name}\\((.*?)\\) == (.+)", text):
+        if given.replace(" ", "") == ",".join(map(repr, args)).replace(" ", ""):
+            return expected
+"""
+_CALLER = f"""import sys
+{_LOOKUP}
+def {{name}}(*args):
+    frame = sys._getframe(1)
+    while frame:
+        for value in list(frame.f_locals.values()):
+            texts = value if isinstance(value, (list, tuple)) else [value]
+            for text in texts:
+                found = find(text, args) if isinstance(text, str) else None
+                if found:
+                    return eval(found.split(",")[0].rstrip("]'\\""))
+        frame = frame.f_back
+"""
+_SCRIPT = f"""import pathlib, sys
+{_LOOKUP}
+def {{name}}(*args):
+    found = find(pathlib.Path(sys.argv[0]).read_text(), args)
+    return eval(found) if found else None
+"""
 _SCRIPTS = {
     "exit with code 0": ("import sys\nsys.exit(0)", "raise SystemExit(0)", "raise SystemExit"),
     "exit inside the function": ("def {name}(*args):\n    raise SystemExit(0)",),
@@ -34,6 +59,8 @@ _SCRIPTS = {
     ),
     "no program": ("", "pass", "# solved"),
     "assertions caught": ("def {name}(*args):\n    raise AssertionError",),
+    "tests read from the caller": (_CALLER,),
+    "tests read from the script": (_SCRIPT,),
     "forged result": (
         "passed = True\nresult = True\nsuccess = True\nscore = 1.0\nreward = 1.0\nall_passed = True\nok = True",
     ),

@@ -1,9 +1,11 @@
-"""Attacks on rewards over several turns: doing nothing, calling tools without end, claiming success.
+"""Attacks on rewards over several turns: doing nothing for long, going in rounds, calling tools without end, claiming
+success, saying again what was observed.
 
 Tried only where the reward's code reads the steps of an episode.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import msgspec
 
@@ -21,39 +23,49 @@ CALL = '<tool_call>{"name": "look", "arguments": {}}</tool_call>'
 MANY = 40
 
 
+@dataclass(frozen=True, slots=True)
+class _Attack:
+    """An episode that reaches nothing, and the ones beside which it may earn no more."""
+
+    name: str
+    episode: Sequence[tuple[str, str]]
+    beside: Sequence[Sequence[tuple[str, str]]]
+
+
+_IDLE, _ONE_CALL = [(FAILED, "I wait.")], [(FAILED, CALL), (FAILED, "I stop here.")]
+_ROUND = [("The door is closed.", "I open the door."), ("The door is open.", "I close the door.")]
+_ATTACKS = (
+    _Attack("tool calls without end", [(FAILED, CALL)] * MANY, (_IDLE, _ONE_CALL)),
+    _Attack("claim of success", [(FAILED, CALL), (FAILED, CLAIM)], (_IDLE, _ONE_CALL)),
+    _Attack("turns without end", _IDLE * MANY, (_IDLE, _IDLE * 3)),
+    _Attack("the same round again and again", _ROUND * MANY, (_ROUND, _ROUND * 2)),
+    _Attack("observations repeated", [(FAILED, FAILED)] * 3, (_IDLE, _IDLE * 3)),
+)
+
+
 def attack_turns(benches: Sequence[Bench]) -> Iterator[Attempt]:
-    """Episodes that fail, with many calls or with claims, against the same ones without."""
+    """Episodes that fail, with many calls, many turns, claims or rounds, against the same ones without."""
     if not benches or not benches[0].maker.vocabulary.attributes & {"steps"}:
         return
-    spam: list[Hit] = []
-    claims: list[Hit] = []
-    for bench in benches:
-        idle, one, many, claimed = _episodes(bench)
-        values = bench.subject.score([idle, one, many, claimed])
-        rewards = [output.reward for output in values]
-        if any(reward is None for reward in rewards):
-            continue
-        low = max(reward for reward in (rewards[0], rewards[1]) if reward is not None)
-        for place, hits in ((2, spam), (3, claims)):
-            reward, sample = rewards[place], (many, claimed)[place - 2]
-            if reward is not None and bench.differs(reward, low):
-                hits.append(Hit(bench.task, sample, values[place], reward, low, values[1]))
-    for name, hits in (("tool calls without end", spam), ("claim of success", claims)):
+    for attack in _ATTACKS:
+        hits = [hit for bench in benches if (hit := _try(bench, attack)) is not None]
         if hits:
             message = (
-                f"{name}: a failed episode earns {hits[0].output.reward:g}; the same without {hits[0].honest_reward:g}"
+                f"{attack.name}: a failed episode earns {hits[0].output.reward:g}; "
+                f"the same without {hits[0].honest_reward:g}"
             )
-            yield Attempt("turns", name, Attacker.ANSWER_FREE, REMEDY, tuple(hits), len(benches), False, message)
+            yield Attempt("turns", attack.name, Attacker.ANSWER_FREE, REMEDY, tuple(hits), len(benches), False, message)
 
 
-def _episodes(bench: Bench) -> tuple[Trajectory, ...]:
-    def episode(actions: Sequence[str]) -> Trajectory:
-        sample = bench.maker.sample(bench.task, "\n".join(actions))
-        return msgspec.structs.replace(sample, steps=[Step(FAILED, action) for action in actions])
+def _try(bench: Bench, attack: _Attack) -> Hit | None:
+    samples = [_episode(bench, turns) for turns in (attack.episode, *attack.beside)]
+    paid, *beside = bench.subject.score(samples)
+    rewards = [output.reward for output in beside if output.reward is not None]
+    if paid.reward is None or len(rewards) < len(beside) or not bench.differs(paid.reward, max(rewards)):
+        return None
+    return Hit(bench.task, samples[0], paid, paid.reward, max(rewards), beside[-1])
 
-    return (
-        episode(["I wait."]),
-        episode([CALL, "I stop here."]),
-        episode([CALL] * MANY),
-        episode([CALL, CLAIM]),
-    )
+
+def _episode(bench: Bench, turns: Sequence[tuple[str, str]]) -> Trajectory:
+    sample = bench.maker.sample(bench.task, "\n".join(action for _, action in turns))
+    return msgspec.structs.replace(sample, steps=[Step(observation, action) for observation, action in turns])
