@@ -11,6 +11,7 @@ from plaudit.audit.findings import wilson_interval
 from plaudit.audit.writing.baseline import read_baseline, without_accepted, write_baseline
 from plaudit.audit.writing.junit import junit_report
 from plaudit.audit.writing.sarif import sarif_report
+from plaudit.engine import Cache
 from plaudit.errors import InvalidSettings, ScoringFailed
 from plaudit.testing import load_cases
 from tests.audit.zoo import answers, qualities
@@ -56,6 +57,18 @@ def test_the_budget_of_calls_holds():
     report = audit_reward(answers.truth_anywhere, deadline_s=None, budget=Budget(calls=300))
     assert report.calls <= 300
     assert "300 calls" in report.notes[0]
+
+
+def test_a_second_audit_takes_its_scores_from_the_cache(tmp_path):
+    (tmp_path / "own.py").write_text("def own(response, ground_truth):\n    return float(ground_truth in response)\n")
+    spec, few = f"{tmp_path}/own.py:own", Budget(calls=300)
+    with Cache(tmp_path / "scores") as cache:
+        first = audit_reward(spec, budget=few, deadline_s=None, cache=cache)
+        asked = cache.stats
+        again = audit_reward(spec, budget=few, deadline_s=None, cache=cache)
+        assert cache.stats.stored == asked.stored > 100
+        assert cache.stats.misses - asked.misses == asked.unkept  # what failed is asked again
+    assert [finding.key for finding in again.findings] == [finding.key for finding in first.findings]
 
 
 def test_a_reward_that_scores_nothing_is_no_finding_but_an_error():

@@ -7,6 +7,7 @@ means: no exploit in this catalogue within this budget.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
+from pathlib import Path
 
 from plaudit.audit import invariants
 from plaudit.audit.findings import Attacker, AttackFinding, AuditReport, most_severe_first
@@ -26,7 +27,7 @@ from plaudit.audit.subject import Budget, BudgetSpent, Subject
 from plaudit.audit.tasks import Kind, Task
 from plaudit.audit.vocabulary import read_vocabulary
 from plaudit.contract.function import Rewarding
-from plaudit.engine import Scorer
+from plaudit.engine import Cache, Scorer
 from plaudit.errors import ScoringFailed
 from plaudit.loading import Loaded, resolve
 from plaudit.testing import Rule
@@ -45,17 +46,19 @@ def audit_reward(
     budget: Budget | None = None,
     deadline_s: float | None = DEADLINE_S,
     workers: int | None = None,
+    cache: Cache | str | Path | None = None,
     on_progress: Callable[[str], None] = lambda phase: None,
 ) -> AuditReport:
     """What a reward pays for without the task being solved, and which invariants it breaks.
 
     `trajectories` are rollouts of your own; without them, templates are used. With a deadline the reward runs on worker
-    processes; `deadline_s=None` scores in this process, without attacks that would hang or end it.
+    processes; `deadline_s=None` scores in this process, without attacks that would hang or end it. With a `cache` a
+    second audit asks only what the first did not: worth it where a call costs money or time.
     """
     loaded = reward if isinstance(reward, Loaded) else resolve(reward)
     isolated = deadline_s is not None
     backend = "processes" if isolated else "inline"
-    with Scorer(loaded, backend=backend, deadline_s=deadline_s, workers=workers) as scorer:
+    with Scorer(loaded, backend=backend, deadline_s=deadline_s, workers=workers, cache=cache) as scorer:
         subject = Subject(scorer, budget or Budget(), isolated=isolated)
         run = _Audit(loaded, subject, read_seeds(trajectories or ()), deadline_s, on_progress)
         return run.report()

@@ -16,6 +16,7 @@ from plaudit.audit.writing.junit import junit_report
 from plaudit.audit.writing.sarif import sarif_report
 from plaudit.cli.console import print_json, print_message, print_result
 from plaudit.cli.options import (
+    CacheOption,
     ChatTemplateOption,
     ColumnsOption,
     DialectOption,
@@ -65,6 +66,7 @@ def audit(
     chat_template: ChatTemplateOption = None,
     columns: ColumnsOption = None,
     workers: WorkersOption = None,
+    cache: CacheOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> int:
@@ -83,6 +85,7 @@ def audit(
         budget=Budget(calls, seconds),
         deadline_s=deadline,
         workers=workers,
+        cache=cache,
         on_progress=(lambda phase: None) if quiet or json else (lambda phase: print_message(f"… {phase}")),
     )
     strength = measure_cases(spec, load_cases(cases), deadline_s=deadline) if cases else None
