@@ -42,7 +42,7 @@ PUBLIC: dict[str, set[str]] = {
     },
     "plaudit.diff": {
         "ChangeCounts", "Difference", "DifferenceBuilder", "Disagreement", "GroupDifference", "Sides", "compare_files",
-        "compare_rewards",
+        "compare_pairs", "compare_rewards", "pair_files", "pair_rewards",
     },
     "plaudit.engine": {
         "Cache", "CacheStats", "DatasetSummary", "EndpointPolicy", "Scorer", "ScorerStats", "Shim", "Usage",

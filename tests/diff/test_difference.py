@@ -1,5 +1,8 @@
 """What two rewards say differently of the same samples."""
 
+import json
+import re
+
 import pytest
 
 from plaudit import RewardOutput, Status, Trajectory
@@ -93,6 +96,18 @@ def test_the_command_exits_with_1_where_a_sample_flips(tmp_path, capfd):
     with pytest.raises(SystemExit) as exited:
         main(["diff", str(tmp_path / "old.jsonl"), str(tmp_path / "missing.jsonl")])
     assert exited.value.code == 2
+
+
+@pytest.mark.parametrize("command", ["diff", "report"])
+def test_a_page_shows_what_differs_between_two_files(tmp_path, command):
+    write(tmp_path / "old.jsonl", [RewardOutput(0.0)] * len(SAMPLES))
+    write(tmp_path / "new.jsonl", [RewardOutput(0.0)] * (len(SAMPLES) - 1) + [RewardOutput(1.0)])
+    with pytest.raises(SystemExit):
+        main([command, f"{tmp_path}/old.jsonl", f"{tmp_path}/new.jsonl", "-o", f"{tmp_path}/page.html"])
+    page = (tmp_path / "page.html").read_text()
+    told = json.loads(re.search(r'id="report-data">(.*?)</script>', page, re.DOTALL)[1])["difference"]
+    assert told["flipped"] == 1
+    assert [flip["id"] for flip in told["flips"]] == ["2-3"]
 
 
 def test_scoring_a_scored_file_says_what_changed(tmp_path, capfd):

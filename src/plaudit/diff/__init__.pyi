@@ -5,4 +5,7 @@ from .difference import Disagreement as Disagreement
 from .difference import Sides as Sides
 from .group_order import GroupDifference as GroupDifference
 from .matching import compare_files as compare_files
+from .matching import compare_pairs as compare_pairs
 from .matching import compare_rewards as compare_rewards
+from .matching import pair_files as pair_files
+from .matching import pair_rewards as pair_rewards

@@ -10,6 +10,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect, sync_playwright
 
+from plaudit.diff import compare_pairs
 from plaudit.report.page.report_file import MAX_BYTES, build_report, write_page
 from plaudit.report.view.view_server import ViewServer
 from tests.browser import find_chromium
@@ -34,7 +35,10 @@ def report(tmp_path_factory) -> str:
         build_report("<b>first</b>", rollouts, room=MAX_BYTES),
         build_report("second", rollouts[:40], room=MAX_BYTES),
     ]
-    write_page(runs, path)
+    pairs = [
+        (one.trajectory, one.output, other.output) for one, other in zip(rollouts[:40], rollouts[8:48], strict=True)
+    ]
+    write_page(runs, path, difference=compare_pairs(pairs))
     return path.as_uri()
 
 
@@ -187,6 +191,15 @@ def test_several_runs_are_compared(page, report):
     expect(page.locator("table thead").first).to_contain_text("second")
     page.get_by_label("Run", exact=True).select_option("1")
     expect(page.locator(".tile .value").first).to_have_text("40")
+
+
+def test_what_differs_between_two_runs_is_shown_with_its_samples(page, report):
+    visit(page, report, "#compare")
+    expect(page.locator("#card-differences")).to_contain_text("Of 40 samples")
+    first = page.locator("#card-flips .difference").first
+    expect(first).to_contain_text("→")
+    first.locator("a").click()
+    expect(page.locator(".detail h2")).to_have_text("Sample 3")
 
 
 @pytest.mark.parametrize(("size", "scheme"), [("desk", "light"), ("phone", "dark")])

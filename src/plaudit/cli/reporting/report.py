@@ -7,10 +7,20 @@ from typing import Annotated
 import typer
 
 from plaudit.cli.console import print_json, print_message, print_result
-from plaudit.cli.options import ColumnsOption, JsonOption, QuietOption, SkipBadOption, open_rollouts, report_input
+from plaudit.cli.options import (
+    ColumnsOption,
+    JsonOption,
+    QuietOption,
+    SkipBadOption,
+    column_mapping,
+    open_rollouts,
+    report_input,
+)
 from plaudit.cli.progress import Advance, count_lines, show_progress
 from plaudit.cli.scoring.run_report import LimitOption, WhereOption, build_selection
 from plaudit.cli.scoring.summary import require_scored
+from plaudit.diff import Difference, compare_files
+from plaudit.errors import RolloutsError
 from plaudit.report.page.report_file import MAX_BYTES, ReportedRun, build_report, read_metrics, write_page
 from plaudit.report.run_files import RunFiles, run_files
 from plaudit.report.terminal.headline import render_headline
@@ -58,7 +68,7 @@ def report(
         if not quiet:
             report_input(reader)
     if page:
-        write_page(runs, page)
+        write_page(runs, page, difference=_difference(rollouts, columns) if where is None and limit is None else None)
     _show(runs, json=json, quiet=quiet)
     if page and not quiet:
         print_message(f"the report is in {page} ({page.stat().st_size / 1e6:.1f} MB); open it in a browser")
@@ -68,6 +78,17 @@ def _counted(rollouts: Iterator[ScoredRollout], advance: Advance) -> Iterator[Sc
     for rollout in rollouts:
         advance(rollout.output)
         yield rollout
+
+
+def _difference(rollouts: list[str], columns: list[str] | None) -> Difference | None:
+    """What two files say differently of the same samples; None where they hold other samples, or are not two."""
+    if len(rollouts) != 2 or "-" in rollouts:
+        return None
+    old, new = (run_files(Path(name)).rollouts for name in rollouts)
+    try:
+        return compare_files(old, new, columns=column_mapping(columns))
+    except RolloutsError:
+        return None
 
 
 def _show(runs: list[ReportedRun], *, json: bool, quiet: bool) -> None:

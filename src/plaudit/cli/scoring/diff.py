@@ -1,5 +1,6 @@
 """`plaudit diff`: what two rewards, or two scored files, say differently of the same samples."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -8,7 +9,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from plaudit.cli.console import print_json, print_result
+from plaudit.cli.console import print_json, print_message, print_result
 from plaudit.cli.options import (
     DEFAULT_DEADLINE_S,
     ColumnsOption,
@@ -20,7 +21,10 @@ from plaudit.cli.options import (
     load_reward,
     open_rollouts,
 )
-from plaudit.diff import Difference, Disagreement, compare_files, compare_rewards
+from plaudit.diff import Difference, Disagreement, compare_pairs, pair_files, pair_rewards
+from plaudit.diff.matching import ScoredPair
+from plaudit.report.page.report_file import MAX_BYTES, build_report, write_page
+from plaudit.rollouts import Rollout
 
 __all__ = ["diff"]
 
@@ -38,6 +42,9 @@ def diff(
         float, typer.Option("--threshold", help="From which score or reward on a sample is right.")
     ] = 0.5,
     rows: Annotated[int, typer.Option("--rows", min=0, help="How many disagreements to show.")] = 10,
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", metavar="FILE", help="Write a page that shows both sides.")
+    ] = None,
     columns: ColumnsOption = None,
     deadline: DeadlineOption = DEFAULT_DEADLINE_S,
     workers: WorkersOption = None,
@@ -52,18 +59,35 @@ def diff(
         for given in (old, new):
             if not Path(given).is_file():
                 raise typer.BadParameter(f"{given!r} is no file; two rewards need ROLLOUTS to be compared on")
-        difference = compare_files(old, new, threshold=threshold, columns=column_mapping(columns))
+        pairs: Iterable[ScoredPair] = pair_files(old, new, columns=column_mapping(columns))
     else:
         samples = (rollout.trajectory for rollout in open_rollouts(rollouts, columns))
-        difference = compare_rewards(
-            load_reward(old, quiet=quiet), load_reward(new, quiet=quiet), samples, threshold=threshold,
+        pairs = pair_rewards(
+            load_reward(old, quiet=quiet), load_reward(new, quiet=quiet), samples,
             backend="processes", deadline_s=deadline or None, workers=workers,
         )  # fmt: skip
+    kept = list(pairs) if out else pairs
+    difference = compare_pairs(kept, threshold=threshold)
+    if out and isinstance(kept, list):
+        _write_page(out, difference, kept, old, new)
     if json:
         print_json(difference.to_dict())
     elif not quiet:
         print_result(*_render(difference, rows))
+    if out and not quiet:
+        print_message(f"the page is in {out}; open it in a browser")
     return DIFFERENT if difference.flips or difference.status_changes else 0
+
+
+def _write_page(out: Path, difference: Difference, pairs: list[ScoredPair], old: str, new: str) -> None:
+    runs = [
+        build_report(name, (Rollout(*scored) for scored in side), room=MAX_BYTES // 2)
+        for name, side in (
+            (old, ((trajectory, output) for trajectory, output, _ in pairs)),
+            (new, ((trajectory, output) for trajectory, _, output in pairs)),
+        )
+    ]
+    write_page(runs, out, difference=difference)
 
 
 def _render(difference: Difference, rows: int) -> list[RenderableType]:

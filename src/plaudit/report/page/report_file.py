@@ -2,11 +2,12 @@
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from plaudit import jsonline
+from plaudit.diff import Difference, Disagreement
 from plaudit.errors import RolloutsError
 from plaudit.report.page.bundle import build_page
 from plaudit.report.page.packing import PackedSamples, encode_json
@@ -19,6 +20,7 @@ __all__ = ["MAX_BYTES", "Metrics", "ReportedRun", "build_report", "read_metrics"
 
 MAX_BYTES = 14_500_000
 MAX_POINTS = 300
+MAX_FLIPS, MAX_TEXT = 200, 2_000
 CURVES = ("eval/score", "eval/greedy", "entropy", "kl", "kl_old", "time/sample", "time/reward", "time/update")
 Metrics = Mapping[str, Sequence[tuple[int, float]]]
 """Curves by the name of a metric: training steps with values."""
@@ -57,8 +59,8 @@ def build_report(
     return ReportedRun(name, figures, remarks(figures), metrics or {}, samples)
 
 
-def write_page(runs: Sequence[ReportedRun], path: Path) -> None:
-    """Write the page of one run or several, whole or not at all."""
+def write_page(runs: Sequence[ReportedRun], path: Path, *, difference: Difference | None = None) -> None:
+    """Write the page of one run or several, whole or not at all; two runs of the same samples with their difference."""
     described, blocks = [], []
     for number, run in enumerate(runs):
         if run.samples is None:
@@ -67,7 +69,8 @@ def write_page(runs: Sequence[ReportedRun], path: Path) -> None:
         blocks += [(f"run-{number}", head), *((f"run-{number}-{place}", block) for place, block in enumerate(packed))]
         described.append({**describe_run(run), "columns": run.samples.columns(), "texts": texts})
     title = f"{', '.join(run.name for run in runs)} – plaudit"
-    data = encode_json({"served": False, "version": __version__, "runs": described})
+    compared = {"difference": _describe_difference(difference)} if difference else {}
+    data = encode_json({"served": False, "version": __version__, "runs": described, **compared})
     partial = path.with_name(f"{path.name}.partial")
     try:
         partial.write_bytes(build_page(title, data, blocks))
@@ -85,6 +88,22 @@ def describe_run(run: ReportedRun) -> dict[str, Any]:
         "rows": run.figures.summary.count,
         "range": [reward.min, reward.max] if reward else [0.0, 1.0],
     }
+
+
+def _describe_difference(difference: Difference) -> dict[str, Any]:
+    """What the page is told of a difference: the first flips, and long texts only from their beginning."""
+    flipped = {each.index for each in difference.flips}
+    return {
+        **difference.to_dict(),
+        "flipped": len(difference.flips),
+        "flips": [_describe_disagreement(each) for each in difference.flips[:MAX_FLIPS]],
+        "worst": [_describe_disagreement(each) for each in difference.worst if each.index not in flipped],
+    }
+
+
+def _describe_disagreement(each: Disagreement) -> dict[str, Any]:
+    response = each.response if len(each.response) <= MAX_TEXT else f"{each.response[:MAX_TEXT]} …"
+    return {**asdict(each), "prompt": "", "response": response}
 
 
 def read_metrics(path: Path) -> dict[str, list[tuple[int, float]]]:

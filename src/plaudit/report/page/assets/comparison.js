@@ -1,6 +1,7 @@
-// Several runs side by side: figures in a table, curves over each other.
+// Several runs side by side: what differs between them, figures in a table, curves over each other.
 import { legend, lineChart, panelWidth } from "./charts.js";
 import { element, formatNumber, formatSeconds, formatShare, formatSigned, makeTable } from "./dom.js";
+import { differences } from "./differences.js";
 
 const COLORS = ["blue", "orange", "green", "purple", "teal", "red", "slate"];
 const FIGURES = [
@@ -19,16 +20,17 @@ const FIGURES = [
 ];
 const CURVES = [["Reward", "reward"], ["Score", "score"], ["Length (characters)", "length"], ["Dead groups", "dead", formatShare], ["Phantom groups", "phantom", formatShare], ["Scored samples", "scored", formatShare]];
 
-export function comparison(runs) {
+export function comparison(runs, difference) {
   const named = runs.map((run, place) => [run.name, COLORS[place % COLORS.length]]);
   const panels = CURVES.map(([title, key, format]) => [title, format, runs.map((run, place) => ({ name: run.name, color: COLORS[place % COLORS.length], points: run.figures.curve.map((one) => [one.last, one[key]]) }))])
     .filter(([, , series]) => series.some((one) => one.points.some(([, y]) => y !== null)));
   return element("div", { class: "page" }, element("div", { class: "cards" },
+    difference ? differences(difference, runs) : null,
     element("section", { class: "card wide", "aria-labelledby": "title-compare" },
       element("h2", { id: "title-compare" }, "Runs side by side"),
       element("p", { class: "says" }, "The same figures of each run; the curves below share their axes."),
       element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Figures of the runs" }, makeTable("Figures of the runs", [["", ""], ...runs.map((run) => [run.name, "n"])],
-        FIGURES.map(([name, read]) => [name, ...runs.map((run) => read(run.figures))])))),
+        FIGURES.map(([name, read]) => [name, ...runs.map((run) => read(run.figures))]), "figures"))),
     panels.length ? element("section", { class: "card wide", "aria-labelledby": "title-over" },
       element("h2", { id: "title-over" }, "Over training"), legend(named),
       element("div", { class: "panels" }, panels.map(([title, format, series]) => element("div", { class: "panel" }, element("h3", {}, title), lineChart(title, series, { height: 190, width: panelWidth(), ...(format ? { format, from: 0 } : {}) }))))) : null));

@@ -59,7 +59,7 @@ async function show() {
     await browser.show(address);
   } else {
     browser = null;
-    replace(main, address.tab === "compare" && runs.length > 1 ? comparison(runs.filter((each) => each.figures)) : overview(run));
+    replace(main, address.tab === "compare" && runs.length > 1 ? comparison(runs.filter((each) => each.figures), data.difference) : overview(run));
     const card = address.card && document.getElementById(`card-${address.card}`);
     if (card) card.scrollIntoView({ block: "start" });
   }
