@@ -2,8 +2,9 @@
 
 import importlib
 import pkgutil
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from plaudit.contract.function import FunctionReward, RewardFunction
 from plaudit.dialects import environments, trainers
@@ -18,7 +19,15 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _find_systems() -> dict[str, System]:
+def __getattr__(name: str) -> Any:
+    """The tables, made when first asked for: a built-in reward needs no other system's convention."""
+    if name not in _TABLES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _TABLES[name]()
+
+
+@cache
+def _systems() -> dict[str, System]:
     modules = [
         importlib.import_module(f"{folder.__name__}.{found.name}")
         for folder in (trainers, environments)
@@ -27,15 +36,35 @@ def _find_systems() -> dict[str, System]:
     return {module.SYSTEM.name: module.SYSTEM for module in modules}
 
 
-SYSTEMS: dict[str, System] = _find_systems()
-DIALECTS: tuple[Dialect, ...] = tuple(dialect for system in SYSTEMS.values() for dialect in system.dialects)
-EXPORTS: dict[str, tuple[System, Export]] = {
-    f"{system.name}:{export.form}" if export.form else system.name: (system, export)
-    for system in SYSTEMS.values()
-    for export in system.exports
-}
-STAND_INS: Packages = {root: answers for system in SYSTEMS.values() for root, answers in system.stand_ins.items()}
-ForeignReward.packages = STAND_INS
+@cache
+def _dialects() -> tuple[Dialect, ...]:
+    return tuple(dialect for system in _systems().values() for dialect in system.dialects)
+
+
+@cache
+def _exports() -> dict[str, tuple[System, Export]]:
+    return {
+        f"{system.name}:{export.form}" if export.form else system.name: (system, export)
+        for system in _systems().values()
+        for export in system.exports
+    }
+
+
+@cache
+def _packages() -> Packages:
+    return {root: answers for system in _systems().values() for root, answers in system.stand_ins.items()}
+
+
+_TABLES: dict[str, Callable[[], Any]] = {
+    "SYSTEMS": _systems, "DIALECTS": _dialects, "EXPORTS": _exports, "STAND_INS": _packages,
+}  # fmt: skip
+ForeignReward.find_packages = staticmethod(_packages)
+
+if TYPE_CHECKING:
+    SYSTEMS: dict[str, System]
+    DIALECTS: tuple[Dialect, ...]
+    EXPORTS: dict[str, tuple[System, Export]]
+    STAND_INS: Packages
 
 
 def dialects_of(candidate: Any, imports: Iterable[str] = (), name: str | None = None) -> list[Dialect]:
@@ -43,9 +72,9 @@ def dialects_of(candidate: Any, imports: Iterable[str] = (), name: str | None = 
 
     Of several, those of the packages that its file imports; `name` allows only one system's.
     """
-    allowed = [dialect for dialect in DIALECTS if name in (None, dialect.name)]
+    allowed = [dialect for dialect in _dialects() if name in (None, dialect.name)]
     if not allowed:
-        known = dict.fromkeys(dialect.name for dialect in DIALECTS)
+        known = dict.fromkeys(dialect.name for dialect in _dialects())
         raise RewardNotLoaded(f"no dialect {name!r}{did_you_mean(str(name), known)} (there are {', '.join(known)})")
     fitting = [each for each in allowed if each.fits(candidate)]
     at_home = [each for each in fitting if name is not None or each.packages & set(imports)]
@@ -72,4 +101,4 @@ def convention_of(reward: RewardFunction) -> str:
 
 def stand_ins() -> StandIns:
     """Answers for the names of absent packages, while entered."""
-    return StandIns(STAND_INS)
+    return StandIns(_packages())

@@ -70,7 +70,7 @@ class System:
 class ForeignReward(RewardFunction):
     """A foreign function or object as a reward, under its own name; `method` is called where it has one."""
 
-    packages: ClassVar[Packages] = {}
+    find_packages: ClassVar[Callable[[], Packages]] = staticmethod(dict)
     method: ClassVar[str] = ""
 
     def __init__(self, foreign: Any) -> None:
@@ -86,9 +86,9 @@ class ForeignReward(RewardFunction):
         try:
             return foreign(*arguments, **keywords)
         except ModuleNotFoundError as error:
-            if str(error.name).partition(".")[0] not in self.packages:
+            if str(error.name).partition(".")[0] not in type(self).find_packages():
                 raise
-        with StandIns(self.packages):
+        with StandIns(type(self).find_packages()):
             return foreign(*arguments, **keywords)
 
     def __repr__(self) -> str:
