@@ -4,12 +4,18 @@
 `make quick` leaves it out, and goes first in `make test`, so that at the end no worker waits for the other.
 """
 
+import os
+
 import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.browser import NO_CHROMIUM, find_chromium
 
 pytest_plugins = ["pytester"]
+
+# Tests share the cores: a small model is no faster on several threads, and Ray's workers would wait for all others.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("RAY_worker_niceness", "0")
 
 settings.register_profile("plaudit", deadline=None, suppress_health_check=[HealthCheck.too_slow])  # machines are busy
 settings.load_profile("plaudit")

@@ -55,13 +55,12 @@ COMMANDS = {
 }
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
 @pytest.mark.parametrize("arguments", COMMANDS.values(), ids=COMMANDS)
-def test_an_encoding_without_all_characters_is_no_error(tmp_path, monkeypatch, arguments, encoding):
+def test_an_encoding_without_all_characters_is_no_error(tmp_path, monkeypatch, arguments):
     monkeypatch.chdir(tmp_path)
     row = {"prompt": "Grüße · 日本 😀?", "response": "Die Antwort ist 4 …", "ground_truth": "4"}
     (tmp_path / "data.jsonl").write_text(json.dumps(row) + "\n")
-    done = run(*arguments, PYTHONIOENCODING=encoding)
+    done = run(*arguments, PYTHONIOENCODING="ascii")
     assert done.returncode == (2 if "“length”" in arguments else 0)
     assert b"Traceback" not in done.stderr
 

@@ -150,7 +150,7 @@ def test_scorers_leave_no_process_and_no_descriptor_behind():
     with Scorer(faulty, workers=2, deadline_s=1) as scorer:
         scorer.score(samples("a"))
     before = (children(os.getpid()), open_files())
-    for _ in range(10):
+    for _ in range(4):
         with Scorer(faulty, workers=2, deadline_s=0.1) as scorer:
             scorer.score(samples("a", "exit", "sleep"))
     assert (children(os.getpid()), open_files()) == before

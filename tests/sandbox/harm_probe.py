@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from plaudit.sandbox import Ending, Outcome, RunLimits, Sandbox, Tier
 from tests.sandbox.harm_cases import FILE_HARMS, HARMS, PRELUDE, SCRATCH_HARMS
 
-LIMITS = RunLimits(cpu_s=0.4, wall_s=2.0, memory_mb=256, output_bytes=1 << 18, result_bytes=1 << 18)
+LIMITS = RunLimits(cpu_s=0.25, wall_s=1.5, memory_mb=256, output_bytes=1 << 18, result_bytes=1 << 18)
 CLEAN = """
 import builtins, json, os, sys, threading
 def f(x):

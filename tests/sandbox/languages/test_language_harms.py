@@ -78,9 +78,11 @@ def hand_over(compiled: Path, folder: Path, owner: int) -> None:
 
 # Who has no capabilities has no namespaces either, whether they are asked for or not.
 WALLS = [*((who, Tier.NAMESPACES) for who in IDENTITIES), (IDENTITIES[0], Tier.LANDLOCK)]
-# Rust is compiled as C++ is, and Java runs as JavaScript does: with all walls, and with the fewest.
-FEWER = [(IDENTITIES[0], Tier.NAMESPACES), (IDENTITIES[-1], Tier.NAMESPACES)]
-RUNS = [(language, *walls) for language in TOOLS for walls in (FEWER if language in ("rust", "java") else WALLS)]
+# The walls are the same for all languages. C++ meets each set of them; JavaScript, a runtime with a compiler of its
+# own, meets all walls and the fewest; Rust and Java, whose tables are much the same, meet the fewest.
+FEWEST = (IDENTITIES[-1], Tier.NAMESPACES)
+MET = {"cpp": WALLS, "javascript": [WALLS[0], FEWEST], "rust": [FEWEST], "java": [FEWEST]}
+RUNS = [(language, *walls) for language in TOOLS for walls in MET[language]]
 
 
 @pytest.fixture(scope="module")
