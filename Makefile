@@ -33,7 +33,9 @@ $(VENV)/dev.stamp: $(VENV)/train.stamp
 demo: $(VENV)/train.stamp
 	$(BIN)/python examples/demo.py
 
-PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder --durations 40
+# One more than there are cores: many tests wait for processes or deadlines
+TEST_WORKERS := $(shell expr $$(nproc) + 1)
+PYTEST := $(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder --durations 40
 
 test: $(VENV)/dev.stamp browser
 	$(PYTEST)

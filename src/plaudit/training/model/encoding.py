@@ -17,7 +17,8 @@ def encode_prompts(tokenizer: Any, prompts: Sequence[Prompt]) -> list[list[int]]
     texts = [(place, prompt) for place, prompt in enumerate(prompts) if isinstance(prompt, str)]
     ids: list[list[int]] = [[] for _ in prompts]
     if texts:
-        for (place, _), found in zip(texts, tokenizer([text for _, text in texts])["input_ids"], strict=True):
+        bare = {"return_attention_mask": False, "return_token_type_ids": False}  # which take a third of the time
+        for (place, _), found in zip(texts, tokenizer([text for _, text in texts], **bare)["input_ids"], strict=True):
             ids[place] = list(found)
     for place, prompt in enumerate(prompts):
         if not isinstance(prompt, str):
