@@ -24,6 +24,7 @@ settings.load_profile("plaudit")
 # Chosen by what `--durations` shows: a test of more than about two seconds belongs here, or its file.
 SLOW = (
     "tests/training/model/",
+    "tests/models/",
     "tests/training/engines/",
     "tests/training/test_",
     "tests/training/batches/",

@@ -30,6 +30,7 @@ LAYERS: list[set[str]] = [
     {"checks"},
     {"compose", "shaping"},
     {"rewards", "agents"},
+    {"models"},
     {"dialects"},
     {"remote"},
     {"loading"},

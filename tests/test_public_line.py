@@ -19,9 +19,9 @@ PUBLIC: dict[str, set[str]] = {
     "plaudit": {
         "CompositeReward", "FunctionReward", "RewardFunction", "RewardOutput", "Status", "Step", "Tokens",
         "Trajectory", "__version__", "agents", "audit", "checks", "compose", "diff", "engine", "errors", "examples",
-        "export", "launching", "load", "loading", "normalize", "remote", "report", "reward", "rewards", "rollouts",
-        "sandbox", "schedules", "score", "serving", "shaping", "testing", "token_rewards_of", "training", "verify",
-        "watch",
+        "export", "launching", "load", "loading", "models", "normalize", "remote", "report", "reward", "rewards",
+        "rollouts", "sandbox", "schedules", "score", "serving", "shaping", "testing", "token_rewards_of", "training",
+        "verify", "watch",
     },
     "plaudit.agents": {
         "Action", "ActionRequest", "ActionSampler", "Agent", "AgentExecutor", "AgentInstance", "Episode",
@@ -59,6 +59,9 @@ PUBLIC: dict[str, set[str]] = {
     },
     "plaudit.loading": {
         "Listing", "Loaded", "available", "listing_of", "load", "load_agent", "resolve", "spec_using",
+    },
+    "plaudit.models": {
+        "RewardModel",
     },
     "plaudit.normalize": {
         "GroupNormalizer", "MinMaxNormalizer", "Moments", "Normalizer", "QuantileNormalizer", "RankNormalizer",

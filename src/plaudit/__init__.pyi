@@ -8,6 +8,7 @@ from . import errors as errors
 from . import examples as examples
 from . import launching as launching
 from . import loading as loading
+from . import models as models
 from . import normalize as normalize
 from . import remote as remote
 from . import report as report

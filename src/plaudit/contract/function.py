@@ -46,6 +46,8 @@ class RewardFunction:
     """False when the same sample may score differently next time; such rewards are never cached."""
     concurrency: int = 32
     """How many samples an async reward may have under way at once."""
+    copies: int | None = None
+    """In how many processes at once it may live; 1 for a reward that holds a model. None: in any number."""
     style: Style = Style.SAMPLE
 
     @property
@@ -70,6 +72,9 @@ class RewardFunction:
                 "compute_rewards(self, trajectories) or __call__(self, trajectories, ground_truths)"
             )
         return super().__new__(cls)
+
+    def warm_up(self) -> None:
+        """Load what takes long; called in each process that scores, before its first sample and outside deadlines."""
 
     def compute_reward(self, trajectory: Trajectory) -> Any:
         """The reward of one sample."""

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from plaudit.contract.function import Rewarding
+from plaudit.contract.function import RewardFunction, Rewarding
+from plaudit.contract.holdings import copies_of
 from plaudit.contract.output import Status
 from plaudit.engine.backends.ray_actor import follow_driver
 from plaudit.engine.backends.ray_session import RaySession
@@ -95,7 +96,7 @@ def score_dataset(
     record.write(home / RECORD)
     try:
         results = (
-            _results_on_ray(job, targets, address, concurrency)
+            _results_on_ray(job, targets, address, _most_at_once(loaded.reward, concurrency))
             if backend == "ray"
             else _results_here(job, targets, backend, concurrency)
         )
@@ -127,6 +128,11 @@ def _results_here(
     ) as scorer:
         for file, target in targets.items():
             yield file, _score_file(job, scorer, file, target)
+
+
+def _most_at_once(reward: RewardFunction, concurrency: int | None) -> int | None:
+    copies = copies_of(reward)
+    return concurrency if copies is None else min(copies, concurrency or copies)
 
 
 def _results_on_ray(

@@ -12,6 +12,7 @@ from typing import Any
 
 from plaudit import jsonline
 from plaudit.contract.function import Rewarding
+from plaudit.contract.holdings import count_workers
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.engine.backends.ray_actor import follow_driver
 from plaudit.engine.scorer import Scorer
@@ -56,7 +57,7 @@ def score_ray_dataset(
     return dataset.map_batches(
         _BatchScorer,
         fn_constructor_args=(job,),
-        concurrency=workers or os.cpu_count() or 1,
+        concurrency=count_workers(loaded.reward, workers),
         batch_size=batch_size,
         batch_format="pyarrow",
     )

@@ -15,6 +15,7 @@ from typing import TypeAlias
 
 from plaudit.contract.boundary import Style
 from plaudit.contract.function import RewardFunction, Rewarding, scores_one_by_one
+from plaudit.contract.holdings import count_workers
 from plaudit.contract.output import RewardOutput
 from plaudit.engine.backends.backend import Backend, BackendSettings, Limits
 from plaudit.engine.backends.inline import InlineBackend
@@ -75,7 +76,7 @@ class Scorer:
             raise InvalidSettings(f"address={address!r} is for backend='ray'; the backend is {backend!r}")
         loaded = reward if isinstance(reward, Loaded) else resolve(reward)
         self.reward: RewardFunction = loaded.reward
-        self.stats = ScorerStats(workers=workers or os.cpu_count() or 1)
+        self.stats = ScorerStats(workers=count_workers(self.reward, workers))
         limits = Limits(deadline_s, memory_mb)
         by_sample = scores_one_by_one(self.reward)
         settings = BackendSettings(self.stats.workers, limits, by_sample, address, self.stats)

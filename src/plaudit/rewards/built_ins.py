@@ -52,6 +52,7 @@ BUILT_INS: Mapping[str, BuiltIn] = _BuiltIns(
         "continuous": "rewards.patterns:ContinuousReward",
         "multi_aspect": "rewards.patterns:MultiAspectReward",
         "words": "rewards.keyword:WordReward",
+        "reward_model": "models.reward_model:RewardModel",
         "length_penalty": "shaping:LengthPenalty",
         "soft_overlong": "shaping:SoftOverlong",
         "cosine_length": "shaping:CosineLength",

@@ -4,11 +4,13 @@ import os
 import subprocess
 import sys
 import textwrap
+import time
 
 import pytest
 
-from plaudit import Status, Trajectory, reward
+from plaudit import RewardFunction, Status, Trajectory, reward
 from plaudit.engine import Scorer
+from plaudit.errors import InvalidSettings
 
 
 def samples(*responses: str) -> list[Trajectory]:
@@ -106,3 +108,29 @@ def test_a_reward_that_kills_its_parent_does_not_kill_the_caller(signal_name, tm
     first, killed, last = eval(ran.stdout)
     assert (first, last) == ("ok", "ok")
     assert killed in ("error", "memory")
+
+
+class Unready(RewardFunction):
+    """Cannot load what it needs; slow to find out, which is no sample's fault."""
+
+    def __init__(self, delay_s, message):
+        self.delay_s, self.message = delay_s, message
+
+    def warm_up(self):
+        time.sleep(self.delay_s)
+        if self.message:
+            raise InvalidSettings(self.message)
+
+    def compute_reward(self, trajectory):
+        return 1.0
+
+
+def test_what_cannot_be_loaded_ends_the_run_before_the_first_sample():
+    refusal = pytest.raises(InvalidSettings, match="a worker could not load the reward: no such weights")
+    with Scorer(Unready(0, "no such weights"), workers=1) as scorer, refusal:
+        scorer.score(samples("a"))
+
+
+def test_loading_does_not_count_against_the_deadline_of_the_first_sample():
+    with Scorer(Unready(0.4, ""), workers=1, deadline_s=0.2) as scorer:
+        assert [output.reward for output in scorer.score(samples("a", "b"))] == [1.0, 1.0]

@@ -20,6 +20,7 @@ from functools import partial
 
 from plaudit.contract.boundary import score_sample, score_samples
 from plaudit.contract.function import RewardFunction, scores_one_by_one
+from plaudit.contract.holdings import warm_up
 from plaudit.contract.output import RewardOutput
 from plaudit.engine.backends.messages import OUTGROWN, encode_answer, encode_value, read_value
 from plaudit.engine.shipping import Shipment
@@ -42,7 +43,8 @@ def main(incoming: int, outgoing: int, parent: int) -> None:
     shipment, memory_mb = read_value(incoming)
     try:
         reward = shipment.open()
-    except PlauditError as error:
+        warm_up(reward)
+    except (PlauditError, MemoryError) as error:
         write_all(outgoing, encode_value(str(error)))
         return
     memory = None if memory_mb is None else MemoryAllowance(memory_mb * MEBIBYTE)

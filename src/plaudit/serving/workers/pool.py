@@ -10,7 +10,7 @@ import logging
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from plaudit.contract.output import RewardOutput, Status
@@ -82,6 +82,8 @@ class WorkerPool:
         except BaseException:
             self.close()
             raise
+        if (copies := self.description.get("copies")) is not None:
+            self._settings = replace(self._settings, workers=min(copies, self._settings.workers), stand_ins=0)
         self._fill_up()
         self._look_after()
         return self.description

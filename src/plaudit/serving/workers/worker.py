@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from plaudit.contract.boundary import score_sample, score_samples
 from plaudit.contract.function import RewardFunction, scores_one_by_one
+from plaudit.contract.holdings import copies_of, warm_up
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.engine import reward_key
 from plaudit.engine.backends.messages import encode_value, read_value
@@ -51,7 +52,7 @@ def serve(channel: int, journal: int) -> None:
     setup: ServiceSetup = read_value(channel)
     try:
         service = setup.open()
-    except PlauditError as error:
+    except (PlauditError, MemoryError) as error:
         write_all(channel, encode_value(str(error)))
         return
     settle_memory()
@@ -81,7 +82,9 @@ class RewardSetup:
     version: str
 
     def open(self) -> "RewardService":
-        return RewardService(self.shipment.open(), self)
+        reward = self.shipment.open()
+        warm_up(reward)
+        return RewardService(reward, self)
 
 
 class RewardService:
@@ -110,6 +113,7 @@ class RewardService:
             "scope": reward.scope,
             "bounds": reward.bounds,
             "deterministic": reward.deterministic,
+            "copies": copies_of(reward),
             "one_by_one": self._one_by_one,
             "merges": self._merges,
             "protocols": list(PROTOCOLS),

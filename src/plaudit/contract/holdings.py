@@ -1,0 +1,73 @@
+"""What a reward holds, in its attributes and in the names that its functions use: other rewards, and models.
+
+Nobody has to say so: a reward that was written for another system, with a model in a global variable, counts as well.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from types import FunctionType, MethodType
+from typing import Any
+
+from plaudit.contract.function import RewardFunction
+
+__all__ = ["copies_of", "count_workers", "rewards_within", "warm_up"]
+
+_MODELS = {("torch.nn.modules.module", "Module"), ("transformers.pipelines.base", "Pipeline")}
+_DEEPEST = 6
+
+
+def copies_of(reward: RewardFunction) -> int | None:
+    """In how many processes a reward with all it holds may live; one that holds a model in one, unless it says more."""
+    said = [each.copies for each in rewards_within(reward) if isinstance(each.copies, int) and each.copies > 0]
+    if not said and any(map(_is_model, _held(reward, set(), 0))):
+        return 1
+    return min(said, default=None)
+
+
+def count_workers(reward: RewardFunction, wanted: int | None = None) -> int:
+    """How many processes score: as many as wanted, one per core by default, and never more than the reward allows."""
+    workers, copies = wanted or os.cpu_count() or 1, copies_of(reward)
+    return workers if copies is None else min(workers, copies)
+
+
+def warm_up(reward: RewardFunction) -> None:
+    """Load what the reward and those within it need."""
+    for each in rewards_within(reward):
+        each.warm_up()
+
+
+def rewards_within(reward: RewardFunction) -> Iterator[RewardFunction]:
+    """The reward, and every reward that it holds at any depth."""
+    yield reward
+    for value in _held(reward, {id(reward)}, 0):
+        if isinstance(value, RewardFunction):
+            yield value
+
+
+def _held(value: Any, met: set[int], depth: int) -> Iterator[Any]:
+    for inner in _inner(value):
+        if id(inner) in met or depth > _DEEPEST:
+            continue
+        met.add(id(inner))
+        yield inner
+        yield from _held(inner, met, depth + 1)
+
+
+def _inner(value: Any) -> Iterable[Any]:
+    """What is directly within a reward, a container or a function; other objects keep theirs to themselves."""
+    if isinstance(value, RewardFunction):
+        return list(vars(value).values()) if hasattr(value, "__dict__") else ()
+    if isinstance(value, Mapping):
+        return list(value.values())
+    if isinstance(value, list | tuple):
+        return value
+    if isinstance(value, MethodType):
+        return (value.__func__, *vars(value.__self__).values()) if hasattr(value.__self__, "__dict__") else ()
+    if isinstance(value, FunctionType):
+        named = (value.__globals__.get(name) for name in value.__code__.co_names)
+        return [each for each in named if isinstance(each, RewardFunction | FunctionType) or _is_model(each)]
+    return ()
+
+
+def _is_model(value: Any) -> bool:
+    return any((base.__module__, base.__name__) in _MODELS for base in type(value).__mro__)

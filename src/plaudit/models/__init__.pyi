@@ -1,0 +1,1 @@
+from .reward_model import RewardModel as RewardModel

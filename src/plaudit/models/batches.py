@@ -1,0 +1,71 @@
+"""Many samples through a model: sorted by length, a batch at a time, halved where memory runs out.
+
+Samples of one length fill a batch without padding, which is most of what batching is worth on texts of many lengths.
+Equal samples are computed once: in another place of a batch a sum is rounded differently, and a group of equal
+responses would seem to differ.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from plaudit.errors import require
+from plaudit.models.inputs import Encoded, pad_inputs
+from plaudit.models.shared_models import LoadedModel, is_out_of_memory
+
+__all__ = ["MOST_TOKENS", "compute_batched"]
+
+MOST_TOKENS = 16_384  # of a batch, padding counted: a batch of long texts is smaller
+T = TypeVar("T")
+
+
+def compute_batched(
+    loaded: LoadedModel,
+    encoded: Sequence[Encoded],
+    batch_size: int,
+    compute: Callable[[dict[str, Any], Sequence[Encoded]], Sequence[T]],
+) -> list[T | None]:
+    """What `compute` makes of the tensors of each batch, in the order of the samples; None where memory ran out."""
+    distinct: dict[tuple[Any, ...], Encoded] = {}
+    keys = [tuple(map(tuple, each.features.values())) for each in encoded]
+    for key, each in zip(keys, encoded, strict=True):
+        distinct.setdefault(key, each)
+    computed = dict(zip(distinct, _compute(loaded, list(distinct.values()), batch_size, compute), strict=True))
+    return [computed[key] for key in keys]
+
+
+def _compute(
+    loaded: LoadedModel,
+    encoded: Sequence[Encoded],
+    batch_size: int,
+    compute: Callable[[dict[str, Any], Sequence[Encoded]], Sequence[T]],
+) -> list[T | None]:
+    torch: Any = require("torch", extra="models", purpose="a model as a reward")
+    results: list[T | None] = [None] * len(encoded)
+    waiting = _cut_batches([len(each) for each in encoded], batch_size)
+    with torch.inference_mode():
+        while waiting:
+            places = waiting.pop()
+            batch = [encoded[place] for place in places]
+            try:
+                computed = compute(pad_inputs(loaded, batch), batch)
+            except (RuntimeError, MemoryError) as error:
+                if not is_out_of_memory(error):
+                    raise
+                if len(places) > 1:
+                    middle = len(places) // 2
+                    waiting += [places[:middle], places[middle:]]
+                continue
+            for place, value in zip(places, computed, strict=True):
+                results[place] = value
+    return results
+
+
+def _cut_batches(lengths: Sequence[int], batch_size: int) -> list[list[int]]:
+    """Places, longest samples first, in batches of at most so many samples and tokens."""
+    batches: list[list[int]] = []
+    for place in sorted(range(len(lengths)), key=lengths.__getitem__, reverse=True):
+        if batches and len(batches[-1]) < min(batch_size, max(1, MOST_TOKENS // max(1, lengths[batches[-1][0]]))):
+            batches[-1].append(place)
+        else:
+            batches.append([place])
+    return batches[::-1]
