@@ -115,13 +115,13 @@ def _is_beginning(line: bytes) -> bool:
         elif not piece[1]:  # a string without its closing quote: always the last piece
             body = line[: piece.start()]
     try:
-        text = body.decode() + _closed_string(line[len(body) :])
+        text = body.decode() + _close_string(line[len(body) :])
     except UnicodeDecodeError:
         return False
     return any(_is_json(text + ending + closers) for ending in _ENDINGS)
 
 
-def _closed_string(opened: bytes) -> str:
+def _close_string(opened: bytes) -> str:
     """A string that was cut off anywhere, without its last half character or escape and with its closing quote."""
     text = codecs.getincrementaldecoder("utf-8")().decode(opened)
     whole = _OPEN_STRING.fullmatch(text)

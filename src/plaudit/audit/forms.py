@@ -37,7 +37,7 @@ class Form:
         return f"{self.before}{json.dumps(answer) if self.json_key else answer}{self.after}"
 
 
-def _tagged(tags: Sequence[str]) -> Form:
+def _make_tagged_form(tags: Sequence[str]) -> Form:
     *thoughts, last = tags
     before = "".join(f"<{tag}>{WORKING}</{tag}>\n" for tag in thoughts)
     return Form(f"tags {', '.join(tags)}", f"{before}<{last}>", f"</{last}>")
@@ -89,9 +89,9 @@ def forms_for(kind: Kind, vocabulary: Vocabulary) -> tuple[Form, ...]:
 
 def _own_forms(vocabulary: Vocabulary) -> list[Form]:
     tags = [tag for tag in vocabulary.tags if tag not in ("think", "answer")]
-    own = [_tagged([tag]) for tag in tags]
-    own += [_tagged(vocabulary.tags[:2])] if len(vocabulary.tags) >= 2 else []
-    own += [_tagged(["think", *tags[:1]])] if tags else []
+    own = [_make_tagged_form([tag]) for tag in tags]
+    own += [_make_tagged_form(vocabulary.tags[:2])] if len(vocabulary.tags) >= 2 else []
+    own += [_make_tagged_form(["think", *tags[:1]])] if tags else []
     own += [Form(f"marker {marker}", f"{WORKING}\n{marker} ") for marker in vocabulary.markers]
     own += [Form(f"JSON {key}", f'{{"{key}": ', "}", json_key=key) for key in vocabulary.keys if key != "answer"][:3]
     return own[:MAX_OWN]

@@ -154,7 +154,7 @@ def _used_by(name: str, module: ast.Module) -> ast.AST:
     """The definition of that name and whatever of the same file it uses; the whole file where it is not at the top."""
     named: dict[str, list[ast.stmt]] = {}
     for statement in module.body:
-        for target in _defined(statement):
+        for target in _find_defined_names(statement):
             named.setdefault(target, []).append(statement)
     if name not in named:
         return module
@@ -169,7 +169,7 @@ def _used_by(name: str, module: ast.Module) -> ast.AST:
     return ast.Module([statement for each in taken for statement in named[each]], [])
 
 
-def _defined(statement: ast.stmt) -> list[str]:
+def _find_defined_names(statement: ast.stmt) -> list[str]:
     if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return [statement.name]
     targets = statement.targets if isinstance(statement, ast.Assign) else []

@@ -65,9 +65,9 @@ class Selection:
 
     def select(self, rollouts: Iterable[Rollout]) -> Iterator[Rollout]:
         """The rollouts that are selected; raises RolloutsError when none is."""
-        return islice(self._meeting(rollouts), self.limit)
+        return islice(self._select_meeting(rollouts), self.limit)
 
-    def _meeting(self, rollouts: Iterable[Rollout]) -> Iterator[Rollout]:
+    def _select_meeting(self, rollouts: Iterable[Rollout]) -> Iterator[Rollout]:
         selected, seen, known = 0, set[str](), dict[str, None]()
         for rollout in rollouts:
             if self.conditions:

@@ -48,7 +48,7 @@ class ColumnMapping:
             _join_response(ours)
         for name in ("prompt", "response"):
             if name not in ours:
-                raise _missing(name, row, ours)
+                raise _describe_missing(name, row, ours)
         return ours
 
     def _with_chosen(self, row: Mapping[str, Any]) -> dict[str, Any]:
@@ -141,7 +141,7 @@ def _answer(text: str) -> Message:
     return {"role": "assistant", "content": text}
 
 
-def _missing(name: str, row: Mapping[str, Any], ours: Mapping[str, Any]) -> RolloutsError:
+def _describe_missing(name: str, row: Mapping[str, Any], ours: Mapping[str, Any]) -> RolloutsError:
     free = [column for column in ours if column not in MAPPABLE and isinstance(ours[column], str | list)]
     guess = free[0] if len(free) == 1 else "COLUMN"
     return RolloutsError(

@@ -52,14 +52,14 @@ def measure_cases(spec: str, table: CaseTable, *, deadline_s: float | None = Non
         raise InvalidSettings(f"{table.path}: {failed[0]!r} does not pass on the reward as it is; mend that first")
     noticed, survivors = 0, []
     for change in islice(changed_codes(path.read_text(encoding="utf-8"), name), MOST_CHANGES):
-        if any(_noticed(path, suffix, change, table, deadline_s)):
+        if any(_notices(path, suffix, change, table, deadline_s)):
             noticed += 1
         else:
             survivors.append(Survivor(change.change, change.line))
     return CaseStrength(noticed, tuple(survivors))
 
 
-def _noticed(path: Path, suffix: str, change: Change, table: CaseTable, deadline_s: float | None) -> Iterator[bool]:
+def _notices(path: Path, suffix: str, change: Change, table: CaseTable, deadline_s: float | None) -> Iterator[bool]:
     with TemporaryDirectory(prefix="plaudit-") as folder:
         for beside in path.parent.glob("*.py"):  # what it imports from its own folder
             if beside != path:

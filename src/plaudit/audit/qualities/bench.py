@@ -52,10 +52,10 @@ def benches(subject: Subject, maker: SampleMaker, ground: Ground, *kinds: Kind) 
     """A bench per task that the reward can score, of the first of these kinds that there is."""
     by_kind = [[task for task in ground.tasks if task.kind is kind] for kind in kinds]
     tasks = next(filter(None, by_kind), ground.tasks)
-    return [Bench(subject, maker, task, ground.spread, _closing(ground, task)) for task in tasks[:MOST_TASKS]]
+    return [Bench(subject, maker, task, ground.spread, _write_closing(ground, task)) for task in tasks[:MOST_TASKS]]
 
 
-def _closing(ground: Ground, task: Task) -> str:
+def _write_closing(ground: Ground, task: Task) -> str:
     form = next((footing.form for footing in ground.footings if footing.task is task), None)
     if form is None:
         return "" if task.kind is Kind.OPEN else f"The answer is {task.wrong}."

@@ -64,7 +64,7 @@ def report(
         selected = require_scored(reader, build_selection(where, limit).select(reader))
         with show_progress(f"reading {files.name}", count_lines(str(files.rollouts)), quiet=quiet) as advance:
             metrics = read_metrics(files.metrics) if files.metrics else {}
-            runs.append(build_report(files.name, _counted(selected, advance), metrics=metrics, room=room))
+            runs.append(build_report(files.name, _count_rollouts(selected, advance), metrics=metrics, room=room))
         if not quiet:
             report_input(reader)
     if page:
@@ -74,7 +74,7 @@ def report(
         print_message(f"the report is in {page} ({page.stat().st_size / 1e6:.1f} MB); open it in a browser")
 
 
-def _counted(rollouts: Iterator[ScoredRollout], advance: Advance) -> Iterator[ScoredRollout]:
+def _count_rollouts(rollouts: Iterator[ScoredRollout], advance: Advance) -> Iterator[ScoredRollout]:
     for rollout in rollouts:
         advance(rollout.output)
         yield rollout

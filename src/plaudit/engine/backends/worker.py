@@ -74,7 +74,7 @@ def _format_warning(message: Warning | str, *_: object, **__: object) -> str:
 
 def _serve(reward: RewardFunction, incoming: int, outgoing: int, memory: "MemoryAllowance | None") -> None:
     us, folder = os.getpid(), os.open(".", os.O_RDONLY)
-    outputs_of = _scoring(reward, memory)
+    outputs_of = _choose_scoring(reward, memory)
     while True:
         try:
             unit: Sequence[Trajectory] = read_value(incoming)
@@ -87,7 +87,7 @@ def _serve(reward: RewardFunction, incoming: int, outgoing: int, memory: "Memory
             write_all(outgoing, encode_answer(output))
 
 
-def _scoring(
+def _choose_scoring(
     reward: RewardFunction, memory: "MemoryAllowance | None"
 ) -> Callable[[Sequence[Trajectory]], Iterable[RewardOutput]]:
     """How to score a unit: sample by sample where the reward allows, so that each is answered at once."""

@@ -29,18 +29,18 @@ def sample_values(rollout: ScoredRollout, group_number: int) -> dict[str, Value]
     trajectory, output = rollout.trajectory, rollout.output
     values: dict[str, Value] = {
         "status": output.status.value,
-        "reward": _rounded(output.reward, EXACT_DIGITS),
-        "score": _rounded(output.score, EXACT_DIGITS),
+        "reward": _round(output.reward, EXACT_DIGITS),
+        "score": _round(output.score, EXACT_DIGITS),
         "length": len(trajectory.response),
         "training_step": trajectory.training_step,
         "task": trajectory.task,
         "group": None if trajectory.group is None else str(trajectory.group),
         "group_number": group_number,
         "id": trajectory.id,
-        "latency_s": _rounded(output.latency_s, 3),
+        "latency_s": _round(output.latency_s, 3),
     }
     for name, part in output.flat_components().items():
-        values[f"component/{name}"] = _rounded(part.reward, DIGITS)
+        values[f"component/{name}"] = _round(part.reward, DIGITS)
     for prefix, further in (("", trajectory.columns), ("metadata.", trajectory.metadata), ("note.", output.metadata)):
         for name, value in further.items():
             known = _short(value)
@@ -74,9 +74,9 @@ def _short(value: Any) -> Value:
     if isinstance(value, int):
         return value if abs(value) < 1 << 53 else str(value)
     if isinstance(value, float):
-        return _rounded(value, DIGITS) if math.isfinite(value) else None
+        return _round(value, DIGITS) if math.isfinite(value) else None
     return value if isinstance(value, str) and len(value) <= MAX_TEXT else None
 
 
-def _rounded(value: float | None, digits: int) -> float | None:
+def _round(value: float | None, digits: int) -> float | None:
     return None if value is None else float(f"{value:.{digits}g}")

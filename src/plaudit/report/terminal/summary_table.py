@@ -76,7 +76,7 @@ class _SummaryView:
         yield _facts(self.summary, options.ascii_only)
         if rows := _rows(self.summary):
             yield ""
-            yield _fitting(rows, console, options)
+            yield _fit(rows, console, options)
         if self.summary.failures:
             yield ""
             yield _failures(self.summary, options.ascii_only)
@@ -91,7 +91,7 @@ def _rows(summary: Summary) -> list[_Row]:
     return rows
 
 
-def _fitting(rows: list[_Row], console: Console, options: ConsoleOptions) -> Table:
+def _fit(rows: list[_Row], console: Console, options: ConsoleOptions) -> Table:
     """The table with as many columns as the width allows."""
     boundless = options.update(max_width=10_000)  # rich measures no wider than it may draw
     for dropped in range(max(turn for _, turn, _ in _COLUMNS) + 1):

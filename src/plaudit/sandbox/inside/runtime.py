@@ -141,14 +141,14 @@ class Runtime:
         if first.startswith("@"):
             value = self._kept[int(first[1:])]
         else:
-            value = self._named(first.removesuffix("()"))
+            value = self._look_up(first.removesuffix("()"))
             value = value() if first.endswith("()") else value
         for part in rest:
             value = getattr(value, part.removesuffix("()"))
             value = value() if part.endswith("()") else value
         return value
 
-    def _named(self, name: str) -> Any:
+    def _look_up(self, name: str) -> Any:
         scope = self._module.__dict__
         if name in scope:
             return scope[name]

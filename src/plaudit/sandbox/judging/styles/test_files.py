@@ -68,14 +68,14 @@ def judge_file(launcher: Launcher, suite: FileSuite) -> Verdict:
     proxy.facts = prepared.facts
     try:
         tests: list[FoundTest] = []
-        with Caught() as collecting, _pytest_replaced():
+        with Caught() as collecting, _replace_pytest():
             tests = collect_tests(_namespace(prepared, proxy))
         if collecting.error is not None:
             return conclude(launcher, proxy, Recorder((), proxy, stop_early=True), collecting.error)
         if not tests:
             return Verdict(refusal="the file holds no test: functions test_… or classes Test…")
         recorder = Recorder(tuple(test.name for test in tests), proxy, stop_early=launcher.stop_early)
-        with Caught() as caught, _pytest_replaced():
+        with Caught() as caught, _replace_pytest():
             for place, test in enumerate(tests):
                 with recorder.check(place):
                     test.run()
@@ -176,7 +176,7 @@ class _ProgramModule:
 
 
 @contextmanager
-def _pytest_replaced() -> Iterator[None]:
+def _replace_pytest() -> Iterator[None]:
     """While tests run, `import pytest` gives the stand-in."""
     before: ModuleType | None = sys.modules.get("pytest")
     sys.modules["pytest"] = stand_in()

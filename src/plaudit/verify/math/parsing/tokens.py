@@ -133,7 +133,7 @@ class _Lexer:
         return end
 
     def _take_text(self, place: int) -> int:
-        end = _closing(self.text, place)
+        end = _find_closing(self.text, place)
         said = _QUOTED.sub("", self.text[place:end]).strip()
         if said in ("e", "i") or not _LETTERS_ALONE.search(said):
             if len(said) == 1 and said.isalpha() and said not in "ei":
@@ -185,7 +185,7 @@ def _command(text: str) -> tuple[Token, Token]:
     return _pair(Kind.COMMAND, word)
 
 
-def _closing(text: str, place: int) -> int:
+def _find_closing(text: str, place: int) -> int:
     depth = 1
     for found in re.finditer(r"[{}]", text[place:]):
         depth += 1 if found[0] == "{" else -1

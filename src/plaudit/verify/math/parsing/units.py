@@ -115,12 +115,12 @@ def _power(raised: re.Match[str]) -> int:
 
 def _simple(said: str) -> Unit | None:
     if raised := _RAISED.search(said):
-        unit = _named(raised["unit"] or raised["base"])
+        unit = _name_unit(raised["unit"] or raised["base"])
         power = _power(raised)
         return Unit(f"{unit.measures}^{power}", unit.size**power) if unit else None
     words = _WORD.findall(said)
-    return _named(said) or (_named(words[0]) if words else None)
+    return _name_unit(said) or (_name_unit(words[0]) if words else None)
 
 
-def _named(word: str) -> Unit | None:
+def _name_unit(word: str) -> Unit | None:
     return _UNITS.get(word) or _UNITS.get(word.lower())
