@@ -24,8 +24,9 @@ PUBLIC: dict[str, set[str]] = {
         "verify", "watch",
     },
     "plaudit.agents": {
-        "Action", "ActionRequest", "ActionSampler", "Agent", "AgentExecutor", "AgentInstance", "Episode",
-        "EpisodeLimits", "LockstepSampler", "Player", "SamplingParams", "Segment", "get_param", "run_executor",
+        "Action", "ActionRequest", "ActionSampler", "Agent", "AgentExecutor", "AgentInstance", "ContinuousSampler",
+        "Environment", "EnvironmentHost", "Episode", "EpisodeLimits", "EpisodeStart", "LocalHost", "Player",
+        "ProcessHost", "SamplingParams", "Segment", "StepResult", "get_param", "run_executor",
     },
     "plaudit.audit": {
         "AttackFinding", "Attacker", "AuditReport", "Budget", "CaseStrength", "Level", "Survivor", "Witness",

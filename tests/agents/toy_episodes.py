@@ -8,9 +8,9 @@ from plaudit.agents import (
     Action,
     ActionRequest,
     AgentInstance,
+    ContinuousSampler,
     Episode,
     EpisodeLimits,
-    LockstepSampler,
     Player,
     SamplingParams,
 )
@@ -38,35 +38,36 @@ class ToyTokenizer:
 
 
 class ToyModel:
-    """Draws random tokens, and remembers what it was asked and what it drew."""
+    """Draws random tokens by seed, episode and turn, and remembers what it was asked and what it drew."""
 
     def __init__(self, seed: int = 0, most: int = 4) -> None:
-        self.chance, self.most = random.Random(seed), most
+        self.seed, self.most = seed, most
         self.tokenizer = ToyTokenizer()
         self.asked: list[list[ActionRequest]] = []
         self.drawn: list[list[Action]] = []
 
     def draw(self, requests: list[ActionRequest]) -> list[Action]:
         self.asked.append(requests)
-        self.drawn.append([self._action(request.sampling_params) for request in requests])
+        self.drawn.append([self._action(request) for request in requests])
         return self.drawn[-1]
 
-    def _action(self, params: Any) -> Action:
-        length = self.chance.randint(1, min(self.most, params.max_tokens))
-        ids = [self.chance.randrange(len(VOCABULARY)) for _ in range(length)]
-        return Action(ids, self.tokenizer.decode(ids), [-float(self.chance.random()) for _ in ids], "stop")
+    def _action(self, request: ActionRequest) -> Action:
+        chance = random.Random(f"{self.seed}/{request.episode}/{request.turn}")
+        length = chance.randint(1, min(self.most, request.sampling_params.max_tokens))
+        ids = [chance.randrange(len(VOCABULARY)) for _ in range(length)]
+        return Action(ids, self.tokenizer.decode(ids), [-float(chance.random()) for _ in ids], "stop")
 
 
 def play_episodes(
-    environment: type, prompts: list[str], limits: EpisodeLimits, model: ToyModel | None = None, **params: Any
+    environment: Any, prompts: list[str], limits: EpisodeLimits, model: ToyModel | None = None, **params: Any
 ) -> list[Episode]:
     """Episodes of these prompts, all at once; the label is the prompt's place."""
     model = model or ToyModel()
-    lockstep = LockstepSampler(model.draw)
-    player = Player(environment, lockstep, model.tokenizer, limits)
+    sampler = ContinuousSampler(model.draw)
+    player = Player(environment, sampler, model.tokenizer, limits)
 
     async def play() -> list[Episode]:
-        return await lockstep.play(
+        return await sampler.play(
             [
                 lambda at=at, text=text: player.play(text, at, SamplingParams(**params))
                 for at, text in enumerate(prompts)

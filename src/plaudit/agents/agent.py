@@ -5,9 +5,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from plaudit.agents.environment import EpisodeStart
 from plaudit.agents.episode import Episode, EpisodeLimits
 from plaudit.agents.executor import AgentExecutor, read_episode
 from plaudit.agents.generation import ActionSampler
+from plaudit.agents.hosting.host import EnvironmentHost, LocalHost
+from plaudit.agents.hosting.process_host import ProcessHost
+from plaudit.agents.player import STARTING
 from plaudit.errors import AgentError
 
 __all__ = ["Agent", "run_executor"]
@@ -22,6 +26,8 @@ class Agent:
 
     environment: type
     executor: type[AgentExecutor] | None = None
+    spec: str | None = None
+    """What `load_agent` was given: another process can load it again."""
 
     def __post_init__(self) -> None:
         if self.executor is not None:
@@ -30,7 +36,19 @@ class Agent:
                 f"{self.executor.__name__}.execute", inspect.signature(self.executor.execute), EXECUTE_ARGUMENTS, 4
             )
 
-    def build_executor(self, sampler: ActionSampler, tokenizer: Any, limits: EpisodeLimits) -> AgentExecutor:
+    def build_host(self, *, workers: int | None = None) -> EnvironmentHost:
+        """What runs the environments: this process, or so many others."""
+        if workers is None:
+            return LocalHost(self.environment)
+        if self.spec is None:
+            raise AgentError(
+                f"{self.environment.__name__} was not loaded by `load_agent`: no other process can load it"
+            )
+        return ProcessHost(self.spec, self.environment, workers=workers)
+
+    def build_executor(
+        self, sampler: ActionSampler, tokenizer: Any, limits: EpisodeLimits, host: EnvironmentHost | None = None
+    ) -> AgentExecutor:
         """An executor with sampler, tokenizer and limits; attributes that its own `__init__` sets are kept."""
         given: dict[str, Any] = {
             "max_steps": limits.max_steps,
@@ -44,16 +62,19 @@ class Agent:
             asked = inspect.signature(self.executor).parameters
             build: Callable[..., AgentExecutor] = self.executor
             executor = build(**{name: given.get(name) for name in INIT_ARGUMENTS if name in asked})
-        for name, value in {**given, "deadline_s": limits.deadline_s}.items():
+        for name, value in {**given, "deadline_s": limits.deadline_s, "host": host}.items():
             if getattr(executor, name, None) is None:
                 setattr(executor, name, value)
         return executor
 
 
-async def run_executor(executor: AgentExecutor, prompt: str, label: Any, sampling_params: Any) -> Episode:
+async def run_executor(
+    executor: AgentExecutor, prompt: str, label: Any, sampling_params: Any, *, start: EpisodeStart | None = None
+) -> Episode:
     """One episode, played by the executor's own `execute` with the arguments in its signature."""
     asked = inspect.signature(executor.execute).parameters
     arguments = {name: getattr(executor, name) for name in EXECUTE_ARGUMENTS if name in asked}
+    STARTING.set(start)
     result = await executor.execute(prompt, label, sampling_params, **arguments)
     return read_episode(result, executor.hf_tokenizer)
 

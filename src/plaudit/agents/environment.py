@@ -1,22 +1,114 @@
 """The environment of an episode: it is reset once and then answers every action.
 
-States and results are dicts with the keys of OpenRLHF's agents, so that its agent files run unchanged; what they
-return is checked here. An environment that leaves `rewards` out gives no reward: then a reward function scores.
+There are two contracts. `Environment` is typed: text in, `StepResult` out, sync or async. `AgentInstance` has the dicts
+of OpenRLHF, so that its agent files run unchanged. What either returns is checked here. An environment that gives no
+reward leaves scoring to a reward function.
 """
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 from plaudit.contract.output import as_number
 from plaudit.errors import AgentError, did_you_mean
 from plaudit.jsonline import as_plain
 
-__all__ = ["AgentInstance", "StepResult", "create_environment", "read_number", "read_observation"]
+__all__ = ["AgentInstance", "Environment", "EpisodeStart", "StepResult", "read_number"]
 
 KEYS = ("rewards", "scores", "environment_feedback", "done", "sampling_params", "extra_logs")
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeStart:
+    """What an episode begins with.
+
+    `prompt` is text; of chat messages it is what the user said last, and `messages` has them all. `seed` is for all
+    that an environment leaves to chance: it follows from the run's seed, the batch and the place in it.
+    """
+
+    prompt: str
+    ground_truth: Any = None
+    seed: int = 0
+    messages: tuple[Mapping[str, Any], ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    """All else that the prompt's row carries."""
+    images: Any = None
+    """Handed on as they came: plaudit's own samplers do not see them."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepResult:
+    """What an action led to: `reward` is None where the environment leaves scoring to a reward function."""
+
+    feedback: str
+    done: bool
+    reward: float | None = None
+    score: float | None = None
+    """How right the episode is so far, from 0 to 1; the last one filters groups."""
+    sampling_params: Any = None
+    """How the next action is drawn, where that changes."""
+    logs: Mapping[str, Any] = field(default_factory=dict)
+    role: Literal["user", "tool"] = "user"
+    """Who says the feedback, in chats."""
+    state: str | None = None
+    """What the action was taken in, for credit by `states`; None: all that was said before it."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.feedback, str):
+            raise AgentError(f"feedback must be text, got {self.feedback!r:.60}")
+        if not isinstance(self.done, bool):
+            raise AgentError(f"done must be True or False, got {self.done!r:.60}")
+        if not isinstance(self.logs, Mapping):
+            raise AgentError(f"logs must be a dict, got {self.logs!r:.60}")
+        if self.state is not None and not isinstance(self.state, str):
+            raise AgentError(f"state must be text, got {self.state!r:.60}")
+        for name in ("reward", "score"):
+            object.__setattr__(self, name, read_number(name, getattr(self, name)))
+        plain = {str(name): as_plain(_unwrap(value)) for name, value in self.logs.items()}
+        object.__setattr__(self, "logs", plain)
+
+    @classmethod
+    def of(cls, returned: Any) -> "StepResult":
+        """The result in the dict that `step` returned; numbers may be tensors with one element."""
+        if isinstance(returned, cls):
+            return returned
+        if not isinstance(returned, Mapping):
+            raise AgentError(f"step must return a dict with {', '.join(KEYS)}; got {type(returned).__name__}")
+        if "done" not in returned:
+            hint = did_you_mean("done", map(str, returned))
+            raise AgentError(f"step returned no 'done' but {', '.join(map(str, returned)) or 'nothing'}{hint}")
+        done = bool(_unwrap(returned["done"]))
+        feedback = returned.get("environment_feedback", "" if done else None)
+        if not isinstance(feedback, str):
+            raise AgentError(f"step must return text as 'environment_feedback', got {feedback!r:.60}")
+        return cls(
+            feedback=feedback,
+            done=done,
+            reward=read_number("rewards", returned.get("rewards")),
+            score=read_number("scores", returned.get("scores")),
+            sampling_params=returned.get("sampling_params"),
+            logs=returned.get("extra_logs") or {},
+        )
+
+
+class Environment(ABC):
+    """One episode: `reset` begins it, `step` answers each action; both may be `async def`.
+
+    An instance serves one episode, and instances share nothing. All chance comes from `start.seed`.
+    """
+
+    tools: ClassVar[Sequence[Callable[..., Any]]] = ()
+    """Functions whose signatures a chat template shows the model."""
+
+    @abstractmethod
+    def reset(self, start: EpisodeStart) -> Any:
+        """The first observation as text; None for the prompt as it is."""
+
+    @abstractmethod
+    def step(self, action: str) -> Any:
+        """What the action led to, as a `StepResult`."""
 
 
 class AgentInstance(ABC):
@@ -35,55 +127,6 @@ class AgentInstance(ABC):
         """
 
 
-async def create_environment(environment: Any) -> Any:
-    """An instance of the class, even where its `__init__` is async, which Python itself does not allow."""
-    instance = environment.__new__(environment)
-    returned = instance.__init__()
-    if inspect.isawaitable(returned):
-        await returned
-    return instance
-
-
-def read_observation(returned: Any) -> str:
-    """The observation in what `reset` returned."""
-    if not isinstance(returned, Mapping) or not isinstance(returned.get("observation"), str):
-        raise AgentError(f"reset must return {{'observation': text}}, got {returned!r:.80}")
-    return str(returned["observation"])
-
-
-@dataclass(frozen=True, slots=True)
-class StepResult:
-    """What a step returned, checked: `reward` is None where the environment leaves scoring to a reward function."""
-
-    feedback: str
-    done: bool
-    reward: float | None = None
-    score: float | None = None
-    sampling_params: Any = None
-    logs: dict[str, Any] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, returned: Any) -> "StepResult":
-        """The result in the dict that `step` returned; numbers may be tensors with one element."""
-        if not isinstance(returned, Mapping):
-            raise AgentError(f"step must return a dict with {', '.join(KEYS)}; got {type(returned).__name__}")
-        if "done" not in returned:
-            hint = did_you_mean("done", map(str, returned))
-            raise AgentError(f"step returned no 'done' but {', '.join(map(str, returned)) or 'nothing'}{hint}")
-        done = bool(returned["done"])
-        feedback = returned.get("environment_feedback", "" if done else None)
-        if not isinstance(feedback, str):
-            raise AgentError(f"step must return text as 'environment_feedback', got {feedback!r:.60}")
-        return cls(
-            feedback=feedback,
-            done=done,
-            reward=read_number("rewards", returned.get("rewards")),
-            score=read_number("scores", returned.get("scores")),
-            sampling_params=returned.get("sampling_params"),
-            logs={str(name): as_plain(_unwrap(value)) for name, value in (returned.get("extra_logs") or {}).items()},
-        )
-
-
 def read_number(what: str, value: Any) -> float | None:
     """A finite number or None; it may come as a tensor or list with one element."""
     value = _unwrap(value)
@@ -92,7 +135,7 @@ def read_number(what: str, value: Any) -> float | None:
 
 def _unwrap(value: Any) -> Any:
     """Tensors as numbers or lists; a list of one element as that element."""
-    plain = value.tolist() if hasattr(value, "tolist") else value
+    plain = value.tolist() if hasattr(value, "tolist") and not inspect.isclass(value) else value
     while isinstance(plain, list | tuple) and len(plain) == 1:
         plain = plain[0]
     return plain

@@ -10,8 +10,10 @@ from dataclasses import replace
 from typing import Any
 
 from plaudit.agents.environment import read_number
-from plaudit.agents.episode import Episode, EpisodeLimits, Player, Segment
+from plaudit.agents.episode import Episode, EpisodeLimits, Segment
 from plaudit.agents.generation import ActionSampler
+from plaudit.agents.hosting.host import EnvironmentHost
+from plaudit.agents.player import Player
 from plaudit.contract.output import Status
 from plaudit.errors import AgentError
 from plaudit.jsonline import as_plain
@@ -36,6 +38,8 @@ class AgentExecutor:
         self.max_steps, self.max_length = max_steps, max_length
         self.llm_engine, self.hf_tokenizer, self.result_queue = llm_engine, hf_tokenizer, result_queue
         self.deadline_s: float | None = None
+        self.host: EnvironmentHost | None = None
+        """Where environments run; None: in this process."""
 
     async def execute(
         self,
@@ -50,15 +54,15 @@ class AgentExecutor:
         """Play one episode; the result is returned, and put on the queue where there is one.
 
         It has OpenRLHF's keys (`reward`, `scores`, `observation_tokens`, `action_ranges`, `rollout_log_probs`,
-        `extra_logs`, `truncated`), `status` and `reason`, and the whole `episode`.
+        `extra_logs`, `truncated`, `images`), `status` and `reason`, and the whole `episode`. Images go untouched to
+        the environment (`states["images"]`) and to the sampler (`generate(…, images=…)`); nothing here looks at them.
         """
-        if images is not None:
-            raise AgentError("episodes with images are not supported; leave images out")
         sampler, tokenizer = llm_engine or self.llm_engine, hf_tokenizer or self.hf_tokenizer
         if sampler is None or tokenizer is None:
             raise AgentError("an executor needs llm_engine and hf_tokenizer; give them to __init__ or to execute")
         limits = EpisodeLimits(self.max_steps, max_length or self.max_length, self.deadline_s)
-        episode = await Player(self.agent_instance_cls, sampler, tokenizer, limits).play(prompt, label, sampling_params)
+        player = Player(self.host or self.agent_instance_cls, sampler, tokenizer, limits)
+        episode = await player.play(prompt, label, sampling_params, images=images)
         result = build_result(episode, prompt, label)
         if self.result_queue is not None:
             put = self.result_queue.put(result)
@@ -75,15 +79,19 @@ def build_result(episode: Episode, prompt: str, label: Any) -> dict[str, Any]:
             ranges.append((start, start + len(segment.ids)))
         start += len(segment.ids)
     logprobs = episode.logprobs
+    closing = [] if episode.closing is None else episode.closing.ids
+    if logprobs is not None:
+        logprobs = [*[0.0] * len(episode.prompt_ids), *logprobs, *[0.0] * len(closing)]
     return {
         "prompt": prompt,
         "label": label,
+        "images": episode.images,
         "reward": episode.reward,
         "scores": episode.score,
-        "observation_tokens": [*episode.prompt_ids, *episode.ids],
+        "observation_tokens": [*episode.prompt_ids, *episode.ids, *closing],
         "action_ranges": ranges,
-        "rollout_log_probs": None if logprobs is None else [*[0.0] * len(episode.prompt_ids), *logprobs],
-        "extra_logs": episode.logs,
+        "rollout_log_probs": logprobs,
+        "extra_logs": dict(episode.logs),
         "truncated": episode.finish_reason == "length",
         "status": episode.status.value,
         "reason": episode.reason,

@@ -18,6 +18,7 @@ __all__ = [
     "GenerationOutput",
     "Logprob",
     "SamplingParams",
+    "copy_params",
     "get_param",
     "limit_tokens",
     "read_action",
@@ -105,9 +106,19 @@ def get_param(sampling_params: Any, name: str, default: Any) -> Any:
     return default if value is None else value
 
 
+def copy_params(sampling_params: Any) -> Any:
+    """A copy that shares nothing with the params."""
+    if type(sampling_params) is SamplingParams:  # many times quicker than field by field
+        stop = sampling_params.stop
+        own = copy.copy(sampling_params)
+        own.stop = stop if isinstance(stop, str | tuple) else list(stop)
+        return own
+    return copy.deepcopy(sampling_params)
+
+
 def limit_tokens(sampling_params: Any, limit: int | None) -> Any:
     """A copy of the params that draws at most `limit` tokens; None is no limit."""
-    own = copy.deepcopy(sampling_params)
+    own = copy_params(sampling_params)
     if limit is None:
         return own
     max_tokens = min(int(get_param(own, "max_tokens", limit)), limit)

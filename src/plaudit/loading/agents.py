@@ -28,7 +28,7 @@ def load_agent(path: str | Path) -> Agent:
             f"{path} has no environment: write a class AgentInstance with `async def reset(self, states)` "
             "and `async def step(self, states)`"
         )
-    return Agent(environment, _choose(path, "AgentExecutor", executors))
+    return Agent(environment, _choose(path, "AgentExecutor", executors), str(Path(path).absolute()))
 
 
 def _environment_of(step: Callable[..., Any]) -> type:

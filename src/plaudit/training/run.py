@@ -6,12 +6,13 @@ teaches nonsense must not also be the judge of it.
 
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import torch
 
-from plaudit.agents import Agent, EpisodeLimits
+from plaudit.agents import Agent, EnvironmentHost, EpisodeLimits
 from plaudit.contract.function import Rewarding
 from plaudit.engine import Scorer
 from plaudit.errors import InvalidSettings
@@ -30,11 +31,11 @@ from plaudit.training.learning.from_config import build_pieces, check_learning
 from plaudit.training.learning.updater import Updater
 from plaudit.training.learning.warm_start import WarmStart, train_own_weights, warm_start
 from plaudit.training.model.loading import LoraSettings, check_device, load_policy
-from plaudit.training.model.policy import Policy
+from plaudit.training.model.policy import Policy, TokenBatch
 from plaudit.training.reporting.evaluation import HeldOut
 from plaudit.training.reporting.logs import check_logs
 from plaudit.training.run_folder import RunFolder
-from plaudit.training.sampling.sampler import Sampler, SamplingSettings
+from plaudit.training.sampling.sampler import Sampler, Samples, SamplingSettings
 from plaudit.training.tasks.data_task import MAX_NEW_TOKENS, load_demonstrations, load_task
 from plaudit.training.tasks.task import Task
 from plaudit.trajectory import Trajectory
@@ -58,6 +59,8 @@ class Run:
     sampling: SamplingSettings
     agent: Agent | None = None
     limits: EpisodeLimits | None = None
+    hosts: list[EnvironmentHost] = field(default_factory=list)
+    """What runs the environments of the samplers."""
     notes: tuple[str, ...] = ()
     """What the user should know of the data before the run begins."""
     demonstrations: tuple[Trajectory, ...] = ()
@@ -77,7 +80,22 @@ class Run:
         sampler = policy.sampler(self.sampling)
         if self.agent is None or self.limits is None:
             return sampler
-        return EpisodeSampler(sampler, self.agent, self.limits)
+        host = self.agent.build_host(workers=self.config.training.agent_workers or None)
+        self.hosts.append(host)
+        rate = partial(self._rate, policy) if self.config.training.async_train else None
+        return EpisodeSampler(sampler, self.agent, self.limits, host=host, rate=rate)
+
+    @torch.no_grad()
+    def _rate(self, policy: Policy, sampled: Samples) -> list[list[float]]:
+        """The log-probabilities of sampled tokens, computed piece by piece in their order."""
+        temperature = self.config.sampling.temperature
+
+        def compute(part: TokenBatch) -> torch.Tensor:
+            return policy.logprobs(part, temperature=temperature).logprobs_B_T
+
+        tokens = policy.batch(sampled)
+        rated = build_pieces(self.config).compute(compute, tokens).tolist()
+        return [row[:length] for row, length in zip(rated, tokens.lengths_B.tolist(), strict=True)]
 
     def build_held_out(self) -> HeldOut:
         """What evaluates the policy on held-out prompts."""
@@ -133,6 +151,8 @@ class Run:
         """End all workers."""
         self.scorer.close()
         self.judge.close()
+        for host in self.hosts:
+            host.close()
 
 
 @contextmanager
@@ -191,7 +211,7 @@ def build_run(config: RunConfig, reward: Rewarding | None = None, progress: Prog
         stop=config.sampling.stop,
     )
     notes = (*task.notes, *_note_unknown_characters(task, policy))
-    return Run(config, task, policy, scorer, judge, sampling, agent, limits, notes, demonstrations)
+    return Run(config, task, policy, scorer, judge, sampling, agent, limits, notes=notes, demonstrations=demonstrations)
 
 
 def _is_embedded(config: RunConfig) -> bool:

@@ -62,7 +62,7 @@ def written(tmp_path):
 
 def options(tmp_path, *more: str) -> list[str]:
     return [f"training.agent_file={tmp_path}/agent.py", f"data.path={tmp_path}/data.jsonl", "data.eval_share=0",
-            "sampling.max_new_tokens=2", "model.warm_start_steps=20", *more]  # fmt: skip
+            "sampling.max_new_tokens=2", "model.warm_start_steps=20", "training.agent_workers=0", *more]  # fmt: skip
 
 
 def test_the_tokens_trained_on_are_the_ones_sampled(written):
@@ -70,8 +70,8 @@ def test_the_tokens_trained_on_are_the_ones_sampled(written):
     sampler = policy.sampler(SamplingSettings(max_new_tokens=3, seed=5))
     drawn, draw = [], sampler.continue_from
 
-    def record_contexts(contexts, settings):
-        actions = draw(contexts, settings)
+    def record_contexts(contexts, settings, **named):
+        actions = draw(contexts, settings, **named)
         drawn.extend((context, action) for context, action in zip(contexts, actions, strict=True))
         return actions
 

@@ -16,6 +16,7 @@ from plaudit.training import SamplingSettings, TransformersSampler
 from plaudit.training.model.loading import LoraSettings, add_lora
 from plaudit.training.model.policy import Policy
 from plaudit.training.model.tiny import character_tokenizer, tiny_policy
+from plaudit.training.sampling.local import drawing
 from plaudit.trajectory import Trajectory
 
 PROMPTS = ["12=", "4321=", "9=", "776655443322110="]
@@ -251,3 +252,24 @@ def test_settings_that_make_no_sense_are_refused(wrong, words):
 def test_no_samples_at_all_is_refused(warm_policy):
     with pytest.raises(InvalidSettings, match="num_samples must be at least 1, got 0"):
         warm_policy.sampler().sample(PROMPTS, 0)
+
+
+@pytest.mark.parametrize("own_decoder", [True, False])
+@pytest.mark.parametrize(
+    "settings",
+    [SamplingSettings(6), SamplingSettings(6, temperature=0.0), SamplingSettings(6, top_p=0.9, repetition_penalty=1.2)],
+    ids=["plain", "greedy", "cut"],
+)
+def test_with_seeds_the_tokens_of_a_context_do_not_depend_on_its_batch(monkeypatch, own_decoder, settings):
+    sampler = tiny_policy(seed=3).sampler(settings)
+    sampler.slow_because = None if own_decoder else "asked for"
+    contexts = [list(range(5, 8 + size)) for size in range(12)]
+    seeds = [100 + place for place in range(12)]
+    together = [action.ids for action in sampler.continue_from(contexts, settings, seeds=seeds)]
+    backwards = [action.ids for action in sampler.continue_from(contexts[::-1], settings, seeds=seeds[::-1])]
+    monkeypatch.setattr(drawing, "CLOSE", 3.0)  # every call is a close one, and decided by the row alone
+    alone = [action.ids for action in sampler.continue_from(contexts, settings, seeds=seeds)]
+    assert together == backwards[::-1] == alone
+    if settings.temperature:
+        others = [action.ids for action in sampler.continue_from(contexts, settings, seeds=[7] * 12)]
+        assert others != together

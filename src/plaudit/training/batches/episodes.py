@@ -4,12 +4,12 @@ A trajectory's response is everything after the prompt, actions and feedback, an
 feedback. What the environment said of the episode as a whole stands in `metadata["episode"]`.
 """
 
+import random
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import count
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -18,9 +18,11 @@ from plaudit.agents import (
     ActionRequest,
     Agent,
     AgentExecutor,
+    ContinuousSampler,
+    EnvironmentHost,
     Episode,
     EpisodeLimits,
-    LockstepSampler,
+    EpisodeStart,
     SamplingParams,
     get_param,
     run_executor,
@@ -28,6 +30,7 @@ from plaudit.agents import (
 from plaudit.contract.boundary import attempt
 from plaudit.contract.calling import run_awaitable
 from plaudit.contract.output import RewardOutput, Status
+from plaudit.errors import AgentError
 from plaudit.training.batches.collecting import Scoring, derive_seed
 from plaudit.training.data.prompts import PromptLike, Prompts
 from plaudit.training.model.encoding import encode_prompts, find_offsets, prompt_text
@@ -40,21 +43,41 @@ from plaudit.training.sampling.sampler import (
     group_responses,
     sample_prompts,
 )
-from plaudit.trajectory import Tokens, Trajectory
+from plaudit.trajectory import Tokens, Trajectory, message_text
 
 __all__ = ["EpisodeSampler", "EpisodeScorer"]
 
-_Temperatures: TypeAlias = dict[tuple[int, ...], float]
-"""At which temperature the last action of a context was drawn."""
+
+class _Draw(NamedTuple):
+    """Where an action stands in its episode's tokens, and at which temperature it was drawn."""
+
+    start: int
+    ids: list[int]
+    temperature: float
+
 
 JUDGED_BY_NOBODY = "the agent gave no rewards, and there is no reward function; return 'rewards' from step, or set one"
 
 
 class EpisodeSampler:
-    """Plays an episode for every sample, all of a batch at once."""
+    """Plays an episode for every sample, all of a batch at once.
 
-    def __init__(self, sampler: TokenSampler, agent: Agent, limits: EpisodeLimits) -> None:
+    Environments run in this process, unless a `host` runs them elsewhere. `rate` gives the log-probabilities of all
+    tokens anew: those noted while drawing differ in their last digits by who was drawn together.
+    """
+
+    def __init__(
+        self,
+        sampler: TokenSampler,
+        agent: Agent,
+        limits: EpisodeLimits,
+        *,
+        host: EnvironmentHost | None = None,
+        rate: Callable[[Samples], list[list[float]]] | None = None,
+    ) -> None:
         self.sampler, self.agent, self.limits = sampler, agent, limits
+        self.host = host or agent.build_host()
+        self.rate = rate
 
     def sample(
         self,
@@ -68,34 +91,46 @@ class EpisodeSampler:
 
     def _sample(self, prompts: Prompts, num_samples: int, settings: SamplingSettings) -> Samples:
         rows = [row for row in prompts for _ in range(num_samples)]
-        temperatures: _Temperatures = {}
-        episodes = run_awaitable(self._play(rows, settings, temperatures))
+        draws: dict[int, list[_Draw]] = defaultdict(list)
+        episodes = run_awaitable(self._play(rows, settings, draws))
         responses = self._responses(episodes)
         grouped = [responses[start : start + num_samples] for start in range(0, len(rows), num_samples)]
-        sampled = group_responses(prompts, grouped)
-        return Samples(
+        sampled = Samples(
             [
-                _add_episode(trajectory, episode, _temperature_spans(episode, temperatures, settings.temperature))
-                for trajectory, episode in zip(sampled.trajectories, episodes, strict=True)
+                _add_episode(trajectory, episode, _temperature_spans(episode, draws[place], settings.temperature))
+                for place, (trajectory, episode) in enumerate(
+                    zip(group_responses(prompts, grouped).trajectories, episodes, strict=True)
+                )
             ],
             [episode.prompt_ids for episode in episodes],
         )
+        return sampled if self.rate is None else _replace_logprobs(sampled, self.rate(sampled))
 
     async def _play(
-        self, rows: Sequence[Trajectory], settings: SamplingSettings, temperatures: "_Temperatures"
+        self, rows: Sequence[Trajectory], settings: SamplingSettings, draws: dict[int, list[_Draw]]
     ) -> list[Episode]:
-        draw = partial(self._draw_actions, settings.seed, count(), temperatures)
-        lockstep = LockstepSampler(draw, partial(_sampling_settings, settings))
-        executor = self.agent.build_executor(lockstep, self.sampler.tokenizer, self.limits)
-        return await lockstep.play([partial(self._episode, executor, row, settings) for row in rows])
+        seed = random.getrandbits(53) if settings.seed is None else settings.seed
+        context: int | None = getattr(self.sampler, "context", None)
+        sampler = ContinuousSampler(
+            partial(self._draw_actions, seed, draws), partial(_sampling_settings, settings, context)
+        )
+        executor = self.agent.build_executor(sampler, self.sampler.tokenizer, self.limits, self.host)
+        starts = [_start(row, derive_seed(seed, "environment", place)) for place, row in enumerate(rows)]
+        return await sampler.play(
+            [partial(self._episode, executor, *pair, settings) for pair in zip(rows, starts, strict=True)]
+        )
 
-    async def _episode(self, executor: AgentExecutor, row: Trajectory, settings: SamplingSettings) -> Episode:
-        text = prompt_text(self.sampler.tokenizer, row.prompt)
+    async def _episode(
+        self, executor: AgentExecutor, row: Trajectory, start: EpisodeStart, settings: SamplingSettings
+    ) -> Episode:
+        text = _first_text(self.sampler.tokenizer, row)
         params = SamplingParams(
             settings.max_new_tokens, settings.temperature, settings.top_p, settings.top_k, list(settings.stop)
         )
         name = f"{type(executor).__name__}.execute"
-        given = await attempt(name, lambda: run_executor(executor, text, row.ground_truth, params))
+        if not start.messages:
+            start = replace(start, prompt=text)
+        given = await attempt(name, lambda: run_executor(executor, text, row.ground_truth, params, start=start))
         episode: Episode = given
         if isinstance(given, RewardOutput):  # an executor's own code failed
             episode = Episode([], [], [], "error", given.status, given.reason)
@@ -103,20 +138,24 @@ class EpisodeSampler:
             episode = replace(episode, prompt_ids=encode_prompts(self.sampler.tokenizer, [row.prompt])[0])
         return episode
 
-    def _draw_actions(
-        self, seed: int | None, draws: Iterator[int], temperatures: "_Temperatures", requests: list[ActionRequest]
-    ) -> list[Action]:
-        """The actions of a turn: those that are drawn in the same way are drawn together."""
+    def _draw_actions(self, seed: int, draws: dict[int, list[_Draw]], requests: list[ActionRequest]) -> list[Action]:
+        """An action for each request, whoever else is among them: those drawn in the same way are drawn together."""
         alike: dict[SamplingSettings, list[int]] = defaultdict(list)
         for place, request in enumerate(requests):
-            alike[request.sampling_params].append(place)
+            alike[replace(request.sampling_params, seed=None)].append(place)
         actions: dict[int, Action] = {}
         for settings, places in alike.items():
-            seeded = replace(settings, seed=None if seed is None else derive_seed(seed, next(draws)))
-            contexts = [requests[place].token_ids for place in places]
-            actions.update(zip(places, self.sampler.continue_from(contexts, seeded), strict=True))
-            for place in places:
-                temperatures[(*requests[place].token_ids, *actions[place].ids)] = settings.temperature
+            own = [requests[place] for place in places]
+            seeds = [
+                derive_seed(seed, each.episode, each.turn)
+                if each.sampling_params.seed in (None, seed)
+                else each.sampling_params.seed
+                for each in own
+            ]
+            drawn = self.sampler.continue_from([each.token_ids for each in own], settings, seeds=seeds)
+            actions.update(zip(places, drawn, strict=True))
+            for request, action in zip(own, drawn, strict=True):
+                draws[request.episode].append(_Draw(len(request.token_ids), action.ids, settings.temperature))
         return [actions[place] for place in range(len(requests))]
 
     def _responses(self, episodes: Sequence[Episode]) -> list[Response]:
@@ -149,16 +188,44 @@ class EpisodeScorer:
             self.otherwise.close()
 
 
-def _sampling_settings(settings: SamplingSettings, sampling_params: Any) -> SamplingSettings:
-    """The settings with what an episode's params say of them."""
+def _start(row: Trajectory, seed: int) -> EpisodeStart:
+    if isinstance(row.prompt, str):
+        return EpisodeStart(row.prompt, row.ground_truth, seed, metadata={**row.metadata, **row.columns})
+    said = message_text(row.prompt[-1]) if row.prompt else ""
+    return EpisodeStart(said, row.ground_truth, seed, tuple(row.prompt), {**row.metadata, **row.columns})
+
+
+def _first_text(tokenizer: Any, row: Trajectory) -> str:
+    """The prompt as the model sees it; a start token that the tokenizer would put before a text is written out."""
+    text = prompt_text(tokenizer, row.prompt)
+    start = getattr(tokenizer, "bos_token", None) or ""
+    if not start or text.startswith(start):
+        return text
+    return start + text if tokenizer(text)["input_ids"][:1] == [tokenizer.bos_token_id] else text
+
+
+def _sampling_settings(
+    settings: SamplingSettings, context: int | None, token_ids: list[int], sampling_params: Any
+) -> SamplingSettings:
+    """The settings with what an episode's params say of them; an action is no longer than the model's context lets."""
     stop = get_param(sampling_params, "stop", ())
+    max_new_tokens = int(get_param(sampling_params, "max_tokens", settings.max_new_tokens))
+    if context is not None:
+        if len(token_ids) >= context:
+            raise AgentError(
+                f"an episode of {len(token_ids)} tokens leaves no room in the model's context of {context}"
+            )
+        max_new_tokens = min(max_new_tokens, context - len(token_ids))
     return replace(
         settings,
-        max_new_tokens=int(get_param(sampling_params, "max_tokens", settings.max_new_tokens)),
+        max_new_tokens=max_new_tokens,
         temperature=float(get_param(sampling_params, "temperature", settings.temperature)),
         top_p=float(get_param(sampling_params, "top_p", settings.top_p)),
         top_k=max(0, int(get_param(sampling_params, "top_k", settings.top_k))),  # vLLM says -1 for none
+        min_p=float(get_param(sampling_params, "min_p", settings.min_p)),
+        repetition_penalty=float(get_param(sampling_params, "repetition_penalty", settings.repetition_penalty)),
         stop=(stop,) if isinstance(stop, str) else tuple(stop),
+        seed=get_param(sampling_params, "seed", settings.seed),
     )
 
 
@@ -171,16 +238,26 @@ def _response(episode: Episode, spans: Sequence[Sequence[tuple[int, int]]]) -> R
     return Response(episode.response, tokens, episode.finish_reason)
 
 
-def _temperature_spans(episode: Episode, temperatures: _Temperatures, usual: float) -> list[tuple[int, int, float]]:
+def _temperature_spans(episode: Episode, draws: Sequence[_Draw], usual: float) -> list[tuple[int, int, float]]:
     """The tokens of the response that were drawn at another temperature than usual, as (start, end, temperature)."""
-    spans, before = [], list(episode.prompt_ids)
-    for segment in episode.segments:
-        start = len(before) - len(episode.prompt_ids)
-        before += segment.ids
-        temperature = temperatures.get(tuple(before), usual) if segment.is_action else usual
-        if temperature != usual:
-            spans.append((start, start + len(segment.ids), temperature))
-    return spans
+    before, tokens = len(episode.prompt_ids), episode.ids
+    spans = [(draw.start - before, draw.start - before + len(draw.ids), draw) for draw in draws]
+    return [
+        (start, end, draw.temperature)
+        for start, end, draw in spans
+        if draw.temperature != usual and start >= 0 and tokens[start:end] == draw.ids
+    ]
+
+
+def _replace_logprobs(sampled: Samples, logprobs: Sequence[Sequence[float]]) -> Samples:
+    replaced = []
+    for trajectory, own in zip(sampled.trajectories, logprobs, strict=True):
+        tokens = trajectory.tokens
+        assert tokens is not None
+        mask = tokens.mask or [1] * len(tokens)
+        rated = [number if chosen else 0.0 for number, chosen in zip(own, mask, strict=False)]
+        replaced.append(msgspec.structs.replace(trajectory, tokens=msgspec.structs.replace(tokens, logprobs=rated)))
+    return Samples(replaced, sampled.prompt_ids)
 
 
 def _add_episode(trajectory: Trajectory, episode: Episode, spans: list[tuple[int, int, float]]) -> Trajectory:

@@ -154,3 +154,6 @@ class TrainingConfig(Section, frozen=True):
     agent_max_tokens: Annotated[
         Count | None, Meta(description="Tokens of an episode with its prompt; null: the model's context")
     ] = None
+    agent_workers: Annotated[
+        CountOrNone, Meta(description="Processes for environments, which a deadline can kill; 0: threads of this one")
+    ] = 32

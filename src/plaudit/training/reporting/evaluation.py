@@ -119,5 +119,5 @@ def _mean(values: Sequence[float]) -> float | None:
 
 
 def _length(trajectory: Trajectory) -> float:
-    """In tokens where they are known, else in words."""
-    return float(len(trajectory.response.split()) if trajectory.tokens is None else len(trajectory.tokens))
+    """In tokens that the model chose, where they are known, else in words."""
+    return float(len(trajectory.response.split()) if trajectory.tokens is None else trajectory.tokens.chosen)

@@ -4,7 +4,7 @@ Samples of one prompt stand next to each other and share a group, so `trajectori
 are the model's at the sampling temperature, before anything is cut or penalised: what a policy update divides by.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
@@ -117,8 +117,17 @@ class TokenSampler(Sampler, Protocol):
     tokenizer: Any
     settings: SamplingSettings
 
-    def continue_from(self, contexts: list[list[int]], settings: SamplingSettings | None = None) -> list[Action]:
-        """One continuation of each context, as it was drawn."""
+    def continue_from(
+        self,
+        contexts: list[list[int]],
+        settings: SamplingSettings | None = None,
+        *,
+        seeds: Sequence[int] | None = None,
+    ) -> list[Action]:
+        """One continuation of each context, as it was drawn.
+
+        With a seed for each, what is drawn for a context does not depend on the others in the call.
+        """
         ...
 
 

@@ -15,8 +15,10 @@ from plaudit.training.model.decoder import Cache, hidden_states
 from plaudit.training.model.decoder_weights import DecoderWeights
 from plaudit.training.sampling.local.drawing import (
     apply_temperature,
+    draw_noting_close_calls,
     draw_numbers,
     draw_tokens,
+    keyed_numbers,
     mark_seen,
     penalise,
 )
@@ -51,18 +53,32 @@ def generate(
     settings: SamplingSettings,
     ending: Ending,
     generator: torch.Generator,
+    seeds: Sequence[int] | None = None,
 ) -> list[Generated]:
-    """`num_samples` responses for each prompt, prompt-major."""
+    """`num_samples` responses for each prompt, prompt-major.
+
+    With `seeds`, one for each response, no row's tokens depend on which others are in the call: each takes its random
+    numbers from its own seed, and where the last digits of the logits would decide, which do depend on the batch, the
+    row is computed by itself.
+    """
     rows = _Rows(weights, prompt_ids, num_samples, settings.max_new_tokens)
     record = _Record(len(rows.places), settings.max_new_tokens, rows.places.device)
-    numbers_T_N = draw_numbers(settings.max_new_tokens, len(rows.places), settings, generator)
+    if seeds is None:
+        numbers_T_N = draw_numbers(settings.max_new_tokens, len(rows.places), settings, generator)
+    else:
+        numbers_T_N = keyed_numbers(settings.max_new_tokens, seeds, settings, rows.places.device)
+    alone = None if seeds is None else _SingleRows(weights, prompt_ids, num_samples, settings)
     seen = None
     if settings.repetition_penalty != 1.0:
         seen = mark_seen(prompt_ids, rows.logits.shape[-1], rows.places.device).repeat_interleave(num_samples, 0)
     for step in range(settings.max_new_tokens):
         scores = apply_temperature(rows.logits, settings)
         likely = scores if seen is None else _penalise(rows, seen, settings)
-        new = draw_tokens(likely, settings, None if numbers_T_N is None else numbers_T_N[step, rows.places])
+        number_B = None if numbers_T_N is None else numbers_T_N[step, rows.places]
+        if alone is None:
+            new = draw_tokens(likely, settings, number_B)
+        else:
+            new = alone.draw(likely, number_B, rows, record.tokens_T_N[:step], seen)
         record.add(step, rows.places, new, _logprobs(scores, new))
         if seen is not None:
             seen[rows.places, new] = True
@@ -110,6 +126,36 @@ class _Rows:
             mask = (torch.arange(at + 1, device=new.device) >= self._padding[:, None])[:, None, None]
         hidden = hidden_states(self._weights, new[:, None], positions, mask=mask, cache=self._cache)
         self.logits = self._weights.head(hidden[:, -1]).float()
+
+
+class _SingleRows:
+    """Decides close calls by computing the row alone, which gives the same logits in whichever batch it is."""
+
+    def __init__(
+        self, weights: DecoderWeights, prompt_ids: list[list[int]], num_samples: int, settings: SamplingSettings
+    ) -> None:
+        self._weights, self._prompt_ids, self._num_samples = weights, prompt_ids, num_samples
+        self._settings = settings
+
+    def draw(
+        self, likely: Tensor, number_B: Tensor | None, rows: _Rows, tokens_T_N: Tensor, seen: Tensor | None
+    ) -> Tensor:
+        """A token for each of the rows."""
+        drawn = draw_noting_close_calls(likely, self._settings, number_B)
+        for row in (drawn.close_B & rows.alive).nonzero().squeeze(1).tolist():
+            place = int(rows.places[row])
+            ids = [*self._prompt_ids[place // self._num_samples], *tokens_T_N[:, place].tolist()]
+            logits = self._logits(ids)
+            if seen is not None:
+                logits = penalise(logits, seen[place][None], self._settings.repetition_penalty)
+            number = None if number_B is None else number_B[row : row + 1]
+            drawn.tokens_B[row] = draw_tokens(apply_temperature(logits, self._settings), self._settings, number)[0]
+        return drawn.tokens_B
+
+    def _logits(self, ids: list[int]) -> Tensor:
+        device = self._weights.embedding.device
+        hidden = hidden_states(self._weights, torch.tensor([ids], device=device), torch.arange(len(ids), device=device))
+        return self._weights.head(hidden[:, -1]).float()
 
 
 class _Record:

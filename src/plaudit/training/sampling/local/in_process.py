@@ -64,11 +64,20 @@ class TransformersSampler:
         grouped = [responses[start : start + num_samples] for start in range(0, len(responses), num_samples)]
         return group_responses(prompts, grouped, prompt_ids)
 
-    def continue_from(self, contexts: list[list[int]], settings: SamplingSettings | None = None) -> list[Action]:
-        """One continuation of each context of token ids; neither is ever encoded from text."""
+    def continue_from(
+        self,
+        contexts: list[list[int]],
+        settings: SamplingSettings | None = None,
+        *,
+        seeds: Sequence[int] | None = None,
+    ) -> list[Action]:
+        """One continuation of each context of token ids; neither is ever encoded from text.
+
+        With a seed for each, the tokens of a context do not depend on which others are in the call.
+        """
         settings = settings or self.settings
         check_lengths(contexts, settings.max_new_tokens, self.context)
-        drawn = self._generate(contexts, 1, settings)
+        drawn = self._generate(contexts, 1, settings, seeds)
         texts = decode_responses(self.tokenizer, [each.ids for each in drawn])
         return [
             Action(each.ids, text, each.logprobs, "stop" if each.ended else "length")
@@ -80,7 +89,13 @@ class TransformersSampler:
         """How many tokens the model can see, where it says so."""
         return getattr(self.model.config, "max_position_embeddings", None)
 
-    def _generate(self, prompt_ids: list[list[int]], num_samples: int, settings: SamplingSettings) -> list[Generated]:
+    def _generate(
+        self,
+        prompt_ids: list[list[int]],
+        num_samples: int,
+        settings: SamplingSettings,
+        seeds: Sequence[int] | None = None,
+    ) -> list[Generated]:
         generator = self.generator if settings.seed is None else generator_for(self.model.device, settings.seed)
         ending = Ending(find_end_ids(self.model, self.tokenizer), _stop_check(self.tokenizer, settings.stop))
         if self.slow_because is not None:
@@ -89,7 +104,7 @@ class TransformersSampler:
             length = max(map(len, prompt_ids)) + settings.max_new_tokens
             with torch.no_grad():
                 run = partial(generate, DecoderWeights.of(self.model, length))
-        return run(prompt_ids, num_samples, settings=settings, ending=ending, generator=generator)
+        return run(prompt_ids, num_samples, settings=settings, ending=ending, generator=generator, seeds=seeds)
 
     def _responses(self, drawn: Sequence[Generated]) -> list[Response]:
         different = list(dict.fromkeys(tuple(each.ids) for each in drawn))  # samples of a group are often the same

@@ -1,11 +1,11 @@
-"""Lockstep: hundreds of episodes share their batches, in an order that no environment changes."""
+"""Continuous batching: whoever waits is drawn, nobody waits for the slow, and a seed gives the same episodes."""
 
 import asyncio
 import random
 
 import pytest
 
-from plaudit.agents import AgentInstance, EpisodeLimits, LockstepSampler, SamplingParams
+from plaudit.agents import AgentInstance, ContinuousSampler, EpisodeLimits, SamplingParams
 from tests.agents.toy_episodes import ToyModel, answers_with, play_episodes
 
 
@@ -21,11 +21,26 @@ class Dawdles(AgentInstance):
         return {"environment_feedback": "?", "done": self.turns > states["label"] % 4, "rewards": [1.0]}
 
 
-def test_hundreds_of_episodes_take_as_many_draws_as_the_longest_has_turns():
+def test_episodes_that_answer_at_once_are_drawn_together():
     model = ToyModel()
-    episodes = play_episodes(Dawdles, ["a"] * 300, EpisodeLimits(), model)
-    assert [len(requests) for requests in model.asked] == [300, 225, 150, 75]
-    assert [episode.reward for episode in episodes] == [1.0, 2.0, 3.0, 4.0] * 75
+    episodes = play_episodes(answers_with("?", "?", "?", rewards=1.0), ["a"] * 300, EpisodeLimits(), model)
+    assert [len(requests) for requests in model.asked] == [300, 300, 300]
+    assert {episode.reward for episode in episodes} == {3.0}
+
+
+def test_a_slow_environment_keeps_nobody_waiting():
+    order = []
+
+    class OneWaits(AgentInstance):
+        async def step(self, states, **kwargs):
+            if states["label"] == 0:
+                while len(order) < 4:
+                    await asyncio.sleep(0.001)
+            order.append(states["label"])
+            return {"environment_feedback": "?", "done": len(order) > 4 or order.count(states["label"]) == 2}
+
+    play_episodes(OneWaits, ["a"] * 3, EpisodeLimits())
+    assert order[:4].count(0) == 0
 
 
 def test_which_environment_answers_first_changes_nothing():
@@ -46,16 +61,16 @@ def test_an_error_of_the_model_is_raised_even_where_an_episode_swallows_it():
     def draw(requests):
         raise MemoryError("no memory left")
 
-    lockstep = LockstepSampler(draw)
+    sampler = ContinuousSampler(draw)
 
     async def swallows():
         try:
-            await lockstep.generate([1], SamplingParams())
+            await sampler.generate([1], SamplingParams())
         except MemoryError:
             return
 
     async def play():
-        return await lockstep.play([swallows, swallows])
+        return await sampler.play([swallows, swallows])
 
     with pytest.raises(MemoryError):
         asyncio.run(play())
@@ -63,13 +78,13 @@ def test_an_error_of_the_model_is_raised_even_where_an_episode_swallows_it():
 
 def test_an_episode_may_ask_for_several_actions_at_once():
     model = ToyModel()
-    lockstep = LockstepSampler(model.draw)
+    sampler = ContinuousSampler(model.draw)
 
     async def asks():
-        return await asyncio.gather(*[lockstep.generate([place], SamplingParams()) for place in range(3)])
+        return await asyncio.gather(*[sampler.generate([place], SamplingParams()) for place in range(3)])
 
     async def play():
-        return await lockstep.play([asks])
+        return await sampler.play([asks])
 
     [drawn] = asyncio.run(play())
     assert len(drawn) == 3

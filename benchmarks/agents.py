@@ -1,0 +1,176 @@
+"""Episodes: how long they take beside the ideal and beside lockstep rounds, and what a hanging environment costs.
+
+    python benchmarks/agents.py [--quick] [speed] [learn]
+
+`ideal` is what the slowest episode needs by itself: its own latencies and its own draws. Rounds are what plaudit did
+before: an action is drawn once every episode waits for one, and methods that are not async run in the event loop.
+"""
+
+import argparse
+import asyncio
+import random
+import resource
+import statistics
+import threading
+import time
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
+
+from plaudit.agents import (
+    Action,
+    ActionRequest,
+    ContinuousSampler,
+    Environment,
+    Episode,
+    EpisodeLimits,
+    LocalHost,
+    Player,
+    SamplingParams,
+    StepResult,
+)
+from plaudit.contract.output import Status
+
+DRAW_S = 0.002
+"""What drawing costs: this much for a call, and a twentieth of a millisecond for every row."""
+ROW_S = 0.00005
+
+
+class Characters:
+    """A tokenizer of one token per character."""
+
+    def __call__(self, text: str, add_special_tokens: bool = True) -> dict[str, list[int]]:
+        return {"input_ids": [ord(character) for character in text]}
+
+
+def draw(requests: list[ActionRequest]) -> list[Action]:
+    """Actions at a price."""
+    time.sleep(DRAW_S + ROW_S * len(requests))
+    return [Action([97], "a", [-1.0], "stop") for _ in requests]
+
+
+class Latency(Environment):
+    """Waits in every step for as long as the episode's plan says."""
+
+    async def reset(self, start: Any) -> None:
+        self.plan = list(start.ground_truth)
+
+    async def step(self, action: str) -> StepResult:
+        await asyncio.sleep(self.plan.pop(0))
+        return StepResult("?", done=not self.plan, reward=1.0)
+
+
+class BlockingLatency(Environment):
+    """The same without async: it sleeps, as a call of a library does."""
+
+    def reset(self, start: Any) -> None:
+        self.plan = list(start.ground_truth)
+
+    def step(self, action: str) -> StepResult:
+        time.sleep(self.plan.pop(0))
+        return StepResult("?", done=not self.plan, reward=1.0)
+
+
+def play(environment: type, plans: list[list[float]], deadline_s: float | None = None) -> tuple[float, list[Episode]]:
+    """Seconds until all have ended, and the episodes."""
+    sampler = ContinuousSampler(draw)
+    limits = EpisodeLimits(max_steps=100, deadline_s=deadline_s)
+    player = Player(LocalHost(environment), sampler, Characters(), limits)
+
+    async def run() -> list[Episode]:
+        return await sampler.play([partial(player.play, "go", plan, SamplingParams()) for plan in plans])
+
+    began = time.perf_counter()
+    episodes = asyncio.run(run())
+    return time.perf_counter() - began, episodes
+
+
+def time_of_rounds(plans: list[list[float]], *, blocking: bool) -> float:
+    """What rounds take at least: everyone is drawn together, then the slowest is waited for, or all of them in turn."""
+    left, waited = [list(plan) for plan in plans], 0.0
+    while left:
+        waited += DRAW_S + ROW_S * len(left)
+        waits = [plan.pop(0) for plan in left]
+        waited += sum(waits) if blocking else max(waits)
+        left = [plan for plan in left if plan]
+    return waited
+
+
+def ideal(plans: Iterable[list[float]]) -> float:
+    """The slowest episode, if it had the sampler for itself."""
+    return max(sum(plan) + (DRAW_S + ROW_S) * len(plan) for plan in plans)
+
+
+def compare(name: str, environment: type, plans: list[list[float]], repeats: int) -> None:
+    blocking = environment is BlockingLatency
+    times, cpu = [], time.process_time()
+    for _ in range(repeats):
+        times.append(play(environment, plans)[0])
+    spent = (time.process_time() - cpu) / repeats / sum(map(len, plans))
+    ours, best, rounds = statistics.median(times), ideal(plans), time_of_rounds(plans, blocking=blocking)
+    print(
+        f"{name:<40} {ours:6.2f} s  ideal {best:5.2f} ({ours / best:4.2f}x)  rounds {rounds:6.2f}  "
+        f"{spent * 1e6:3.0f} us a step",
+        flush=True,
+    )
+
+
+def measure_speed(quick: bool) -> None:
+    chance = random.Random(0)
+    repeats = 1 if quick else 3
+    plans = [[chance.uniform(0, 0.05) for _ in range(20)] for _ in range(512)]
+    compare("512 episodes x 20, 0-50 ms, async", Latency, plans, repeats)
+    compare("512 episodes x 20, 0-50 ms, blocking", BlockingLatency, plans, repeats)
+    rare = [[1.0 if chance.random() < 0.01 else 0.001 for _ in range(4)] for _ in range(256)]
+    compare("256 episodes x 4, 1 % of steps take 1 s", Latency, rare, repeats)
+    steady = [[0.005] * 4 for _ in range(256)]
+    compare("256 episodes x 4, steps block for 5 ms", BlockingLatency, steady, repeats)
+    measure_hanging(plans)
+    measure_memory(plans, 2 if quick else 6)
+
+
+def measure_hanging(plans: list[list[float]]) -> None:
+    """One of 512 hangs: when have the others ended?"""
+    ended: list[float] = []
+
+    class Notes(Latency):
+        async def step(self, action: str) -> StepResult:
+            result = await super().step(action)
+            if result.done:
+                ended.append(time.perf_counter())
+            return result
+
+    began = time.perf_counter()
+    _, episodes = play(Notes, [[3600.0], *plans[1:]], deadline_s=4.0)
+    lost = [episode.status for episode in episodes if episode.status is not Status.OK]
+    print(
+        f"one of 512 hangs: the other {len(ended)} have ended after {max(ended) - began:.2f} s, "
+        f"{len(lost)} is lost ({lost[0].value})",
+        flush=True,
+    )
+
+
+def measure_memory(plans: list[list[float]], rounds: int) -> None:
+    """The process after each batch, and the threads that are left."""
+    sizes = []
+    for _ in range(rounds):
+        play(BlockingLatency, [plan[:4] for plan in plans])
+        sizes.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+    print(f"memory after each of {rounds} batches: {', '.join(f'{size:.0f}' for size in sizes)} MB at most", flush=True)
+    print(f"threads left: {threading.active_count()}", flush=True)
+
+
+PARTS: dict[str, Callable[[bool], None]] = {"speed": measure_speed}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="*", default=list(PARTS), help=", ".join(PARTS))
+    parser.add_argument("--quick", action="store_true")
+    options = parser.parse_args()
+    for part in options.parts:
+        PARTS[part](options.quick)
+
+
+if __name__ == "__main__":
+    main()

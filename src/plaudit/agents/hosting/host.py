@@ -1,0 +1,143 @@
+"""What runs environments, and the host that runs them in this process.
+
+Methods that are `async def` run in the event loop, others in a thread that an episode has for itself. An awaiting
+method is cancelled at its deadline. A thread cannot be killed: it is left behind and told to exit, which ends what
+runs Python code; what blocks in a system call costs nothing, but what holds the interpreter (a pattern that never ends)
+stops everyone. For environments nobody has read there is `ProcessHost`.
+"""
+
+import asyncio
+import contextlib
+import contextvars
+import ctypes
+import queue
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+from plaudit.agents.environment import EpisodeStart, StepResult
+from plaudit.agents.hosting.session import ActionStates, EnvironmentSession, FirstObservation
+
+__all__ = ["EnvironmentHost", "HostedEnvironment", "LocalHost"]
+
+
+class HostedEnvironment(ABC):
+    """The environment of one episode, wherever it runs."""
+
+    @abstractmethod
+    async def create(self) -> None:
+        """Make the instance."""
+
+    @abstractmethod
+    async def reset(self, start: EpisodeStart) -> FirstObservation:
+        """The first observation."""
+
+    @abstractmethod
+    async def step(self, states: ActionStates) -> StepResult:
+        """What an action led to."""
+
+    @abstractmethod
+    def end(self, *, kill: bool = False) -> None:
+        """The episode is over; `kill` where a call of it did not return."""
+
+
+class EnvironmentHost(ABC):
+    """Gives every episode an environment of its own."""
+
+    environment: type
+
+    @abstractmethod
+    async def open(self) -> HostedEnvironment:
+        """A place for one episode; it may have to wait for one."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """End what runs."""
+
+
+class LocalHost(EnvironmentHost):
+    """Runs environments in this process."""
+
+    def __init__(self, environment: type) -> None:
+        self.environment = environment
+
+    async def open(self) -> HostedEnvironment:
+        return _LocalEnvironment(self.environment)
+
+    def close(self) -> None:
+        """Threads end with their episodes."""
+
+
+class _LocalEnvironment(HostedEnvironment):
+    def __init__(self, environment: type) -> None:
+        self._thread: EpisodeThread | None = None
+        self._session = EnvironmentSession(environment, self._run_blocking)
+
+    async def create(self) -> None:
+        await self._session.create()
+
+    async def reset(self, start: EpisodeStart) -> FirstObservation:
+        return await self._session.reset(start)
+
+    async def step(self, states: ActionStates) -> StepResult:
+        return await self._session.step(states)
+
+    def end(self, *, kill: bool = False) -> None:
+        if self._thread is not None:
+            self._thread.end(kill=kill)
+
+    async def _run_blocking(self, call: Callable[[], Any]) -> Any:
+        if self._thread is None:
+            self._thread = EpisodeThread()
+        return await self._thread.run(call)
+
+
+class EpisodeThread:
+    """A thread for the blocking calls of one episode, which run one after the other."""
+
+    def __init__(self) -> None:
+        self._calls: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._work, name="plaudit-environment", daemon=True)
+        self._thread.start()
+
+    async def run(self, call: Callable[[], Any]) -> Any:
+        """What the call returns or raises."""
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[Any] = loop.create_future()
+        context = contextvars.copy_context()
+
+        def work() -> None:
+            try:
+                result, error = context.run(call), None
+            except BaseException as raised:  # noqa: BLE001 - it is raised again where the call was made
+                result, error = None, raised
+            try:
+                loop.call_soon_threadsafe(_settle, answer, result, error)
+            except RuntimeError:  # the loop has ended, and nobody waits any more
+                return
+
+        self._calls.put(work)
+        return await answer
+
+    def end(self, *, kill: bool = False) -> None:
+        """Let the thread end after its call; `kill` makes Python code in it exit."""
+        self._calls.put(None)
+        if kill and self._thread.ident is not None:
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread.ident), ctypes.py_object(SystemExit))
+
+    def _work(self) -> None:
+        with contextlib.suppress(SystemExit):
+            while (call := self._calls.get()) is not None:
+                call()
+
+
+def _settle(answer: asyncio.Future[Any], result: Any, error: BaseException | None) -> None:
+    if answer.done():
+        return
+    if error is None:
+        answer.set_result(result)
+    elif isinstance(error, StopIteration):  # a future cannot hold it
+        answer.set_exception(RuntimeError(f"StopIteration: {error}"))
+    else:
+        answer.set_exception(error)

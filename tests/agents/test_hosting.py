@@ -1,0 +1,169 @@
+"""Hosts: what hangs, dies or floods costs its own episode, in threads and in processes."""
+
+import os
+import re
+import textwrap
+import threading
+import time
+
+import pytest
+
+from plaudit import Status
+from plaudit.agents import AgentInstance, Environment, EpisodeLimits, LocalHost, StepResult
+from plaudit.loading import load_agent
+from tests.agents.toy_episodes import ToyModel, play_episodes
+
+FAULTS = """
+    import os, random, re, time
+    from plaudit.agents import Environment, StepResult
+
+    class Faulty(Environment):
+        turns = 0
+
+        def reset(self, start):
+            self.kind, self.chance = start.ground_truth, random.random()
+            return None
+
+        def step(self, action):
+            self.turns += 1
+            if self.kind == 1:
+                raise ValueError("broken inside")
+            if self.kind == 2:
+                re.match(r"(a|a)*$", "a" * 60 + "b")  # holds the interpreter for years
+            if self.kind == 3:
+                os._exit(9)
+            if self.kind == 4:
+                return StepResult("?", done=False, sampling_params=lambda: None)
+            if self.kind == 5:
+                time.sleep(60)
+            print("noise on stdout")
+            logs = {"process": os.getpid(), "chance": self.chance}
+            return StepResult("?", done=self.turns == 2, reward=1.0, logs=logs)
+"""
+
+
+@pytest.fixture(scope="module")
+def faulty(tmp_path_factory):
+    path = tmp_path_factory.mktemp("agents") / "faulty.py"
+    path.write_text(textwrap.dedent(FAULTS))
+    host = load_agent(path).build_host(workers=4)
+    yield host
+    host.close()
+
+
+def test_in_processes_what_hangs_or_dies_is_killed_and_the_others_go_on(faulty, capfd):
+    episodes = play_episodes(faulty, ["a"] * 8, EpisodeLimits(deadline_s=1.0))
+    assert [episode.status.value for episode in episodes] == [
+        "ok", "error", "timeout", "error", "error", "timeout", "ok", "ok",
+    ]  # fmt: skip
+    reasons = [episode.reason for episode in episodes]
+    assert re.search(r"Faulty.step raised ValueError: broken inside \(at faulty.py:\d+\)", reasons[1])
+    assert "Faulty.step took longer than the 1 s" in reasons[2]
+    assert "the environment's process died" in reasons[3]
+    assert "cannot be sent to another process" in reasons[4]
+    assert [episode.reward for episode in episodes if episode.status is Status.OK] == [2.0] * 3
+    assert "noise" not in capfd.readouterr().out
+
+
+def test_a_process_takes_the_next_episode_and_chance_is_the_episodes(faulty):
+    first, second = (play_episodes(faulty, ["a"], EpisodeLimits(), ToyModel(seed)) for seed in (1, 2))
+    assert first[0].logs == second[0].logs  # the same process, and the same seed of the episode
+
+
+def test_no_process_outlives_its_host(tmp_path):
+    path = tmp_path / "faulty.py"
+    path.write_text(textwrap.dedent(FAULTS))
+    host = load_agent(path).build_host(workers=2)
+    [episode] = play_episodes(host, ["a"], EpisodeLimits())
+    host.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(episode.logs["process"], 0)
+
+
+class Blocking(Environment):
+    """Hangs in Python code for the label 0, in a wait for the label 1."""
+
+    ended = threading.Event()
+
+    def reset(self, start):
+        self.label = start.ground_truth
+        return
+
+    def step(self, action):
+        if self.label == 0:
+            try:
+                while True:
+                    pass
+            finally:
+                self.ended.set()
+        if self.label == 1:
+            time.sleep(0.4)
+        return StepResult("?", done=True, reward=1.0)
+
+
+def test_in_threads_python_code_that_hangs_is_made_to_exit():
+    episodes = play_episodes(LocalHost(Blocking), ["a"] * 3, EpisodeLimits(deadline_s=0.2))
+    assert [episode.status.value for episode in episodes] == ["timeout", "timeout", "ok"]
+    assert Blocking.ended.wait(5.0)
+
+
+def test_an_environment_that_swallows_its_cancellation_delays_nobody():
+    class Stubborn(AgentInstance):
+        async def step(self, states, **kwargs):
+            import asyncio
+
+            until = time.perf_counter() + 1.0
+            while time.perf_counter() < until:
+                try:
+                    await asyncio.sleep(0.5)
+                except asyncio.CancelledError:
+                    continue
+            return {"done": True}
+
+    [episode] = play_episodes(Stubborn, ["a"], EpisodeLimits(deadline_s=0.05))
+    assert episode.status is Status.TIMEOUT
+
+
+def test_an_episode_keeps_its_thread():
+    seen = []
+
+    class Notes(Environment):
+        def reset(self, start):
+            seen.append(threading.get_ident())
+
+        def step(self, action):
+            seen.append(threading.get_ident())
+            return StepResult("?", done=len(seen) > 3)
+
+    play_episodes(Notes, ["a"], EpisodeLimits())
+    assert len(set(seen)) == 1
+    assert seen[0] != threading.get_ident()
+
+
+def test_feedback_of_millions_of_characters_ends_the_episode_and_is_not_read():
+    class Floods(Environment):
+        def reset(self, start):
+            return None
+
+        def step(self, action):
+            return StepResult("a" * 5_000_000, done=False, reward=1.0)
+
+    [episode] = play_episodes(Floods, ["a"], EpisodeLimits())
+    assert (episode.finish_reason, episode.reward, len(episode.steps)) == ("length", 1.0, 1)
+    assert len(episode.steps[0].metadata["feedback"]) < 2000
+
+
+@pytest.mark.parametrize(
+    ("returned", "message"),
+    [("done", "must return a StepResult"), (None, "must return a StepResult")],
+)
+def test_a_typed_environment_that_answers_wrongly_is_an_error_of_its_episode(returned, message):
+    class Wrong(Environment):
+        def reset(self, start):
+            return None
+
+        def step(self, action):
+            return returned
+
+    [episode] = play_episodes(Wrong, ["a"], EpisodeLimits())
+    assert message in episode.reason
