@@ -1,7 +1,7 @@
 """The breaker on its own, with a clock that stands still unless told."""
 
 from plaudit.endpoint.breaker import Breaker, Verdict
-from plaudit.endpoint.guard import Pace
+from plaudit.endpoint.channel import Pace
 
 
 class Clock:

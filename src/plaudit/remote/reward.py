@@ -19,12 +19,13 @@ from plaudit import jsonline
 from plaudit.contract.boundary import Style
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput, Status
-from plaudit.endpoint.guard import wait_strategy
+from plaudit.endpoint.channel import wait_strategy
 from plaudit.endpoint.policy import EndpointPolicy
+from plaudit.endpoint.refusal import HttpRefusal
 from plaudit.endpoint.transient import fault_of, is_transient
 from plaudit.errors import PlauditError, RewardNotLoaded
 from plaudit.remote.exchanges import Exchange, NativeExchange, OpenRLHFExchange
-from plaudit.remote.server_link import HttpRefusal, ServerLink
+from plaudit.remote.server_link import ServerLink
 from plaudit.remote.servers import Servers
 from plaudit.trajectory import Trajectory
 

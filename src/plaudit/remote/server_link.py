@@ -11,19 +11,12 @@ from typing import Any
 
 from plaudit.endpoint.breaker import Breaker
 from plaudit.endpoint.policy import EndpointPolicy
+from plaudit.endpoint.refusal import HttpRefusal
 from plaudit.errors import RewardNotLoaded, require
 
-__all__ = ["HttpRefusal", "Reply", "ServerLink"]
+__all__ = ["Reply", "ServerLink"]
 
 CONNECTIONS = 32
-
-
-class HttpRefusal(Exception):
-    """A server answered with an HTTP status that is not 200; it is in `status`."""
-
-    def __init__(self, status: int, words: str, headers: Mapping[str, str]) -> None:
-        super().__init__(words)
-        self.status, self.headers = status, dict(headers)
 
 
 @dataclass(frozen=True, slots=True)

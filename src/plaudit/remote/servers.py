@@ -7,9 +7,10 @@ import threading
 from collections.abc import Mapping, Sequence
 
 from plaudit.endpoint.breaker import Verdict
+from plaudit.endpoint.refusal import HttpRefusal
 from plaudit.endpoint.transient import fault_of
 from plaudit.errors import TransientError
-from plaudit.remote.server_link import HttpRefusal, Reply, ServerLink
+from plaudit.remote.server_link import Reply, ServerLink
 
 __all__ = ["Servers"]
 

@@ -16,7 +16,7 @@ from urllib.request import OpenerDirector, ProxyHandler, Request, build_opener
 
 from tenacity import Retrying, retry_if_exception, stop_after_attempt
 
-from plaudit.endpoint.guard import Pace, wait_strategy
+from plaudit.endpoint.channel import Pace, wait_strategy
 from plaudit.endpoint.policy import EndpointPolicy
 from plaudit.endpoint.transient import fault_of, is_transient
 from plaudit.errors import InvalidSettings, SamplingFailed
