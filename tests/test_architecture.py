@@ -29,6 +29,7 @@ LAYERS: list[set[str]] = [
     {"verify", "sandbox", "endpoint"},
     {"checks"},
     {"compose", "shaping"},
+    {"judges"},
     {"rewards", "agents"},
     {"models"},
     {"dialects"},

@@ -19,7 +19,8 @@ PUBLIC: dict[str, set[str]] = {
     "plaudit": {
         "CompositeReward", "FunctionReward", "RewardFunction", "RewardOutput", "Status", "Step", "Tokens",
         "Trajectory", "__version__", "agents", "audit", "checks", "compose", "diff", "engine", "errors", "examples",
-        "export", "launching", "load", "loading", "models", "normalize", "remote", "report", "reward", "rewards",
+        "export", "judges", "launching", "load", "loading", "models", "normalize", "remote", "report", "reward",
+        "rewards",
         "rollouts", "sandbox", "schedules", "score", "serving", "shaping", "testing", "token_rewards_of", "training",
         "verify", "watch",
     },
@@ -57,6 +58,9 @@ PUBLIC: dict[str, set[str]] = {
     },
     "plaudit.examples": {
         "gsm8k_rollouts",
+    },
+    "plaudit.judges": {
+        "ChatEndpoint", "Criterion", "Example", "JudgePanel", "LLMJudge", "Rubric", "RubricReward", "read_rubric",
     },
     "plaudit.loading": {
         "Listing", "Loaded", "available", "listing_of", "load", "load_agent", "resolve", "spec_using",

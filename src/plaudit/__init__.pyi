@@ -6,6 +6,7 @@ from . import diff as diff
 from . import engine as engine
 from . import errors as errors
 from . import examples as examples
+from . import judges as judges
 from . import launching as launching
 from . import loading as loading
 from . import models as models

@@ -140,6 +140,17 @@ def test_a_model_gives_a_score_within_the_range_or_none(tmp_path, monkeypatch, e
     output = grade(tmp_path, {"type": "score_model", "name": "judge", "model": "m", "input": ask, "range": [0, 1]})
     assert output.reward == expected
     assert output.ok or output.status is Status.UNPARSED
+    assert output.metadata["attempts"] == 1
+
+
+def test_a_model_that_is_away_is_tried_again_and_then_an_error(tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    monkeypatch.setattr("plaudit.endpoint.channel.wait_strategy", lambda policy: lambda state: 0.0)
+    ask = [{"role": "user", "content": "grade"}]
+    output = grade(tmp_path, {"type": "score_model", "name": "judge", "model": "m", "input": ask, "range": [0, 1]})
+    assert output.status is Status.ERROR
+    assert "gave up after 4 tries" in output.reason
 
 
 @pytest.mark.parametrize(("label", "expected"), [("good", 1.0), ("bad", 0.0), ("odd", None)])

@@ -29,8 +29,9 @@ SETTINGS = {
     "soft_overlong": {"limit": 100, "buffer": 20, "unit": "word"},
     "cosine_length": {"limit": 100},
 }
-# The truth of `code` is tests, not an answer: test_code_reward.py has its attacks. Models have theirs in tests/models.
-ELSEWHERE = {"code", "reward_model"}
+# The truth of `code` is tests, not an answer: test_code_reward.py has its attacks. Models have theirs in tests/models,
+# judges in tests/judges.
+ELSEWHERE = {"code", "reward_model", "judge", "rubric", "panel"}
 REWARDS = {name: build(**SETTINGS.get(name, {})) for name, build in BUILT_INS.items() if name not in ELSEWHERE}
 REWARDS |= {f"structured {kind}": StructuredOutputReward(kind) for kind in ("xml", "markdown", "code")}
 REWARDS |= {f"length {shape}": LengthReward(20, shape=shape) for shape in ("gaussian", "target")}

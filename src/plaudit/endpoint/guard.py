@@ -1,4 +1,4 @@
-"""Wrap a reward that calls an endpoint, so that each sample is sent within limits and tried again when that may help."""
+"""Wrap a reward that calls an endpoint: each sample is sent within limits, and again when that may help."""
 
 import asyncio
 import time

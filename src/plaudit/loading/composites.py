@@ -5,11 +5,13 @@ then normalise; a single spec may add the options of `load`. Paths in it are rel
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import yaml
 
+from plaudit import judges  # its parts are imported when first used
 from plaudit.contract import rules
 from plaudit.contract.combination import Combination, CompositeReward
 from plaudit.contract.function import RewardFunction
@@ -30,13 +32,14 @@ def build_composite(path: Path, specs: Specs) -> RewardFunction:
         plain = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (yaml.YAMLError, OSError, UnicodeDecodeError) as error:
         raise RewardNotLoaded(f"cannot read {path}: {error}") from error
-    return _Composite(path.name, specs).reward(plain, "", 0)
+    return _Composite(path.name, specs, path.parent).reward(plain, "", 0)
 
 
 class _Composite:
-    def __init__(self, file: str, specs: Specs) -> None:
+    def __init__(self, file: str, specs: Specs, folder: Path) -> None:
         self.file = file
         self.specs = specs
+        self.folder = folder
 
     def reward(self, plain: Any, at: str, depth: int, also: Sequence[str] = ()) -> RewardFunction:
         """What a spec or a mapping stands for; `at` says where in the file it is, `also` are further allowed keys."""
@@ -69,7 +72,7 @@ class _Composite:
         name = self.text(plain, "name", at)
         if not fresh and not {"clip", "normalized"} & plain.keys():
             return reward.named(name)  # somebody else's reward keeps its own name
-        reward.name = name
+        object.__setattr__(reward, "name", name)  # judges are frozen
         return reward
 
     def with_options(self, plain: Mapping[str, Any], kind: str, at: str) -> Any:
@@ -104,6 +107,31 @@ class _Composite:
     def combine(self, rule: Callable[[], rules.Rule], plain: Any, at: str, depth: int) -> RewardFunction:
         items = self.items(plain, at)
         return Combination([self.reward(item, f"{at}[{place}]", depth) for place, item in enumerate(items)], rule())
+
+    def judge(self, kind: "type[judges.LLMJudge | judges.RubricReward]", plain: Any, at: str) -> RewardFunction:
+        """A judge by its settings; the files that it names stand beside this one."""
+        settings = self.settings(plain, at, [each.name for each in fields(kind) if each.init])
+        if isinstance(settings.get("rubric"), str):
+            settings["rubric"] = self.folder / settings["rubric"]
+        endpoint = settings.get("endpoint")
+        if isinstance(endpoint, dict) and isinstance(endpoint.get("api_key_file"), str):
+            key_file = self.folder / Path(endpoint["api_key_file"]).expanduser()
+            settings["endpoint"] = {**endpoint, "api_key_file": str(key_file)}
+        if endpoint is None:
+            raise self.error(at, "needs an endpoint: {url: …, model: …}")
+        return kind(**settings)
+
+    def panel(self, plain: Any, at: str, depth: int) -> RewardFunction:
+        settings = self.settings(plain, at, ("judges", "max_spread"))
+        items = self.items(settings.pop("judges", None), f"{at}.judges")
+        parts = [self.reward(item, f"{at}.judges[{place}]", depth) for place, item in enumerate(items)]
+        return judges.JudgePanel(parts, **settings)
+
+    def settings(self, plain: Any, at: str, known: Sequence[str]) -> dict[str, Any]:
+        if not isinstance(plain, dict):
+            raise self.error(at, f"must be a mapping with {', '.join(known)}, got {plain!r:.60}")
+        self.check_keys(plain, known, at)
+        return dict(plain)
 
     def items(self, plain: Any, at: str) -> list[Any]:
         if not isinstance(plain, list) or not plain:
@@ -148,4 +176,7 @@ KINDS: dict[str, Callable[[_Composite, Any, str, int], RewardFunction]] = {
     "maximum": _by(rules.Maximum),
     "lexicographic": _by(rules.Lexicographic),
     "gate": _Composite.gate,
+    "judge": lambda composite, plain, at, depth: composite.judge(judges.LLMJudge, plain, at),
+    "rubric": lambda composite, plain, at, depth: composite.judge(judges.RubricReward, plain, at),
+    "panel": _Composite.panel,
 }

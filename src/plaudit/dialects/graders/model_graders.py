@@ -1,91 +1,124 @@
 """Graders that ask a model: a score within a range, or one of several labels.
 
-The client is OpenAI's own, which reads its key and address from the environment; any endpoint that speaks its protocol
-and keeps to a JSON schema will do. A refusal or an answer of another shape leaves the sample unscored.
+The messages are the grader's own, with the sample filled in where it says; nothing fences it off, as at their home. The
+whole answer must be one JSON object. A refusal or an answer of another shape leaves the sample unscored. Address and
+key are those of OpenAI's own client: OPENAI_BASE_URL and OPENAI_API_KEY.
 """
 
-import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from plaudit.contract.function import RewardFunction
-from plaudit.contract.output import RewardOutput, Status
+from plaudit.contract.output import RewardOutput
 from plaudit.dialects.graders.templates import fill
-from plaudit.errors import InvalidSettings, require
+from plaudit.errors import InvalidSettings
+from plaudit.judges.chat_endpoint import ChatEndpoint
+from plaudit.judges.judgement import Judgement, put_question, report_calls
+from plaudit.judges.question import Form
+from plaudit.judges.verdict_fields import ChoiceField, NumberField, VerdictField
 from plaudit.trajectory import Trajectory
 
 __all__ = ["LabelModelGrader", "ScoreModelGrader"]
+
+MAX_REASON = 500
+HOME = "https://api.openai.com/v1"
+
+
+@dataclass(frozen=True, slots=True)
+class _GraderQuestion:
+    """The messages of a grader, and the one value that the answer must hold."""
+
+    filled: list[dict[str, str]]
+    fields: tuple[VerdictField, ...]
+    schema: dict[str, Any]
+    code: None = None
+    request_fields: Mapping[str, Any] = field(default_factory=dict)
+
+    def messages(self, form: Form, *, system: bool) -> list[dict[str, str]]:
+        return self.filled
 
 
 class _ModelGrader(RewardFunction):
     deterministic = False
 
-    def __init__(self, grader: dict[str, Any]) -> None:
+    def __init__(self, grader: dict[str, Any], value: VerdictField, *, steps: bool) -> None:
         self.name = str(grader.get("name") or grader["type"])
         self.model: str = grader["model"]
-        self.messages: list[dict[str, Any]] = grader["input"]
-        self.sampling = {
-            name: value for name, value in (grader.get("sampling_params") or {}).items() if value is not None
+        self.input: list[dict[str, Any]] = grader["input"]
+        self.sampling: dict[str, Any] = {
+            "temperature": None,
+            "max_tokens": None,
+            **(grader.get("sampling_params") or {}),
+        }
+        self.value = value
+        properties = {**({"steps": {"type": "string"}} if steps else {}), value.name: value.schema}
+        self.schema = {
+            "type": "object",
+            "properties": properties,
+            "required": list(properties),
+            "additionalProperties": False,
         }
 
-    async def ask(self, trajectory: Trajectory, answer: dict[str, Any]) -> Any:
-        """What the model answers in the given JSON schema; None where it refuses or answers otherwise."""
-        openai: Any = require("openai", extra="graders", purpose=f"the grader {self.name}")
+    async def ask(self, trajectory: Trajectory) -> Judgement:
+        """What the model answers, or why that counts for nothing."""
         messages = [
             {"role": message["role"].replace("developer", "system"), "content": fill(_text(message), trajectory)}
-            for message in self.messages
+            for message in self.input
         ]
-        schema = {"type": "object", "properties": answer, "required": list(answer), "additionalProperties": False}
-        async with openai.AsyncOpenAI() as client:
-            given = await client.chat.completions.create(
-                model=self.model,
-                messages=messages,
-                response_format={
-                    "type": "json_schema",
-                    "json_schema": {"name": "grade", "strict": True, "schema": schema},
-                },
-                **self.sampling,
-            )
-        try:
-            return json.loads(given.choices[0].message.content or "")
-        except ValueError:
-            return None
+        question = _GraderQuestion(messages, (self.value,), self.schema)
+        async with self._endpoint().connect() as line:
+            return await put_question(line, question)
+
+    def _endpoint(self) -> ChatEndpoint:
+        """The endpoint that the environment names now, with its own limits."""
+        found = vars(self).get("_known")
+        url = os.environ.get("OPENAI_BASE_URL") or HOME
+        if not isinstance(found, ChatEndpoint) or found.url != url.rstrip("/"):
+            found = ChatEndpoint(url, self.model, form="schema", sampling=self.sampling, api_key_env="OPENAI_API_KEY")
+            self._known = found
+        return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_known"}
 
 
 class ScoreModelGrader(_ModelGrader):
     """A number that a model gives, within `range`."""
 
     def __init__(self, grader: dict[str, Any]) -> None:
-        super().__init__(grader)
-        self.low, self.high = map(float, grader.get("range") or (0, 1))
+        low, high = map(float, grader.get("range") or (0, 1))
+        super().__init__(grader, NumberField("result", low, high), steps=True)
 
     async def compute_reward(self, trajectory: Trajectory) -> RewardOutput:
-        given = await self.ask(trajectory, {"steps": {"type": "string"}, "result": {"type": "number"}})
-        result = given.get("result") if isinstance(given, dict) else None
-        if not isinstance(result, int | float) or not self.low <= result <= self.high:
-            reason = f"{self.model} gave {result!r}, not a number from {self.low} to {self.high}"
-            return RewardOutput.unscored(Status.UNPARSED, reason)
-        return RewardOutput(float(result), reason=str(given.get("steps", ""))[:500])
+        judgement = await self.ask(trajectory)
+        metadata = report_calls([judgement])
+        if judgement.verdict is None:
+            return RewardOutput.unscored(judgement.status, f"{self.model}: {judgement.reason}", metadata=metadata)
+        verdict = judgement.verdict
+        return RewardOutput(verdict.values["result"], reason=verdict.reasoning[:MAX_REASON], metadata=metadata)
 
 
 class LabelModelGrader(_ModelGrader):
     """1 where a model gives a passing label, else 0."""
 
     def __init__(self, grader: dict[str, Any]) -> None:
-        super().__init__(grader)
-        self.labels: list[str] = grader["labels"]
+        super().__init__(grader, ChoiceField("label", tuple(grader["labels"])), steps=False)
         self.passing: list[str] = grader["passing_labels"]
-        if not set(self.passing) <= set(self.labels):
+        if not set(self.passing) <= set(grader["labels"]):
             raise InvalidSettings(
-                f"passing_labels of {self.name} are not all among its labels {', '.join(self.labels)}"
+                f"passing_labels of {self.name} are not all among its labels {', '.join(grader['labels'])}"
             )
 
     async def compute_reward(self, trajectory: Trajectory) -> RewardOutput:
-        given = await self.ask(trajectory, {"label": {"type": "string", "enum": self.labels}})
-        label = given.get("label") if isinstance(given, dict) else None
-        if label not in self.labels:
-            return RewardOutput.unscored(Status.UNPARSED, f"{self.model} gave {label!r}, which is no label")
+        judgement = await self.ask(trajectory)
+        metadata = report_calls([judgement])
+        if judgement.verdict is None:
+            return RewardOutput.unscored(judgement.status, f"{self.model}: {judgement.reason}", metadata=metadata)
+        label = judgement.verdict.values["label"]
         value = float(label in self.passing)
-        return RewardOutput(value, score=value, reason=f"labelled {label}", metadata={"label": label})
+        return RewardOutput(value, score=value, reason=f"labelled {label}", metadata={**metadata, "label": label})
 
 
 def _text(message: dict[str, Any]) -> str:

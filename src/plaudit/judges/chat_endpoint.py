@@ -1,0 +1,294 @@
+"""A server that speaks OpenAI's chat protocol, asked for one verdict at a time.
+
+How a verdict is asked for depends on the server: by a JSON schema, by a tool call, or in the text of the answer. In
+the form "auto" these are tried in this order and what the server accepts is kept to. Every try passes through the
+channel of the endpoint, which bounds, paces and repeats calls for all judges of the process that share it.
+"""
+
+import functools
+import json
+import ssl
+import threading
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, Literal, TypeAlias, get_args
+from urllib.parse import urlsplit
+
+from plaudit.endpoint.channel import Channel, Sent
+from plaudit.endpoint.policy import EndpointPolicy
+from plaudit.endpoint.refusal import HttpRefusal
+from plaudit.errors import InvalidSettings, TransientError, did_you_mean, require
+from plaudit.judges.api_key import KeySource
+from plaudit.judges.question import Form, Question
+from plaudit.judges.verdict import Answer
+
+__all__ = ["ChatEndpoint", "Line", "open_endpoint"]
+
+FormSetting: TypeAlias = Literal["auto", "schema", "tool", "text"]
+SAMPLING: Mapping[str, Any] = {"temperature": 0.0, "max_tokens": 1024}
+MAX_BODY = 8 << 20
+MAX_WORDS = 300
+TOOL = "give_verdict"
+_MAY_BE_THE_FORM = {400, 404, 405, 415, 422, 501}
+"""Statuses with which servers refuse a field that they do not know."""
+_OURS = frozenset({"messages", "model", "response_format", "stream", "tools", "tool_choice", "n"})
+
+
+@dataclass(frozen=True, eq=False)
+class ChatEndpoint:
+    """Where judges ask: `ChatEndpoint("http://127.0.0.1:8000/v1", "my-model", api_key_env="MY_KEY")`.
+
+    Judges that share an endpoint share its limits. A key is named by where it is, never given itself.
+    """
+
+    url: str
+    model: str
+    _: KW_ONLY
+    form: FormSetting = "auto"
+    """How verdicts are asked for: by a JSON "schema", by a "tool" call, in the "text", or what the server takes."""
+    sampling: Mapping[str, Any] = field(default_factory=dict)
+    """More fields of each request, over temperature 0 and 1024 tokens; None leaves one out."""
+    api_key_env: str | None = None
+    api_key_file: str | None = None
+    policy: EndpointPolicy | Mapping[str, Any] = field(default_factory=EndpointPolicy)
+    prices: tuple[float, float] | None = None
+    """What a million tokens cost, of prompts and of answers; the `cost` of each call follows from it."""
+    system: bool = True
+    """False for models that know no system message: the instructions then begin the user's."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "url", _checked_url(self.url))
+        if not isinstance(self.model, str) or not self.model:
+            raise InvalidSettings(f"model is the name under which the server knows the judge, got {self.model!r}")
+        if self.form not in get_args(FormSetting):
+            hint = did_you_mean(str(self.form), get_args(FormSetting))
+            raise InvalidSettings(f"form is one of {', '.join(get_args(FormSetting))}, got {self.form!r}{hint}")
+        if not isinstance(self.sampling, Mapping):
+            raise InvalidSettings(f"sampling is a mapping such as {{'temperature': 0.7}}, got {self.sampling!r:.60}")
+        if taken := sorted(_OURS & self.sampling.keys()):
+            raise InvalidSettings(f"sampling cannot hold {', '.join(taken)}: the judge sets what it asks")
+        if isinstance(self.policy, Mapping):
+            object.__setattr__(self, "policy", _read_policy(self.policy))
+        if self.prices is not None:
+            object.__setattr__(self, "prices", _checked_prices(self.prices))
+        self._key  # noqa: B018 - says now what is wrong with it
+        self._open()
+
+    def _open(self) -> None:
+        object.__setattr__(self, "_channel", Channel(self._policy))
+        object.__setattr__(self, "_forms", _Forms(self.form))
+
+    @property
+    def _policy(self) -> EndpointPolicy:
+        assert isinstance(self.policy, EndpointPolicy)
+        return self.policy
+
+    @property
+    def _key(self) -> KeySource:
+        return KeySource(self.api_key_env, self.api_key_file)
+
+    @property
+    def concurrency(self) -> int:
+        """How many calls may be under way at once."""
+        return self._policy.concurrency
+
+    @property
+    def request_fields(self) -> dict[str, Any]:
+        """What each request holds beside its messages."""
+        return {name: value for name, value in {**SAMPLING, **self.sampling}.items() if value is not None}
+
+    @asynccontextmanager
+    async def connect(self) -> AsyncIterator["Line"]:
+        """Connections to the endpoint, for the calls of one batch."""
+        httpx: Any = require("httpx2", extra="endpoints", purpose=f"the judge at {self.url}")
+        key = self._key.read()
+        async with httpx.AsyncClient(
+            trust_env=False,  # no proxy and no key but those that were named
+            verify=_tls(),
+            timeout=None,  # the channel ends a try that takes too long
+            limits=httpx.Limits(max_connections=None, max_keepalive_connections=self.concurrency),
+            headers={"authorization": f"Bearer {key}"} if key else {},
+        ) as client:
+            yield Line(self, client, key)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._open()
+
+
+def open_endpoint(given: Any) -> ChatEndpoint:
+    """An endpoint as it is, or one from a mapping of its settings."""
+    if isinstance(given, ChatEndpoint):
+        return given
+    if not isinstance(given, Mapping):
+        raise InvalidSettings(f"endpoint is a ChatEndpoint or a mapping with url and model, got {given!r:.60}")
+    known = [name for name in ChatEndpoint.__dataclass_fields__ if name != "_"]
+    for name in given:
+        if name not in known:
+            hint = did_you_mean(str(name), known)
+            also = "; name where the key is, by api_key_env or api_key_file" if "key" in str(name) else ""
+            raise InvalidSettings(f"endpoint has no setting {name!r}{hint}{also} (there are {', '.join(known)})")
+    if missing := [name for name in ("url", "model") if name not in given]:
+        raise InvalidSettings(f"endpoint needs {' and '.join(missing)}")
+    return ChatEndpoint(**given)
+
+
+class Line:
+    """The connections of one batch to an endpoint; `ask` puts a question."""
+
+    def __init__(self, endpoint: ChatEndpoint, client: Any, key: str | None) -> None:
+        self._endpoint, self._client, self._key = endpoint, client, key
+        self._channel: Channel = endpoint._channel  # type: ignore[attr-defined]  # set in _open
+        self._forms: _Forms = endpoint._forms  # type: ignore[attr-defined]
+
+    async def ask(self, question: Question) -> Sent[Answer]:
+        """The answer to a question; Unanswered when the endpoint was given up, HttpRefusal when it refused."""
+        forms = self._forms.to_try()
+        for form in forms[:-1]:
+            try:
+                sent = await self._channel.send(functools.partial(self._send, question, form))
+            except HttpRefusal as refusal:
+                if refusal.status not in _MAY_BE_THE_FORM:
+                    raise
+            else:
+                self._forms.keep(form)
+                return sent
+        sent = await self._channel.send(functools.partial(self._send, question, forms[-1]))
+        self._forms.keep(forms[-1])
+        return sent
+
+    async def _send(self, question: Question, form: Form) -> Answer:
+        endpoint = self._endpoint
+        body: dict[str, Any] = {
+            "model": endpoint.model,
+            "messages": question.messages(form, system=endpoint.system),
+            **endpoint.request_fields,
+            **question.request_fields,
+            **_form_fields(form, question),
+        }
+        address = f"{endpoint.url}/chat/completions"
+        async with self._client.stream("POST", address, json=body) as response:
+            content = bytearray()
+            async for part in response.aiter_bytes():
+                content += part
+                if len(content) > MAX_BODY:
+                    raise HttpRefusal(413, f"the answer is larger than {MAX_BODY >> 20} MB", {})
+        if response.status_code != 200:
+            words = self._redact(content[:MAX_WORDS].decode("utf-8", "replace"))
+            raise HttpRefusal(
+                response.status_code,
+                f"HTTP {response.status_code}: {' '.join(words.split())}{_remedy(response.status_code)}",
+                dict(response.headers),
+            )
+        return _read_answer(bytes(content), endpoint.prices)
+
+    def _redact(self, words: str) -> str:
+        return words.replace(self._key, "(key)") if self._key else words
+
+
+class _Forms:
+    """Which forms a server takes, as far as is known in this process."""
+
+    def __init__(self, setting: FormSetting) -> None:
+        self._forms: tuple[Form, ...] = ("schema", "tool", "text") if setting == "auto" else (setting,)
+        self._lock = threading.Lock()
+
+    def to_try(self) -> tuple[Form, ...]:
+        return self._forms
+
+    def keep(self, form: Form) -> None:
+        if len(self._forms) > 1:
+            with self._lock:
+                self._forms = (form,) if form in self._forms else self._forms
+
+
+def _form_fields(form: Form, question: Question) -> dict[str, Any]:
+    if form == "text":
+        return {}
+    if form == "schema":
+        shape = {"name": "verdict", "strict": True, "schema": question.schema}
+        return {"response_format": {"type": "json_schema", "json_schema": shape}}
+    function = {"name": TOOL, "description": "Give the verdict.", "parameters": question.schema, "strict": True}
+    return {
+        "tools": [{"type": "function", "function": function}],
+        "tool_choice": {"type": "function", "function": {"name": TOOL}},
+    }
+
+
+def _read_answer(body: bytes, prices: tuple[float, float] | None) -> Answer:
+    """The answer in a body; what is no answer at all may be one next time."""
+    try:
+        given = json.loads(body)
+        choice = given["choices"][0]
+        message = choice["message"]
+        text, refusal, calls = message.get("content"), message.get("refusal"), message.get("tool_calls") or []
+        arguments = tuple(call["function"]["arguments"] for call in calls)
+        finish = choice.get("finish_reason")
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        shown = " ".join(body[:80].decode("utf-8", "replace").split())
+        raise TransientError(f"the endpoint answered with something that is no chat completion: {shown}") from None
+    if isinstance(text, list):  # parts, as some servers give them
+        text = "".join(str(part.get("text", "")) for part in text if isinstance(part, dict))
+    usage = given.get("usage")
+    return Answer(
+        text if isinstance(text, str) else "",
+        tuple(each if isinstance(each, str) else json.dumps(each) for each in arguments),
+        finish if isinstance(finish, str) else None,
+        refusal if isinstance(refusal, str) else None,
+        _with_cost(usage, prices) if isinstance(usage, dict) else None,
+    )
+
+
+def _with_cost(usage: dict[str, Any], prices: tuple[float, float] | None) -> dict[str, Any]:
+    kept = {name: value for name, value in usage.items() if isinstance(value, int | float)}
+    if prices is None:
+        return kept
+    tokens = (kept.get("prompt_tokens", 0), kept.get("completion_tokens", 0))
+    return {**kept, "cost": sum(price * count for price, count in zip(prices, tokens, strict=True)) / 1e6}
+
+
+def _remedy(status: int) -> str:
+    if status in (401, 403):
+        return "; name where its key is, by api_key_env or api_key_file"
+    return "; the url ends where /chat/completions begins, most often in /v1" if status == 404 else ""
+
+
+def _checked_url(url: Any) -> str:
+    try:
+        parts = urlsplit(url)
+        valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except (ValueError, AttributeError, TypeError):
+        valid, parts = False, urlsplit("")
+    if not valid:
+        raise InvalidSettings(f"the url of an endpoint is like 'http://127.0.0.1:8000/v1', got {url!r:.80}")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise InvalidSettings("the url of an endpoint holds no key, no query and no fragment; see api_key_env")
+    return str(url).rstrip("/").removesuffix("/chat/completions")
+
+
+def _checked_prices(prices: Any) -> tuple[float, float]:
+    listed = list(prices) if isinstance(prices, list | tuple) else []
+    if len(listed) != 2 or any(
+        isinstance(each, bool) or not isinstance(each, int | float) or each < 0 for each in listed
+    ):
+        raise InvalidSettings(f"prices are two numbers, a million tokens of prompts and of answers; got {prices!r:.60}")
+    return float(listed[0]), float(listed[1])
+
+
+def _read_policy(given: Mapping[str, Any]) -> EndpointPolicy:
+    known = EndpointPolicy.__dataclass_fields__
+    for name in given:
+        if name not in known:
+            hint = did_you_mean(str(name), known)
+            raise InvalidSettings(f"policy has no setting {name!r}{hint} (there are {', '.join(known)})")
+    return EndpointPolicy(**given)
+
+
+@functools.cache
+def _tls() -> ssl.SSLContext:
+    """One context for all connections: making one takes longer than a call."""
+    return ssl.create_default_context()

@@ -1,0 +1,56 @@
+"""One question put to an endpoint: a verdict, or a status that says why there is none, and what it took."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from plaudit.contract.output import Status
+from plaudit.endpoint.channel import Unanswered
+from plaudit.endpoint.refusal import HttpRefusal
+from plaudit.judges.chat_endpoint import Line
+from plaudit.judges.question import Question
+from plaudit.judges.verdict import Verdict, read_verdict
+from plaudit.judges.verdict_fields import Unreadable
+
+__all__ = ["Judgement", "put_question", "report_calls"]
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What came of one question; `verdict` is None where `status` is not ok, and `reason` says why."""
+
+    verdict: Verdict | None
+    status: Status = Status.OK
+    reason: str = ""
+    usage: Mapping[str, Any] = field(default_factory=dict)
+    attempts: int = 0
+    waited_s: float = 0.0
+
+
+async def put_question(line: Line, question: Question) -> Judgement:
+    """Ask, and read the answer; never raises for what an endpoint or a model does."""
+    try:
+        sent = await line.ask(question)
+    except Unanswered as given_up:
+        return Judgement(None, given_up.status, str(given_up), {}, given_up.attempts, given_up.waited_s)
+    except HttpRefusal as refusal:
+        return Judgement(None, Status.ERROR, f"the endpoint refused: {refusal}", {}, 1)
+    took = (sent.value.usage or {}, sent.attempts, sent.waited_s)
+    try:
+        return Judgement(read_verdict(sent.value, question.fields, question.code), Status.OK, "", *took)
+    except Unreadable as error:
+        return Judgement(None, Status.UNPARSED, str(error), *took)
+
+
+def report_calls(judgements: Iterable[Judgement]) -> dict[str, Any]:
+    """What some calls took, as the metadata of an output."""
+    listed = list(judgements)
+    usage: dict[str, float] = {}
+    for judgement in listed:
+        for name, value in judgement.usage.items():
+            usage[name] = usage.get(name, 0) + value
+    report: dict[str, Any] = {
+        "attempts": sum(judgement.attempts for judgement in listed),
+        "waited_s": round(sum(judgement.waited_s for judgement in listed), 3),
+    }
+    return {**report, "usage": usage} if usage else report

@@ -1,0 +1,185 @@
+"""A language model as a reward: it rates a response, compares two, or ranks a whole group.
+
+A failed, refused, cut off, unreadable or contradictory verdict is a status with its reason, never a number.
+"""
+
+import asyncio
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from functools import partial
+from typing import Any, Literal, TypeAlias, get_args
+
+from plaudit.contract.boundary import attempt
+from plaudit.contract.function import RewardFunction
+from plaudit.contract.output import RewardOutput, Status
+from plaudit.errors import InvalidSettings, did_you_mean
+from plaudit.judges.chat_endpoint import ChatEndpoint, Line, open_endpoint
+from plaudit.judges.comparing import Comparison
+from plaudit.judges.judgement import report_calls
+from plaudit.judges.rating import Rating, Votes, rate
+from plaudit.judges.rubric import UNNAMED, Criterion, Rubric, RubricLike, read_rubric
+from plaudit.judges.sample_texts import Reading, Refused, SampleTexts
+from plaudit.trajectory import Trajectory
+
+__all__ = ["LLMJudge", "RubricJudge", "combine_criteria", "empty_output", "note_changes"]
+
+Mode: TypeAlias = Literal["pointwise", "pairwise", "ranked"]
+AHEAD = 8
+"""How many times the concurrency of its endpoint a judge is given at once, so that none waits for the slowest."""
+GOOD = Rubric((Criterion(UNNAMED),))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RubricJudge(RewardFunction):
+    """What judges have in common: the endpoint, how samples are read, and votes."""
+
+    endpoint: ChatEndpoint | dict[str, Any]
+    rubric: RubricLike | None = None
+    _: KW_ONLY
+    votes: int = 1
+    """How often each question is asked; the median counts."""
+    max_spread: float = 0.5
+    """How far votes may lie apart, as a share of the scale; beyond it the sample is unparsed."""
+    reference: Literal["auto", "required", "never"] = "auto"
+    """Whether the ground truth is shown to the judge: where there is one, always, never."""
+    max_chars: int = 60_000
+    """How long prompt, response and reference may each be."""
+    overlong: Literal["refuse", "cut"] = "refuse"
+    """What becomes of a longer text: the sample is skipped, or the middle is left out."""
+    reproducible: bool = False
+    """True promises that the server gives equal answers to equal questions, so that scores may be cached."""
+
+    reading: Reading = field(init=False, repr=False)
+    voting: Votes = field(init=False, repr=False)
+
+    bounds = (0.0, 1.0)
+
+    def __post_init__(self) -> None:
+        self._set("endpoint", open_endpoint(self.endpoint))
+        self._set("reading", Reading(self.reference, self.max_chars, self.overlong))
+        self._set("voting", Votes(self.votes, self.max_spread))
+        self.voting.request_fields(self.at)
+        if type(self.reproducible) is not bool:
+            raise InvalidSettings(f"reproducible is true or false, got {self.reproducible!r}")
+        self._set("deterministic", self.reproducible)
+        self._set("concurrency", AHEAD * self.at.concurrency)
+
+    async def compute_rewards(self, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
+        """The outputs of some samples, all asked about at once within the limits of the endpoint."""
+        async with self.at.connect() as line:
+            calls = [attempt(self.name, partial(self._judge, line, each)) for each in trajectories]
+            return list(await asyncio.gather(*calls))
+
+    async def _judge(self, line: Line, trajectory: Trajectory) -> RewardOutput:
+        try:
+            texts = self.reading.read(trajectory)
+        except Refused as refused:
+            return RewardOutput.unscored(Status.SKIPPED, f"{self.name}: {refused}")
+        return await self._judge_texts(line, texts, trajectory)
+
+    @abstractmethod
+    async def _judge_texts(self, line: Line, texts: SampleTexts, trajectory: Trajectory) -> RewardOutput:
+        """The output of one sample, whose texts are within the limits."""
+
+    @property
+    def at(self) -> ChatEndpoint:
+        """The endpoint, once it is one."""
+        assert isinstance(self.endpoint, ChatEndpoint)
+        return self.endpoint
+
+    def _set(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        rubric = self.rubric.name if isinstance(self.rubric, Rubric) else ""
+        return f"{type(self).__name__}({', '.join(filter(None, [self.at.model, rubric]))})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LLMJudge(RubricJudge):
+    """A judge at an endpoint: `LLMJudge(ChatEndpoint(url, model), rubric="helpful.yaml")`.
+
+    "pointwise" rates each response by the rubric. "pairwise" compares the responses of a group two by two, each pair in
+    both orders; "ranked" ranks the group in one call. The reward is a share of the scale, of wins, or of the ranks.
+    """
+
+    _: KW_ONLY
+    mode: Mode = "pointwise"
+    opponents: int | None = None
+    """With how many others of its group a response is compared; None: with all."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._set("rubric", GOOD if self.rubric is None else read_rubric(self.rubric))
+        if self.mode not in get_args(Mode):
+            hint = did_you_mean(str(self.mode), get_args(Mode))
+            raise InvalidSettings(f"mode is one of {', '.join(get_args(Mode))}, got {self.mode!r}{hint}")
+        if self.opponents is not None and (
+            self.mode != "pairwise" or type(self.opponents) is not int or self.opponents < 1
+        ):
+            raise InvalidSettings(f"opponents is a whole number above 0, for mode='pairwise'; got {self.opponents!r}")
+        if self.mode == "pairwise" and self.votes > 1:
+            raise InvalidSettings(
+                "mode='pairwise' asks about each pair twice, in both orders; votes are for other modes"
+            )
+        self._set("scope", "sample" if self.mode == "pointwise" else "group")
+        if self._criteria.name:
+            self._set("name", self._criteria.name)
+
+    @property
+    def _criteria(self) -> Rubric:
+        assert isinstance(self.rubric, Rubric)
+        return self.rubric
+
+    async def compute_rewards(self, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
+        """The outputs of some samples, or of one group where the mode compares."""
+        if self.mode == "pointwise":
+            return await super().compute_rewards(trajectories)
+        comparison = Comparison(self.name, self.at, self._criteria, self.reading, self.voting, self.opponents)
+        async with self.at.connect() as line:
+            compare = comparison.rank if self.mode == "ranked" else comparison.compare_pairs
+            return await compare(line, trajectories)
+
+    async def _judge_texts(self, line: Line, texts: SampleTexts, trajectory: Trajectory) -> RewardOutput:
+        rubric = self._criteria
+        if texts.is_empty:
+            return empty_output(rubric, texts)
+        rating = await rate(line, self.at, texts, rubric, self.voting)
+        metadata = {**report_calls(rating.judgements), "model": self.at.model, **note_changes([rating], texts)}
+        return combine_criteria(self.name, rubric, rating.outputs, texts, rating.reasoning, metadata)
+
+
+def combine_criteria(
+    name: str,
+    rubric: Rubric,
+    outputs: Sequence[RewardOutput],
+    texts: SampleTexts,
+    reasoning: str,
+    metadata: dict[str, Any],
+) -> RewardOutput:
+    """One output of those of the criteria; unscored where one of them is. Only beside a reference it has a score."""
+    single = len(outputs) == 1
+    components = {} if single else {each.name: part for each, part in zip(rubric.criteria, outputs, strict=True)}
+    failed = next(((each.name, part) for each, part in zip(rubric.criteria, outputs, strict=True) if not part.ok), None)
+    metadata = {**outputs[0].metadata, **metadata} if single else metadata
+    if failed is not None:
+        reason = f"{name}: {failed[1].reason}"
+        return RewardOutput.unscored(failed[1].status, reason, metadata=metadata, components=components)
+    value = rubric.combine([part.reward for part in outputs if part.reward is not None])
+    score = value if texts.reference is not None else None
+    return RewardOutput(value, score=score, reason=reasoning, metadata=metadata, components=components)
+
+
+def empty_output(rubric: Rubric, texts: SampleTexts) -> RewardOutput:
+    """The lowest reward, for a response that shows a reader nothing: there is nothing to ask about."""
+    parts = [RewardOutput(0.0) for _ in rubric.criteria]
+    return combine_criteria("", rubric, parts, texts, "the response is empty; the judge was not asked", {})
+
+
+def note_changes(ratings: Sequence[Rating], texts: SampleTexts) -> dict[str, Any]:
+    """What the judge was not shown as it stood, for the metadata."""
+    changes = dict(ratings[0].changes) if ratings else {}
+    if texts.left_out:
+        changes["left_out"] = texts.left_out
+    return {"changed": changes} if changes else {}

@@ -1,0 +1,145 @@
+"""Rate one response by the criteria of a rubric, in one call or by the votes of several."""
+
+import asyncio
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from plaudit.contract.output import RewardOutput, Status
+from plaudit.errors import InvalidSettings
+from plaudit.judges.chat_endpoint import ChatEndpoint, Line
+from plaudit.judges.fence import Fence, code_for
+from plaudit.judges.judgement import Judgement, put_question
+from plaudit.judges.question import Exchange, FencedQuestion
+from plaudit.judges.rubric import UNNAMED, Criterion, Example, Rubric
+from plaudit.judges.sample_texts import SampleTexts
+
+__all__ = ["MAX_REASON", "Rating", "Votes", "describe_criteria", "rate"]
+
+MAX_REASON = 500
+VOTING_TEMPERATURE = 0.7
+
+
+@dataclass(frozen=True, slots=True)
+class Votes:
+    """How often a judge is asked about a sample, and how far apart its votes may lie, as a share of the scale.
+
+    More than half of the votes must be there. The median counts; of yes and no, the majority.
+    """
+
+    count: int = 1
+    max_spread: float = 0.5
+
+    def __post_init__(self) -> None:
+        if type(self.count) is not int or self.count < 1:
+            raise InvalidSettings(f"votes is a whole number of at least 1, got {self.count!r}")
+        spread = self.max_spread
+        if isinstance(spread, bool) or not isinstance(spread, int | float) or not 0 <= spread <= 1:
+            raise InvalidSettings(f"max_spread is a share of the scale, from 0 to 1, got {spread!r}")
+
+    def request_fields(self, endpoint: ChatEndpoint) -> dict[str, Any]:
+        """What a request needs so that votes may differ; an error where they could not."""
+        if self.count == 1:
+            return {}
+        if endpoint.sampling.get("temperature", VOTING_TEMPERATURE) == 0:
+            raise InvalidSettings(f"{self.count} votes at temperature 0 are one vote; raise sampling.temperature")
+        return {} if "temperature" in endpoint.sampling else {"temperature": VOTING_TEMPERATURE}
+
+    def settle(self, criterion: Criterion, shares: Sequence[float]) -> RewardOutput:
+        """One output for a criterion, of the votes on it; unparsed where they contradict each other."""
+        yes_no = isinstance(criterion.scale, str)
+        shown = ", ".join(f"{share:.2f}".rstrip("0").rstrip(".") for share in shares)
+        middle = statistics.median(shares)
+        if (yes_no and middle == 0.5) or (not yes_no and max(shares) - min(shares) > self.max_spread):
+            reason = f"{len(shares)} votes on {criterion.name} disagree: {shown}"
+            return RewardOutput.unscored(Status.UNPARSED, reason, metadata={"votes": list(shares)})
+        return RewardOutput(middle, metadata={"votes": list(shares)} if len(shares) > 1 else {})
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """An output for each criterion of a rubric, the judge's reasoning, and the calls it took."""
+
+    outputs: tuple[RewardOutput, ...]
+    reasoning: str
+    judgements: tuple[Judgement, ...]
+    changes: dict[str, int]
+
+
+async def rate(line: Line, endpoint: ChatEndpoint, texts: SampleTexts, rubric: Rubric, votes: Votes) -> Rating:
+    """The rating of a response; where the judge fails, every criterion says why."""
+    questions = [_question(endpoint, texts, rubric, votes, number) for number in range(votes.count)]
+    judgements = tuple(await asyncio.gather(*(put_question(line, question) for question, _ in questions)))
+    changes = questions[0][1].changes
+    verdicts = [judgement.verdict for judgement in judgements if judgement.verdict is not None]
+    if 2 * len(verdicts) <= votes.count:
+        failed = next(judgement for judgement in judgements if judgement.verdict is None)
+        of = f" (and {len(judgements) - len(verdicts) - 1} more of {votes.count} votes)" if votes.count > 1 else ""
+        output = RewardOutput.unscored(failed.status, f"{failed.reason}{of}")
+        return Rating((output,) * len(rubric.criteria), "", judgements, changes)
+    outputs = tuple(
+        votes.settle(criterion, [criterion.share(verdict.values[field.name]) for verdict in verdicts])
+        for criterion, field in zip(rubric.criteria, rubric.fields, strict=True)
+    )
+    return Rating(outputs, verdicts[0].reasoning[:MAX_REASON], judgements, changes)
+
+
+def describe_criteria(rubric: Rubric) -> str:
+    """The criteria in words, with their scales."""
+    if [each.name for each in rubric.criteria] == [UNNAMED] and not rubric.criteria[0].description:
+        return f"Judge how well the response answers the prompt, {_scale(rubric.criteria[0])}."
+    lines = [f"- {each.name} ({_scale(each)}){_colon(each.description)}" for each in rubric.criteria]
+    return "\n".join(["Judge by nothing but this:" if len(lines) == 1 else "Judge each of these by itself:", *lines])
+
+
+def _question(
+    endpoint: ChatEndpoint, texts: SampleTexts, rubric: Rubric, votes: Votes, number: int
+) -> tuple[FencedQuestion, Fence]:
+    code = code_for(texts.all, {"vote": number, "criteria": [criterion.name for criterion in rubric.criteria]})
+    fence = Fence(code)
+    examples = tuple(
+        Exchange(_example_material(Fence(code), example), rubric.example_values(example), example.reasoning)
+        for example in rubric.examples
+    )
+    question = FencedQuestion(
+        _task(rubric, with_reference=texts.reference is not None),
+        _material(fence, texts.prompt, texts.reference, texts.response),
+        rubric.fields,
+        code,
+        examples,
+        votes.request_fields(endpoint),
+    )
+    return question, fence
+
+
+def _task(rubric: Rubric, *, with_reference: bool) -> str:
+    parts = ["You judge a response to a prompt. Be strict: credit what is there, not what is promised."]
+    if rubric.instructions:
+        parts.append(rubric.instructions.strip())
+    parts.append(describe_criteria(rubric))
+    if with_reference:
+        parts.append("The reference is right. A response that contradicts it, or does not get as far, is not right.")
+    return "\n\n".join(parts)
+
+
+def _material(fence: Fence, prompt: str, reference: str | None, response: str) -> str:
+    parts = [fence.enclose("prompt", prompt)]
+    if reference is not None:
+        parts.append(fence.enclose("reference", reference))
+    return "\n\n".join([*parts, fence.enclose("response", response)])
+
+
+def _example_material(fence: Fence, example: Example) -> str:
+    return _material(fence, example.prompt, example.reference or None, example.response)
+
+
+def _scale(criterion: Criterion) -> str:
+    if isinstance(criterion.scale, str):
+        return "yes or no"
+    low, high = criterion.scale
+    return f"from {low:g}, the lowest, to {high:g}, the highest"
+
+
+def _colon(description: str) -> str:
+    return f": {description.strip()}" if description else ""
