@@ -10,7 +10,8 @@ import contextlib
 import http.client
 import json
 import os
-import selectors
+import re
+import select
 import signal
 import socket
 import statistics
@@ -19,6 +20,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from plaudit import Trajectory, load, score
@@ -50,6 +52,31 @@ BODY = json.dumps(
     {"query": [PROMPT + "The answer is 5. " * 4] * SAMPLES, "prompts": [PROMPT] * SAMPLES, "labels": ["5"] * SAMPLES}
 ).encode()
 PROGRAM = "print(sum(range(1000)))\n"
+LENGTH = re.compile(rb"content-length: *(\d+)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server that runs: where it listens, and its first process."""
+
+    port: int
+    pid: int
+
+    def cpu_s(self) -> float:
+        """The processor time of it and all processes below it."""
+        return sum(map(_cpu_s, _tree(self.pid)))
+
+
+def _tree(process: int) -> Iterator[int]:
+    yield process
+    for task in Path(f"/proc/{process}/task").glob("*/children"):
+        for child in task.read_text().split():
+            yield from _tree(int(child))
+
+
+def _cpu_s(process: int) -> float:
+    after_name = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, after_name[11:13])) / os.sysconf("SC_CLK_TCK")
 
 
 def main() -> None:
@@ -68,64 +95,90 @@ def main() -> None:
             compare_sandbox(own, folder, asked.rounds)
 
 
-def compare_servers(own: int, theirs: int, rounds: int, seconds: float) -> None:
-    """Samples a second and p99 of both servers, in turns."""
-    rates: dict[str, list[float]] = {"plaudit": [], "FastAPI": []}
-    tails: dict[str, list[float]] = {"plaudit": [], "FastAPI": []}
+def compare_servers(own: Server, theirs: Server, rounds: int, seconds: float) -> None:
+    """Samples a second, p99 and processor time of both servers, in turns."""
+    runs: dict[str, list[Load]] = {"plaudit": [], "FastAPI": []}
     for _ in range(rounds):
-        for name, port in (("plaudit", own), ("FastAPI", theirs)):
-            rate, tail = put_load_on(port, seconds)
-            rates[name].append(rate)
-            tails[name].append(tail)
-    for name in rates:
-        rate, tail = statistics.median(rates[name]), statistics.median(tails[name])
-        print(f"{name}: {rate:,.0f} samples/s, p99 {tail * 1e3:.1f} ms")
-    rate, tail = (statistics.median(each["plaudit"]) / statistics.median(each["FastAPI"]) for each in (rates, tails))
-    print(f"plaudit over FastAPI: {rate:.2f} x the samples per second, {tail:.2f} x the p99")
+        for name, server in (("plaudit", own), ("FastAPI", theirs)):
+            runs[name].append(put_load_on(server, seconds))
+    middle = {name: median_of(loads) for name, loads in runs.items()}
+    for name, load_ in middle.items():
+        print(f"{name}: {load_.rate:,.0f} samples/s, p99 {load_.p99_s * 1e3:.1f} ms, {load_.cpu_s * 1e6:.2f} µs of "
+              f"processor time a sample (the client {load_.client_s * 1e6:.2f})")  # fmt: skip
+    mine, other = middle["plaudit"], middle["FastAPI"]
+    print(f"plaudit over FastAPI: {mine.rate / other.rate:.2f} x the samples per second, "
+          f"{mine.p99_s / other.p99_s:.2f} x the p99, {mine.cpu_s / other.cpu_s:.2f} x the processor time")  # fmt: skip
 
 
-def put_load_on(port: int, seconds: float) -> tuple[float, float]:
-    """Samples a second, and the p99 of a request, with as many clients as connections."""
+@dataclass(frozen=True)
+class Load:
+    """What a server did under load; processor times are those of a sample."""
+
+    rate: float
+    p99_s: float
+    cpu_s: float
+    client_s: float
+
+
+def median_of(loads: list[Load]) -> Load:
+    """The median of each number."""
+    return Load(*(statistics.median(getattr(each, field.name) for each in loads) for field in fields(Load)))
+
+
+def put_load_on(server: Server, seconds: float) -> Load:
+    """Ask on as many connections as there are clients, each as soon as it has its answer."""
     head = (
         f"POST /get_reward HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: {len(BODY)}"
     )
     request, latencies = f"{head}\r\n\r\n".encode() + BODY, list[float]()
-    with selectors.DefaultSelector() as selector:
-        for _ in range(CLIENTS):
-            connection = socket.create_connection(("127.0.0.1", port))
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            selector.register(connection, selectors.EVENT_READ, [time.perf_counter(), b""])
-            connection.sendall(request)
-        began = time.perf_counter()
+    clients = [Client(server.port, request, latencies) for _ in range(CLIENTS)]
+    by_descriptor = {client.connection.fileno(): client for client in clients}
+    with select.epoll() as poll:
+        for descriptor in by_descriptor:
+            poll.register(descriptor, select.EPOLLIN)
+        cpu_s, own_s, began = server.cpu_s(), time.process_time(), time.perf_counter()
+        for client in clients:
+            client.ask()
         while time.perf_counter() - began < seconds:
-            for key, _ in selector.select(1.0):
-                take_answer(key, request, latencies)
+            for descriptor, _ in poll.poll(1.0):
+                by_descriptor[descriptor].listen()
         elapsed = time.perf_counter() - began
-        for key in list(selector.get_map().values()):
-            assert isinstance(key.fileobj, socket.socket)
-            key.fileobj.close()
+    samples = len(latencies) * SAMPLES
+    used_s, own_s = (server.cpu_s() - cpu_s) / samples, (time.process_time() - own_s) / samples
+    for client in clients:
+        client.connection.close()
     latencies.sort()
-    return len(latencies) * SAMPLES / elapsed, latencies[int(0.99 * len(latencies))]
+    return Load(samples / elapsed, latencies[int(0.99 * len(latencies))], used_s, own_s)
 
 
-def take_answer(key: selectors.SelectorKey, request: bytes, latencies: list[float]) -> None:
-    """Read what has come; where it is a whole answer, send the next request."""
-    assert isinstance(key.fileobj, socket.socket)
-    state = key.data
-    state[1] += key.fileobj.recv(65536)
-    head, found, body = state[1].partition(b"\r\n\r\n")
-    if not found or len(body) < int(head.lower().partition(b"content-length:")[2].split(b"\r\n")[0]):
-        return
-    assert head.startswith(b"HTTP/1.1 200"), head
-    latencies.append(time.perf_counter() - state[0])
-    state[0], state[1] = time.perf_counter(), b""
-    key.fileobj.sendall(request)
+class Client:
+    """One connection: asks, reads until the answer is whole, and asks again."""
+
+    def __init__(self, port: int, request: bytes, latencies: list[float]) -> None:
+        self.connection = socket.create_connection(("127.0.0.1", port))
+        self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._request, self._latencies, self._read = request, latencies, b""
+
+    def ask(self) -> None:
+        self._began, self._read = time.perf_counter(), b""
+        self.connection.sendall(self._request)
+
+    def listen(self) -> None:
+        self._read += self.connection.recv(65536)
+        if not self._read.endswith(b"}"):  # nothing but the end of an answer ends so
+            return
+        head, _, body = self._read.partition(b"\r\n\r\n")
+        if len(body) < int(LENGTH.search(head)[1]):
+            return
+        assert head.startswith(b"HTTP/1.1 200"), head
+        self._latencies.append(time.perf_counter() - self._began)
+        self.ask()
 
 
-def compare_with_local(port: int, folder: Path, rounds: int) -> None:
+def compare_with_local(server: Server, folder: Path, rounds: int) -> None:
     """What a sample costs more when it is scored over HTTP than in this process."""
     samples = [Trajectory(prompt=PROMPT, response="The answer is 5. " * 4, ground_truth="5")] * 2000
-    remote, here = load(f"http://127.0.0.1:{port}/trivial"), load(f"{folder}/trivial.py:trivial")
+    remote, here = load(f"http://127.0.0.1:{server.port}/trivial"), load(f"{folder}/trivial.py:trivial")
     seconds: dict[str, list[float]] = {"remote": [], "local": []}
     for _ in range(rounds):
         for name, reward in (("remote", remote), ("local", here)):
@@ -136,10 +189,10 @@ def compare_with_local(port: int, folder: Path, rounds: int) -> None:
     print(f"a sample: {remote_s * 1e6:.1f} µs over HTTP, {local_s * 1e6:.1f} µs here")
 
 
-def compare_sandbox(port: int, folder: Path, rounds: int) -> None:
+def compare_sandbox(server: Server, folder: Path, rounds: int) -> None:
     """A program through `/run_code`, and by starting Python for it."""
     (folder / "program.py").write_text(PROGRAM)
-    connection = http.client.HTTPConnection("127.0.0.1", port)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port)
     seconds: dict[str, list[float]] = {"sandbox": [], "python": []}
     for _ in range(10 * rounds):
         began = time.perf_counter()
@@ -156,18 +209,18 @@ def compare_sandbox(port: int, folder: Path, rounds: int) -> None:
 
 
 @contextlib.contextmanager
-def ours(folder: Path) -> Iterator[int]:
-    """The port of `plaudit serve`, with a sandbox."""
+def ours(folder: Path) -> Iterator[Server]:
+    """`plaudit serve`, with a sandbox."""
     command = [sys.executable, "-m", "plaudit", "serve", f"{folder}/trivial.py:trivial", "--port", "0", "--sandbox"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         assert process.stdout is not None
-        yield int(process.stdout.readline().rsplit(":", 1)[1])
+        yield Server(int(process.stdout.readline().rsplit(":", 1)[1]), process.pid)
         process.send_signal(signal.SIGTERM)
 
 
 @contextlib.contextmanager
-def peer(folder: Path) -> Iterator[int]:
-    """The port of the plain server."""
+def peer(folder: Path) -> Iterator[Server]:
+    """The plain server."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -177,7 +230,7 @@ def peer(folder: Path) -> Iterator[int]:
             with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
                 break
             time.sleep(0.1)
-        yield port
+        yield Server(port, process.pid)
         process.terminate()
 
 

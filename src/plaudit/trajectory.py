@@ -160,7 +160,8 @@ class Trajectory(msgspec.Struct, frozen=True):
         try:
             if known.get("tokens") is not None:
                 known["tokens"] = msgspec.convert(known["tokens"], Tokens)
-            known["steps"] = msgspec.convert(known.get("steps") or [], list[Step])
+            if "steps" in known:
+                known["steps"] = msgspec.convert(known["steps"] or [], list[Step])
         except msgspec.ValidationError as error:
             raise InvalidTrajectory(f"tokens or steps: {error}") from None
         return cls(**known, columns=columns)

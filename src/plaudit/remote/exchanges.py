@@ -46,14 +46,25 @@ class NativeExchange:
     def read(self, reply: Reply, count: int) -> list[RewardOutput]:
         packed = _MSGPACK in reply.headers.get("content-type", "")
         try:
-            answered: Any = msgspec.msgpack.decode(reply.body) if packed else jsonline.decode(reply.body)
-            listed = answered["outputs"]
-            outputs = [RewardOutput.from_dict(each) for each in listed]
-        except (msgspec.DecodeError, ValueError, TypeError, KeyError) as error:
+            outputs = _scored.decode(reply.body).outputs if packed else _convert(jsonline.decode(reply.body))
+        except (msgspec.DecodeError, ValueError, TypeError) as error:
             raise InvalidOutput(f"the server's answer cannot be read: {error}") from None
         if len(outputs) != count:
             raise InvalidOutput(f"the server answered {len(outputs)} outputs for {count} samples")
         return outputs
+
+
+class _Scored(msgspec.Struct):
+    """What we read of an answer."""
+
+    outputs: list[RewardOutput]
+
+
+_scored = msgspec.msgpack.Decoder(_Scored)
+
+
+def _convert(answered: Any) -> list[RewardOutput]:
+    return msgspec.convert(answered, _Scored).outputs
 
 
 class OpenRLHFExchange:

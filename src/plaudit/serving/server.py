@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 
 import uvloop
 
+from plaudit.engine.backends.worker import settle_memory
 from plaudit.engine.shipping import Shipment
 from plaudit.errors import InvalidSettings, PlauditError
 from plaudit.sandbox import Tier, diagnose
@@ -203,6 +204,7 @@ async def serve_until_signalled(settings: ServerSettings, on_ready: Callable[[Re
         loop.add_signal_handler(number, stopped.set)
     await server.start()
     loop.add_signal_handler(signal.SIGHUP, server.begin_reload)
+    settle_memory()
     try:
         on_ready(server)
         await stopped.wait()

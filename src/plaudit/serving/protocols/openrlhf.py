@@ -55,13 +55,13 @@ class OpenRLHFProtocol:
     def write(self, samples: Samples, outputs: list[RewardOutput], about: About, *, packed: bool) -> bytes:
         rewards = numbers_of(outputs, about)
         scores = [
-            reward if output.score is None else output.score for output, reward in zip(outputs, rewards, strict=True)
+            reward if (score := output.score) is None else score for output, reward in zip(outputs, rewards, strict=True)
         ]
         return encode_numbers({"rewards": rewards, "scores": scores, "extra_logs": _logs(outputs)})
 
 
 def _sample(query: str, prompt: str, label: Any) -> Trajectory:
-    response = query[len(prompt) :] if query.startswith(prompt) else query
+    response = query.removeprefix(prompt)
     if response.rstrip()[-1:] in _LAST:
         response = _ENDINGS.sub("", response)
     return Trajectory(prompt, response, label)
@@ -78,7 +78,9 @@ def _one_each(what: str, given: Any, count: int) -> list[Any] | None:
 
 def _logs(outputs: list[RewardOutput]) -> dict[str, list[float]]:
     """The components that every sample has, as one number per sample."""
-    flat = [output.flat_components() if output.components else {} for output in outputs]
+    if not all(output.components for output in outputs):
+        return {}
+    flat = [output.flat_components() for output in outputs]
     logs: dict[str, list[float]] = {}
     for name in flat[0] if flat else ():
         values = [part[name].reward if name in part else None for part in flat]

@@ -138,11 +138,15 @@ def numbers_of(outputs: list[RewardOutput], about: About) -> list[float | None]:
 
 
 def encode_numbers(answer: Any) -> bytes:
-    """JSON; NaN, which its grammar lacks, as the clients of these protocols write and read it."""
+    """JSON of finite numbers; NaN, which its grammar lacks, as the clients of these protocols write and read it.
+
+    The only NaN is what `numbers_of` put in the place of a reward, so nothing else has to be looked through for one.
+    """
     try:
-        return jsonline.encode(answer)
-    except jsonline.NotPlain:
-        return json.dumps(answer).encode()
+        encoded = msgspec.json.encode(answer)
+    except UnicodeEncodeError:  # half a character in the name of a component
+        encoded = b"null"
+    return json.dumps(answer).encode() if b"null" in encoded else encoded
 
 
 def invalid_sample(place: int, error: object) -> RewardOutput:

@@ -9,6 +9,7 @@ import mmap
 import os
 import struct
 import time
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -94,6 +95,7 @@ class Journal:
     def __init__(self, descriptor: int, *, repeatable: bool) -> None:
         os.ftruncate(descriptor, _CAPACITY)
         self._memory = mmap.mmap(descriptor, _CAPACITY)
+        self._place = self._place_view()
         self._used, self._capacity = 0, _CAPACITY
         self._worth_s = WORTH_S if repeatable else -1.0
         self._unwritten: list[RewardOutput | None] = []  # None: the outputs of the next job follow
@@ -104,14 +106,14 @@ class Journal:
         """A new unit; also what marks the process as alive."""
         self._used, self._unwritten, self._unwritten_s = 0, [], 0.0
         self._unit, self._jobs, self._done = self._unit + 1, 0, 0
-        _PLACE.pack_into(self._memory, _HEADER.size, 0, 0)
+        self._place[0] = self._place[1] = 0
         self.expect(1)
 
     def next_job(self) -> None:
         """What follows belongs to the next job."""
         self._unwritten.append(None)
         self._jobs, self._done = self._jobs + 1, 0
-        _PLACE.pack_into(self._memory, _HEADER.size, self._jobs, 0)
+        self._place[0], self._place[1] = self._jobs, 0
         if self._worth_s < 0:
             self._write()
 
@@ -119,14 +121,21 @@ class Journal:
         """So many samples are under way together now."""
         _HEADER.pack_into(self._memory, 0, self._unit, self._used, samples, time.monotonic())
 
-    def add(self, output: RewardOutput) -> None:
-        """One more sample is done."""
-        self._done += 1
-        _PLACE.pack_into(self._memory, _HEADER.size, self._jobs, self._done)
-        self._unwritten.append(output)
-        self._unwritten_s += output.latency_s or 0.0
-        if self._unwritten_s > self._worth_s:
-            self._write()
+    def follow(self, scoring: Iterable[RewardOutput]) -> list[RewardOutput]:
+        """The outputs of samples that are scored one after the other; each is noted as soon as it is there."""
+        outputs: list[RewardOutput] = []
+        done, seconds, worth_s, place = self._done, self._unwritten_s, self._worth_s, self._place
+        for output in scoring:
+            outputs.append(output)
+            done += 1
+            place[1] = done
+            self._unwritten.append(output)
+            seconds += output.latency_s or 0.0
+            if seconds > worth_s:
+                self._write()
+                seconds, place = 0.0, self._place
+        self._done, self._unwritten_s = done, seconds
+        return outputs
 
     def _write(self) -> None:
         framed = b"".join([_NEXT_JOB if each is None else encode_answer(each) for each in self._unwritten])
@@ -135,9 +144,15 @@ class Journal:
         end = _HEADER_SIZE + self._used
         if end > self._capacity:
             self._capacity = 2 * end
+            self._place.release()  # memory cannot be resized while there is a view of it
             self._memory.resize(self._capacity)
+            self._place = self._place_view()
         self._memory[start:end] = framed
         _HEADER.pack_into(self._memory, 0, self._unit, self._used, 1, time.monotonic())
+
+    def _place_view(self) -> memoryview:
+        """The numbers of `_PLACE` in the shared memory."""
+        return memoryview(self._memory)[_HEADER.size : _HEADER_SIZE].cast("I")
 
 
 class JournalView:

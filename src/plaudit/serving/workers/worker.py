@@ -8,8 +8,9 @@ stays by itself.
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any, Protocol
 
 from plaudit.contract.boundary import score_sample, score_samples
@@ -158,27 +159,27 @@ class RewardService:
         if isinstance(samples, Answer):
             return samples
         valid, began = samples.valid(), time.perf_counter()
-        outputs = decode_outputs(job.known) if job.known else []
+        known = decode_outputs(job.known) if job.known else []
         if job.rest:
-            outputs += decode_outputs(job.rest) * (len(valid) - len(outputs))
-        del outputs[len(valid) :]  # a worker that had scored all of them was at none
-        for output in outputs:
-            journal.add(output)
-        left = valid[len(outputs) :]
+            known += decode_outputs(job.rest) * (len(valid) - len(known))
+        outputs = journal.follow(known[: len(valid)])  # a worker that had scored all of them was at none
+        left = valid[len(outputs) :] if outputs else valid
         if self._one_by_one and not job.verdicts:
-            score_one, reward, note = self._score_one, self._reward, journal.add
-            for trajectory in left:
-                outputs.append(output := score_one(reward, trajectory))
-                note(output)
+            outputs += journal.follow(map(self._score_one, repeat(self._reward), left))
         elif self._one_by_one or job.singly:
-            for trajectory in left:
-                verdict = job.verdicts.get(len(outputs))
-                outputs.append(output := self._score(trajectory) if verdict is None else decode_outputs(verdict)[0])
-                journal.add(output)
+            outputs += journal.follow(self._score_with_verdicts(job, left, len(outputs)))
         elif left:
             journal.expect(len(left))
             outputs += self._score_many(self._reward, left)
         return self._write(job, samples, outputs, time.perf_counter() - began)
+
+    def _score_with_verdicts(
+        self, job: WireJob, trajectories: Sequence[Trajectory], first: int
+    ) -> Iterator[RewardOutput]:
+        """Sample by sample; one that cost a worker gets what was said of it."""
+        for place, trajectory in enumerate(trajectories, first):
+            verdict = job.verdicts.get(place)
+            yield self._score(trajectory) if verdict is None else decode_outputs(verdict)[0]
 
     def _score(self, trajectory: Trajectory) -> RewardOutput:
         if self._one_by_one:
