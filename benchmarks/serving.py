@@ -168,7 +168,8 @@ class Client:
         if not self._read.endswith(b"}"):  # nothing but the end of an answer ends so
             return
         head, _, body = self._read.partition(b"\r\n\r\n")
-        if len(body) < int(LENGTH.search(head)[1]):
+        length = LENGTH.search(head)
+        if length is None or len(body) < int(length[1]):
             return
         assert head.startswith(b"HTTP/1.1 200"), head
         self._latencies.append(time.perf_counter() - self._began)

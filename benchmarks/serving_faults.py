@@ -27,7 +27,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-CLIENTS, WORKERS, DEADLINE_S = 8, 4, 0.5
+CLIENTS, WORKERS, DEADLINE_S = 8, 4, 1.0
 TOKEN = "a-token-for-the-fault-run"
 REWARD = """
 import os, time, zlib

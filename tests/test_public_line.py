@@ -97,7 +97,7 @@ PUBLIC: dict[str, set[str]] = {
         "Verdict", "diagnose", "read_suite", "shared_pool",
     },
     "plaudit.serving": {
-        "HttpLimits", "RewardServer", "ServerSettings", "ServerThread", "read_tokens", "serve_until_signalled",
+        "HttpLimits", "ReplicaScale", "RewardServer", "ServerSettings", "ServerThread", "read_tokens", "serve_until_signalled",
     },
     "plaudit.schedules": {
         "CosineSchedule", "LinearSchedule", "PiecewiseSchedule", "Schedule",

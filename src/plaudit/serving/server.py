@@ -27,6 +27,8 @@ from plaudit.serving.http.listening import open_socket, tls_context
 from plaudit.serving.settings import ServerSettings
 from plaudit.serving.workers.pool import PoolSettings, WorkerPool
 from plaudit.serving.workers.programs import SandboxSetup
+from plaudit.serving.workers.replica_pool import ReplicaPool
+from plaudit.serving.workers.service_pool import ServicePool
 from plaudit.serving.workers.worker import RewardSetup, ServiceSetup
 from plaudit.version import __version__
 
@@ -48,7 +50,7 @@ class RewardServer:
         self.address = ""
         self._setups = _setups(settings)
         self._listener: asyncio.Server | None = None
-        self._starting: list[WorkerPool] = []
+        self._starting: list[ServicePool] = []
         self._sweeper: asyncio.TimerHandle | None = None
         self._reloading: set[asyncio.Task[None]] = set()
         self._reload_turn = asyncio.Lock()
@@ -109,7 +111,7 @@ class RewardServer:
             self._sweeper.cancel()
         for task in self._reloading:
             task.cancel()
-        self._close_pools()
+        await asyncio.gather(*(pool.close() for pool in {*self._starting, *self.app.pools.values()}))
         for connection in list(self.app.connections):
             connection.abort()
         await asyncio.sleep(0.01)  # transports close in the next turns of the loop
@@ -130,9 +132,9 @@ class RewardServer:
         self.app.set_pool(name, pool)
         self.app.metrics.reloads[name, "done"] += 1
         await old.drain()  # what it was asked before it answers itself, under its own key
-        old.close()
+        await old.close()
 
-    def _pool(self, name: str, setup: ServiceSetup) -> WorkerPool:
+    def _pool(self, name: str, setup: ServiceSetup) -> ServicePool:
         is_sandbox = isinstance(setup, SandboxSetup)  # which ends its programs itself
         deadline_s = SANDBOX_DEADLINE_S if is_sandbox else self.settings.deadline_s
         settings = PoolSettings(self.settings.workers, deadline_s, stand_ins=0 if is_sandbox else self.settings.workers)
@@ -140,6 +142,8 @@ class RewardServer:
         def count_loss(how: str) -> None:
             self.app.metrics.losses[name, how] += 1
 
+        if self.settings.replicas is not None and not is_sandbox:
+            return ReplicaPool(setup, settings, self.settings.replicas, count_loss, self.begin_reload)
         return WorkerPool(setup, settings, count_loss, self.begin_reload)
 
     def begin_reload(self) -> None:
@@ -154,10 +158,6 @@ class RewardServer:
         for connection in list(self.app.connections):
             connection.end_if_late(now)
         self._sweeper = asyncio.get_running_loop().call_later(SWEEP_S, self._sweep)
-
-    def _close_pools(self) -> None:
-        for pool in {*self._starting, *self.app.pools.values()}:
-            pool.close()
 
 
 def _setups(settings: ServerSettings) -> dict[str, ServiceSetup]:

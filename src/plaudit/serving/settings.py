@@ -7,7 +7,7 @@ from pathlib import Path
 from plaudit.dialects.export import OnUnscored
 from plaudit.errors import InvalidSettings
 
-__all__ = ["HttpLimits", "ServerSettings"]
+__all__ = ["HttpLimits", "ReplicaScale", "ServerSettings"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,19 @@ class HttpLimits:
 
     def __post_init__(self) -> None:
         _check_positive(self, "body_bytes", "head_bytes", "connections", "head_s", "body_s", "write_s", "idle_s")
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaScale:
+    """Between how many replicas Serve may choose, and which cluster they run on; None is a Ray of this machine."""
+
+    least: int = 1
+    most: int = 2
+    address: str | None = None
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.least <= self.most:
+            raise InvalidSettings(f"need 1 <= least <= most replicas, got {self.least} and {self.most}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +63,7 @@ class ServerSettings:
     queue_requests: int = 2048
     queue_bytes: int = 256 << 20
     drain_s: float = 30.0
+    replicas: ReplicaScale | None = None  # on Ray Serve; `workers` are then those of a replica
     http: HttpLimits = field(default_factory=HttpLimits)
 
     def __post_init__(self) -> None:

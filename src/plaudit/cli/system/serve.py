@@ -1,6 +1,7 @@
 """`plaudit serve`: rewards as a service that trainers share."""
 
 import asyncio
+import enum
 import os
 from pathlib import Path
 from typing import Annotated
@@ -9,7 +10,7 @@ import typer
 
 from plaudit import serving
 from plaudit.cli.console import print_message, print_result
-from plaudit.cli.options import DEFAULT_DEADLINE_S, DeadlineOption, WorkersOption
+from plaudit.cli.options import DEFAULT_DEADLINE_S, AddressOption, DeadlineOption, WorkersOption
 from plaudit.dialects.export import OnUnscored
 from plaudit.errors import require
 from plaudit.sandbox import diagnose
@@ -17,6 +18,13 @@ from plaudit.sandbox import diagnose
 __all__ = ["serve"]
 
 TOKENS = "PLAUDIT_TOKENS"
+
+
+class ServeBackend(enum.StrEnum):
+    """Where rewards are computed."""
+
+    PROCESSES = "processes"
+    RAY = "ray"
 
 
 def serve(
@@ -29,6 +37,12 @@ def serve(
     ),
     port: Annotated[int, typer.Option("--port", "-p", help="The port to listen on; 0 takes a free one.")] = 8000,
     workers: WorkersOption = None,
+    backend: Annotated[
+        ServeBackend, typer.Option("--backend", help="Workers of this machine, or replicas on Ray Serve.")
+    ] = ServeBackend.PROCESSES,
+    min_replicas: Annotated[int, typer.Option("--min-replicas", help="On Ray: never fewer replicas.")] = 1,
+    max_replicas: Annotated[int, typer.Option("--max-replicas", help="On Ray: never more, whatever the load.")] = 4,
+    address: AddressOption = None,
     deadline: DeadlineOption = DEFAULT_DEADLINE_S,
     memory: Annotated[int | None, typer.Option("--memory", metavar="MB", help="Memory that a sample may take.")] = None,
     token_file: Annotated[
@@ -56,7 +70,8 @@ def serve(
         allow_weak_sandbox=allow_weak_sandbox,
         host=host,
         port=port,
-        workers=workers or os.cpu_count() or 1,
+        workers=workers or (1 if backend is ServeBackend.RAY else os.cpu_count()) or 1,
+        replicas=serving.ReplicaScale(min_replicas, max_replicas, address) if backend is ServeBackend.RAY else None,
         deadline_s=deadline or None,
         memory_mb=memory,
         tokens=serving.read_tokens(token_file, os.environ.get(TOKENS, "")),

@@ -24,8 +24,8 @@ from plaudit.serving.http.connection import Connection
 from plaudit.serving.http.messages import JSON, MSGPACK, Request, Response, refuse
 from plaudit.serving.protocols import PROTOCOLS
 from plaudit.serving.settings import ServerSettings
-from plaudit.serving.workers.pool import WorkerPool
 from plaudit.serving.workers.queueing import Job
+from plaudit.serving.workers.service_pool import ServicePool
 from plaudit.serving.workers.wire import Answer, WireJob
 from plaudit.version import __version__
 
@@ -64,7 +64,7 @@ class Application:
 
     def __init__(self, settings: ServerSettings) -> None:
         self.settings = settings
-        self.pools: dict[str, WorkerPool] = {}
+        self.pools: dict[str, ServicePool] = {}
         self.metrics = Metrics()
         self.admission = Admission(settings.queue_requests, settings.queue_bytes)
         self.connections: set[Connection] = set()
@@ -74,7 +74,7 @@ class Application:
         self._routes: dict[str, Route] = self._pages()
         self._prefix, self._numbers = secrets.token_hex(4), itertools.count(1)
 
-    def set_pool(self, name: str, pool: WorkerPool) -> None:
+    def set_pool(self, name: str, pool: ServicePool) -> None:
         """Serve a reward, or a new version of it, from now on."""
         self.pools[name] = pool
         self._routes = self._pages()

@@ -16,6 +16,11 @@ _MESSAGES: Schema = {
     "type": "array",
     "items": {"type": "object", "required": ["role"], "properties": {"role": _TEXT}},
 }
+_ITEMS: Schema = {
+    "type": "array",
+    "items": {"type": "object", "properties": {"role": _TEXT}},
+    "description": "Chat messages have a role; what has none is no part of the prompt.",
+}
 _PROMPT: Schema = {"anyOf": [_TEXT, _MESSAGES], "description": "A text, or chat messages."}
 _RESULT: Schema = {
     "type": ["object", "null"],
@@ -53,7 +58,6 @@ REQUESTS: dict[str, Schema] = {
         "properties": {
             "trajectories": {
                 "type": "array",
-                "maxItems": 4096,
                 "items": {
                     "description": "An object as a line of a rollouts file; what is none gets an output that says so."
                 },
@@ -79,7 +83,7 @@ REQUESTS: dict[str, Schema] = {
         "type": "object",
         "required": ["responses_create_params", "response"],
         "properties": {
-            "responses_create_params": {"type": "object", "properties": {"input": _PROMPT}},
+            "responses_create_params": {"type": "object", "properties": {"input": {"anyOf": [_TEXT, _ITEMS]}}},
             "response": {
                 "type": "object",
                 "required": ["output"],

@@ -62,8 +62,11 @@ def _sample(asked: dict[str, Any]) -> Trajectory:
 
 
 def _messages(given: list[Any]) -> list[dict[str, Any]]:
-    """Chat messages; what else the input of a model holds (calls of tools, their outputs) is left out."""
-    return [message for message in given if type(message) is dict and type(message.get("role")) is str]
+    """Chat messages; what else the input of a model holds (calls of tools, outputs) has no role and is left out."""
+    for place, item in enumerate(given):
+        if type(item) is not dict or type(item.get("role", "")) is not str:
+            raise InvalidTrajectory(f"responses_create_params.input[{place}] must be an object whose role is text")
+    return [item for item in given if "role" in item]
 
 
 def _response_text(response: Any) -> str:

@@ -55,7 +55,8 @@ class OpenRLHFProtocol:
     def write(self, samples: Samples, outputs: list[RewardOutput], about: About, *, packed: bool) -> bytes:
         rewards = numbers_of(outputs, about)
         scores = [
-            reward if (score := output.score) is None else score for output, reward in zip(outputs, rewards, strict=True)
+            reward if (score := output.score) is None else score
+            for output, reward in zip(outputs, rewards, strict=True)
         ]
         return encode_numbers({"rewards": rewards, "scores": scores, "extra_logs": _logs(outputs)})
 

@@ -2,7 +2,8 @@
 
 A worker is given a few requests at once while all goes well, and one at a time for a while after something went wrong,
 so that a request does not wait behind one that hangs. A worker that takes far longer than usual is set aside, and
-another one takes its place until it answers or is killed.
+another one stands in for it until it answers or is killed. After the first time one stands by, loaded and idle, since
+loading a reward may take longer than a request can wait; when all has gone well for a while it is let go.
 """
 
 import asyncio
@@ -32,7 +33,9 @@ PACKED, PACKED_BYTES = 16, 1 << 20  # requests and bytes that a worker is given 
 MERGED = 64
 SLOW_S = 0.005  # requests that take longer are given one by one
 CAUTIOUS_S = 10.0  # after a loss, one request at a time for so long
-UNUSUAL, UNUSUAL_S = 8.0, 0.05  # a worker is set aside after so many times the usual time, and at least so long
+UNUSUAL, UNUSUAL_S = 8.0, 0.02  # a worker is set aside after so many times the usual time, and at least so long
+LOOK_S, REST_S = 0.01, 0.1  # how often workers are looked after, while some are at work and while none is
+STAND_BY_S = 30.0  # after trouble, one more worker than are needed stays loaded for so long
 MAX_FALSE_STARTS = 3
 RETRY_S = 1.0
 DRAIN_S = 0.01
@@ -45,11 +48,6 @@ class PoolSettings:
     workers: int
     deadline_s: float | None
     stand_ins: int
-
-    @property
-    def look_s(self) -> float:
-        """How often workers are looked after."""
-        return 0.1 if self.deadline_s is None else min(0.1, max(0.005, self.deadline_s / 10))
 
 
 class WorkerPool:
@@ -69,6 +67,7 @@ class WorkerPool:
         self._unreleased: set[WorkerProcess] = set()
         self._first: asyncio.Future[dict[str, Any]] = self._loop.create_future()
         self._false_starts, self._last_loss, self._usual_s = 0, -math.inf, 0.0
+        self._last_trouble = -math.inf
         self._closed = False
         self.failure = ""
         self.description: dict[str, Any] = {}
@@ -80,7 +79,7 @@ class WorkerPool:
         try:
             self.description = await self._first
         except BaseException:
-            self.close()
+            await self.close()
             raise
         if (copies := self.description.get("copies")) is not None:
             self._settings = replace(self._settings, workers=min(copies, self._settings.workers), stand_ins=0)
@@ -121,7 +120,7 @@ class WorkerPool:
         """The jobs that nobody has begun, for another pool."""
         return self.queue.take(len(self.queue), 1 << 62)
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """End every worker; jobs under way are told that the server stops."""
         if self._closed:
             return
@@ -131,7 +130,7 @@ class WorkerPool:
         stopped = Answer(503, refusal_body("the server is stopping"))
         for job in self.take_queue():
             job.finish(stopped)
-        self._template.close()
+        gone = self._template.close()
         for worker in self._workers:
             for job in worker.jobs:
                 job.finish(stopped)
@@ -141,6 +140,7 @@ class WorkerPool:
         self._workers, self._idle = [], []
         if not self._first.done():
             self._first.cancel()
+        await gone
 
     def _begin_worker(self) -> None:
         if self._template.lost:
@@ -180,18 +180,19 @@ class WorkerPool:
         self._loop.call_later(RETRY_S, self._fill_up)
 
     def _fill_up(self) -> None:
-        wanted = self._settings.workers + min(len(self._aside), self._settings.stand_ins)
-        while not self._closed and len(self._workers) < wanted:
+        while not self._closed and len(self._workers) < self._wanted():
             self._begin_worker()
+
+    def _wanted(self) -> int:
+        """How many workers there should be, with those that stand in for others and the one that stands by."""
+        stands_by = time.monotonic() - self._last_trouble < STAND_BY_S
+        return self._settings.workers + min(len(self._aside) + stands_by, self._settings.stand_ins)
 
     def _handle_answers(self, worker: WorkerProcess, answers: list[Answer]) -> None:
         jobs, worker.jobs = worker.jobs, []
         self._learn((time.monotonic() - worker.since) / len(jobs))
         self._aside.discard(worker)
-        if self._has_too_many():
-            self._retire(worker)
-        else:
-            self._idle.append(worker)
+        self._idle.append(worker)
         for job, answer in zip(jobs, answers, strict=True):
             job.finish(answer)
         if self.queue:
@@ -202,7 +203,7 @@ class WorkerPool:
         self._usual_s += 0.1 * (seconds - self._usual_s)
 
     def _dispatch(self) -> None:
-        while self._idle and self.queue:
+        while self._idle and self.queue and self._may_work_more():
             worker = self._idle.pop()
             jobs = self.queue.take(self._portion(), PACKED_BYTES)
             if not jobs:
@@ -213,6 +214,12 @@ class WorkerPool:
                 job.started_at = worker.since
             worker.give([job.wire for job in jobs])
 
+    def _may_work_more(self) -> bool:
+        """Whether fewer workers are at it than there should be; those that were set aside do not count."""
+        if len(self._workers) <= self._settings.workers:
+            return True
+        return self.busy - min(len(self._aside), self._settings.stand_ins) < self._settings.workers
+
     def _portion(self) -> int:
         """How many requests the next worker is given."""
         if self.description.get("merges"):
@@ -222,16 +229,18 @@ class WorkerPool:
         return max(1, min(PACKED, len(self.queue) // max(1, self._settings.workers)))
 
     def _look_after(self) -> None:
-        """Kill what overran, set aside what takes unusually long."""
+        """Kill what overran, set aside what takes unusually long, let go what is not needed any more."""
         if self._closed:
             return
         now = time.monotonic()
+        if self._idle and len(self._workers) > self._wanted():
+            self._retire(self._idle.pop())
         for worker in list(self._workers):
             if worker.jobs and not worker.overran:
                 self._look_at(worker, now)
         for job in self.queue.take_expired(now):
             job.finish(Answer(504, refusal_body("the request waited longer than it allowed; nothing was scored")))
-        self._timer = self._loop.call_later(self._settings.look_s, self._look_after)
+        self._timer = self._loop.call_later(LOOK_S if self.busy else REST_S, self._look_after)
 
     def _look_at(self, worker: WorkerProcess, now: float) -> None:
         samples, since = worker.journal.progress(worker.units)
@@ -244,10 +253,9 @@ class WorkerPool:
             UNUSUAL_S, UNUSUAL * self._usual_s * len(worker.jobs)
         ):
             self._aside.add(worker)
+            self._last_trouble = now
             self._fill_up()
-
-    def _has_too_many(self) -> bool:
-        return len(self._workers) - len(self._aside) > self._settings.workers
+            self._dispatch()
 
     def _retire(self, worker: WorkerProcess) -> None:
         self._workers.remove(worker)
@@ -289,7 +297,7 @@ class WorkerPool:
 
     def _note_loss(self, worker: WorkerProcess, code: int) -> None:
         how = "deadline" if worker.overran else "grown memory" if code == OUTGROWN else describe_death(code)
-        self._last_loss = time.monotonic()
+        self._last_loss = self._last_trouble = time.monotonic()
         logger.warning("worker lost: %s", how, extra={"how": how, "pid": worker.pid})
         self._on_loss(how)
 

@@ -48,11 +48,14 @@ class TemplateProcess:
             with suppress(OSError):
                 self._control.send(END + str(worker.pid).encode())
 
-    def close(self) -> None:
-        """End the template and with it all its workers."""
+    def close(self) -> "asyncio.Future[None]":
+        """End the template and with it all its workers; they are gone when the future is done."""
         if not self._control._closed:  # type: ignore[attr-defined]
             self._loop.remove_reader(self._control)
             self._control.close()
+        return self._loop.run_in_executor(None, self._wait)
+
+    def _wait(self) -> None:
         try:
             self._process.wait(CLOSE_S)
         except subprocess.TimeoutExpired:
