@@ -97,7 +97,8 @@ PUBLIC: dict[str, set[str]] = {
         "Verdict", "diagnose", "read_suite", "shared_pool",
     },
     "plaudit.serving": {
-        "HttpLimits", "ReplicaScale", "RewardServer", "ServerSettings", "ServerThread", "read_tokens", "serve_until_signalled",
+        "HttpLimits", "ReplicaScale", "RewardServer", "ServerSettings", "ServerThread", "read_tokens",
+        "serve_until_signalled",
     },
     "plaudit.schedules": {
         "CosineSchedule", "LinearSchedule", "PiecewiseSchedule", "Schedule",
