@@ -25,9 +25,11 @@ PUBLIC: dict[str, set[str]] = {
         "verify", "watch",
     },
     "plaudit.agents": {
-        "Action", "ActionRequest", "ActionSampler", "Agent", "AgentExecutor", "AgentInstance", "ContinuousSampler",
-        "Environment", "EnvironmentHost", "Episode", "EpisodeLimits", "EpisodeStart", "LocalHost", "Player",
-        "ProcessHost", "SamplingParams", "Segment", "StepResult", "get_param", "run_executor",
+        "Action", "ActionRequest", "ActionSampler", "Agent", "AgentExecutor", "AgentInstance", "Calculator",
+        "CharacterTokenizer", "CodeFeedback", "ContinuousSampler", "ENVIRONMENTS", "Environment", "EnvironmentHost",
+        "Episode", "EpisodeLimits", "EpisodeStart", "LocalHost", "MalformedCall", "MathRetries", "NumberGuessing",
+        "Player", "ProcessHost", "SamplingParams", "ScriptedSampler", "Segment", "StepResult", "ToolCall",
+        "ToolEnvironment", "TreasureHunt", "build_environment", "get_param", "parse_tool_calls", "run_executor",
     },
     "plaudit.audit": {
         "AttackFinding", "Attacker", "AuditReport", "Budget", "CaseStrength", "Level", "Survivor", "Witness",
@@ -108,7 +110,7 @@ PUBLIC: dict[str, set[str]] = {
         "ReasoningBonus", "SoftOverlong",
     },
     "plaudit.testing": {
-        "Case", "CaseResult", "CaseTable", "Finding", "Rule", "Severity", "assert_cases", "check_reward",
+        "Case", "CaseResult", "CaseTable", "Finding", "Rule", "Severity", "assert_cases", "check_env", "check_reward",
         "load_cases", "run_cases",
     },
     "plaudit.launching": {"Launch", "Machines", "plan_launch"},
@@ -118,7 +120,8 @@ PUBLIC: dict[str, set[str]] = {
         "GDPOAdvantage", "GRPOAdvantage", "GroupFilter", "LOSSES", "LoraSettings", "LossSettings",
         "MaxRLAdvantage", "OPOAdvantage", "Outcome", "PassAtKAdvantage", "Policy", "Progress", "PromptTemplate",
         "Prompts", "RLOOAdvantage", "ReinforceAdvantage", "ReinforceBaselineAdvantage", "RunConfig", "Sampler",
-        "Samples", "SamplingSettings", "TASKS", "Task", "TrainedModel", "TransformersSampler", "VLLMSampler",
+        "Samples", "SamplingSettings", "TASKS", "Task", "TextPolicySampler", "TrainedModel",
+        "TransformersSampler", "VLLMSampler",
         "WarmStart", "analyze", "describe_batch", "evaluate", "evaluate_model", "find_task", "load_config",
         "load_policy", "load_run_task", "load_task", "merge_model", "open_model", "pad_advantages", "pass_at_k",
         "policy_loss", "read_prompts", "render_analysis", "tiny_policy", "token_weights", "train", "warm_start",

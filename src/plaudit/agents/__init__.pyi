@@ -6,6 +6,13 @@ from .environment import AgentInstance as AgentInstance
 from .environment import Environment as Environment
 from .environment import EpisodeStart as EpisodeStart
 from .environment import StepResult as StepResult
+from .environments.calculator import Calculator as Calculator
+from .environments.catalog import ENVIRONMENTS as ENVIRONMENTS
+from .environments.catalog import build_environment as build_environment
+from .environments.code_feedback import CodeFeedback as CodeFeedback
+from .environments.math_retries import MathRetries as MathRetries
+from .environments.number_guessing import NumberGuessing as NumberGuessing
+from .environments.treasure_hunt import TreasureHunt as TreasureHunt
 from .episode import Episode as Episode
 from .episode import EpisodeLimits as EpisodeLimits
 from .episode import Segment as Segment
@@ -18,3 +25,9 @@ from .hosting.host import EnvironmentHost as EnvironmentHost
 from .hosting.host import LocalHost as LocalHost
 from .hosting.process_host import ProcessHost as ProcessHost
 from .player import Player as Player
+from .scripted import CharacterTokenizer as CharacterTokenizer
+from .scripted import ScriptedSampler as ScriptedSampler
+from .tools.calls import MalformedCall as MalformedCall
+from .tools.calls import ToolCall as ToolCall
+from .tools.calls import parse_tool_calls as parse_tool_calls
+from .tools.tool_environment import ToolEnvironment as ToolEnvironment

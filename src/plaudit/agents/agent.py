@@ -38,7 +38,7 @@ class Agent:
 
     def build_host(self, *, workers: int | None = None) -> EnvironmentHost:
         """What runs the environments: this process, or so many others."""
-        if workers is None:
+        if workers is None or getattr(self.environment, "in_threads", False):
             return LocalHost(self.environment)
         if self.spec is None:
             raise AgentError(

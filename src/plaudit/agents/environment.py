@@ -101,6 +101,8 @@ class Environment(ABC):
 
     tools: ClassVar[Sequence[Callable[..., Any]]] = ()
     """Functions whose signatures a chat template shows the model."""
+    in_threads: ClassVar[bool] = False
+    """Whether instances are sure to answer, so that they need no processes of their own."""
 
     @abstractmethod
     def reset(self, start: EpisodeStart) -> Any:

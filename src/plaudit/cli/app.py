@@ -40,6 +40,7 @@ COMMANDS = {
     "launch": "training.launch:launch",
     "eval": "training.evaluate:evaluate",
     "sample": "training.sample:sample",
+    "episode": "training.episode:episode",
     "merge": "training.merge:merge",
     "serve": "system.serve:serve",
     "verify": "system.verify:verify",

@@ -1,25 +1,59 @@
-"""Find the agent in a file: its environment class, and its executor class where it has one of ours.
+"""Find the agent that a spec names: a built-in environment, a class in a module, or a file with one.
 
 An executor of an installed OpenRLHF wants that package's engines; its environments run with our executor all the same.
 """
 
+import importlib
 import inspect
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from plaudit.agents import Agent, AgentExecutor, AgentInstance
-from plaudit.errors import AgentError
+from plaudit.agents import ENVIRONMENTS, Agent, AgentExecutor, AgentInstance, build_environment
+from plaudit.dialects.agents import find_adapter
+from plaudit.errors import AgentError, did_you_mean
 from plaudit.loading.importing import module_from_file
 
 __all__ = ["load_agent"]
 
 
-def load_agent(path: str | Path) -> Agent:
-    """The agent in a file: `AgentInstance`, or the only class with `reset` and `step`, or a function `step`."""
+def load_agent(spec: str | Path) -> Agent:
+    """The agent that a spec names.
+
+    `agent.py` is `AgentInstance` in a file, or its only class with `reset` and `step`, or its function `step`;
+    `agent.py:Class` and `package.module:Class` name a class, and `treasure_hunt(hints=False)` a built-in environment.
+    Classes of TRL, Gymnasium and OpenEnv are taken as they are.
+    """
+    text = str(spec)
+    built_in = build_environment(text)
+    if built_in is not None:
+        return Agent(built_in, spec=text)
+    place, colon, name = text.rpartition(":")
+    if colon and name.isidentifier() and (place.endswith(".py") or not Path(text).exists()):
+        is_file = place.endswith(".py")
+        module = module_from_file(Path(place)) if is_file else _import_module(text, place)
+        return Agent(
+            _as_environment(text, _find(text, module, name)),
+            spec=f"{Path(place).absolute()}:{name}" if is_file else text,
+        )
+    if not text.endswith(".py") and not Path(text).exists():
+        known = ", ".join(ENVIRONMENTS)
+        raise AgentError(
+            f"no environment {text!r}{did_you_mean(text, ENVIRONMENTS)} (there is {known}; or name a file, "
+            "agent.py, or a class, module:Class)"
+        )
+    return _agent_in_file(text)
+
+
+def _agent_in_file(path: str) -> Agent:
     module = module_from_file(Path(path))
     environment = _choose(path, "AgentInstance", [each for each in _own_classes(module) if _is_environment(each)])
+    if environment is None:
+        foreign = [each for each in _own_classes(module) if find_adapter(each) is not None]
+        environment = _choose(path, "AgentInstance", foreign)
+    if environment is not None:
+        environment = _as_environment(path, environment)
     if environment is None and inspect.iscoroutinefunction(getattr(module, "step", None)):
         environment = _environment_of(module.step)
     executors = [each for each in _own_classes(module) if issubclass(each, AgentExecutor)]
@@ -48,6 +82,31 @@ def _environment_of(step: Callable[..., Any]) -> type:
             return {**result, "environment_feedback": feedback}
 
     return StepFunction
+
+
+def _import_module(spec: str, name: str) -> ModuleType:
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise AgentError(f"{spec}: {error}") from error
+
+
+def _find(spec: str, module: ModuleType, name: str) -> type:
+    found = getattr(module, name, None)
+    if not isinstance(found, type):
+        classes = [each.__name__ for each in _own_classes(module)]
+        raise AgentError(f"{spec}: no class {name!r}{did_you_mean(name, classes)}")
+    return found
+
+
+def _as_environment(spec: str, found: type) -> type:
+    """The class itself where it keeps one of our contracts, else an environment made of it."""
+    adapter = find_adapter(found)
+    if adapter is not None:
+        return adapter(found)
+    if not _is_environment(found):
+        raise AgentError(f"{spec}: {found.__name__} has no `reset` and `step`")
+    return found
 
 
 def _own_classes(module: ModuleType) -> list[type]:

@@ -45,6 +45,7 @@ from .sampling.local.in_process import TransformersSampler as TransformersSample
 from .sampling.sampler import Sampler as Sampler
 from .sampling.sampler import Samples as Samples
 from .sampling.sampler import SamplingSettings as SamplingSettings
+from .sampling.text_policy import TextPolicySampler as TextPolicySampler
 from .sampling.vllm import VLLMSampler as VLLMSampler
 from .tasks.catalog import TASKS as TASKS
 from .tasks.catalog import find_task as find_task

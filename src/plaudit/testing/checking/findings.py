@@ -41,6 +41,8 @@ class Rule(enum.StrEnum):
     STATELESS = "stateless"
     ORDER = "order"
     INDEPENDENT = "independent"
+    ENDS = "ends"
+    FINAL = "final"
 
 
 class _Meaning(NamedTuple):
@@ -87,6 +89,13 @@ _MEANINGS = {
     Rule.ORDER: _Meaning(Severity.ERROR, "let no value depend on the place of its sample in the batch"),
     Rule.INDEPENDENT: _Meaning(
         Severity.ERROR, "score each sample on its own, or declare scope = 'group' or 'batch' if comparing is the point"
+    ),
+    Rule.ENDS: _Meaning(
+        Severity.WARNING, "say done at last: else episodes end at training.agent_max_steps, as if they were cut off"
+    ),
+    Rule.FINAL: _Meaning(
+        Severity.WARNING,
+        "answer a step after the end with done=True or an error; a reward there would count for nobody",
     ),
 }
 

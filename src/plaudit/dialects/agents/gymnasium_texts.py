@@ -1,0 +1,75 @@
+"""Gymnasium environments with texts as observations and as actions.
+
+An observation may also be a dict with one text. A discrete action is the first whole number in what the model wrote;
+one that is none is answered with the choices, and costs a step. Rewards are summed, `info` goes to the logs.
+"""
+
+import re
+import sys
+from typing import Any
+
+from plaudit.agents import Environment, EpisodeStart, StepResult
+from plaudit.errors import AgentError
+from plaudit.jsonline import NotPlain, as_plain
+
+__all__ = ["adapt", "recognises"]
+
+_NUMBER = re.compile(r"-?\d{1,9}")
+
+
+def recognises(found: type) -> bool:
+    """A subclass of gymnasium's Env; whoever has one has imported gymnasium."""
+    gymnasium = sys.modules.get("gymnasium")
+    return gymnasium is not None and isinstance(found, type) and issubclass(found, gymnasium.Env)
+
+
+def adapt(found: type) -> type[Environment]:
+    """The class as an environment of ours."""
+
+    class GymnasiumEnvironment(Environment):
+        def reset(self, start: EpisodeStart) -> str:
+            self.inner = found()
+            options = {"prompt": start.prompt, "ground_truth": start.ground_truth}
+            observation, _ = self.inner.reset(seed=start.seed % 2**32, options=options)
+            return f"{start.prompt}{_text(found, observation)}"
+
+        def step(self, action: str) -> StepResult:
+            chosen = self._choose(action)
+            if chosen is None:
+                space = self.inner.action_space
+                first = int(space.start)
+                return StepResult(f"\nSay a number from {first} to {first + int(space.n) - 1}.\n", False, 0.0)
+            observation, reward, terminated, truncated, info = self.inner.step(chosen)
+            feedback = _text(found, observation)
+            return StepResult(feedback, bool(terminated or truncated), float(reward), logs=_plain(info))
+
+        def _choose(self, action: str) -> Any:
+            space = self.inner.action_space
+            if not hasattr(space, "n"):
+                return action
+            number = _NUMBER.search(action)
+            return int(number.group()) if number and space.contains(int(number.group())) else None
+
+    GymnasiumEnvironment.__name__ = found.__name__
+    return GymnasiumEnvironment
+
+
+def _text(found: type, observation: Any) -> str:
+    if isinstance(observation, dict):
+        texts = [value for value in observation.values() if isinstance(value, str)]
+        observation = texts[0] if len(texts) == 1 else observation
+    if not isinstance(observation, str):
+        raise AgentError(
+            f"{found.__name__} gives {type(observation).__name__} as observations, and only texts are read"
+        )
+    return observation
+
+
+def _plain(info: dict[str, Any]) -> dict[str, Any]:
+    plain = {}
+    for name, value in info.items():
+        try:
+            plain[str(name)] = as_plain(value)
+        except NotPlain:
+            continue
+    return plain
