@@ -276,7 +276,7 @@ def _build_scorer(config: RunConfig, task: Task, given: Rewarding | str | None) 
         backend = "inline" if given is None else "processes"
     deadline = training.reward_deadline_s if training.reward_deadline_s and backend != "inline" else None
     scorer = Scorer(reward, backend=backend, workers=training.reward_workers, deadline_s=deadline)
-    return scorer if training.agent_file is None else EpisodeScorer(scorer)
+    return scorer if training.agent_file is None else EpisodeScorer(scorer, by_step=training.agent_reward == "steps")
 
 
 def _build_judge(config: RunConfig, task: Task, given: Rewarding | str | None, scorer: Scoring) -> Scoring:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, TypeAlias
 from plaudit.errors import InvalidAdvantage, InvalidSettings
 from plaudit.training.advantages.credit import BatchCredit, Credit, returns
 
-__all__ = ["Advantage", "BaselineAdvantage", "Estimates", "GroupReturns", "deviation", "whiten"]
+__all__ = ["Advantage", "BaselineAdvantage", "Estimates", "GroupReturns", "check_comparable", "deviation", "whiten"]
 
 Estimates: TypeAlias = list[list[float] | None]
 
@@ -90,7 +90,7 @@ class BaselineAdvantage(Advantage):
 
     def estimate(self, batch_credit: BatchCredit) -> Estimates:
         if self.compares:
-            _check_comparable(type(self).__name__, batch_credit)
+            check_comparable(type(self).__name__, batch_credit)
         members = batch_credit.members
         groups = {
             group: GroupReturns.of(batch_credit.select_scored(places), self.gamma) for group, places in members.items()
@@ -147,7 +147,8 @@ def deviation(values: Sequence[float]) -> float:
     return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
 
 
-def _check_comparable(name: str, batch_credit: BatchCredit) -> None:
+def check_comparable(name: str, batch_credit: BatchCredit) -> None:
+    """Raise InvalidAdvantage where no sample has another of its prompt to be compared with."""
     count = len(batch_credit.groups)
     if count > 1 and len(set(batch_credit.groups)) == count:
         raise InvalidAdvantage(

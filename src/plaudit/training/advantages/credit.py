@@ -4,6 +4,7 @@ The reward of a sample is what it earned in total: what its token or step reward
 reward that gives token rewards is not counted twice, and nothing is lost.
 """
 
+import hashlib
 import math
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -15,10 +16,23 @@ from plaudit.contract.output import RewardOutput
 from plaudit.errors import InvalidAdvantage, InvalidSettings, did_you_mean
 from plaudit.trajectory import Trajectory
 
-__all__ = ["CREDITS", "BatchCredit", "Credit", "CreditBy", "as_rewards", "assign_credit", "gae", "returns"]
+__all__ = [
+    "CREDITS",
+    "BatchCredit",
+    "Credit",
+    "CreditBy",
+    "StepCredit",
+    "as_rewards",
+    "assign_credit",
+    "gae",
+    "returns",
+]
 
 LARGEST_REWARD = 1e30
 """Squares of larger rewards would leave the range of floats."""
+
+STEP_REWARDS = "step_rewards"
+"""In an output's metadata: what each step of the episode earned, where a reward scored them one by one."""
 
 CreditBy: TypeAlias = Literal["outcome", "tokens", "steps"]
 
@@ -70,6 +84,16 @@ class Credit:
 
 
 @dataclass(frozen=True, slots=True)
+class StepCredit:
+    """One step of an episode: its tokens, what it earned, and the state in which it was taken."""
+
+    start: int
+    end: int
+    reward: float
+    state: Hashable
+
+
+@dataclass(frozen=True, slots=True)
 class BatchCredit:
     """What a batch earned: a credit per sample (None: not scored) and the group each sample belongs to.
 
@@ -84,10 +108,13 @@ class BatchCredit:
     values: Sequence[Sequence[float]] | None = None
     penalties: Sequence[Sequence[float]] | None = None
     baselines: Sequence[float | None] | None = None
+    steps: Sequence[Sequence[StepCredit]] | None = None
+    """The steps of each sample, for estimators that compare them."""
 
     def __post_init__(self) -> None:
         expected = len(self.credits)
         counts = {"groups": self.groups, "values": self.values, "baselines": self.baselines, **self.components}
+        counts["steps"] = self.steps
         for name, given in counts.items():
             if given is not None and len(given) != expected:
                 raise InvalidAdvantage(f"{len(given)} {name} for {expected} samples; give one each")
@@ -101,6 +128,7 @@ class BatchCredit:
             credits=[assign_credit(trajectory, output, by) for trajectory, output in pairs],
             groups=[trajectory.group_key for trajectory, _ in pairs],
             components={name: [_component(*pair, name, by) for pair in pairs] for name in names},
+            steps=[find_steps(*pair) for pair in pairs],
         )
 
     @classmethod
@@ -246,9 +274,37 @@ def _step_rewards(trajectory: Trajectory, output: RewardOutput, chosen: Sequence
             "the mask must be 0 between steps, as episodes leave it"
         )
     tokens = [0.0] * len(chosen)
-    for end, step in zip(ends, trajectory.steps, strict=True):
-        tokens[end] = step.reward or 0.0
+    for end, earned in zip(ends, _rewards_of_steps(trajectory, output), strict=True):
+        tokens[end] = earned
     return tokens
+
+
+def _rewards_of_steps(trajectory: Trajectory, output: RewardOutput) -> list[float]:
+    """What each step earned: by its environment, or by a reward that scored steps one by one."""
+    scored = output.metadata.get(STEP_REWARDS)
+    if isinstance(scored, list) and len(scored) == len(trajectory.steps):
+        return [float(earned) for earned in scored]
+    return [step.reward or 0.0 for step in trajectory.steps]
+
+
+def find_steps(trajectory: Trajectory, output: RewardOutput) -> list[StepCredit]:
+    """The steps of an episode; what none of them earned is earned by the last. A single response is one step.
+
+    The state of a step is what its environment called it, else all that was said before it.
+    """
+    if trajectory.tokens is None or output.reward is None:
+        return []
+    spans = [step.metadata["tokens"] for step in trajectory.steps if "tokens" in step.metadata]
+    if not spans or len(spans) < len(trajectory.steps):
+        return [StepCredit(0, len(trajectory.tokens), output.reward, ())]
+    earned = _rewards_of_steps(trajectory, output)
+    earned[-1] += output.reward - math.fsum(earned)
+    found, said = [], hashlib.blake2b(digest_size=16)
+    for step, span, reward in zip(trajectory.steps, spans, earned, strict=True):
+        said.update(f"{len(step.observation)}:{step.observation}".encode(errors="surrogatepass"))
+        found.append(StepCredit(span[0], span[1], reward, step.metadata.get("state", said.digest())))
+        said.update(f"{len(step.response)}:{step.response}".encode(errors="surrogatepass"))
+    return found
 
 
 _Locate: TypeAlias = Callable[[Trajectory, RewardOutput, Sequence[int]], list[float] | None]

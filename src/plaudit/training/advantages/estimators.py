@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 from plaudit.errors import InvalidAdvantage, InvalidSettings, did_you_mean
 from plaudit.training.advantages.baseline import Advantage, BaselineAdvantage, Estimates, GroupReturns, whiten
 from plaudit.training.advantages.credit import BatchCredit, gae, returns
+from plaudit.training.advantages.steps import StepAdvantage
 
 __all__ = [
     "ADVANTAGES", "DrGRPOAdvantage", "GAEAdvantage", "GDPOAdvantage", "GRPOAdvantage", "MaxRLAdvantage",
@@ -265,11 +266,13 @@ ADVANTAGES: dict[str, _Build] = {
     "remax": ReMaxAdvantage,
     "gdpo": GDPOAdvantage,
     "gae": GAEAdvantage,
+    "gigpo": StepAdvantage,
+    "turns": partial(StepAdvantage, by="turn", episode_weight=0.0),
 }
 
 
 def advantage(name: str, *, gamma: float = 1.0) -> Advantage:
-    """The estimator of that name; `gamma` discounts what is earned later, per token."""
+    """The estimator of that name; `gamma` discounts what is earned later, per token, or per step in gigpo and turns."""
     if name not in ADVANTAGES:
         known = ", ".join(ADVANTAGES)
         raise InvalidSettings(f"no advantage named {name!r}{did_you_mean(name, ADVANTAGES)} (there is {known})")

@@ -31,6 +31,7 @@ from plaudit.contract.boundary import attempt
 from plaudit.contract.calling import run_awaitable
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import AgentError
+from plaudit.training.advantages.credit import STEP_REWARDS
 from plaudit.training.batches.collecting import Scoring, derive_seed
 from plaudit.training.data.prompts import PromptLike, Prompts
 from plaudit.training.model.encoding import encode_prompts, find_offsets, prompt_text
@@ -165,10 +166,14 @@ class EpisodeSampler:
 
 
 class EpisodeScorer:
-    """The rewards that environments gave; episodes without any are scored by `otherwise`, if there is one."""
+    """The rewards that environments gave; episodes without any are scored by `otherwise`, if there is one.
 
-    def __init__(self, otherwise: Scoring | None = None) -> None:
-        self.otherwise = otherwise
+    With `by_step` it scores every step by itself, as a response to all that was said before it; the episode has the sum
+    as its reward, and the score of its last step.
+    """
+
+    def __init__(self, otherwise: Scoring | None = None, *, by_step: bool = False) -> None:
+        self.otherwise, self.by_step = otherwise, by_step
 
     def score(self, trajectories: Iterable[Trajectory]) -> list[RewardOutput]:
         """One output per trajectory, in order; `extra_logs` of an environment are in its metadata."""
@@ -176,11 +181,19 @@ class EpisodeScorer:
         outputs = [_environment_output(trajectory) for trajectory in listed]
         left = [place for place, output in enumerate(outputs) if output is None]
         if left and self.otherwise is not None:
-            for place, output in zip(left, self.otherwise.score([listed[place] for place in left]), strict=True):
+            for place, output in zip(left, self._score_others([listed[place] for place in left]), strict=True):
                 logs = _episode_metadata(listed[place]).get("logs", {})
                 outputs[place] = msgspec.structs.replace(output, metadata={**logs, **output.metadata})
         nobody = RewardOutput.unscored(Status.SKIPPED, JUDGED_BY_NOBODY)
         return [nobody if output is None else output for output in outputs]
+
+    def _score_others(self, trajectories: list[Trajectory]) -> list[RewardOutput]:
+        assert self.otherwise is not None
+        if not self.by_step:
+            return self.otherwise.score(trajectories)
+        steps = [_split_steps(trajectory) for trajectory in trajectories]
+        outputs = iter(self.otherwise.score([step for own in steps for step in own]))
+        return [_join_outputs([next(outputs) for _ in own]) for own in steps]
 
     def close(self) -> None:
         """End the workers of the scorer inside."""
@@ -271,6 +284,26 @@ def _add_episode(trajectory: Trajectory, episode: Episode, spans: list[tuple[int
 def _episode_metadata(trajectory: Trajectory) -> dict[str, Any]:
     about: dict[str, Any] = trajectory.metadata.get("episode", {})
     return about
+
+
+def _split_steps(trajectory: Trajectory) -> list[Trajectory]:
+    """Every step as a sample of its own, whose prompt is all that was said before."""
+    parts, said = [], ""
+    for step in trajectory.steps:
+        said += step.observation
+        parts.append(msgspec.structs.replace(trajectory, prompt=said, response=step.response, tokens=None, steps=[]))
+        said += step.response
+    return parts or [trajectory]
+
+
+def _join_outputs(outputs: Sequence[RewardOutput]) -> RewardOutput:
+    """The outputs of an episode's steps as one; a step that was not scored leaves the episode without a score."""
+    for place, output in enumerate(outputs):
+        if output.reward is None:
+            return RewardOutput.unscored(output.status, f"step {place + 1}: {output.reason}", metadata=output.metadata)
+    earned = [output.reward or 0.0 for output in outputs]
+    last = outputs[-1]
+    return RewardOutput(sum(earned), score=last.score, metadata={**last.metadata, STEP_REWARDS: earned})
 
 
 def _environment_output(trajectory: Trajectory) -> RewardOutput | None:

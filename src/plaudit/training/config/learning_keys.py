@@ -123,7 +123,9 @@ class TrainingConfig(Section, frozen=True):
         Literal["tokens", "steps", "outcome"],
         Meta(description="Where rewards are earned: at tokens, where the reward says so; at steps; by the whole"),
     ] = "tokens"
-    gamma: Annotated[Share, Meta(description="Discount per token of what is earned later")] = 1.0
+    gamma: Annotated[
+        Share, Meta(description="Discount of what is earned later: per token; per step with gigpo and turns")
+    ] = 1.0
     gae_lambda: Annotated[Share | None, Meta(description="Of advantage=gae; null: 0.95")] = None
     advantage_scale: Annotated[
         Literal["group", "batch", "none"] | None, Meta(description="Of advantage=grpo: what it divides by; null: group")
@@ -154,6 +156,10 @@ class TrainingConfig(Section, frozen=True):
     agent_max_tokens: Annotated[
         Count | None, Meta(description="Tokens of an episode with its prompt; null: the model's context")
     ] = None
+    agent_reward: Annotated[
+        Literal["episode", "steps"],
+        Meta(description="What reward_function is shown of an agent: whole episodes, or every step by itself"),
+    ] = "episode"
     agent_workers: Annotated[
         CountOrNone, Meta(description="Processes for environments, which a deadline can kill; 0: threads of this one")
     ] = 32

@@ -197,7 +197,7 @@ class RunConfig(Section, frozen=True):
         str,
         Meta(
             description="Estimator: grpo, rloo, dr_grpo, opo, maxrl, pass_at_k, lite_ppo, gdpo, gae, remax, "
-            "reinforce, reinforce_baseline"
+            "reinforce, reinforce_baseline; for agents gigpo and turns"
         ),
     ] = "grpo"
     trl: Annotated[

@@ -79,7 +79,7 @@ COMPUTED: dict[str, str] = {
 BY_PLAUDIT: tuple[str, ...] = (
     "output_dir", "engine", "task", "trl", "model.", "data.", "eval.", "logging.", "training.reward_",
     "training.log_rewards", "training.max_unscored_batches", "training.save_reward_analysis",
-    "training.max_staleness", "training.agent_max_", "training.agent_workers", "filter.",
+    "training.max_staleness", "training.agent_max_", "training.agent_workers", "training.agent_reward", "filter.",
     "loss.kl_horizon", "loss.sft_batch",
 )  # fmt: skip
 """Keys, or how they begin, that mean the same with either engine since plaudit does what they say, or that only serve
