@@ -49,10 +49,10 @@ from plaudit.cli.scoring.run_report import (
 )
 from plaudit.contract.output import RewardOutput
 from plaudit.diff import ChangeCounts
-from plaudit.engine import Scorer, reward_key
+from plaudit.engine import Scorer, ScorerStats, reward_key
 from plaudit.errors import RolloutsError
 from plaudit.loading import spec_using
-from plaudit.report import Selection
+from plaudit.report import Selection, Summary
 from plaudit.report.terminal.summary_table import render_engine_stats
 from plaudit.rollouts import (
     Completed,
@@ -131,16 +131,7 @@ def score(
             return INTERRUPTED
     summary = run.report.builder.summary()
     if not quiet:
-        report_input(reader)
-        print_to = print_report if out == "-" or json else print_result
-        tables = run.report.render(summary)
-        print_to(
-            f"[bold]{escape(repr(loaded.reward))}[/bold]", tables[0], render_engine_stats(scorer.stats), *tables[1:]
-        )
-        if run.changes.count:
-            print_message(run.changes.describe())
-        if out not in (None, "-"):
-            print_message(f"wrote {summary.count:,} scored samples to {out}")
+        run.show(summary, repr(loaded.reward), scorer.stats, beside_output=json)
     if json:
         changes = {"changes": asdict(run.changes)} if run.changes.count else {}
         print_json({**run.report.to_dict(summary), "engine": scorer.stats.to_dict(), **changes})
@@ -173,6 +164,17 @@ class _Run:
             advance(rollout.output)
             if self.waiting and (before := self.waiting.popleft()) is not None:
                 self.changes.add(before, rollout.output)
+
+    def show(self, summary: Summary, reward: str, stats: ScorerStats, *, beside_output: bool) -> None:
+        """Tell on the terminal what came of it; on standard error where standard output is taken."""
+        report_input(self.reader)
+        print_to = print_report if self.out == "-" or beside_output else print_result
+        first, *others = self.report.render(summary)
+        print_to(f"[bold]{escape(reward)}[/bold]", first, render_engine_stats(stats), *others)
+        if self.changes.count:
+            print_message(self.changes.describe())
+        if self.out not in (None, "-"):
+            print_message(f"wrote {summary.count:,} scored samples to {self.out}")
 
     def describe_interruption(self) -> str:
         """What an interrupted run leaves, and how to go on."""
