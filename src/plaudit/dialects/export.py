@@ -206,10 +206,16 @@ def trajectory_of(
         text,
         ground_truth=row.get("ground_truth", known.get("ground_truth")),
         task=known.get("task"),
-        tokens=None if ids is None else Tokens(ids=list(map(int, ids))),
+        tokens=None if ids is None else Tokens(ids=_whole_numbers(ids)),
         columns={name: value for name, value in row.items() if name not in Trajectory.FIELDS},
         **fields,
     )
+
+
+def _whole_numbers(ids: Iterable[Any]) -> list[int]:
+    """Token ids as a list of ints, which they mostly are already; a trainer does not mix kinds."""
+    listed = list(plain_value(ids))
+    return listed if listed and type(listed[0]) is int else list(map(int, listed))
 
 
 def plain_value(value: Any) -> Any:

@@ -1,8 +1,9 @@
 """One run over samples: cut into units of work, scored in any order, released in the order they came.
 
-A unit holds about as many samples as take 10 ms, or a whole group. In a stream a group ends where the next one begins,
-or when it has `group_size` samples; where groups are interleaved, all samples are read first. A sample that comes after
-its group has ended is not scored, and says so. What was read before the source raised is scored and released first.
+A unit holds about as many samples as take 10 ms, with the way to a worker and back, or a whole group. In a stream a
+group ends where the next one begins, or when it has `group_size` samples; where groups are interleaved, all samples are
+read first. A sample that comes after its group has ended is not scored, and says so. What was read before the source
+raised is scored and released first.
 """
 
 import threading
@@ -23,7 +24,8 @@ from plaudit.trajectory import Trajectory
 __all__ = ["WINDOW", "Cutting", "OrderedStream", "Sample", "Unit", "UnitResult", "UnitSize"]
 
 UNIT_S = 0.01
-FIRST_SIZE, MAX_SIZE = 4, 2048
+TRANSPORT_S = 1e-4  # what a sample costs beside its reward, rounded up so that quick ones are spread over all workers
+FIRST_SIZE = 4
 WINDOW = 16_384  # samples that may be read before the first of them is released
 Sample: TypeAlias = Trajectory | Mapping[str, Any]
 CONTIGUOUS = "keep the samples of a group together, or say group_size"
@@ -83,7 +85,7 @@ class UnitSize:
         if self._is_fixed:
             return
         seconds = sum(output.latency_s or 0.0 for output in outputs) / max(1, len(outputs))
-        wanted = int(min(MAX_SIZE, max(1.0, UNIT_S / max(seconds, 1e-6))))
+        wanted = int(max(1.0, UNIT_S / max(seconds, TRANSPORT_S)))
         self.now = max(self._least, min(wanted, 2 * self.now))
 
 

@@ -1,5 +1,6 @@
 """The parent's end of one worker process: what it was given, what it answered, since when it is at it."""
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -18,6 +19,7 @@ __all__ = ["WorkerHandle"]
 
 MODULE = "plaudit.engine.backends.worker"
 CHUNK = 1 << 20
+OVERHEAD_S = 5e-6  # what a worker spends on a sample beside its reward, at the least
 
 
 class WorkerHandle:
@@ -34,6 +36,7 @@ class WorkerHandle:
         finally:
             os.close(incoming)
             os.close(outgoing)
+        _widen(self._writing)
         os.set_blocking(self._writing, False)
         os.set_blocking(self.reading, False)
         self.units: deque[Unit] = deque()
@@ -93,7 +96,7 @@ class WorkerHandle:
     def _results(self, outputs: list[RewardOutput]) -> list[UnitResult]:
         """The outputs as the next ones of the units at hand, in order."""
         results = []
-        self._pace_s = sum(output.latency_s or 0.0 for output in outputs) / len(outputs)
+        self._pace_s = OVERHEAD_S + sum(output.latency_s or 0.0 for output in outputs) / len(outputs)
         while outputs:
             unit = self.units.popleft()
             results.append(unit.result(outputs[: len(unit)], max(0.0, self.since - unit.cut_at)))
@@ -119,3 +122,9 @@ class WorkerHandle:
         self.refusal = refusal
         self.started = refusal is None
         self.since = time.monotonic()
+
+
+def _widen(pipe: int) -> None:
+    """Let a pipe hold a whole unit, so that handing one over is one write; where that is not allowed it takes more."""
+    with suppress(OSError, AttributeError):  # over the user's share, or not Linux
+        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, CHUNK)
