@@ -44,22 +44,15 @@ class NameIsMissing(MissingPackage):
 
 
 class Missing(type):
-    """The class of names that plaudit does not provide: they can be annotations and bases, other use is an error.
+    """The class of names that cannot be had here: they can be annotations and bases, other use raises their `error`.
 
     A class with such a base can be defined, since files define more than their rewards, but not used either.
     """
 
-    missing: str
-    where: str
-    hint: str
+    error: Exception | SystemExit
 
     def _refuse(cls) -> NoReturn:
-        root = cls.where.partition(".")[0]
-        raise NameIsMissing(
-            f"{cls.missing!r} of {cls.where} is needed, which plaudit does not provide where {root} is not installed"
-            f"{cls.hint or ';'} install {root}",
-            name=root,
-        )
+        raise cls.error
 
     def __getattr__(cls, name: str) -> NoReturn:
         if name.startswith("__"):
@@ -90,9 +83,9 @@ FIRST_MISSED = "__first_missed__"
 
 
 class Undetermined:
-    """A value that could not be computed where a package is absent; whatever is done with it raises the error again."""
+    """A value that could not be computed here; whatever is done with it raises the error again."""
 
-    def __init__(self, error: NameIsMissing, *, is_definition: bool = False) -> None:
+    def __init__(self, error: Exception | SystemExit, *, is_definition: bool = False) -> None:
         self.error, self.is_definition = error, is_definition
 
     def refuse(self, *_: Any, **__: Any) -> NoReturn:
@@ -107,7 +100,8 @@ class Undetermined:
 
 _OPERATORS = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift"
 _USES = (
-    "eq ne lt le gt ge bool hash str format len iter next contains getitem setitem call enter int float index neg abs"
+    "eq ne lt le gt ge bool hash str format len iter next contains getitem setitem call enter int float index neg abs "
+    "mro_entries"
 )
 for _use in (*_USES.split(), *_OPERATORS.split(), *(f"r{each}" for each in _OPERATORS.split())):
     setattr(Undetermined, f"__{_use}__", Undetermined.refuse)
@@ -161,8 +155,13 @@ class StandIns(MetaPathFinder, Loader, AbstractContextManager["StandIns"]):
         answer = names.get(name)
         if isinstance(answer, Later):
             return answer.get()
-        hint = did_you_mean(name, names)
-        return Missing(name, (), {"missing": name, "where": module, "hint": hint, "__module__": module})
+        root = module.partition(".")[0]
+        error = NameIsMissing(
+            f"{name!r} of {module} is needed, which plaudit does not provide where {root} is not installed"
+            f"{did_you_mean(name, names) or ';'} install {root}",
+            name=root,
+        )
+        return Missing(name, (), {"error": error, "__module__": module})
 
     def answers(self, module: str) -> Answers:
         """The answers of a module's package."""

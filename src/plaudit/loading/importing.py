@@ -4,14 +4,10 @@ Everything is undone after an import: the folder leaves `sys.path`, stand-ins fo
 Modules stay, so that pickling works; a sibling `helpers.py` of one folder makes way for that of the next folder.
 """
 
-import __future__
-
 import ast
-import functools
 import hashlib
 import importlib
 import importlib.util
-import operator
 import os
 import re
 import sys
@@ -23,19 +19,15 @@ from pathlib import Path
 from types import ModuleType
 
 from plaudit.dialects import StandIns, stand_ins
-from plaudit.dialects.standins import FIRST_MISSED, NameIsMissing, Undetermined
 from plaudit.errors import RewardNotLoaded, did_you_mean
 from plaudit.loading.failures import explain_failures
-from plaudit.loading.names import bound_names
+from plaudit.loading.statements import note_left_out, run_statements
 
 __all__ = ["module_at", "module_from_file", "modules_by_path"]
 
 _lock = threading.RLock()
 _files: dict[Path, tuple[tuple[int, int], ModuleType]] = {}
 _siblings: dict[str, Path] = {}
-_FUTURES = functools.reduce(
-    operator.or_, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
-)
 
 
 def module_from_file(path: Path) -> ModuleType:
@@ -78,27 +70,10 @@ def module_at(dotted: str, folder: Path) -> tuple[ModuleType | None, list[str]]:
 
 
 class _SourceLoader(SourceFileLoader):
-    """Always compiles: compiled files are matched by the second, and a file may change twice in one.
-
-    Statements run one by one, since rewards often stand in training scripts: what one of them cannot compute where a
-    package is absent (`args = CLI.from_args()`) becomes a name of an `Undetermined`, and the next one runs.
-    """
+    """Always compiles: compiled files are matched by the second, and a file may change twice in one."""
 
     def exec_module(self, module: ModuleType) -> None:
-        source = self.get_data(self.path)
-        flags = self.source_to_code(source, self.path).co_flags & _FUTURES
-        tree = ast.parse(source, self.path)
-        module.__doc__ = ast.get_docstring(tree, clean=False)
-        for statement in tree.body:
-            code = compile(ast.Module([statement], []), self.path, "exec", flags, dont_inherit=True)
-            try:
-                exec(code, vars(module))
-            except NameIsMissing as error:
-                is_definition = isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-                vars(module).update(
-                    {name: Undetermined(error, is_definition=is_definition) for name in bound_names([statement])[1]}
-                )
-                vars(module).setdefault(FIRST_MISSED, Undetermined(error))
+        run_statements(self.get_data(self.path), module, self.path)
 
 
 def _execute(path: Path) -> ModuleType:
@@ -108,10 +83,32 @@ def _execute(path: Path) -> ModuleType:
     name = f"{package}.{stem}" if package else f"{stem}_{digest[:12]}"
     with _import_from(root, path.parent), explain_failures(f"importing {path.name}", path):
         if package:
-            importlib.import_module(package)
+            failed = _import_package(package, root)
+            if failed is not None:
+                module = _execute_as(name, path)
+                note_left_out(module, f"the package {package} cannot be imported here", failed)
+                return module
             if _file_of(sys.modules.get(name)) == path and path not in _files:
                 return sys.modules[name]  # the package's own __init__ has imported it
         return _execute_as(name, path)
+
+
+def _import_package(package: str, root: Path) -> BaseException | None:
+    """Import the package that a file belongs to. Where that fails, put its bare folders in its place: rewards often
+    live in copies of a trainer that cannot be imported here, and need only their neighbours. Returns what failed.
+    """
+    try:
+        importlib.import_module(package)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - told to whoever uses the file
+        parts = package.split(".")
+        for depth in range(1, len(parts) + 1):
+            name = ".".join(parts[:depth])
+            if name not in sys.modules:
+                spec = ModuleSpec(name, None, is_package=True)
+                spec.submodule_search_locations = [str(root.joinpath(*parts[:depth]))]
+                sys.modules[name] = importlib.util.module_from_spec(spec)
+        return error
+    return None
 
 
 def _execute_as(name: str, path: Path) -> ModuleType:

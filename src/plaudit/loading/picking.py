@@ -6,7 +6,6 @@ its own.
 
 import enum
 import inspect
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -20,11 +19,13 @@ from plaudit.errors import RewardNotLoaded, did_you_mean
 from plaudit.loading.building import Target, is_reward_class, signature_of
 from plaudit.loading.failures import explain_failures
 from plaudit.loading.names import read_imports
+from plaudit.loading.statements import find_need, warn_of_left_out
 
 __all__ = ["Source"]
 
 FAVOURED = ("reward", "reward_func")
 MAX_LISTED = 10
+_ABSENT = object()
 
 
 class _Standing(enum.IntEnum):
@@ -55,20 +56,29 @@ class Source:
 
     def find(self, name: str) -> Target:
         """What the module calls `name`."""
-        if name not in vars(self.module) and "__getattr__" not in vars(self.module):
+        with explain_failures(f"reading {self.spec}:{name}"):  # modules may make names on demand
+            value = getattr(self.module, name, _ABSENT)
+        if value is _ABSENT:
             there = self._offers() or [each for each in self._public() if each not in self.imported_names]
             listed = f" (it has {', '.join(there)})" if there else " (it is empty)"
             raise RewardNotLoaded(f"no {name!r} in {self.spec}{did_you_mean(name, self._public())}{listed}")
-        with explain_failures(f"reading {self.spec}:{name}"):  # modules may make names on demand
-            value = getattr(self.module, name)
-            if isinstance(value, Undetermined):
-                value.refuse()
+        self._check_needs(value, f"reading {self.spec}:{name}")
+        warn_of_left_out(self.module)
         return Target(value, f"{self.spec}:{name}", f"{name} in {self.title}", self.imports)
+
+    def _check_needs(self, value: Any, doing: str) -> None:
+        """Refuse what the file could not compute here, and what needs an absent package, with the reason."""
+        missed = value if isinstance(value, Undetermined) else find_need(value)
+        if missed is not None:
+            with explain_failures(doing, Path(str(self.module.__file__))):
+                raise missed.error
 
     def choose(self) -> Target:
         """The reward called `reward` or `reward_func`, or else the only one there is."""
         missed = [each for each in vars(self.module).values() if isinstance(each, Undetermined)]
-        self._refuse([each for each in missed if each.is_definition])  # one of these may be the reward
+        for each in missed:
+            if each.is_definition:  # it may be the reward
+                self._check_needs(each, f"importing {self.spec}")
         candidates = {name: self._standing(name, value) for name, value in vars(self.module).items()}
         favoured = {
             name: candidates[name] for name in FAVOURED if candidates.get(name, _Standing.NOTHING) <= _Standing.FUNCTION
@@ -76,7 +86,8 @@ class Source:
         possible = favoured or candidates
         best = min(possible.values(), default=_Standing.NOTHING)
         if best is _Standing.NOTHING:
-            self._refuse(missed)
+            for each in missed[:1]:
+                self._check_needs(each, f"importing {self.spec}")
             raise self._no_reward()
         names = self._distinct([name for name, standing in possible.items() if standing is best])
         if best is _Standing.FUNCTION:
@@ -86,11 +97,6 @@ class Source:
             specs = ", ".join(f"{self.spec}:{name}" for name in names[:MAX_LISTED])
             raise RewardNotLoaded(f"{self.spec} has {len(names)} {what}; say which one: {specs}")
         return self.find(names[0])
-
-    def _refuse(self, missed: Sequence[Undetermined]) -> None:
-        if missed:
-            with explain_failures(f"importing {self.spec}", Path(str(self.module.__file__))):
-                missed[0].refuse()
 
     def _standing(self, name: str, value: Any) -> _Standing:
         if name.startswith("_") or name in self.imported_names or isinstance(value, Missing | Undetermined):
@@ -114,7 +120,7 @@ class Source:
         ]
 
     def _public(self) -> list[str]:
-        return [name for name in vars(self.module) if not name.startswith("_")]
+        return [name for name in dict.fromkeys([*vars(self.module), *dir(self.module)]) if not name.startswith("_")]
 
     def _distinct(self, names: list[str]) -> list[str]:
         """Names of different things; of two names for one thing the first."""

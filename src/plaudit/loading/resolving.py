@@ -30,6 +30,7 @@ __all__ = ["load", "resolve"]
 
 _CALL = r"[A-Za-z_]\w*\s*(?:\(.*\))?"
 _FILE = re.compile(rf"(?P<path>.+?\.py)(?::(?P<call>{_CALL}|[^'\"]*))?", re.DOTALL)
+_DELETED = Path("/the working folder was deleted")
 _MODULE = re.compile(rf"(?P<module>[A-Za-z_][\w.]*):(?P<call>{_CALL})", re.DOTALL)
 
 
@@ -57,7 +58,7 @@ def resolve(
 ) -> Loaded:
     """What `load` gives, with the convention it was written in and where it came from."""
     if isinstance(spec, str | Path):
-        loaded = _Place(Path.cwd(), dialect=dialect).resolve(str(spec))
+        loaded = _Place(_working_folder(), dialect=dialect).resolve(str(spec))
         if (dialect, scope, chat_template) == (None, None, None):  # else the spec alone is not the whole of it
             loaded = replace(loaded, spec=str(spec))
     else:
@@ -152,7 +153,7 @@ class _Place:
         return Loaded(grader_from_file(path), "OpenAI grader", path.name)
 
     def module(self, dotted: str) -> Source:
-        module, rest = module_at(dotted, Path.cwd())
+        module, rest = module_at(dotted, _working_folder())
         if module is None or rest:
             raise _no_such_module(dotted)
         return Source.of(module, dotted, dotted)
@@ -163,7 +164,7 @@ class _Place:
         if rest and find_named(root) is not None:
             hint = f"; call it: {dotted}(…)" if rest in METHODS else did_you_mean(rest, METHODS)
             raise RewardNotLoaded(f"{dotted} is no reward: {root!r} is, and its methods are {', '.join(METHODS)}{hint}")
-        module, left = module_at(dotted, Path.cwd())
+        module, left = module_at(dotted, _working_folder())
         if module is None:
             if rest:
                 raise _no_such_module(dotted)
@@ -186,8 +187,15 @@ class _Place:
 
 
 def _no_such_module(dotted: str) -> RewardNotLoaded:
-    root = dotted.partition(".")[0]
-    nearby = [path.stem for path in Path.cwd().glob("*.py")] + [
-        path.name for path in Path.cwd().iterdir() if path.is_dir() and path.name.isidentifier()
-    ]
-    return RewardNotLoaded(f"no module {dotted!r}{did_you_mean(root, nearby)} (looked in {Path.cwd()} and sys.path)")
+    root, folder = dotted.partition(".")[0], _working_folder()
+    nearby = [path.stem for path in folder.glob("*") if path.suffix == ".py" or path.is_dir()]
+    named = [name for name in nearby if name.isidentifier()]
+    return RewardNotLoaded(f"no module {dotted!r}{did_you_mean(root, named)} (looked in {folder} and sys.path)")
+
+
+def _working_folder() -> Path:
+    """The folder that relative paths count from; where it was deleted, one that holds nothing."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        return _DELETED

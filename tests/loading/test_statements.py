@@ -1,0 +1,143 @@
+"""Rewards in training scripts and notebooks: what the script cannot do here does not keep its rewards from loading."""
+
+import os
+import sys
+
+import pytest
+
+from plaudit import Status, Trajectory, load, score
+from plaudit.errors import RewardNotLoaded
+
+SCRIPT = """
+import re
+import absent_trainer
+from absent_trainer import Model, Config as Settings
+from absent_kit import *
+
+model, tokenizer = Model.from_pretrained("big", dtype=absent_trainer.bfloat16)
+ANSWER = re.compile(r"<answer>(.*?)</answer>")
+RULES = {"bonus": 0.5}
+client = 1 / 0
+
+
+def right(completions, answer, config: Settings | None = None, **kwargs):
+    return [found_in(text) for text in completions]
+
+
+def found_in(text):
+    return 1.0 if ANSWER.search(text) else 0.0
+
+
+def needs_model(completions, **kwargs):
+    return [encode(text) for text in completions]
+
+
+def encode(text):
+    return float(len(tokenizer(text)))
+
+
+def needs_star(completions, **kwargs):
+    return [starred(text) for text in completions]
+
+
+def needs_client_for_some(completions, **kwargs):
+    return [client(text) if "ask" in text else 0.5 for text in completions]
+
+
+class Trainer(Model):
+    def train(self):
+        pass
+
+
+trainer = Trainer(model, reward_funcs=[right])
+trainer.train()
+RULES["bonus"] = trainer.bonus
+
+
+def needs_rules(completions, **kwargs):
+    return [RULES["bonus"] for _ in completions]
+"""
+
+
+@pytest.fixture
+def script(tmp_path):
+    file = tmp_path / "grpo.py"
+    file.write_text(SCRIPT)
+    return file
+
+
+@pytest.fixture
+def samples():
+    return [Trajectory("p", "<answer>4</answer>", ground_truth="4"), Trajectory("p", "ask", ground_truth="4")]
+
+
+def test_a_reward_that_needs_nothing_absent_scores_as_at_home(script, samples):
+    with pytest.warns(UserWarning, match=r"grpo.py, line 3 \(and \d+ more\) could not run here.*absent_trainer"):
+        reward = load(f"{script}:right")
+    assert [output.reward for output in score(reward, samples)] == [1.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "package"),
+    [("needs_model", "absent_trainer"), ("needs_star", "absent_kit"), ("Trainer", "absent_trainer")],
+)
+def test_a_reward_that_needs_an_absent_package_is_refused_with_its_name(script, name, package):
+    with pytest.raises(RewardNotLoaded, match=rf"{name} failed: ModuleNotFoundError: No module named '{package}'"):
+        load(f"{script}:{name}")
+
+
+def test_what_could_not_be_computed_fails_only_the_samples_that_need_it(script, samples):
+    with pytest.warns(UserWarning, match="could not run here"):
+        reward = load(f"{script}:needs_client_for_some")
+    first, second = score(reward, samples)
+    assert first.reward == 0.5
+    assert second.status is Status.ERROR
+    assert "ZeroDivisionError" in second.reason
+
+
+def test_what_a_failed_statement_would_have_changed_is_not_used_unchanged(script):
+    with pytest.raises(RewardNotLoaded, match="absent_trainer"):
+        load(f"{script}:needs_rules")
+
+
+def test_what_a_file_raises_itself_is_an_error(tmp_path):
+    (tmp_path / "strict.py").write_text("raise SystemExit('GPU only')\n\ndef reward(response):\n    return 1.0\n")
+    with pytest.raises(RewardNotLoaded, match="GPU only"):
+        load(f"{tmp_path}/strict.py")
+
+
+def test_a_file_in_a_copy_of_a_trainer_loads_where_the_package_does_not(tmp_path):
+    folder = tmp_path / "forked_trainer" / "scores"
+    folder.mkdir(parents=True)
+    (folder.parent / "__init__.py").write_text("import absent_engine\n")
+    (folder / "__init__.py").write_text("")
+    (folder / "parts.py").write_text("def half():\n    return 0.5\n")
+    source = "from .parts import half\n\ndef compute_score(solution_str, ground_truth):\n    return half()\n"
+    (folder / "gsm8k.py").write_text(source)
+    with pytest.warns(UserWarning, match="forked_trainer.scores cannot be imported here.*absent_engine"):
+        reward = load(f"{folder}/gsm8k.py")
+    assert reward([Trajectory("p", "r", ground_truth="t")]) == [0.5]
+    assert not [name for name in sys.modules if name.startswith("absent_")]
+
+
+def test_names_that_a_package_makes_on_demand_are_found(tmp_path, monkeypatch):
+    (tmp_path / "lazy_rewards.py").write_text(
+        "import sys, types\n\nclass Lazy(types.ModuleType):\n    def __getattr__(self, name):\n"
+        "        if name != 'asked':\n            raise AttributeError(name)\n"
+        "        return lambda response: 1.0\n\nsys.modules[__name__].__class__ = Lazy\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    assert load("lazy_rewards:asked")([Trajectory("p", "r")]) == [1.0]
+    with pytest.raises(RewardNotLoaded, match="no 'other' in lazy_rewards"):
+        load("lazy_rewards:other")
+
+
+def test_rewards_load_in_a_folder_that_was_deleted(tmp_path, monkeypatch):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert load("length(target=3)").name
+    with pytest.raises(RewardNotLoaded, match="working folder was deleted"):
+        load("rewards.py:quality")
+    os.chdir(tmp_path)
