@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 from plaudit.contract.boundary import Style, score_samples
 from plaudit.contract.function import RewardFunction
-from plaudit.contract.output import RewardOutput
+from plaudit.contract.output import RewardOutput, as_number
 from plaudit.dialects.export import Export
 from plaudit.dialects.standins import Packages, StandIns
 from plaudit.errors import InvalidOutput, did_you_mean
@@ -154,7 +154,9 @@ def read_columns(returned: Any, count: int) -> list[Any]:
 
 
 def read_result(returned: Any) -> Any:
-    """A number as it is; of a mapping, `score` is the reward and the rest goes to the metadata."""
+    """A number as it is; of a mapping, `score` is the reward and of a tuple the first; the rest is metadata."""
+    if isinstance(returned, tuple) and len(returned) > 1:
+        return RewardOutput(as_number("reward", returned[0]), metadata={"parts": list(returned[1:])})
     if not isinstance(returned, Mapping):
         return returned
     if returned.get("score") is None:
@@ -181,9 +183,11 @@ def parameters(function: Any) -> dict[str, inspect.Parameter]:
 
 
 def method_parameters(owner: Any, method: str) -> dict[str, inspect.Parameter]:
-    """The parameters of a method of a class or of an object, without `self`."""
-    found = parameters(getattr(owner, method, None))
-    return dict(list(found.items())[1:]) if isinstance(owner, type) else found
+    """The parameters of a method of a class or of an object, without `self`; what its metaclass has is not its own."""
+    if not isinstance(owner, type):
+        return parameters(getattr(owner, method, None))
+    own = next((vars(each)[method] for each in owner.__mro__ if method in vars(each)), None)
+    return dict(list(parameters(own).items())[1:])
 
 
 def required_names(asked: dict[str, inspect.Parameter]) -> set[str]:

@@ -25,9 +25,10 @@ from plaudit.trajectory import Trajectory
 
 __all__ = ["SYSTEM", "VerlAsyncExport", "VerlBatchExport", "VerlBatchReward", "VerlExport", "VerlReward"]
 
+_SOLUTIONS = ("solution_str", "model_output")
 _ARGUMENTS: dict[str, Callable[[Trajectory], Any]] = {
     "data_source": lambda trajectory: trajectory.task or trajectory.columns.get("data_source", ""),
-    "solution_str": lambda trajectory: trajectory.response,
+    **dict.fromkeys(_SOLUTIONS, lambda trajectory: trajectory.response),
     "ground_truth": lambda trajectory: _truth(trajectory),
     "extra_info": lambda trajectory: {**trajectory.columns, **trajectory.metadata},
 }
@@ -62,7 +63,8 @@ def _truth(trajectory: Trajectory) -> Any:
 
 def _recognises(candidate: Any) -> bool:
     asked = parameters(candidate)
-    return {"solution_str", "ground_truth"} <= set(asked) and required_names(asked) <= set(_ARGUMENTS)
+    has_solution = any(name in asked for name in _SOLUTIONS)
+    return has_solution and "ground_truth" in asked and required_names(asked) <= set(_ARGUMENTS)
 
 
 def _recognises_batch(candidate: Any) -> bool:
