@@ -51,6 +51,7 @@ SLOW = (
     "tests/engine/backends/test_worker_process.py",
     "tests/engine/caching/test_cache.py",
     "tests/engine/caching/test_cached_scores.py",
+    "tests/judges/test_real_endpoint.py",
     "tests/endpoint/",
     "tests/serving/",
     "tests/remote/",

@@ -124,7 +124,8 @@ PUBLIC: dict[str, set[str]] = {
         "TransformersSampler", "VLLMSampler",
         "WarmStart", "analyze", "describe_batch", "evaluate", "evaluate_model", "find_task", "load_config",
         "load_policy", "load_run_task", "load_task", "merge_model", "open_model", "pad_advantages", "pass_at_k",
-        "policy_loss", "read_prompts", "render_analysis", "tiny_policy", "token_weights", "train", "warm_start",
+        "policy_loss", "read_prompts", "render_analysis", "tiny_policy", "token_weights", "train", "unpacked_model",
+        "warm_start",
     },
     "plaudit.verify": {
         "Extraction", "MathPolicy", "MathVerdict", "Method", "Names", "Percent", "Rejection", "Source", "Units",

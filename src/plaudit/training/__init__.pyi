@@ -33,6 +33,7 @@ from .learning.warm_start import WarmStart as WarmStart
 from .learning.warm_start import warm_start as warm_start
 from .model.loading import LoraSettings as LoraSettings
 from .model.loading import load_policy as load_policy
+from .model.loading import unpacked_model as unpacked_model
 from .model.policy import Policy as Policy
 from .model.tiny import tiny_policy as tiny_policy
 from .reporting.analysis_text import analyze as analyze

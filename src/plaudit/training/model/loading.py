@@ -21,7 +21,7 @@ from plaudit.errors import InvalidSettings, MissingPackage, PolicyError, did_you
 from plaudit.training.model.policy import Policy
 from plaudit.training.model.tiny import tiny_policy
 
-__all__ = ["EMBEDDED", "LoraSettings", "check_device", "load_policy", "add_lora"]
+__all__ = ["EMBEDDED", "LoraSettings", "add_lora", "check_device", "load_policy", "unpacked_model"]
 
 transformers = require("transformers", extra="train", purpose="training")
 
@@ -77,6 +77,19 @@ def load_policy(
     policy = _find(str(spec), seed, DTYPES[dtype])
     policy.model.to(device)
     return policy if lora is None else add_lora(policy, lora, seed=seed)
+
+
+def unpacked_model(spec: str | Path = "smollm2") -> Path:
+    """The folder of a GGUF file's model as transformers loads it, for programs that take one: `transformers serve`."""
+    path = _smollm2_file() if str(spec) == "smollm2" else Path(spec)
+    if not path.is_file():
+        raise PolicyError(f"no GGUF file {spec!r}; a model that is a folder needs no unpacking")
+    folder = _unpacked_folder(path)
+    if not folder.is_dir():
+        _from_gguf(path, torch.float32, name=str(spec))
+    if not folder.is_dir():
+        raise PolicyError(f"there is no room or no right to keep the unpacked model in {folder.parent}")
+    return folder
 
 
 def add_lora(policy: Policy, settings: LoraSettings | None = None, *, seed: int = 0) -> Policy:
