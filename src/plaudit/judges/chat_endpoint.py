@@ -15,6 +15,8 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Literal, TypeAlias, get_args
 from urllib.parse import urlsplit
 
+import msgspec
+
 from plaudit.endpoint.channel import Channel, Sent
 from plaudit.endpoint.policy import EndpointPolicy
 from plaudit.endpoint.refusal import HttpRefusal
@@ -101,16 +103,11 @@ class ChatEndpoint:
     @asynccontextmanager
     async def connect(self) -> AsyncIterator["Line"]:
         """Connections to the endpoint, for the calls of one batch."""
-        httpx: Any = require("httpx2", extra="endpoints", purpose=f"the judge at {self.url}")
-        key = self._key.read()
-        async with httpx.AsyncClient(
-            trust_env=False,  # no proxy and no key but those that were named
-            verify=_tls(),
-            timeout=None,  # the channel ends a try that takes too long
-            limits=httpx.Limits(max_connections=None, max_keepalive_connections=self.concurrency),
-            headers={"authorization": f"Bearer {key}"} if key else {},
-        ) as client:
-            yield Line(self, client, key)
+        line = Line(self, self._key.read())
+        try:
+            yield line
+        finally:
+            await line.close()
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if not name.startswith("_")}
@@ -138,10 +135,17 @@ def open_endpoint(given: Any) -> ChatEndpoint:
 
 
 class Line:
-    """The connections of one batch to an endpoint; `ask` puts a question."""
+    """The connections of one batch to an endpoint; `ask` puts a question.
 
-    def __init__(self, endpoint: ChatEndpoint, client: Any, key: str | None) -> None:
-        self._endpoint, self._client, self._key = endpoint, client, key
+    Each connection has a client of its own: one client looks through all its connections for every request, which
+    takes longer than all the rest when there are 32 of them.
+    """
+
+    def __init__(self, endpoint: ChatEndpoint, key: str | None) -> None:
+        self._endpoint, self._key = endpoint, key
+        self._httpx: Any = require("httpx2", extra="endpoints", purpose=f"the judge at {endpoint.url}")
+        self._clients: list[Any] = []
+        self._idle: list[Any] = []
         self._channel: Channel = endpoint._channel  # type: ignore[attr-defined]  # set in _open
         self._forms: _Forms = endpoint._forms  # type: ignore[attr-defined]
 
@@ -170,13 +174,11 @@ class Line:
             **question.request_fields,
             **_form_fields(form, question),
         }
-        address = f"{endpoint.url}/chat/completions"
-        async with self._client.stream("POST", address, json=body) as response:
-            content = bytearray()
-            async for part in response.aiter_bytes():
-                content += part
-                if len(content) > MAX_BODY:
-                    raise HttpRefusal(413, f"the answer is larger than {MAX_BODY >> 20} MB", {})
+        client = self._idle.pop() if self._idle else self._open_client()
+        try:
+            response, content = await self._post(client, msgspec.json.encode(body))
+        finally:
+            self._idle.append(client)
         if response.status_code != 200:
             words = self._redact(content[:MAX_WORDS].decode("utf-8", "replace"))
             raise HttpRefusal(
@@ -184,7 +186,32 @@ class Line:
                 f"HTTP {response.status_code}: {' '.join(words.split())}{_remedy(response.status_code)}",
                 dict(response.headers),
             )
-        return _read_answer(bytes(content), endpoint.prices)
+        return _read_answer(content, endpoint.prices)
+
+    async def close(self) -> None:
+        """Close all connections."""
+        for client in self._clients:
+            await client.aclose()
+
+    def _open_client(self) -> Any:
+        client = self._httpx.AsyncClient(
+            trust_env=False,  # no proxy and no key but those that were named
+            verify=_tls(),
+            timeout=None,  # the channel ends a try that takes too long
+            headers={"authorization": f"Bearer {self._key}"} if self._key else {},
+        )
+        self._clients.append(client)
+        return client
+
+    async def _post(self, client: Any, body: bytes) -> tuple[Any, bytes]:
+        address, kind = f"{self._endpoint.url}/chat/completions", {"content-type": "application/json"}
+        content = bytearray()
+        async with client.stream("POST", address, content=body, headers=kind) as response:
+            async for part in response.aiter_bytes():
+                content += part
+                if len(content) > MAX_BODY:
+                    raise HttpRefusal(413, f"the answer is larger than {MAX_BODY >> 20} MB", {})
+        return response, bytes(content)
 
     def _redact(self, words: str) -> str:
         return words.replace(self._key, "(key)") if self._key else words
