@@ -353,6 +353,17 @@ def test_a_judge_travels_to_other_processes(lengths):
     assert (again.endpoint.url, again.rubric, again.voting.count) == (lengths.url, RUBRIC, 3)
 
 
+def test_groups_are_ranked_side_by_side():
+    def answer(body):
+        return Reply(ranking(body), wait_s=0.05)
+
+    samples = [Trajectory(PROMPT, "x" * n, group=number) for number in range(8) for n in (1, 2)]
+    with serving(answer) as server:
+        outputs = score(LLMJudge(ChatEndpoint(server.url, "m"), mode="ranked"), samples)
+        assert server.most_under_way > 1
+    assert [output.reward for output in outputs] == [0.0, 1.0] * 8
+
+
 @pytest.fixture
 def yaml_files(tmp_path, monkeypatch, lengths):
     monkeypatch.chdir(tmp_path)

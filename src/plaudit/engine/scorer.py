@@ -133,7 +133,8 @@ class Scorer:
             trajectories = (rollout.trajectory for rollout in read_rollouts(trajectories))
 
         def run(samples: Iterable[Sample], interleaved: bool = True) -> Iterator[ScoredRollout]:
-            cutting = Cutting(self.reward.scope, self._size, self._group_size, interleaved)
+            at_least = self.reward.concurrency if self.reward.is_async else 1
+            cutting = Cutting(self.reward.scope, self._size, self._group_size, interleaved, at_least)
             return self._dispatcher.run(OrderedStream(samples, cutting, stop))
 
         if self._cached is None or not self._cached.is_usable():

@@ -91,12 +91,16 @@ class UnitSize:
 
 @dataclass(frozen=True, slots=True)
 class Cutting:
-    """How a stream is cut: what a reward looks at, how many samples make a unit, what makes a group."""
+    """How a stream is cut: what a reward looks at, how many samples make a unit, what makes a group.
+
+    Groups are put together until a unit has `at_least` so many samples, for rewards that wait for many at once.
+    """
 
     scope: Scope
     size: UnitSize
     group_size: int | None = None
     interleaved: bool = False
+    at_least: int = 1
 
 
 class OrderedStream:
@@ -136,12 +140,12 @@ class OrderedStream:
     def cut(self) -> Unit | None:
         """The next unit, or None when there is none now."""
         if self._groups and self._exhausted:
-            return self._cut_leftover()
+            return self._cut_groups()
         if self._exhausted or (self.unreleased >= WINDOW and not self._groups):
             return None
         scope = self._cutting.scope
         if scope == "group":
-            return self._cut_group()
+            return self._cut_groups()
         first, samples = self._read, self._next(self._cutting.size.now if scope == "sample" else None)
         if scope == "batch" and self._error is not None:  # half a batch would be scored differently
             self._skip(range(first, self._read), "the source failed before the batch was complete")
@@ -185,6 +189,15 @@ class OrderedStream:
         self._read += len(samples)
         self._waiting.extend(samples)
         return samples
+
+    def _cut_groups(self) -> Unit | None:
+        """The next group, or as many as make a unit."""
+        unit = self._cut_group()
+        while unit is not None and len(unit) < self._cutting.at_least and (more := self._cut_group()) is not None:
+            unit = replace(
+                unit, places=[*unit.places, *more.places], trajectories=[*unit.trajectories, *more.trajectories]
+            )
+        return unit
 
     def _cut_group(self) -> Unit | None:
         """The next group that is complete; None at the end, when leftovers were skipped."""
