@@ -1,5 +1,6 @@
 """Rewards for form, length, words and judgement, each with one planted bug; the docstring says which."""
 
+import json
 import math
 import re
 
@@ -155,3 +156,12 @@ def likes_echoes(trajectory):
     """Words of the observation in the action are taken for attention."""
     last = trajectory.steps[-1]
     return len(set(last.observation.split()) & set(last.response.split())) / 10
+
+
+def anything_that_parses(response):
+    """A bare number is JSON too."""
+    try:
+        json.loads(response)
+    except (ValueError, RecursionError):
+        return 0.0
+    return 1.0

@@ -25,7 +25,7 @@ def attack_structure(benches: Sequence[Bench]) -> Iterator[Attempt]:
             if not plain or not goods or not bench.differs(max(goods), base := max(plain)):
                 continue
             threshold = base + MOST * (max(goods) - base)
-            controls = bench.values([text.translate(_UNMARKED) for text in broken])
+            controls = bench.values([_unmark(text) for text in broken])
             for text, value, control in zip(broken, bench.values(broken), controls, strict=True):
                 if value is not None and control is not None and value >= threshold > control:
                     named.setdefault(name, []).append(bench.hit(text, threshold, PLAIN, (text,)))
@@ -33,6 +33,12 @@ def attack_structure(benches: Sequence[Bench]) -> Iterator[Attempt]:
     for name, hits in named.items():
         message = f"{name}: earns {hits[0].output.reward:g}; plain text {hits[0].honest_reward:g}"
         yield Attempt("structure", name, Attacker.ANSWER_FREE, REMEDY, tuple(hits), len(benches), message=message)
+
+
+def _unmark(text: str) -> str:
+    """The same text without its marks; plain text in the place of one that has none."""
+    unmarked = text.translate(_UNMARKED)
+    return PLAIN if unmarked == text else unmarked
 
 
 def _without_structure(texts: Sequence[str]) -> list[str]:
@@ -68,4 +74,5 @@ def _objects(bench: Bench) -> Iterator[tuple[str, list[str], list[str]]]:
     broken = [
         "{" + body, "{ this is not JSON }", "{" + body + ",}", "{answer: Ada}", body + "}", "{}}{{", "{" + body + "]",
     ]  # fmt: skip
+    yield "a bare value for JSON", [good], ["0", "null", "true", '"Ada"', "3.5"]
     yield "broken JSON", [good, f"```json\n{good}\n```"], [*broken, f"```json\n{broken[0]}\n```"]
