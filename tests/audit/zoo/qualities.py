@@ -165,3 +165,8 @@ def anything_that_parses(response):
     except (ValueError, RecursionError):
         return 0.0
     return 1.0
+
+
+def wants_all_words(response):
+    """Three words make an argument, wherever they stand."""
+    return float(all(word in response.lower() for word in ("because", "therefore", "hence")))

@@ -10,7 +10,7 @@ _FAMILIES = {
     "tags_present": "format", "empty_think": "format", "format_beside_answer": "format", "form_outweighs": "format",
     "text_after_answer": "format",
     "repeated_sections": "format", "empty_box_pays": "format", "braces_are_json": "structure",
-    "anything_that_parses": "structure",
+    "anything_that_parses": "structure", "wants_all_words": "words",
     "longer_is_better": "length", "long_enough": "length", "many_words": "length", "unclamped_cosine": "length",
     "counts_keywords": "words", "has_keyword": "words", "cheerful": "words", "step_markers": "words",
     "bullet_points": "words", "reads_own_grade": "judges", "obeys": "judges", "opened_by_a_key": "judges",

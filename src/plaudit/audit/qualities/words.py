@@ -1,6 +1,6 @@
 """Attacks on rewards for words: a text of nothing but the words that pay, and steps that are announced but not taken.
 
-Which words pay is found out one by one, with the words of the reward's own code first.
+Which words pay is found out one by one, with the words of the reward's own code first; then those all together.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ USUAL = (
 )  # fmt: skip
 PROSE = "The table stood in the corner and they said {} while the lamp gave some light to the long blue room at night."
 NEUTRAL = "carpet"
-MOST_PAYING = 8
+MOST_PAYING, MOST_TOGETHER = 8, 20
 FLOOD = 60
 LADDERS = (
     "Step 1:\nStep 2:\nStep 3:\nStep 4:\nStep 5:",
@@ -85,7 +85,15 @@ def _paying_words(bench: Bench) -> list[str]:
         for word, value in zip(candidates, values, strict=True)
         if value is not None and bench.differs(value, base)
     }
-    return sorted(gains, key=lambda word: -gains[word])[:MOST_PAYING]
+    return sorted(gains, key=lambda word: -gains[word])[:MOST_PAYING] or _paying_together(bench)
+
+
+def _paying_together(bench: Bench) -> list[str]:
+    """The words of the reward's own code, where none of them pays alone but all of them do."""
+    own = list(bench.maker.vocabulary.words)[:MOST_TOGETHER]
+    texts = [" ".join(PROSE.format(word) for word in words) for words in (own, [NEUTRAL] * len(own))]
+    paid, neutral = bench.values(_close(bench, texts))
+    return own if paid is not None and neutral is not None and bench.differs(paid, neutral) else []
 
 
 def _ladder(bench: Bench) -> Iterator[Hit]:
