@@ -90,6 +90,14 @@ def check_groups(home: Any, form: str, folder: Path) -> str:
     return "whole"
 
 
+def check_served(path: str, ask: Callable[[str, list[Rollout]], list[float]]) -> None:
+    """The numbers of plaudit alone, from `plaudit serve` through the package's own HTTP client."""
+    from plaudit.serving import ServerSettings, ServerThread
+
+    with ServerThread(ServerSettings(rewards=(f"{HERE}/rewards.py:quality",), port=0, workers=1)) as server:
+        _compare(ask(f"{server.address}/{path}", ROLLOUTS), _alone("quality", ROLLOUTS))
+
+
 def check_shipped(shipped: Shipped) -> None:
     """The numbers of its home."""
     import plaudit
@@ -158,6 +166,8 @@ def main(name: str) -> None:
         for form in home.FORMS:
             for what, check in (("export", check_numbers), ("unscored", check_faults), ("groups", check_groups)):
                 _attempt(results, what, form, lambda form=form, check=check: check(home, form, Path(folder)))
+    for path, ask in getattr(home, "SERVED", {}).items():
+        _attempt(results, "served", path, lambda path=path, ask=ask: check_served(path, ask))
     for shipped in home.shipped():
         _attempt(results, "import", str(shipped.spec), lambda shipped=shipped: check_shipped(shipped))
     version = importlib.metadata.version(home.DISTRIBUTION)

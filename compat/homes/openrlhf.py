@@ -8,7 +8,7 @@ from openrlhf.utils.agent import SingleTurnAgentExecutor
 from suite import Shipped
 
 SYSTEM, DISTRIBUTION = "openrlhf", "openrlhf"
-RAN = "SingleTurnAgentExecutor.execute with the shim as its reward file"
+RAN = "SingleTurnAgentExecutor.execute with the shim as its reward file, and with `plaudit serve` as its remote_rm_url"
 
 
 class Letters:
@@ -33,8 +33,9 @@ class Engine:
         return SimpleNamespace(outputs=[output])
 
 
-def execute(shim, rollouts):
-    executor = SingleTurnAgentExecutor([str(shim)])
+def execute(endpoint, rollouts):
+    """The rewards of rollouts; `endpoint` is a reward file, or the URL of a server."""
+    executor = SingleTurnAgentExecutor([str(endpoint)])
     params = SimpleNamespace(max_tokens=200, logprobs=None)
 
     async def run():
@@ -45,10 +46,12 @@ def execute(shim, rollouts):
         return await asyncio.gather(*calls)
 
     results = asyncio.run(run())
-    return [float(result["reward"]) for result in results]
+    rewards = [result["reward"] for result in results]  # a tensor of one from a file, a list of one from a server
+    return [float(reward[0] if isinstance(reward, list) else reward) for reward in rewards]
 
 
 FORMS = {"openrlhf": execute}
+SERVED = {"get_reward": execute}
 
 
 def shipped() -> list[Shipped]:

@@ -1,10 +1,15 @@
 """A reward behind HTTP is a reward like any other: the same numbers, statuses and words as here."""
 
+import threading
+import time
+
 import msgspec
 import pytest
 
 from plaudit import Trajectory, load, score
+from plaudit.endpoint.policy import EndpointPolicy
 from plaudit.errors import RewardNotLoaded
+from plaudit.remote.reward import open_remote
 from plaudit.serving import ServerThread
 from tests.serving.conftest import REWARDS, server, settings  # noqa: F401 - a fixture
 
@@ -45,3 +50,60 @@ def test_a_server_that_is_away_is_named_when_the_reward_is_loaded():
 def test_servers_of_different_rewards_are_not_one_reward(server):  # noqa: F811
     with pytest.raises(RewardNotLoaded, match="do not serve the same reward"):
         load(f"{server.address}/mark,{server.address}/batched")
+
+
+SLOW = [Trajectory(prompt="?", response=f"slow {n}", ground_truth=f"slow {n}") for n in range(8)]
+QUICK = EndpointPolicy(concurrency=4, tries=8, first_wait_s=0.05, attempt_s=30.0, breaker_after=2, breaker_rest_s=0.3)
+
+
+def fall(running):
+    """End a server as a crash would: its socket closed, its connections cut in the middle."""
+
+    async def cut():
+        running.server._listener.close()
+        for connection in list(running.server.app.connections):
+            connection.abort()
+
+    running.run(cut())
+
+
+def test_a_server_that_takes_unusually_long_is_overtaken(server):  # noqa: F811
+    with ServerThread(settings("mark", workers=1)) as other:
+        remote = load(f"{other.address}/mark,{server.address}/mark")
+        score(remote, SAMPLES)
+        other._loop.call_soon_threadsafe(time.sleep, 2.0)  # it answers nobody meanwhile
+        began = time.monotonic()
+        assert bare(score(remote, SAMPLES)) == bare(score(f"{REWARDS}:mark", SAMPLES))
+        assert time.monotonic() - began < 1.9
+
+
+def test_a_server_that_dies_in_the_middle_costs_no_sample_and_is_left_alone(server):  # noqa: F811
+    with ServerThread(settings("mark", workers=1)) as other:
+        remote = open_remote(f"{other.address}/mark,{server.address}/mark", QUICK)
+        scored = server.server.app.metrics.samples
+        before, dying = scored["mark", "ok"], threading.Timer(0.3, fall, [other])
+        dying.start()
+        outputs = score(remote, SLOW)
+        dying.join()
+        assert [output.reward for output in outputs] == [1.0] * len(SLOW)
+        assert scored["mark", "ok"] - before == len(SLOW)  # its own half and the other's, each sample once
+        for _ in range(3):
+            assert [output.reward for output in score(remote, SAMPLES[:2])] == [1.0, 0.0]
+        dead, alive = (link.breaker.is_closed for link in remote._servers.links)
+        assert (dead, alive) == (False, True)
+    port = int(other.address.rpartition(":")[2])
+    with ServerThread(settings("mark", workers=1, port=port)) as back:
+        time.sleep(QUICK.breaker_rest_s)
+        for _ in range(3):
+            score(remote, SAMPLES[:2])
+        assert back.server.app.metrics.samples["mark", "ok"] > 0
+        assert all(link.breaker.is_closed for link in remote._servers.links)
+
+
+def test_no_server_left_is_a_status_and_never_a_score(server):  # noqa: F811
+    remote = open_remote(f"{server.address}/mark", QUICK)
+    remote.urls = ["http://127.0.0.1:9/mark"]  # where nobody listens
+    remote._open()
+    [output] = score(remote, SAMPLES[:1])
+    assert (output.reward, output.status) == (None, "error")
+    assert "gave up after 8 tries" in output.reason

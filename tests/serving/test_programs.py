@@ -1,6 +1,7 @@
 """`/run_code` answers as SandboxFusion does, from plaudit's sandbox."""
 
 import pytest
+from sandbox_fusion import RunCodeRequest, run_code
 
 from plaudit.serving import ServerSettings, ServerThread
 from tests.serving.asking import ask
@@ -32,7 +33,14 @@ def test_a_program_is_run_and_told_of(sandbox, code, stdin, status, run_status, 
 
 
 @pytest.mark.parametrize(
-    ("more", "words"), [({"language": "cobol"}, "no language"), ({"files": {"a": "aGk="}}, "files and fetch_files")]
+    ("more", "words"),
+    [
+        ({"language": "cobol"}, "no language"),
+        ({"files": {"a": "aGk="}, "language": "nodejs"}, "files and fetch_files are there for programs in Python"),
+        ({"files": {"/etc/motd": "aGk="}}, "no path below the program's folder"),
+        ({"fetch_files": ["../secret"]}, "no path below the program's folder"),
+        ({"files": {"a": "no base64!"}}, "is not base64"),
+    ],
 )
 def test_what_cannot_be_run_says_nothing_about_the_program(sandbox, more, words):
     answer = ask(sandbox, "/run_code", {"code": "print(1)", "language": "python", **more}).json
@@ -41,6 +49,51 @@ def test_what_cannot_be_run_says_nothing_about_the_program(sandbox, more, words)
     assert answer["run_result"] is None
 
 
+def test_the_client_of_sandbox_fusion_is_answered(sandbox):
+    asked = RunCodeRequest(
+        code="open('b', 'w').write(input() + open('a').read())", language="python", stdin="x", files={"a": "aGk="},
+        fetch_files=["b"],
+    )  # fmt: skip
+    answer = run_code(asked, endpoint=sandbox, max_attempts=1, client_timeout=30)
+    assert (answer.status, answer.run_result.status, answer.run_result.return_code) == ("Success", "Finished", 0)
+    assert answer.files == {"b": "eGhp"}
+    failed = run_code(RunCodeRequest(code="1 / 0", language="python"), endpoint=sandbox, max_attempts=1)
+    assert "ZeroDivisionError" in failed.run_result.stderr
+    with pytest.raises(Exception, match="Sandbox responded with error: no language 'php'"):
+        run_code(RunCodeRequest(code="1", language="php"), endpoint=sandbox, max_attempts=1)
+
+
 def test_a_request_without_a_program_is_refused(sandbox):
     assert ask(sandbox, "/run_code", {"language": "python"}).status == 422
     assert ask(sandbox, "/run_code", {"code": "", "language": "python", "run_timeout": 0}).status == 422
+
+
+def test_files_lie_beside_a_program_and_are_fetched_behind_it(sandbox):
+    code = (
+        "import sys, helper\n"
+        "open('out.txt', 'w').write(input() + open('data/in.txt').read() + helper.WORD)\n"
+        "print(__name__)\nsys.exit(3)"
+    )
+    given = {"data/in.txt": "ZmlsZSA=", "helper.py": "V09SRCA9ICdoZWxwZXInCg==", "left out": None}
+    asked = {"code": code, "language": "python", "stdin": "typed ", "files": given}
+    answer = ask(sandbox, "/run_code", {**asked, "fetch_files": ["out.txt", "missing.txt"]}).json
+    run = answer["run_result"]
+    assert (answer["status"], run["return_code"], run["stdout"]) == ("Failed", 3, "__main__\n")
+    assert answer["files"] == {"out.txt": "dHlwZWQgZmlsZSBoZWxwZXI="}  # "typed file helper"
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "return_code", "words"),
+    [
+        ("print(open('a').read())", "Success", 0, ""),
+        ("raise ValueError(3)", "Failed", 1, "ValueError: 3"),
+        ("import os; os._exit(5)", "Failed", 5, ""),
+        ("while True: pass", "Failed", None, ""),
+    ],
+)
+def test_a_program_with_files_ends_as_one_without(sandbox, code, status, return_code, words):
+    asked = {"code": code, "language": "python", "files": {"a": "aGk="}, "fetch_files": ["b"], "run_timeout": 1}
+    answer = ask(sandbox, "/run_code", asked).json
+    assert (answer["status"], answer["run_result"]["return_code"]) == (status, return_code)
+    assert words in answer["run_result"]["stderr"]
+    assert answer["files"] == {}

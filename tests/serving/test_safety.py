@@ -1,5 +1,7 @@
 """A server is safe by default: who may ask, how much, how long, and what it gives away."""
 
+import contextlib
+import json
 import os
 import socket
 import ssl
@@ -10,6 +12,8 @@ import pytest
 
 from plaudit.dialects.export import OnUnscored
 from plaudit.errors import InvalidSettings
+from plaudit.sandbox import Tier
+from plaudit.sandbox.doctor import Diagnosis
 from plaudit.serving import HttpLimits, ServerSettings, ServerThread, read_tokens
 from tests.serving.asking import ask, samples
 from tests.serving.conftest import settings
@@ -101,6 +105,29 @@ def test_a_client_that_writes_slowly_is_cut_off(guarded):
     assert time.monotonic() - began < 10
 
 
+def test_a_client_that_does_not_read_gets_no_more_and_holds_up_nobody(server):
+    host, port = server.address.removeprefix("http://").split(":")
+    echoed = {"responses_create_params": {}, "response": {"output": []}, "padding": "x" * (1 << 20)}
+    body = json.dumps(echoed).encode()
+    head = f"POST /verify HTTP/1.1\r\nhost: {host}\r\ncontent-type: application/json\r\ncontent-length: {len(body)}"
+    asked = f"{head}\r\n\r\n".encode() + body
+    with socket.socket() as lazy:
+        lazy.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        lazy.connect((host, int(port)))
+        lazy.setblocking(False)
+        left, stuck, deadline = b"", [], time.monotonic() + 30
+        while not stuck and time.monotonic() < deadline:
+            left = left or asked
+            with contextlib.suppress(BlockingIOError):
+                left = left[lazy.send(left) :]
+            stuck = [each for each in list(server.server.app.connections) if each._unread_answers]
+        assert ask(server.address, "/score", samples("yes")).status == 200
+        [connection] = stuck
+        assert connection._transport.get_write_buffer_size() < 3 * len(body)  # an answer has its request in it
+        assert server.server.app.admission.bytes < 20 * len(body)
+    assert ask(server.address, "/score", samples("yes")).status == 200
+
+
 def test_a_crowd_of_connections_is_bounded(guarded):
     host, port = guarded.address.removeprefix("http://").split(":")
     crowd = [socket.create_connection((host, int(port))) for _ in range(25)]
@@ -155,6 +182,18 @@ def test_tls_is_spoken_with_the_files_that_are_given(tmp_path):
         ServerThread(settings("mark", tls_certificate=key, tls_key=key)),
     ):
         pass
+
+
+def test_a_weak_sandbox_does_not_serve_other_machines_unless_told_to(monkeypatch):
+    monkeypatch.setattr("plaudit.serving.server.diagnose", lambda: Diagnosis(Tier.SECCOMP, ()))
+    words = "the sandbox tier here is 'seccomp', and other machines could send programs"
+    with (
+        pytest.raises(InvalidSettings, match=words),
+        ServerThread(settings("mark", host="0.0.0.0", tokens=(OLD,), workers=1)),
+    ):
+        pass
+    with ServerThread(settings("mark", host="0.0.0.0", tokens=(OLD,), workers=1, allow_weak_sandbox=True)) as running:
+        assert running.address.startswith("http://0.0.0.0:")
 
 
 def test_two_servers_on_one_port_give_a_clear_error(server):

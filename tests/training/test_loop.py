@@ -9,6 +9,8 @@ import wandb
 
 from plaudit import RewardOutput, Status, reward
 from plaudit.errors import DataError, InvalidAdvantage, InvalidSettings, PlauditError, TrainingError
+from plaudit.launching.from_openrlhf import read_openrlhf_flags
+from plaudit.serving import ServerSettings, ServerThread
 from plaudit.training import Samples, train
 from plaudit.training.batches.collecting import Batch
 from plaudit.training.batches.unscored import UnscoredBatches
@@ -347,3 +349,16 @@ def test_weights_and_biases_out_of_reach_says_what_to_do(tmp_path, monkeypatch):
     monkeypatch.setattr(wandb, "init", refuse)
     with pytest.raises(InvalidSettings, match=r"logging.wandb=true: .*it cannot be reached.*WANDB_MODE=offline"):
         WandbWriter(RunName(tmp_path / "run"))
+
+
+def test_a_run_is_rewarded_by_servers_that_openrlhfs_flag_names(tmp_path):
+    (tmp_path / "length.py").write_text("def length(response): return len(set(response)) / 10\n")
+    with ServerThread(ServerSettings(rewards=(f"{tmp_path}/length.py:length",), port=0, workers=1)) as server:
+        urls = f"{server.address}/length,{server.address}/length"
+        flags = read_openrlhf_flags(["--remote_rm_url", urls]).overrides
+        assert flags == [f"training.reward_function={urls}"]
+        train(small(tmp_path / "run", *flags, "steps=2", "eval.every=2"))
+        scored = server.server.app.metrics.samples["length", "ok"]
+    rows = rollouts(tmp_path / "run")
+    assert [row["reward_output"]["reward"] for row in rows] == [len(set(row["response"])) / 10 for row in rows]
+    assert scored >= len(rows) == 2 * 16

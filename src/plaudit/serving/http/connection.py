@@ -55,7 +55,7 @@ class Connection(asyncio.Protocol):
         self._waiting: deque[Request] = deque()
         self._current: Request | None = None
         self._keep_alive = True
-        self._ended = False
+        self._ended = self._unread_answers = self._reading_paused = False
         self._reserved = 0  # of the request that is being read
         self._refusal: Response | None = None  # to be told when the body has gone by
         self.deadline = time.monotonic() + limits.head_s
@@ -105,10 +105,14 @@ class Connection(asyncio.Protocol):
         self._waiting.clear()
 
     def pause_writing(self) -> None:
+        self._unread_answers = True
         self.deadline = time.monotonic() + self._limits.write_s
+        self._pause_reading()  # who does not read answers may not ask for more
 
     def resume_writing(self) -> None:
+        self._unread_answers = False
         self.deadline = time.monotonic() + self._limits.idle_s
+        self._go_on()
 
     # What the parser calls
 
@@ -171,8 +175,8 @@ class Connection(asyncio.Protocol):
             self._start(request)
             return
         self._waiting.append(request)
-        if len(self._waiting) >= WAITING and self._transport is not None:
-            self._transport.pause_reading()
+        if len(self._waiting) >= WAITING:
+            self._pause_reading()
 
     # Ours
 
@@ -239,9 +243,22 @@ class Connection(asyncio.Protocol):
             return
         if self._transport.get_write_buffer_size() == 0:
             self.deadline = time.monotonic() + self._limits.idle_s
-        if self._waiting:
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Take the next request, unless the client has to read first."""
+        if self._unread_answers or self._ended or self._transport is None or self._transport.is_closing():
+            return
+        if self._waiting and self._current is None:
             self._start(self._waiting.popleft())
+        if self._reading_paused and len(self._waiting) < WAITING:
+            self._reading_paused = False
             self._transport.resume_reading()
+
+    def _pause_reading(self) -> None:
+        if self._transport is not None and not self._reading_paused and not self._transport.is_closing():
+            self._reading_paused = True
+            self._transport.pause_reading()
 
     def _refuse(self, response: Response) -> None:
         """Answer at once and close; what the client still sends is thrown away, or it might not read the answer."""

@@ -1,12 +1,12 @@
 """SandboxFusion's `/run_code`: one program in plaudit's sandbox, and what came of it in the words its clients know.
 
 Programs in Python run on a fork server that is kept warm; those in other languages are compiled and run by the tools
-that are installed here. A language that is not there, and files beside the program, are answered as a `SandboxError`,
-which those clients take for what it is: nothing is known about the program.
+that are installed here. A program in Python may have files beside it. A language that is not there, and files beside
+other programs, are answered as a `SandboxError`, which clients take for what it is: nothing is known about the program.
 """
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
@@ -18,6 +18,7 @@ from plaudit.sandbox.languages.language import Language, find_language
 from plaudit.sandbox.languages.running import CommandPool
 from plaudit.sandbox.languages.toolchains import find_toolchain
 from plaudit.serving.protocols.protocol import refusal_body
+from plaudit.serving.workers.program_files import SCRATCH_MB, run_with_files
 from plaudit.serving.workers.wire import Answer, Journal, WireJob, decode_outputs
 from plaudit.version import __version__
 
@@ -38,7 +39,7 @@ class RunRequest(msgspec.Struct):
     stdin: str | None = None
     compile_timeout: float = 10.0
     run_timeout: float = 10.0
-    memory_limit_MB: float | None = None  # noqa: N815 - the protocol's name
+    memory_limit_MB: float | None = None  # noqa: N815 - verl's name
     files: dict[str, str | None] = {}
     fetch_files: list[str] = []
 
@@ -77,6 +78,7 @@ class SandboxService:
 
     def __init__(self) -> None:
         self._sandbox, self._commands = Sandbox(), CommandPool()
+        self._with_scratch = Sandbox()  # its server starts when a program comes with files
         self._decoder = msgspec.json.Decoder(RunRequest)
         self._tier = self._sandbox.protections.tier
 
@@ -121,9 +123,9 @@ class SandboxService:
             return _answered(RunAnswer("SandboxError", str(error)))
 
     def _run(self, asked: RunRequest, limits: RunLimits) -> RunAnswer:
-        if asked.files or asked.fetch_files:
-            raise SandboxError("files and fetch_files are not supported: a program here has no files beside it")
         language = find_language(asked.language)
+        if asked.files or asked.fetch_files:
+            return self._run_with_files(language, asked, limits)
         stdin = (asked.stdin or "").encode("utf-8", "surrogatepass")
         if language is not None:
             return self._run_command(language, asked.code, stdin, limits)
@@ -131,6 +133,18 @@ class SandboxService:
         with self._sandbox.open(limits) as program:
             outcome = program.load(asked.code, stdin)
         return _told(_run_result(outcome, time.monotonic() - began))
+
+    def _run_with_files(self, language: Language | None, asked: RunRequest, limits: RunLimits) -> RunAnswer:
+        if language is not None:
+            raise SandboxError(f"files and fetch_files are there for programs in Python, not for {asked.language}")
+        limits = replace(limits, scratch_mb=SCRATCH_MB)
+        began = time.monotonic()
+        outcome, code, files = run_with_files(
+            self._with_scratch, asked.code, asked.stdin or "", limits, asked.files, asked.fetch_files
+        )
+        run = _run_result(outcome, time.monotonic() - began)
+        answer = _told(run if code is None else msgspec.structs.replace(run, return_code=code))
+        return msgspec.structs.replace(answer, files=files)
 
     def _run_command(self, language: Language, code: str, stdin: bytes, limits: RunLimits) -> RunAnswer:
         began = time.monotonic()

@@ -1,0 +1,103 @@
+"""A Python program with files beside it: they are put into its scratch folder before it runs, and fetched behind it.
+
+What puts, runs and fetches lies in the program's own process, behind the same walls. A program may tamper with it, and
+then it lies about its own files only; one that ends its process by force leaves none.
+"""
+
+import base64
+import binascii
+from pathlib import PurePosixPath
+
+from plaudit.errors import SandboxError
+from plaudit.sandbox import Ending, Outcome, RunLimits, Sandbox
+from plaudit.sandbox.program import Program
+
+__all__ = ["run_with_files"]
+
+SCRATCH_MB = 64
+DRIVER = """
+import base64, os, sys, traceback
+
+
+def place(name, content):
+    if os.path.dirname(name):
+        os.makedirs(os.path.dirname(name), exist_ok=True)
+    with open(name, "wb") as file:
+        file.write(base64.b64decode(content))
+
+
+def run(source):
+    main = type(sys)("__main__")
+    main.__dict__["__builtins__"] = __builtins__
+    sys.modules["__main__"] = main
+    sys.path.insert(0, "")
+    try:
+        exec(compile(source, "main.py", "exec"), main.__dict__)
+        code = 0
+    except SystemExit as left:
+        code = left.code if isinstance(left.code, int) else 0 if left.code is None else 1
+        if code == 1 and left.code != 1:
+            print(left.code, file=sys.stderr)
+    except BaseException as error:
+        traceback.print_exception(type(error), error, error.__traceback__.tb_next)
+        code = 1
+    sys.stdout.flush()
+    sys.stderr.flush()
+    return code
+
+
+def fetch(name):
+    if not os.path.isfile(name):
+        return None
+    with open(name, "rb") as file:
+        return base64.b64encode(file.read()).decode()
+"""
+
+
+def run_with_files(
+    sandbox: Sandbox, code: str, stdin: str, limits: RunLimits, files: dict[str, str | None], wanted: list[str]
+) -> tuple[Outcome, int | None, dict[str, str]]:
+    """How the program ended, its exit code where it ended by itself, and the wanted files that it left."""
+    given = {_below(name): _checked(name, content) for name, content in files.items() if content is not None}
+    names = [_below(name) for name in wanted]
+    with sandbox.open(limits) as program:
+        _expect_return(program.load(DRIVER))
+        for name, content in given.items():
+            _expect_return(program.call("place", [name, content]))
+        program.feed(stdin)
+        outcome = program.call("run", [code])
+        exit_code = outcome.value if outcome.ending is Ending.RETURNED and type(outcome.value) is int else None
+        return outcome, exit_code, _fetched(program, dict(zip(wanted, names, strict=True)))
+
+
+def _fetched(program: Program, names: dict[str, str]) -> dict[str, str]:
+    """The files that are there, in base64, under the names that they were asked for."""
+    found = {}
+    for asked, name in names.items():
+        outcome = program.call("fetch", [name])
+        if outcome.ending.is_final:
+            break
+        if outcome.ending is Ending.RETURNED and type(outcome.value) is str:
+            found[asked] = outcome.value
+    return found
+
+
+def _below(name: str) -> str:
+    """A path below the program's folder; SandboxError where it leads elsewhere."""
+    path = PurePosixPath(name)
+    if not name or path.is_absolute() or ".." in path.parts or "\0" in name:
+        raise SandboxError(f"{name!r} is no path below the program's folder; files lie in it, as in 'data/input.txt'")
+    return str(path)
+
+
+def _checked(name: str, content: str) -> str:
+    try:
+        base64.b64decode(content, validate=True)
+    except (binascii.Error, ValueError):
+        raise SandboxError(f"the content of {name!r} is not base64") from None
+    return content
+
+
+def _expect_return(outcome: Outcome) -> None:
+    if outcome.ending is not Ending.RETURNED:
+        raise SandboxError(f"the files could not be put beside the program: {outcome.error or outcome.reason}")
