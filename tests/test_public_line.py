@@ -68,7 +68,7 @@ PUBLIC: dict[str, set[str]] = {
         "Listing", "Loaded", "available", "listing_of", "load", "load_agent", "resolve", "spec_using",
     },
     "plaudit.models": {
-        "RewardModel",
+        "LikelihoodReward", "PipelineReward", "ProcessRewardModel", "RewardModel", "SimilarityReward",
     },
     "plaudit.normalize": {
         "GroupNormalizer", "MinMaxNormalizer", "Moments", "Normalizer", "QuantileNormalizer", "RankNormalizer",
@@ -82,7 +82,7 @@ PUBLIC: dict[str, set[str]] = {
     "plaudit.rewards": {
         "BUILT_INS", "CheckNumbersReward", "CodeReward", "ContinuousReward", "FormatReward", "GraduatedReward",
         "KeywordReward", "LengthReward", "MathReward", "MultiAspectReward", "RepetitionPenalty",
-        "StructuredOutputReward", "TemplateReward", "WordReward",
+        "StructuredOutputReward", "TemplateReward", "TextSimilarityReward", "WordReward",
     },
     "plaudit.remote": {
         "RemoteReward", "open_remote",

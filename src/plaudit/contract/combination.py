@@ -74,6 +74,7 @@ class Combination(RewardFunction):
             return RewardOutput.unscored(Status.ERROR, f"{self.name}: {error}", components=components)
         return RewardOutput(
             combined.value,
+            metadata=dict(self.rule.notes(values)),
             token_rewards=token_rewards,
             token_unit=unit,
             score=_combine_scores(outputs, self.rule.shares(len(outputs))),

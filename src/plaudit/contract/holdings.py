@@ -5,7 +5,7 @@ Nobody has to say so: a reward that was written for another system, with a model
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from types import FunctionType, MethodType
+from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 from plaudit.contract.function import RewardFunction
@@ -56,7 +56,8 @@ def _held(value: Any, met: set[int], depth: int) -> Iterator[Any]:
 def _inner(value: Any) -> Iterable[Any]:
     """What is directly within a reward, a container or a function; other objects keep theirs to themselves."""
     if isinstance(value, RewardFunction):
-        return list(vars(value).values()) if hasattr(value, "__dict__") else ()
+        held = list(vars(value).values())
+        return [*held, *(inner for each in held if _is_wrapped(each) for inner in vars(each).values())]
     if isinstance(value, Mapping):
         return list(value.values())
     if isinstance(value, list | tuple):
@@ -67,6 +68,12 @@ def _inner(value: Any) -> Iterable[Any]:
         named = (value.__globals__.get(name) for name in value.__code__.co_names)
         return [each for each in named if isinstance(each, RewardFunction | FunctionType) or _is_model(each)]
     return ()
+
+
+def _is_wrapped(value: Any) -> bool:
+    """Whether a value may be somebody else's reward, whose attributes are looked at as those of ours are."""
+    known = RewardFunction | FunctionType | MethodType | ModuleType | type
+    return hasattr(value, "__dict__") and not isinstance(value, known) and not _is_model(value)
 
 
 def _is_model(value: Any) -> bool:

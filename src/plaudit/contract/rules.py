@@ -46,6 +46,10 @@ class Rule(ABC):
     def express(self, parts: Sequence[str]) -> str:
         """The combination as a reader would write it."""
 
+    def notes(self, values: Sequence[float]) -> dict[str, float]:
+        """What the metadata of the result says of the inputs."""
+        return {}
+
     def shares(self, count: int) -> Sequence[float]:
         """How much each input's score counts in the combined score."""
         return [1.0] * count
@@ -117,7 +121,18 @@ class Product(Rule):
         return low, high
 
 
-class _Pick(Rule):
+class _Ensemble(Rule):
+    """Inputs that rate the same thing: how far they agree is worth knowing."""
+
+    def notes(self, values: Sequence[float]) -> dict[str, float]:
+        return {
+            "mean": statistics.fmean(values),
+            "std": statistics.pstdev(values),
+            "disagreement": max(values) - min(values),
+        }
+
+
+class _Pick(_Ensemble):
     """The value of one of the inputs."""
 
     @abstractmethod
@@ -172,7 +187,7 @@ class Median(_Pick):
 
 
 @dataclass(frozen=True)
-class Cautious(Rule):
+class Cautious(_Ensemble):
     """mean − λ · standard deviation of an ensemble: disagreement costs."""
 
     penalty: float = 1.0

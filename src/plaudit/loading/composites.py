@@ -104,6 +104,12 @@ class _Composite:
         otherwise = self.number(plain.get("otherwise", 0.0), at, "otherwise")
         return made.gate(on=on, at=self.number(plain["at"], at, "at"), otherwise=otherwise)
 
+    def cautious(self, plain: Any, at: str, depth: int) -> RewardFunction:
+        given = plain if isinstance(plain, dict) else {"rewards": plain}
+        self.check_keys(given, ("rewards", "penalty"), at)
+        penalty = self.number(given.get("penalty", 1.0), at, "penalty")
+        return self.combine(lambda: rules.Cautious(penalty), given.get("rewards"), at, depth)
+
     def combine(self, rule: Callable[[], rules.Rule], plain: Any, at: str, depth: int) -> RewardFunction:
         items = self.items(plain, at)
         return Combination([self.reward(item, f"{at}[{place}]", depth) for place, item in enumerate(items)], rule())
@@ -174,6 +180,8 @@ KINDS: dict[str, Callable[[_Composite, Any, str, int], RewardFunction]] = {
     "product": _by(rules.Product),
     "minimum": _by(rules.Minimum),
     "maximum": _by(rules.Maximum),
+    "median": _by(rules.Median),
+    "cautious": _Composite.cautious,
     "lexicographic": _by(rules.Lexicographic),
     "gate": _Composite.gate,
     "judge": lambda composite, plain, at, depth: composite.judge(judges.LLMJudge, plain, at),

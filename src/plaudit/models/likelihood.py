@@ -1,0 +1,160 @@
+"""Reward reasoning that makes the ground truth likely, under a model that reads both.
+
+No answer is parsed and no verifier is needed: log p(truth | prompt, reasoning), as in VR-CLI (Gurung and Lapata 2025)
+and its kin. The truth need not be short or exact. What a model of that size finds likely is what is rewarded.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from plaudit.contract.output import RewardOutput, Status
+from plaudit.errors import InvalidSettings, InvalidTrajectory, require
+from plaudit.models.batches import compute_batched
+from plaudit.models.inputs import Encoded, write_inert
+from plaudit.models.local_model import LocalModelReward
+from plaudit.models.shared_models import LoadedModel
+from plaudit.rewards.settings import check_choice, set_field
+from plaudit.rewards.text_similarity import references_of
+from plaudit.trajectory import Trajectory
+from plaudit.verify.tags import find_blocks, without_blocks
+
+__all__ = ["LikelihoodReward"]
+
+MEASURES: dict[str, Callable[[float, float], float]] = {
+    "logprob": lambda with_it, without: with_it,
+    "probability": lambda with_it, without: math.exp(with_it),
+    "gain": lambda with_it, without: with_it - without,
+    "improvement": lambda with_it, without: 1.0 - math.exp(min(50.0, without - with_it)),
+}
+"""What the reward is, of the mean log-probability of the truth's tokens with and without the reasoning."""
+WITH_BASELINE = ("gain", "improvement")
+
+
+@dataclass(frozen=True, repr=False)
+class LikelihoodReward(LocalModelReward):
+    """How likely the ground truth becomes by the reasoning, under a causal language model.
+
+    `measure` is "logprob" (the mean over the truth's tokens), "probability" (its exponential, in [0, 1]), "gain" (the
+    log-probability above that without the reasoning) or "improvement" (1 − perplexity with / without, at most 1). The
+    reasoning is what stands in `<think>`, else the response without its `<answer>`; `before_truth` stands between it
+    and the truth. `format` is "chat" (the model's chat template) or "text".
+    """
+
+    model: str = "smollm2"
+    measure: str = "gain"
+    format: str = "text"
+    before_truth: str = "\nThe answer is: "
+
+    head: ClassVar[str] = "AutoModelForCausalLM"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_choice("measure", self.measure, MEASURES)
+        check_choice("format", self.format, ("chat", "text"))
+        self.folder.require_head("ForCausalLM", "LMHeadModel", purpose=self.name)
+        if self.format == "chat" and not self.folder.has_chat_template:
+            raise InvalidSettings(f"the tokenizer of {self.model!r} has no chat template; take format='text'")
+        set_field(self, "bounds", (0.0, 1.0) if self.measure == "probability" else None)
+
+    def compute_rewards(self, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
+        loaded = self.load()
+        with loaded.lock:
+            read = [self._read(loaded, trajectory) for trajectory in trajectories]
+            asked = [each for group in read if not isinstance(group, RewardOutput) for each in group]
+            rated = iter(compute_batched(asked, self.batch_size, lambda batch: _rate(loaded, batch)))
+            return [
+                each if isinstance(each, RewardOutput) else self._output(each, [next(rated) for _ in each])
+                for each in read
+            ]
+
+    def _read(self, loaded: LoadedModel, trajectory: Trajectory) -> list[Encoded] | RewardOutput:
+        """The texts to rate: with the reasoning, and without it where the measure compares; one pair per reference."""
+        if trajectory.ground_truth is None:
+            return RewardOutput.unscored(Status.SKIPPED, "the sample has no ground truth")
+        try:
+            [truth, *_] = references_of(trajectory.ground_truth)
+            reasoning = write_inert(loaded.tokenizer, _reasoning(trajectory.response))
+            contexts = [reasoning, ""] if self.measure in WITH_BASELINE else [reasoning]
+            return [self._encode(loaded, self._context(loaded, trajectory, each), truth) for each in contexts]
+        except InvalidTrajectory as error:
+            return RewardOutput.unscored(Status.SKIPPED, f"{self.name}: {error}")
+
+    def _context(self, loaded: LoadedModel, trajectory: Trajectory, reasoning: str) -> str:
+        if self.format == "text":
+            prompt = trajectory.prompt_text
+            return f"{prompt}\n{reasoning}{self.before_truth}" if reasoning else f"{prompt}{self.before_truth}"
+        refused: Any = require("jinja2", extra="models", purpose="a chat template").TemplateError
+        try:
+            asked = loaded.tokenizer.apply_chat_template(
+                trajectory.messages[:-1], tokenize=False, add_generation_prompt=True
+            )
+        except (refused, ValueError, TypeError, LookupError, AttributeError) as error:
+            raise InvalidTrajectory(f"the chat template refuses the conversation: {error}") from error
+        return f"{asked}{reasoning}{self.before_truth}"
+
+    def _encode(self, loaded: LoadedModel, context: str, truth: str) -> Encoded:
+        """Context and truth as tokens; the truth stays whole, `truth` marks its tokens."""
+
+        def ids_of(text: str, begins: bool) -> list[int]:
+            clean = text.encode("utf-8", "replace").decode()
+            return list(loaded.tokenizer(clean, add_special_tokens=begins, verbose=False)["input_ids"])
+
+        before, wanted = ids_of(context, self.format == "text"), ids_of(truth, False)
+        limit = self.max_length or loaded.context
+        room = len(before) if limit is None else limit - len(wanted)
+        if not wanted or not before or room < 1:
+            raise InvalidTrajectory(f"the ground truth has {len(wanted)} tokens, and the model reads {limit}")
+        if len(before) > room and self.too_long == "refuse":
+            raise InvalidTrajectory(
+                f"{len(before) + len(wanted)} tokens, and {self.model!r} reads {limit}; say too_long='truncate' to "
+                "leave the beginning out"
+            )
+        kept = before[-room:]
+        ids = [*kept, *wanted]
+        features = {"input_ids": ids, "truth": [0] * len(kept) + [1] * len(wanted)}
+        return Encoded(features, len(before) + len(wanted))
+
+    def _output(self, encoded: Sequence[Encoded], rated: Sequence[float | None]) -> RewardOutput:
+        if any(each is None for each in rated):
+            return self.as_output(None, encoded[0], "")
+        with_it, without = (float(rated[0] or 0.0), float(rated[-1] or 0.0))
+        value = MEASURES[self.measure](with_it, without) if math.isfinite(with_it + without) else math.nan
+        notes = {"logprob": with_it, "perplexity": math.exp(min(50.0, -with_it))}
+        reason = f"log-probability {with_it:.3f} a token"
+        if self.measure in WITH_BASELINE:
+            notes["logprob_without"] = without
+            reason += f", {without:.3f} without the reasoning"
+        return self.as_output(value, encoded[0], reason, **notes)
+
+
+def _reasoning(response: str) -> str:
+    thought = [block.text.strip() for name in ("think", "thinking") for block in find_blocks(response, name)]
+    return "\n".join(thought) if thought else without_blocks(response, ("answer",)).strip()
+
+
+def _rate(loaded: LoadedModel, batch: Sequence[Encoded]) -> list[float]:
+    """The mean log-probability of each sample's truth.
+
+    Filled up on the left, so that all truths stand at the end: only there logits are needed, which for a vocabulary of
+    50,000 words are most of the memory.
+    """
+    torch: Any = require("torch", extra="models", purpose="likelihoods")
+    longest = max(map(len, batch))
+    pad = loaded.tokenizer.pad_token_id or 0
+    rows = [[pad] * (longest - len(each)) + each.features["input_ids"] for each in batch]
+    marks = [[0] * (longest - len(each)) + [1] * len(each) for each in batch]
+    ids, mask = (torch.tensor(values, device=loaded.device) for values in (rows, marks))
+    lengths = [sum(each.features["truth"]) for each in batch]
+    keep = max(lengths) + 1
+    logits = loaded.model(
+        input_ids=ids,
+        attention_mask=mask,
+        position_ids=(mask.cumsum(dim=-1) - 1).clamp(min=0),
+        logits_to_keep=keep,
+        use_cache=False,
+    ).logits.float()
+    chosen = ids[:, -(keep - 1) :]
+    rated = logits[:, -keep:-1].log_softmax(dim=-1).gather(2, chosen.unsqueeze(-1)).squeeze(-1)
+    return [row[-length:].mean().item() for row, length in zip(rated, lengths, strict=True)]
