@@ -7,10 +7,13 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeAlias
 
 from plaudit.errors import PlauditError, RewardNotLoaded
 
-__all__ = ["explain_failures"]
+__all__ = ["Failure", "explain_failures", "name_absent_model"]
+
+Failure: TypeAlias = Exception | SystemExit
 
 _NOT_THEIRS = ("<", str(Path(__file__).parents[1]))
 
@@ -24,28 +27,33 @@ def explain_failures(doing: str, file: Path | None = None) -> Iterator[None]:
         raise RewardNotLoaded(f"{doing} failed: {_describe(error, file)}") from error
 
 
-def _describe(error: BaseException, file: Path | None) -> str:
+def _describe(error: Failure, file: Path | None) -> str:
     if isinstance(error, SyntaxError):
         line = f": {error.text.strip()}" if error.text else ""
         return f"{type(error).__name__}: {error.msg} ({error.filename}, line {error.lineno}){line}"
+    error = name_absent_model(error)
     kind = "" if isinstance(error, PlauditError) else f"{type(error).__name__}: "  # ours say enough themselves
-    if (model := _absent_model(error)) is not None:
-        remedy = f"where there is a network, `hf download {model}` fetches it; else put its folder there"
-        return f"the model {model!r} is not on this machine; {remedy}{_location(error, file)}"
     return f"{kind}{error}{_location(error, file)}"
 
 
-def _absent_model(error: BaseException) -> str | None:
-    """The name of the model that the Hugging Face hub was asked for in vain; its own errors do not say."""
+def name_absent_model(error: Failure) -> Failure:
+    """The error, or one that names the model that the Hugging Face hub was asked for in vain: the hub's does not."""
     if not isinstance(error, OSError):
-        return None
-    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+        return error
     asked = [
         frame.f_locals.get("path_or_repo_id") or frame.f_locals.get("pretrained_model_name_or_path")
-        for frame in frames
+        for frame, _ in traceback.walk_tb(error.__traceback__)
         if str(frame.f_globals.get("__name__")).partition(".")[0] == "transformers"
     ]
-    return next((name for name in reversed(asked) if isinstance(name, str) and not Path(name).exists()), None)
+    model = next((name for name in reversed(asked) if isinstance(name, str) and not Path(name).exists()), None)
+    if model is None:
+        return error
+    named = RewardNotLoaded(
+        f"the model {model!r} is not on this machine; where there is a network, `hf download {model}` fetches it, else "
+        "give the path of its folder"
+    )
+    named.__cause__ = error
+    return named.with_traceback(error.__traceback__)
 
 
 def _location(error: BaseException, file: Path | None) -> str:

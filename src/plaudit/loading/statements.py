@@ -20,6 +20,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from plaudit.dialects.standins import FIRST_MISSED, Missing, NameIsMissing, Undetermined
+from plaudit.loading.failures import Failure, name_absent_model
 from plaudit.loading.names import bound_names
 
 __all__ = ["find_need", "note_left_out", "run_statements", "warn_of_left_out"]
@@ -33,7 +34,6 @@ _STAR = "__failed_star__"
 """Where a module keeps the error of an `import *` that failed."""
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _MUTATORS = frozenset(("append", "extend", "insert", "remove", "pop", "clear", "sort", "update", "setdefault", "add"))
-Failure = Exception | SystemExit
 
 
 def run_statements(source: bytes, module: ModuleType, path: str) -> None:
@@ -135,7 +135,7 @@ def _run(statement: ast.stmt, names: dict[str, Any], path: str, flags: int) -> F
     except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a script raises is kept for who needs it
         if isinstance(statement, _DEFINITIONS) and not flags & _ANNOTATIONS:
             return _run(statement, names, path, flags | _ANNOTATIONS)
-        return error
+        return name_absent_model(error)
     return None
 
 

@@ -72,10 +72,10 @@ def load_policy(
 
 def unpacked_model(spec: str | Path = "smollm2") -> Path:
     """The folder of a GGUF file's model as transformers loads it, for programs that take one: `transformers serve`."""
-    path = _smollm2_file() if str(spec) == "smollm2" else Path(spec)
+    path = gguf_weights.smollm2_file() if str(spec) == "smollm2" else Path(spec)
     if not path.is_file():
         raise PolicyError(f"no GGUF file {spec!r}; a model that is a folder needs no unpacking")
-    folder = _unpacked_folder(path)
+    folder = gguf_weights.unpacked_folder(path)
     if not folder.is_dir():
         _from_gguf(path, torch.float32, name=str(spec))
     if not folder.is_dir():
