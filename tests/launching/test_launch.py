@@ -10,7 +10,7 @@ from plaudit.launching import Machines, plan_launch
 from plaudit.launching.definitions import find_definitions, read_parser, read_pinned
 from plaudit.launching.from_openrlhf import read_openrlhf_flags
 from plaudit.training.config.reading import KEYS, load_config
-from plaudit.training.config.schema import flatten
+from plaudit.training.config.section import flatten
 
 REWARD = "def good(response, ground_truth):\n    return float(response == ground_truth)\n"
 SETTINGS = (

@@ -15,7 +15,8 @@ from typing import Any, NoReturn, get_args, get_origin
 from plaudit.errors import InvalidSettings, did_you_mean
 from plaudit.launching.definitions import read_pinned
 from plaudit.launching.openrlhf_flags import COMPUTED, DEFAULTS, ELSEWHERE, REFUSED, SAME, find_flags
-from plaudit.training.config.reading import KEYS, Key, load_config
+from plaudit.training.config.keys import Key
+from plaudit.training.config.reading import KEYS, load_config
 from plaudit.training.config.schema import RunConfig
 
 __all__ = ["ForeignFlags", "read_openrlhf_flags"]

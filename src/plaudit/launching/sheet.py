@@ -14,7 +14,8 @@ from plaudit.errors import InvalidSettings
 from plaudit.launching.definitions import Definitions
 from plaudit.launching.materials import Materials
 from plaudit.training.config.reading import KEYS
-from plaudit.training.config.schema import RunConfig, flatten
+from plaudit.training.config.schema import RunConfig
+from plaudit.training.config.section import flatten
 from plaudit.training.learning.from_config import build_loss
 from plaudit.training.learning.loss_settings import LossSettings
 

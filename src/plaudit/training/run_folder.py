@@ -16,7 +16,8 @@ from plaudit import jsonline
 from plaudit.errors import TrainingError
 from plaudit.rollouts import Rollout, RolloutsWriter
 from plaudit.training.config.reading import document_config, load_config
-from plaudit.training.config.schema import RunConfig, flatten
+from plaudit.training.config.schema import RunConfig
+from plaudit.training.config.section import flatten
 
 __all__ = ["RunFolder", "RunLog"]
 

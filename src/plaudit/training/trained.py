@@ -20,7 +20,8 @@ from plaudit.errors import InvalidSettings, PolicyError
 from plaudit.report.distribution import wilson_interval
 from plaudit.rollouts import Rollout, ScoredRollout
 from plaudit.training.batches.collecting import derive_seed
-from plaudit.training.config.reading import load_config, read_yaml
+from plaudit.training.config.keys import read_yaml
+from plaudit.training.config.reading import load_config
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.data.prompts import Prompts
 from plaudit.training.data.templates import PromptTemplate

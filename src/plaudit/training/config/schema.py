@@ -4,7 +4,6 @@ A key that is None takes the value of what it belongs to: the task's reward, the
 from YAML and `section.key=value` overrides by `plaudit.training.config.reading`.
 """
 
-from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -22,7 +21,6 @@ __all__ = [
     "ModelConfig",
     "RunConfig",
     "SamplingConfig",
-    "flatten",
 ]
 
 
@@ -229,19 +227,3 @@ class RunConfig(Section, frozen=True):
     def subject(self) -> str:
         """What is trained on, in a word: the built-in task or the data."""
         return str(self.task) if self.data.path is None else self.data.path
-
-    def to_dict(self) -> dict[str, object]:
-        """Plain data, as it is saved with the run."""
-        plain: dict[str, object] = msgspec.json.decode(msgspec.json.encode(self))
-        return plain
-
-
-def flatten(plain: Mapping[str, object]) -> dict[str, object]:
-    """A config's plain data with dotted keys: `{"optimizer.lr": 0.001, …}`."""
-    found: dict[str, object] = {}
-    for key, value in plain.items():
-        if isinstance(value, Mapping) and value and "." not in key:
-            found.update({f"{key}.{inner}": each for inner, each in value.items()})
-        else:
-            found[key] = value
-    return found

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from plaudit.errors import InvalidSettings, did_you_mean
-from plaudit.training.config.schema import RunConfig, flatten
+from plaudit.training.config.schema import RunConfig
+from plaudit.training.config.section import flatten
 from plaudit.training.learning.from_config import build_loss
 from plaudit.training.learning.loss_settings import LossSettings
 
