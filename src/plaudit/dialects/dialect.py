@@ -11,6 +11,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import ModuleType
 from typing import Any, ClassVar
 
 from plaudit.contract.boundary import Style, score_samples
@@ -55,7 +56,8 @@ class Dialect:
 class System:
     """Another system: how it writes rewards, how ours follow it, and what answers for its absent package.
 
-    `distribution` is what pip installs; `shape` says in words how it calls a reward.
+    `distribution` is what pip installs; `shape` says in words how it calls a reward. `find_named` gives what makes the
+    reward that the system has under a name, where its package does not define that name.
     """
 
     name: str
@@ -65,6 +67,7 @@ class System:
     dialects: tuple[Dialect, ...]
     exports: tuple[Export, ...] = ()
     stand_ins: Packages = field(default_factory=dict)
+    find_named: Callable[[ModuleType, str], Callable[..., Any]] | None = None
 
 
 class ForeignReward(RewardFunction):

@@ -13,6 +13,7 @@ from typing import Any, get_args
 
 from plaudit.contract.boundary import Style
 from plaudit.contract.function import RewardFunction
+from plaudit.dialects import SYSTEMS
 from plaudit.dialects.graders.reading import grader_from_file
 from plaudit.errors import RewardNotLoaded, did_you_mean
 from plaudit.loading.building import Arguments, Loaded, Target, build
@@ -103,8 +104,7 @@ class _Place:
         if (match := _FILE.fullmatch(text)) is not None:
             return self.file(match["path"], match["call"])
         if (match := _MODULE.fullmatch(text)) is not None:
-            name, arguments = parse_call(match["call"])
-            return build(self.module(match["module"]).find(name), arguments, self.dialect)
+            return self.member(match["module"], match["call"])
         if ("/" in text or "." in text) and os.path.exists(self.folder / text):
             raise RewardNotLoaded(f"{self.folder / text} is no .py, .yaml or .json file; rewards are loaded from these")
         return build_expression(text, self.look_up, self.resolve)
@@ -126,6 +126,16 @@ class _Place:
             return build(source.choose(), dialect=self.dialect)
         name, arguments = parse_call(call)
         return build(source.find(name), arguments, self.dialect)
+
+    def member(self, dotted: str, call: str) -> Loaded:
+        """`module:name`; some packages have rewards under names that they do not define."""
+        source = self.module(dotted)
+        name, arguments = parse_call(call)
+        find_named = SYSTEMS[dotted].find_named if dotted in SYSTEMS else None
+        if find_named is None or hasattr(source.module, name):
+            return build(source.find(name), arguments, self.dialect)
+        made = Target(find_named(source.module, name), f"{dotted}:{name}", f"{name} of {dotted}", source.imports)
+        return build(made, arguments or Arguments(), self.dialect)
 
     def using(self, arguments: Arguments) -> Loaded:
         known = set(arguments.keywords) <= set(OPTIONS)

@@ -1,20 +1,28 @@
 """reasoning-gym: a data set scores answers itself, `score_answer(answer, entry)`.
 
 The answer is what stands in the last `<answer>` tags of a response, as its own trainers extract it, or the whole
-response where there are none. An entry is a row of the data set: question, answer, metadata.
+response where there are none. An entry is a row of the data set: question, answer, metadata. JSON makes lists of tuples
+and text of keys; a data set that judges such an entry otherwise is given the one it generates itself.
 """
 
+import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cached_property, partial
+from types import ModuleType
 from typing import Any
 
+from plaudit import jsonline
+from plaudit.contract.output import RewardOutput, Status
 from plaudit.dialects.dialect import Dialect, ForeignReward, System, method_parameters, parameters
+from plaudit.errors import RewardNotLoaded, did_you_mean
 from plaudit.trajectory import Trajectory
 
-__all__ = ["SYSTEM", "ReasoningGymReward"]
+__all__ = ["SYSTEM", "ReasoningGymReward", "find_data_set"]
 
 _ANSWER = re.compile(r"<answer>(.*?)</answer>", re.DOTALL)
 _SHAPE = ["answer", "entry"]
+_CALLABLE = inspect.Parameter.KEYWORD_ONLY
 
 
 class ReasoningGymReward(ForeignReward):
@@ -23,7 +31,67 @@ class ReasoningGymReward(ForeignReward):
     method = "score_answer"
 
     def compute_reward(self, trajectory: Trajectory) -> Any:
-        return self.ask(_answer(trajectory.response), _entry(trajectory))
+        entry = _entry(trajectory)
+        if self._reads_metadata and not entry.get("metadata"):
+            return _skip(
+                f"{self.name} judges by the metadata of an entry, and this sample has none; keep its column `entry` "
+                "(question, answer, metadata)"
+            )
+        if self._loses_types:
+            original = self._generate(entry)
+            if original is None:
+                return _skip(
+                    f"{self.name} cannot judge an entry that was stored as JSON, and does not generate it itself; name "
+                    "the seed and options that it was made with: reasoning_gym:NAME(seed=…)"
+                )
+            entry = original
+        value = self.ask(_answer(trajectory.response), entry)
+        is_share = isinstance(value, int | float) and 0.0 <= value <= 1.0
+        return RewardOutput(float(value), score=float(value)) if is_share else value
+
+    @cached_property
+    def _reads_metadata(self) -> bool:
+        try:
+            return "metadata" in inspect.getsource(getattr(self.foreign, self.method, self.foreign))
+        except (OSError, TypeError):
+            return False
+
+    @cached_property
+    def _loses_types(self) -> bool:
+        """Whether the data set judges an entry of its own otherwise once that went through JSON."""
+        if not hasattr(self.foreign, "__getitem__"):
+            return False
+        entry = self.foreign[0]
+        try:
+            stored = jsonline.decode(jsonline.encode(entry))
+        except jsonline.NotPlain:
+            return True
+        return bool(self.ask(entry["answer"], entry) != self.ask(entry["answer"], stored))
+
+    def _generate(self, entry: Mapping[str, Any]) -> dict[str, Any] | None:
+        """The entry as the data set makes it; None where it makes another one at that place."""
+        place = (entry.get("metadata") or {}).get("source_index")
+        if not isinstance(place, int) or not 0 <= place < len(self.foreign):
+            return None
+        made: dict[str, Any] = self.foreign[place]
+        return made if made["question"] == entry.get("question") and made["answer"] == entry.get("answer") else None
+
+
+def find_data_set(package: ModuleType, name: str) -> Callable[..., Any]:
+    """What makes the data set of a name, with that data set's options as parameters."""
+    data_sets: Mapping[str, tuple[Any, ...]] = package.factory.DATASETS
+    if name not in data_sets:
+        raise RewardNotLoaded(
+            f"reasoning_gym has no data set {name!r}{did_you_mean(name, data_sets)} (`plaudit tasks` lists all)"
+        )
+    make: Any = partial(package.create_dataset, name)
+    options = inspect.signature(data_sets[name][1]).parameters.values()
+    make.__signature__ = inspect.Signature([each.replace(kind=_CALLABLE) for each in options])
+    return make  # type: ignore[no-any-return]
+
+
+def _skip(reason: str) -> RewardOutput:
+    return RewardOutput.unscored(Status.SKIPPED, reason)
 
 
 def _answer(response: str) -> str:
@@ -55,7 +123,7 @@ SYSTEM = System(
     name="reasoning_gym",
     title="reasoning-gym",
     distribution="reasoning-gym",
-    shape="data set with `score_answer(answer, entry)`: `reasoning_gym:create_dataset('leg_counting')`",
+    shape="data set with `score_answer(answer, entry)`: `reasoning_gym:leg_counting`",
     dialects=(
         Dialect(
             "reasoning_gym", "reasoning-gym data set", frozenset({"reasoning_gym"}), ReasoningGymReward,
@@ -63,4 +131,5 @@ SYSTEM = System(
         ),
     ),
     stand_ins={"reasoning_gym": {"reasoning_gym": {}}},
+    find_named=find_data_set,
 )  # fmt: skip
