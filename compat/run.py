@@ -79,7 +79,7 @@ def run_suite(name: str, python: Path) -> dict[str, Any]:
 def row_of(found: dict[str, Any]) -> dict[str, Any]:
     """One row of the table: for each kind of check, what passed."""
     row = {"system": found["system"], "version": found["version"], "date": _today(), "ran": found["ran"]}
-    for what in ("import", "export", "groups", "unscored"):
+    for what in ("import", "export", "groups", "unscored", "episodes"):
         results = [each for each in found["results"] if each["what"] == what]
         details = dict.fromkeys(each["detail"] for each in results if each["passed"] and each["detail"])
         passed = sum(each["passed"] for each in results)

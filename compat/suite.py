@@ -2,7 +2,8 @@
 
 The same reward over the same rollouts must give the same numbers through the package's own call path as in plaudit
 alone; a reward that hangs, raises or gives None must not stop it; a reward of groups sees whole groups or is refused;
-a reward shipped with the package, imported, must give the numbers of its home. Prints what was found as JSON.
+a reward shipped with the package, imported, must give the numbers of its home; episodes must have the same tokens,
+masks, rewards and scores. Prints what was found as JSON.
 """
 
 import importlib
@@ -170,6 +171,8 @@ def main(name: str) -> None:
         _attempt(results, "served", path, lambda path=path, ask=ask: check_served(path, ask))
     for shipped in home.shipped():
         _attempt(results, "import", str(shipped.spec), lambda shipped=shipped: check_shipped(shipped))
+    for subject, check in getattr(home, "EPISODES", {}).items():
+        _attempt(results, "episodes", subject, check)
     version = importlib.metadata.version(home.DISTRIBUTION)
     print(json.dumps({"system": home.SYSTEM, "version": version, "ran": home.RAN, "results": results}))
 
