@@ -23,6 +23,9 @@ from .data.templates import PromptTemplate as PromptTemplate
 from .engines.engine import Outcome as Outcome
 from .engines.engine import Progress as Progress
 from .engines.engine import train as train
+from .engines.trl_episodes import episode_reward as episode_reward
+from .engines.trl_episodes import trl_environment_factory as trl_environment_factory
+from .engines.trl_episodes import trl_rollout_func as trl_rollout_func
 from .learning.loss_settings import LOSSES as LOSSES
 from .learning.loss_settings import LossSettings as LossSettings
 from .learning.losses import Anchors as Anchors
