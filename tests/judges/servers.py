@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-USAGE = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
+USAGE = {"prompt_tokens": 1000, "completion_tokens": 10, "total_tokens": 1010}
 
 
 @dataclass

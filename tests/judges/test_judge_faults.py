@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import re
 import socket
 
 import pytest
@@ -113,6 +114,12 @@ def test_an_answer_without_end_is_not_read_to_it():
     assert "larger than 8 MB" in output.reason
 
 
+def test_a_verdict_on_half_a_question_does_not_count():
+    output, _ = judged(lambda body: verdict(body, score=10), Trajectory("p", "word " * 5000))
+    assert output.status is Status.UNPARSED
+    assert re.search(r"the endpoint read 1,000 tokens of a question with 5,\d\d\d words", output.reason)
+
+
 # Forms.
 
 
@@ -202,8 +209,8 @@ def test_what_calls_used_and_cost_is_in_the_metadata():
         outputs = score_samples(rater, [SAMPLE])
         assert {body["temperature"] for body in server.requests} == {0.7}
     usage = Usage.of(outputs)
-    assert (usage.attempts, usage.prompt_tokens, usage.response_tokens) == (3, 300, 30)
-    assert usage.cost == pytest.approx(3 * (100 * 2 + 10 * 10) / 1e6)
+    assert (usage.attempts, usage.prompt_tokens, usage.response_tokens) == (3, 3000, 30)
+    assert usage.cost == pytest.approx(3 * (1000 * 2 + 10 * 10) / 1e6)
     assert outputs[0].metadata["model"] == "m"
 
 

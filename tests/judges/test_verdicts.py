@@ -172,3 +172,9 @@ def test_a_code_follows_from_the_texts_and_stands_in_none_of_them():
     assert code_for(["ab", "c"], {}) != code_for(["a", "bc"], {})
     for text in ("", "x" * 1_000_000, "\ud800"):
         assert code_for([text], {}) not in text
+
+
+def test_a_code_is_not_spelt_in_the_texts_either(monkeypatch):
+    drawn = iter(["abcdefgh", "abcdefgh", "jkmnpqrs"])
+    monkeypatch.setattr("plaudit.judges.fence._letters", lambda digest: next(drawn))
+    assert code_for(["a\u200bb-C d\uff45", "f_g h: ABCD-\uff25\u2060FG_h"], {}) == "jkmnpqrs"

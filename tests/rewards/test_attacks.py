@@ -32,7 +32,7 @@ SETTINGS = {
 # The truth of `code` is tests, not an answer: test_code_reward.py has its attacks. Models have theirs in tests/models,
 # judges in tests/judges.
 MODELS = {"pipeline", "reward_model", "process_reward_model", "similarity", "likelihood"}
-ELSEWHERE = {"code", "judge", "rubric", "panel"} | MODELS
+ELSEWHERE = {"code", "judge", "rubric"} | MODELS
 REWARDS = {name: build(**SETTINGS.get(name, {})) for name, build in BUILT_INS.items() if name not in ELSEWHERE}
 REWARDS |= {f"structured {kind}": StructuredOutputReward(kind) for kind in ("xml", "markdown", "code")}
 REWARDS |= {f"length {shape}": LengthReward(20, shape=shape) for shape in ("gaussian", "target")}

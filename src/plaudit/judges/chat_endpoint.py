@@ -142,7 +142,7 @@ class Line:
     """
 
     def __init__(self, endpoint: ChatEndpoint, key: str | None) -> None:
-        self._endpoint, self._key = endpoint, key
+        self._endpoint, self._key, self.url = endpoint, key, endpoint.url
         self._httpx: Any = require("httpx2", extra="endpoints", purpose=f"the judge at {endpoint.url}")
         self._clients: list[Any] = []
         self._idle: list[Any] = []

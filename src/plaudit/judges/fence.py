@@ -9,16 +9,18 @@ message is broken up.
 
 import hashlib
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from plaudit.verify.text import remove_invisible
 
-__all__ = ["BAR", "Fence", "code_for"]
+__all__ = ["BAR", "Fence", "break_marks", "code_for"]
 
 BAR = "| "
 CODE_LENGTH = 8
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
+_BETWEEN = re.compile(r"[\W_]+")
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
 _TEMPLATE_MARKS = re.compile(
     r"<(?=[|｜][^|｜<>\s]{1,40}[|｜]>)"  # <|im_start|>, <|eot_id|>, <｜User｜>
@@ -43,7 +45,7 @@ class Fence:
         return f"<{label}-{self.code}>\n{body}\n</{label}-{self.code}>"
 
     def _make_plain(self, text: str) -> str:
-        seen = _CONTROLS.sub("", remove_invisible(_SURROGATES.sub("\ufffd", text)))
+        seen = remove_unseen(text)
         self._count("invisible", len(text) - len(seen))
         plain, marks = _TEMPLATE_MARKS.subn(lambda match: f"{match[0]} ", seen)
         self._count("template_marks", marks)
@@ -54,18 +56,34 @@ class Fence:
             self.changes[what] = self.changes.get(what, 0) + number
 
 
+def remove_unseen(text: str) -> str:
+    """The text without what a reader does not see and UTF-8 cannot hold."""
+    return _CONTROLS.sub("", remove_invisible(_SURROGATES.sub("\ufffd", text)))
+
+
+def break_marks(text: str) -> str:
+    """The text with a space in whatever a chat template would take for the end of a message."""
+    return _TEMPLATE_MARKS.sub(lambda match: f"{match[0]} ", text)
+
+
 def code_for(texts: Iterable[str], settings: Mapping[str, object]) -> str:
-    """A code that follows from the texts and settings and occurs in none of the texts."""
+    """A code that follows from the texts and settings and occurs in none of the texts, however it is spelt."""
     listed = list(texts)
+    spelt = [_spelling(text) for text in listed]
     digest = hashlib.blake2b(repr(sorted(settings.items())).encode("utf-8", "surrogatepass"), digest_size=32)
     for text in listed:
         encoded = text.encode("utf-8", "surrogatepass")
         digest.update(len(encoded).to_bytes(8, "big") + encoded)
     while True:
         code = _letters(digest.digest())
-        if not any(code in text.casefold() for text in listed):
+        if not any(code in text for text in spelt):
             return code
         digest.update(b"again")
+
+
+def _spelling(text: str) -> str:
+    """The letters and digits of a text, as somebody would read them who sees through wide or hidden characters."""
+    return _BETWEEN.sub("", unicodedata.normalize("NFKC", remove_unseen(text)).casefold())
 
 
 def _letters(digest: bytes) -> str:

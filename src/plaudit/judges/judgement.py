@@ -9,7 +9,7 @@ from plaudit.endpoint.channel import Unanswered
 from plaudit.endpoint.refusal import HttpRefusal
 from plaudit.judges.chat_endpoint import Line
 from plaudit.judges.question import Question
-from plaudit.judges.verdict import Verdict, read_verdict
+from plaudit.judges.verdict import Answer, Verdict, read_verdict
 from plaudit.judges.verdict_fields import Unreadable
 
 __all__ = ["Judgement", "put_question", "report_calls"]
@@ -32,14 +32,30 @@ async def put_question(line: Line, question: Question) -> Judgement:
     try:
         sent = await line.ask(question)
     except Unanswered as given_up:
-        return Judgement(None, given_up.status, str(given_up), {}, given_up.attempts, given_up.waited_s)
+        words = f"{line.url}: {given_up}"
+        return Judgement(None, given_up.status, words, {}, given_up.attempts, given_up.waited_s)
     except HttpRefusal as refusal:
-        return Judgement(None, Status.ERROR, f"the endpoint refused: {refusal}", {}, 1)
+        return Judgement(None, Status.ERROR, f"{line.url} refused: {refusal}", {}, 1)
     took = (sent.value.usage or {}, sent.attempts, sent.waited_s)
     try:
+        _check_context(sent.value, question)
         return Judgement(read_verdict(sent.value, question.fields, question.code), Status.OK, "", *took)
     except Unreadable as error:
         return Judgement(None, Status.UNPARSED, str(error), *took)
+
+
+def _check_context(answer: Answer, question: Question) -> None:
+    """Refuse the answer to half a question: some servers cut what is longer than their context, from its beginning.
+
+    Words are counted, of which hardly any tokenizer puts two into one token; a language without spaces has few.
+    """
+    read = (answer.usage or {}).get("prompt_tokens", 0)
+    words = sum(len(message["content"].split()) for message in question.messages("text", system=True))
+    if 0 < read < words / 2:
+        raise Unreadable(
+            f"the endpoint read {read:,} tokens of a question with {words:,} words: its context is too short, and it "
+            "cut the question"
+        )
 
 
 def report_calls(judgements: Iterable[Judgement]) -> dict[str, Any]:

@@ -4,11 +4,14 @@ A failed, refused, cut off, unreadable or contradictory verdict is a status with
 """
 
 import asyncio
+import time
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
 from typing import Any, Literal, TypeAlias, get_args
+
+import msgspec
 
 from plaudit.contract.boundary import attempt
 from plaudit.contract.function import RewardFunction
@@ -72,11 +75,13 @@ class RubricJudge(RewardFunction):
             return list(await asyncio.gather(*calls))
 
     async def _judge(self, line: Line, trajectory: Trajectory) -> RewardOutput:
+        began = time.perf_counter()
         try:
             texts = self.reading.read(trajectory)
         except Refused as refused:
             return RewardOutput.unscored(Status.SKIPPED, f"{self.name}: {refused}")
-        return await self._judge_texts(line, texts, trajectory)
+        output = await self._judge_texts(line, texts, trajectory)
+        return msgspec.structs.replace(output, latency_s=time.perf_counter() - began)
 
     @abstractmethod
     async def _judge_texts(self, line: Line, texts: SampleTexts, trajectory: Trajectory) -> RewardOutput:

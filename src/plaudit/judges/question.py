@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
-from plaudit.judges.fence import BAR
+from plaudit.judges.fence import BAR, break_marks
 from plaudit.judges.verdict_fields import CODE, REASONING, VerdictField, schema_of
 
 __all__ = ["Exchange", "FencedQuestion", "Form", "Question"]
@@ -60,7 +60,8 @@ class FencedQuestion:
 
     def messages(self, form: Form, *, system: bool) -> list[Message]:
         """The chat to send, with or without a system message."""
-        instructions = f"{self.task}\n\n{_ABOUT_FENCES.format(code=self.code, bar=BAR.strip())}\n\n{self._demand(form)}"
+        task = break_marks(self.task)  # criteria may come from the data
+        instructions = f"{task}\n\n{_ABOUT_FENCES.format(code=self.code, bar=BAR.strip())}\n\n{self._demand(form)}"
         turns: list[Message] = []
         for example in self.examples:
             turns.append({"role": "user", "content": example.material})

@@ -44,7 +44,6 @@ BUILT_INS: Mapping[str, BuiltIn] = _BuiltIns(
         "code": "rewards.code:CodeReward",
         "judge": "judges.llm_judge:LLMJudge",
         "rubric": "judges.rubric_reward:RubricReward",
-        "panel": "judges.panel:JudgePanel",
         "check_answer": "rewards.spellings:check_answer",
         "exact_match": "rewards.spellings:exact_match",
         "close_match": "rewards.spellings:close_match",
