@@ -27,6 +27,7 @@ SLOW = (
     "tests/models/",
     "tests/training/engines/",
     "tests/training/test_",
+    "tests/training/reward_model/test_reward_model_training.py",
     "tests/training/batches/",
     "tests/training/tasks/",
     "tests/training/sampling/",

@@ -127,6 +127,9 @@ PUBLIC: dict[str, set[str]] = {
         "load_policy", "load_run_task", "load_task", "merge_model", "open_model", "pad_advantages", "pass_at_k",
         "policy_loss", "read_prompts", "render_analysis", "tiny_policy", "token_weights", "train",
         "trl_environment_factory", "trl_rollout_func", "unpacked_model", "warm_start",
+        "BuiltPairs", "Estimate", "LengthReport", "LengthVerdict", "PairColumns", "PairCounts", "PairSet",
+        "PairSettings", "PreferencePair", "RatedPair", "RewardModelConfig", "RewardModelReport", "ScoredPair",
+        "TrainedRewardModel", "build_pairs", "load_reward_model_config", "read_pairs", "train_reward_model",
     },
     "plaudit.verify": {
         "Extraction", "MathPolicy", "MathVerdict", "Method", "Names", "Percent", "Rejection", "Source", "Units",

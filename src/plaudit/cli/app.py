@@ -37,6 +37,8 @@ COMMANDS = {
     "rewards": "rewards.catalogue:app",
     "export": "rewards.export:export",
     "train": "training.train:train",
+    "pairs": "training.pairs:pairs",
+    "train-reward-model": "training.reward_model:train_reward_model",
     "launch": "training.launch:launch",
     "eval": "training.evaluate:evaluate",
     "sample": "training.sample:sample",

@@ -1,0 +1,145 @@
+"""`plaudit train-reward-model`: a reward model from preference pairs, with a report of what it is worth."""
+
+import signal
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Annotated
+
+import typer
+from rich.console import Group, RenderableType
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from plaudit import training
+from plaudit.cli.console import print_json, print_message, print_result, print_text, stderr_console
+from plaudit.cli.options import JsonOption, QuietOption
+from plaudit.errors import InvalidSettings
+from plaudit.training.reward_model.held_out import Estimate
+from plaudit.training.reward_model.length_bias import LengthVerdict
+from plaudit.training.reward_model.settings import document_reward_model_config
+
+__all__ = ["train_reward_model"]
+
+STOPPED = 128
+LINES = 8
+"""How many lines a pipe gets."""
+COLORS = {LengthVerdict.CLEAR: "green", LengthVerdict.BIASED: "red"}
+
+
+def train_reward_model(
+    given: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="PAIRS [CONFIG.yaml] [KEY=VALUE]...",
+            help="Rows with chosen and rejected (.jsonl, .parquet, .csv, a dataset folder), then a config file and "
+            "keys that take its place, such as model.path=smollm2 or training.lr=1e-4.",
+        ),
+    ] = None,
+    out: Annotated[
+        str | None, typer.Option("--out", "-o", metavar="FOLDER", help="Where the model goes; runs/reward-model else.")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the reward model in FOLDER.")] = False,
+    print_config: Annotated[
+        bool, typer.Option("--print-config", help="Print the config with the meaning of every key, and stop.")
+    ] = False,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> int:
+    """Train a reward model on preference pairs; without keys, a small one that needs a minute on this machine.
+
+    Pairs of some prompts are held out, and the model is judged on them: accuracy, margins, calibration, and whether it
+    only counts characters. FOLDER is the model, as RewardModel loads it, with report.json and report.png.
+    """
+    config = training.load_reward_model_config(*_arguments(given or [], out), require_pairs=not print_config)
+    if print_config:
+        print_text(document_reward_model_config(config))
+        return 0
+    with _FitProgress(quiet=quiet) as progress:
+        trained = training.train_reward_model(config, overwrite=overwrite, progress=progress)
+    if json:
+        print_json(trained.to_dict())
+    elif not quiet:
+        print_result(_render(trained))
+    if trained.stopped_by is not None:
+        print_message(f"stopped by {trained.stopped_by} after step {trained.steps}; the model is that of this step")
+        return STOPPED + signal.Signals[trained.stopped_by]
+    return 0
+
+
+def _arguments(given: list[str], out: str | None) -> tuple[str | None, list[str]]:
+    """The config file and the overrides that a command line stands for."""
+    overrides = [each for each in given if "=" in each and not Path(each).exists()]
+    named = [each for each in given if each not in overrides]
+    files = [each for each in named if each.endswith((".yaml", ".yml"))]
+    pairs = [each for each in named if each not in files]
+    for what, found in (("config file", files), ("file of pairs", pairs)):
+        if len(found) > 1:
+            raise InvalidSettings(f"one {what} at most, got {' and '.join(found)}; overrides are key=value")
+    if files and not Path(files[0]).exists():
+        raise InvalidSettings(f"no config file {files[0]!r}")
+    overrides = [*(f"data.path={each}" for each in pairs), *overrides]
+    return files[0] if files else None, [*overrides, *([] if out is None else [f"output_dir={out}"])]
+
+
+class _FitProgress:
+    """Draws a training: a live line on a terminal, a line now and then in a pipe."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        console = stderr_console()
+        self._quiet, self._live = quiet, console.is_terminal and not quiet
+        columns = (
+            TextColumn("training"), BarColumn(bar_width=10), MofNCompleteColumn(), TimeRemainingColumn(),
+            TextColumn("{task.fields[numbers]}"),
+        )  # fmt: skip
+        self._progress = Progress(*columns, console=console, transient=True, disable=not self._live)
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> "_FitProgress":
+        self._progress.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        self._progress.stop()
+
+    def step(self, step: int, steps: int, metrics: Mapping[str, float]) -> None:
+        """An optimizer step was taken."""
+        numbers = ", ".join(f"{name} {metrics[name]:.3f}" for name in ("loss", "accuracy") if name in metrics)
+        if self._task is None:
+            self._task = self._progress.add_task("", total=steps, numbers="")
+        self._progress.update(self._task, completed=step, numbers=numbers)
+        if not self._quiet and not self._live and step % max(1, steps // LINES) == 0:
+            print_message(f"step {step:>{len(str(steps))}}/{steps}: {numbers}")
+
+    def note(self, text: str) -> None:
+        """Something that the user should know."""
+        if not self._quiet:
+            print_message(text)
+
+
+def _render(trained: "training.TrainedRewardModel") -> RenderableType:
+    report, length = trained.report, trained.report.length
+    table = Table("accuracy", "", "95 %", "pairs", box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
+    rows: dict[str, Estimate | None] = {
+        "held out": report.accuracy,
+        "trained on": report.train_accuracy,
+        "held out, length-matched": length.matched,
+        "held out, chosen longer": length.chosen_longer,
+        "held out, chosen shorter": length.chosen_shorter,
+        "longer one cut": length.cut,
+        "shorter one repeated": length.repeated,
+    }
+    for name, found in rows.items():
+        if found is not None:
+            table.add_row(name, f"{found.value:.3f}", f"{found.low:.3f} – {found.high:.3f}", f"{found.count:,}")
+    correlation = "none" if length.correlation is None else f"{length.correlation:.2f}"
+    return Group(
+        table,
+        Text(
+            f'"longer wins" is right on {length.longer_share:.1%}; reward and length correlate by {correlation}; '
+            f"calibration error {report.calibration.error:.3f}"
+        ),
+        Text.assemble((str(length.verdict), f"bold {COLORS.get(length.verdict, 'yellow')}"), f": {length.reason}"),
+        Text(f"{trained.steps} steps on {report.trained_on:,} pairs; RewardModel({str(trained.folder)!r}) loads it"),
+    )

@@ -1,0 +1,1 @@
+"""Reward models from preferences: pairs are built or read, a model is trained on them and judged on others."""

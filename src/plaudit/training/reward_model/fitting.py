@@ -1,0 +1,190 @@
+"""Fit a model to preference pairs with TRL's RewardTrainer.
+
+The loss is Bradley and Terry's: -log σ(reward of the chosen - reward of the rejected). Pairs are tokenized here and not
+by TRL, so that training reads exactly what `RewardModel` reads later.
+"""
+
+import dataclasses
+import logging
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from datasets import Dataset, disable_progress_bars, enable_progress_bars
+
+from plaudit.errors import DataError, InvalidSettings, did_you_mean, require
+from plaudit.training.engines.engine import StopSignals
+from plaudit.training.reward_model.classifier import Classifier, load_classifier, transformers
+from plaudit.training.reward_model.fit_progress import FitProgress
+from plaudit.training.reward_model.pair import PreferencePair
+from plaudit.training.reward_model.settings import RewardModelConfig
+
+__all__ = ["Fitted", "encode_pairs", "fit"]
+
+_PURPOSE = "training a reward model"
+reward_config = require("trl.trainer.reward_config", extra="trl", purpose=_PURPOSE)
+reward_trainer = require("trl.trainer.reward_trainer", extra="trl", purpose=_PURPOSE)
+
+LOGGED = {
+    "loss": "loss", "accuracy": "accuracy", "margin": "margin", "mean_reward": "reward", "grad_norm": "grad_norm",
+    "learning_rate": "lr",
+}  # fmt: skip
+"""What TRL logs, and what we call it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """The trained model, and how it came about."""
+
+    classifier: Classifier
+    steps: int
+    metrics: list[dict[str, float]]
+    stopped_by: str | None
+
+
+def fit(config: RewardModelConfig, pairs: Sequence[PreferencePair], scratch: Path, progress: FitProgress) -> Fitted:
+    """Train as the config says; SIGTERM and Ctrl-C end it after the step it is at."""
+    _check_passed_through(config)
+    torch.set_num_threads(config.model.threads)
+    classifier = load_classifier(config.model, seed=config.seed)
+    examples = encode_pairs(classifier, pairs, config, progress)
+    tokens = sum(len(each["chosen_ids"]) + len(each["rejected_ids"]) for each in examples)
+    steps = config.count_steps(len(examples), tokens)
+    with _quiet(), StopSignals() as stop:
+        trainer = reward_trainer.RewardTrainer(
+            model=classifier.model,
+            args=_arguments(config, steps, scratch),
+            train_dataset=Dataset.from_list(examples),
+            processing_class=classifier.tokenizer,
+        )
+        trainer.remove_callback(transformers.PrinterCallback)
+        callback = _Callback(steps, progress, stop)
+        trainer.add_callback(callback)
+        trainer.train()
+    return Fitted(classifier, trainer.state.global_step, callback.metrics, callback.stopped_by)
+
+
+def encode_pairs(
+    classifier: Classifier, pairs: Sequence[PreferencePair], config: RewardModelConfig, progress: FitProgress
+) -> list[dict[str, Any]]:
+    """The pairs as TRL takes them once they are tokens; what cannot be learnt from is left out and told."""
+    chosen = classifier.encode([pair.chosen for pair in pairs])
+    rejected = classifier.encode([pair.rejected for pair in pairs])
+    longest, leave_out = classifier.longest, config.data.too_long == "leave_out"
+    examples: list[dict[str, Any]] = []
+    long = same = without_margin = 0
+    for pair, better, worse in zip(pairs, chosen, rejected, strict=True):
+        is_long = max(len(better), len(worse)) > longest
+        long += is_long
+        if is_long and leave_out:
+            continue
+        example: dict[str, Any] = {"chosen_ids": better[-longest:], "rejected_ids": worse[-longest:]}
+        if example["chosen_ids"] == example["rejected_ids"]:
+            same += 1
+            continue
+        if config.training.use_margin:
+            without_margin += pair.margin is None
+            example["margin"] = pair.margin or 0.0
+        examples.append(example)
+    if long:
+        what = "they" if leave_out else "their beginnings"
+        progress.note(
+            f"{long:,} of {len(pairs):,} pairs are longer than {longest} tokens (model.max_tokens): {what} are left out"
+        )
+    if same:
+        progress.note(
+            f"left out {same:,} {'pair' if same == 1 else 'pairs'} whose sides are the same to the model's tokenizer"
+        )
+    if without_margin:
+        raise DataError(
+            f"training.use_margin: {without_margin:,} of {len(pairs):,} pairs have no column margin, nor "
+            "chosen_reward and rejected_reward"
+        )
+    if not examples:
+        raise DataError("no pair is left to train on; see the notes above for what was left out")
+    return examples
+
+
+def _arguments(config: RewardModelConfig, steps: int, scratch: Path) -> Any:
+    try:
+        return reward_config.RewardConfig(**_own_arguments(config, steps, scratch), **config.trl)
+    except (ValueError, TypeError, NotImplementedError) as error:
+        raise InvalidSettings(f"TRL refuses these settings: {error}") from error
+
+
+def _own_arguments(config: RewardModelConfig, steps: int, scratch: Path) -> dict[str, Any]:
+    training = config.training
+    return {
+        "output_dir": str(scratch),
+        "max_steps": steps,
+        "per_device_train_batch_size": training.batch_size // training.gradient_accumulation,
+        "gradient_accumulation_steps": training.gradient_accumulation,
+        "learning_rate": config.lr,
+        "lr_scheduler_type": training.schedule,
+        "warmup_steps": round(training.warmup_share * steps),
+        "weight_decay": training.weight_decay,
+        "max_grad_norm": training.max_grad_norm,
+        "center_rewards_coefficient": training.center or None,
+        "seed": config.seed,
+        "data_seed": config.seed,
+        "use_cpu": config.model.device == "cpu",
+        "bf16": config.model.dtype == "bfloat16",
+        "gradient_checkpointing": config.model.gradient_checkpointing,
+        "max_length": None,  # pairs were cut above
+        "logging_steps": max(1, steps // 60),
+        "save_strategy": "no",
+        "report_to": [],
+        "disable_tqdm": True,
+        "dataloader_pin_memory": config.model.device != "cpu",
+    }
+
+
+def _check_passed_through(config: RewardModelConfig) -> None:
+    """Raise InvalidSettings for a `trl.KEY` that TRL does not know, or that the config stands for already."""
+    known = {field.name for field in dataclasses.fields(reward_config.RewardConfig)}
+    ours = _own_arguments(config, 1, Path())
+    for name in config.trl:
+        if name not in known:
+            raise InvalidSettings(f"trl.{name}: TRL's RewardConfig has no {name!r}{did_you_mean(name, known)}")
+        if name in ours:
+            raise InvalidSettings(f"trl.{name} stands for something that plaudit's config has, or sets itself")
+
+
+class _Callback(transformers.TrainerCallback):  # type: ignore[misc,name-defined]  # transformers is not read by the type checker
+    """Tells of every step, keeps what was logged, and stops when asked to."""
+
+    def __init__(self, steps: int, progress: FitProgress, stop: StopSignals) -> None:
+        self.metrics: list[dict[str, float]] = []
+        self.stopped_by: str | None = None
+        self._steps, self._progress, self._stop = steps, progress, stop
+
+    def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, Any] | None = None, **_: Any) -> None:
+        if logs is not None and "loss" in logs:  # not the summary at the end
+            found = {ours: float(logs[theirs]) for theirs, ours in LOGGED.items() if theirs in logs}
+            self.metrics.append({"step": state.global_step, **found})
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        self._progress.step(state.global_step, self._steps, self.metrics[-1] if self.metrics else {})
+        if self._stop.requested_by is not None and state.global_step < self._steps:
+            self.stopped_by = self._stop.requested_by
+            control.should_training_stop = True
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """No bars beside our own, and no advice on tokenizers that the code here follows already."""
+    logger = logging.getLogger("transformers")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    disable_progress_bars()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        enable_progress_bars()
+        logger.setLevel(level)

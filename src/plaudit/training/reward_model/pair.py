@@ -1,0 +1,193 @@
+"""A preference pair: two responses to one prompt, of which one was chosen; and the rows that other systems write.
+
+A row has `chosen` and `rejected` as texts, as chat messages, or as transcripts of `Human:` and `Assistant:` turns, with
+or without a `prompt`. All become conversations, so that training reads a response as a reward model does later.
+"""
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from plaudit.columns import FOREIGN_NAMES
+from plaudit.errors import DataError, InvalidTrajectory, did_you_mean
+from plaudit.rollouts.rollout import OUTPUT_KEY
+from plaudit.trajectory import Message, Prompt, Trajectory, message_text
+
+__all__ = ["PairColumns", "PreferencePair", "read_pair"]
+
+CHOSEN = ("chosen", "chosen_response", "response_chosen", "preferred")
+REJECTED = ("rejected", "rejected_response", "response_rejected", "dispreferred")
+REWARDS = (("chosen_reward", "rejected_reward"), ("score_chosen", "score_rejected"))
+"""Columns that say how good both are, ours and those of binarized UltraFeedback."""
+TURN = re.compile(r"(?:^|\n\n)(Human|Assistant):[ ]?")
+ROLES = {"Human": "user", "Assistant": "assistant"}
+
+
+@dataclass(frozen=True, slots=True)
+class PreferencePair:
+    """Two conversations that differ in what the assistant said, the better one first."""
+
+    chosen: Trajectory
+    rejected: Trajectory
+    margin: float | None = None
+    """By how much it is better, where that is known."""
+    place: str = ""
+    """Where it stands, for messages: file and line."""
+
+    @property
+    def prompt_key(self) -> str:
+        """What tells prompts apart: the text before both responses, whatever the white space in it."""
+        return " ".join(_shared_text(self.chosen, self.rejected).split())
+
+    @property
+    def response_keys(self) -> tuple[str, str]:
+        """What tells responses apart, chosen and rejected."""
+        return tuple(" ".join(side.response.split()) for side in (self.chosen, self.rejected))  # type: ignore[return-value]  # of two
+
+    def to_row(self) -> dict[str, Any]:
+        """The pair as TRL and this package read it."""
+        chosen, rejected = self.chosen.response, self.rejected.response
+        if isinstance(self.chosen.prompt, str) and self.chosen.prompt == self.rejected.prompt:
+            return {"prompt": self.chosen.prompt, "chosen": chosen, "rejected": rejected}
+        if self.chosen.prompt != self.rejected.prompt:
+            return {"chosen": self.chosen.messages, "rejected": self.rejected.messages}
+        answers = [[{"role": "assistant", "content": text}] for text in (chosen, rejected)]
+        return {"prompt": self.chosen.prompt, "chosen": answers[0], "rejected": answers[1]}
+
+
+@dataclass(frozen=True, slots=True)
+class PairColumns:
+    """Which columns hold a pair, where they do not have their usual names."""
+
+    prompt: str | None = None
+    chosen: str | None = None
+    rejected: str | None = None
+
+
+def read_pair(row: Any, columns: PairColumns = PairColumns(), place: str = "") -> PreferencePair:  # noqa: B008  # frozen
+    """The pair that a row holds; raises DataError where it holds none that can be learnt from."""
+    if not isinstance(row, Mapping):
+        raise DataError(f"expected an object with chosen and rejected, got {type(row).__name__} {row!r:.60}")
+    prompt = _prompt_of(row, columns)
+    sides = []
+    for name, chosen_name, usual in (("chosen", columns.chosen, CHOSEN), ("rejected", columns.rejected, REJECTED)):
+        sides.append(_conversation(name, _find(row, name, chosen_name, usual), prompt))
+    first, second = sides
+    if first.messages == second.messages or (
+        first.prompt == second.prompt and first.response.strip() == second.response.strip()
+    ):
+        raise DataError(f"chosen and rejected are the same text: {first.response!r:.60}; a pair needs two responses")
+    return PreferencePair(first, second, _margin(row), place)
+
+
+def _find(row: Mapping[str, Any], name: str, column: str | None, usual: tuple[str, ...]) -> Any:
+    found = next((each for each in ((column,) if column else usual) if each in row), None)
+    if found is not None and row[found] is not None:
+        return row[found]
+    if found is not None:
+        raise DataError(f"{found} is null; a pair needs a response there, as text or chat messages")
+    if OUTPUT_KEY in row:
+        raise DataError(
+            f"no column {column or name!r}: this is a scored rollouts file; make pairs of it first: "
+            "plaudit pairs SCORED -o pairs.jsonl"
+        )
+    hint = did_you_mean(column or name, row)
+    raise DataError(f"no column {column or name!r}{hint} (found {', '.join(map(str, row)) or 'none'})")
+
+
+def _prompt_of(row: Mapping[str, Any], columns: PairColumns) -> Prompt | None:
+    if columns.prompt is not None and columns.prompt not in row:
+        hint = did_you_mean(columns.prompt, row)
+        raise DataError(f"no column {columns.prompt!r} for the prompt{hint} (found {', '.join(map(str, row))})")
+    names = (columns.prompt,) if columns.prompt else ("prompt", *FOREIGN_NAMES["prompt"])
+    value = next((row[name] for name in names if row.get(name) is not None), None)
+    if value is None:
+        return None
+    if not isinstance(value, str | list):
+        raise DataError(f"the prompt must be text or chat messages, got {type(value).__name__} {value!r:.60}")
+    if isinstance(value, str):
+        turns = _turns(value)
+        return value if turns is None else turns if turns[-1]["content"] else turns[:-1]
+    return _messages("prompt", value)
+
+
+def _conversation(name: str, value: Any, prompt: Prompt | None) -> Trajectory:
+    """One side of the pair with everything before it."""
+    if isinstance(value, str):
+        turns = _turns(value)
+        if turns is None:
+            return _trajectory(name, "" if prompt is None else prompt, value)
+        messages = turns
+    elif isinstance(value, list):
+        messages = _messages(name, value)
+    else:
+        raise DataError(f"{name} must be text or chat messages, got {type(value).__name__} {value!r:.60}")
+    if not messages or messages[-1]["role"] != "assistant":
+        raise DataError(f"{name} must end with what the assistant said, which is what is compared")
+    before: Prompt = messages[:-1]
+    if prompt is not None and not _is_whole(messages):
+        asked = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
+        before = prompt if len(messages) == 1 else [*asked, *before]
+    elif prompt is not None and _last_text(prompt).strip() not in (message_text(each).strip() for each in messages):
+        raise DataError(
+            f"{name} is a conversation of its own in which the prompt does not occur; leave one of them out"
+        )
+    return _trajectory(name, before or "", message_text(messages[-1]))
+
+
+def _trajectory(name: str, prompt: Prompt, response: str) -> Trajectory:
+    if not response.strip():
+        raise DataError(f"{name} is empty; a pair needs two responses with text")
+    return Trajectory(prompt=prompt, response=response)
+
+
+def _messages(name: str, value: list[Any]) -> list[Message]:
+    try:
+        Trajectory(prompt=value, response="")
+    except InvalidTrajectory as error:
+        raise DataError(str(error).replace("prompt", name, 1)) from None
+    return [dict(message) for message in value]
+
+
+def _is_whole(messages: list[Message]) -> bool:
+    """Whether messages begin with what a user asked, and so need no prompt before them."""
+    return next((each["role"] for each in messages if each["role"] != "system"), None) == "user"
+
+
+def _last_text(prompt: Prompt) -> str:
+    return prompt if isinstance(prompt, str) else message_text(prompt[-1]) if prompt else ""
+
+
+def _turns(text: str) -> list[Message] | None:
+    """The turns of a transcript such as "\\n\\nHuman: Hi.\\n\\nAssistant: Hello."; None where the text is none."""
+    bare = text.lstrip()
+    if not bare.startswith("Human:") or "\n\nAssistant:" not in bare:
+        return None
+    _, *parts = TURN.split(bare)
+    return [{"role": ROLES[who], "content": said.strip()} for who, said in zip(parts[::2], parts[1::2], strict=True)]
+
+
+def _margin(row: Mapping[str, Any]) -> float | None:
+    """How much better the chosen one is, where the row says so in numbers."""
+    value = row.get("margin")
+    for better, worse in REWARDS:
+        if value is None and _is_number(row.get(better)) and _is_number(row.get(worse)):
+            value = row[better] - row[worse]
+    return float(value) if value is not None and _is_number(value) else None
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _shared_text(first: Trajectory, second: Trajectory) -> str:
+    if first.prompt == second.prompt:
+        return first.prompt_text
+    shared = []
+    for one, other in zip(first.messages[:-1], second.messages[:-1], strict=False):
+        if one != other:
+            break
+        shared.append(message_text(one))
+    return "\n\n".join(shared)

@@ -1,0 +1,150 @@
+"""From preference pairs to a reward model: read, split by prompt, fit, save, judge; all in one folder.
+
+The folder is the model, as transformers and `plaudit.models.RewardModel` load it, with the report beside. It appears
+when all of it is there; what stood in its place is kept until then.
+"""
+
+import importlib
+import random
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from plaudit import jsonline
+from plaudit.engine import score
+from plaudit.errors import DataError, TrainingError, require
+from plaudit.models import RewardModel
+from plaudit.training.reward_model.fit_progress import FitProgress, KeptNotes, NoFitProgress
+from plaudit.training.reward_model.held_out import RatedPair, accuracy_of
+from plaudit.training.reward_model.pair import PairColumns, PreferencePair
+from plaudit.training.reward_model.pair_files import PairSplit, keep_apart, read_pairs, split_pairs, write_pairs
+from plaudit.training.reward_model.report_picture import draw_report
+from plaudit.training.reward_model.reward_model_report import RewardModelReport, measure_reward_model, write_json
+from plaudit.training.reward_model.settings import RewardModelConfig, document_reward_model_config
+
+__all__ = ["TrainedRewardModel", "train_reward_model"]
+
+FITTING = "plaudit.training.reward_model.fitting"  # imported when the pairs are read: it needs seconds and packages
+CONFIG, REPORT, PICTURE, METRICS, HELD_OUT = (
+    "training.yaml",
+    "report.json",
+    "report.png",
+    "metrics.jsonl",
+    "held_out.jsonl",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TrainedRewardModel:
+    """A folder that `RewardModel` loads, and what is known of it."""
+
+    folder: Path
+    steps: int
+    report: RewardModelReport
+    notes: tuple[str, ...] = ()
+    stopped_by: str | None = None
+    """The signal that ended the training early; the model is that of the last step."""
+
+    def load(self, **settings: Any) -> RewardModel:
+        """The model as a reward."""
+        return RewardModel(str(self.folder), **settings)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        plain = {"folder": str(self.folder), "steps": self.steps, "notes": list(self.notes), **self.report.to_dict()}
+        return plain if self.stopped_by is None else {**plain, "stopped_by": self.stopped_by}
+
+
+def train_reward_model(
+    config: RewardModelConfig, *, overwrite: bool = False, progress: FitProgress | None = None
+) -> TrainedRewardModel:
+    """Train a reward model as the config says; the folder `config.output_dir` is the model, with its report.
+
+    `overwrite` replaces a reward model that was trained into the folder before. `progress` hears of every step and of
+    notes (`step(step, steps, metrics)`, `note(text)`).
+    """
+    heard = KeptNotes(progress or NoFitProgress())
+    target = Path(config.output_dir)
+    _check_folder(target, overwrite=overwrite)
+    split = _read(config, heard)
+    for package in ("torch", "transformers", "trl"):
+        require(package, extra="trl", purpose="training a reward model")
+    fitting = importlib.import_module(FITTING)
+    begun = target.with_name(f".{target.name}.partial")
+    shutil.rmtree(begun, ignore_errors=True)
+    begun.mkdir(parents=True)
+    try:
+        fitted = fitting.fit(config, split.train, begun / "scratch", heard)
+        shutil.rmtree(begun / "scratch", ignore_errors=True)
+        fitted.classifier.save(begun)
+        (begun / CONFIG).write_text(document_reward_model_config(config), encoding="utf-8")
+        (begun / METRICS).write_bytes(b"".join(jsonline.encode(row) + b"\n" for row in fitted.metrics))
+        report = _judge(begun, config, split, heard)
+        if target.exists():
+            shutil.rmtree(target)
+        begun.rename(target)
+    finally:
+        shutil.rmtree(begun, ignore_errors=True)
+    return TrainedRewardModel(target, fitted.steps, report, tuple(heard.notes), fitted.stopped_by)
+
+
+def _check_folder(folder: Path, *, overwrite: bool) -> None:
+    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+        return
+    if not (folder / CONFIG).is_file():
+        raise TrainingError(f"{folder} is there and holds no reward model of ours; name another folder")
+    if not overwrite:
+        raise TrainingError(f"{folder} holds a reward model already; --overwrite replaces it, -o FOLDER takes another")
+
+
+def _read(config: RewardModelConfig, heard: KeptNotes) -> PairSplit:
+    """Pairs to train on and pairs to judge by."""
+    data = config.data
+    if data.path is None:
+        raise DataError("no pairs: name a file with chosen and rejected responses, as data.path=pairs.jsonl")
+    columns = PairColumns(data.prompt_key, data.chosen_key, data.rejected_key)
+    found = read_pairs(data.path, columns=columns, split=data.split, limit=data.limit, skip_bad=data.skip_bad)
+    for note in found.notes:
+        heard.note(note)
+    if data.held_out_path is None:
+        split = split_pairs(found.pairs, data.held_out_share, seed=config.seed)
+    else:
+        others = read_pairs(data.held_out_path, columns=columns, split=data.split, skip_bad=data.skip_bad)
+        split = keep_apart(found.pairs, others.pairs)
+    for note in split.notes:
+        heard.note(note)
+    return split
+
+
+def _judge(folder: Path, config: RewardModelConfig, split: PairSplit, heard: KeptNotes) -> RewardModelReport:
+    """Ask the saved model, as it will be used, and write down what it says."""
+    too_long = "refuse" if config.data.too_long == "leave_out" else "truncate"
+    model = RewardModel(str(folder), device=config.model.device, too_long=too_long)
+
+    def rate(pairs: Sequence[PreferencePair]) -> list[RatedPair]:
+        outputs = score(model, [side for pair in pairs for side in (pair.chosen, pair.rejected)])
+        both = zip(pairs, outputs[::2], outputs[1::2], strict=True)
+        return [RatedPair(pair, one.reward, two.reward) for pair, one, two in both
+                if one.reward is not None and two.reward is not None]  # fmt: skip
+
+    try:
+        rated = rate(split.held_out)
+        if not rated:
+            raise DataError(f"none of {len(split.held_out):,} held-out pairs could be rated; raise model.max_tokens")
+        if len(rated) < len(split.held_out):
+            heard.note(f"{len(split.held_out) - len(rated):,} held-out pairs could not be rated: they are too long")
+        shown = random.Random(config.seed).sample(split.train, min(len(split.train), len(rated)))
+        report = measure_reward_model(rated, rate, trained_on=len(split.train), train_accuracy=accuracy_of(rate(shown)))
+    finally:
+        model.unload()
+    write_json(report.to_dict(), folder / REPORT)
+    draw_report(report, rated, folder / PICTURE)
+    write_pairs((_row(each) for each in rated), folder / HELD_OUT)
+    return report
+
+
+def _row(rated: RatedPair) -> dict[str, Any]:
+    given = {"reward_chosen": rated.chosen_reward, "reward_rejected": rated.rejected_reward}
+    return {**rated.pair.to_row(), **given, "place": rated.pair.place}
