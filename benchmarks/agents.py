@@ -8,13 +8,16 @@ before: an action is drawn once every episode waits for one, and methods that ar
 
 import argparse
 import asyncio
+import json
 import random
 import resource
 import statistics
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from plaudit.agents import (
@@ -30,6 +33,7 @@ from plaudit.agents import (
     StepResult,
 )
 from plaudit.contract.output import Status
+from plaudit.training import load_config, train
 
 DRAW_S = 0.002
 """What drawing costs: this much for a call, and a twentieth of a millisecond for every row."""
@@ -160,7 +164,37 @@ def measure_memory(plans: list[list[float]], rounds: int) -> None:
     print(f"threads left: {threading.active_count()}", flush=True)
 
 
-PARTS: dict[str, Callable[[bool], None]] = {"speed": measure_speed}
+def measure_learning(quick: bool) -> None:
+    """The treasure hunt, whose first action alone cannot succeed, with the note behind the first door and without."""
+    for hints in (True, False):
+        began, cpu = time.perf_counter(), time.process_time()
+        with tempfile.TemporaryDirectory() as folder:
+            outcome = train(load_config(None, write_settings(Path(folder), hints, steps=20 if quick else 80)))
+        before, after = outcome.before["eval/score"], outcome.after["eval/score"]
+        seconds, spent = time.perf_counter() - began, time.process_time() - cpu
+        print(
+            f"treasure hunt, {'feedback shown ' if hints else 'feedback hidden'}: held-out success {before:.2f} -> "
+            f"{after:.2f} in {seconds:.0f} s ({spent:.0f} s of one core)",
+            flush=True,
+        )
+
+
+def write_settings(folder: Path, hints: bool, *, steps: int) -> list[str]:
+    """The prompts, a few demonstrations that teach what a door is, and the settings of a run."""
+    rows = [{"prompt": f"door {place}: ", "answer": "?"} for place in range(200)]
+    shown = [{"prompt": f"door {place}: ", "response": "abcdefgh"[place % 8]} for place in range(64)]
+    for name, lines in (("rows", rows), ("shown", shown)):
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return [
+        f"training.agent_file=treasure_hunt(hints={hints})", "training.agent_max_steps=2", f"steps={steps}",
+        f"data.path={folder}/rows.jsonl", f"data.demonstrations={folder}/shown.jsonl", "model.warm_start_steps=20",
+        "sampling.max_new_tokens=1", "sampling.prompts_per_step=16", "sampling.samples_per_prompt=8",
+        "optimizer.lr=4e-3", "eval.every=0", "checkpoint.every=0", "logging.report=false",
+        f"output_dir={folder}/run",
+    ]  # fmt: skip
+
+
+PARTS: dict[str, Callable[[bool], None]] = {"speed": measure_speed, "learn": measure_learning}
 
 
 def main() -> None:

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from plaudit.agents import AgentInstance, ContinuousSampler, EpisodeLimits, SamplingParams
+from plaudit.agents import AgentInstance, ContinuousSampler, EpisodeLimits, Player, SamplingParams
 from tests.agents.toy_episodes import ToyModel, answers_with, play_episodes
 
 
@@ -88,3 +88,42 @@ def test_an_episode_may_ask_for_several_actions_at_once():
 
     [drawn] = asyncio.run(play())
     assert len(drawn) == 3
+
+
+def test_a_model_that_fails_in_the_middle_of_episodes_ends_them_all_with_its_error():
+    class Tires(ToyModel):
+        def draw(self, requests):
+            if requests[0].turn == 2:
+                raise RuntimeError("the engine is gone")
+            return super().draw(requests)
+
+    with pytest.raises(RuntimeError, match="the engine is gone"):
+        play_episodes(answers_with("?", "?", "?", "?"), ["a"] * 5, EpisodeLimits(), Tires())
+
+
+def test_a_cancelled_batch_leaves_nothing_running():
+    running = []
+
+    class Notes(AgentInstance):
+        async def step(self, states, **kwargs):
+            running.append(1)
+            try:
+                await asyncio.sleep(60)
+            finally:
+                running.pop()
+
+    model = ToyModel()
+    sampler = ContinuousSampler(model.draw)
+    player = Player(Notes, sampler, model.tokenizer, EpisodeLimits())
+
+    async def cancel():
+        playing = asyncio.create_task(sampler.play([lambda: player.play("a", 0, SamplingParams())] * 4))
+        while len(running) < 4:
+            await asyncio.sleep(0.001)
+        playing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await playing
+        await asyncio.sleep(0)
+        return len(running), len(asyncio.all_tasks())
+
+    assert asyncio.run(cancel()) == (0, 1)

@@ -50,7 +50,7 @@ def test_trl_trains_on_our_episodes_with_feedback_masked(arguments):
     for ids, mask, logprobs in zip(seen["completion_ids"], seen["env_mask"], seen["logprobs"], strict=True):
         assert len(ids) == len(mask) == len(logprobs)
         given = policy.tokenizer.decode([token for token, own in zip(ids, mask, strict=True) if not own])
-        assert given.startswith(" not here, look behind ")
+        assert given.startswith(" nothing, go to ")
     assert set(seen["episode_reward"]) <= {0.0, 1.0}
     [logged] = [entry for entry in trainer.state.log_history if "completions/mean_length" in entry]
     assert logged["completions/mean_length"] == sum(map(sum, seen["env_mask"])) / 4  # feedback is not counted

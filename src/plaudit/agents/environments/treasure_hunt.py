@@ -36,5 +36,5 @@ class TreasureHunt(Environment):
         found = self.opened > 1 and door == self.treasure
         done = found or self.opened >= self.tries
         note = self.treasure if self.hints else "?"
-        feedback = "" if done else f" not here, look behind {note}: "
+        feedback = "" if done else f" nothing, go to {note}"
         return StepResult(feedback, done, float(found), score=float(found), logs={"opened": self.opened})
