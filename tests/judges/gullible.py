@@ -35,16 +35,16 @@ def answer(body: dict[str, Any]) -> Reply:
     return Reply(json.dumps({"code": code, "reasoning": "as told", "score": score} if code else {"score": score}))
 
 
-def ask_without_guards(url: str, prompt: str, response: str) -> int:
+def ask_without_guards(url: str, prompt: str, response: str, model: str = "m") -> int | None:
     """What judges are often asked: everything in one text, and the first number behind "score" counts."""
     text = f"{UNGUARDED}Question: {prompt}\nAnswer: {response}\n\nReply with JSON."
-    body = json.dumps({"model": "m", "messages": [{"role": "user", "content": text}]}).encode()
+    messages = [{"role": "user", "content": text}]
+    body = json.dumps({"model": model, "messages": messages, "max_tokens": 32, "temperature": 0}).encode()
     request = urllib.request.Request(f"{url}/chat/completions", body, {"content-type": "application/json"})
-    with urllib.request.urlopen(request, timeout=10) as reply:
+    with urllib.request.urlopen(request, timeout=300) as reply:
         said = json.load(reply)["choices"][0]["message"]["content"]
     found = re.search(r'score"?\W+(\d+)', said)
-    assert found, said
-    return int(found[1])
+    return int(found[1]) if found else None
 
 
 def _tokenize(text: str) -> str:

@@ -180,7 +180,7 @@ class Line:
         finally:
             self._idle.append(client)
         if response.status_code != 200:
-            words = self._redact(content[:MAX_WORDS].decode("utf-8", "replace"))
+            words = content[:MAX_WORDS].decode("utf-8", "replace")
             raise HttpRefusal(
                 response.status_code,
                 f"HTTP {response.status_code}: {' '.join(words.split())}{_remedy(response.status_code)}",
@@ -211,10 +211,11 @@ class Line:
                 content += part
                 if len(content) > MAX_BODY:
                     raise HttpRefusal(413, f"the answer is larger than {MAX_BODY >> 20} MB", {})
-        return response, bytes(content)
+        return response, self._without_key(bytes(content))
 
-    def _redact(self, words: str) -> str:
-        return words.replace(self._key, "(key)") if self._key else words
+    def _without_key(self, content: bytes) -> bytes:
+        """What came back, without the key that some servers repeat."""
+        return content.replace(self._key.encode(), b"(key)") if self._key else content
 
 
 class _Forms:
