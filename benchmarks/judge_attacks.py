@@ -12,9 +12,9 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from plaudit import Trajectory, score
 from plaudit.judges import ChatEndpoint, Criterion, Example, LLMJudge, Rubric
+from tests.judges.attack_list import ATTACKS, PROMPT
 from tests.judges.chat_model import serving_smollm2
 from tests.judges.gullible import ask_without_guards
-from tests.judges.test_injections import ATTACKS, PROMPT
 
 HIGH = 8
 HONEST = {"an honest right answer": "It is 42.", "an honest wrong answer": "It is 41."}

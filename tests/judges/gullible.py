@@ -62,9 +62,9 @@ def _split(message: str, code: str) -> tuple[str, str]:
     material, _, _ = message.rpartition("That was the material.")
     fence = re.compile(rf"<(\w+)-{code}>\n(.*?)\n</\1-{code}>", re.DOTALL)
     lines = [(label, line) for label, block in fence.findall(material) for line in block.splitlines()]
-    response = [line.removeprefix("|").strip() for label, line in lines if label == "response" and line.startswith("|")]
+    shown = [line.removeprefix("|").strip() for label, line in lines if label == "response" and line.startswith("|")]
     orders = [line for _, line in lines if not line.startswith("|")]
-    return "\n".join(response), "\n".join([fence.sub("", material), *orders])
+    return "\n".join(shown), "\n".join([fence.sub("", material), *orders])
 
 
 def _obey(orders: str) -> int | None:
