@@ -65,16 +65,20 @@ def gdpo(parts: Sequence[tuple[Rewarding, Weight]]) -> NormalizedReward:
 
 
 class TaskReward(RewardFunction):
-    """Scores each sample with the reward of its `task`; a task without a reward is skipped, not zero.
+    """Scores each sample with the reward of its `task`, or of what `column` says; one without a reward is skipped, not
+    zero.
 
     Tasks differ in scale: `TaskReward({...}).normalized("running")` puts each on its own.
     """
 
-    def __init__(self, rewards: Mapping[str, Rewarding], *, default: Rewarding | None = None) -> None:
+    def __init__(
+        self, rewards: Mapping[str, Rewarding], *, default: Rewarding | None = None, column: str | None = None
+    ) -> None:
         if not rewards:
             raise InvalidSettings("TaskReward needs a reward for at least one task: TaskReward({'math': MathReward()})")
         self.rewards = {task: as_reward(reward) for task, reward in rewards.items()}
         self.default = None if default is None else as_reward(default)
+        self.column = column
         every = [*self.rewards.values(), *([self.default] if self.default else [])]
         self.scope = widest_scope(reward.scope for reward in every)
         self.deterministic = all(reward.deterministic for reward in every)
@@ -82,22 +86,32 @@ class TaskReward(RewardFunction):
     def compute_rewards(self, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
         places: dict[str | None, list[int]] = {}
         for place, trajectory in enumerate(trajectories):
-            places.setdefault(trajectory.task, []).append(place)
+            places.setdefault(self._task_of(trajectory), []).append(place)
         outputs: dict[int, RewardOutput] = {}
         for task, members in places.items():
             batch = [trajectories[place] for place in members]
             outputs.update(zip(members, self._of_task(task, batch), strict=True))
         return [outputs[place] for place in range(len(trajectories))]
 
+    def _task_of(self, trajectory: Trajectory) -> str | None:
+        if self.column is None:
+            return trajectory.task
+        value = {**trajectory.metadata, **trajectory.columns}.get(self.column)
+        return None if value is None else str(value)
+
     def _of_task(self, task: str | None, batch: Sequence[Trajectory]) -> list[RewardOutput]:
         reward = self.rewards.get(task or "", self.default)
         if reward is not None:
             return score_samples(reward, batch)
         hint = did_you_mean(task or "", self.rewards)
-        reason = f"no reward for task {task!r}{hint} (there are {', '.join(self.rewards)})"
+        what = f"no reward for task {task!r}{hint}"
+        if task is None:
+            what = f"the sample has no column {self.column!r}" if self.column else "the sample does not say its task"
+        reason = f"{what} (there are rewards for {', '.join(self.rewards)})"
         return [RewardOutput.unscored(Status.SKIPPED, reason)] * len(batch)
 
     def __repr__(self) -> str:
         tasks = ", ".join(f"{task!r}: {reward!r}" for task, reward in self.rewards.items())
         default = f", default={self.default!r}" if self.default else ""
-        return f"TaskReward({{{tasks}}}{default})"
+        column = f", column={self.column!r}" if self.column else ""
+        return f"TaskReward({{{tasks}}}{default}{column})"

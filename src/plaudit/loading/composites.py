@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import yaml
 
 from plaudit import judges  # its parts are imported when first used
+from plaudit.compose import TaskReward
 from plaudit.contract import rules
 from plaudit.contract.combination import Combination, CompositeReward
 from plaudit.contract.function import RewardFunction
@@ -22,6 +23,7 @@ __all__ = ["build_composite"]
 
 Specs: TypeAlias = Callable[[str], RewardFunction]
 FINISH = ("name", "clip", "normalized")
+TASKS = ("default", "column")
 GATE = ("reward", "on", "at", "otherwise")
 MAX_DEPTH = 50
 
@@ -110,6 +112,17 @@ class _Composite:
         penalty = self.number(given.get("penalty", 1.0), at, "penalty")
         return self.combine(lambda: rules.Cautious(penalty), given.get("rewards"), at, depth)
 
+    def tasks(self, plain: Any, at: str, depth: int) -> RewardFunction:
+        if not isinstance(plain, dict) or not plain:
+            raise self.error(at, f"must map the names of tasks to rewards, got {plain!r:.60}")
+        default, column = plain.get("default"), plain.get("column")
+        if column is not None and not isinstance(column, str):
+            raise self.error(at, f"column must name a column, got {column!r:.60}")
+        rewards = {str(task): self.reward(each, f"{at}.{task}", depth) for task, each in plain.items()
+                   if task not in TASKS}  # fmt: skip
+        otherwise = None if default is None else self.reward(default, f"{at}.default", depth)
+        return TaskReward(rewards, default=otherwise, column=column)
+
     def combine(self, rule: Callable[[], rules.Rule], plain: Any, at: str, depth: int) -> RewardFunction:
         items = self.items(plain, at)
         return Combination([self.reward(item, f"{at}[{place}]", depth) for place, item in enumerate(items)], rule())
@@ -187,4 +200,5 @@ KINDS: dict[str, Callable[[_Composite, Any, str, int], RewardFunction]] = {
     "judge": lambda composite, plain, at, depth: composite.judge(judges.LLMJudge, plain, at),
     "rubric": lambda composite, plain, at, depth: composite.judge(judges.RubricReward, plain, at),
     "panel": _Composite.panel,
+    "tasks": _Composite.tasks,
 }
