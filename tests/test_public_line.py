@@ -117,7 +117,7 @@ PUBLIC: dict[str, set[str]] = {
     "plaudit.training": {
         "ADVANTAGES", "Advantage", "Anchors", "BatchCredit", "Credit", "DrGRPOAdvantage", "EndpointSampler",
         "EpisodeSampler", "EpisodeScorer", "EvaluatedTask", "EvaluationSettings", "GAEAdvantage",
-        "GDPOAdvantage", "GRPOAdvantage", "GroupFilter", "LOSSES", "LoraSettings", "LossSettings",
+        "GDPOAdvantage", "GRPOAdvantage", "GroupFilter", "LOSSES", "Levels", "LoraSettings", "LossSettings",
         "MaxRLAdvantage", "OPOAdvantage", "Outcome", "PassAtKAdvantage", "Policy", "Progress", "PromptTemplate",
         "Prompts", "RLOOAdvantage", "ReinforceAdvantage", "ReinforceBaselineAdvantage", "RunConfig", "Sampler",
         "Samples", "SamplingSettings", "TASKS", "Task", "TextPolicySampler", "TrainedModel",
@@ -125,11 +125,11 @@ PUBLIC: dict[str, set[str]] = {
         "WarmStart", "analyze", "describe_batch", "episode_reward", "evaluate", "evaluate_model", "find_task",
         "load_config",
         "load_policy", "load_run_task", "load_task", "merge_model", "open_model", "pad_advantages", "pass_at_k",
-        "policy_loss", "read_prompts", "render_analysis", "tiny_policy", "token_weights", "train",
-        "trl_environment_factory", "trl_rollout_func", "unpacked_model", "warm_start",
         "BuiltPairs", "Estimate", "LengthReport", "LengthVerdict", "PairColumns", "PairCounts", "PairSet",
         "PairSettings", "PreferencePair", "RatedPair", "RewardModelConfig", "RewardModelReport", "ScoredPair",
-        "TrainedRewardModel", "build_pairs", "load_reward_model_config", "read_pairs", "train_reward_model",
+        "TrainedRewardModel", "build_pairs", "load_reward_model_config", "policy_loss", "read_pairs",
+        "read_prompts", "reasoning_task_names", "render_analysis", "tiny_policy", "token_weights", "train",
+        "train_reward_model", "trl_environment_factory", "trl_rollout_func", "unpacked_model", "warm_start",
     },
     "plaudit.verify": {
         "Extraction", "MathPolicy", "MathVerdict", "Method", "Names", "Percent", "Rejection", "Source", "Units",

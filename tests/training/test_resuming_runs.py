@@ -12,6 +12,11 @@ from tests.training.forked import ForkedCommand
 from tests.training.runs import SMALL, curves, metrics, rollouts, small
 
 ASYNC = ("training.async_train=true", "training.max_staleness=2", "filter.by=mean", "loss.kl_beta=0.01")
+TASKS = (
+    "tasks={sort_digits: 2, five: {task: sort_digits, options: {digits: 5}}}",
+    "curriculum.by=prompt",
+    "advantage=rloo",
+)
 
 
 def start_training(folder, *options):
@@ -26,7 +31,7 @@ def wait_for_step(folder, step, process):
     raise AssertionError(f"the run ended with {process.returncode} before step {step}")
 
 
-@pytest.mark.parametrize("options", [(), ASYNC], ids=["in turn", "async"])
+@pytest.mark.parametrize("options", [(), (*ASYNC, *TASKS)], ids=["in turn", "async, several tasks by a curriculum"])
 def test_a_run_that_was_killed_is_resumed_to_equal_curves(tmp_path, options):
     longer = ("steps=8", "checkpoint.every=3", *options)
     train(small(tmp_path / "whole", *longer))

@@ -40,6 +40,7 @@ COMMANDS = {
     "pairs": "training.pairs:pairs",
     "train-reward-model": "training.reward_model:train_reward_model",
     "launch": "training.launch:launch",
+    "tasks": "training.tasks:tasks",
     "eval": "training.evaluate:evaluate",
     "sample": "training.sample:sample",
     "episode": "training.episode:episode",

@@ -13,7 +13,8 @@ from typing import Any
 from plaudit.engine.exporting import write_shim
 from plaudit.errors import DataError, InvalidSettings, require
 from plaudit.training.config.schema import RunConfig
-from plaudit.training.tasks.data_task import MAX_NEW_TOKENS, load_task
+from plaudit.training.tasks.config_task import load_task
+from plaudit.training.tasks.data_task import MAX_NEW_TOKENS
 from plaudit.trajectory import Trajectory
 
 __all__ = ["Materials", "write_materials"]

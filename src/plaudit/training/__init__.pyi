@@ -17,6 +17,7 @@ from .batches.episodes import EpisodeScorer as EpisodeScorer
 from .batches.filtering import GroupFilter as GroupFilter
 from .config.reading import load_config as load_config
 from .config.schema import RunConfig as RunConfig
+from .data.levels import Levels as Levels
 from .data.prompts import Prompts as Prompts
 from .data.sources import read_prompts as read_prompts
 from .data.templates import PromptTemplate as PromptTemplate
@@ -71,7 +72,8 @@ from .sampling.text_policy import TextPolicySampler as TextPolicySampler
 from .sampling.vllm import VLLMSampler as VLLMSampler
 from .tasks.catalog import TASKS as TASKS
 from .tasks.catalog import find_task as find_task
-from .tasks.data_task import load_task as load_task
+from .tasks.config_task import load_task as load_task
+from .tasks.reasoning_tasks import reasoning_task_names as reasoning_task_names
 from .tasks.task import Task as Task
 from .trained import EvaluatedTask as EvaluatedTask
 from .trained import EvaluationSettings as EvaluationSettings

@@ -16,6 +16,7 @@ from plaudit.training.engines.engine import Outcome, Progress, RunOptions, StopS
 from plaudit.training.reporting.final_report import write_report
 from plaudit.training.reporting.metrics import step_metrics
 from plaudit.training.reporting.recorder import Recorder
+from plaudit.training.reporting.split_metrics import split_metrics
 from plaudit.training.run import Run, open_run
 
 __all__ = ["train"]
@@ -35,7 +36,7 @@ class _Loop:
         self.sampler = run.build_sampler(self.policy)
         self.held_out = run.build_held_out()
         self.unscored = UnscoredBatches(self.config.training.max_unscored_batches, progress)
-        self.position = 0
+        self.stream_state: dict[str, Any] = {}
         self.samples_before: list[str] = []
         self.before: dict[str, float] = {}
         self.after: dict[str, float] = {}
@@ -53,7 +54,7 @@ class _Loop:
         with ExitStack() as stack:
             self.recorder = stack.enter_context(Recorder(self.config, self.folder, self.progress, first_step=step))
             stop = stack.enter_context(StopSignals())
-            self.batches = stack.enter_context(closing(self.parts.open_batches(self.sampler, position=self.position)))
+            self.batches = stack.enter_context(closing(self.parts.open_batches(self.sampler, state=self.stream_state)))
             if state is None:
                 self._evaluate_start()
             while step < self.config.steps and stop.requested_by is None:
@@ -75,11 +76,12 @@ class _Loop:
         updated = self.updater.update(batch) if batch.outputs else {}
         ended = time.perf_counter()
         metrics = step_metrics(batch, updated, update_s=ended - collected, step_s=ended - began)
+        metrics |= split_metrics(batch, self.parts.levels)
         if step == self.config.steps or self._due(step, self.config.eval.every):
             self.after = self.held_out.evaluate(self.sampler, step)
             metrics |= self.after
         self.recorder.step(metrics, batch)
-        self.position = batch.position
+        self.stream_state = batch.stream_state
         if problem := self.unscored.check(batch) or self.recorder.problem:
             self._save(step, must=True)
             raise TrainingError(problem)
@@ -100,7 +102,7 @@ class _Loop:
         state = {
             **self.updater.state(),
             "step": step,
-            "position": self.position,
+            "stream": self.stream_state,
             "sizes": self.folder.sizes(),
             "before": self.before,
             "after": self.after,
@@ -118,7 +120,7 @@ class _Loop:
 
     def _restore(self, state: dict[str, Any]) -> int:
         self.updater.restore(state)
-        self.position = state["position"]
+        self.stream_state = state.get("stream") or {"position": state["position"]}  # of earlier versions
         self.before, self.after, self.samples_before = state["before"], state["after"], state["samples_before"]
         self.progress.note(f"going on after step {state['step']}")
         return int(state["step"])

@@ -7,8 +7,9 @@ teaches nonsense must not also be the judge of it.
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -20,8 +21,9 @@ from plaudit.loading import load_agent
 from plaudit.training.batches.collecting import Collector, Scoring, derive_seed
 from plaudit.training.batches.episodes import EpisodeSampler, EpisodeScorer
 from plaudit.training.batches.prefetching import PrefetchedBatches, SequentialBatches
+from plaudit.training.batches.task_stream import build_stream
 from plaudit.training.config.schema import RunConfig
-from plaudit.training.data.prompt_stream import PromptStream
+from plaudit.training.data.levels import Levels
 from plaudit.training.data.prompts import Prompts
 from plaudit.training.data.sources import keep_fitting
 from plaudit.training.data.templates import set_template_arguments
@@ -36,7 +38,8 @@ from plaudit.training.reporting.evaluation import HeldOut
 from plaudit.training.reporting.logs import check_logs
 from plaudit.training.run_folder import RunFolder
 from plaudit.training.sampling.sampler import Sampler, Samples, SamplingSettings
-from plaudit.training.tasks.data_task import MAX_NEW_TOKENS, load_demonstrations, load_task
+from plaudit.training.tasks.config_task import load_demonstrations, load_task
+from plaudit.training.tasks.data_task import MAX_NEW_TOKENS
 from plaudit.training.tasks.task import Task
 from plaudit.trajectory import Trajectory
 
@@ -46,7 +49,7 @@ EMBEDDED = "tiny"
 WARM_START_LR = 3e-3
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Run:
     """Everything an engine works with; close it to end the scorers' workers."""
 
@@ -69,6 +72,11 @@ class Run:
     @property
     def folder(self) -> RunFolder:
         return RunFolder(Path(self.config.output_dir))
+
+    @cached_property
+    def levels(self) -> Levels:
+        """The levels of difficulty of all prompts."""
+        return Levels.of((*self.task.prompts, *self.task.held_out), self.config.curriculum.order)
 
     @property
     def max_new_tokens(self) -> int:
@@ -99,17 +107,18 @@ class Run:
 
     def build_held_out(self) -> HeldOut:
         """What evaluates the policy on held-out prompts."""
-        return HeldOut(self.task.held_out, self.judge, self.config, settings=self.sampling)
+        return HeldOut(self.task.held_out, self.judge, self.config, settings=self.sampling, levels=self.levels)
 
     def build_updater(self) -> Updater:
         """What improves the policy, from the weights it has now."""
         return Updater(self.policy, self.config, max_new_tokens=self.max_new_tokens, demonstrations=self.demonstrations)
 
-    def open_batches(self, sampler: Sampler, *, position: int) -> SequentialBatches | PrefetchedBatches:
-        """The batches of the run's steps, from a position in the stream of prompts on; close it at the end."""
+    def open_batches(self, sampler: Sampler, *, state: dict[str, Any]) -> SequentialBatches | PrefetchedBatches:
+        """The batches of the run's steps, from a state of the stream of prompts on; close it at the end."""
         config = self.config
-        stream = PromptStream(self.task.prompts, seed=config.seed, shuffle=config.data.shuffle)
-        stream.position = position
+        stream = build_stream(self.task.prompts, self.task.weights, self.levels, config)
+        if state:
+            stream.restore(state)
         collector = Collector(stream, self.scorer, config, settings=self.sampling)
         if not config.training.async_train:
             return SequentialBatches(collector, sampler)
@@ -266,14 +275,14 @@ def _keep_fitting(task: Task, policy: Policy, config: RunConfig) -> Task:
 
 
 def _build_scorer(config: RunConfig, task: Task, given: Rewarding | str | None) -> Scoring:
-    """What scores training samples; the task's own reward is fast and needs no deadline."""
+    """What scores training samples; the reward of a built-in task is fast and needs no deadline."""
     reward = task.reward if given is None else given
     if reward is None:
         return EpisodeScorer()
     training = config.training
     backend = training.reward_backend
     if backend == "auto":
-        backend = "inline" if given is None else "processes"
+        backend = "inline" if given is None and task.runs_inline else "processes"
     deadline = training.reward_deadline_s if training.reward_deadline_s and backend != "inline" else None
     scorer = Scorer(reward, backend=backend, workers=training.reward_workers, deadline_s=deadline)
     return scorer if training.agent_file is None else EpisodeScorer(scorer, by_step=training.agent_reward == "steps")
@@ -286,7 +295,12 @@ def _build_judge(config: RunConfig, task: Task, given: Rewarding | str | None, s
     trained_on = task.reward if given is None else given
     if by_agent or judge is None or judge is trained_on:
         return scorer
-    return Scorer(judge, backend="inline")
+    if task.runs_inline or config.training.reward_backend == "inline":
+        return Scorer(judge, backend="inline")
+    training = config.training
+    return Scorer(
+        judge, backend="processes", workers=training.reward_workers, deadline_s=training.reward_deadline_s or None
+    )
 
 
 def _episode_limits(config: RunConfig, policy: Policy) -> EpisodeLimits:

@@ -31,7 +31,7 @@ from plaudit.training.reporting.evaluation import evaluate
 from plaudit.training.run_folder import RunFolder
 from plaudit.training.sampling.endpoint import EndpointSampler
 from plaudit.training.sampling.sampler import Sampler, SamplingSettings
-from plaudit.training.tasks.data_task import load_task
+from plaudit.training.tasks.config_task import load_task
 from plaudit.training.tasks.task import Task
 
 __all__ = [

@@ -27,6 +27,7 @@ OPTIONS = {
     "kl-cov": ["loss.name=kl_cov", "loss.covariance_share=0.2", "training.updates_per_batch=2", "optimizer.lr=1e-5"],
     "demonstrations": ["loss.sft_weight=0.5", "loss.sft_batch=7"],
     "critic": ["advantage=gae"],
+    "scale of the task": ["training.normalize_tasks=true", "advantage=rloo"],
     "remax": ["advantage=remax"],
     "minibatches": ["training.minibatches=3", "training.updates_per_batch=2", "loss.off_policy_limit=0.01"],
 }  # fmt: skip

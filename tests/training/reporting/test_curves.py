@@ -6,7 +6,8 @@ import zlib
 import pytest
 
 from plaudit.errors import TrainingError
-from plaudit.training.reporting.curves import MAIN, PANELS, draw_curves
+from plaudit.training.reporting.curves import draw_curves
+from plaudit.training.reporting.panels import MAIN, PANELS
 
 
 def rows(steps, **more):

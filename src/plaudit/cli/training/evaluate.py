@@ -37,7 +37,8 @@ class _Exam:
 def evaluate(
     model: ModelArgument,
     tasks: Annotated[
-        list[str] | None, typer.Option("--task", metavar="NAME", help="A built-in task; several are told apart.")
+        list[str] | None,
+        typer.Option("--task", metavar="TASK", help="A task, as `plaudit tasks` names them; several are told apart."),
     ] = None,
     data: Annotated[
         Path | None,
@@ -93,7 +94,7 @@ def evaluate(
 def _exams(
     model: str, tasks: list[str], data: Path | None, reward: str | None, columns: dict[str, str], limit: int | None
 ) -> list[_Exam]:
-    """What is asked: built-in tasks, a data file, or the held-out prompts of the run that is evaluated."""
+    """What is asked: tasks, a data file, or the held-out prompts of the run that is evaluated."""
     if tasks and data is not None:
         raise InvalidSettings("either --task or --data says what to ask, not both")
     if data is not None:
@@ -105,7 +106,9 @@ def _exams(
     own = training.load_run_task(model, reward)
     if own is None:
         known = ", ".join(training.TASKS)
-        raise InvalidSettings(f"say what to ask: --task NAME (there are {known}), or --data FILE with --reward REWARD")
+        raise InvalidSettings(
+            f"say what to ask: --task NAME ({known}, …: see `plaudit tasks`), or --data FILE with --reward REWARD"
+        )
     if not own.held_out:
         raise InvalidSettings(
             f"the run in {model} held no prompts out; say what to ask: --data FILE with --reward REWARD"

@@ -8,16 +8,17 @@ import hashlib
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from typing import Protocol
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
 
 import msgspec
 
 from plaudit.contract.output import RewardOutput
+from plaudit.errors import TrainingError
 from plaudit.rollouts import Rollout, ScoredRollout
 from plaudit.training.batches.filtering import GroupFilter
 from plaudit.training.config.schema import RunConfig
-from plaudit.training.data.prompt_stream import PromptStream
+from plaudit.training.data.prompt_stream import Stream
 from plaudit.training.data.prompts import Prompts
 from plaudit.training.sampling.sampler import Sampler, Samples, SamplingSettings
 from plaudit.trajectory import Trajectory
@@ -45,6 +46,10 @@ class Batch:
     reward_s: float
     baselines: list[float | None] | None = None
     """What the likeliest response to each sample's prompt earned (None: not scored), where the estimator asks."""
+    stream_state: dict[str, Any] = field(default_factory=dict)
+    """What the stream of prompts must be restored to, so that the next batch follows this one."""
+    stream_metrics: dict[str, float] = field(default_factory=dict)
+    """What a curriculum tells of itself."""
 
     @property
     def scored(self) -> list[ScoredRollout]:
@@ -67,7 +72,7 @@ class Scoring(Protocol):
 class Collector:
     """Fills batches from a stream of prompts."""
 
-    def __init__(self, stream: PromptStream, scorer: Scoring, config: RunConfig, *, settings: SamplingSettings) -> None:
+    def __init__(self, stream: Stream, scorer: Scoring, config: RunConfig, *, settings: SamplingSettings) -> None:
         self.stream, self.scorer, self.config, self.settings = stream, scorer, config, settings
         self.filter = GroupFilter(config.filter.by, config.filter.low, config.filter.high, config.filter.min_spread)
 
@@ -86,6 +91,7 @@ class Collector:
             drawn = time.perf_counter()
             outputs = self.scorer.score(sampled.trajectories)
             baselines = None if likeliest is None else self.scorer.score(likeliest.trajectories)
+            self._observe(outputs)
             sample_s, reward_s = sample_s + drawn - began, reward_s + time.perf_counter() - drawn
             for group in _groups(sampled, outputs, self.config.sampling.samples_per_prompt, baselines):
                 judged = self.filter(group.scored)
@@ -100,12 +106,27 @@ class Collector:
             left_out=[scored for group in left_out for scored in group.scored],
             reasons=dict(reasons),
             position=self.stream.position,
-            epoch=self.stream.epoch,
+            epoch=self.stream.position / len(self.stream.prompts),
             staleness=staleness,
             sample_s=sample_s,
             reward_s=reward_s,
             baselines=[group.baseline for group in kept for _ in group.outputs] if self._wants_baselines else None,
+            stream_state=self.stream.state(),
+            stream_metrics=self.stream.metrics(),
         )
+
+    def _observe(self, outputs: list[RewardOutput]) -> None:
+        """Tell the stream how its prompts were answered; a sample that was not scored says nothing."""
+        if self.config.curriculum.by == "none":
+            return
+        if any(output.ok and output.score is None for output in outputs):
+            raise TrainingError(
+                f"curriculum.by={self.config.curriculum.by} needs a score of every sample, and this reward gives none: "
+                "let it return RewardOutput(reward, score=…), or use no curriculum"
+            )
+        size = self.config.sampling.samples_per_prompt
+        groups = [outputs[start : start + size] for start in range(0, len(outputs), size)]
+        self.stream.observe([[output.score for output in group if output.score is not None] for group in groups])
 
     @property
     def _wants_baselines(self) -> bool:
@@ -113,7 +134,7 @@ class Collector:
 
     def _rows(self, step: int, before: int, count: int) -> Prompts:
         """The next prompts, each a group of its own even where a prompt comes twice."""
-        rows = self.stream.take(count)
+        rows = self.stream.prompts.pick(self.stream.places(count))
         return Prompts(
             tuple(
                 msgspec.structs.replace(row, group=f"{step}-{before + place}", training_step=step)

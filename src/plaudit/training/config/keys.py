@@ -6,7 +6,7 @@ Overrides are dotted, with or without a leading `+`. A text key takes its value 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, Generic, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 import yaml
@@ -49,9 +49,11 @@ class Key(msgspec.Struct, frozen=True):
 
 
 class Keys(Generic[Config]):
-    """Every key of one kind of config by its dotted name; the section `trl` is open, as its keys are TRL's."""
+    """Every key of one kind of config by its dotted name; keys of the open sections are TRL's, a task's, or names."""
 
-    OPEN = "trl"
+    OPEN = ("trl", "task_options", "tasks")
+    ALIASES: ClassVar[dict[str, str]] = {"task": "task_options"}
+    """`task.KEY` is an option of the task."""
 
     def __init__(self, kind: type[Config], *, command: str) -> None:
         self.by_name = _keys(kind)
@@ -62,7 +64,9 @@ class Keys(Generic[Config]):
         found = dict(values)
         for override in overrides:
             name, text = _pair(override)
-            found.pop(self.OPEN, None) if name.startswith(f"{self.OPEN}.") else None
+            name = self.full_name(name)
+            if "." in name and found.get(section := name.partition(".")[0]) == {}:
+                del found[section]
             found[name] = self.by_name[name].read(text) if name in self.by_name else _read_yaml_value(name, text)
         return found
 
@@ -70,10 +74,11 @@ class Keys(Generic[Config]):
         """The config of plain values, nested or dotted; unknown keys and values out of range are errors."""
         nested: dict[str, Any] = {}
         for name, value in flatten(values).items():
-            if name not in self.by_name and not name.startswith(f"{self.OPEN}."):
+            name = self.full_name(name)
+            section, _, key = name.partition(".")
+            if name not in self.by_name and not (key and section in self.OPEN):
                 raise self._unknown(name)
-            section, _, key = name.rpartition(".")
-            (nested.setdefault(section, {}) if section else nested)[key] = value
+            (nested.setdefault(section, {}) if key else nested)[key or section] = value
         try:
             return msgspec.convert(nested, self._kind, strict=False)
         except msgspec.ValidationError as error:
@@ -83,8 +88,9 @@ class Keys(Generic[Config]):
         """The config as YAML with the meaning of every key; it can be read back."""
         lines: list[str] = []
         section = ""
-        for name, value in flatten(config.to_dict()).items():
-            parent, _, key = name.rpartition(".")
+        values = flatten(config.to_dict())
+        for name, value in sorted(values.items(), key=lambda each: "." in each[0]):  # sections after the other keys
+            parent, _, key = name.partition(".") if "." in name else ("", "", name)
             if parent != section:
                 section = parent
                 known = self.by_name.get(section)
@@ -94,6 +100,11 @@ class Keys(Generic[Config]):
             lines.append(f"{entry:<44}  # {self.by_name[name].explanation}" if name in self.by_name else entry)
         return "\n".join(lines).lstrip("\n") + "\n"
 
+    def full_name(self, name: str) -> str:
+        """The key that a name stands for."""
+        section, dot, key = name.partition(".")
+        return f"{self.ALIASES[section]}.{key}" if dot and section in self.ALIASES else name
+
     def _unknown(self, name: str) -> InvalidSettings:
         within = [known for known in self.by_name if known.startswith(f"{name}.")]
         if within:
@@ -101,7 +112,8 @@ class Keys(Generic[Config]):
         last = name.rpartition(".")[2]
         endings = {known: known.rpartition(".")[2] for known in self.by_name}
         same = [known for known, ending in endings.items() if ending == last]
-        hint = f"; did you mean {same[0]!r}?" if same else did_you_mean(name, self.by_name)
+        hint = did_you_mean(name, same) or (f"; did you mean {same[0]!r}?" if same else "")
+        hint = hint or did_you_mean(name, self.by_name)
         if not hint:
             alike = [known for known, ending in endings.items() if last and last in ending.split("_")]
             hint = f"; keys with that word: {', '.join(alike)}" if alike else ""

@@ -133,6 +133,10 @@ class TrainingConfig(Section, frozen=True):
     component_weights: Annotated[
         dict[str, float], Meta(description="Of advantage=gdpo: weights of the reward's components; {}: all alike")
     ] = msgspec.field(default_factory=dict)
+    normalize_tasks: Annotated[
+        bool | None,
+        Meta(description="Rewards of each task over their own spread so far; null: where there are several tasks"),
+    ] = None
     pass_k: Annotated[Count | None, Meta(description="Of advantage=pass_at_k; null: 4")] = None
     critic_passes: Annotated[Count, Meta(description="Of advantage=gae: the critic's passes over a batch")] = 2
     critic_lr_factor: Annotated[Positive, Meta(description="The critic's learning rate over the policy's")] = 1.0

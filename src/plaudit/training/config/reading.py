@@ -7,6 +7,7 @@ from typing import Any
 from plaudit.loading.catalogue import find_named
 from plaudit.loading.names import files_that_define, locate_files
 from plaudit.training.config.keys import Key, Keys, read_yaml
+from plaudit.training.config.mixture_keys import read_tasks
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.config.section import flatten
 
@@ -14,6 +15,8 @@ __all__ = ["KEYS", "build_config", "document_config", "load_config"]
 
 REWARDS = ("training.reward_function", "eval.reward_function")
 """The keys whose values are specs of rewards; files and bare names in a config file are looked for beside it first."""
+TASK = "task"
+"""The key whose value is the spec of a task; a file of Python is looked for beside the config file first."""
 _RUN = Keys(RunConfig, command="train")
 KEYS: dict[str, Key] = _RUN.by_name
 """Every key by its dotted name."""
@@ -25,18 +28,33 @@ def load_config(
     """The config of a YAML file (or of `base`, or the defaults) with `section.key=value` overrides."""
     values = flatten(read_yaml(file) if file is not None else dict(base or {}))
     if file is not None:
-        values |= {name: _locate(values[name], Path(file).parent) for name in REWARDS if values.get(name)}
-    return _RUN.build(_RUN.override(values, overrides))
+        values = _locate_all(values, Path(file).parent)
+    return build_config(_RUN.override(values, overrides))
 
 
 def build_config(values: Mapping[str, Any]) -> RunConfig:
     """The config of plain values, nested or dotted; unknown keys and values out of range are errors that say so."""
-    return _RUN.build(values)
+    return _RUN.build(read_tasks(values))
 
 
 def document_config(config: RunConfig) -> str:
     """The config as YAML with the meaning of every key; it can be read back."""
     return _RUN.document(config)
+
+
+def _locate_all(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """The values with the files that specs of rewards and tasks name, where these stand beside the config."""
+    located = dict(values)
+    for name, value in values.items():
+        if name in REWARDS and value:
+            located[name] = _locate(value, folder)
+        elif name == TASK or (name.startswith("tasks.") and isinstance(value, str)):
+            located[name] = locate_files(value, [folder]) if isinstance(value, str) else value
+        elif name.startswith("tasks.") and isinstance(value, Mapping):
+            reward, task = value.get("reward"), value.get("task")
+            located[name] = {**value, **({"reward": _locate(reward, folder)} if reward else {}),
+                             **({"task": locate_files(task, [folder])} if isinstance(task, str) else {})}  # fmt: skip
+    return located
 
 
 def _locate(spec: Any, folder: Path) -> Any:

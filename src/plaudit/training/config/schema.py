@@ -11,6 +11,7 @@ from msgspec import Meta
 
 from plaudit.training.config.learning_keys import LossConfig, OptimizerConfig, TrainingConfig
 from plaudit.training.config.section import Count, CountOrNone, NotNegative, Positive, Section, Share
+from plaudit.training.config.task_keys import CurriculumConfig, TaskPart
 
 __all__ = [
     "CheckpointConfig",
@@ -71,6 +72,12 @@ class DataConfig(Section, frozen=True):
     ] = None
     ground_truth_key: Annotated[
         str | None, Meta(description="The column with what is right (label, answer, …); null: found by its usual names")
+    ] = None
+    task_key: Annotated[
+        str | None, Meta(description="The column that says which of `tasks` a row is of; null: task or data_source")
+    ] = None
+    difficulty_key: Annotated[
+        str | None, Meta(description="The column that says how hard a prompt is, a number or a word; null: difficulty")
     ] = None
     split: Annotated[str, Meta(description="Which split of a Hugging Face dataset folder")] = "train"
     limit: Annotated[Count | None, Meta(description="Read no more rows than this")] = None
@@ -189,8 +196,19 @@ class RunConfig(Section, frozen=True):
     steps: Annotated[CountOrNone, Meta(description="Batches to train on; 0 only evaluates")] = 300
     engine: Annotated[Literal["local", "trl"], Meta(description="plaudit's own loop, or TRL's GRPOTrainer")] = "local"
     task: Annotated[
-        str | None, Meta(description="Built-in task: sort_digits, addition, …; not used where data.path is set")
+        str | None,
+        Meta(
+            description="sort_digits, reasoning_gym:NAME, gsm8k:FILE, my_task.py:NAME (`plaudit tasks`); not used "
+            "where data.path or tasks are set"
+        ),
     ] = "sort_digits"
+    task_options: Annotated[dict[str, Any], Meta(description="Of the task: task.KEY=value, such as task.seed=7")] = (
+        msgspec.field(default_factory=dict)
+    )
+    tasks: Annotated[
+        dict[str, TaskPart],
+        Meta(description="Several tasks at once, NAME: {task, options, data, weight, reward}, or NAME: weight"),
+    ] = msgspec.field(default_factory=dict)
     advantage: Annotated[
         str,
         Meta(
@@ -208,6 +226,7 @@ class RunConfig(Section, frozen=True):
     optimizer: OptimizerConfig = OptimizerConfig()
     training: TrainingConfig = TrainingConfig()
     filter: FilterConfig = FilterConfig()
+    curriculum: CurriculumConfig = CurriculumConfig()
     eval: EvalConfig = EvalConfig()
     checkpoint: CheckpointConfig = CheckpointConfig()
     logging: LoggingConfig = LoggingConfig()
@@ -217,6 +236,10 @@ class RunConfig(Section, frozen=True):
             raise ValueError("output_dir is empty; name the folder that the run goes to")
         if self.trl and self.engine != "trl":
             raise ValueError(f"trl.{next(iter(self.trl))} is for engine=trl, and the engine is {self.engine}")
+        if self.tasks and self.task_options:
+            raise ValueError(f"task.{next(iter(self.task_options))} is for one task; several have options of their own")
+        if self.data.path is not None and (part := next((n for n, p in self.tasks.items() if p.task or p.data), None)):
+            raise ValueError(f"data.path holds the prompts of all tasks, so tasks.{part} names no task or data itself")
 
     @property
     def batch_size(self) -> int:
@@ -225,5 +248,7 @@ class RunConfig(Section, frozen=True):
 
     @property
     def subject(self) -> str:
-        """What is trained on, in a word: the built-in task or the data."""
+        """What is trained on, in a word: the task, the tasks or the data."""
+        if self.tasks:
+            return " + ".join(self.tasks)
         return str(self.task) if self.data.path is None else self.data.path

@@ -23,9 +23,9 @@ from trl.trainer.grpo_config import GRPOConfig
 from trl.trainer.grpo_trainer import GRPOTrainer
 
 from plaudit.errors import DataError, InvalidSettings, TrainingError
+from plaudit.training.batches.task_stream import build_stream
 from plaudit.training.batches.unscored import UnscoredBatches
 from plaudit.training.config.schema import RunConfig
-from plaudit.training.data.prompt_stream import PromptStream
 from plaudit.training.data.prompts import Prompts
 from plaudit.training.engines.engine import NoProgress, Outcome, Progress, RunOptions, StopSignals
 from plaudit.training.engines.trl_arguments import Shape, check_passed_through, check_trl_can, trl_arguments
@@ -83,7 +83,9 @@ def _check_config(config: RunConfig) -> None:
 class _TRLRun:
     def __init__(self, config: RunConfig, folder: RunFolder, parts: Run, ranks: Ranks, progress: Progress) -> None:
         self.config, self.folder, self.parts, self.ranks, self.progress = config, folder, parts, ranks, progress
-        self.held_out = HeldOut(parts.task.held_out, SharedScorer(parts.judge, ranks), config, settings=parts.sampling)
+        self.held_out = HeldOut(
+            parts.task.held_out, SharedScorer(parts.judge, ranks), config, settings=parts.sampling, levels=parts.levels
+        )
         scorer = SharedScorer(parts.scorer, ranks)
         self.reward = TRLReward(config, parts.task.prompts, parts.policy, scorer, ranks)
 
@@ -137,7 +139,7 @@ class _TRLRun:
             model=self.parts.policy.model,
             reward_funcs=self.reward,
             args=GRPOConfig(**arguments),
-            train_dataset=_dataset(self.parts.task.prompts, self.parts.policy, self.config),
+            train_dataset=_dataset(self.parts, self.config),
             processing_class=copy.deepcopy(self.parts.policy.tokenizer),  # TRL sets how it pads
         )
         trainer.remove_callback(PrinterCallback)
@@ -157,6 +159,7 @@ class _TRLRun:
             stop=stop,
             evaluate=self._evaluate,
             sample_responses=self._sample_responses,
+            levels=self.parts.levels,
             unscored=UnscoredBatches(self.config.training.max_unscored_batches, self.progress),
             recorder=recorder,
         )
@@ -197,10 +200,10 @@ def _for_one_of(ranks: Ranks, config: RunConfig) -> RunConfig:
     return msgspec.structs.replace(config, training=training)
 
 
-def _dataset(prompts: Prompts, policy: Policy, config: RunConfig) -> Any:
+def _dataset(parts: Run, config: RunConfig) -> Any:
     """The prompts of all steps, in the order in which plaudit's own loop takes them."""
-    texts = _trl_prompts(prompts, policy)
-    stream = PromptStream(Prompts.of(prompts), seed=config.seed, shuffle=config.data.shuffle)
+    texts = _trl_prompts(parts.task.prompts, parts.policy)
+    stream = build_stream(parts.task.prompts, parts.task.weights, parts.levels, config)
     order = stream.places(max(1, config.steps) * config.sampling.prompts_per_step)
 
     def fill(columns: dict[str, list[int]]) -> dict[str, list[Any]]:

@@ -81,7 +81,7 @@ BY_PLAUDIT: tuple[str, ...] = (
     "output_dir", "engine", "task", "trl", "model.", "data.", "eval.", "logging.", "training.reward_",
     "training.log_rewards", "training.max_unscored_batches", "training.save_reward_analysis",
     "training.max_staleness", "training.agent_max_", "training.agent_workers", "training.agent_reward", "filter.",
-    "loss.kl_horizon", "loss.sft_batch",
+    "curriculum.", "loss.kl_horizon", "loss.sft_batch",
 )  # fmt: skip
 """Keys, or how they begin, that mean the same with either engine since plaudit does what they say, or that only serve
 a key which is refused."""
@@ -110,6 +110,7 @@ ADVANTAGES: dict[str, Callable[[int], dict[str, Any]]] = {
     # leaving a sample out of its own mean is the same as stretching its distance to the mean of all
     "rloo": lambda size: {"scale_rewards": "none", "reward_weights": [size / (size - 1)]},
 }
+GROUPED = ("grpo", "group_norm")
 SCHEDULES = {"linear": "linear", "cosine": "cosine", "constant": "constant_with_warmup"}
 LOSS_TYPES = {"sequence": "grpo", "token": "dapo", "constant": "dr_grpo"}
 
@@ -136,6 +137,13 @@ REQUIRED: dict[str, Required] = {
     "loss.kl_in": Required(_without_kl("loss"), "TRL has the KL in the loss"),
     "training.credit": Required(_is("tokens", "outcome"), "TRL takes one reward per response"),
     "training.gamma": Required(_is(1.0), "TRL takes one reward per response, so there is nothing to discount"),
+    "curriculum.by": Required(_is("none"), "TRL's prompts are laid out before the first step"),
+    "training.normalize_tasks": Required(
+        lambda value, config: (
+            value is False or (value is None and (len(config.tasks) < 2 or config.advantage in GROUPED))
+        ),
+        "TRL keeps no spread of a task; with several tasks, advantage=grpo needs none",
+    ),
     "training.async_train": Required(_is(False), "TRL samples and updates in turn"),
     "training.agent_file": Required(_is(None), "this engine trains on single responses"),
     "filter.by": Required(_is("none"), "TRL leaves no group out and samples no other in its place"),

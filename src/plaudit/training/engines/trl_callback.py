@@ -15,12 +15,14 @@ from transformers import TrainerCallback
 
 from plaudit.training.batches.unscored import UnscoredBatches
 from plaudit.training.config.schema import RunConfig
+from plaudit.training.data.levels import Levels
 from plaudit.training.engines.engine import StopSignals
 from plaudit.training.engines.trl_arguments import optimizer_steps
 from plaudit.training.engines.trl_ranks import Ranks
 from plaudit.training.engines.trl_reward import TRLReward
 from plaudit.training.reporting.metrics import batch_metrics, time_metrics
 from plaudit.training.reporting.recorder import Recorder
+from plaudit.training.reporting.split_metrics import split_metrics
 from plaudit.training.run_folder import RunFolder
 
 __all__ = ["RunCallback", "RunContext", "RunState", "newest_checkpoint"]
@@ -68,6 +70,7 @@ class RunContext:
     stop: StopSignals
     evaluate: Callable[[int], dict[str, float]]
     sample_responses: Callable[[], list[str]]
+    levels: Levels
     unscored: UnscoredBatches
     recorder: Recorder | None
     """Writes the run's files, in the first process."""
@@ -141,6 +144,7 @@ class RunCallback(TrainerCallback):  # type: ignore[misc]  # transformers is not
             return
         epoch = batch.position / len(reward.prompts)
         metrics: dict[str, Any] = {"step": step, "epoch": epoch, **batch_metrics(batch), **self._means()}
+        metrics |= split_metrics(batch, self.context.levels)
         times = time_metrics(batch, update_s=ended - reward.ended, step_s=ended - self._began)
         metrics |= {**times, "time/sample": reward.began - self._began}
         if step == config.steps or (config.eval.every and step % config.eval.every == 0):

@@ -16,6 +16,7 @@ from torch import Tensor
 from plaudit.errors import InvalidSettings
 from plaudit.training.advantages.credit import BatchCredit
 from plaudit.training.advantages.estimators import GAEAdvantage
+from plaudit.training.advantages.task_scale import TaskScale
 from plaudit.training.batches.collecting import Batch, derive_seed
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.learning import from_config
@@ -50,6 +51,9 @@ class Updater:
         self.off_policy = config.training.async_train
         self.demonstrations = demonstrations if config.loss.sft_weight else ()
         self.optimizer = MasterAdamW(policy.parameters(), from_config.build_adamw(config))
+        several = len(config.tasks) > 1
+        wanted = config.training.normalize_tasks
+        self.task_scale = TaskScale() if (several if wanted is None else wanted) else None
         self.critic = None
         if isinstance(self.advantage, GAEAdvantage):
             self.critic = Critic(policy, from_config.build_critic_settings(config))
@@ -80,6 +84,7 @@ class Updater:
             "optimizer": self.optimizer.state_dict(),
             "critic": None if self.critic is None else self.critic.state(),
             "reference": _weights(self.reference) if moves and self.reference else None,
+            "task_scale": None if self.task_scale is None else self.task_scale.state(),
             "controllers": {"kl": self.kl_controller.state(), "entropy": self.entropy_controller.state()},
         }
 
@@ -91,6 +96,8 @@ class Updater:
             self.critic.restore(state["critic"])
         if self.reference is not None and state.get("reference") is not None:
             self.reference.model.load_state_dict(state["reference"], strict=False)
+        if self.task_scale is not None and state.get("task_scale") is not None:
+            self.task_scale.restore(state["task_scale"])
         for name, controller in (("kl", self.kl_controller), ("entropy", self.entropy_controller)):
             if name in state.get("controllers", {}):
                 controller.restore(state["controllers"][name])
@@ -103,6 +110,10 @@ class Updater:
         )
         batch_credit = replace(batch_credit, baselines=batch.baselines)
         told: dict[str, float] = {}
+        if self.task_scale is not None:
+            tasks = [trajectory.task for trajectory in batch.sampled.trajectories]
+            batch_credit = self.task_scale.normalize(batch_credit, tasks)
+            told |= self.task_scale.metrics()
         reference = None if self.reference is None else self._compute_logprobs(self.reference, tokens)
         needs_old = self.off_policy or self._optimizer_steps > 1 or self._kl_in_reward
         old = self._compute_logprobs(self.policy, tokens) if needs_old else None

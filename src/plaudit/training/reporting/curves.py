@@ -3,90 +3,29 @@
 Drawn without pyplot, so that it needs no display and leaves no figure behind. Panels without numbers are left out.
 """
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from plaudit.errors import TrainingError, require
+from plaudit.training.reporting.panels import (
+    FAINT,
+    GRID,
+    INK,
+    MAIN,
+    PANELS,
+    Line,
+    Panel,
+    number_of,
+    series_of,
+    split_panels,
+)
 
-__all__ = ["PANELS", "Line", "Panel", "draw_curves"]
+__all__ = ["draw_curves"]
 
-INK, FAINT, GRID = "#1f2933", "#7b8794", "#e4e7eb"
-BLUE, GREEN, ORANGE, RED, PURPLE, TEAL = "#2f6fde", "#1f9d61", "#e8833a", "#d64545", "#7c5cd6", "#17a2b8"
 SMOOTHING = 0.04  # of the steps
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A metric: its name in metrics.jsonl, how the picture calls it, its colour; `points` are few and get marks."""
-
-    metric: str
-    label: str
-    color: str
-    points: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Panel:
-    """A part of the picture; `stacked` lines add up, `share` is told in percent, `zeros` shows what is always 0 too."""
-
-    title: str
-    lines: tuple[Line, ...]
-    stacked: bool = False
-    share: bool = False
-    zeros: bool = False
-
-    def visible_lines(self, metrics: Sequence[Mapping[str, Any]]) -> list[Line]:
-        """The lines there is something to see of, each once where two are the same."""
-        found: dict[tuple[float, ...], Line] = {}
-        for line in self.lines:
-            values = tuple(_series(line.metric, metrics)[1])
-            if any(values) or (values and self.zeros):
-                found.setdefault(values, line)
-        return list(found.values())
-
-
-MAIN = Panel(
-    "Reward in training, score on held-out prompts",
-    (
-        Line("reward", "reward, training", BLUE),
-        Line("score", "score, training", TEAL),
-        Line("eval/score", "held-out score", GREEN, points=True),
-        Line("eval/greedy", "held-out score, greedy", ORANGE, points=True),
-    ),
-    zeros=True,
-)
-PANELS = (
-    Panel("Response length (tokens)", (Line("length", "mean", PURPLE),)),
-    Panel("Entropy", (Line("entropy", "per token", TEAL),)),
-    Panel(
-        "KL",
-        (Line("kl", "to the start", RED), Line("kl_old", "to the sampler", ORANGE)),
-    ),
-    Panel(
-        "Teaches nothing",
-        (
-            Line("status/unparsed", "unparsed", FAINT),
-            Line("status/skipped", "skipped", GREEN),
-            Line("status/error", "error", RED),
-            Line("status/timeout", "timeout", ORANGE),
-            Line("status/memory", "memory", PURPLE),
-            Line("filter/share", "groups filtered", BLUE),
-            Line("groups/alike", "groups alike", TEAL),
-        ),
-        share=True,
-    ),
-    Panel(
-        "Seconds per step",
-        (
-            Line("time/sample", "sample", BLUE),
-            Line("time/reward", "reward", ORANGE),
-            Line("time/update", "update", GREEN),
-        ),
-        stacked=True,
-    ),
-)
+MOST_IN_A_ROW = 5
 
 
 def draw_curves(metrics: Sequence[Mapping[str, Any]], path: str | Path, *, title: str = "") -> None:
@@ -95,13 +34,14 @@ def draw_curves(metrics: Sequence[Mapping[str, Any]], path: str | Path, *, title
         raise TrainingError("no metrics to draw; train at least one step")
     matplotlib = require("matplotlib.figure", extra="train", purpose="drawing the curves of a run")
     require("matplotlib.backends.backend_agg", extra="train", purpose="drawing the curves of a run")
-    panels = [panel for panel in PANELS if panel.visible_lines(metrics)]
-    figure = matplotlib.Figure(figsize=(12, 7.2), dpi=120, layout="constrained", facecolor="white")
-    columns = max(1, len(panels))
-    grid = figure.add_gridspec(2, columns, height_ratios=(1.9, 1))
+    panels = [panel for panel in (*split_panels(metrics), *PANELS) if panel.visible_lines(metrics)]
+    rows = max(1, math.ceil(len(panels) / MOST_IN_A_ROW))
+    columns = max(1, math.ceil(len(panels) / rows))
+    figure = matplotlib.Figure(figsize=(12, 4.7 + 2.5 * rows), dpi=120, layout="constrained", facecolor="white")
+    grid = figure.add_gridspec(1 + rows, columns, height_ratios=(1.9, *[1] * rows))
     _draw(figure.add_subplot(grid[0, :]), MAIN, metrics, large=True)
-    for column, panel in enumerate(panels):
-        _draw(figure.add_subplot(grid[1, column]), panel, metrics)
+    for place, panel in enumerate(panels):
+        _draw(figure.add_subplot(grid[1 + place // columns, place % columns]), panel, metrics)
     if title:
         figure.suptitle(title, x=0.01, ha="left", color=INK, fontsize=15, fontweight="bold")
     figure.savefig(str(path), format="png")
@@ -141,7 +81,7 @@ def _limit(axes: Any, panel: Panel, large: bool) -> None:
 def _label_ends(axes: Any, lines: Sequence[Line], metrics: Sequence[Mapping[str, Any]]) -> None:
     """The last value of every line, moved apart where they would meet."""
     low, high = axes.get_ylim()
-    ends = [(values[-1], steps[-1], line) for line in lines for steps, values in [_series(line.metric, metrics)]]
+    ends = [(values[-1], steps[-1], line) for line in lines for steps, values in [series_of(line.metric, metrics)]]
     free = low
     for value, step, line in sorted(ends, key=lambda end: end[0]):
         height = max(value, free)
@@ -153,7 +93,7 @@ def _label_ends(axes: Any, lines: Sequence[Line], metrics: Sequence[Mapping[str,
 
 
 def _plot(axes: Any, line: Line, metrics: Sequence[Mapping[str, Any]], large: bool) -> None:
-    steps, values = _series(line.metric, metrics)
+    steps, values = series_of(line.metric, metrics)
     if line.points:
         axes.plot(steps, values, color=line.color, marker="o", markersize=6, linewidth=2.2, label=line.label, zorder=5)
         return
@@ -162,9 +102,9 @@ def _plot(axes: Any, line: Line, metrics: Sequence[Mapping[str, Any]], large: bo
 
 
 def _stack(axes: Any, lines: Sequence[Line], metrics: Sequence[Mapping[str, Any]]) -> None:
-    rows = [row for row in metrics if any(_number(row, line.metric) is not None for line in lines)]
+    rows = [row for row in metrics if any(number_of(row, line.metric) is not None for line in lines)]
     steps = [row["step"] for row in rows]
-    layers = [_smooth([_number(row, line.metric) or 0.0 for row in rows]) for line in lines]
+    layers = [_smooth([number_of(row, line.metric) or 0.0 for row in rows]) for line in lines]
     axes.stackplot(
         steps, layers, colors=[line.color for line in lines], labels=[line.label for line in lines], alpha=0.8
     )
@@ -181,16 +121,6 @@ def _dress(axes: Any, large: bool) -> None:
     axes.tick_params(colors=FAINT, labelsize=10 if large else 8, length=0)
     axes.set_xlabel("step", color=FAINT, fontsize=10 if large else 8)
     axes.margins(x=0.02)
-
-
-def _series(metric: str, metrics: Sequence[Mapping[str, Any]]) -> tuple[list[int], list[float]]:
-    pairs = [(row["step"], value) for row in metrics if (value := _number(row, metric)) is not None]
-    return [step for step, _ in pairs], [value for _, value in pairs]
-
-
-def _number(row: Mapping[str, Any], metric: str) -> float | None:
-    value = row.get(metric)
-    return float(value) if isinstance(value, int | float) else None
 
 
 def _smooth(values: Sequence[float]) -> list[float]:

@@ -6,7 +6,7 @@ about pass@k and is left out of it.
 
 import statistics
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import msgspec
@@ -16,11 +16,12 @@ from plaudit.report.statistics.pass_rates import pass_at_k
 from plaudit.rollouts import Rollout, ScoredRollout
 from plaudit.training.batches.collecting import Scoring, derive_seed
 from plaudit.training.config.schema import RunConfig
+from plaudit.training.data.levels import Levels
 from plaudit.training.data.prompts import Prompts
 from plaudit.training.sampling.sampler import Sampler, SamplingSettings
 from plaudit.trajectory import Trajectory
 
-__all__ = ["Evaluation", "HeldOut", "evaluate", "pass_at_k"]
+__all__ = ["Evaluation", "HeldOut", "evaluate", "pass_at_k", "split_by"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +66,18 @@ def evaluate(
 class HeldOut:
     """Asks a sampler the held-out prompts, and scores what it says."""
 
-    def __init__(self, prompts: Prompts, judge: Scoring, config: RunConfig, *, settings: SamplingSettings) -> None:
+    def __init__(
+        self,
+        prompts: Prompts,
+        judge: Scoring,
+        config: RunConfig,
+        *,
+        settings: SamplingSettings,
+        levels: Levels | None = None,
+    ) -> None:
         rows = (msgspec.structs.replace(row, group=f"held-out-{place}") for place, row in enumerate(prompts))
         self.prompts = Prompts(tuple(rows))
-        self.judge, self.config, self.settings = judge, config, settings
+        self.judge, self.config, self.settings, self.levels = judge, config, settings, levels
 
     def evaluate(self, sampler: Sampler, step: int) -> dict[str, float]:
         """`eval/score`, `eval/pass@k`, …; nothing where there are no held-out prompts."""
@@ -78,11 +87,24 @@ class HeldOut:
         drawn = self._score_samples(
             sampler, settings.samples_per_prompt, self._settings_for(step, settings.temperature), step
         )
-        metrics = evaluate(drawn, settings.pass_at).metrics()
+        metrics = evaluate(drawn, settings.pass_at).metrics() | self._split(drawn, settings.pass_at)
         if settings.greedy:
-            likeliest = evaluate(self._score_samples(sampler, 1, self._settings_for(step, 0.0), step)).metrics("")
-            metrics["eval/greedy"] = likeliest.get("score", likeliest.get("reward", 0.0))
+            likeliest = self._score_samples(sampler, 1, self._settings_for(step, 0.0), step)
+            metrics["eval/greedy"] = _greedy(likeliest)
+            for task, part in split_by(likeliest, lambda row: row.task).items():
+                metrics |= {f"eval/task/{task}/greedy": _greedy(part)} if f"eval/task/{task}/reward" in metrics else {}
         return metrics
+
+    def _split(self, drawn: Sequence[ScoredRollout], pass_at: Sequence[int]) -> dict[str, float]:
+        """The same by task, where there are several, and the score by difficulty."""
+        tasks = split_by(drawn, lambda row: row.task)
+        found: dict[str, float] = {}
+        for task, part in tasks.items() if len(tasks) > 1 else ():
+            found |= evaluate(part, pass_at).metrics(f"eval/task/{task}/")
+        for level, part in split_by(drawn, self.levels.label).items() if self.levels else ():
+            score = evaluate(part).score
+            found |= {} if score is None else {f"eval/difficulty/{level}": score}
+        return found
 
     def sample_responses(self, sampler: Sampler) -> list[str]:
         """The likeliest responses to the first prompts, to be shown."""
@@ -108,6 +130,22 @@ class HeldOut:
         """The prompts in pieces that give no more responses at once than a training batch has."""
         size = max(1, self.config.batch_size // count)
         return (self.prompts[start : start + size] for start in range(0, len(self.prompts), size))
+
+
+def split_by(
+    scored: Iterable[ScoredRollout], key: Callable[[Trajectory], str | None]
+) -> dict[str, list[ScoredRollout]]:
+    """The samples by a key of their trajectories; those without one are left out."""
+    parts: dict[str, list[ScoredRollout]] = defaultdict(list)
+    for rollout in scored:
+        if (name := key(rollout.trajectory)) is not None:
+            parts[name].append(rollout)
+    return dict(parts)
+
+
+def _greedy(likeliest: Sequence[ScoredRollout]) -> float:
+    found = evaluate(likeliest).metrics("")
+    return found.get("score", found.get("reward", 0.0))
 
 
 def _pass_at(groups: Sequence[Sequence[float]], k: int, right: float) -> float | None:

@@ -26,4 +26,5 @@ def addition(*, below: int = 20, held_out: int = 64, seed: int = 0) -> Task:
         max_new_tokens=len("<answer></answer>") + len(str(2 * below)) + 2,
         respond=lambda row: f"<answer>{row.ground_truth}</answer>",
         warm_start_steps=150,
+        runs_inline=True,
     )

@@ -1,29 +1,164 @@
-"""Tasks that come with plaudit, small enough for the embedded model."""
+"""Every task that can be named: built in, of reasoning-gym, of a file of word problems, or of a user's own file.
 
-from collections.abc import Callable
-from functools import cache
+| spec | what it is |
+|---|---|
+| `sort_digits`, `sort_digits(digits=5)` | built in |
+| `reasoning_gym:chain_sum` | a data set of reasoning-gym |
+| `gsm8k:train.jsonl` | word problems whose answers end with `#### 42` |
+| `my_task.py:double`, `package.module:double` | a function that returns a `Task`, or a `Task` |
+"""
 
-from plaudit.errors import InvalidSettings, did_you_mean
+import inspect
+import json
+import re
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from plaudit.errors import InvalidSettings, PlauditError, RewardNotLoaded, did_you_mean
+from plaudit.loading.expressions import parse_call
+from plaudit.loading.failures import explain_failures
+from plaudit.loading.importing import module_at, module_from_file
+from plaudit.training.data.rows import FILES
 from plaudit.training.tasks.addition import addition
 from plaudit.training.tasks.follow_format import follow_format
+from plaudit.training.tasks.gsm8k import gsm8k
 from plaudit.training.tasks.length_control import length_control
+from plaudit.training.tasks.reasoning_tasks import reasoning_task
 from plaudit.training.tasks.sort_digits import sort_digits
 from plaudit.training.tasks.task import Task
 
-__all__ = ["TASKS", "Task", "addition", "find_task", "follow_format", "length_control", "sort_digits"]
+__all__ = [
+    "FAMILIES", "TASKS", "Task", "addition", "find_task", "follow_format", "length_control", "list_options",
+    "sort_digits",
+]  # fmt: skip
 
-TASKS: dict[str, Callable[[], Task]] = {
+TASKS: dict[str, Callable[..., Task]] = {
     "sort_digits": sort_digits,
     "addition": addition,
     "follow_format": follow_format,
     "length_control": length_control,
 }
 """Every built-in task by name."""
+FAMILIES: dict[str, Callable[..., Task]] = {"reasoning_gym": reasoning_task, "gsm8k": gsm8k}
+"""Tasks that are named after a colon: `reasoning_gym:NAME`, `gsm8k:FILE`."""
+
+_SPEC = re.compile(r"(?P<name>[^(]+?)\s*(?P<arguments>\(.*\))?", re.DOTALL)
+_FILE = re.compile(r"(?P<path>.+?\.py)(?::(?P<member>\w+))?")
+KEPT = 16
 
 
-@cache
-def find_task(name: str) -> Task:
-    """A built-in task by its name; made once, since its thousands of prompts never change."""
-    if name not in TASKS:
-        raise InvalidSettings(f"no task named {name!r}{did_you_mean(name, TASKS)} (there are {', '.join(TASKS)})")
-    return TASKS[name]()
+def find_task(spec: str, options: Mapping[str, Any] | None = None) -> Task:
+    """The task that a spec names, with its options, which may also stand in brackets behind the name.
+
+    Built-in tasks are made once, since their prompts never change.
+    """
+    match = _SPEC.fullmatch(spec.strip())
+    if match is None:
+        raise InvalidSettings(f"{spec!r} names no task; write a name such as sort_digits, or reasoning_gym:chain_sum")
+    given = {**_read_arguments(spec, match["arguments"]), **(options or {})}
+    return _find(match["name"], given)
+
+
+def list_options(make: Callable[..., Task]) -> dict[str, str]:
+    """The options of a task with their defaults, as they are written."""
+    return {
+        each.name: repr(each.default)
+        for each in inspect.signature(make).parameters.values()
+        if each.kind is each.KEYWORD_ONLY
+    }
+
+
+def _find(name: str, options: Mapping[str, Any]) -> Task:
+    family, _, member = name.partition(":")
+    if name in TASKS:
+        return _make_once(name, json.dumps(options, sort_keys=True, default=repr))
+    if family in FAMILIES and member:
+        return _call(FAMILIES[family], name, options, member)
+    if name.endswith(FILES):
+        raise InvalidSettings(f"{name} is a data file: data.path={name} reads it, or task=gsm8k:{name} where its "
+                              "answers end with '#### 42'")  # fmt: skip
+    if (match := _FILE.fullmatch(name)) is not None:
+        module = module_from_file(Path.cwd() / Path(match["path"]).expanduser())
+        return _take(module, match["member"], name, options)
+    if member:
+        found, left = module_at(family, Path.cwd())
+        if found is None or left:
+            raise InvalidSettings(f"no task {name!r}: there is no module {family!r}{did_you_mean(family, FAMILIES)}")
+        return _take(found, member, name, options)
+    raise InvalidSettings(
+        f"no task named {name!r}{did_you_mean(name, TASKS)} (there are {', '.join(TASKS)}, reasoning_gym:NAME, "
+        "gsm8k:FILE and my_task.py:NAME; `plaudit tasks` lists them)"
+    )
+
+
+@lru_cache(maxsize=KEPT)
+def _make_once(name: str, options: str) -> Task:
+    return _call(TASKS[name], name, json.loads(options))
+
+
+def _take(module: ModuleType, member: str | None, name: str, options: Mapping[str, Any]) -> Task:
+    """What a module calls `member`, or the only task that it has."""
+    found = {
+        each: value for each, value in vars(module).items() if not each.startswith("_") and _is_task(value, module)
+    }
+    if member is None:
+        if len(found) != 1:
+            said = f"{len(found)} tasks ({', '.join(found)}); say which one" if found else "no task in it"
+            raise InvalidSettings(
+                f"{name} has {said}: {name}:NAME, where NAME is a Task, or a function that is annotated to return one"
+            )
+        member = next(iter(found))
+    value = getattr(module, member, None)
+    if value is None:
+        raise InvalidSettings(f"no task {member!r} in {name}{did_you_mean(member, found)}")
+    if isinstance(value, Task):
+        if options:
+            raise InvalidSettings(
+                f"{name} is a Task as it stands, without options; {next(iter(options))} is none of it"
+            )
+        return value
+    if not callable(value):
+        raise InvalidSettings(f"{name} is {type(value).__name__}, no task; define a function that returns a Task")
+    return _call(value, name, options)
+
+
+def _is_task(value: Any, module: ModuleType) -> bool:
+    if isinstance(value, Task):
+        return True
+    returns = getattr(value, "__annotations__", {}).get("return")
+    return getattr(value, "__module__", None) == module.__name__ and returns in (Task, "Task")
+
+
+def _call(make: Callable[..., Any], name: str, options: Mapping[str, Any], *given: str) -> Task:
+    signature = inspect.signature(make)
+    names = [each.name for each in signature.parameters.values() if each.kind in (each.KEYWORD_ONLY,
+             each.POSITIONAL_OR_KEYWORD)][len(given) :]  # fmt: skip
+    takes_any = any(each.kind is each.VAR_KEYWORD for each in signature.parameters.values())
+    for option in () if takes_any else options:
+        if option not in names:
+            raise InvalidSettings(
+                f"the task {name} has no option {option!r}{did_you_mean(option, names)} "
+                f"(it has {', '.join(names) or 'none'})"
+            )
+    try:
+        with explain_failures(f"making the task {name}"):
+            task = make(*given, **options)
+    except RewardNotLoaded as error:  # ours say enough themselves
+        raise error.__cause__ if isinstance(error.__cause__, PlauditError) else error from None
+    if not isinstance(task, Task):
+        raise InvalidSettings(
+            f"{name} returned {type(task).__name__} {task!r:.60}, not a Task; Task.from_rows makes one"
+        )
+    return task
+
+
+def _read_arguments(spec: str, written: str | None) -> Mapping[str, Any]:
+    if written is None:
+        return {}
+    _, arguments = parse_call(f"task{written}")
+    if arguments is None or arguments.positional:
+        raise InvalidSettings(f"{spec}: options of a task are named, such as (size=200)")
+    return arguments.keywords

@@ -36,4 +36,5 @@ def follow_format(*, below: int = 1000, held_out: int = 128, seed: int = 0) -> T
         max_new_tokens=len(TEMPLATE) + len(str(below)),
         respond=lambda row: TEMPLATE.replace("[NUM]", str(row.ground_truth)),
         warm_start_steps=60,
+        runs_inline=True,
     )

@@ -41,6 +41,7 @@ def length_control(*, longest: int = 8, held_out: int = 64, seed: int = 0) -> Ta
         max_new_tokens=3 * (longest + 2),
         respond=_words,
         warm_start_steps=20,
+        runs_inline=True,
     )
 
 

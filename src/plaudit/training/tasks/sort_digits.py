@@ -36,6 +36,7 @@ def sort_digits(*, digits: int = 4, held_out: int = 256, seed: int = 0, size: in
         max_new_tokens=digits + 2,
         respond=lambda row: str(row.ground_truth),
         warm_start_steps=25,
+        runs_inline=True,
     )
 
 

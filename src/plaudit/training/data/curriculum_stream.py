@@ -1,0 +1,138 @@
+"""Prompts drawn by how much there is to learn from them: weight ∝ p(1 − p) + ε per difficulty, or per prompt.
+
+Every draw follows from the seed, the number of prompts taken and what was observed before, all of which a checkpoint
+keeps: a resumed run draws what an uninterrupted one would have drawn.
+"""
+
+import random
+from collections import defaultdict
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from plaudit.errors import DataError
+from plaudit.training.data.levels import Levels
+from plaudit.training.data.prompt_stream import PromptStream
+from plaudit.training.data.prompts import Prompts
+from plaudit.training.data.stages import Stages
+from plaudit.training.data.success_rates import SuccessRates
+
+__all__ = ["CurriculumSettings", "CurriculumStream"]
+
+SOLVED, HOPELESS = 0.9, 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class CurriculumSettings:
+    """What prompts are pooled by, and how far what was seen of them counts; `stages` opens levels one by one."""
+
+    by: Literal["difficulty", "prompt"] = "difficulty"
+    epsilon: float = 0.05
+    memory: float = 0.8
+    stages: bool = False
+    stage_up: float = 0.7
+    stage_down: float = 0.2
+    stage_samples: int = 64
+
+
+class CurriculumStream:
+    """Draws a level (or a prompt) by its weight, and within a level one prompt after the other."""
+
+    def __init__(
+        self, prompts: Prompts, levels: Levels, settings: CurriculumSettings, *, seed: int | str, shuffle: bool = True
+    ) -> None:
+        if not prompts:
+            raise DataError("there are no prompts to train on")
+        self.prompts, self.settings, self.position = prompts, settings, 0
+        self._seed = seed
+        self._labels = [levels.label(row) for row in prompts]
+        self._order = [name for name in levels.all if name in set(self._labels)]
+        self._rates = SuccessRates(settings.memory, settings.epsilon)
+        self._stages = self._build_stages()
+        self._pools = {} if settings.by == "prompt" else self._build_pools(shuffle)
+        self._taken: list[Hashable] = []
+
+    def places(self, count: int) -> list[int]:
+        keys: Sequence[Any] = self._open_keys()
+        weights = [self._rates.weight(key) for key in keys]
+        chance = random.Random(f"{self._seed}/curriculum/{self.position}")
+        by_prompt = self.settings.by == "prompt"
+        drawn = _draw_apart(chance, keys, weights, count) if by_prompt else chance.choices(keys, weights, k=count)
+        self._taken = drawn
+        self.position += count
+        return drawn if by_prompt else [self._next_of(key) for key in drawn]
+
+    def observe(self, scores: Sequence[Sequence[float]]) -> None:
+        together: dict[Hashable, list[float]] = defaultdict(list)
+        for key, group in zip(self._taken, scores, strict=True):
+            together[key] += group
+        for key, group in together.items():
+            self._rates.observe(key, group)
+            if self._stages is not None:
+                self._stages.observe(self._order.index(str(key)), group)
+
+    def metrics(self) -> dict[str, float]:
+        """`curriculum/<level>` is the estimated success of a level, `curriculum/stage` how many levels are open; by
+        prompt, the shares of all prompts that were tried, and of those tried that are solved or hopeless."""
+        if self.settings.by == "difficulty":
+            found = {f"curriculum/{key}": rate for key, rate in self._rates.rates(self._order).items()}
+            return found if self._stages is None else {**found, "curriculum/stage": self._stages.stage + 1.0}
+        rates = list(self._rates.rates(range(len(self.prompts))).values())
+        kinds = {"solved": [rate >= SOLVED for rate in rates], "hopeless": [rate <= HOPELESS for rate in rates]}
+        shares = {f"curriculum/{kind}": sum(flags) / len(flags) for kind, flags in kinds.items() if flags}
+        return {"curriculum/tried": len(rates) / len(self.prompts), **shares}
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "position": self.position,
+            "rates": self._rates.state(),
+            "pools": {key: stream.position for key, (_, stream) in self._pools.items()},
+            "stages": None if self._stages is None else self._stages.state(),
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self.position = state["position"]
+        self._rates.restore(state["rates"])
+        for key, position in state["pools"].items():
+            self._pools[key][1].position = position
+        if self._stages is not None and state["stages"] is not None:
+            self._stages.restore(state["stages"])
+
+    def _open_keys(self) -> Sequence[Hashable]:
+        if self.settings.by == "prompt":
+            return range(len(self.prompts))
+        return self._order if self._stages is None else self._order[: self._stages.stage + 1]
+
+    def _next_of(self, key: str) -> int:
+        places, stream = self._pools[key]
+        return places[stream.places(1)[0]]
+
+    def _build_pools(self, shuffle: bool) -> dict[str, tuple[list[int], PromptStream]]:
+        places: dict[str, list[int]] = defaultdict(list)
+        for place, label in enumerate(self._labels):
+            if label is None:
+                raise DataError(
+                    f"curriculum.by=difficulty: {self.prompts[place].label(place)} says nothing of its difficulty "
+                    f"({self.prompts[place].prompt_text!r:.60}); data.difficulty_key names the column, or use "
+                    "curriculum.by=prompt"
+                )
+            places[label].append(place)
+        return {
+            label: (members, PromptStream(self.prompts.pick(members), seed=f"{self._seed}/{label}", shuffle=shuffle))
+            for label, members in places.items()
+        }
+
+    def _build_stages(self) -> Stages | None:
+        settings = self.settings
+        if not settings.stages:
+            return None
+        return Stages(len(self._order), settings.stage_up, settings.stage_down, settings.stage_samples)
+
+
+def _draw_apart(chance: random.Random, keys: Sequence[Any], weights: Sequence[float], count: int) -> list[Any]:
+    """`count` different keys by their weights (Efraimidis and Spirakis, 2006); all of them again where there are fewer.
+
+    A prompt twice in a batch would be two groups of one prompt.
+    """
+    ranked = sorted(range(len(keys)), key=lambda place: -(chance.random() ** (1.0 / weights[place])))
+    return [keys[ranked[place % len(ranked)]] for place in range(count)]

@@ -1,0 +1,143 @@
+"""Tasks of reasoning-gym: over a hundred generators of questions, each with its own judge of answers.
+
+All questions of a task come from one data set of one seed, each once, and are then set apart: what is held out is
+never trained on. A row carries its entry, so that rollouts can be scored wherever they are taken.
+"""
+
+import inspect
+import json
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from plaudit.dialects.environments.reasoning_gym import find_data_set
+from plaudit.errors import DataError, InvalidSettings, did_you_mean, require
+from plaudit.loading.failures import explain_failures
+from plaudit.training.data.levels import DIFFICULTY
+from plaudit.training.data.prompts import Prompts
+from plaudit.training.tasks.task import Task
+from plaudit.trajectory import Trajectory
+
+__all__ = ["reasoning_task", "reasoning_task_names"]
+
+OURS = ("size", "held_out", "seed")
+LEVELS = 5
+LONGEST = 1024
+APART = 1_000_003
+"""Generators seed a question with the sum of seed and place, so seeds side by side would make the same questions."""
+SPARE = 2
+"""How many questions may be made for each that is wanted, since some come twice."""
+TAGS = len("<answer></answer>")
+
+
+def reasoning_task(name: str, *, size: int = 1000, held_out: int = 128, seed: int = 0, **options: Any) -> Task:
+    """The task of a data set: `size` questions to train on, `held_out` others; `options` are those of the data set."""
+    if size < 1 or held_out < 0:
+        raise InvalidSettings(f"reasoning_gym:{name}: size={size} and held_out={held_out} are numbers of questions")
+    wanted = size + held_out
+    arguments = {**options, "seed": seed * APART % 2**31, "size": SPARE * wanted}
+    entries = list(islice(_distinct(_make(name, arguments), name), wanted))
+    if len(entries) <= held_out:
+        raise DataError(
+            f"reasoning_gym:{name} makes only {len(entries)} different questions; hold out fewer "
+            f"(held_out={len(entries) // 4}), or widen its options"
+        )
+    rows = [_row(name, entry, level) for entry, level in zip(entries, _rate(entries), strict=True)]
+    prompts, unseen = Prompts(tuple(rows)).split(held_out, seed)
+    answers = [len(row.ground_truth) for row in rows if isinstance(row.ground_truth, str)]
+    few = len(entries) < wanted
+    return Task(
+        name=f"reasoning_gym:{name}",
+        prompts=prompts,
+        held_out=unseen,
+        reward=f"reasoning_gym:{name}({', '.join(f'{key}={value!r}' for key, value in arguments.items())})",
+        max_new_tokens=min(LONGEST, max(answers, default=LONGEST) + TAGS + 2),
+        respond=lambda row: row.ground_truth if isinstance(row.ground_truth, str) else None,
+        warm_start_steps=200 if answers else 0,
+        notes=(f"reasoning_gym:{name} makes {len(entries):,} different questions with these options",) if few else (),
+    )
+
+
+def reasoning_task_names() -> dict[str, str]:
+    """Every data set by name, with its summary."""
+    data_sets = _package().factory.DATASETS
+    return {name: _summary(kinds[0]) for name, kinds in sorted(data_sets.items())}
+
+
+def _package() -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)  # of a package that it needs, where that is not compiled yet
+        return require("reasoning_gym", extra="tasks", purpose="a task of reasoning-gym")
+
+
+def _make(name: str, options: dict[str, Any]) -> Any:
+    make = find_data_set(_package(), name)
+    known = inspect.signature(make).parameters
+    for option in options:
+        if option not in known:
+            takes = ", ".join(f"{each.name}={each.default}" for each in known.values() if each.name not in OURS)
+            raise InvalidSettings(
+                f"reasoning_gym:{name} has no option {option!r}{did_you_mean(option, [*known, *OURS])} "
+                f"(it has {takes}, and {', '.join(OURS)})"
+            )
+    given = ", ".join(f"{key}={value!r}" for key, value in options.items())
+    with explain_failures(f"making reasoning_gym:{name}({given})"):
+        return make(**options)
+
+
+def _distinct(data_set: Any, name: str) -> Iterator[dict[str, Any]]:
+    """The entries of a data set, each question once."""
+    seen: set[str] = set()
+    for place in range(len(data_set)):
+        with explain_failures(f"making question {place} of reasoning_gym:{name}"):
+            entry: dict[str, Any] = data_set[place]
+        key = " ".join(entry["question"].split())
+        if key not in seen:
+            seen.add(key)
+            yield entry
+
+
+def _row(name: str, entry: Mapping[str, Any], level: int | float | None) -> Trajectory:
+    plain = json.loads(json.dumps(entry, default=str))
+    place = entry["metadata"].get("source_index", "")
+    return Trajectory(
+        prompt=entry["question"],
+        response="",
+        ground_truth=plain["answer"],
+        id=f"{name}-{place}",
+        task=f"reasoning_gym:{name}",
+        columns={"entry": plain, **({} if level is None else {DIFFICULTY: level})},
+    )
+
+
+def _rate(entries: Sequence[Mapping[str, Any]]) -> list[int | float | None]:
+    """How hard each entry is: the one attribute that varies, or 1 to 5 by where it stands in all that vary."""
+    found = [_attributes(entry["metadata"]) for entry in entries]
+    names = dict.fromkeys(name for each in found for name in each)
+    ranges = {
+        name: (min(values), max(values))
+        for name in names
+        if len(values := [each[name] for each in found if name in each]) == len(found) and min(values) < max(values)
+    }
+    if not ranges:
+        return [None] * len(entries)
+    if len(ranges) == 1:
+        return [each[next(iter(ranges))] for each in found]
+    shares = [sum((each[name] - low) / (high - low) for name, (low, high) in ranges.items()) / len(ranges)
+              for each in found]  # fmt: skip
+    return [min(LEVELS, 1 + int(share * LEVELS)) for share in shares]
+
+
+def _attributes(metadata: Mapping[str, Any]) -> dict[str, float]:
+    """The numbers that an entry's difficulty is made of; of a range, the entry's own value stands beside it."""
+    difficulty = metadata.get("difficulty")
+    attributes = difficulty if isinstance(difficulty, Mapping) else {}
+    own = {name: metadata.get(name, value) for name, value in attributes.items()}
+    return {
+        name: value for name, value in own.items() if isinstance(value, int | float) and not isinstance(value, bool)
+    }
+
+
+def _summary(data_set: type) -> str:
+    return inspect.cleandoc(data_set.__doc__ or "").partition("\n")[0]
