@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from plaudit.errors import require
-from plaudit.training.reporting.curves import BLUE, FAINT, GREEN, GRID, INK, ORANGE, RED
+from plaudit.training.reporting.panels import BLUE, FAINT, GREEN, GRID, INK, ORANGE, RED
 from plaudit.training.reward_model.held_out import Estimate, RatedPair
 from plaudit.training.reward_model.length_bias import LengthVerdict
 from plaudit.training.reward_model.reward_model_report import RewardModelReport
