@@ -3,6 +3,8 @@
 import json
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from plaudit.judges.fence import Fence, code_for
 from plaudit.judges.verdict import Answer, read_verdict
@@ -178,3 +180,45 @@ def test_a_code_is_not_spelt_in_the_texts_either(monkeypatch):
     drawn = iter(["abcdefgh", "abcdefgh", "jkmnpqrs"])
     monkeypatch.setattr("plaudit.judges.fence._letters", lambda digest: next(drawn))
     assert code_for(["a\u200bb-C d\uff45", "f_g h: ABCD-\uff25\u2060FG_h"], {}) == "jkmnpqrs"
+
+
+SIGNS = [
+    CODE,
+    "{",
+    "}",
+    '"',
+    ":",
+    ",",
+    "[",
+    "]",
+    '"code"',
+    '"score"',
+    "7",
+    "1e999",
+    "NaN",
+    "\\u",
+    "\ud800",
+    "\n",
+    "\x00",
+]
+TAGS = ["<think>", "</think>", f"<verdict-{CODE}>", f"</verdict-{CODE}>", "score: ", "```", said(7), said(3), "９"]
+PIECES = st.sampled_from([*SIGNS, *TAGS])
+
+
+@settings(max_examples=150)
+@given(st.lists(PIECES, max_size=30).map("".join))
+def test_an_answer_is_a_verdict_on_the_scale_or_unreadable_whatever_it_holds(text):
+    try:
+        verdict = read_verdict(Answer(text, (text,)), (SCORE,), CODE)
+    except Unreadable:
+        return
+    assert 1 <= verdict.values["score"] <= 10
+    assert CODE in text
+
+
+@settings(max_examples=100)
+@given(st.text() | st.lists(PIECES | st.text(max_size=3), max_size=30).map("".join))
+def test_nothing_leaves_its_fence(text):
+    code = code_for([text], {})
+    lines = Fence(code).enclose("response", text).split("\n")
+    assert [line for line in lines if not line.startswith("|")] == [f"<response-{code}>", f"</response-{code}>"]

@@ -19,7 +19,7 @@ __all__ = ["BAR", "Fence", "break_marks", "code_for"]
 
 BAR = "| "
 CODE_LENGTH = 8
-_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
+_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f]")
 _BETWEEN = re.compile(r"[\W_]+")
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
 _TEMPLATE_MARKS = re.compile(
