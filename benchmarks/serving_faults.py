@@ -23,6 +23,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -84,7 +85,9 @@ def main() -> None:
         unloaded = ask_many(server.port, max(500, requests // 10), faults=False)
         begun = server.memory_mb(), server.descriptors()
         stop = threading.Event()
-        nuisances = [threading.Thread(target=each, args=(server, stop), daemon=True) for each in NUISANCES]
+        weights: list[float] = []
+        beside: list[Callable[[Server, threading.Event], None]] = [*NUISANCES, partial(weigh, weights=weights)]
+        nuisances = [threading.Thread(target=each, args=(server, stop), daemon=True) for each in beside]
         for nuisance in nuisances:
             nuisance.start()
         loaded = ask_many(server.port, requests, faults=True)
@@ -97,6 +100,8 @@ def main() -> None:
         code = server.stop()
         time.sleep(0.5)
         left = [pid for pid in processes if Path(f"/proc/{pid}").exists()]
+    quarters = [max(weights[len(weights) * n // 4 : len(weights) * (n + 1) // 4 + 1]) for n in range(4)]
+    print("most memory in each quarter of the run:", ", ".join(f"{weight:.1f} MiB" for weight in quarters))
     report(unloaded, loaded, begun, ended, code, left, server.port)
 
 
@@ -210,6 +215,13 @@ def bother(server: Server, stop: threading.Event) -> None:
             waiting.pop(0).close()
     for connection in waiting:
         connection.close()
+
+
+def weigh(server: Server, stop: threading.Event, weights: list[float]) -> None:
+    """Note the server's memory, every half second."""
+    weights.append(server.memory_mb())
+    while not stop.wait(0.5):
+        weights.append(server.memory_mb())
 
 
 NUISANCES: list[Callable[[Server, threading.Event], None]] = [kill_workers, reload, bother]

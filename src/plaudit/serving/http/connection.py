@@ -49,7 +49,7 @@ class Connection(asyncio.Protocol):
 
     def __init__(self, gate: Gate, limits: HttpLimits) -> None:
         self._gate, self._limits = gate, limits
-        self._parser = httptools.HttpRequestParser(self)
+        self._parser: Any = httptools.HttpRequestParser(self)  # None once the connection is lost
         self._transport: asyncio.Transport | None = None
         self._peer = ""
         self._waiting: deque[Request] = deque()
@@ -103,6 +103,8 @@ class Connection(asyncio.Protocol):
                     request.on_abandon()
         self._reserved, self._current = 0, None
         self._waiting.clear()
+        self._parser = self._transport = None  # each knows us: nothing of a connection shall wait for the collector
+        self._begin()
 
     def pause_writing(self) -> None:
         self._unread_answers = True

@@ -2,8 +2,9 @@
 
 A worker is given a few requests at once while all goes well, and one at a time for a while after something went wrong,
 so that a request does not wait behind one that hangs. A worker that takes far longer than usual is set aside, and
-another one stands in for it until it answers or is killed. After the first time one stands by, loaded and idle, since
-loading a reward may take longer than a request can wait; when all has gone well for a while it is let go.
+another one stands in for it until it answers or is killed. Loading a reward may take longer than a request can wait:
+when requests had to wait for it, one more worker stands by from then on, loaded and idle; when all has gone well for a
+while, those are let go.
 """
 
 import asyncio
@@ -31,12 +32,14 @@ logger.addHandler(logging.NullHandler())
 
 PACKED, PACKED_BYTES = 16, 1 << 20  # requests and bytes that a worker is given at once
 MERGED = 64
+LEAST_S, STEP = 0.0001, 1.1  # of the usual time: its least, and how far one job moves it
 SLOW_S = 0.005  # requests that take longer are given one by one
 CAUTIOUS_S = 10.0  # after a loss, one request at a time for so long
 UNUSUAL, UNUSUAL_S = 8.0, 0.02  # a worker is set aside after so many times the usual time, and at least so long
 LOOK_S, REST_S = 0.01, 0.1  # how often workers are looked after, while some are at work and while none is
-STAND_BY_S = 30.0  # after trouble, one more worker than are needed stays loaded for so long
+STAND_BY_S = 30.0  # after trouble, workers that stand by stay loaded for so long
 MAX_FALSE_STARTS = 3
+MAX_KILLS = 2  # workers that may be killed from outside at one request before it is held to be the cause
 RETRY_S = 1.0
 DRAIN_S = 0.01
 
@@ -67,7 +70,7 @@ class WorkerPool:
         self._unreleased: set[WorkerProcess] = set()
         self._first: asyncio.Future[dict[str, Any]] = self._loop.create_future()
         self._false_starts, self._last_loss, self._usual_s = 0, -math.inf, 0.0
-        self._last_trouble = -math.inf
+        self._last_trouble, self._stand_by = -math.inf, 0
         self._closed = False
         self.failure = ""
         self.description: dict[str, Any] = {}
@@ -185,8 +188,7 @@ class WorkerPool:
 
     def _wanted(self) -> int:
         """How many workers there should be, with those that stand in for others and the one that stands by."""
-        stands_by = time.monotonic() - self._last_trouble < STAND_BY_S
-        return self._settings.workers + min(len(self._aside) + stands_by, self._settings.stand_ins)
+        return self._settings.workers + min(len(self._aside), self._settings.stand_ins) + self._stand_by
 
     def _handle_answers(self, worker: WorkerProcess, answers: list[Answer]) -> None:
         jobs, worker.jobs = worker.jobs, []
@@ -199,8 +201,9 @@ class WorkerPool:
             self._dispatch()
 
     def _learn(self, seconds: float) -> None:
-        """Take in how long a job took."""
-        self._usual_s += 0.1 * (seconds - self._usual_s)
+        """Take in how long a job took: the usual time follows the median, which a few long ones do not move."""
+        usual_s = self._usual_s or seconds
+        self._usual_s = max(LEAST_S, usual_s * (STEP if seconds > usual_s else 1 / STEP))
 
     def _dispatch(self) -> None:
         while self._idle and self.queue and self._may_work_more():
@@ -233,6 +236,7 @@ class WorkerPool:
         if self._closed:
             return
         now = time.monotonic()
+        self._adjust_stand_by(now)
         if self._idle and len(self._workers) > self._wanted():
             self._retire(self._idle.pop())
         for worker in list(self._workers):
@@ -242,13 +246,27 @@ class WorkerPool:
             job.finish(Answer(504, refusal_body("the request waited longer than it allowed; nothing was scored")))
         self._timer = self._loop.call_later(LOOK_S if self.busy else REST_S, self._look_after)
 
+    def _adjust_stand_by(self, now: float) -> None:
+        """One more worker stands by where requests wait for others to load; none where all went well of late."""
+        if now - self._last_trouble > STAND_BY_S:
+            self._stand_by = 0
+        elif self._stand_by < self._settings.stand_ins and self._waits_for_loading():
+            self._stand_by += 1
+            self._fill_up()
+
+    def _waits_for_loading(self) -> bool:
+        full = len(self._workers) >= self._wanted()
+        return bool(full and self.queue and not self._idle and not all(worker.ready for worker in self._workers))
+
     def _look_at(self, worker: WorkerProcess, now: float) -> None:
         samples, since = worker.journal.progress(worker.units)
         deadline = self._settings.deadline_s
         expired = min((job.expires_at for job in worker.jobs), default=math.inf) < now
         if expired or (deadline is not None and now - since > deadline * samples):
-            worker.overran = True
-            worker.end()
+            if worker.late_unit == worker.units:
+                worker.overran = True
+                worker.end()
+            worker.late_unit = worker.units  # its answer may wait for us, where it was us who had no time: look again
         elif worker not in self._aside and now - worker.since > max(
             UNUSUAL_S, UNUSUAL * self._usual_s * len(worker.jobs)
         ):
@@ -318,7 +336,7 @@ class WorkerPool:
 
     def _blame(self, job: Job, sample: int | None, verdict: bytes, *, killed: bool) -> None:
         """What a job is told of the loss of its worker: another try, sample by sample, or that was it."""
-        if killed and not job.tries:
+        if killed and job.tries < MAX_KILLS:
             job.tries += 1
         elif sample is not None and (self.description["one_by_one"] or job.wire.singly):
             job.wire.verdicts = {**job.wire.verdicts, sample: verdict}

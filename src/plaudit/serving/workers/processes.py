@@ -105,7 +105,7 @@ class WorkerProcess(asyncio.Protocol):
         self.journal = JournalView()
         self.pid: int | None = None
         self.jobs: list[Any] = []
-        self.since, self.units = 0.0, 0
+        self.since, self.units, self.late_unit = 0.0, 0, 0
         self.greeting: Any = None
         self.ready = self.unwanted = self.overran = False
         self._buffer = FrameBuffer()

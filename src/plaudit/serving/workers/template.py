@@ -12,7 +12,7 @@ import signal
 import socket
 import sys
 
-from plaudit.engine.backends.worker import become_worker, die_with
+from plaudit.engine.backends.worker import become_worker, die_with, settle_memory
 from plaudit.engine.caching.origins import origin_of
 from plaudit.serving.workers.worker import serve
 
@@ -28,6 +28,7 @@ def main(control: int, parent: int) -> None:
     if sys.platform == "linux":  # a worker whose guard is gone is ours to bury, also where we are not below an init
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
     origin_of("plaudit")  # hashes all of plaudit, once for all workers, which identify their reward by it
+    settle_memory()  # or every worker would look through, and so copy, what all of them share
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group: the server decides what it means
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     _Template(socket.socket(fileno=control)).run()
