@@ -90,8 +90,7 @@ class Run:
             return sampler
         host = self.agent.build_host(workers=self.config.training.agent_workers or None)
         self.hosts.append(host)
-        rate = partial(self._rate, policy) if self.config.training.async_train else None
-        return EpisodeSampler(sampler, self.agent, self.limits, host=host, rate=rate)
+        return EpisodeSampler(sampler, self.agent, self.limits, host=host, rate=partial(self._rate, policy))
 
     @torch.no_grad()
     def _rate(self, policy: Policy, sampled: Samples) -> list[list[float]]:

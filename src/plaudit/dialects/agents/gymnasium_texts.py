@@ -10,7 +10,6 @@ from typing import Any
 
 from plaudit.agents import Environment, EpisodeStart, StepResult
 from plaudit.errors import AgentError
-from plaudit.jsonline import NotPlain, as_plain
 
 __all__ = ["adapt", "recognises"]
 
@@ -41,7 +40,7 @@ def adapt(found: type) -> type[Environment]:
                 return StepResult(f"\nSay a number from {first} to {first + int(space.n) - 1}.\n", False, 0.0)
             observation, reward, terminated, truncated, info = self.inner.step(chosen)
             feedback = _text(found, observation)
-            return StepResult(feedback, bool(terminated or truncated), float(reward), logs=_plain(info))
+            return StepResult(feedback, bool(terminated or truncated), float(reward), logs=info)
 
         def _choose(self, action: str) -> Any:
             space = self.inner.action_space
@@ -63,13 +62,3 @@ def _text(found: type, observation: Any) -> str:
             f"{found.__name__} gives {type(observation).__name__} as observations, and only texts are read"
         )
     return observation
-
-
-def _plain(info: dict[str, Any]) -> dict[str, Any]:
-    plain = {}
-    for name, value in info.items():
-        try:
-            plain[str(name)] = as_plain(value)
-        except NotPlain:
-            continue
-    return plain
