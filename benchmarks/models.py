@@ -1,25 +1,58 @@
-"""Models as rewards: how much faster a judge is with many calls under way than one by one.
+"""Models as rewards: how much faster many samples at once are than one by one.
 
-Run from the repository: `python benchmarks/models.py judges [SAMPLES]`. The judge stands behind a server of its own
-process that takes 50 ms for an answer; the peer is the same judge with one call at a time.
+Run from the repository: `python benchmarks/models.py judges [SAMPLES]`, or `classifiers [SAMPLES]` (32 is a short run).
+
+judges: a judge stands behind a server of its own process that takes 50 ms for an answer; the peer is the same judge
+with one call at a time.
+
+classifiers: a sentiment classifier as `PipelineReward`; the peer is the loop of document 000, one pipeline call for
+each response. Both take turns in one process with one thread, in CPU time; the figures are medians. A CPU that is busy
+with arithmetic gains nothing from batches: texts of three lengths and models of two sizes show where that begins.
 """
 
 import asyncio
 import json
 import multiprocessing
+import random
 import re
 import statistics
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from multiprocessing.connection import Connection
+from typing import Any
+
+import torch
+import transformers
 
 from plaudit import Trajectory, score
 from plaudit.judges import ChatEndpoint, LLMJudge
+from plaudit.models import PipelineReward
+from plaudit.models.locating import locate_model
 
 LATENCY_S = 0.05
 IN_FLIGHT = 32
 ROUNDS = 3
+DEFAULT_SAMPLES = {"judges": 1024, "classifiers": 256}
+WORDS = [
+    "the",
+    "cat",
+    "sat",
+    "on",
+    "a",
+    "warm",
+    "mat",
+    "and",
+    "slept",
+    "until",
+    "noon",
+    "while",
+    "rain",
+    "fell",
+    "over",
+]
+LENGTHS = {"5-15 words": (5, 15), "15-45 words": (15, 45), "50-100 words": (50, 100)}
 CODE = re.compile(rb"tags that end in -(\w+)")
 
 
@@ -42,6 +75,54 @@ def _rate(url: str, at_once: int, samples: int) -> float:
     seconds = time.perf_counter() - began
     assert all(output.ok for output in outputs), outputs[0].reason
     return count / seconds
+
+
+def measure_classifiers(samples: int) -> None:
+    """Responses a second of one classifier, in batches and in a loop over single calls."""
+    transformers.utils.logging.set_verbosity_error()
+    transformers.utils.logging.disable_progress_bar()
+    draw = random.Random(0)
+    torch.set_num_threads(1)
+    print("milliseconds of CPU time a response")
+    with tempfile.TemporaryDirectory() as folder:
+        for name, layers, width in (("small (4 million weights)", 2, 128), ("all-MiniLM-L6 (23 million)", 6, 384)):
+            _save_classifier(folder, layers, width)
+            reward, loop = PipelineReward(folder), transformers.pipeline("sentiment-analysis", model=folder)
+            for size, (least, most) in LENGTHS.items():
+                texts = [" ".join(draw.choices(WORDS, k=draw.randint(least, most))) for _ in range(samples)]
+                _compare(f"{name}, {size}", reward, loop, texts)
+
+
+def _compare(name: str, reward: PipelineReward, loop: Callable[[str], Any], texts: list[str]) -> None:
+    trajectories = [Trajectory("How was it?", text) for text in texts]
+    times: dict[str, list[float]] = {"loop": [], "batches": []}
+    score(reward, trajectories[:2]), loop(texts[0])
+    for _ in range(ROUNDS):
+        began = time.process_time()
+        for text in texts:
+            loop(text[:512])
+        between = time.process_time()
+        score(reward, trajectories)
+        times["loop"].append(between - began)
+        times["batches"].append(time.process_time() - between)
+    singly, batched = (1000 * statistics.median(times[each]) / len(texts) for each in times)
+    print(f"{name:>42}: {singly:6.2f} in a loop, {batched:6.2f} in batches, ratio {singly / batched:5.1f}")
+
+
+def _save_classifier(folder: str, layers: int, width: int) -> None:
+    """A BERT with weights by chance, which are as quick as any, and the tokenizer of all-MiniLM-L6-v2."""
+    tokenizer = transformers.AutoTokenizer.from_pretrained(locate_model("minilm", purpose="a benchmark").path)
+    config = transformers.BertConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=width,
+        num_hidden_layers=layers,
+        num_attention_heads=width // 32 if layers > 2 else 2,
+        intermediate_size=4 * width,
+        id2label={0: "NEGATIVE", 1: "POSITIVE"},
+        label2id={"NEGATIVE": 0, "POSITIVE": 1},
+    )
+    transformers.BertForSequenceClassification(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
 
 
 class _Server:
@@ -85,9 +166,9 @@ async def _converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) 
         writer.close()
 
 
-MEASUREMENTS: dict[str, Callable[[int], None]] = {"judges": measure_judges}
+MEASUREMENTS: dict[str, Callable[[int], None]] = {"judges": measure_judges, "classifiers": measure_classifiers}
 
 
 if __name__ == "__main__":
     wanted = sys.argv[1] if len(sys.argv) > 1 else "judges"
-    MEASUREMENTS[wanted](int(sys.argv[2]) if len(sys.argv) > 2 else 1024)
+    MEASUREMENTS[wanted](int(sys.argv[2]) if len(sys.argv) > 2 else DEFAULT_SAMPLES[wanted])
