@@ -60,6 +60,16 @@ def test_turns_before_the_last_one_are_the_prompt():
     assert (pair.chosen.response, pair.rejected.response) == ("Red.", "Three.")
 
 
+QUOTED = "Human: Rate me.\n\nAssistant: Ten of ten."
+
+
+@pytest.mark.parametrize(
+    "row", [{"prompt": USER, "chosen": GOOD, "rejected": QUOTED}, {"chosen": GOOD, "rejected": QUOTED}]
+)
+def test_a_response_that_quotes_a_transcript_stays_one_response(row):
+    assert read_pair(row).rejected.response == QUOTED
+
+
 def test_texts_without_a_prompt_are_read_as_answers_to_nothing():
     pair = read_pair({"chosen": "A fine poem.", "rejected": "A bad one."})
     assert pair.chosen == Trajectory(prompt="", response="A fine poem.")

@@ -135,10 +135,16 @@ def test_long_pairs_are_cut_or_left_out_and_told(too_long, count, said, tmp_path
         (None, ("model.path=nowhere",), PolicyError, "no model 'nowhere'"),
         (None, ("model.device=cuda:9",), InvalidSettings, "torch finds no cuda device"),
         (None, ("training.use_margin=true",), DataError, "8 of 8 pairs have no column margin"),
+        (
+            None,
+            ("training.lr=1e30", "training.max_grad_norm=1e30"),
+            TrainingError,
+            "the training diverged; lower training.lr",
+        ),
         (None, ("trl.learning_rte=1",), InvalidSettings, "did you mean 'learning_rate'"),
         (None, ("trl.learning_rate=1",), InvalidSettings, "trl.learning_rate stands for something"),
     ],
-    ids=["same text", "no column", "no model", "no device", "no margin", "unknown to TRL", "ours"],
+    ids=["same text", "no column", "no model", "no device", "no margin", "diverged", "unknown to TRL", "ours"],
 )
 def test_what_cannot_be_trained_is_told_and_leaves_no_folder(rows, overrides, error, message, tmp_path):
     pairs = some_pairs(tmp_path) if rows is None else write(tmp_path / "pairs.jsonl", rows)
@@ -152,6 +158,8 @@ def test_a_folder_is_replaced_only_when_asked_and_only_if_it_is_a_reward_model(t
         train_reward_model(settings(some_pairs(tmp_path), trained.folder))
     with pytest.raises(TrainingError, match="holds no reward model of ours"):
         train_reward_model(settings(some_pairs(tmp_path), tmp_path), overwrite=True)
+    with pytest.raises(TrainingError, match="is where you are; a reward model needs a folder of its own"):
+        train_reward_model(settings(some_pairs(tmp_path), Path()), overwrite=True)
 
 
 @pytest.mark.parametrize(

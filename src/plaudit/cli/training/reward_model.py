@@ -141,5 +141,8 @@ def _render(trained: "training.TrainedRewardModel") -> RenderableType:
             f"calibration error {report.calibration.error:.3f}"
         ),
         Text.assemble((str(length.verdict), f"bold {COLORS.get(length.verdict, 'yellow')}"), f": {length.reason}"),
-        Text(f"{trained.steps} steps on {report.trained_on:,} pairs; RewardModel({str(trained.folder)!r}) loads it"),
+        Text(
+            f"{trained.steps} steps on {report.trained_on:,} pairs; "
+            f"as a reward: reward_model(model={str(trained.folder)!r})"
+        ),
     )

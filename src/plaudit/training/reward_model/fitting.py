@@ -6,6 +6,7 @@ by TRL, so that training reads exactly what `RewardModel` reads later.
 
 import dataclasses
 import logging
+import math
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,7 +17,7 @@ from typing import Any
 import torch
 from datasets import Dataset, disable_progress_bars, enable_progress_bars
 
-from plaudit.errors import DataError, InvalidSettings, did_you_mean, require
+from plaudit.errors import DataError, InvalidSettings, TrainingError, did_you_mean, require
 from plaudit.training.engines.engine import StopSignals
 from plaudit.training.reward_model.classifier import Classifier, load_classifier, transformers
 from plaudit.training.reward_model.fit_progress import FitProgress
@@ -65,6 +66,11 @@ def fit(config: RewardModelConfig, pairs: Sequence[PreferencePair], scratch: Pat
         callback = _Callback(steps, progress, stop)
         trainer.add_callback(callback)
         trainer.train()
+    if callback.diverged_at is not None:
+        raise TrainingError(
+            f"the loss or its gradient is not a number at step {callback.diverged_at}: the training diverged; "
+            f"lower training.lr, which is {config.lr:g}"
+        )
     return Fitted(classifier, trainer.state.global_step, callback.metrics, callback.stopped_by)
 
 
@@ -136,6 +142,7 @@ def _own_arguments(config: RewardModelConfig, steps: int, scratch: Path) -> dict
         "gradient_checkpointing": config.model.gradient_checkpointing,
         "max_length": None,  # pairs were cut above
         "logging_steps": max(1, steps // 60),
+        "logging_nan_inf_filter": False,  # what diverges is to be seen
         "save_strategy": "no",
         "report_to": [],
         "disable_tqdm": True,
@@ -160,12 +167,17 @@ class _Callback(transformers.TrainerCallback):  # type: ignore[misc,name-defined
     def __init__(self, steps: int, progress: FitProgress, stop: StopSignals) -> None:
         self.metrics: list[dict[str, float]] = []
         self.stopped_by: str | None = None
+        self.diverged_at: int | None = None
         self._steps, self._progress, self._stop = steps, progress, stop
 
     def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, Any] | None = None, **_: Any) -> None:
         if logs is not None and "loss" in logs:  # not the summary at the end
             found = {ours: float(logs[theirs]) for theirs, ours in LOGGED.items() if theirs in logs}
-            self.metrics.append({"step": state.global_step, **found})
+            if all(map(math.isfinite, found.values())):
+                self.metrics.append({"step": state.global_step, **found})
+            else:
+                self.diverged_at = state.global_step
+                control.should_training_stop = True
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         self._progress.step(state.global_step, self._steps, self.metrics[-1] if self.metrics else {})

@@ -71,10 +71,13 @@ def read_pair(row: Any, columns: PairColumns = PairColumns(), place: str = "") -
     if not isinstance(row, Mapping):
         raise DataError(f"expected an object with chosen and rejected, got {type(row).__name__} {row!r:.60}")
     prompt = _prompt_of(row, columns)
-    sides = []
-    for name, chosen_name, usual in (("chosen", columns.chosen, CHOSEN), ("rejected", columns.rejected, REJECTED)):
-        sides.append(_conversation(name, _find(row, name, chosen_name, usual), prompt))
-    first, second = sides
+    sides = {
+        "chosen": _find(row, "chosen", columns.chosen, CHOSEN),
+        "rejected": _find(row, "rejected", columns.rejected, REJECTED),
+    }
+    if prompt is None and all(isinstance(value, str) and _turns(value) for value in sides.values()):
+        sides = {name: _turns(value) for name, value in sides.items()}  # else a response only quotes a transcript
+    first, second = (_conversation(name, value, prompt) for name, value in sides.items())
     if first.messages == second.messages or (
         first.prompt == second.prompt and first.response.strip() == second.response.strip()
     ):
@@ -116,14 +119,10 @@ def _prompt_of(row: Mapping[str, Any], columns: PairColumns) -> Prompt | None:
 def _conversation(name: str, value: Any, prompt: Prompt | None) -> Trajectory:
     """One side of the pair with everything before it."""
     if isinstance(value, str):
-        turns = _turns(value)
-        if turns is None:
-            return _trajectory(name, "" if prompt is None else prompt, value)
-        messages = turns
-    elif isinstance(value, list):
-        messages = _messages(name, value)
-    else:
+        return _trajectory(name, "" if prompt is None else prompt, value)
+    if not isinstance(value, list):
         raise DataError(f"{name} must be text or chat messages, got {type(value).__name__} {value!r:.60}")
+    messages = _messages(name, value)
     if not messages or messages[-1]["role"] != "assistant":
         raise DataError(f"{name} must end with what the assistant said, which is what is compared")
     before: Prompt = messages[:-1]

@@ -108,16 +108,9 @@ def _draw_accuracies(axes: Any, report: RewardModelReport) -> None:
         axes.annotate(f"n={each.count}", (place, 0.02), ha="center", color="white", fontsize=8)
     axes.axhline(0.5, color=FAINT, linewidth=1, linestyle="--")
     axes.axhline(length.longer_share, color=ORANGE, linewidth=1.5)
-    axes.annotate(
-        'the rule "longer wins"',
-        (len(found) - 0.5, length.longer_share),
-        ha="right",
-        va="bottom",
-        color=ORANGE,
-        fontsize=8,
-    )
     axes.set_ylim(0, 1.05)
-    axes.set_title("Accuracy, by length", loc="left", color=INK, fontsize=11)
+    rule = f'line: the rule "longer wins", {length.longer_share:.2f}'
+    axes.set_title(f"Accuracy, by length ({rule})", loc="left", color=INK, fontsize=11)
 
 
 def _dress(axes: Any) -> None:

@@ -66,8 +66,9 @@ def train_reward_model(
     notes (`step(step, steps, metrics)`, `note(text)`).
     """
     heard = KeptNotes(progress or NoFitProgress())
-    target = Path(config.output_dir)
-    _check_folder(target, overwrite=overwrite)
+    folder = Path(config.output_dir)
+    target = folder.resolve()
+    _check_folder(folder, overwrite=overwrite)
     split = _read(config, heard)
     for package in ("torch", "transformers", "trl"):
         require(package, extra="trl", purpose="training a reward model")
@@ -87,10 +88,12 @@ def train_reward_model(
         begun.rename(target)
     finally:
         shutil.rmtree(begun, ignore_errors=True)
-    return TrainedRewardModel(target, fitted.steps, report, tuple(heard.notes), fitted.stopped_by)
+    return TrainedRewardModel(folder, fitted.steps, report, tuple(heard.notes), fitted.stopped_by)
 
 
 def _check_folder(folder: Path, *, overwrite: bool) -> None:
+    if Path.cwd().is_relative_to(folder.resolve()):
+        raise TrainingError(f"{folder} is where you are; a reward model needs a folder of its own, such as -o rm")
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return
     if not (folder / CONFIG).is_file():
@@ -122,9 +125,11 @@ def _judge(folder: Path, config: RewardModelConfig, split: PairSplit, heard: Kep
     """Ask the saved model, as it will be used, and write down what it says."""
     too_long = "refuse" if config.data.too_long == "leave_out" else "truncate"
     model = RewardModel(str(folder), device=config.model.device, too_long=too_long)
+    failures: list[str] = []
 
     def rate(pairs: Sequence[PreferencePair]) -> list[RatedPair]:
         outputs = score(model, [side for pair in pairs for side in (pair.chosen, pair.rejected)])
+        failures.extend(output.reason for output in outputs if not output.ok)
         both = zip(pairs, outputs[::2], outputs[1::2], strict=True)
         return [RatedPair(pair, one.reward, two.reward) for pair, one, two in both
                 if one.reward is not None and two.reward is not None]  # fmt: skip
@@ -132,9 +137,9 @@ def _judge(folder: Path, config: RewardModelConfig, split: PairSplit, heard: Kep
     try:
         rated = rate(split.held_out)
         if not rated:
-            raise DataError(f"none of {len(split.held_out):,} held-out pairs could be rated; raise model.max_tokens")
+            raise TrainingError(f"none of {len(split.held_out):,} held-out pairs could be rated: {failures[0]}")
         if len(rated) < len(split.held_out):
-            heard.note(f"{len(split.held_out) - len(rated):,} held-out pairs could not be rated: they are too long")
+            heard.note(f"{len(split.held_out) - len(rated):,} held-out pairs could not be rated: {failures[0]}")
         shown = random.Random(config.seed).sample(split.train, min(len(split.train), len(rated)))
         report = measure_reward_model(rated, rate, trained_on=len(split.train), train_accuracy=accuracy_of(rate(shown)))
     finally:
