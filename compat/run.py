@@ -32,7 +32,7 @@ def build(name: str, wanted: dict[str, Any]) -> Path:
     python = place / "bin" / "python"
     if stamp.exists() and json.loads(stamp.read_text()) == wanted:
         return python
-    subprocess.run([sys.executable, "-m", "venv", "--clear", str(place)], check=True)
+    subprocess.run([wanted.get("python", sys.executable), "-m", "venv", "--clear", str(place)], check=True)
     install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile"]
     site = Path(
         subprocess.check_output([python, "-c", "import site; print(site.getsitepackages()[0])"], text=True).strip()
@@ -84,6 +84,7 @@ def row_of(found: dict[str, Any]) -> dict[str, Any]:
         details = dict.fromkeys(each["detail"] for each in results if each["passed"] and each["detail"])
         passed = sum(each["passed"] for each in results)
         row[what] = f"{passed} of {len(results)}" + (f" ({', '.join(details)})" if details else "") if results else ""
+    row["import"] = row["import"] or found["ships"]
     return row
 
 
@@ -109,7 +110,7 @@ def main() -> None:
     for name in arguments.systems or environments:
         try:
             found = run_suite(name, build(name, environments[name]))
-        except (RuntimeError, subprocess.SubprocessError, json.JSONDecodeError) as error:
+        except (RuntimeError, OSError, subprocess.SubprocessError, json.JSONDecodeError) as error:
             print(f"{name}: not run: {error}")
             failed.append(name)
             continue

@@ -173,8 +173,8 @@ def main(name: str) -> None:
         _attempt(results, "import", str(shipped.spec), lambda shipped=shipped: check_shipped(shipped))
     for subject, check in getattr(home, "EPISODES", {}).items():
         _attempt(results, "episodes", subject, check)
-    version = importlib.metadata.version(home.DISTRIBUTION)
-    print(json.dumps({"system": home.SYSTEM, "version": version, "ran": home.RAN, "results": results}))
+    version, ships = importlib.metadata.version(home.DISTRIBUTION), getattr(home, "SHIPS", "")
+    print(json.dumps({"system": home.SYSTEM, "version": version, "ran": home.RAN, "ships": ships, "results": results}))
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from openrlhf.utils.agent import MultiTurnAgentExecutor, SingleTurnAgentExecutor
 from suite import Shipped
 
 SYSTEM, DISTRIBUTION = "openrlhf", "openrlhf"
+SHIPS = "its package ships none"
 RAN = "SingleTurnAgentExecutor.execute with the shim as its reward file, and with `plaudit serve` as its remote_rm_url"
 
 

@@ -10,6 +10,7 @@ from verifiers.v1.trace import TraceTask
 
 SYSTEM, DISTRIBUTION = "verifiers", "verifiers"
 RAN = "Task.score, with the shim as a reward that the task's config plugs in"
+SHIPS = "its package ships none"
 
 
 class SumData(vf.TaskData):
