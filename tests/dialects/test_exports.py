@@ -4,8 +4,10 @@ import asyncio
 import importlib.util
 import inspect
 import math
+import multiprocessing
 import pickle
 import re
+from concurrent.futures import ProcessPoolExecutor
 from types import SimpleNamespace
 
 import cloudpickle
@@ -283,3 +285,10 @@ def test_status_counts_reach_the_log():
 
     exported(times_out, "trl")(prompts=[PROMPT] * 4, completions=RESPONSES, log_metric=logged.__setitem__)
     assert logged == {"times_out/unscored": 0.25, "times_out/unscored/timeout": 0.25, "times_out/n": 3.0}
+
+
+def test_an_exported_reward_scores_in_a_spawned_child(tmp_path):
+    (tmp_path / "mine.py").write_text("def right(response, answer):\n    return float(response == answer)\n")
+    exported = plaudit.export(f"{tmp_path}/mine.py:right", "trl", workers=1)
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        assert pool.submit(exported, ["2+2?"] * 2, ["four", "4"], answer=["4", "4"]).result(120) == [0.0, 1.0]

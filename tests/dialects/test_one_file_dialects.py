@@ -1,4 +1,4 @@
-"""Conventions of single systems that are only imported: EasyR1 and Predibase."""
+"""Conventions of single systems that are only imported: EasyR1, Predibase and rLLM."""
 
 import pytest
 
@@ -20,6 +20,11 @@ FILES = {
         '    return float(completion == example["answer"] and prompt == "2 + 2?" and example["level"] == 1)\n'
     ),
 }
+FILES["rLLM function"] = (
+    "from rllm.rewards.reward_types import RewardOutput\n\n"
+    "def guess(task_info: dict, action: str) -> RewardOutput:\n"
+    '    return RewardOutput(reward=float(action == task_info["answer"] and task_info["level"]), is_correct=True)\n'
+)
 EARLIER = {
     "EasyR1 function": "def compute_score(predict_str, ground_truth):\n    return float(predict_str == ground_truth)\n",
     "EasyR1 batch function": (

@@ -1,7 +1,6 @@
 """Rewards in training scripts and notebooks: what the script cannot do here does not keep its rewards from loading."""
 
 import os
-import sys
 
 import pytest
 
@@ -106,18 +105,39 @@ def test_what_a_file_raises_itself_is_an_error(tmp_path):
         load(f"{tmp_path}/strict.py")
 
 
+def test_a_main_function_that_cannot_be_defined_does_not_hide_the_only_reward(tmp_path):
+    (tmp_path / "run.py").write_text(
+        "import absent_config\n\n@absent_config.main()\ndef main(config):\n    pass\n\n"
+        "def compute_score(solution_str, ground_truth):\n    return 1.0\n"
+    )
+    with pytest.warns(UserWarning, match="absent_config"):
+        assert load(f"{tmp_path}/run.py").name == "compute_score"
+
+
 def test_a_file_in_a_copy_of_a_trainer_loads_where_the_package_does_not(tmp_path):
     folder = tmp_path / "forked_trainer" / "scores"
     folder.mkdir(parents=True)
-    (folder.parent / "__init__.py").write_text("import absent_engine\n")
+    (folder.parent / "__init__.py").write_text("raise RuntimeError('GPU only')\n")
     (folder / "__init__.py").write_text("")
     (folder / "parts.py").write_text("def half():\n    return 0.5\n")
     source = "from .parts import half\n\ndef compute_score(solution_str, ground_truth):\n    return half()\n"
     (folder / "gsm8k.py").write_text(source)
-    with pytest.warns(UserWarning, match="forked_trainer.scores cannot be imported here.*absent_engine"):
+    with pytest.warns(UserWarning, match="forked_trainer.scores cannot be imported here.*GPU only"):
         reward = load(f"{folder}/gsm8k.py")
     assert reward([Trajectory("p", "r", ground_truth="t")]) == [0.5]
-    assert not [name for name in sys.modules if name.startswith("absent_")]
+
+
+def test_a_neighbour_gives_what_it_can_compute(tmp_path):
+    (tmp_path / "data_kit.py").write_text(
+        "import absent_loader\n\nMARK = 'ANSWER'\n\ndef rows():\n    return absent_loader.load()\n"
+    )
+    (tmp_path / "scores.py").write_text(
+        "from data_kit import MARK, rows\n\ndef marked(response):\n    return float(MARK in response)\n\n"
+        "def ranked(response):\n    return float(rows().index(response))\n"
+    )
+    assert load(f"{tmp_path}/scores.py:marked")([Trajectory("p", "ANSWER 4")]) == [1.0]
+    with pytest.raises(RewardNotLoaded, match="No module named 'absent_loader'"):
+        load(f"{tmp_path}/scores.py:ranked")
 
 
 def test_names_that_a_package_makes_on_demand_are_found(tmp_path, monkeypatch):

@@ -13,8 +13,9 @@ import re
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from importlib.machinery import ModuleSpec, NamespaceLoader, SourceFileLoader
+from contextlib import AbstractContextManager, contextmanager
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, NamespaceLoader, PathFinder, SourceFileLoader
 from pathlib import Path
 from types import ModuleType
 
@@ -81,7 +82,8 @@ def _execute(path: Path) -> ModuleType:
     digest = hashlib.sha256(str(path).encode(errors="surrogateescape")).hexdigest()
     stem = re.sub(r"[^0-9a-zA-Z_]", "_", path.stem)
     name = f"{package}.{stem}" if package else f"{stem}_{digest[:12]}"
-    with _import_from(root, path.parent), explain_failures(f"importing {path.name}", path):
+    folders = (root, path.parent)
+    with _import_from(*folders), _Neighbours(folders), explain_failures(f"importing {path.name}", path):
         if package:
             failed = _import_package(package, root)
             if failed is not None:
@@ -91,6 +93,34 @@ def _execute(path: Path) -> ModuleType:
             if _file_of(sys.modules.get(name)) == path and path not in _files:
                 return sys.modules[name]  # the package's own __init__ has imported it
         return _execute_as(name, path)
+
+
+class _Neighbours(MetaPathFinder, AbstractContextManager["_Neighbours"]):
+    """While entered, files beside the one that is loaded are run as it is: statement by statement."""
+
+    def __init__(self, folders: Sequence[Path]) -> None:
+        self._folders = tuple(f"{folder}{os.sep}" for folder in folders)
+
+    def __enter__(self) -> "_Neighbours":
+        sys.meta_path.insert(0, self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        sys.meta_path.remove(self)
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname in sys.builtin_module_names:
+            return None
+        spec = PathFinder.find_spec(fullname, path, target)
+        origin = "" if spec is None or spec.origin is None else spec.origin
+        is_installed = {"site-packages", "dist-packages"} & set(Path(origin).parts)
+        if spec is None or is_installed or not origin.startswith(self._folders):
+            return None  # whoever else finds it loads it
+        if isinstance(spec.loader, SourceFileLoader):
+            spec.loader = _SourceLoader(fullname, origin)
+        return spec
 
 
 def _import_package(package: str, root: Path) -> BaseException | None:

@@ -13,6 +13,7 @@ import dis
 import functools
 import inspect
 import operator
+import sys
 import types
 import warnings
 from collections.abc import Iterator
@@ -32,6 +33,12 @@ _FUTURES = functools.reduce(
 _LEFT_OUT = "__left_out__"
 _STAR = "__failed_star__"
 """Where a module keeps the error of an `import *` that failed."""
+_REWARD_METHODS = {"__call__", "compute_reward", "compute_rewards", "verify", "step"}
+_REWARD_PARAMETERS = {
+    *("response", "responses", "ground_truth", "ground_truths", "trajectory", "trajectories", "completion"),
+    *("completions", "solution_str", "solution_strs", "model_output", "queries", "query", "sample", "samples", "state"),
+    *("reward_input", "reward_inputs", "task_info", "trace", "body", "answer", "prompt", "prompts"),
+}
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _MUTATORS = frozenset(("append", "extend", "insert", "remove", "pop", "clear", "sort", "update", "setdefault", "add"))
 
@@ -97,9 +104,12 @@ def _look_up(name: str, names: dict[str, Any]) -> Any:
 
 
 def _is_followed(found: Any, module: str) -> bool:
+    """Whether what a function uses is of its own file, or of a neighbour that could not compute everything."""
     if isinstance(found, Undetermined | Missing):
         return True
-    return (inspect.isfunction(found) or isinstance(found, type)) and found.__module__ == module
+    if not (inspect.isfunction(found) or isinstance(found, type)):
+        return False
+    return found.__module__ == module or FIRST_MISSED in vars(sys.modules.get(found.__module__, builtins))
 
 
 def _functions_of(value: Any) -> Iterator[types.FunctionType]:
@@ -142,7 +152,7 @@ def _run(statement: ast.stmt, names: dict[str, Any], path: str, flags: int) -> F
 def _bind(statement: ast.stmt, error: Failure, names: dict[str, Any]) -> None:
     """Put what raises the error in place of every name that the statement would have bound or changed."""
     imported, defined = bound_names([statement])
-    is_definition = isinstance(statement, _DEFINITIONS)
+    is_definition = _may_be_reward(statement)
     changed = {name for name in _changed_names(statement) if name in names}
     names.update({name: Undetermined(error, is_definition=is_definition) for name in defined | changed})
     kind = {"error": error, "__module__": names["__name__"]}
@@ -151,6 +161,17 @@ def _bind(statement: ast.stmt, error: Failure, names: dict[str, Any]) -> None:
     names.setdefault(FIRST_MISSED, Undetermined(error))
     if "*" in imported:
         names[_STAR] = Undetermined(error)
+
+
+def _may_be_reward(statement: ast.stmt) -> bool:
+    """Whether a definition could be meant as a reward, rather than as the main function or trainer of a script."""
+    if isinstance(statement, ast.ClassDef):
+        methods = {each.name for each in statement.body if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)}
+        return bool(methods & _REWARD_METHODS)
+    if not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+        return False
+    asked = statement.args
+    return any(each.arg in _REWARD_PARAMETERS for each in (*asked.posonlyargs, *asked.args, *asked.kwonlyargs))
 
 
 def _changed_names(statement: ast.stmt) -> Iterator[str]:

@@ -75,6 +75,11 @@ def _resembles_function(candidate: Any) -> bool:
 class FluxExport(SampleExport):
     """A reward for Flux's trainer: `compute_reward(trajectory)`, and the same when it is called."""
 
+    @property
+    def name(self) -> str:
+        """What Flux's composites list it by."""
+        return self.__name__
+
     def compute_reward(self, trajectory: Any) -> RewardOutput:
         """The output of one trajectory, with a number whatever happened; status and reason are in its metadata."""
         known = trajectory if isinstance(trajectory, Trajectory) else _as_ours(trajectory)
