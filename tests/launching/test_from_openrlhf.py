@@ -3,10 +3,12 @@
 import json
 
 import pytest
+import typer
 
+from plaudit.cli.training.train import train
 from plaudit.errors import InvalidSettings
 from plaudit.launching.definitions import read_pinned
-from plaudit.launching.from_openrlhf import VERSIONS, read_openrlhf_flags
+from plaudit.launching.from_openrlhf import OWN_OPTIONS, VERSIONS, read_openrlhf_flags
 from plaudit.launching.openrlhf_flags import COMPUTED, ELSEWHERE, REFUSED, SAME, find_flags
 from plaudit.training.config.reading import KEYS, load_config
 
@@ -14,6 +16,7 @@ DOCUMENT = (
     "--remote_rm_url ./reward_func_math.py --label_key answers --pretrain deepseek-ai/deepseek-math-7b-base "
     "--prompt_data gsm8k --advantage_estimator reinforce_baseline --n_samples_per_prompt 4"
 )
+COMPLETION = {"install-completion", "show-completion"}
 AGENT = (
     "--async_train --agent_func_path ./agent_func_math.py --label_key answers --pretrain some/model "
     "--prompt_data gsm8k --advantage_estimator reinforce --max_steps 3 --dynamic_filtering "
@@ -136,3 +139,12 @@ def test_every_flag_stands_in_one_table_and_every_key_exists():
     names += [name for refusal in REFUSED for name in refusal.names]
     assert len(names) == len(set(names))
     assert set(SAME) <= set(KEYS)
+
+
+def test_a_mistyped_option_of_ours_gets_a_hint():
+    app = typer.Typer()
+    app.command()(train)
+    options = [each for parameter in typer.main.get_command(app).params for each in parameter.opts]
+    assert {each.removeprefix("--") for each in options if each.startswith("--")} <= set(OWN_OPTIONS) | COMPLETION
+    with pytest.raises(InvalidSettings, match="no option --print-confg; did you mean 'print-config'"):
+        read_openrlhf_flags(["--print-confg"])

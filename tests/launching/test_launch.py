@@ -5,6 +5,7 @@ import shlex
 
 import pytest
 
+from plaudit.cli import main
 from plaudit.errors import DataError, InvalidSettings
 from plaudit.launching import Machines, plan_launch
 from plaudit.launching.definitions import find_definitions, read_parser, read_pinned
@@ -205,3 +206,17 @@ def test_every_key_of_the_tables_exists():
 
     named = {*to_openrlhf.FROM_MATERIALS, *to_openrlhf.COMPUTED_KEYS, *to_verl.TAKEN, *to_verl.SAME, *to_trl.TAKEN}
     assert named <= set(KEYS)
+
+
+def test_a_folder_with_files_is_written_over_only_by_force(folder, capsys):
+    line = ["launch", "trl", *SETTINGS, "-o", "there"]
+    assert _exit_code(line) == 0
+    assert _exit_code(line) == 2
+    assert "there is not empty; --force writes over" in capsys.readouterr().err
+    assert _exit_code([*line, "--force"]) == 0
+
+
+def _exit_code(line) -> int:
+    with pytest.raises(SystemExit) as exited:
+        main(line)
+    return exited.value.code

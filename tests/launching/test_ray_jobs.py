@@ -16,17 +16,23 @@ DEADLINE_S = 120
 
 
 @pytest.fixture(scope="module")
-def address():
+def cluster():
     from ray.cluster_utils import Cluster
 
     folder = Path(tempfile.mkdtemp(prefix="ray-test-", dir="/tmp"))  # sockets need a short path
     (folder / "ray").mkdir()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_TMPDIR", str(folder))
-        started = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
-        yield started.address
+        head = {"num_cpus": 1, "include_dashboard": True, "dashboard_port": 0}
+        started = Cluster(initialize_head=True, head_node_args=head)
+        yield started
         started.shutdown()
     shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def address(cluster):
+    return cluster.address
 
 
 def test_jobs_are_followed_to_their_end_in_this_folder_and_ctrl_c_leaves_one_running(
@@ -55,6 +61,21 @@ def test_jobs_are_followed_to_their_end_in_this_folder_and_ctrl_c_leaves_one_run
     while not (tmp_path / "done.txt").exists() and time.monotonic() < ends:
         time.sleep(0.1)
     assert (tmp_path / "done.txt").exists()
+
+
+def test_jobs_through_the_dashboard_are_followed_to_their_end(cluster, tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "here.txt").write_text("found ü\n")
+    url = f"http://{cluster.head_node.webui_url}"
+    assert run_job(url, Job("sh -c 'cat here.txt; echo $CARRIED; exit 3'", {"CARRIED": "a variable"})) == 1
+    shown = capfd.readouterr().err
+    assert "found ü\na variable\n" in shown
+    assert "FAILED" in shown
+
+
+def test_a_dashboard_that_does_not_answer_is_an_error():
+    with pytest.raises(TrainingError, match="no Ray dashboard answers"):
+        submit_job("http://127.0.0.1:1", Job("true"))
 
 
 @pytest.mark.parametrize("wrong", ["127.0.0.1:1", "ray://127.0.0.1:1"])

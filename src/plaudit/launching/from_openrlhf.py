@@ -28,6 +28,8 @@ SCHEDULES = {"linear": "linear", "cosine": "cosine", "constant": "constant", "co
 AVERAGES = {"token-mean": "token", "seq-mean-token-mean": "sequence"}
 SWITCHES = ("kl_in_loss", "filter", "bfloat16", "token_pieces", "resume")
 PAIRS = ("clip_range", "filter_range")
+OWN_OPTIONS = ("resume", "overwrite", "print-config", "ray", "json", "quiet", "help")
+"""The options of `plaudit train` itself."""
 RELATIVE = ("episodes", "warmup_ratio", "train_batch", "micro_batch", "max_len", "critic_lr")
 
 
@@ -293,7 +295,7 @@ def _refusals(given: argparse.Namespace) -> Iterator[str]:
 
 
 def _unknown(name: str) -> str:
-    hint = did_you_mean(name.lstrip("-"), find_flags())
+    hint = did_you_mean(name.lstrip("-"), [*OWN_OPTIONS, *find_flags()])
     return f"no option {name}{hint} (own options: `plaudit train --help`; OpenRLHF's flags are taken as well)"
 
 

@@ -19,6 +19,7 @@ from plaudit.engine.backends.backend import BackendSettings, Limits
 from plaudit.engine.backends.processes import ProcessBackend
 from plaudit.engine.backends.ray import RayBackend
 from plaudit.engine.backends.ray_session import RaySession
+from plaudit.engine.exporting import export
 from plaudit.engine.shipping import Shipment
 from plaudit.engine.stream import Cutting, OrderedStream, UnitResult, UnitSize
 from plaudit.errors import InvalidSettings, ScoringFailed
@@ -275,7 +276,8 @@ def test_without_ray_the_message_says_what_to_install(tmp_path):
 
         sys.meta_path.insert(0, Blocker())
         from plaudit.engine.backends.ray import RayBackend
-        from plaudit.engine.shipping import Shipment
+        from plaudit.engine.exporting import export
+from plaudit.engine.shipping import Shipment
         from plaudit.engine.backends.backend import BackendSettings
         from plaudit.errors import MissingPackage
         try:
@@ -290,3 +292,21 @@ def test_without_ray_the_message_says_what_to_install(tmp_path):
 def test_the_backend_module_does_not_import_ray():
     code = "import plaudit.engine.backends.ray, sys; sys.exit('ray' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_an_exported_reward_scores_in_an_actor_that_it_was_sent_to():
+    ray = RaySession(None, 2).ray
+
+    class Trainer:
+        def __init__(self, reward_function):
+            self.reward = reward_function
+
+        def step(self):
+            rewards = self.reward(["2+2?"] * 2, ["four", "4"], answer=["4", "4"])
+            self.reward.close()
+            return rewards, os.getpid()
+
+    exported = export(reward(lambda response, answer: float(response == answer)), "trl", workers=1)
+    rewards, pid = ray.get(ray.remote(Trainer).remote(exported).step.remote())
+    assert rewards == [0.0, 1.0]
+    assert pid != os.getpid()

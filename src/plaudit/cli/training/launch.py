@@ -38,6 +38,7 @@ def launch(
         str | None,
         typer.Option("--trainer-version", metavar="VERSION", help="Of the trainer, where another is installed here."),
     ] = None,
+    force: Annotated[bool, typer.Option("--force", "-f", help="Write over the files of an earlier launch.")] = False,
     submit: Annotated[
         str | None,
         typer.Option("--submit", metavar="ADDRESS", help="Run it as a job on this Ray cluster, and follow its log."),
@@ -57,6 +58,8 @@ def launch(
         raise InvalidSettings(f"one config file at most, got {' and '.join(files)}; overrides are key=value")
     config = load_config(files[0] if files else None, overrides)
     folder = output or Path(f"{config.output_dir}-{trainer}")
+    if folder.is_dir() and any(folder.iterdir()) and not force:
+        raise InvalidSettings(f"{folder} is not empty; --force writes over the reward file and the data in it")
     machines = None if gpus is None and nodes == 1 else launching.Machines(gpus or 8, nodes)
     extra = [word for word in words if word not in ours]
     planned = launching.plan_launch(config, trainer, folder, machines=machines, version=trainer_version, extra=extra)
