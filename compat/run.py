@@ -32,7 +32,7 @@ def build(name: str, wanted: dict[str, Any]) -> Path:
     python = place / "bin" / "python"
     if stamp.exists() and json.loads(stamp.read_text()) == wanted:
         return python
-    subprocess.run([wanted.get("python", sys.executable), "-m", "venv", "--clear", str(place)], check=True)
+    subprocess.run([sys.executable, "-m", "venv", "--clear", str(place)], check=True)
     install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile"]
     site = Path(
         subprocess.check_output([python, "-c", "import site; print(site.getsitepackages()[0])"], text=True).strip()
