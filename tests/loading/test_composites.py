@@ -53,6 +53,7 @@ def score(write):
             -1.0,
             id="closed gate",
         ),
+        pytest.param("tasks: {a: fixed.py, default: 'fixed.py:Fixed(value=4)'}", 4.0, id="another task"),
         pytest.param("reward: fixed.py:Fixed(value=7)\nclip: [0, 1]", 1.0, id="clip"),
         pytest.param("reward: fixed.py:Fixed(value=7)\nclip: [null, 2]", 2.0, id="clip one end"),
         pytest.param("reward: fixed.py:Fixed(value=7)\nnormalized: group", 0.0, id="normalized"),
@@ -117,6 +118,9 @@ def test_the_origin_of_a_composite_is_its_file(score):
         pytest.param("sum: []", ["sum must be a list of rewards"], id="empty list"),
         pytest.param("sum: [3]", ["sum[0] must be a spec or a mapping, got 3"], id="number"),
         pytest.param("gate: length", ["gate must be a mapping"], id="gate without mapping"),
+        pytest.param("tasks: length", ["tasks must map the names of tasks to rewards"], id="tasks without mapping"),
+        pytest.param("tasks: {a: length, column: 3}", ["column must name a column, got 3"], id="column of tasks"),
+        pytest.param("tasks: {a: lenght}", ["did you mean 'length'"], id="reward of a task"),
         pytest.param("gate: {reward: length, at: 0.5}", ["gate needs on"], id="gate without on"),
         pytest.param(
             "gate: {reward: length, on: math, at: high}", ["at must be a number, got 'high'"], id="gate at text"

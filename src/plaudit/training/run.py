@@ -76,7 +76,9 @@ class Run:
     @cached_property
     def levels(self) -> Levels:
         """The levels of difficulty of all prompts."""
-        return Levels.of((*self.task.prompts, *self.task.held_out), self.config.curriculum.order)
+        rows = (*self.task.prompts, *self.task.held_out)
+        keys = self.config.curriculum
+        return Levels.of(rows, keys.order) if keys.by == "difficulty" else Levels.of_usable(rows)
 
     @property
     def max_new_tokens(self) -> int:

@@ -204,3 +204,5 @@ def test_levels_of_several_tasks_are_told_apart_and_an_order_can_be_given():
 def test_difficulties_that_make_no_levels_are_errors(values, order, said):
     with pytest.raises(DataError, match=said):
         Levels.of(rows(*values), order)
+    if not order:  # a run without a curriculum trains on them all the same
+        assert Levels.of_usable(rows(*values)).label(rows(*values)[0]) is None

@@ -182,6 +182,12 @@ def test_a_mixture_has_shares_rewards_and_demonstrations_of_each_task(own):
     assert [task.prompts[place].task for place in stream.places(8)].count("mine") == 2
 
 
+def test_what_one_task_of_a_mixture_holds_out_no_other_trains_on():
+    task = loaded("tasks={sort_digits: 1, again: {task: sort_digits, options: {seed: 5}}}", "eval.prompts=null")
+    assert not set(task.prompts.keys) & set(task.held_out.keys)
+    assert any("since another task holds them out" in note for note in task.notes)
+
+
 def test_rows_of_one_file_are_told_apart_by_a_column(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = [{"prompt": f"{n}", "answer": f"{n}", "kind": "ab"[n % 2], "hard": n % 3} for n in range(40)]

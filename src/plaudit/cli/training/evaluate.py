@@ -121,7 +121,8 @@ def _task_exam(task: "training.Task", reward: str | None, limit: int | None) -> 
     judge = task.reward if reward is None else reward
     if judge is None:
         raise InvalidSettings(f"{task.name} is judged by an agent's environment; say what judges here: --reward REWARD")
-    return _Exam(training.Prompts(tuple(rows)), judge, DEFAULT_DEADLINE_S if isinstance(judge, str) else None)
+    is_quick = reward is None and task.runs_inline
+    return _Exam(training.Prompts(tuple(rows)), judge, None if is_quick else DEFAULT_DEADLINE_S)
 
 
 def _table(found: "list[training.EvaluatedTask]") -> Table:

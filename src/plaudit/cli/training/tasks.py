@@ -57,7 +57,7 @@ def _list(*, as_json: bool) -> int:
 def _show(spec: str, count: int, *, as_json: bool) -> int:
     task = training.find_task(spec)
     rows = [*task.prompts, *task.held_out]
-    levels = training.Levels.of(rows)
+    levels = training.Levels.of_usable(rows)
     per_level = {name: sum(levels.label(row) == name for row in rows) for name in levels.all}
     shown = _pick(task, levels, count)
     if as_json:

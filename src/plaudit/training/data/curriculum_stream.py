@@ -4,6 +4,7 @@ Every draw follows from the seed, the number of prompts taken and what was obser
 keeps: a resumed run draws what an uninterrupted one would have drawn.
 """
 
+import heapq
 import random
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
@@ -134,5 +135,5 @@ def _draw_apart(chance: random.Random, keys: Sequence[Any], weights: Sequence[fl
 
     A prompt twice in a batch would be two groups of one prompt.
     """
-    ranked = sorted(range(len(keys)), key=lambda place: -(chance.random() ** (1.0 / weights[place])))
+    ranked = heapq.nlargest(count, range(len(keys)), key=lambda place: chance.random() ** (1.0 / weights[place]))
     return [keys[ranked[place % len(ranked)]] for place in range(count)]

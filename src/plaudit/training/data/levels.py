@@ -48,6 +48,14 @@ class Levels:
     _several: bool = False
 
     @classmethod
+    def of_usable(cls, rows: Iterable[Trajectory]) -> "Levels":
+        """The levels, or none where the difficulties make none: for those who only tell of them."""
+        try:
+            return cls.of(rows)
+        except DataError:
+            return cls({}, {})
+
+    @classmethod
     def of(cls, rows: Iterable[Trajectory], order: Sequence[str] = ()) -> "Levels":
         """The levels that the difficulties of the rows make; `order` names them all from easy to hard where it says."""
         found: dict[str, list[Difficulty]] = defaultdict(list)
@@ -63,7 +71,7 @@ class Levels:
     def label(self, row: Trajectory) -> str | None:
         """The level of a row by its name, with its task where there are several; None where it has no difficulty."""
         scale = self._scales.get(row.task or "")
-        value = difficulty_of(row)
+        value = None if scale is None else difficulty_of(row)
         if scale is None or value is None:
             return None
         return _label(row.task or "", scale.name(value), self._several)

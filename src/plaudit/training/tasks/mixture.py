@@ -42,6 +42,7 @@ def mix(parts: Mapping[str, Task], weights: Mapping[str, float], reward: Rewardi
         raise InvalidSettings(
             f"nothing says what is good in the task {without[0]}: set tasks.{without[0]}.reward, e.g. exact_match"
         )
+    parts = {name: _keep_apart(name, parts) for name in parts}
     rewards = {name: part.reward for name, part in parts.items() if part.reward is not None}
     responds = {name: part.respond for name, part in parts.items()}
     return MixedTask(
@@ -86,6 +87,20 @@ def part_by_column(task: Task, rewards: Mapping[str, str | None]) -> dict[str, T
         )
         for name, reward in rewards.items()
     }
+
+
+def _keep_apart(name: str, parts: Mapping[str, Task]) -> Task:
+    """A task without the prompts that another one holds out."""
+    task = parts[name]
+    unseen = {key for other, part in parts.items() if other != name for key in part.held_out.keys}
+    kept = [row for row, key in zip(task.prompts, task.prompts.keys, strict=True) if key not in unseen]
+    left_out = len(task.prompts) - len(kept)
+    if not left_out:
+        return task
+    if not kept:
+        raise DataError(f"tasks.{name}: other tasks hold out all of its prompts, so none is left to train on")
+    note = f"{left_out:,} prompts are left out, since another task holds them out"
+    return replace(task, prompts=Prompts(tuple(kept)), notes=(*task.notes, note))
 
 
 def _join(parts: Mapping[str, Prompts]) -> Prompts:
