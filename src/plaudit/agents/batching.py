@@ -118,10 +118,9 @@ class ContinuousSampler:
         while True:
             for _ in range(3):  # whoever got an action just now may answer at once
                 await asyncio.sleep(0)
-            self._pending = [each for each in self._pending if not each.future.done()]
-            waiting = {each.request.episode for each in self._pending}
             left = until - time.perf_counter()
-            if not self._pending or waiting >= self._playing or left <= 0:
+            if left <= 0 or self._all_wait():
+                self._pending = [each for each in self._pending if not each.future.done()]
                 return bool(self._pending)
             self._arrived.clear()
             try:
@@ -129,6 +128,11 @@ class ContinuousSampler:
                     await self._arrived.wait()
             except TimeoutError:
                 continue
+
+    def _all_wait(self) -> bool:
+        if len(self._pending) < len(self._playing):  # most often, and at once
+            return not self._pending
+        return {each.request.episode for each in self._pending} >= self._playing
 
     async def _draw_pending(self, thread: ThreadPoolExecutor) -> None:
         """Draw for all that wait, and pass every episode its action; or the error, to all of them."""

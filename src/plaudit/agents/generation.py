@@ -108,12 +108,11 @@ def get_param(sampling_params: Any, name: str, default: Any) -> Any:
 
 def copy_params(sampling_params: Any) -> Any:
     """A copy that shares nothing with the params."""
-    if type(sampling_params) is SamplingParams:  # many times quicker than field by field
-        stop = sampling_params.stop
-        own = copy.copy(sampling_params)
-        own.stop = stop if isinstance(stop, str | tuple) else list(stop)
-        return own
-    return copy.deepcopy(sampling_params)
+    if type(sampling_params) is not SamplingParams:
+        return copy.deepcopy(sampling_params)
+    given, stop = sampling_params, sampling_params.stop  # many times quicker than a deep copy
+    own_stop = stop if isinstance(stop, str | tuple) else list(stop)
+    return SamplingParams(given.max_tokens, given.temperature, given.top_p, given.top_k, own_stop, given.logprobs)
 
 
 def limit_tokens(sampling_params: Any, limit: int | None) -> Any:

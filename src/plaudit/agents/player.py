@@ -141,6 +141,9 @@ class _EnvironmentCalls:
     async def _call(self, method: str, call: Coroutine[Any, Any, Any]) -> Any:
         name = f"{self._host.environment.__name__}.{method}"
         self._hangs = True
+        if self._deadline_s is None:
+            returned = await attempt(name, lambda: _unwrap_failure(call))
+            return self._accept(returned)
         task = asyncio.ensure_future(attempt(name, lambda: _unwrap_failure(call)))
         try:
             # An environment may swallow its cancellation: nobody waits for it.
@@ -152,10 +155,13 @@ class _EnvironmentCalls:
         if not task.done():
             reason = f"{name} took longer than the {self._deadline_s:g} s that it has"
             raise _EpisodeFailed(RewardOutput.unscored(Status.TIMEOUT, reason))
-        self._hangs = False
         if task.cancelled():
+            self._hangs = False
             raise _EpisodeFailed(RewardOutput.unscored(Status.ERROR, f"{name} cancelled itself"))
-        returned = task.result()
+        return self._accept(task.result())
+
+    def _accept(self, returned: Any) -> Any:
+        self._hangs = False
         if isinstance(returned, RewardOutput):
             raise _EpisodeFailed(returned)
         return returned
