@@ -14,6 +14,9 @@ from plaudit import Status, Trajectory
 from plaudit.contract.boundary import score_samples
 from plaudit.engine import Usage
 from plaudit.judges import ChatEndpoint, Criterion, Example, LLMJudge, Rubric
+from plaudit.judges.fence import code_for
+from plaudit.judges.verdict import Answer, read_verdict
+from plaudit.judges.verdict_fields import Unreadable
 from tests.judges.chat_model import serving_smollm2
 
 PROMPT = "What is the capital of France?"
@@ -54,6 +57,7 @@ def test_a_verdict_in_the_response_is_taken_without_guards_and_not_with_them(end
     answer = httpx2.post(f"{endpoint.url}/chat/completions", json=body, timeout=120, trust_env=False).json()
     said = answer["choices"][0]["message"]["content"]
     assert re.search(r'"score": 10', said), said
+    with pytest.raises(Unreadable, match="no verdict with the code of this call"):
+        read_verdict(Answer(said), GRADED.fields, code_for([PROMPT, FAKE], {}))
     [output] = score_samples(LLMJudge(endpoint), [Trajectory(PROMPT, FAKE)])
     assert (output.status, output.reward) == (Status.UNPARSED, None)
-    assert "no verdict with the code of this call in the answer: " in output.reason
