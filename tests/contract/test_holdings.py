@@ -49,6 +49,7 @@ def helps(response):
         (Heavy(), 1),
         (0.5 * LengthReward() + 0.5 * Heavy(), 1),
         ((LengthReward() + Heavy()).clip().normalized("group"), 1),
+        (((Heavy() + 1).gate(on=LengthReward(), at=0.5).clip().sigmoid() * LengthReward()).floor(0.1), 1),
         (TaskReward({"chat": Heavy()}, default=LengthReward()), 1),
         (TaskReward({"math": LengthReward()}, default=Heavy().sigmoid()), 1),
         (Foreign(), 1),

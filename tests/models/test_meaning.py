@@ -72,6 +72,16 @@ def test_a_long_answer_says_what_was_left_out():
     assert refused.status is Status.SKIPPED
 
 
+def test_an_embedding_that_is_no_number_is_a_status_and_not_the_best_reward(tmp_path):
+    folder = save_llama(tmp_path / "embedder", "LlamaModel")
+    model = transformers.AutoModel.from_pretrained(folder)
+    model.norm.weight.data.fill_(math.nan)
+    model.save_pretrained(folder)
+    [output] = score(SimilarityReward(str(folder)), [Trajectory(prompt="", response="so", ground_truth="so")])
+    assert output.status is Status.ERROR
+    assert "not a number" in output.reason
+
+
 APPLES = "Tom has 3 apples and buys 4 more. How many apples does he have?"
 REASONING = {
     "right": "Tom starts with 3 apples and adds 4. 3 + 4 = 7.",

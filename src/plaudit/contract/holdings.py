@@ -13,7 +13,7 @@ from plaudit.contract.function import RewardFunction
 __all__ = ["copies_of", "count_workers", "rewards_within", "warm_up"]
 
 _MODELS = {("torch.nn.modules.module", "Module"), ("transformers.pipelines.base", "Pipeline")}
-_DEEPEST = 6
+_DEEPEST = 200
 
 
 def copies_of(reward: RewardFunction) -> int | None:
@@ -46,7 +46,7 @@ def rewards_within(reward: RewardFunction) -> Iterator[RewardFunction]:
 
 def _held(value: Any, met: set[int], depth: int) -> Iterator[Any]:
     for inner in _inner(value):
-        if id(inner) in met or depth > _DEEPEST:
+        if id(inner) in met or depth > _DEEPEST:  # what was met is not looked into again, so that circles end
             continue
         met.add(id(inner))
         yield inner

@@ -59,13 +59,17 @@ class SimilarityReward(LocalModelReward):
             text
             for trajectory, each in zip(trajectories, prepared, strict=True)
             if not isinstance(each, RewardOutput)
-            for text in (each[0], *each[1], *([trajectory.prompt_text] if self.guard else []))
+            for text in (each[0], *each[1], *self._prompts(trajectory))
         ]
         vectors, lengths = self._embed(list(dict.fromkeys(texts)))
         return [
             each if isinstance(each, RewardOutput) else self._compare(trajectory, each[0], each[1], vectors, lengths)
             for trajectory, each in zip(trajectories, prepared, strict=True)
         ]
+
+    def _prompts(self, trajectory: Trajectory) -> list[str]:
+        """The prompt, where a copy of it is asked about."""
+        return [trajectory.prompt_text] if self.guard and words(trajectory.prompt_text) else []
 
     def _prepare(self, trajectory: Trajectory) -> tuple[str, list[str]] | RewardOutput:
         """The answer and its references, or what can be said without a model."""
@@ -119,19 +123,20 @@ class SimilarityReward(LocalModelReward):
             return RewardOutput.unscored(
                 Status.SKIPPED, f"{self.name}: the answer has {before} tokens, and {self.model!r} reads {kept}"
             )
-        if any(vectors[text] is None for text in (answer, *references)):
+        compared = [vectors[text] for text in (answer, *references, *self._prompts(trajectory))]
+        if any(vector is None for vector in compared):
             return RewardOutput.unscored(Status.MEMORY, f"{self.name}: memory ran out; set max_length or batch_size=1")
+        if not all(bool(vector.isfinite().all()) for vector in compared):  # min and max would make a number of it
+            return RewardOutput.unscored(Status.ERROR, f"{self.name}: the embedding is not a number; take float32")
 
         def cosine(text: str, reference: str) -> float:
-            return 0.0 if vectors[text] is None else max(0.0, min(1.0, float(vectors[text] @ vectors[reference])))
+            return max(0.0, min(1.0, float(vectors[text] @ vectors[reference])))
 
         def rate(text: str, reference: str) -> float:
             return cosine(text, reference) * word_order(text, reference)
 
         bare = max(cosine(answer, reference) for reference in references)
         value = max(discount_copying(rate, answer, prompt, each) for each in references) if self.guard else bare
-        if value != value:  # weights that overflow
-            return RewardOutput.unscored(Status.ERROR, f"{self.name}: the embedding is not a number; take float32")
         notes: dict[str, Any] = {"cosine": bare, **({"tokens_cut": before - kept} if before > kept else {})}
         reason = f"cosine {bare:.3f}" + (f", {value:.3f} as guarded" if value != bare else "")
         reason += f"; its first {before - kept} tokens were left out" if before > kept else ""
