@@ -30,7 +30,9 @@ from plaudit.rewards import (
     MultiAspectReward,
     TemplateReward,
 )
+from plaudit.rollouts import Rollout
 from plaudit.shaping import HallucinationPenalty, LengthPenalty, ReasoningBonus
+from plaudit.training import build_pairs
 
 WORKED = "2 + 2 = 4. The answer is 4."
 EXPECTED_FORMAT = "The answer is [NUM]."
@@ -85,6 +87,18 @@ def test_the_custom_function_sees_right_answers_above_wrong_ones_above_nothing()
         for response in (WORKED, "2 + 2 = 5. The answer is 5.", "")
     )
     assert 1.0 >= right > wrong > empty >= 0.0
+
+
+def test_the_custom_function_orders_responses_into_the_pairs_of_a_reward_model():
+    """The document's last topic is reward-model training: pairs are where it begins."""
+    metadata = {"answer": "4", "format": EXPECTED_FORMAT}
+    samples = [
+        Trajectory(prompt="What is 2 + 2?", response=response, metadata=metadata)
+        for response in ("2 + 2 = 5. The answer is 5.", WORKED)
+    ]
+    outputs = score(custom_reward_function, samples)
+    [pair] = build_pairs([Rollout(sample, output) for sample, output in zip(samples, outputs, strict=True)]).pairs
+    assert (pair.chosen.response, pair.rejected.response) == (WORKED, "2 + 2 = 5. The answer is 5.")
 
 
 def test_binary_graduated_and_continuous_patterns():
