@@ -252,3 +252,35 @@ def test_an_executor_that_plays_in_its_own_way_is_trained_on_too(written):
 def test_an_agent_file_that_cannot_be_run_is_refused(written, source, message):
     with pytest.raises(AgentError, match=message):
         load_agent(written(source))
+
+
+DAWDLES = """
+    import asyncio, random
+    from plaudit.agents import Environment, StepResult
+
+    class Dawdles(Environment):
+        turns = 0
+
+        async def reset(self, start):
+            self.seed = start.seed
+
+        async def step(self, action):
+            await asyncio.sleep(random.SystemRandom().random() / 50)
+            self.turns += 1
+            return StepResult("abcd"[self.seed % 4], done=self.turns == 3, reward=0.0)
+"""
+
+
+def test_a_seed_gives_the_same_episodes_whichever_environment_answers_first(written):
+    agent = load_agent(written(DAWDLES))
+    sampler = EpisodeSampler(tiny_policy(seed=1).sampler(), agent, EpisodeLimits(max_length=60))
+    sizes, draw = [], sampler.sampler.continue_from
+
+    def note_sizes(contexts, settings, **named):
+        sizes.append(len(contexts))
+        return draw(contexts, settings, **named)
+
+    sampler.sampler.continue_from = note_sizes
+    first, second = (sampler.sample(["aa=", "ab="], 8, settings=SamplingSettings(4, seed=3)) for _ in range(2))
+    assert [each.tokens.ids for each in first.trajectories] == [each.tokens.ids for each in second.trajectories]
+    assert len(sizes) > 6  # they were not drawn in rounds
