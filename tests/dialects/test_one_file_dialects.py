@@ -1,4 +1,4 @@
-"""Conventions of single systems that are only imported: EasyR1, Predibase and rLLM."""
+"""Conventions of single systems that are only imported: EasyR1, Predibase, rLLM; spellings of AReaL's."""
 
 import pytest
 
@@ -36,7 +36,17 @@ EARLIER = {
 SAMPLES = [Trajectory("2 + 2?", each, ground_truth="4", columns={"level": 1}) for each in ("4", "5")]
 
 
-@pytest.mark.parametrize(("convention", "source"), [*FILES.items(), *EARLIER.items()])
+AREAL = (
+    "def score(prompts, completions, prompt_ids, completion_ids, answer, **kwargs) -> float:\n"
+    "    return float(completions == answer and prompts == '2 + 2?')\n",
+    "from areal.api import AsyncRewardWrapper\n\ndef score(completions: str, answer: str) -> float:\n"
+    "    return float(completions == answer)\n",
+)
+
+
+@pytest.mark.parametrize(
+    ("convention", "source"), [*FILES.items(), *EARLIER.items(), *(("AReaL function", each) for each in AREAL)]
+)
 def test_a_file_is_recognised_and_gives_its_numbers(convention, source, tmp_path):
     (tmp_path / "scoring.py").write_text(source)
     loaded = resolve(f"{tmp_path}/scoring.py")

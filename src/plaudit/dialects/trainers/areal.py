@@ -3,6 +3,7 @@
 `completions` is one text there, whatever its name says, and the row's other columns are given by name.
 """
 
+import inspect
 import logging
 from types import SimpleNamespace
 from typing import Any
@@ -16,7 +17,7 @@ from plaudit.trajectory import Trajectory
 
 __all__ = ["SYSTEM", "ArealExport", "ArealReward"]
 
-_SHAPE = {"prompt", "completions", "prompt_ids", "completion_ids"}
+_SHAPE = {"completions", "prompt_ids", "completion_ids"}
 
 
 class ArealReward(ForeignReward):
@@ -24,15 +25,15 @@ class ArealReward(ForeignReward):
 
     def compute_reward(self, trajectory: Trajectory) -> Any:
         row = {**trajectory.columns, **trajectory.metadata}
-        known = {
-            "prompt": trajectory.prompt_text,
+        known: dict[str, Any] = {
             "completions": trajectory.response,
             "prompt_ids": None,
             "completion_ids": None if trajectory.tokens is None else trajectory.tokens.ids,
         }
         asked = parameters(self.foreign)
         takes_all = any(each.kind is each.VAR_KEYWORD for each in asked.values())
-        given = {**(row if takes_all else {}), **known}
+        known["prompts" if "prompts" in asked else "prompt"] = trajectory.prompt_text  # AReaL passes it by place
+        given = {**row, **known} if takes_all else {name: value for name, value in known.items() if name in asked}
         for name, parameter in asked.items():
             if name in given or parameter.kind is parameter.VAR_KEYWORD:
                 continue
@@ -47,6 +48,11 @@ class ArealReward(ForeignReward):
 
 def _recognises(candidate: Any) -> bool:
     return set(parameters(candidate)) >= _SHAPE
+
+
+def _resembles(candidate: Any) -> bool:
+    """Whether a function of one completion leaves out the tokens, as those do that an agent calls."""
+    return inspect.isroutine(candidate) and "completions" in parameters(candidate)
 
 
 class ArealExport(SampleExport):
@@ -64,7 +70,7 @@ SYSTEM = System(
     title="AReaL",
     distribution="areal",
     shape="function of `(prompt, completions, prompt_ids, completion_ids, **row)`",
-    dialects=(Dialect("areal", "AReaL function", frozenset({"areal"}), ArealReward, recognises=_recognises),),
+    dialects=(Dialect("areal", "AReaL function", frozenset({"areal"}), ArealReward, _recognises, _resembles),),
     exports=(
         Export(
             ArealExport,
