@@ -79,17 +79,24 @@ class TrainingProgress:
 def outcome_table(outcome: Outcome) -> RenderableType:
     """The evaluations before and after, and where everything is."""
     table = Table("held out", "before", "after", box=None, padding=(0, 2, 0, 0))
-    for key in (*EVALUATIONS, *sorted(key for key in outcome.after if key.startswith("eval/pass@"))):
+    passes = sorted(key for key in outcome.after if key.startswith("eval/pass@"))
+    for key in (*EVALUATIONS, *passes, *_by_task(outcome.after)):
         if key in outcome.after:
             before = outcome.before.get(key)
             table.add_row(
-                EVALUATIONS.get(key, key.removeprefix("eval/")),
+                EVALUATIONS.get(key, key.removeprefix("eval/").removeprefix("task/").replace("/score", ": score")),
                 "" if before is None else f"{before:.3f}",
                 f"{outcome.after[key]:.3f}",
             )
     unscored = outcome.folder.unscored_share()
     note = f"{unscored:.1%} of the samples were not scored; " if unscored else ""
     return Group(table, Text(f"{note}{outcome.step} steps; everything is in {outcome.folder.path}"))
+
+
+def _by_task(metrics: Mapping[str, float]) -> list[str]:
+    """The keys that tell how well each of several tasks is done: scores, or rewards where there are none."""
+    tasks = [key for key in metrics if key.startswith("eval/task/")]
+    return [key for key in tasks if key.endswith("/score")] or [key for key in tasks if key.endswith("/reward")]
 
 
 def _numbers(metrics: Mapping[str, float]) -> str:
