@@ -61,20 +61,24 @@ def measure_judges(samples: int) -> None:
     with _Server() as url:
         rates = {at_once: [_rate(url, at_once, samples) for _ in range(ROUNDS)] for at_once in (1, IN_FLIGHT)}
     for at_once, found in rates.items():
-        print(f"{at_once:>3} under way: {statistics.median(found):7.1f} verdicts a second")
-    ratio = statistics.median(rates[IN_FLIGHT]) / statistics.median(rates[1])
+        rate, processor_s = (statistics.median(column) for column in zip(*found, strict=True))
+        print(
+            f"{at_once:>3} under way: {rate:7.1f} verdicts a second, {1000 * processor_s:.2f} ms of processor time each"
+        )
+    ratio = statistics.median(rate for rate, _ in rates[IN_FLIGHT]) / statistics.median(rate for rate, _ in rates[1])
     print(f"ratio: {ratio:.1f} (at {LATENCY_S * 1000:.0f} ms an answer)")
 
 
-def _rate(url: str, at_once: int, samples: int) -> float:
+def _rate(url: str, at_once: int, samples: int) -> tuple[float, float]:
+    """Verdicts a second, and the seconds of processor time that each took here."""
     judge = LLMJudge(ChatEndpoint(url, "judge", form="schema", policy={"concurrency": at_once}))
     count = samples if at_once > 1 else max(8, samples // IN_FLIGHT)
     trajectories = [Trajectory("What is 2 + 2?", f"It is {number}.") for number in range(count)]
-    began = time.perf_counter()
+    began, processor = time.perf_counter(), time.process_time()
     outputs = score(judge, trajectories)
-    seconds = time.perf_counter() - began
+    seconds, processor_s = time.perf_counter() - began, time.process_time() - processor
     assert all(output.ok for output in outputs), outputs[0].reason
-    return count / seconds
+    return count / seconds, processor_s / count
 
 
 def measure_classifiers(samples: int) -> None:
