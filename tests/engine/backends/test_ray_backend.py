@@ -295,7 +295,8 @@ def test_the_backend_module_does_not_import_ray():
 
 
 def test_an_exported_reward_scores_in_an_actor_that_it_was_sent_to():
-    ray = RaySession(None, 2).ray
+    session = RaySession(None, 2)
+    ray = session.ray
 
     class Trainer:
         def __init__(self, reward_function):
@@ -308,5 +309,6 @@ def test_an_exported_reward_scores_in_an_actor_that_it_was_sent_to():
 
     exported = export(reward(lambda response, answer: float(response == answer)), "trl", workers=1)
     rewards, pid = ray.get(ray.remote(Trainer).remote(exported).step.remote())
+    session.leave()
     assert rewards == [0.0, 1.0]
     assert pid != os.getpid()
