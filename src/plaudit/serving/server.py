@@ -37,6 +37,7 @@ __all__ = ["RewardServer", "ServerThread", "serve_until_signalled"]
 T = TypeVar("T")
 logger = logging.getLogger("plaudit.serving")
 SWEEP_S = 1.0
+SIGNALS_S = 0.2
 SANDBOX_DEADLINE_S = 300.0
 WEAK = (Tier.NONE, Tier.SECCOMP)
 
@@ -199,17 +200,37 @@ _REWARD = re.compile(r"(?:^|:)([A-Za-z_]\w*)\s*(?:\(.*\))?\Z", re.DOTALL)
 async def serve_until_signalled(settings: ServerSettings, on_ready: Callable[[RewardServer], None]) -> None:
     """Serve until SIGTERM or SIGINT; SIGHUP reloads the rewards."""
     server, stopped = RewardServer(settings), asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stopped.set)
-    await server.start()
-    loop.add_signal_handler(signal.SIGHUP, server.begin_reload)
+    if not await _start_unless(stopped, server):
+        return
     settle_memory()
     try:
         on_ready(server)
         await stopped.wait()
     finally:
         await server.stop()
+
+
+async def _start_unless(stopped: asyncio.Event, server: RewardServer) -> bool:
+    """Start; False where it was told to stop meanwhile, and is."""
+    starting = asyncio.get_running_loop().create_task(server.start())
+    while not starting.done() and not stopped.is_set():
+        _listen_to_signals(stopped, server)
+        await asyncio.wait({starting}, timeout=SIGNALS_S)
+    _listen_to_signals(stopped, server)
+    if not starting.done():
+        starting.cancel()
+        await asyncio.wait({starting})
+        return False
+    starting.result()
+    return True
+
+
+def _listen_to_signals(stopped: asyncio.Event, server: RewardServer) -> None:
+    """SIGTERM and SIGINT stop, SIGHUP reloads; said again while starting, as Ray puts handlers of its own there."""
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stopped.set)
+    loop.add_signal_handler(signal.SIGHUP, server.begin_reload)  # while nothing is served yet, that does nothing
 
 
 class ServerThread:

@@ -59,6 +59,7 @@ class ReplicaPool:
         self._app = f"plaudit-{secrets.token_hex(4)}-{next(_numbers)}"
         self._session: RaySession | None = None
         self._handle: Any = None
+        self._deploying: asyncio.Future[None] | None = None
         self._asking: dict[asyncio.Task[None], Job] = {}
         self._room = scale.most * settings.workers * ONGOING
         self._counting: asyncio.Task[None] | None = None
@@ -68,7 +69,8 @@ class ReplicaPool:
     async def start(self) -> dict[str, Any]:
         """Deploy; what the first replica says of the reward. Raises where it cannot be loaded."""
         try:
-            await self._loop.run_in_executor(None, self._deploy)
+            self._deploying = self._loop.run_in_executor(None, self._deploy)
+            await asyncio.shield(self._deploying)
             about = await self._handle.describe.remote()
             if isinstance(about, str):
                 raise InvalidSettings(about)
@@ -110,6 +112,8 @@ class ReplicaPool:
         self._asking = {}
         for job in waiting:
             job.finish(_STOPPED)
+        if self._deploying is not None and not self._deploying.done():
+            await asyncio.wait({self._deploying})  # a thread cannot be stopped, and Ray may not start behind our back
         if self._session is not None:
             session, self._session = self._session, None
             await self._loop.run_in_executor(None, self._delete, session)
