@@ -10,7 +10,7 @@ from verifiers.v1.trace import TraceTask
 
 SYSTEM, DISTRIBUTION = "verifiers", "verifiers"
 RAN = "Task.score, with the shim as a reward that the task's config plugs in"
-SHIPS = "its package ships none"
+SHIPS = "its own need a model server or a runtime"
 
 
 class SumData(vf.TaskData):
