@@ -15,11 +15,14 @@ from typing import Any
 from plaudit import jsonline
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.dialects.dialect import Dialect, ForeignReward, System, method_parameters, parameters
+from plaudit.dialects.standins import Packages
 from plaudit.errors import RewardNotLoaded, did_you_mean
 from plaudit.trajectory import Trajectory
 
-__all__ = ["SYSTEM", "ReasoningGymReward", "find_data_set"]
+__all__ = ["SOLVER", "SYSTEM", "ReasoningGymReward", "find_data_set"]
 
+SOLVER: Packages = {"pycosat": {"pycosat": {}}}
+"""A solver in C that reasoning-gym imports for one data set, and that has to be compiled: all others do without."""
 _ANSWER = re.compile(r"<answer>(.*?)</answer>", re.DOTALL)
 _SHAPE = ["answer", "entry"]
 _CALLABLE = inspect.Parameter.KEYWORD_ONLY
@@ -130,6 +133,6 @@ SYSTEM = System(
             _recognises, _resembles,
         ),
     ),
-    stand_ins={"reasoning_gym": {"reasoning_gym": {}}},
+    stand_ins={"reasoning_gym": {"reasoning_gym": {}}, **SOLVER},
     find_named=find_data_set,
 )  # fmt: skip

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from plaudit.dialects.environments.reasoning_gym import find_data_set
+from plaudit.dialects.environments.reasoning_gym import SOLVER, find_data_set
+from plaudit.dialects.standins import StandIns
 from plaudit.errors import DataError, InvalidSettings, did_you_mean, require
 from plaudit.loading.failures import explain_failures
 from plaudit.training.data.levels import DIFFICULTY
@@ -66,7 +67,7 @@ def reasoning_task_names() -> dict[str, str]:
 
 
 def _package() -> Any:
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), StandIns(SOLVER):
         warnings.simplefilter("ignore", SyntaxWarning)  # of a package that it needs, where that is not compiled yet
         return require("reasoning_gym", extra="tasks", purpose="a task of reasoning-gym")
 
