@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+import tenacity
+
 from plaudit.engine.backends.ray_session import RaySession
 from plaudit.errors import MissingPackage, ScoringFailed, TrainingError, require
 from plaudit.launching.command_actor import CommandActor
@@ -125,12 +127,22 @@ class ActorJob:
         return f"see its log with `tail -f {self.id}.log`, end it with `kill {self.pid}` on its node"
 
 
+_BESIDE_NEW_CLUSTERS = tenacity.Retrying(
+    retry=tenacity.retry_if_exception_message(match=r"(?s).*No available agent"),
+    wait=tenacity.wait_fixed(0.5),
+    stop=tenacity.stop_after_delay(60.0),
+    reraise=True,
+)
+"""A cluster that was started a moment ago has a dashboard before it has somebody who starts jobs."""
+
+
 def _through_dashboard(address: str, job: Job) -> DashboardJob:
     submission = require("ray.job_submission", extra="ray", purpose=PURPOSE)
     own = {"PYTHONPATH": os.environ["PYTHONPATH"]} if "PYTHONPATH" in os.environ else {}
     try:
         client = submission.JobSubmissionClient(address)
-        name = client.submit_job(
+        name = _BESIDE_NEW_CLUSTERS(
+            client.submit_job,
             entrypoint=f"cd {shlex.quote(os.getcwd())} && {job.command}",
             runtime_env={"env_vars": {**own, **job.environment}},
             entrypoint_num_gpus=job.gpus or None,

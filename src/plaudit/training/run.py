@@ -96,15 +96,24 @@ class Run:
 
     @torch.no_grad()
     def _rate(self, policy: Policy, sampled: Samples) -> list[list[float]]:
-        """The log-probabilities of sampled tokens, computed piece by piece in their order."""
+        """The log-probabilities of sampled tokens, computed piece by piece in their order; none of an empty episode."""
+        lengths = [len(trajectory.tokens or ()) for trajectory in sampled.trajectories]
+        places = [place for place, length in enumerate(lengths) if length]
+        rated: list[list[float]] = [[] for _ in lengths]
+        if not places:
+            return rated
         temperature = self.config.sampling.temperature
 
         def compute(part: TokenBatch) -> torch.Tensor:
             return policy.logprobs(part, temperature=temperature).logprobs_B_T
 
-        tokens = policy.batch(sampled)
-        rated = build_pieces(self.config).compute(compute, tokens).tolist()
-        return [row[:length] for row, length in zip(rated, tokens.lengths_B.tolist(), strict=True)]
+        prompts = sampled.prompt_ids
+        assert prompts is not None, "episodes know what their model saw"
+        played = Samples([sampled.trajectories[place] for place in places], [prompts[place] for place in places])
+        rows = build_pieces(self.config).compute(compute, policy.batch(played)).tolist()
+        for place, row in zip(places, rows, strict=True):
+            rated[place] = row[: lengths[place]]
+        return rated
 
     def build_held_out(self) -> HeldOut:
         """What evaluates the policy on held-out prompts."""

@@ -276,8 +276,7 @@ def test_without_ray_the_message_says_what_to_install(tmp_path):
 
         sys.meta_path.insert(0, Blocker())
         from plaudit.engine.backends.ray import RayBackend
-        from plaudit.engine.exporting import export
-from plaudit.engine.shipping import Shipment
+        from plaudit.engine.shipping import Shipment
         from plaudit.engine.backends.backend import BackendSettings
         from plaudit.errors import MissingPackage
         try:
