@@ -4,7 +4,7 @@ from suite import Shipped, load_shim
 from swift.rewards import orms
 
 SYSTEM, DISTRIBUTION = "swift", "ms-swift"
-RAN = "the shim as a plug-in, then orms[name](args) called as GRPOTrainer calls it; its own ORMs"
+RAN = "the shim as a plug-in, then what orms gives by its name, called as GRPOTrainer calls it; its own ORMs"
 
 
 def registered(shim, rollouts):
