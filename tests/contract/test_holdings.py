@@ -5,7 +5,7 @@ from torch import nn
 
 from plaudit import CompositeReward, FunctionReward, RewardFunction, reward
 from plaudit.compose import TaskReward
-from plaudit.contract.holdings import copies_of, count_workers, rewards_within, warm_up
+from plaudit.contract.contents import copies_of, count_workers, rewards_within, warm_up
 from plaudit.rewards import LengthReward
 
 classifier = nn.Linear(2, 1)

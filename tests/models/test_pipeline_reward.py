@@ -8,7 +8,7 @@ import transformers
 from huggingface_hub import constants
 
 from plaudit import Status, Trajectory, load, score
-from plaudit.contract.holdings import copies_of
+from plaudit.contract.contents import copies_of
 from plaudit.errors import InvalidSettings, RewardNotLoaded
 from plaudit.models import PipelineReward, RewardModel
 from plaudit.models.shared_models import loaded_names

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from plaudit.contract.contents import copies_of
 from plaudit.contract.function import RewardFunction, Rewarding
-from plaudit.contract.holdings import copies_of
 from plaudit.contract.output import Status
 from plaudit.engine.backends.ray_actor import follow_driver
 from plaudit.engine.backends.ray_session import RaySession

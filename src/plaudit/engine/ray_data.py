@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from plaudit import jsonline
+from plaudit.contract.contents import count_workers
 from plaudit.contract.function import Rewarding
-from plaudit.contract.holdings import count_workers
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.engine.backends.ray_actor import follow_driver
 from plaudit.engine.scorer import Scorer

@@ -14,8 +14,8 @@ from types import TracebackType
 from typing import TypeAlias
 
 from plaudit.contract.boundary import Style
+from plaudit.contract.contents import count_workers
 from plaudit.contract.function import RewardFunction, Rewarding, scores_one_by_one
-from plaudit.contract.holdings import count_workers
 from plaudit.contract.output import RewardOutput
 from plaudit.engine.backends.backend import Backend, BackendSettings, Limits
 from plaudit.engine.backends.inline import InlineBackend

@@ -19,8 +19,8 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from plaudit.contract.boundary import score_sample, score_samples
+from plaudit.contract.contents import warm_up
 from plaudit.contract.function import RewardFunction, scores_one_by_one
-from plaudit.contract.holdings import warm_up
 from plaudit.contract.output import RewardOutput
 from plaudit.engine.backends.messages import OUTGROWN, encode_answer, encode_value, read_value
 from plaudit.engine.shipping import Shipment

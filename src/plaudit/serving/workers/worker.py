@@ -14,8 +14,8 @@ from itertools import repeat
 from typing import Any, Protocol
 
 from plaudit.contract.boundary import score_sample, score_samples
+from plaudit.contract.contents import copies_of, warm_up
 from plaudit.contract.function import RewardFunction, scores_one_by_one
-from plaudit.contract.holdings import copies_of, warm_up
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.engine import reward_key
 from plaudit.engine.backends.messages import encode_value, read_value
