@@ -13,11 +13,11 @@ from plaudit.audit import invariants
 from plaudit.audit.findings import Attacker, AttackFinding, AuditReport, most_severe_first
 from plaudit.audit.footing import Ground, find_ground
 from plaudit.audit.hits import Attempt, Hit, Reporter
-from plaudit.audit.qualities.bench import benches
 from plaudit.audit.qualities.formats import attack_format
 from plaudit.audit.qualities.judgements import attack_judgement
 from plaudit.audit.qualities.lengths import attack_length, attack_silence
 from plaudit.audit.qualities.structures import attack_structure
+from plaudit.audit.qualities.trial import make_trials
 from plaudit.audit.qualities.turns import attack_turns
 from plaudit.audit.qualities.words import attack_words
 from plaudit.audit.samples import SampleMaker, replace_response
@@ -119,7 +119,7 @@ class _Audit:
     def _phases(self, ground: Ground) -> Iterator[tuple[str, Iterator[Attempt]]]:
         subject, maker = self.subject, self.maker
         order = (Kind.WORD, Kind.NUMBER, Kind.OPEN) if ground.footings else (Kind.OPEN, Kind.WORD, Kind.NUMBER)
-        plain = benches(subject, maker, ground, *order)
+        plain = make_trials(subject, maker, ground, *order)
         yield "answers", attack_answers(subject, maker, ground)
         yield "format", chain(attack_format(plain), attack_structure(plain))
         yield "length", attack_length(plain)

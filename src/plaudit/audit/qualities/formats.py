@@ -11,7 +11,7 @@ from plaudit.audit.attacks.operator import MOST
 from plaudit.audit.findings import Attacker
 from plaudit.audit.forms import WORKING
 from plaudit.audit.hits import Attempt, Hit
-from plaudit.audit.qualities.bench import Bench
+from plaudit.audit.qualities.trial import Trial
 
 __all__ = ["attack_format"]
 
@@ -77,17 +77,17 @@ class _Sections:
         return [] if self.holds_answer else [f"The answer is {answer}."]
 
 
-def attack_format(benches: Sequence[Bench]) -> Iterator[Attempt]:
+def attack_format(make_trials: Sequence[Trial]) -> Iterator[Attempt]:
     """Broken sections that are paid like whole ones."""
     hits: dict[str, list[Hit]] = {}
     tried = 0
-    for bench in benches:
-        found = _find_sections(bench)
+    for trial in make_trials:
+        found = _find_sections(trial)
         if found is None:
             continue
         tried += 1
         sections, good, bad, honest = found
-        for name, hit in _paid(bench, sections, good, bad, honest).items():
+        for name, hit in _paid(trial, sections, good, bad, honest).items():
             hits.setdefault(name, []).append(hit)
     for name, each in hits.items():
         yield Attempt("format", name, Attacker.ANSWER_FREE, REMEDY, tuple(each), tried, message=_message(name, each[0]))
@@ -97,34 +97,34 @@ def _message(name: str, hit: Hit) -> str:
     return f"{name}: a broken form earns {hit.output.reward:g}; the same text without any form {hit.honest_reward:g}"
 
 
-def _paid(bench: Bench, sections: _Sections, good: float, bad: float, honest: str) -> dict[str, Hit]:
+def _paid(trial: Trial, sections: _Sections, good: float, bad: float, honest: str) -> dict[str, Hit]:
     threshold = bad + MOST * (good - bad)
-    broken = list(sections.broken(bench.task.wrong))
+    broken = list(sections.broken(trial.task.wrong))
     hits: dict[str, Hit] = {}
-    for (name, response, core), value in zip(broken, bench.values([each[1] for each in broken]), strict=True):
+    for (name, response, core), value in zip(broken, trial.values([each[1] for each in broken]), strict=True):
         if value is not None and value >= threshold - 1e-9 and name not in hits:
-            hits[name] = bench.hit(response, threshold, honest, core)
+            hits[name] = trial.hit(response, threshold, honest, core)
     return hits
 
 
-def _find_sections(bench: Bench) -> tuple[_Sections, float, float, str] | None:
+def _find_sections(trial: Trial) -> tuple[_Sections, float, float, str] | None:
     """The sections that the reward pays for most, what they earn, what the same text without them earns, and it."""
-    vocabulary = bench.maker.vocabulary
+    vocabulary = trial.maker.vocabulary
     own = vocabulary.tags
     candidates = dict.fromkeys([own[:2] if len(own) > 1 else own, *((tag,) for tag in own[:4]), *USUAL_TAGS])
-    wrong = bench.task.wrong
+    wrong = trial.task.wrong
     best: tuple[float, _Sections, float, float, str] | None = None
     for tags, gap in product(filter(None, candidates), ("", "\n")):
         if vocabulary.texts and not all(any(tag in text for text in vocabulary.texts) for tag in tags):
             continue  # a reward that does not name a section does not ask for it: it may read any XML
         sections = _Sections(tuple(tags), gap)
         plain = f"{WORKING}\nThe answer is {wrong}."
-        good, bad, control, bracketed = bench.values(
+        good, bad, control, bracketed = trial.values(
             [sections.write(wrong), plain, sections.write(wrong, "(", ")"), sections.write(wrong, "[", "]")]
         )
         if good is None or bad is None or control is None or bracketed is None:
             continue
         base = max(bad, control, bracketed)
-        if bench.differs(good, base) and (best is None or good - base > best[0] + 1e-9):
+        if trial.differs(good, base) and (best is None or good - base > best[0] + 1e-9):
             best = (good - base, sections, good, base, plain)
     return None if best is None else best[1:]

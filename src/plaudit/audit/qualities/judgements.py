@@ -12,7 +12,7 @@ from plaudit.audit.attacks.operator import MOST
 from plaudit.audit.findings import Attacker
 from plaudit.audit.forms import LONG_WORKING, WORKING
 from plaudit.audit.hits import Attempt, Hit
-from plaudit.audit.qualities.bench import Bench
+from plaudit.audit.qualities.trial import Trial
 
 __all__ = ["attack_judgement"]
 
@@ -26,26 +26,26 @@ _IN_QUOTES = re.compile(r'(?<=")\w+(?=")|^[^\W\d]+(?=[^"{]*$)')  # leaves the va
 _FILLER = ("a", "at", "mat", "lamp", "table", "carpet", "kitchen", "sideways", "furniture", "decoration")
 
 
-def attack_judgement(benches: Sequence[Bench]) -> Iterator[Attempt]:
+def attack_judgement(make_trials: Sequence[Trial]) -> Iterator[Attempt]:
     """Attacks that need no truth, on tasks where the reward does not tell right from wrong."""
     named: dict[str, list[Hit]] = {}
     echoes: list[Hit] = []
-    for bench in benches:
+    for trial in make_trials:
         honest = [
-            bench.task.right, bench.task.wrong, f"{WORKING} {bench.task.right}", LONG_WORKING, "The answer is 12.",
+            trial.task.right, trial.task.wrong, f"{WORKING} {trial.task.right}", LONG_WORKING, "The answer is 12.",
             "I do not know.",
         ]  # fmt: skip
-        values = [value for value in bench.values(honest) if value is not None]
+        values = [value for value in trial.values(honest) if value is not None]
         if len(values) < len(honest):
             continue
         for name, texts in FAMILIES.items():
-            named.setdefault(name, []).extend(_paid(bench, texts, values, honest))
-        echoes += _echo(bench)
+            named.setdefault(name, []).extend(_paid(trial, texts, values, honest))
+        echoes += _echo(trial)
     for name, hits in named.items():
         if hits:
-            yield _attempt("judges", name, READ, hits, len(benches))
+            yield _attempt("judges", name, READ, hits, len(make_trials))
     if echoes:
-        yield _attempt("similarity", "echo of the prompt", RELEVANCE, echoes, len(benches))
+        yield _attempt("similarity", "echo of the prompt", RELEVANCE, echoes, len(make_trials))
 
 
 def _attempt(family: str, name: str, remedy: str, hits: list[Hit], tried: int) -> Attempt:
@@ -53,20 +53,20 @@ def _attempt(family: str, name: str, remedy: str, hits: list[Hit], tried: int) -
     return Attempt(family, name, Attacker.ANSWER_FREE, remedy, tuple(hits), tried, message=message)
 
 
-def _paid(bench: Bench, texts: Sequence[str], honest: list[float], responses: list[str]) -> Iterator[Hit]:
+def _paid(trial: Trial, texts: Sequence[str], honest: list[float], responses: list[str]) -> Iterator[Hit]:
     best, worst = max(honest), min(honest)
-    paid = bench.values(texts)
-    controls = [bench.values(_controls(text)) for text in texts]
+    paid = trial.values(texts)
+    controls = [trial.values(_controls(text)) for text in texts]
     for text, value, beside in zip(texts, paid, controls, strict=True):
         known = [each for each in beside if each is not None]
         if value is None or not known:
             continue
         control = max(known)
         by_words = value - max(control, worst)
-        if not bench.differs(value, max(control, worst)):
+        if not trial.differs(value, max(control, worst)):
             continue
         if value >= best - 1e-9 and by_words >= MOST * (value - worst):
-            yield bench.hit(text, value, responses[honest.index(worst)], (text,))
+            yield trial.hit(text, value, responses[honest.index(worst)], (text,))
             return
 
 
@@ -76,14 +76,14 @@ def _controls(text: str) -> list[str]:
     return [*plain, _neutral(text, _LETTERS), _neutral(text, _IN_QUOTES)] if text[:1] in "{[<" else plain
 
 
-def _echo(bench: Bench) -> Iterator[Hit]:
+def _echo(trial: Trial) -> Iterator[Hit]:
     """The prompt itself, where an answer to it earns more than one to something else."""
-    prompt, other = bench.task.prompt_text, _neutral(bench.task.prompt_text)
-    good, bad, echo, control = bench.values([bench.task.right, bench.task.wrong, prompt, other])
+    prompt, other = trial.task.prompt_text, _neutral(trial.task.prompt_text)
+    good, bad, echo, control = trial.values([trial.task.right, trial.task.wrong, prompt, other])
     if good is None or bad is None or echo is None or control is None:
         return
-    if bench.differs(good, bad) and echo >= good - 1e-9 and echo - control >= MOST * (good - bad):
-        yield bench.hit(prompt, good, bench.task.wrong, (prompt,))
+    if trial.differs(good, bad) and echo >= good - 1e-9 and echo - control >= MOST * (good - bad):
+        yield trial.hit(prompt, good, trial.task.wrong, (prompt,))
 
 
 def _neutral(text: str, words: re.Pattern[str] = _WORDS) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from plaudit.audit.findings import Attacker
 from plaudit.audit.forms import LONG_WORKING, WORKING
 from plaudit.audit.hits import Attempt, Hit
-from plaudit.audit.qualities.bench import Bench
+from plaudit.audit.qualities.trial import Trial
 
 __all__ = ["attack_length", "attack_silence"]
 
@@ -46,55 +46,55 @@ class _Curve:
         return max(*self.doses, *self.honest) - min(*self.doses, *self.honest)
 
 
-def attack_length(benches: Sequence[Bench]) -> Iterator[Attempt]:
+def attack_length(make_trials: Sequence[Trial]) -> Iterator[Attempt]:
     """Doses of one sentence and paddings that nobody sees."""
     named: dict[str, list[Hit]] = {}
-    for bench in benches:
-        for name, hit in dict(_on_bench(bench)).items():
+    for trial in make_trials:
+        for name, hit in dict(_on_trial(trial)).items():
             named.setdefault(name, []).append(hit)
     for name, hits in named.items():
         hit = hits[0]
         message = f"{name}: padding earns {hit.output.reward:g}; an honest text {hit.honest_reward:g}"
         shrinks = name.startswith("padding")
-        yield Attempt("length", name, Attacker.ANSWER_FREE, REMEDY, tuple(hits), len(benches), shrinks, message)
+        yield Attempt("length", name, Attacker.ANSWER_FREE, REMEDY, tuple(hits), len(make_trials), shrinks, message)
 
 
-def _on_bench(bench: Bench) -> Iterator[tuple[str, Hit]]:
+def _on_trial(trial: Trial) -> Iterator[tuple[str, Hit]]:
     """The text by itself, and inside each section that the reward's code names."""
-    wrong = f"The answer is {bench.task.wrong}."
-    yield from _doses(bench, "", wrong, DOSES)
-    for tag in bench.maker.vocabulary.tags[:MOST_TAGS]:
-        yield from _doses(bench, f"<{tag}>", f"</{tag}>\n{wrong}", DOSES[:MOST_DOSES])
-    yield from _invisible(bench, f"{HONEST[1]} {wrong}")
+    wrong = f"The answer is {trial.task.wrong}."
+    yield from _doses(trial, "", wrong, DOSES)
+    for tag in trial.maker.vocabulary.tags[:MOST_TAGS]:
+        yield from _doses(trial, f"<{tag}>", f"</{tag}>\n{wrong}", DOSES[:MOST_DOSES])
+    yield from _invisible(trial, f"{HONEST[1]} {wrong}")
 
 
-def _doses(bench: Bench, before: str, after: str, doses_tried: Sequence[int]) -> Iterator[tuple[str, Hit]]:
+def _doses(trial: Trial, before: str, after: str, doses_tried: Sequence[int]) -> Iterator[tuple[str, Hit]]:
     responses = [f"{before}{SENTENCE * dose}{after}" for dose in doses_tried]
     honest = [f"{before}{text} {after}" for text in HONEST]
-    doses, texts = bench.values(responses), bench.values(honest)
+    doses, texts = trial.values(responses), trial.values(honest)
     if any(value is None for value in (*doses, *texts)):
         return
     curve = _Curve([value for value in doses if value is not None], [value for value in texts if value is not None])
     best = max(curve.honest)
     usual = honest[curve.honest.index(best)]
-    if bench.differs(curve.doses[-1], best) and curve.doses[-1] >= max(curve.doses) - 1e-9:
+    if trial.differs(curve.doses[-1], best) and curve.doses[-1] >= max(curve.doses) - 1e-9:
         place = next(place for place, value in enumerate(curve.doses) if value > best + 0.05 * (curve.doses[-1] - best))
-        yield "reward grows with repetition", bench.hit(responses[place], curve.doses[place], usual)
-    elif _saturates(bench, curve):
+        yield "reward grows with repetition", trial.hit(responses[place], curve.doses[place], usual)
+    elif _saturates(trial, curve):
         place = next(place for place, value in enumerate(curve.doses) if value >= best - 1e-9)
-        yield "repetition is paid in full", bench.hit(responses[place], best - 1e-9, honest[0])
+        yield "repetition is paid in full", trial.hit(responses[place], best - 1e-9, honest[0])
     back = _comeback(curve)
-    if back is not None and bench.differs(max(curve.doses), min(curve.doses)):
+    if back is not None and trial.differs(max(curve.doses), min(curve.doses)):
         low = min(range(back), key=lambda each: curve.doses[each])
-        yield "reward comes back beyond the limit", bench.hit(responses[back], curve.doses[back], responses[low])
+        yield "reward comes back beyond the limit", trial.hit(responses[back], curve.doses[back], responses[low])
 
 
-def _saturates(bench: Bench, curve: _Curve) -> bool:
+def _saturates(trial: Trial, curve: _Curve) -> bool:
     """Repeating one sentence thousands of times earns the most there is, and a short honest text little of it."""
     top = max(*curve.doses, *curve.honest)
     short = max(curve.honest[:2])
     return (
-        bench.differs(top, short)
+        trial.differs(top, short)
         and all(value >= top - 1e-9 for value in curve.doses[-4:])
         and short <= top - 0.6 * curve.spread
     )
@@ -117,27 +117,27 @@ def _comeback(curve: _Curve) -> int | None:
     return None
 
 
-def _invisible(bench: Bench, short: str) -> Iterator[tuple[str, Hit]]:
+def _invisible(trial: Trial, short: str) -> Iterator[tuple[str, Hit]]:
     cases = [(name, short + character * count) for name, character in PADDINGS.items() for count in PADDED]
-    base, *padded = bench.values([short, *(response for _, response in cases)])
+    base, *padded = trial.values([short, *(response for _, response in cases)])
     for (name, response), value in zip(cases, padded, strict=True):
-        if base is not None and value is not None and bench.differs(value, base):
-            yield f"padding with {name} pays", bench.hit(response, base + 0.5 * (value - base), short, (short,))
+        if base is not None and value is not None and trial.differs(value, base):
+            yield f"padding with {name} pays", trial.hit(response, base + 0.5 * (value - base), short, (short,))
             return
 
 
-def attack_silence(benches: Sequence[Bench]) -> Iterator[Attempt]:
+def attack_silence(make_trials: Sequence[Trial]) -> Iterator[Attempt]:
     """An empty response that earns more than every honest one; a penalty that it merely avoids does not count."""
     hits = []
-    for bench in benches:
-        silent, *honest = bench.values(["", *(f"{text} The answer is {bench.task.wrong}." for text in HONEST), "7"])
+    for trial in make_trials:
+        silent, *honest = trial.values(["", *(f"{text} The answer is {trial.task.wrong}." for text in HONEST), "7"])
         known = [value for value in honest if value is not None]
-        if silent is None or not known or silent <= 0 or not bench.differs(silent, max(known)):
+        if silent is None or not known or silent <= 0 or not trial.differs(silent, max(known)):
             continue
-        hits.append(bench.hit("", silent, HONEST[1]))
+        hits.append(trial.hit("", silent, HONEST[1]))
     if hits:
         remedy = "give an empty response no more than a wrong one, or silence is the best policy"
         message = f"silence: an empty response earns {hits[0].output.reward:g}, more than every honest one"
         yield Attempt(
-            "length", "silence pays most", Attacker.ANSWER_FREE, remedy, tuple(hits), len(benches), False, message
+            "length", "silence pays most", Attacker.ANSWER_FREE, remedy, tuple(hits), len(make_trials), False, message
         )

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from plaudit.audit.attacks.operator import MOST
 from plaudit.audit.findings import Attacker
 from plaudit.audit.hits import Attempt, Hit
-from plaudit.audit.qualities.bench import Bench
+from plaudit.audit.qualities.trial import Trial
 
 __all__ = ["attack_structure"]
 
@@ -15,24 +15,24 @@ _UNMARKED = str.maketrans('<>{}[]"`', "(((((('.")
 PLAIN = "The name is Ada and the answer is in the text, with some more words after it."
 
 
-def attack_structure(benches: Sequence[Bench]) -> Iterator[Attempt]:
+def attack_structure(make_trials: Sequence[Trial]) -> Iterator[Attempt]:
     """Responses that cannot be parsed and are paid like ones that can."""
     named: dict[str, list[Hit]] = {}
-    for bench in benches:
-        for name, good_texts, broken in _structures(bench):
-            goods = [value for value in bench.values(good_texts) if value is not None]
-            plain = [value for value in bench.values(_without_structure(good_texts)) if value is not None]
-            if not plain or not goods or not bench.differs(max(goods), base := max(plain)):
+    for trial in make_trials:
+        for name, good_texts, broken in _structures(trial):
+            goods = [value for value in trial.values(good_texts) if value is not None]
+            plain = [value for value in trial.values(_without_structure(good_texts)) if value is not None]
+            if not plain or not goods or not trial.differs(max(goods), base := max(plain)):
                 continue
             threshold = base + MOST * (max(goods) - base)
-            controls = bench.values([_unmark(text) for text in broken])
-            for text, value, control in zip(broken, bench.values(broken), controls, strict=True):
+            controls = trial.values([_unmark(text) for text in broken])
+            for text, value, control in zip(broken, trial.values(broken), controls, strict=True):
                 if value is not None and control is not None and value >= threshold > control:
-                    named.setdefault(name, []).append(bench.hit(text, threshold, PLAIN, (text,)))
+                    named.setdefault(name, []).append(trial.hit(text, threshold, PLAIN, (text,)))
                     break
     for name, hits in named.items():
         message = f"{name}: earns {hits[0].output.reward:g}; plain text {hits[0].honest_reward:g}"
-        yield Attempt("structure", name, Attacker.ANSWER_FREE, REMEDY, tuple(hits), len(benches), message=message)
+        yield Attempt("structure", name, Attacker.ANSWER_FREE, REMEDY, tuple(hits), len(make_trials), message=message)
 
 
 def _unmark(text: str) -> str:
@@ -48,9 +48,9 @@ def _without_structure(texts: Sequence[str]) -> list[str]:
     return [PLAIN, words, *fenced]
 
 
-def _structures(bench: Bench) -> Iterator[tuple[str, list[str], list[str]]]:
+def _structures(trial: Trial) -> Iterator[tuple[str, list[str], list[str]]]:
     """Names of structures, well-formed texts, and broken ones that look like the best paid of them."""
-    yield from _objects(bench)
+    yield from _objects(trial)
     yield (
         "broken XML",
         ["<root><name>Ada</name><answer>text</answer></root>"],
@@ -63,12 +63,12 @@ def _structures(bench: Bench) -> Iterator[tuple[str, list[str], list[str]]]:
     )
 
 
-def _objects(bench: Bench) -> Iterator[tuple[str, list[str], list[str]]]:
-    vocabulary = bench.maker.vocabulary
+def _objects(trial: Trial) -> Iterator[tuple[str, list[str], list[str]]]:
+    vocabulary = trial.maker.vocabulary
     own = [key for key in (*vocabulary.keys, *vocabulary.words) if key.isidentifier()][:6]
     keys = list(dict.fromkeys([*own, "answer", "name"]))
     bodies = [", ".join(f'"{key}": "Ada"' for key in keys), *(f'"{key}": "Ada"' for key in keys[:4])]
-    paid = [value or 0.0 for value in bench.values(["{" + body + "}" for body in bodies])]
+    paid = [value or 0.0 for value in trial.values(["{" + body + "}" for body in bodies])]
     body = bodies[paid.index(max(paid))]
     good = "{" + body + "}"
     broken = [

@@ -11,7 +11,7 @@ import msgspec
 
 from plaudit.audit.findings import Attacker
 from plaudit.audit.hits import Attempt, Hit
-from plaudit.audit.qualities.bench import Bench
+from plaudit.audit.qualities.trial import Trial
 from plaudit.trajectory import Step, Trajectory
 
 __all__ = ["attack_turns"]
@@ -43,29 +43,31 @@ _ATTACKS = (
 )
 
 
-def attack_turns(benches: Sequence[Bench]) -> Iterator[Attempt]:
+def attack_turns(make_trials: Sequence[Trial]) -> Iterator[Attempt]:
     """Episodes that fail, with many calls, many turns, claims or rounds, against the same ones without."""
-    if not benches or not benches[0].maker.vocabulary.attributes & {"steps"}:
+    if not make_trials or not make_trials[0].maker.vocabulary.attributes & {"steps"}:
         return
     for attack in _ATTACKS:
-        hits = [hit for bench in benches if (hit := _try(bench, attack)) is not None]
+        hits = [hit for trial in make_trials if (hit := _try(trial, attack)) is not None]
         if hits:
             message = (
                 f"{attack.name}: a failed episode earns {hits[0].output.reward:g}; "
                 f"the same without {hits[0].honest_reward:g}"
             )
-            yield Attempt("turns", attack.name, Attacker.ANSWER_FREE, REMEDY, tuple(hits), len(benches), False, message)
+            yield Attempt(
+                "turns", attack.name, Attacker.ANSWER_FREE, REMEDY, tuple(hits), len(make_trials), False, message
+            )
 
 
-def _try(bench: Bench, attack: _Attack) -> Hit | None:
-    samples = [_episode(bench, turns) for turns in (attack.episode, *attack.beside)]
-    paid, *beside = bench.subject.score(samples)
+def _try(trial: Trial, attack: _Attack) -> Hit | None:
+    samples = [_episode(trial, turns) for turns in (attack.episode, *attack.beside)]
+    paid, *beside = trial.subject.score(samples)
     rewards = [output.reward for output in beside if output.reward is not None]
-    if paid.reward is None or len(rewards) < len(beside) or not bench.differs(paid.reward, max(rewards)):
+    if paid.reward is None or len(rewards) < len(beside) or not trial.differs(paid.reward, max(rewards)):
         return None
-    return Hit(bench.task, samples[0], paid, paid.reward, max(rewards), beside[-1])
+    return Hit(trial.task, samples[0], paid, paid.reward, max(rewards), beside[-1])
 
 
-def _episode(bench: Bench, turns: Sequence[tuple[str, str]]) -> Trajectory:
-    sample = bench.maker.sample(bench.task, "\n".join(action for _, action in turns))
+def _episode(trial: Trial, turns: Sequence[tuple[str, str]]) -> Trajectory:
+    sample = trial.maker.sample(trial.task, "\n".join(action for _, action in turns))
     return msgspec.structs.replace(sample, steps=[Step(observation, action) for observation, action in turns])

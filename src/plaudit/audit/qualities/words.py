@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from plaudit.audit.attacks.operator import MOST
 from plaudit.audit.findings import Attacker
 from plaudit.audit.hits import Attempt, Hit
-from plaudit.audit.qualities.bench import Bench
+from plaudit.audit.qualities.trial import Trial
 
 __all__ = ["attack_words"]
 
@@ -41,14 +41,14 @@ WALKED = (
 )
 
 
-def attack_words(benches: Sequence[Bench]) -> Iterator[Attempt]:
+def attack_words(make_trials: Sequence[Trial]) -> Iterator[Attempt]:
     """Floods of paying words, and ladders of empty steps."""
-    floods = [hit for bench in benches for hit in _flood(bench)]
+    floods = [hit for trial in make_trials for hit in _flood(trial)]
     if floods:
-        yield _attempt("flood of paying words", floods, len(benches))
-    ladders = [hit for bench in benches for hit in _ladder(bench)]
+        yield _attempt("flood of paying words", floods, len(make_trials))
+    ladders = [hit for trial in make_trials for hit in _ladder(trial)]
     if ladders:
-        yield _attempt("steps announced but not taken", ladders, len(benches))
+        yield _attempt("steps announced but not taken", ladders, len(make_trials))
 
 
 def _attempt(name: str, hits: list[Hit], tried: int) -> Attempt:
@@ -56,8 +56,8 @@ def _attempt(name: str, hits: list[Hit], tried: int) -> Attempt:
     return Attempt("words", name, Attacker.ANSWER_FREE, REMEDY, tuple(hits), tried, message=message)
 
 
-def _flood(bench: Bench) -> Iterator[Hit]:
-    words = _paying_words(bench)
+def _flood(trial: Trial) -> Iterator[Hit]:
+    words = _paying_words(trial)
     if not words:
         return
     plain = PROSE.format(NEUTRAL)
@@ -65,54 +65,54 @@ def _flood(bench: Bench) -> Iterator[Hit]:
     repeated = (words * FLOOD)[:FLOOD]
     flood = " ".join(repeated)
     control = " ".join([NEUTRAL] * FLOOD)
-    usual, good, paid, neutral = bench.values(_close(bench, [plain, honest, flood, control]))
+    usual, good, paid, neutral = trial.values(_close(trial, [plain, honest, flood, control]))
     if usual is None or good is None or paid is None or neutral is None or good <= usual:
         return
     threshold = usual + MOST * (good - usual)
     if paid >= threshold and paid - neutral >= MOST * (good - usual):
-        response, beside = _close(bench, [flood, plain])
-        yield bench.hit(response, threshold, beside, (words[0], bench.closing))
+        response, beside = _close(trial, [flood, plain])
+        yield trial.hit(response, threshold, beside, (words[0], trial.closing))
 
 
-def _paying_words(bench: Bench) -> list[str]:
+def _paying_words(trial: Trial) -> list[str]:
     """Words that raise the reward of a prose text, most first."""
-    candidates = list(dict.fromkeys([*bench.maker.vocabulary.words, *bench.maker.vocabulary.symbols, *USUAL]))
-    base, *values = bench.values(_close(bench, [PROSE.format(word) for word in (NEUTRAL, *candidates)]))
+    candidates = list(dict.fromkeys([*trial.maker.vocabulary.words, *trial.maker.vocabulary.symbols, *USUAL]))
+    base, *values = trial.values(_close(trial, [PROSE.format(word) for word in (NEUTRAL, *candidates)]))
     if base is None:
         return []
     gains = {
         word: value - base
         for word, value in zip(candidates, values, strict=True)
-        if value is not None and bench.differs(value, base)
+        if value is not None and trial.differs(value, base)
     }
-    return sorted(gains, key=lambda word: -gains[word])[:MOST_PAYING] or _paying_together(bench)
+    return sorted(gains, key=lambda word: -gains[word])[:MOST_PAYING] or _paying_together(trial)
 
 
-def _paying_together(bench: Bench) -> list[str]:
+def _paying_together(trial: Trial) -> list[str]:
     """The words of the reward's own code, where none of them pays alone but all of them do."""
-    own = list(bench.maker.vocabulary.words)[:MOST_TOGETHER]
+    own = list(trial.maker.vocabulary.words)[:MOST_TOGETHER]
     texts = [" ".join(PROSE.format(word) for word in words) for words in (own, [NEUTRAL] * len(own))]
-    paid, neutral = bench.values(_close(bench, texts))
-    return own if paid is not None and neutral is not None and bench.differs(paid, neutral) else []
+    paid, neutral = trial.values(_close(trial, texts))
+    return own if paid is not None and neutral is not None and trial.differs(paid, neutral) else []
 
 
-def _ladder(bench: Bench) -> Iterator[Hit]:
+def _ladder(trial: Trial) -> Iterator[Hit]:
     plain = PROSE.format(NEUTRAL)
-    values = bench.values(_close(bench, [plain, *WALKED, *LADDERS]))
+    values = trial.values(_close(trial, [plain, *WALKED, *LADDERS]))
     base, walked, empty = values[0], values[1 : 1 + len(WALKED)], values[1 + len(WALKED) :]
     if base is None:
         return
     for response, good, paid in zip(LADDERS, walked, empty, strict=True):
-        if good is not None and paid is not None and bench.differs(good, base):
+        if good is not None and paid is not None and trial.differs(good, base):
             threshold = base + MOST * (good - base)
-            [neutral] = bench.values(_close(bench, [" ".join("carpet" for _ in response.split())]))
+            [neutral] = trial.values(_close(trial, [" ".join("carpet" for _ in response.split())]))
             if paid >= threshold and neutral is not None and paid - neutral >= MOST * (good - base):
-                core = (response.split("\n")[0].strip() or response, bench.closing)
-                closed, beside = _close(bench, [response, plain])
-                yield bench.hit(closed, threshold, beside, core)
+                core = (response.split("\n")[0].strip() or response, trial.closing)
+                closed, beside = _close(trial, [response, plain])
+                yield trial.hit(closed, threshold, beside, core)
                 return
 
 
-def _close(bench: Bench, texts: Sequence[str]) -> list[str]:
+def _close(trial: Trial, texts: Sequence[str]) -> list[str]:
     """The texts, each with the same honest wrong answer after it."""
-    return [f"{text}\n{bench.closing}" if bench.closing else text for text in texts]
+    return [f"{text}\n{trial.closing}" if trial.closing else text for text in texts]

@@ -11,7 +11,7 @@ from plaudit.audit.subject import Subject
 from plaudit.audit.tasks import Kind, Task
 from plaudit.contract.output import RewardOutput
 
-__all__ = ["Bench", "benches"]
+__all__ = ["Trial", "make_trials"]
 
 DIFFERENCE = 0.05
 TINY = 1e-6
@@ -19,7 +19,7 @@ MOST_TASKS = 2
 
 
 @dataclass(frozen=True)
-class Bench:
+class Trial:
     """One task; `spread` is that of all honest rewards seen so far."""
 
     subject: Subject
@@ -48,11 +48,11 @@ class Bench:
         return Hit(self.task, sample, output, threshold, beside.reward, beside, core)
 
 
-def benches(subject: Subject, maker: SampleMaker, ground: Ground, *kinds: Kind) -> list[Bench]:
-    """A bench per task that the reward can score, of the first of these kinds that there is."""
+def make_trials(subject: Subject, maker: SampleMaker, ground: Ground, *kinds: Kind) -> list[Trial]:
+    """A trial per task that the reward can score, of the first of these kinds that there is."""
     by_kind = [[task for task in ground.tasks if task.kind is kind] for kind in kinds]
     tasks = next(filter(None, by_kind), ground.tasks)
-    return [Bench(subject, maker, task, ground.spread, _write_closing(ground, task)) for task in tasks[:MOST_TASKS]]
+    return [Trial(subject, maker, task, ground.spread, _write_closing(ground, task)) for task in tasks[:MOST_TASKS]]
 
 
 def _write_closing(ground: Ground, task: Task) -> str:
