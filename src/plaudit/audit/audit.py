@@ -11,8 +11,8 @@ from pathlib import Path
 
 from plaudit.audit import invariants
 from plaudit.audit.findings import Attacker, AttackFinding, AuditReport, most_severe_first
-from plaudit.audit.footing import Ground, find_ground
 from plaudit.audit.hits import Attempt, Hit, Reporter
+from plaudit.audit.honest_rewards import HonestRewards, measure_honest_rewards
 from plaudit.audit.qualities.formats import attack_format
 from plaudit.audit.qualities.judgements import attack_judgement
 from plaudit.audit.qualities.lengths import attack_length, attack_silence
@@ -103,51 +103,55 @@ class _Audit:
 
     def _search(self) -> None:
         self.on_progress("honest responses")
-        ground = find_ground(self.subject, self.maker, self.seeds.tasks, self.seeds.forms)
-        if not ground.scored:
-            self._refuse(ground)
-        if self._is_erratic(ground):
+        honest_rewards = measure_honest_rewards(self.subject, self.maker, self.seeds.tasks, self.seeds.forms)
+        if not honest_rewards.scored:
+            self._refuse(honest_rewards)
+        if self._is_erratic(honest_rewards):
             self.notes.append("attacks are left out: the reward gives one sample different values, so none compare")
             return
-        for phase, attempts in self._phases(ground):
+        for phase, attempts in self._phases(honest_rewards):
             self.on_progress(phase)
             for attempt in attempts:
                 self.tried[f"{attempt.family}: {attempt.operator}"] = None
                 self.attempts.append(attempt)
                 self.findings += self.reporter.report(attempt)
 
-    def _phases(self, ground: Ground) -> Iterator[tuple[str, Iterator[Attempt]]]:
+    def _phases(self, honest_rewards: HonestRewards) -> Iterator[tuple[str, Iterator[Attempt]]]:
         subject, maker = self.subject, self.maker
-        order = (Kind.WORD, Kind.NUMBER, Kind.OPEN) if ground.footings else (Kind.OPEN, Kind.WORD, Kind.NUMBER)
-        plain = make_trials(subject, maker, ground, *order)
-        yield "answers", attack_answers(subject, maker, ground)
+        order = (
+            (Kind.WORD, Kind.NUMBER, Kind.OPEN)
+            if honest_rewards.measured_tasks
+            else (Kind.OPEN, Kind.WORD, Kind.NUMBER)
+        )
+        plain = make_trials(subject, maker, honest_rewards, *order)
+        yield "answers", attack_answers(subject, maker, honest_rewards)
         yield "format", chain(attack_format(plain), attack_structure(plain))
         yield "length", attack_length(plain)
         yield "words", attack_words(plain)
-        if not ground.footings:
+        if not honest_rewards.measured_tasks:
             yield "judges", chain(attack_judgement(plain), attack_silence(plain))
         yield "turns", attack_turns(plain)
         yield (
             "invariants",
             chain(
-                invariants.check_order(ground, maker),
-                invariants.check_gating(ground, maker),
-                invariants.check_edits(subject, maker, ground),
+                invariants.check_order(honest_rewards, maker),
+                invariants.check_gating(honest_rewards, maker),
+                invariants.check_edits(subject, maker, honest_rewards),
             ),
         )
-        yield "compositions", attack_with_compositions(subject, maker, ground, self.attempts)
-        yield "denial of service", invariants.strain(subject, maker, ground)
+        yield "compositions", attack_with_compositions(subject, maker, honest_rewards, self.attempts)
+        yield "denial of service", invariants.strain(subject, maker, honest_rewards)
 
-    def _is_erratic(self, ground: Ground) -> bool:
+    def _is_erratic(self, honest_rewards: HonestRewards) -> bool:
         """Check the contract; true where a sample earns this now and that then."""
         self.on_progress("contract")
         honest = [
-            self.maker.sample(footing.task, footing.form.present(answer))
-            for footing in ground.footings[:4]
-            for answer in (footing.task.right, footing.task.wrong)
+            self.maker.sample(measured.task, measured.form.present(answer))
+            for measured in honest_rewards.measured_tasks[:4]
+            for answer in (measured.task.right, measured.task.wrong)
         ]
         honest = honest or [
-            self.maker.sample(task, answer) for task in ground.tasks[:4] for answer in (task.right, task.wrong)
+            self.maker.sample(task, answer) for task in honest_rewards.tasks[:4] for answer in (task.right, task.wrong)
         ]
         fresh = [replace_response(each, f"{each.response}\nThat is all.") for each in honest[:2]]
         given = self.loaded.spec or self.subject.reward
@@ -158,10 +162,10 @@ class _Audit:
         self.tried["invariants: contract"] = None
         return any(finding.operator in ERRATIC for finding in found)
 
-    def _refuse(self, ground: Ground) -> None:
+    def _refuse(self, honest_rewards: HonestRewards) -> None:
         if self.subject.overruns:
             raise BudgetSpent("every response ran into the deadline or the memory limit")
-        first = ground.failed[0] if ground.failed else None
+        first = honest_rewards.failed[0] if honest_rewards.failed else None
         why = "" if first is None else f" ({first.status}: {first.reason})"
         raise ScoringFailed(
             f"{self.subject.reward.name} scored none of the samples{why}; give rollouts with the columns that it "

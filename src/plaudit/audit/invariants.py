@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from plaudit.audit.findings import Attacker, AttackFinding, Level, Witness
-from plaudit.audit.footing import Ground
 from plaudit.audit.hits import Attempt, Hit
+from plaudit.audit.honest_rewards import HonestRewards
 from plaudit.audit.samples import SampleMaker
 from plaudit.audit.subject import Subject
 from plaudit.contract.function import Rewarding
@@ -74,13 +74,13 @@ def _test(rule: str, spec: str) -> str:
     )
 
 
-def strain(subject: Subject, maker: SampleMaker, ground: Ground) -> Iterator[Attempt]:
+def strain(subject: Subject, maker: SampleMaker, honest_rewards: HonestRewards) -> Iterator[Attempt]:
     """Responses that take a careless reader for ever; only where such a reader can be stopped."""
-    if not subject.isolated or not ground.tasks:
+    if not subject.isolated or not honest_rewards.tasks:
         return
-    footing = next(iter(ground.footings), None)
-    task = footing.task if footing else ground.tasks[0]
-    texts = [footing.form.present(text) if footing else text for text in COSTLY] + list(COSTLY if footing else ())
+    measured = next(iter(honest_rewards.measured_tasks), None)
+    task = measured.task if measured else honest_rewards.tasks[0]
+    texts = [measured.form.present(text) if measured else text for text in COSTLY] + list(COSTLY if measured else ())
     samples = [maker.sample(task, text) for text in dict.fromkeys(texts)]
     for sample in samples:
         [output] = subject.score([sample])
@@ -92,14 +92,14 @@ def strain(subject: Subject, maker: SampleMaker, ground: Ground) -> Iterator[Att
             return
 
 
-def check_order(ground: Ground, maker: SampleMaker) -> Iterator[Attempt]:
+def check_order(honest_rewards: HonestRewards, maker: SampleMaker) -> Iterator[Attempt]:
     """Wrong answers that earn more than right ones, in every form, on truths that decide nothing else."""
-    if ground.footings or len(ground.inverted) < 2:
+    if honest_rewards.measured_tasks or len(honest_rewards.inverted) < 2:
         return
     hits = [
         Hit(each.task, maker.sample(each.task, each.form.present(each.task.wrong)), each.wrong_output, each.wrong,
             each.right)
-        for each in ground.inverted
+        for each in honest_rewards.inverted
     ]  # fmt: skip
     message = f"order: a wrong answer earns {hits[0].output.reward:g}, the right one {hits[0].honest_reward:g}"
     remedy = "a right answer must earn at least as much as a wrong one; look for a swapped comparison or sign"
@@ -108,13 +108,16 @@ def check_order(ground: Ground, maker: SampleMaker) -> Iterator[Attempt]:
     )
 
 
-def check_gating(ground: Ground, maker: SampleMaker) -> Iterator[Attempt]:
+def check_gating(honest_rewards: HonestRewards, maker: SampleMaker) -> Iterator[Attempt]:
     """A wrong answer in the best form that beats a right one in another by more than being right is worth."""
-    if not ground.every:
+    if not honest_rewards.every:
         return
-    best = max(ground.every, key=lambda footing: footing.wrong)
-    least = min(ground.every, key=lambda footing: footing.right)
-    if best.task is not least.task or best.wrong - least.right < max(footing.gap for footing in ground.every) - 1e-9:
+    best = max(honest_rewards.every, key=lambda measured: measured.wrong)
+    least = min(honest_rewards.every, key=lambda measured: measured.right)
+    if (
+        best.task is not least.task
+        or best.wrong - least.right < max(measured.gap for measured in honest_rewards.every) - 1e-9
+    ):
         return
     sample = maker.sample(best.task, best.form.present(best.task.wrong))
     hit = Hit(best.task, sample, best.wrong_output, best.wrong, least.right)
@@ -126,17 +129,17 @@ def check_gating(ground: Ground, maker: SampleMaker) -> Iterator[Attempt]:
     yield Attempt("format", "form outweighs the answer", Attacker.ANSWER_FREE, remedy, (hit,), 1, False, message)
 
 
-def check_edits(subject: Subject, maker: SampleMaker, ground: Ground) -> Iterator[Attempt]:
+def check_edits(subject: Subject, maker: SampleMaker, honest_rewards: HonestRewards) -> Iterator[Attempt]:
     """A right answer that earns as little as a wrong one for a blank line after it."""
     hits = []
-    for footing in ground.footings:
-        response = footing.form.present(footing.task.right)
-        edited = maker.sample(footing.task, f"{response}\n")
+    for measured in honest_rewards.measured_tasks:
+        response = measured.form.present(measured.task.right)
+        edited = maker.sample(measured.task, f"{response}\n")
         [output] = subject.score([edited])
-        if output.reward is not None and output.reward <= footing.wrong + 0.25 * footing.gap:
-            hits.append(Hit(footing.task, edited, output, footing.right, footing.right))
+        if output.reward is not None and output.reward <= measured.wrong + 0.25 * measured.gap:
+            hits.append(Hit(measured.task, edited, output, measured.right, measured.right))
     tasks = {id(hit.task): hit for hit in hits}
-    if tasks and len(hits) == len(ground.footings):
+    if tasks and len(hits) == len(honest_rewards.measured_tasks):
         first = hits[0]
         message = (
             f"edits: a right answer earns {first.output.reward:g} with a line break after it, "

@@ -1,4 +1,4 @@
-"""Try every operator on every footing, then compositions of operators that came close, within the budget.
+"""Try every operator on every measured task, then compositions of operators that came close, within the budget.
 
 An attack counts where it is paid a share of what the right answer earns beyond a wrong one; the share is the draft's.
 """
@@ -12,9 +12,9 @@ from plaudit.audit.attacks.operator import Draft, Operator, Scene
 from plaudit.audit.attacks.programs import PROGRAM_OPERATORS
 from plaudit.audit.attacks.texts import TEXT_OPERATORS
 from plaudit.audit.findings import Attacker
-from plaudit.audit.footing import Footing, Ground
 from plaudit.audit.forms import LONG_WORKING
 from plaudit.audit.hits import Attempt, Hit
+from plaudit.audit.honest_rewards import HonestRewards, MeasuredTask
 from plaudit.audit.oracle import is_wrong
 from plaudit.audit.samples import SampleMaker
 from plaudit.audit.subject import Subject
@@ -29,38 +29,38 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    footing: Footing
+    measured: MeasuredTask
     draft: Draft
 
     @property
     def threshold(self) -> float:
-        return self.footing.wrong + self.draft.share * self.footing.gap
+        return self.measured.wrong + self.draft.share * self.measured.gap
 
 
-def attack_answers(subject: Subject, maker: SampleMaker, ground: Ground) -> Iterator[Attempt]:
+def attack_answers(subject: Subject, maker: SampleMaker, honest_rewards: HonestRewards) -> Iterator[Attempt]:
     """Every operator on its own, on every task whose right and wrong answers the reward tells apart."""
     for operator in OPERATORS:
         if operator.needs_isolation and not subject.isolated:
             continue
-        footings = _footings(ground, operator)
+        measured_tasks = _measured_tasks(honest_rewards, operator)
         candidates = [
-            _Candidate(footing, draft)
-            for footing in footings
-            for draft in operator.write(Scene(footing.task, footing.form, maker.vocabulary))
+            _Candidate(measured, draft)
+            for measured in measured_tasks
+            for draft in operator.write(Scene(measured.task, measured.form, maker.vocabulary))
         ]
         if candidates:
-            tried = len({id(footing.task) for footing in footings})
+            tried = len({id(measured.task) for measured in measured_tasks})
             hits = _hits(subject, maker, candidates)
             yield Attempt(operator.family, operator.name, operator.attacker, operator.remedy, hits, tried)
 
 
-def _footings(ground: Ground, operator: Operator) -> list[Footing]:
+def _measured_tasks(honest_rewards: HonestRewards, operator: Operator) -> list[MeasuredTask]:
     """All tasks of the first kind that fits, and one of every other; judges need one form each."""
-    fitting = [footing for footing in ground.footings if footing.task.kind in operator.kinds]
+    fitting = [measured for measured in honest_rewards.measured_tasks if measured.task.kind in operator.kinds]
     if not fitting:
         return []
     first = fitting[0].task.kind
-    tasks = {footing.task.kind: footing.task for footing in reversed(fitting)}
+    tasks = {measured.task.kind: measured.task for measured in reversed(fitting)}
     chosen = [each for each in fitting if each.task.kind is first or each.task is tasks[each.task.kind]]
     if operator.family != "judges":
         return chosen
@@ -68,18 +68,18 @@ def _footings(ground: Ground, operator: Operator) -> list[Footing]:
 
 
 def attack_with_compositions(
-    subject: Subject, maker: SampleMaker, ground: Ground, found: Sequence[Attempt]
+    subject: Subject, maker: SampleMaker, honest_rewards: HonestRewards, found: Sequence[Attempt]
 ) -> Iterator[Attempt]:
     """Operators that earned nothing alone, dressed in what this reward likes: long working, its words.
 
     Where the dress itself is paid behind an honest wrong answer, that is the finding, and nothing is dressed in it.
     """
     paid = {attempt.operator for attempt in found if attempt.hits}
-    best = {footing.task.kind: footing for footing in reversed(ground.footings)}
+    best = {measured.task.kind: measured for measured in reversed(honest_rewards.measured_tasks)}
     dresses = {kind: _dresses(maker) for kind in best}
-    for kind, footing in best.items():
+    for kind, measured in best.items():
         honest = [
-            _Candidate(footing, Draft(f"{dress}\n{footing.form.present(footing.task.wrong)}", (dress[:8],)))
+            _Candidate(measured, Draft(f"{dress}\n{measured.form.present(measured.task.wrong)}", (dress[:8],)))
             for dress in dresses[kind]
         ]
         hits = _hits(subject, maker, honest)
@@ -110,16 +110,17 @@ def _dresses(maker: SampleMaker) -> list[str]:
 
 def _hits(subject: Subject, maker: SampleMaker, candidates: Sequence[_Candidate]) -> tuple[Hit, ...]:
     """The best paid candidate of every task, where one was paid enough."""
-    samples = [maker.sample(each.footing.task, each.draft.response) for each in candidates]
+    samples = [maker.sample(each.measured.task, each.draft.response) for each in candidates]
     outputs = subject.score(samples)
     best: dict[int, Hit] = {}
     for candidate, sample, output in zip(candidates, samples, outputs, strict=True):
-        if output.reward is None or output.reward < candidate.threshold - ROUNDING * abs(candidate.footing.gap):
+        if output.reward is None or output.reward < candidate.threshold - ROUNDING * abs(candidate.measured.gap):
             continue
-        if not is_wrong(candidate.footing.task, sample.response) or not _is_also_paid(subject, maker, candidate):
+        if not is_wrong(candidate.measured.task, sample.response) or not _is_also_paid(subject, maker, candidate):
             continue
-        task, footing = candidate.footing.task, candidate.footing
-        hit = Hit(task, sample, output, candidate.threshold, footing.wrong, footing.wrong_output, candidate.draft.core)
+        measured, core = candidate.measured, candidate.draft.core
+        task = measured.task
+        hit = Hit(task, sample, output, candidate.threshold, measured.wrong, measured.wrong_output, core)
         known = best.get(id(task))
         if known is None or len(sample.response) < len(known.sample.response):
             best[id(task)] = hit
@@ -129,5 +130,5 @@ def _hits(subject: Subject, maker: SampleMaker, candidates: Sequence[_Candidate]
 def _is_also_paid(subject: Subject, maker: SampleMaker, candidate: _Candidate) -> bool:
     if candidate.draft.also is None:
         return True
-    [value] = subject.rewards([maker.sample(candidate.footing.task, candidate.draft.also)])
+    [value] = subject.rewards([maker.sample(candidate.measured.task, candidate.draft.also)])
     return value is not None and value >= candidate.threshold

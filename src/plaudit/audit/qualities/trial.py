@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from plaudit.audit.footing import Ground
 from plaudit.audit.forms import WORKING
 from plaudit.audit.hits import Hit
+from plaudit.audit.honest_rewards import HonestRewards
 from plaudit.audit.samples import SampleMaker
 from plaudit.audit.subject import Subject
 from plaudit.audit.tasks import Kind, Task
@@ -48,15 +48,18 @@ class Trial:
         return Hit(self.task, sample, output, threshold, beside.reward, beside, core)
 
 
-def make_trials(subject: Subject, maker: SampleMaker, ground: Ground, *kinds: Kind) -> list[Trial]:
+def make_trials(subject: Subject, maker: SampleMaker, honest_rewards: HonestRewards, *kinds: Kind) -> list[Trial]:
     """A trial per task that the reward can score, of the first of these kinds that there is."""
-    by_kind = [[task for task in ground.tasks if task.kind is kind] for kind in kinds]
-    tasks = next(filter(None, by_kind), ground.tasks)
-    return [Trial(subject, maker, task, ground.spread, _write_closing(ground, task)) for task in tasks[:MOST_TASKS]]
+    by_kind = [[task for task in honest_rewards.tasks if task.kind is kind] for kind in kinds]
+    tasks = next(filter(None, by_kind), honest_rewards.tasks)
+    return [
+        Trial(subject, maker, task, honest_rewards.spread, _write_closing(honest_rewards, task))
+        for task in tasks[:MOST_TASKS]
+    ]
 
 
-def _write_closing(ground: Ground, task: Task) -> str:
-    form = next((footing.form for footing in ground.footings if footing.task is task), None)
+def _write_closing(honest_rewards: HonestRewards, task: Task) -> str:
+    form = next((measured.form for measured in honest_rewards.measured_tasks if measured.task is task), None)
     if form is None:
         return "" if task.kind is Kind.OPEN else f"The answer is {task.wrong}."
     mark = form.before.replace(WORKING, "").lstrip()

@@ -1,4 +1,4 @@
-"""What the reward pays honest responses: the ground that an attack is measured on.
+"""What the reward pays honest responses, right and wrong: what attacks are compared with.
 
 Which truths, columns and forms a reward takes is found out by trying: a form counts where a right answer earns more
 than a wrong one, and less under the truth of another task, so that length or style is not taken for being right. The
@@ -14,7 +14,7 @@ from plaudit.audit.subject import Subject
 from plaudit.audit.tasks import TEMPLATES, TRUTH_FORMS, Kind, Task
 from plaudit.contract.output import RewardOutput, Status
 
-__all__ = ["Footing", "Ground", "find_ground"]
+__all__ = ["MeasuredTask", "HonestRewards", "measure_honest_rewards"]
 
 BEST_FORMS = 2
 LEAST_SHARE = 0.02
@@ -23,7 +23,7 @@ SHORT = frozenset({Kind.NUMBER, Kind.WORD, Kind.CHOICE, Kind.JSON})
 
 
 @dataclass(frozen=True, slots=True)
-class Footing:
+class MeasuredTask:
     """One task in one form, and what a right and a wrong answer to it earn."""
 
     task: Task
@@ -38,12 +38,12 @@ class Footing:
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class HonestRewards:
     """Everything known about honest responses: where right beats wrong, and the spread of all honest rewards."""
 
-    footings: tuple[Footing, ...]
-    inverted: tuple[Footing, ...]
-    every: tuple[Footing, ...]
+    measured_tasks: tuple[MeasuredTask, ...]
+    inverted: tuple[MeasuredTask, ...]
+    every: tuple[MeasuredTask, ...]
     """The first task in every form for which right beats wrong, not only in the best ones."""
     tasks: tuple[Task, ...]
     low: float
@@ -57,10 +57,12 @@ class Ground:
 
     def kinds(self) -> frozenset[Kind]:
         """The kinds of truth by which the reward tells right from wrong."""
-        return frozenset(footing.task.kind for footing in self.footings)
+        return frozenset(measured.task.kind for measured in self.measured_tasks)
 
 
-def find_ground(subject: Subject, maker: SampleMaker, given: Sequence[Task], own_forms: Sequence[Form] = ()) -> Ground:
+def measure_honest_rewards(
+    subject: Subject, maker: SampleMaker, given: Sequence[Task], own_forms: Sequence[Form] = ()
+) -> HonestRewards:
     """Try honest right and wrong answers in every form; with `given` tasks only on those.
 
     Answers with units are tried where the code speaks of units: other rewards are not meant for them.
@@ -68,75 +70,82 @@ def find_ground(subject: Subject, maker: SampleMaker, given: Sequence[Task], own
     tasks = {kind: tuple(task for task in given if task.kind is kind) for kind in Kind} if given else {**TEMPLATES}
     if not given and not maker.vocabulary.names_units:
         tasks[Kind.MEASURE] = ()
-    grounds = [_try_kind(subject, maker, list(tasks[kind]), own_forms) for kind in Kind if tasks[kind]]
-    if not given and not any(ground.footings for ground in grounds):
-        grounds += [_try_truths(subject, maker, kind) for kind in Kind if kind in TRUTH_FORMS]
-    return _without_short_truths(subject, maker, _merge(grounds))
+    found = [_try_kind(subject, maker, list(tasks[kind]), own_forms) for kind in Kind if tasks[kind]]
+    if not given and not any(honest_rewards.measured_tasks for honest_rewards in found):
+        found += [_try_truths(subject, maker, kind) for kind in Kind if kind in TRUTH_FORMS]
+    return _without_short_truths(subject, maker, _merge(found))
 
 
-def _without_short_truths(subject: Subject, maker: SampleMaker, ground: Ground) -> Ground:
+def _without_short_truths(subject: Subject, maker: SampleMaker, honest_rewards: HonestRewards) -> HonestRewards:
     """Of a reward that grades likeness to a reference, only long references show what it does.
 
     It is one where half of a sentence earns some of what the whole earns.
     """
-    for footing in ground.footings:
-        if footing.task.kind is Kind.SENTENCE:
-            words = footing.task.right.split()
-            half = footing.form.present(" ".join(words[: len(words) // 2]))
-            [value] = subject.rewards([maker.sample(footing.task, half)])
-            if value is not None and 0.15 < (value - footing.wrong) / footing.gap < 0.85:
-                return replace(ground, footings=tuple(each for each in ground.footings if each.task.kind not in SHORT))
-    return ground
+    for measured in honest_rewards.measured_tasks:
+        if measured.task.kind is Kind.SENTENCE:
+            words = measured.task.right.split()
+            half = measured.form.present(" ".join(words[: len(words) // 2]))
+            [value] = subject.rewards([maker.sample(measured.task, half)])
+            if value is not None and 0.15 < (value - measured.wrong) / measured.gap < 0.85:
+                return replace(
+                    honest_rewards,
+                    measured_tasks=tuple(each for each in honest_rewards.measured_tasks if each.task.kind not in SHORT),
+                )
+    return honest_rewards
 
 
-def _try_truths(subject: Subject, maker: SampleMaker, kind: Kind) -> Ground:
+def _try_truths(subject: Subject, maker: SampleMaker, kind: Kind) -> HonestRewards:
     """The first way of writing the truth for which right beats wrong."""
-    ground = _merge([])
+    honest_rewards = _merge([])
     for form in TRUTH_FORMS[kind][1:]:
         try:
             tasks = [with_truth(task, form) for task in TEMPLATES[kind]]
         except (ValueError, TypeError):
             continue
-        ground = _merge([ground, _try_kind(subject, maker, tasks, ())])
-        if ground.footings:
+        honest_rewards = _merge([honest_rewards, _try_kind(subject, maker, tasks, ())])
+        if honest_rewards.measured_tasks:
             break
-    return ground
+    return honest_rewards
 
 
-def _try_kind(subject: Subject, maker: SampleMaker, tasks: list[Task], own_forms: Sequence[Form]) -> Ground:
+def _try_kind(subject: Subject, maker: SampleMaker, tasks: list[Task], own_forms: Sequence[Form]) -> HonestRewards:
     first, kind = tasks[0], tasks[0].kind
     forms = (*own_forms, *forms_for(kind, maker.vocabulary))
     tried = [_try(subject, maker, first, forms, tasks)]
-    if kind is Kind.PROGRAM and not tried[0].footings:  # tests come as asserts or as streams
+    if kind is Kind.PROGRAM and not tried[0].measured_tasks:  # tests come as asserts or as streams
         for task in tasks[1:]:
             tried.append(_try(subject, maker, task, forms, tasks))
-            if tried[-1].footings:
+            if tried[-1].measured_tasks:
                 first = task
                 break
-    ground = tried[-1]
-    chosen = sorted(ground.footings, key=lambda footing: -footing.gap)[:BEST_FORMS]
+    honest_rewards = tried[-1]
+    chosen = sorted(honest_rewards.measured_tasks, key=lambda measured: -measured.gap)[:BEST_FORMS]
     if chosen:
-        forms = tuple(footing.form for footing in chosen)
+        forms = tuple(measured.form for measured in chosen)
         further = [_try(subject, maker, task, forms, tasks) for task in tasks if task is not first]
-        found = _merge([replace(ground, footings=tuple(chosen)), *further])
-        return replace(found, footings=_beside_best_wrong(subject, maker, found.footings))
+        found = _merge([replace(honest_rewards, measured_tasks=tuple(chosen)), *further])
+        return replace(found, measured_tasks=_beside_best_wrong(subject, maker, found.measured_tasks))
     return replace(_merge(tried), tasks=tuple(tasks) if any(each.scored for each in tried) else ())
 
 
-def _beside_best_wrong(subject: Subject, maker: SampleMaker, footings: Sequence[Footing]) -> tuple[Footing, ...]:
-    """The footings with the best paid of several honest wrong answers: near ones, far ones, ones that restate the task.
+def _beside_best_wrong(
+    subject: Subject, maker: SampleMaker, measured_tasks: Sequence[MeasuredTask]
+) -> tuple[MeasuredTask, ...]:
+    """The tasks with the best paid of several honest wrong answers: near ones, far ones, ones that restate the task.
 
     A reward may pay for being close or on the subject; only what goes beyond that is an exploit.
     """
     raised = []
-    for footing in footings:
-        responses = [footing.form.present(answer) for answer in _wrong_answers(footing.task)]
-        responses.append(f"{footing.task.prompt_text} {footing.form.present(footing.task.wrong)}")
-        outputs = subject.score([maker.sample(footing.task, response) for response in responses])
-        limit = footing.right - TINY - LEAST_SHARE * LEAST_SHARE * footing.gap
-        paid = [each for each in outputs if each.reward is not None and footing.wrong < each.reward < limit]
-        best = max(paid, key=lambda output: output.reward or 0.0, default=footing.wrong_output)
-        raised.append(replace(footing, wrong=footing.wrong if best.reward is None else best.reward, wrong_output=best))
+    for measured in measured_tasks:
+        responses = [measured.form.present(answer) for answer in _wrong_answers(measured.task)]
+        responses.append(f"{measured.task.prompt_text} {measured.form.present(measured.task.wrong)}")
+        outputs = subject.score([maker.sample(measured.task, response) for response in responses])
+        limit = measured.right - TINY - LEAST_SHARE * LEAST_SHARE * measured.gap
+        paid = [each for each in outputs if each.reward is not None and measured.wrong < each.reward < limit]
+        best = max(paid, key=lambda output: output.reward or 0.0, default=measured.wrong_output)
+        raised.append(
+            replace(measured, wrong=measured.wrong if best.reward is None else best.reward, wrong_output=best)
+        )
     return tuple(raised)
 
 
@@ -147,7 +156,9 @@ def _wrong_answers(task: Task) -> list[str]:
     return [answer for answer in (*near, *task.others) if answer != task.right]
 
 
-def _try(subject: Subject, maker: SampleMaker, task: Task, forms: Sequence[Form], among: Sequence[Task]) -> Ground:
+def _try(
+    subject: Subject, maker: SampleMaker, task: Task, forms: Sequence[Form], among: Sequence[Task]
+) -> HonestRewards:
     right = [maker.sample(task, form.present(task.right)) for form in forms]
     wrong = [maker.sample(task, form.present(task.wrong)) for form in forms]
     subject.accompany([right[0], wrong[0], wrong[-1]])
@@ -155,21 +166,21 @@ def _try(subject: Subject, maker: SampleMaker, task: Task, forms: Sequence[Form]
     values = [output.reward for output in outputs if output.reward is not None]
     least = TINY + LEAST_SHARE * (max(values, default=0.0) - min(values, default=0.0))
     candidates = [
-        Footing(task, form, good.reward, bad.reward, bad)
+        MeasuredTask(task, form, good.reward, bad.reward, bad)
         for form, good, bad in zip(forms, outputs[: len(forms)], outputs[len(forms) :], strict=True)
         if good.reward is not None and bad.reward is not None and abs(good.reward - bad.reward) > least
     ]
     foils = _under_another_truth(subject, maker, candidates, among)
-    footings = [
+    measured_tasks = [
         each for each, foil in zip(candidates, foils, strict=True) if each.gap > 0 and each.right - foil > least
     ]
     inverted = [
         each for each, foil in zip(candidates, foils, strict=True) if each.gap < 0 and foil - each.right > least
     ]
-    return Ground(
-        tuple(footings),
+    return HonestRewards(
+        tuple(measured_tasks),
         tuple(inverted),
-        tuple(footings),
+        tuple(measured_tasks),
         (task,),
         min(values, default=0.0),
         max(values, default=0.0),
@@ -179,7 +190,7 @@ def _try(subject: Subject, maker: SampleMaker, task: Task, forms: Sequence[Form]
 
 
 def _under_another_truth(
-    subject: Subject, maker: SampleMaker, candidates: Sequence[Footing], among: Sequence[Task]
+    subject: Subject, maker: SampleMaker, candidates: Sequence[MeasuredTask], among: Sequence[Task]
 ) -> list[float]:
     """What the right answers earn where the truth, and the columns with it, are another task's.
 
@@ -198,15 +209,15 @@ def _under_another_truth(
     return [each.wrong if value is None else value for each, value in zip(candidates, values, strict=True)]
 
 
-def _merge(grounds: Sequence[Ground]) -> Ground:
-    scored = [ground for ground in grounds if ground.scored]
-    return Ground(
-        tuple(footing for ground in grounds for footing in ground.footings),
-        tuple(footing for ground in grounds for footing in ground.inverted),
-        next((ground.every for ground in grounds if ground.every), ()),
-        tuple(task for ground in scored for task in ground.tasks),
-        min((ground.low for ground in scored), default=0.0),
-        max((ground.high for ground in scored), default=0.0),
-        sum(ground.scored for ground in grounds),
-        tuple(output for ground in grounds for output in ground.failed)[:3],
+def _merge(found: Sequence[HonestRewards]) -> HonestRewards:
+    scored = [honest_rewards for honest_rewards in found if honest_rewards.scored]
+    return HonestRewards(
+        tuple(measured for honest_rewards in found for measured in honest_rewards.measured_tasks),
+        tuple(measured for honest_rewards in found for measured in honest_rewards.inverted),
+        next((honest_rewards.every for honest_rewards in found if honest_rewards.every), ()),
+        tuple(task for honest_rewards in scored for task in honest_rewards.tasks),
+        min((honest_rewards.low for honest_rewards in scored), default=0.0),
+        max((honest_rewards.high for honest_rewards in scored), default=0.0),
+        sum(honest_rewards.scored for honest_rewards in found),
+        tuple(output for honest_rewards in found for output in honest_rewards.failed)[:3],
     )
