@@ -87,7 +87,7 @@ def test_conditions_hold_for_the_samples_they_name(view, condition, expected):
 
 
 def test_a_search_reads_texts_and_says_where_to_go_on(view, monkeypatch):
-    monkeypatch.setattr("plaudit.report.view.followed_run.SEARCH_S", 0.005)
+    monkeypatch.setattr("plaudit.report.view.live_run.SEARCH_S", 0.005)
     run, found, start, rows = view.runs[0], 0, 0, []
     while start is not None:
         part = run.samples(Query(search="I THINK it"), 10, 5, start=start, found=found)

@@ -25,7 +25,7 @@ from plaudit.errors import RolloutsError
 from plaudit.report.page.bundle import build_page, content_policy
 from plaudit.report.page.packing import encode_json
 from plaudit.report.run_files import RunFiles, find_runs
-from plaudit.report.view.followed_run import FollowedRun
+from plaudit.report.view.live_run import LiveRun
 from plaudit.report.view.sample_index import Query
 
 __all__ = ["ViewServer"]
@@ -42,7 +42,7 @@ class ViewServer:
         self._paths = list(paths)
         self._folder = tempfile.TemporaryDirectory(prefix="plaudit-view-", ignore_cleanup_errors=True)
         self._found: list[RunFiles] = []
-        self.runs: list[FollowedRun] = []
+        self.runs: list[LiveRun] = []
         self._token = secrets.token_urlsafe(24)
         try:
             self._look_for_runs()
@@ -104,7 +104,7 @@ class ViewServer:
         for run in self.runs:
             run.close()
 
-    def _update(self, run: FollowedRun) -> bool:
+    def _update(self, run: LiveRun) -> bool:
         """Read what is new of a run; a file that cannot be read now is tried again later."""
         try:
             return run.update()
@@ -117,7 +117,7 @@ class ViewServer:
                 if files not in self._found:
                     folder = Path(self._folder.name) / str(len(self._found))
                     folder.mkdir()
-                    self.runs.append(FollowedRun(files, folder))
+                    self.runs.append(LiveRun(files, folder))
                     self._found.append(files)
 
 
@@ -195,12 +195,12 @@ def _one(asked: _Asked, name: str, otherwise: str) -> str:
     return asked.get(name, [otherwise])[0]
 
 
-def _samples(run: FollowedRun, asked: _Asked) -> Any:
+def _samples(run: LiveRun, asked: _Asked) -> Any:
     start, found = int(_one(asked, "from", "0")), int(_one(asked, "found", "0"))
     return asdict(run.samples(_query(asked), *_page(asked), start=start, found=found))
 
 
-_QUESTIONS: dict[str, Callable[[FollowedRun, _Asked], Any]] = {
+_QUESTIONS: dict[str, Callable[[LiveRun, _Asked], Any]] = {
     "samples": _samples,
     "groups": lambda run, asked: run.groups(_query(asked), *_page(asked)),
     "sample": lambda run, asked: run.sample(int(_one(asked, "row", ""))),

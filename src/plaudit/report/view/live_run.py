@@ -22,7 +22,7 @@ from plaudit.rollouts import Rollout, ScoredRollout, read_rollouts
 from plaudit.rollouts.mapping import ColumnMapping
 from plaudit.rollouts.reading import rollout_of
 
-__all__ = ["FollowedRun", "FoundSamples"]
+__all__ = ["LiveRun", "FoundSamples"]
 
 BATCH = 2_000
 SEARCH_S = 0.7
@@ -45,7 +45,7 @@ class FoundSamples:
     searched: float
 
 
-class FollowedRun:
+class LiveRun:
     """One run; `update` reads what is new, everything else may be asked for from other threads meanwhile."""
 
     def __init__(self, files: RunFiles, folder: Path) -> None:
