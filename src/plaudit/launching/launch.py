@@ -10,7 +10,7 @@ from types import ModuleType
 
 from plaudit.errors import InvalidSettings, did_you_mean
 from plaudit.launching.definitions import Definitions, find_definitions
-from plaudit.launching.materials import write_materials
+from plaudit.launching.launch_files import write_launch_files
 from plaudit.launching.sheet import Launch, Machines, Sheet
 from plaudit.training.config.schema import RunConfig
 
@@ -44,7 +44,7 @@ def plan_launch(
     given = read_extra(extra, definitions)
     definitions.check(given)
     machines = machines or Machines(1 if trainer == "trl" and config.model.device == "cpu" else GPUS)
-    sheet = Sheet(config, write_materials(config, trainer, Path(folder)), machines, definitions)
+    sheet = Sheet(config, write_launch_files(config, trainer, Path(folder)), machines, definitions)
     module.fill_sheet(sheet)
     sheet.override(given)
     definitions.check(sheet.arguments)
@@ -55,7 +55,7 @@ def plan_launch(
         words=[_program(trainer, module, sheet), *_words(trainer, sheet.arguments)],
         unmapped=sheet.unmapped(),
         differences=sheet.differences,
-        files=list(sheet.materials.written),
+        files=list(sheet.launch_files.written),
     )
 
 
@@ -97,7 +97,7 @@ def _program(trainer: str, module: ModuleType, sheet: Sheet) -> list[str]:
     machines = sheet.machines  # the reward is imported by name, and the processes are accelerate's
     processes = ["--num_processes", str(machines.processes)] if machines.processes > 1 else []
     nodes = ["--num_machines", str(machines.nodes)] if machines.nodes > 1 else []
-    return ["env", f"PYTHONPATH={sheet.materials.folder}", *module.PROGRAM, *processes, *nodes]
+    return ["env", f"PYTHONPATH={sheet.launch_files.folder}", *module.PROGRAM, *processes, *nodes]
 
 
 def _words(trainer: str, arguments: Mapping[str, Sequence[str]]) -> list[list[str]]:

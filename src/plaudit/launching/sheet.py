@@ -12,7 +12,7 @@ from typing import Any
 
 from plaudit.errors import InvalidSettings
 from plaudit.launching.definitions import Definitions
-from plaudit.launching.materials import Materials
+from plaudit.launching.launch_files import LaunchFiles
 from plaudit.training.config.reading import KEYS
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.config.section import flatten
@@ -70,7 +70,7 @@ class Sheet:
     """The arguments of a command while they are collected."""
 
     config: RunConfig
-    materials: Materials
+    launch_files: LaunchFiles
     machines: Machines
     definitions: Definitions
     arguments: dict[str, list[str]] = field(default_factory=dict)
@@ -80,7 +80,7 @@ class Sheet:
 
     @property
     def loss(self) -> LossSettings:
-        return build_loss(self.config, self.materials.max_new_tokens)
+        return build_loss(self.config, self.launch_files.max_new_tokens)
 
     @property
     def values(self) -> dict[str, Any]:

@@ -81,32 +81,32 @@ def _give(sheet: Sheet, what: str, *values: object) -> bool:
 
 
 def _data(sheet: Sheet) -> None:
-    materials, data = sheet.materials, sheet.config.data
-    _give(sheet, "output_dir", f"{materials.folder}/model")
-    _give(sheet, "data.path", materials.train)
-    _give(sheet, "data.prompt_key", materials.prompt_key)
-    if materials.label_key is not None:
-        _give(sheet, "data.ground_truth_key", materials.label_key)
-    if materials.reward is not None:
-        _give(sheet, "training.reward_function", materials.reward)
-    if materials.is_chat:
+    launch_files, data = sheet.launch_files, sheet.config.data
+    _give(sheet, "output_dir", f"{launch_files.folder}/model")
+    _give(sheet, "data.path", launch_files.train)
+    _give(sheet, "data.prompt_key", launch_files.prompt_key)
+    if launch_files.label_key is not None:
+        _give(sheet, "data.ground_truth_key", launch_files.label_key)
+    if launch_files.reward is not None:
+        _give(sheet, "training.reward_function", launch_files.reward)
+    if launch_files.is_chat:
         _give(sheet, "data.chat_template")
-    _give(sheet, "sampling.max_new_tokens", materials.max_new_tokens)
+    _give(sheet, "sampling.max_new_tokens", launch_files.max_new_tokens)
     prompt_tokens = data.max_prompt_tokens or PROMPT_TOKENS
-    _give(sheet, "max_len", prompt_tokens + materials.max_new_tokens)
+    _give(sheet, "max_len", prompt_tokens + launch_files.max_new_tokens)
     if data.max_prompt_tokens is None:
         sheet.differ(
             f"data.max_prompt_tokens is open: room for {PROMPT_TOKENS} tokens of prompt is left (--data.max_len)"
         )
-    if materials.count is None:
+    if launch_files.count is None:
         sheet.differ(f"data.path={data.path} is not here: the trainer reads it as it is, without templates or a split")
-    if materials.has_columns:
+    if launch_files.has_columns:
         sheet.differ("a reward file there is given prompt, response and label only: other columns do not reach it")
 
 
 def _length(sheet: Sheet) -> None:
     """OpenRLHF counts passes over the prompts, not steps."""
-    config, count = sheet.config, sheet.materials.count
+    config, count = sheet.config, sheet.launch_files.count
     wanted = config.steps * config.sampling.prompts_per_step
     if not config.steps:
         raise InvalidSettings("steps=0 only evaluates, and OpenRLHF has no such run")
@@ -184,9 +184,9 @@ def _optimizer(sheet: Sheet) -> None:
 
 
 def _reports(sheet: Sheet) -> None:
-    config, materials = sheet.config, sheet.materials
-    if materials.held_out is not None:
-        _give(sheet, "data.eval_path", materials.held_out)
+    config, launch_files = sheet.config, sheet.launch_files
+    if launch_files.held_out is not None:
+        _give(sheet, "data.eval_path", launch_files.held_out)
         _give(sheet, "eval_samples", config.eval.samples_per_prompt)
         _give(sheet, "eval.temperature", config.eval.temperature)
         _give(sheet, "eval_every", config.eval.every or -1)
@@ -196,7 +196,7 @@ def _reports(sheet: Sheet) -> None:
     if config.logging.wandb:
         _give(sheet, "wandb", "$WANDB_API_KEY")
     if config.logging.tensorboard:
-        _give(sheet, "tensorboard", f"{materials.folder}/tensorboard")
+        _give(sheet, "tensorboard", f"{launch_files.folder}/tensorboard")
 
 
 def _machines(sheet: Sheet) -> None:

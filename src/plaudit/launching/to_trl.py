@@ -27,24 +27,24 @@ NOT_FOR_A_COMMAND = {
 
 def fill_sheet(sheet: Sheet) -> None:
     """Write the config as TRL's flags."""
-    config, materials = sheet.config, sheet.materials
+    config, launch_files = sheet.config, sheet.launch_files
     if config.training.agent_file is not None:
         raise InvalidSettings("training.agent_file: TRL's environments are written otherwise; launch it with openrlhf")
-    if materials.is_server:
+    if launch_files.is_server:
         raise InvalidSettings(
-            f"training.reward_function={materials.reward}: TRL takes a function, not a server's address"
+            f"training.reward_function={launch_files.reward}: TRL takes a function, not a server's address"
         )
     sheet.take(*TAKEN, *RENAMED, *COMPUTED, *REQUIRED)
-    shape = Shape(sheet.machines.processes, materials.max_new_tokens)
+    shape = Shape(sheet.machines.processes, launch_files.max_new_tokens)
     for name, value in trl_arguments(config, shape).items():
         if name not in NOT_FOR_A_COMMAND and value is not None:
             sheet.give(name, *value) if isinstance(value, list) else sheet.give(name, value)
     sheet.give("model_name_or_path", config.model.path)
-    sheet.give("output_dir", f"{materials.folder}/model")
-    sheet.give("dataset_name", f"{materials.folder}/data" if materials.count is not None else materials.train)
+    sheet.give("output_dir", f"{launch_files.folder}/model")
+    sheet.give("dataset_name", f"{launch_files.folder}/data" if launch_files.count is not None else launch_files.train)
     sheet.give("reward_funcs", "plaudit_reward.reward")
     sheet.give("shuffle_dataset", config.data.shuffle)
-    if materials.count is None:
+    if launch_files.count is None:
         sheet.differ(f"data.path={config.data.path} is not here: it must have the columns prompt and ground_truth")
     if config.model.lora_rank:
         sheet.give("use_peft", True)
@@ -57,7 +57,7 @@ def fill_sheet(sheet: Sheet) -> None:
 
 def _reports(sheet: Sheet) -> None:
     config = sheet.config
-    if sheet.materials.held_out is not None and config.eval.every:
+    if sheet.launch_files.held_out is not None and config.eval.every:
         sheet.give("eval_strategy", "steps")
         sheet.give("eval_steps", config.eval.every * config.training.updates_per_batch * config.training.minibatches)
         sheet.differ("an evaluation there tells the mean reward of one batch of groups, not pass@k")

@@ -85,25 +85,25 @@ def fill_sheet(sheet: Sheet) -> None:
 
 
 def _data(sheet: Sheet) -> None:
-    config, materials = sheet.config, sheet.materials
+    config, launch_files = sheet.config, sheet.launch_files
     if config.training.agent_file is not None:
         raise InvalidSettings("training.agent_file: verl's agents are written otherwise; launch it with openrlhf")
-    if materials.is_server:
+    if launch_files.is_server:
         raise InvalidSettings(
-            f"training.reward_function={materials.reward}: verl takes a file, not the address of a server"
+            f"training.reward_function={launch_files.reward}: verl takes a file, not the address of a server"
         )
-    sheet.give("data.train_files", materials.train)
-    sheet.give("data.val_files", materials.held_out or materials.train)
-    if materials.held_out is None:
+    sheet.give("data.train_files", launch_files.train)
+    sheet.give("data.val_files", launch_files.held_out or launch_files.train)
+    if launch_files.held_out is None:
         sheet.differ("nothing is held out, so verl validates on the prompts that it trains on")
     sheet.give("data.prompt_key", "prompt")
     sheet.give("data.max_prompt_length", config.data.max_prompt_tokens or PROMPT_TOKENS)
-    sheet.give("data.max_response_length", materials.max_new_tokens)
-    sheet.give("reward.custom_reward_function.path", materials.reward)
+    sheet.give("data.max_response_length", launch_files.max_new_tokens)
+    sheet.give("reward.custom_reward_function.path", launch_files.reward)
     sheet.give("reward.custom_reward_function.name", "compute_score")
-    if not materials.is_chat:
+    if not launch_files.is_chat:
         sheet.differ("prompts are texts: verl puts each through the model's chat template, as a user's message")
-    if materials.count is None:
+    if launch_files.count is None:
         sheet.differ(
             f"data.path={config.data.path} is not here: it must be Parquet with verl's columns "
             "(prompt, data_source, reward_model.ground_truth)"
@@ -199,7 +199,7 @@ def _trainer(sheet: Sheet) -> None:
     sheet.give(f"{ROLLOUT}.val_kwargs.do_sample", True)
     sheet.give("trainer.nnodes", machines.nodes)
     sheet.give("trainer.n_gpus_per_node", machines.gpus)
-    sheet.give("trainer.default_local_dir", f"{sheet.materials.folder}/checkpoints")
+    sheet.give("trainer.default_local_dir", f"{sheet.launch_files.folder}/checkpoints")
     sheet.give("trainer.experiment_name", config.logging.name or "plaudit")
     sheet.give("trainer.save_freq", config.checkpoint.every or -1)
     sheet.give("trainer.test_freq", config.eval.every or -1)

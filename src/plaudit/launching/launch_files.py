@@ -17,14 +17,14 @@ from plaudit.training.tasks.config_task import load_task
 from plaudit.training.tasks.data_task import MAX_NEW_TOKENS
 from plaudit.trajectory import Trajectory
 
-__all__ = ["Materials", "write_materials"]
+__all__ = ["LaunchFiles", "write_launch_files"]
 
 REWARD = "plaudit_reward.py"
 GROUND_TRUTH = "ground_truth"
 
 
 @dataclass(frozen=True, slots=True)
-class Materials:
+class LaunchFiles:
     """The files of a command, as it names them."""
 
     folder: str
@@ -46,7 +46,7 @@ class Materials:
         return self.reward is not None and self.reward.startswith(("http://", "https://"))
 
 
-def write_materials(config: RunConfig, trainer: str, folder: Path) -> Materials:
+def write_launch_files(config: RunConfig, trainer: str, folder: Path) -> LaunchFiles:
     """Write the reward file and the data for a trainer into a folder."""
     if config.model.path is None:
         raise InvalidSettings(
@@ -72,7 +72,7 @@ def write_materials(config: RunConfig, trainer: str, folder: Path) -> Materials:
         if rows
     ]
     every = [*task.prompts, *task.held_out]
-    return Materials(
+    return LaunchFiles(
         folder=str(folder),
         reward=reward,
         train=str(paths[0]),
@@ -102,9 +102,9 @@ def _write_reward(config: RunConfig, trainer: str, folder: Path) -> str | None:
     return str(shim.file)
 
 
-def _elsewhere(config: RunConfig, folder: Path, reward: str | None, written: list[str]) -> Materials:
+def _elsewhere(config: RunConfig, folder: Path, reward: str | None, written: list[str]) -> LaunchFiles:
     data = config.data
-    return Materials(
+    return LaunchFiles(
         folder=str(folder),
         reward=reward,
         train=str(data.path),
