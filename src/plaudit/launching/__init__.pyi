@@ -1,3 +1,3 @@
+from .command_builder import Launch as Launch
+from .command_builder import Machines as Machines
 from .launch import plan_launch as plan_launch
-from .sheet import Launch as Launch
-from .sheet import Machines as Machines

@@ -9,9 +9,9 @@ from pathlib import Path
 from types import ModuleType
 
 from plaudit.errors import InvalidSettings, did_you_mean
+from plaudit.launching.command_builder import CommandBuilder, Launch, Machines
 from plaudit.launching.definitions import Definitions, find_definitions
 from plaudit.launching.launch_files import write_launch_files
-from plaudit.launching.sheet import Launch, Machines, Sheet
 from plaudit.training.config.schema import RunConfig
 
 __all__ = ["TRAINERS", "find_trainer", "plan_launch", "read_extra"]
@@ -44,18 +44,18 @@ def plan_launch(
     given = read_extra(extra, definitions)
     definitions.check(given)
     machines = machines or Machines(1 if trainer == "trl" and config.model.device == "cpu" else GPUS)
-    sheet = Sheet(config, write_launch_files(config, trainer, Path(folder)), machines, definitions)
-    module.fill_sheet(sheet)
-    sheet.override(given)
-    definitions.check(sheet.arguments)
+    builder = CommandBuilder(config, write_launch_files(config, trainer, Path(folder)), machines, definitions)
+    module.build_command(builder)
+    builder.override(given)
+    definitions.check(builder.arguments)
     return Launch(
         trainer=trainer,
         version=definitions.version,
         origin=definitions.origin,
-        words=[_program(trainer, module, sheet), *_words(trainer, sheet.arguments)],
-        unmapped=sheet.unmapped(),
-        differences=sheet.differences,
-        files=list(sheet.launch_files.written),
+        words=[_program(trainer, module, builder), *_words(trainer, builder.arguments)],
+        unmapped=builder.unmapped(),
+        differences=builder.differences,
+        files=list(builder.launch_files.written),
     )
 
 
@@ -91,13 +91,13 @@ def _values_of(name: str, words: list[str], definitions: Definitions) -> list[st
     return values
 
 
-def _program(trainer: str, module: ModuleType, sheet: Sheet) -> list[str]:
+def _program(trainer: str, module: ModuleType, builder: CommandBuilder) -> list[str]:
     if trainer != "trl":
         return list(module.PROGRAM)
-    machines = sheet.machines  # the reward is imported by name, and the processes are accelerate's
+    machines = builder.machines  # the reward is imported by name, and the processes are accelerate's
     processes = ["--num_processes", str(machines.processes)] if machines.processes > 1 else []
     nodes = ["--num_machines", str(machines.nodes)] if machines.nodes > 1 else []
-    return ["env", f"PYTHONPATH={sheet.launch_files.folder}", *module.PROGRAM, *processes, *nodes]
+    return ["env", f"PYTHONPATH={builder.launch_files.folder}", *module.PROGRAM, *processes, *nodes]
 
 
 def _words(trainer: str, arguments: Mapping[str, Sequence[str]]) -> list[list[str]]:

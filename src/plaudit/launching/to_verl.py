@@ -1,9 +1,9 @@
 """A config as settings of verl's `main_ppo`."""
 
 from plaudit.errors import InvalidSettings
-from plaudit.launching.sheet import Sheet
+from plaudit.launching.command_builder import CommandBuilder
 
-__all__ = ["PROGRAM", "fill_sheet"]
+__all__ = ["PROGRAM", "build_command"]
 
 PROGRAM = ("python3", "-m", "verl.trainer.main_ppo")
 ACTOR, ROLLOUT = "actor_rollout_ref.actor", "actor_rollout_ref.rollout"
@@ -72,136 +72,136 @@ TAKEN = (
 PROMPT_TOKENS = 1024
 
 
-def fill_sheet(sheet: Sheet) -> None:
+def build_command(builder: CommandBuilder) -> None:
     """Write the config as verl's settings."""
-    sheet.take(*TAKEN)
-    sheet.give_keys(SAME)
-    _data(sheet)
-    _estimator(sheet)
-    _loss(sheet)
-    _kl(sheet)
-    _optimizer(sheet)
-    _trainer(sheet)
+    builder.take(*TAKEN)
+    builder.give_keys(SAME)
+    _data(builder)
+    _estimator(builder)
+    _loss(builder)
+    _kl(builder)
+    _optimizer(builder)
+    _trainer(builder)
 
 
-def _data(sheet: Sheet) -> None:
-    config, launch_files = sheet.config, sheet.launch_files
+def _data(builder: CommandBuilder) -> None:
+    config, launch_files = builder.config, builder.launch_files
     if config.training.agent_file is not None:
         raise InvalidSettings("training.agent_file: verl's agents are written otherwise; launch it with openrlhf")
     if launch_files.is_server:
         raise InvalidSettings(
             f"training.reward_function={launch_files.reward}: verl takes a file, not the address of a server"
         )
-    sheet.give("data.train_files", launch_files.train)
-    sheet.give("data.val_files", launch_files.held_out or launch_files.train)
+    builder.give("data.train_files", launch_files.train)
+    builder.give("data.val_files", launch_files.held_out or launch_files.train)
     if launch_files.held_out is None:
-        sheet.differ("nothing is held out, so verl validates on the prompts that it trains on")
-    sheet.give("data.prompt_key", "prompt")
-    sheet.give("data.max_prompt_length", config.data.max_prompt_tokens or PROMPT_TOKENS)
-    sheet.give("data.max_response_length", launch_files.max_new_tokens)
-    sheet.give("reward.custom_reward_function.path", launch_files.reward)
-    sheet.give("reward.custom_reward_function.name", "compute_score")
+        builder.differ("nothing is held out, so verl validates on the prompts that it trains on")
+    builder.give("data.prompt_key", "prompt")
+    builder.give("data.max_prompt_length", config.data.max_prompt_tokens or PROMPT_TOKENS)
+    builder.give("data.max_response_length", launch_files.max_new_tokens)
+    builder.give("reward.custom_reward_function.path", launch_files.reward)
+    builder.give("reward.custom_reward_function.name", "compute_score")
     if not launch_files.is_chat:
-        sheet.differ("prompts are texts: verl puts each through the model's chat template, as a user's message")
+        builder.differ("prompts are texts: verl puts each through the model's chat template, as a user's message")
     if launch_files.count is None:
-        sheet.differ(
+        builder.differ(
             f"data.path={config.data.path} is not here: it must be Parquet with verl's columns "
             "(prompt, data_source, reward_model.ground_truth)"
         )
 
 
-def _estimator(sheet: Sheet) -> None:
-    config = sheet.config
+def _estimator(builder: CommandBuilder) -> None:
+    config = builder.config
     if config.advantage not in ESTIMATORS:
         raise InvalidSettings(f"advantage={config.advantage}: verl knows {', '.join(ESTIMATORS)}")
     for name, value in ESTIMATORS[config.advantage].items():
-        sheet.give(f"algorithm.{name}", value)
+        builder.give(f"algorithm.{name}", value)
     if config.advantage in ("reinforce", "reinforce_baseline"):
-        sheet.differ(f"advantage={config.advantage}: verl's is REINFORCE++, which whitens over the batch")
+        builder.differ(f"advantage={config.advantage}: verl's is REINFORCE++, which whitens over the batch")
     if config.advantage == "gae":
-        sheet.give("algorithm.lam", config.training.gae_lambda or 0.95)
-        sheet.give("critic.optim.lr", config.optimizer.lr * config.training.critic_lr_factor)
-        sheet.give("critic.model.path", config.model.path)
+        builder.give("algorithm.lam", config.training.gae_lambda or 0.95)
+        builder.give("critic.optim.lr", config.optimizer.lr * config.training.critic_lr_factor)
+        builder.give("critic.model.path", config.model.path)
     if config.filter.by == "spread" and not config.filter.min_spread:
-        sheet.take("filter.by")
-        sheet.give("algorithm.filter_groups.enable", True)
-        sheet.give("algorithm.filter_groups.metric", "reward")
-        sheet.give("algorithm.filter_groups.max_num_gen_batches", config.filter.max_refills + 1)
-        sheet.take("filter.max_refills")
+        builder.take("filter.by")
+        builder.give("algorithm.filter_groups.enable", True)
+        builder.give("algorithm.filter_groups.metric", "reward")
+        builder.give("algorithm.filter_groups.max_num_gen_batches", config.filter.max_refills + 1)
+        builder.take("filter.max_refills")
     elif config.filter.by != "none":
-        sheet.refuse("filter.by", "verl leaves out groups whose rewards are all the same (filter.by=spread)")
+        builder.refuse("filter.by", "verl leaves out groups whose rewards are all the same (filter.by=spread)")
 
 
-def _loss(sheet: Sheet) -> None:
-    loss, name = sheet.loss, sheet.config.loss.name
+def _loss(builder: CommandBuilder) -> None:
+    loss, name = builder.loss, builder.config.loss.name
     if name == "reinforce":
-        sheet.refuse("loss.name", "verl's nearest is the clipped loss, which is the same while a batch is used once")
-    sheet.give(f"{ACTOR}.policy_loss.loss_mode", LOSSES.get(name, "vanilla"))
-    sheet.give(f"{ACTOR}.clip_ratio_low", loss.clip_low)
-    sheet.give(f"{ACTOR}.clip_ratio_high", loss.clip_high)
+        builder.refuse("loss.name", "verl's nearest is the clipped loss, which is the same while a batch is used once")
+    builder.give(f"{ACTOR}.policy_loss.loss_mode", LOSSES.get(name, "vanilla"))
+    builder.give(f"{ACTOR}.clip_ratio_low", loss.clip_low)
+    builder.give(f"{ACTOR}.clip_ratio_high", loss.clip_high)
     if loss.dual_clip is not None:
-        sheet.give(f"{ACTOR}.clip_ratio_c", loss.dual_clip)
+        builder.give(f"{ACTOR}.clip_ratio_c", loss.dual_clip)
     elif loss.surrogate == "clipped":
-        sheet.give(f"{ACTOR}.clip_ratio_c", 1000.0)
-        sheet.differ("loss.dual_clip is off: verl always has one, and a bound of 1000 is as good as none")
-    sheet.give(f"{ACTOR}.loss_agg_mode", AVERAGES[loss.average])
+        builder.give(f"{ACTOR}.clip_ratio_c", 1000.0)
+        builder.differ("loss.dual_clip is off: verl always has one, and a bound of 1000 is as good as none")
+    builder.give(f"{ACTOR}.loss_agg_mode", AVERAGES[loss.average])
 
 
-def _kl(sheet: Sheet) -> None:
-    loss = sheet.config.loss
+def _kl(builder: CommandBuilder) -> None:
+    loss = builder.config.loss
     in_loss = bool(loss.kl_beta) and loss.kl_in == "loss"
     in_reward = bool(loss.kl_beta) and loss.kl_in == "reward"
-    sheet.give(f"{ACTOR}.use_kl_loss", in_loss)
-    sheet.give("algorithm.use_kl_in_reward", in_reward)
+    builder.give(f"{ACTOR}.use_kl_loss", in_loss)
+    builder.give("algorithm.use_kl_in_reward", in_reward)
     if in_loss:
-        sheet.give(f"{ACTOR}.kl_loss_coef", loss.kl_beta)
-        sheet.give(f"{ACTOR}.kl_loss_type", KL_TYPES[loss.kl_estimator])
+        builder.give(f"{ACTOR}.kl_loss_coef", loss.kl_beta)
+        builder.give(f"{ACTOR}.kl_loss_type", KL_TYPES[loss.kl_estimator])
         if loss.kl_target is not None:
-            sheet.refuse("loss.kl_target", "verl moves the weight of a KL in the reward only")
+            builder.refuse("loss.kl_target", "verl moves the weight of a KL in the reward only")
     if in_reward:
-        sheet.give("algorithm.kl_penalty", KL_TYPES[loss.kl_estimator])
-        sheet.give("algorithm.kl_ctrl.kl_coef", loss.kl_beta)
+        builder.give("algorithm.kl_penalty", KL_TYPES[loss.kl_estimator])
+        builder.give("algorithm.kl_ctrl.kl_coef", loss.kl_beta)
         if loss.kl_target is not None:
-            sheet.give("algorithm.kl_ctrl.type", "adaptive")
-            sheet.give("algorithm.kl_ctrl.target_kl", loss.kl_target)
-            sheet.give("algorithm.kl_ctrl.horizon", loss.kl_horizon)
+            builder.give("algorithm.kl_ctrl.type", "adaptive")
+            builder.give("algorithm.kl_ctrl.target_kl", loss.kl_target)
+            builder.give("algorithm.kl_ctrl.horizon", loss.kl_horizon)
 
 
-def _optimizer(sheet: Sheet) -> None:
-    config = sheet.config
+def _optimizer(builder: CommandBuilder) -> None:
+    config = builder.config
     if config.optimizer.schedule in SCHEDULES:
-        sheet.give(f"{ACTOR}.optim.lr_scheduler_type", SCHEDULES[config.optimizer.schedule])
+        builder.give(f"{ACTOR}.optim.lr_scheduler_type", SCHEDULES[config.optimizer.schedule])
     else:
-        sheet.refuse("optimizer.schedule", "verl has constant and cosine; it is left constant")
-    sheet.give(f"{ACTOR}.optim.lr_warmup_steps", config.optimizer.warmup_steps)
+        builder.refuse("optimizer.schedule", "verl has constant and cosine; it is left constant")
+    builder.give(f"{ACTOR}.optim.lr_warmup_steps", config.optimizer.warmup_steps)
     prompts = config.sampling.prompts_per_step
     if prompts % config.training.minibatches:
         raise InvalidSettings(f"training.minibatches does not divide the {prompts} prompts of a step, as verl wants it")
-    sheet.give(f"{ACTOR}.ppo_mini_batch_size", prompts // config.training.minibatches)
+    builder.give(f"{ACTOR}.ppo_mini_batch_size", prompts // config.training.minibatches)
     in_one_update = config.batch_size // config.training.minibatches
-    micro = max(1, in_one_update // (config.training.gradient_accumulation * sheet.machines.processes))
-    sheet.give(f"{ACTOR}.ppo_micro_batch_size_per_gpu", micro)
-    sheet.give(f"{ROLLOUT}.log_prob_micro_batch_size_per_gpu", micro)
-    sheet.give("actor_rollout_ref.ref.log_prob_micro_batch_size_per_gpu", micro)
+    micro = max(1, in_one_update // (config.training.gradient_accumulation * builder.machines.processes))
+    builder.give(f"{ACTOR}.ppo_micro_batch_size_per_gpu", micro)
+    builder.give(f"{ROLLOUT}.log_prob_micro_batch_size_per_gpu", micro)
+    builder.give("actor_rollout_ref.ref.log_prob_micro_batch_size_per_gpu", micro)
     if config.advantage == "gae":
-        sheet.give("critic.ppo_micro_batch_size_per_gpu", micro)
+        builder.give("critic.ppo_micro_batch_size_per_gpu", micro)
     if config.model.lora_targets:
-        sheet.give("actor_rollout_ref.model.target_modules", list(config.model.lora_targets))
+        builder.give("actor_rollout_ref.model.target_modules", list(config.model.lora_targets))
     if config.model.dtype != "bfloat16":
-        sheet.differ("model.dtype=float32: verl computes in bfloat16 over weights in float32")
+        builder.differ("model.dtype=float32: verl computes in bfloat16 over weights in float32")
 
 
-def _trainer(sheet: Sheet) -> None:
-    config, machines = sheet.config, sheet.machines
-    sheet.give(f"{ROLLOUT}.name", "vllm")
-    sheet.give(f"{ROLLOUT}.tensor_model_parallel_size", 1)
-    sheet.give(f"{ROLLOUT}.top_k", config.sampling.top_k or -1)
-    sheet.give(f"{ROLLOUT}.val_kwargs.do_sample", True)
-    sheet.give("trainer.nnodes", machines.nodes)
-    sheet.give("trainer.n_gpus_per_node", machines.gpus)
-    sheet.give("trainer.default_local_dir", f"{sheet.launch_files.folder}/checkpoints")
-    sheet.give("trainer.experiment_name", config.logging.name or "plaudit")
-    sheet.give("trainer.save_freq", config.checkpoint.every or -1)
-    sheet.give("trainer.test_freq", config.eval.every or -1)
+def _trainer(builder: CommandBuilder) -> None:
+    config, machines = builder.config, builder.machines
+    builder.give(f"{ROLLOUT}.name", "vllm")
+    builder.give(f"{ROLLOUT}.tensor_model_parallel_size", 1)
+    builder.give(f"{ROLLOUT}.top_k", config.sampling.top_k or -1)
+    builder.give(f"{ROLLOUT}.val_kwargs.do_sample", True)
+    builder.give("trainer.nnodes", machines.nodes)
+    builder.give("trainer.n_gpus_per_node", machines.gpus)
+    builder.give("trainer.default_local_dir", f"{builder.launch_files.folder}/checkpoints")
+    builder.give("trainer.experiment_name", config.logging.name or "plaudit")
+    builder.give("trainer.save_freq", config.checkpoint.every or -1)
+    builder.give("trainer.test_freq", config.eval.every or -1)
     wanted = {"wandb": config.logging.wandb, "tensorboard": config.logging.tensorboard}
-    sheet.give("trainer.logger", ["console", *(name for name, on in wanted.items() if on)])
+    builder.give("trainer.logger", ["console", *(name for name, on in wanted.items() if on)])

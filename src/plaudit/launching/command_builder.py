@@ -19,7 +19,7 @@ from plaudit.training.config.section import flatten
 from plaudit.training.learning.from_config import build_loss
 from plaudit.training.learning.loss_settings import LossSettings
 
-__all__ = ["Launch", "Machines", "Sheet"]
+__all__ = ["Launch", "Machines", "CommandBuilder"]
 
 WIDE = 96
 
@@ -66,7 +66,7 @@ class Launch:
 
 
 @dataclass(slots=True)
-class Sheet:
+class CommandBuilder:
     """The arguments of a command while they are collected."""
 
     config: RunConfig
