@@ -24,7 +24,7 @@ from plaudit.endpoint.policy import EndpointPolicy
 from plaudit.endpoint.refusal import HttpRefusal
 from plaudit.endpoint.transient import fault_of, is_transient
 from plaudit.errors import PlauditError, RewardNotLoaded
-from plaudit.remote.exchanges import Exchange, NativeExchange, OpenRLHFExchange
+from plaudit.remote.client_protocols import ClientProtocol, NativeClientProtocol, OpenRLHFClientProtocol
 from plaudit.remote.server_link import ServerLink
 from plaudit.remote.servers import Servers
 from plaudit.trajectory import Trajectory
@@ -67,7 +67,7 @@ class RemoteReward(RewardFunction):
 
     def _open(self) -> None:
         links = [ServerLink(url, self.policy, os.environ.get(TOKEN)) for url in self.urls]
-        self._exchange: Exchange = NativeExchange() if self.native else OpenRLHFExchange()
+        self._protocol: ClientProtocol = NativeClientProtocol() if self.native else OpenRLHFClientProtocol()
         self._servers = Servers(links, has_health=self.native)
         self._lock, self._threads = threading.Lock(), dict[tuple[int, str], ThreadPoolExecutor]()
 
@@ -96,7 +96,7 @@ class RemoteReward(RewardFunction):
         """The outputs of some samples; the same for all of them where they could not be had."""
         count = len(trajectories)
         try:
-            body, content = self._exchange.encode(trajectories)
+            body, content = self._protocol.encode(trajectories)
         except jsonline.NotPlain as error:
             if count > 1:
                 return [output for each in trajectories for output in self._score_chunk([each])]
@@ -118,13 +118,13 @@ class RemoteReward(RewardFunction):
         """One try: on one server, and on a second one where the first takes unusually long."""
         first = self._servers.choose()
         if len(self.urls) == 1:
-            return self._exchange.read(self._servers.ask(first, body, headers, self._exchange.path), count)
+            return self._protocol.read(self._servers.ask(first, body, headers, self._protocol.path), count)
         pool = self._pool("asking")
-        asked = {pool.submit(self._servers.ask, first, body, headers, self._exchange.path): first}
+        asked = {pool.submit(self._servers.ask, first, body, headers, self._protocol.path): first}
         done, _ = wait(asked, timeout=self._servers.patience_s(first))
         if not done and (second := self._servers.choose_other(first)) is not None:
-            asked[pool.submit(self._servers.ask, second, body, headers, self._exchange.path)] = second
-        return self._exchange.read(_first_reply(set(asked)), count)
+            asked[pool.submit(self._servers.ask, second, body, headers, self._protocol.path)] = second
+        return self._protocol.read(_first_reply(set(asked)), count)
 
     def _given_up(self, error: BaseException | None) -> RewardOutput:
         fault = fault_of(error)

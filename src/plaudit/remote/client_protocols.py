@@ -13,13 +13,13 @@ from plaudit.errors import InvalidOutput
 from plaudit.remote.server_link import Reply
 from plaudit.trajectory import Trajectory
 
-__all__ = ["Exchange", "NativeExchange", "OpenRLHFExchange"]
+__all__ = ["ClientProtocol", "NativeClientProtocol", "OpenRLHFClientProtocol"]
 
 _JSON, _MSGPACK = "application/json", "application/msgpack"
 _NOT_PACKED = (OverflowError, UnicodeEncodeError, TypeError, ValueError)
 
 
-class Exchange(Protocol):
+class ClientProtocol(Protocol):
     """One protocol, from the client's side."""
 
     path: str
@@ -31,7 +31,7 @@ class Exchange(Protocol):
         """One output per sample; InvalidOutput where the answer is none."""
 
 
-class NativeExchange:
+class NativeClientProtocol:
     """Whole outputs, statuses included, in msgpack; in JSON where that cannot hold a sample (numbers over 64 bits)."""
 
     path = "/score"
@@ -67,7 +67,7 @@ def _convert(answered: Any) -> list[RewardOutput]:
     return msgspec.convert(answered, _Scored).outputs
 
 
-class OpenRLHFExchange:
+class OpenRLHFClientProtocol:
     """Numbers for texts: any server that OpenRLHF's `--remote_rm_url` could name."""
 
     path = ""
