@@ -75,10 +75,10 @@ from .tasks.catalog import find_task as find_task
 from .tasks.config_task import load_task as load_task
 from .tasks.reasoning_tasks import reasoning_task_names as reasoning_task_names
 from .tasks.task import Task as Task
-from .trained import EvaluatedTask as EvaluatedTask
-from .trained import EvaluationSettings as EvaluationSettings
-from .trained import TrainedModel as TrainedModel
-from .trained import evaluate_model as evaluate_model
-from .trained import load_run_task as load_run_task
-from .trained import merge_model as merge_model
-from .trained import open_model as open_model
+from .trained_model import EvaluatedTask as EvaluatedTask
+from .trained_model import EvaluationSettings as EvaluationSettings
+from .trained_model import TrainedModel as TrainedModel
+from .trained_model import evaluate_model as evaluate_model
+from .trained_model import load_run_task as load_run_task
+from .trained_model import merge_model as merge_model
+from .trained_model import open_model as open_model
