@@ -34,7 +34,7 @@ COMMANDS = {
     "test": "rewards.test:test_command",
     "check": "rewards.check:check",
     "audit": "rewards.audit:audit",
-    "rewards": "rewards.catalogue:app",
+    "rewards": "rewards.catalog:app",
     "export": "rewards.export:export",
     "train": "training.train:train",
     "pairs": "training.pairs:pairs",

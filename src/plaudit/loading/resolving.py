@@ -17,7 +17,7 @@ from plaudit.dialects import SYSTEMS
 from plaudit.dialects.graders.reading import grader_from_file
 from plaudit.errors import RewardNotLoaded, did_you_mean
 from plaudit.loading.building import Arguments, Loaded, Target, build
-from plaudit.loading.catalogue import find_named, no_such_name
+from plaudit.loading.catalog import find_named, no_such_name
 from plaudit.loading.chat_template import ChatTemplateReward
 from plaudit.loading.composites import build_composite
 from plaudit.loading.expressions import METHODS, OPTIONS, USING, build_expression, parse_call

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from plaudit.loading.catalogue import find_named
+from plaudit.loading.catalog import find_named
 from plaudit.loading.names import files_that_define, locate_files
 from plaudit.training.config.keys import Key, Keys, read_yaml
 from plaudit.training.config.mixture_keys import read_tasks

@@ -15,7 +15,7 @@ from plaudit.contract.combination import Combination
 from plaudit.contract.function import FunctionReward, RewardFunction
 from plaudit.loading import available, listing_of, resolve
 from plaudit.loading.building import is_reward_class, signature_of
-from plaudit.loading.catalogue import find_named
+from plaudit.loading.catalog import find_named
 from plaudit.report.terminal.formatting import bare_table
 from plaudit.report.terminal.sample_view import component_weights
 
