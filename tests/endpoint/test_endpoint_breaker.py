@@ -1,6 +1,6 @@
 """The breaker on its own, with a clock that stands still unless told."""
 
-from plaudit.endpoint.breaker import Breaker, Verdict
+from plaudit.endpoint.breaker import Breaker, Permission
 from plaudit.endpoint.channel import Pace
 
 
@@ -23,14 +23,14 @@ def test_failures_open_it_only_when_they_come_in_a_row():
     for _ in range(5):
         breaker.record_failure("a", "HTTP 503")
         breaker.record_success()
-    assert breaker.ask("a") is Verdict.SEND
+    assert breaker.ask("a") is Permission.SEND
 
 
 def test_while_it_rests_for_the_first_time_callers_wait():
     clock = Clock()
     breaker = opened(clock)
     clock.now = 4.0
-    assert breaker.ask("c") is Verdict.WAIT
+    assert breaker.ask("c") is Permission.WAIT
     assert breaker.wait_s() == 6.0
 
 
@@ -38,7 +38,12 @@ def test_after_the_rest_exactly_one_caller_is_sent():
     clock = Clock()
     breaker = opened(clock)
     clock.now = 10.0
-    assert [breaker.ask(caller) for caller in "cdec"] == [Verdict.SEND, Verdict.WAIT, Verdict.WAIT, Verdict.SEND]
+    assert [breaker.ask(caller) for caller in "cdec"] == [
+        Permission.SEND,
+        Permission.WAIT,
+        Permission.WAIT,
+        Permission.SEND,
+    ]
 
 
 def test_the_success_of_the_prober_lets_all_through():
@@ -47,9 +52,9 @@ def test_the_success_of_the_prober_lets_all_through():
     clock.now = 10.0
     breaker.ask("c")
     breaker.record_success()
-    assert breaker.ask("d") is Verdict.SEND
+    assert breaker.ask("d") is Permission.SEND
     breaker.record_failure("d", "HTTP 503")
-    assert breaker.ask("e") is Verdict.SEND  # counting began anew
+    assert breaker.ask("e") is Permission.SEND  # counting began anew
 
 
 def test_the_failure_of_the_prober_turns_callers_away_until_the_next_rest_is_over():
@@ -59,10 +64,10 @@ def test_the_failure_of_the_prober_turns_callers_away_until_the_next_rest_is_ove
     breaker.ask("c")
     breaker.record_failure("c", "HTTP 502 Bad Gateway")
     clock.now = 19.9
-    assert breaker.ask("d") is Verdict.DOWN
+    assert breaker.ask("d") is Permission.DOWN
     assert breaker.words() == "endpoint is down: 3 failures in a row, the last one HTTP 502 Bad Gateway"
     clock.now = 20.0
-    assert breaker.ask("d") is Verdict.SEND
+    assert breaker.ask("d") is Permission.SEND
 
 
 def test_a_prober_that_leaves_without_an_answer_makes_room_for_another():
@@ -71,9 +76,9 @@ def test_a_prober_that_leaves_without_an_answer_makes_room_for_another():
     clock.now = 10.0
     breaker.ask("c")
     breaker.left("d")
-    assert breaker.ask("d") is Verdict.WAIT
+    assert breaker.ask("d") is Permission.WAIT
     breaker.left("c")
-    assert breaker.ask("d") is Verdict.SEND
+    assert breaker.ask("d") is Permission.SEND
 
 
 def test_failures_of_calls_that_were_under_way_do_not_lengthen_the_rest():
@@ -82,7 +87,7 @@ def test_failures_of_calls_that_were_under_way_do_not_lengthen_the_rest():
     clock.now = 9.0
     breaker.record_failure("late", "HTTP 503")
     clock.now = 10.0
-    assert breaker.ask("c") is Verdict.SEND
+    assert breaker.ask("c") is Permission.SEND
 
 
 def test_places_are_evenly_spaced_and_unused_ones_are_not_saved_up():

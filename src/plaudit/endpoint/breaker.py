@@ -11,13 +11,13 @@ import enum
 import threading
 from collections.abc import Callable
 
-__all__ = ["Breaker", "Verdict"]
+__all__ = ["Breaker", "Permission"]
 
 POLL_S = 0.05
 """How often those who are held look whether the prober has come back; it may run in another event loop."""
 
 
-class Verdict(enum.Enum):
+class Permission(enum.Enum):
     """What a caller is to do."""
 
     SEND = "send"
@@ -44,16 +44,16 @@ class Breaker:
         """Whether everybody may send."""
         return self._rests_until is None
 
-    def ask(self, caller: object) -> Verdict:
+    def ask(self, caller: object) -> Permission:
         """What `caller` is to do now; the first to ask after the rest becomes the prober."""
         with self._lock:
             if self._rests_until is None or self._prober is caller:
-                return Verdict.SEND
+                return Permission.SEND
             resting = self._clock() < self._rests_until
             if not resting and self._prober is None:
                 self._prober = caller
-                return Verdict.SEND
-            return Verdict.DOWN if resting and self._probe_failed else Verdict.WAIT
+                return Permission.SEND
+            return Permission.DOWN if resting and self._probe_failed else Permission.WAIT
 
     def wait_s(self) -> float:
         """How long to wait before asking again."""

@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, wait_random_exponential
 
 from plaudit.contract.output import Status
-from plaudit.endpoint.breaker import Breaker, Verdict
+from plaudit.endpoint.breaker import Breaker, Permission
 from plaudit.endpoint.policy import EndpointPolicy
 from plaudit.endpoint.transient import fault_of, is_transient, status_of
 
@@ -85,16 +85,16 @@ class Channel:
                 return False
             if wait_s := self._pace.reserve():
                 await self._sleep(wait_s)
-            if self._breaker.ask(call) is Verdict.SEND:  # it may have opened during the wait
+            if self._breaker.ask(call) is Permission.SEND:  # it may have opened during the wait
                 return True
 
     async def _let_through(self, call: "_Call") -> bool:
         """Wait for the breaker, at most once for each call; False when the endpoint is down."""
         patient = not call.held
-        while (verdict := self._breaker.ask(call)) is Verdict.WAIT and patient:
+        while (permission := self._breaker.ask(call)) is Permission.WAIT and patient:
             call.held = True
             await self._sleep(self._breaker.wait_s())
-        return verdict is Verdict.SEND
+        return permission is Permission.SEND
 
     async def _answer(self, request: Callable[[], Awaitable[T]]) -> T:
         try:

@@ -6,7 +6,7 @@ A server that was left alone is asked for its health before it is sent samples a
 import threading
 from collections.abc import Mapping, Sequence
 
-from plaudit.endpoint.breaker import Verdict
+from plaudit.endpoint.breaker import Permission
 from plaudit.endpoint.refusal import HttpRefusal
 from plaudit.endpoint.transient import fault_of
 from plaudit.errors import TransientError
@@ -69,7 +69,7 @@ class Servers:
         caller = object()
         if link.breaker.is_closed:
             return True
-        if link.breaker.ask(caller) is not Verdict.SEND:
+        if link.breaker.ask(caller) is not Permission.SEND:
             return False
         try:  # its rest is over, and it is ours to look whether it is back
             if self._has_health:
