@@ -25,7 +25,7 @@ from plaudit.judges.api_key import KeySource
 from plaudit.judges.question import Form, Question
 from plaudit.judges.verdict import Answer
 
-__all__ = ["ChatEndpoint", "Line", "open_endpoint"]
+__all__ = ["ChatEndpoint", "ChatConnection", "open_endpoint"]
 
 FormSetting: TypeAlias = Literal["auto", "schema", "tool", "text"]
 SAMPLING: Mapping[str, Any] = {"temperature": 0.0, "max_tokens": 1024}
@@ -101,13 +101,13 @@ class ChatEndpoint:
         return {name: value for name, value in {**SAMPLING, **self.sampling}.items() if value is not None}
 
     @asynccontextmanager
-    async def connect(self) -> AsyncIterator["Line"]:
+    async def connect(self) -> AsyncIterator["ChatConnection"]:
         """Connections to the endpoint, for the calls of one batch."""
-        line = Line(self, self._key.read())
+        connection = ChatConnection(self, self._key.read())
         try:
-            yield line
+            yield connection
         finally:
-            await line.close()
+            await connection.close()
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if not name.startswith("_")}
@@ -134,7 +134,7 @@ def open_endpoint(given: Any) -> ChatEndpoint:
     return ChatEndpoint(**given)
 
 
-class Line:
+class ChatConnection:
     """The connections of one batch to an endpoint; `ask` puts a question.
 
     Each connection has a client of its own: one client looks through all its connections for every request, which

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from plaudit.contract.output import RewardOutput, Status
-from plaudit.judges.chat_endpoint import ChatEndpoint, Line
+from plaudit.judges.chat_endpoint import ChatConnection, ChatEndpoint
 from plaudit.judges.fence import Fence, code_for
 from plaudit.judges.judgement import Judgement, put_question, report_calls
 from plaudit.judges.question import FencedQuestion
@@ -55,17 +55,17 @@ class Comparison:
     votes: Votes
     opponents: int | None = None
 
-    async def compare_pairs(self, line: Line, group: Sequence[Trajectory]) -> list[RewardOutput]:
+    async def compare_pairs(self, connection: ChatConnection, group: Sequence[Trajectory]) -> list[RewardOutput]:
         """The share of comparisons that each member wins; a tie is half a win."""
         texts, outputs = self._read(group)
         if isinstance(texts, str):
             return [RewardOutput.unscored(Status.SKIPPED, f"{self.name}: {texts}")] * len(group)
-        pairs = await asyncio.gather(*(self._compare(line, texts, pair) for pair in self._pairs(sorted(texts))))
+        pairs = await asyncio.gather(*(self._compare(connection, texts, pair) for pair in self._pairs(sorted(texts))))
         for place in texts:
             outputs[place] = self._settle_pairs(place, [pair for pair in pairs if place in pair.members])
         return self._report(outputs, texts, [judgement for pair in pairs for judgement in pair.judgements])
 
-    async def rank(self, line: Line, group: Sequence[Trajectory]) -> list[RewardOutput]:
+    async def rank(self, connection: ChatConnection, group: Sequence[Trajectory]) -> list[RewardOutput]:
         """The share of the others that each member is ranked above; equals share their places."""
         texts, outputs = self._read(group)
         if isinstance(texts, str):
@@ -79,7 +79,7 @@ class Comparison:
         numbers = range(self.votes.count if len(asked) > 1 else 0)
         orders = [self._shuffle(texts, asked, number) for number in numbers]
         judgements = await asyncio.gather(
-            *(put_question(line, self._ranking(texts, order, code)) for order, code in orders)
+            *(put_question(connection, self._ranking(texts, order, code)) for order, code in orders)
         )
         ranks = [
             {place: judgement.verdict.values[label] for label, place in zip(LABELS, order, strict=False)}
@@ -123,7 +123,7 @@ class Comparison:
                     seen.add(frozenset((place, other)))
                     yield place, other
 
-    async def _compare(self, line: Line, texts: dict[int, SampleTexts], pair: tuple[int, int]) -> _Pair:
+    async def _compare(self, connection: ChatConnection, texts: dict[int, SampleTexts], pair: tuple[int, int]) -> _Pair:
         one, two = texts[pair[0]], texts[pair[1]]
         if one.response == two.response or (one.is_empty and two.is_empty):
             return _Pair(pair, 0.5)
@@ -131,7 +131,8 @@ class Comparison:
             return _Pair(pair, float(two.is_empty))
         judgements = tuple(
             await asyncio.gather(
-                put_question(line, self._comparison(one, two)), put_question(line, self._comparison(two, one))
+                put_question(connection, self._comparison(one, two)),
+                put_question(connection, self._comparison(two, one)),
             )
         )
         said = [judgement.verdict.values[BETTER.name] for judgement in judgements if judgement.verdict is not None]

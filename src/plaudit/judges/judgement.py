@@ -7,7 +7,7 @@ from typing import Any
 from plaudit.contract.output import Status
 from plaudit.endpoint.channel import Unanswered
 from plaudit.endpoint.refusal import HttpRefusal
-from plaudit.judges.chat_endpoint import Line
+from plaudit.judges.chat_endpoint import ChatConnection
 from plaudit.judges.question import Question
 from plaudit.judges.verdict import Answer, Verdict, read_verdict
 from plaudit.judges.verdict_fields import Unreadable
@@ -27,15 +27,15 @@ class Judgement:
     waited_s: float = 0.0
 
 
-async def put_question(line: Line, question: Question) -> Judgement:
+async def put_question(connection: ChatConnection, question: Question) -> Judgement:
     """Ask, and read the answer; never raises for what an endpoint or a model does."""
     try:
-        sent = await line.ask(question)
+        sent = await connection.ask(question)
     except Unanswered as given_up:
-        words = f"{line.url}: {given_up}"
+        words = f"{connection.url}: {given_up}"
         return Judgement(None, given_up.status, words, {}, given_up.attempts, given_up.waited_s)
     except HttpRefusal as refusal:
-        return Judgement(None, Status.ERROR, f"{line.url} refused: {refusal}", {}, 1)
+        return Judgement(None, Status.ERROR, f"{connection.url} refused: {refusal}", {}, 1)
     took = (sent.value.usage or {}, sent.attempts, sent.waited_s)
     try:
         _check_context(sent.value, question)

@@ -17,7 +17,7 @@ from plaudit.contract.boundary import attempt
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import InvalidSettings, did_you_mean
-from plaudit.judges.chat_endpoint import ChatEndpoint, Line, open_endpoint
+from plaudit.judges.chat_endpoint import ChatConnection, ChatEndpoint, open_endpoint
 from plaudit.judges.comparing import Comparison
 from plaudit.judges.judgement import report_calls
 from plaudit.judges.rating import Rating, Votes, rate
@@ -70,21 +70,23 @@ class RubricJudge(RewardFunction):
 
     async def compute_rewards(self, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
         """The outputs of some samples, all asked about at once within the limits of the endpoint."""
-        async with self.at.connect() as line:
-            calls = [attempt(self.name, partial(self._judge, line, each)) for each in trajectories]
+        async with self.at.connect() as connection:
+            calls = [attempt(self.name, partial(self._judge, connection, each)) for each in trajectories]
             return list(await asyncio.gather(*calls))
 
-    async def _judge(self, line: Line, trajectory: Trajectory) -> RewardOutput:
+    async def _judge(self, connection: ChatConnection, trajectory: Trajectory) -> RewardOutput:
         began = time.perf_counter()
         try:
             texts = self.reading.read(trajectory)
         except Refused as refused:
             return RewardOutput.unscored(Status.SKIPPED, f"{self.name}: {refused}")
-        output = await self._judge_texts(line, texts, trajectory)
+        output = await self._judge_texts(connection, texts, trajectory)
         return msgspec.structs.replace(output, latency_s=time.perf_counter() - began)
 
     @abstractmethod
-    async def _judge_texts(self, line: Line, texts: SampleTexts, trajectory: Trajectory) -> RewardOutput:
+    async def _judge_texts(
+        self, connection: ChatConnection, texts: SampleTexts, trajectory: Trajectory
+    ) -> RewardOutput:
         """The output of one sample, whose texts are within the limits."""
 
     @property
@@ -142,15 +144,17 @@ class LLMJudge(RubricJudge):
         if self.mode == "pointwise":
             return await super().compute_rewards(trajectories)
         comparison = Comparison(self.name, self.at, self._criteria, self.reading, self.voting, self.opponents)
-        async with self.at.connect() as line:
+        async with self.at.connect() as connection:
             compare = comparison.rank if self.mode == "ranked" else comparison.compare_pairs
-            return await compare(line, trajectories)
+            return await compare(connection, trajectories)
 
-    async def _judge_texts(self, line: Line, texts: SampleTexts, trajectory: Trajectory) -> RewardOutput:
+    async def _judge_texts(
+        self, connection: ChatConnection, texts: SampleTexts, trajectory: Trajectory
+    ) -> RewardOutput:
         rubric = self._criteria
         if texts.is_empty:
             return empty_output(rubric, texts)
-        rating = await rate(line, self.at, texts, rubric, self.voting)
+        rating = await rate(connection, self.at, texts, rubric, self.voting)
         metadata = {**report_calls(rating.judgements), "model": self.at.model, **note_changes([rating], texts)}
         return combine_criteria(self.name, rubric, rating.outputs, texts, rating.reasoning, metadata)
 

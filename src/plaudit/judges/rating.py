@@ -8,7 +8,7 @@ from typing import Any
 
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import InvalidSettings
-from plaudit.judges.chat_endpoint import ChatEndpoint, Line
+from plaudit.judges.chat_endpoint import ChatConnection, ChatEndpoint
 from plaudit.judges.fence import Fence, code_for
 from plaudit.judges.judgement import Judgement, put_question
 from plaudit.judges.question import Exchange, FencedQuestion
@@ -67,10 +67,12 @@ class Rating:
     changes: dict[str, int]
 
 
-async def rate(line: Line, endpoint: ChatEndpoint, texts: SampleTexts, rubric: Rubric, votes: Votes) -> Rating:
+async def rate(
+    connection: ChatConnection, endpoint: ChatEndpoint, texts: SampleTexts, rubric: Rubric, votes: Votes
+) -> Rating:
     """The rating of a response; where the judge fails, every criterion says why."""
     questions = [_question(endpoint, texts, rubric, votes, number) for number in range(votes.count)]
-    judgements = tuple(await asyncio.gather(*(put_question(line, question) for question, _ in questions)))
+    judgements = tuple(await asyncio.gather(*(put_question(connection, question) for question, _ in questions)))
     changes = questions[0][1].changes
     verdicts = [judgement.verdict for judgement in judgements if judgement.verdict is not None]
     if 2 * len(verdicts) <= votes.count:

@@ -12,7 +12,7 @@ import msgspec
 
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import InvalidSettings
-from plaudit.judges.chat_endpoint import Line
+from plaudit.judges.chat_endpoint import ChatConnection
 from plaudit.judges.judgement import report_calls
 from plaudit.judges.llm_judge import RubricJudge, combine_criteria, empty_output, note_changes
 from plaudit.judges.rating import Rating, rate
@@ -45,7 +45,9 @@ class RubricReward(RubricJudge):
             if rubric.name:
                 self._set("name", rubric.name)
 
-    async def _judge_texts(self, line: Line, texts: SampleTexts, trajectory: Trajectory) -> RewardOutput:
+    async def _judge_texts(
+        self, connection: ChatConnection, texts: SampleTexts, trajectory: Trajectory
+    ) -> RewardOutput:
         try:
             rubric = self._rubric_of(trajectory)
         except InvalidSettings as error:
@@ -53,7 +55,7 @@ class RubricReward(RubricJudge):
         if texts.is_empty:
             return empty_output(rubric, texts)
         alone = [replace(rubric, criteria=(replace(each, weight=1.0),), examples=()) for each in rubric.criteria]
-        ratings = await asyncio.gather(*(rate(line, self.at, texts, each, self.voting) for each in alone))
+        ratings = await asyncio.gather(*(rate(connection, self.at, texts, each, self.voting) for each in alone))
         outputs = [_with_reasoning(rating) for rating in ratings]
         judgements = [judgement for rating in ratings for judgement in rating.judgements]
         metadata = {**report_calls(judgements), "model": self.at.model, **note_changes(ratings, texts)}
