@@ -130,10 +130,10 @@ class ActorJob:
 _BESIDE_NEW_CLUSTERS = tenacity.Retrying(
     retry=tenacity.retry_if_exception_message(match=r"(?s).*No available agent"),
     wait=tenacity.wait_fixed(0.5),
-    stop=tenacity.stop_after_delay(60.0),
+    stop=tenacity.stop_after_delay(180.0),
     reraise=True,
 )
-"""A cluster that was started a moment ago has a dashboard before it has somebody who starts jobs."""
+"""A new cluster has a dashboard before it has the agent that starts jobs: over a minute earlier on a busy machine."""
 
 
 def _through_dashboard(address: str, job: Job) -> DashboardJob:
