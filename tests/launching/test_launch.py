@@ -212,8 +212,8 @@ def test_a_folder_with_files_is_written_over_only_by_force(folder, capsys):
     line = ["launch", "trl", *SETTINGS, "-o", "there"]
     assert _exit_code(line) == 0
     assert _exit_code(line) == 2
-    assert "there is not empty; --force writes over" in capsys.readouterr().err
-    assert _exit_code([*line, "--force"]) == 0
+    assert "there is not empty; --overwrite replaces" in capsys.readouterr().err
+    assert _exit_code([*line, "--overwrite"]) == 0
 
 
 def _exit_code(line) -> int:

@@ -6,6 +6,7 @@ Exit codes: 0 done; 1 done, but something did not pass; 2 the input or the comma
 
 import importlib
 import io
+import os
 import sys
 from collections.abc import Sequence
 from typing import Annotated
@@ -118,13 +119,20 @@ def _run(arguments: list[str], *, debug: bool) -> int:
     except (PlauditError, OSError) as error:
         if debug:
             raise
-        print_message(f"error: {error}")
+        print_message(f"error: {_describe(error)}")
         return BAD_INPUT
     except Exception as error:
         if debug:
             raise
         print_message(f"a bug in plaudit: {type(error).__name__}: {error} (run it again with --debug to see where)")
         return BUG
+
+
+def _describe(error: PlauditError | OSError) -> str:
+    """The error in a sentence; those of the system come with a number that tells nobody anything."""
+    if isinstance(error, OSError) and error.strerror and error.filename is not None:
+        return f"{os.fsdecode(error.filename)}: {error.strerror}"
+    return str(error)
 
 
 def _exit_code(error: SystemExit) -> int:

@@ -10,7 +10,7 @@ import typer
 
 from plaudit.cli.console import print_message
 from plaudit.engine import Scorer
-from plaudit.errors import RolloutsError
+from plaudit.errors import InvalidSettings, RolloutsError
 from plaudit.loading import Loaded, resolve
 from plaudit.rollouts import RolloutsReader, read_rollouts
 
@@ -67,7 +67,7 @@ BackendOption: TypeAlias = Annotated[
     typer.Option("--backend", help="Where to score: on worker processes, in this process (no deadlines), or on Ray."),
 ]
 WorkersOption: TypeAlias = Annotated[
-    int | None, typer.Option("--workers", "-w", min=1, help="How many workers; as many as there are cores else.")
+    int | None, typer.Option("--workers", "-w", min=1, help="How many workers; one per core by default.")
 ]
 DeadlineOption: TypeAlias = Annotated[
     float, typer.Option("--deadline", metavar="SECONDS", help="How long one sample may take; 0 for ever.")
@@ -130,6 +130,15 @@ def report_input(reader: RolloutsReader) -> None:
         print_message(f"left out {lines} that cannot be read; the first is {reader.name}:{first.line}: {first.reason}")
     if reader.note:
         print_message(reader.note)
+
+
+def check_output(*files: str | Path | None) -> None:
+    """Raise before any work is done where a file could not be written at its end."""
+    for file in (Path(each) for each in files if each is not None and str(each) != "-"):
+        if file.is_dir():
+            raise InvalidSettings(f"cannot write {file}: it is a folder; name a file")
+        if not file.parent.is_dir():
+            raise InvalidSettings(f"cannot write {file}: there is no folder {file.parent}; create it first")
 
 
 def column_mapping(columns: list[str] | None) -> dict[str, str]:

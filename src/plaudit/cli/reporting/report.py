@@ -12,6 +12,7 @@ from plaudit.cli.options import (
     JsonOption,
     QuietOption,
     SkipBadOption,
+    check_output,
     column_mapping,
     open_rollouts,
     report_input,
@@ -39,7 +40,7 @@ def report(
         ),
     ],
     out: Annotated[
-        Path | None, typer.Option("-o", "--out", metavar="FILE", help="Where the page goes; report.html else.")
+        Path | None, typer.Option("-o", "--out", metavar="FILE", help="Where the page goes; report.html by default.")
     ] = None,
     max_mb: Annotated[
         float, typer.Option("--max-mb", min=1, help="How large the page may be; texts beyond that are left out.")
@@ -56,6 +57,7 @@ def report(
     The page is one file that loads nothing. With --json the figures are printed, and a page is written only to -o.
     """
     page = out or (None if json else DEFAULT_OUT)
+    check_output(page)
     room = int(max_mb * 1e6) // len(rollouts) if page else 0
     runs = []
     for name in rollouts:

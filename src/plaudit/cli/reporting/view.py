@@ -19,7 +19,9 @@ def view(
         list[Path],
         typer.Argument(metavar="FOLDER", help="A run folder, a folder of runs, or a scored file; or several."),
     ],
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Where to listen; any free port else.")] = 0,
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="Where to listen; any free port by default.")
+    ] = 0,
     open_browser: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
 ) -> None:
     """Show runs in a browser while they go on: curves and samples arrive by themselves; Ctrl-C ends it.

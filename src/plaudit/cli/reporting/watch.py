@@ -1,5 +1,6 @@
 """`plaudit watch`: what the rollouts of a run show, while it trains or afterwards."""
 
+from collections import deque
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -7,7 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from plaudit.cli.console import print_json, print_result
-from plaudit.cli.options import JsonOption
+from plaudit.cli.options import JsonOption, open_rollouts
+from plaudit.cli.scoring.summary import require_scored
+from plaudit.report.run_files import run_files
 from plaudit.watch import Look, RewardWatch, watch_run
 
 __all__ = ["watch"]
@@ -41,6 +44,8 @@ def watch(
         if look.stop is not None:
             break
     last = looks[-1] if looks else None
+    if last is None and not follow:
+        _refuse_unscored(run)
     if json:
         print_json([_plain(look) for look in looks])
     elif last is None:
@@ -48,6 +53,12 @@ def watch(
     elif not last.signs:
         print_result(f"step {last.step}: no sign in the last {last.measures.samples:,} samples")
     return SEEN if last is not None and last.signs else 0
+
+
+def _refuse_unscored(run: Path) -> None:
+    """Raise where there was nothing to look at because the file has broken lines, or samples without a reward."""
+    reader = open_rollouts(str(run_files(run).rollouts), None)
+    deque(require_scored(reader, reader), maxlen=0)
 
 
 def _plain(look: Look) -> dict[str, Any]:

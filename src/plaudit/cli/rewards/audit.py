@@ -25,6 +25,7 @@ from plaudit.cli.options import (
     RewardArgument,
     ScopeOption,
     WorkersOption,
+    check_output,
     load_reward,
     open_rollouts,
 )
@@ -76,8 +77,11 @@ def audit(
     """
     if accept and baseline is None:
         raise typer.BadParameter("--accept writes into a baseline; name it with --baseline FILE")
+    check_output(baseline if accept else None, sarif, junit)
     spec = spec_using(reward, dialect=dialect, scope=scope, chat_template=chat_template)
     loaded = load_reward(spec, quiet=quiet)
+    table = None if cases is None else load_cases(cases)
+    accepted = None if baseline is None or accept else read_baseline(baseline)
     samples = [each.trajectory for each in islice(open_rollouts(rollouts, columns), count)] if rollouts else None
     report = audit_reward(
         loaded,
@@ -88,11 +92,11 @@ def audit(
         cache=cache,
         on_progress=(lambda phase: None) if quiet or json else (lambda phase: print_message(f"… {phase}")),
     )
-    strength = measure_cases(spec, load_cases(cases), deadline_s=deadline) if cases else None
+    strength = None if table is None else measure_cases(spec, table, deadline_s=deadline)
     if accept and baseline is not None:
         write_baseline(baseline, report)
     if baseline is not None:
-        report = without_accepted(report, read_baseline(baseline))
+        report = without_accepted(report, read_baseline(baseline) if accepted is None else accepted)
     if sarif is not None:
         sarif.write_bytes(sarif_report(report))
     if junit is not None:

@@ -13,6 +13,7 @@ from plaudit.cli.options import (
     RewardArgument,
     ScopeOption,
     WorkersOption,
+    check_output,
 )
 from plaudit.engine import write_shim
 from plaudit.errors import InvalidSettings
@@ -24,7 +25,7 @@ __all__ = ["export"]
 def export(
     trainer: Annotated[str, typer.Argument(metavar="TRAINER", help="trl, verl, verl:batch, slime, inspect, …")],
     reward: RewardArgument,
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="Where to write it.")],
+    output: Annotated[Path, typer.Option("--out", "--output", "-o", metavar="FILE", help="Where to write it.")],
     on_unscored: Annotated[
         str | None,
         typer.Option(help="What the trainer gets where there is no number: none, nan, mean, mask or raise."),
@@ -35,12 +36,13 @@ def export(
     dialect: DialectOption = None,
     scope: ScopeOption = None,
     chat_template: ChatTemplateOption = None,
-    force: Annotated[bool, typer.Option("--force", "-f", help="Write over a file that is there.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", "--force", "-f", help="Replace FILE if it exists.")] = False,
     json: JsonOption = False,
 ) -> None:
     """Write FILE, which builds REWARD the way TRAINER calls rewards, and print how to use it."""
-    if output.exists() and not force:
-        raise InvalidSettings(f"{output} exists; --force writes over it")
+    check_output(output)
+    if output.exists() and not overwrite:
+        raise InvalidSettings(f"{output} exists; --overwrite replaces it")
     if not output.stem.isidentifier() or output.suffix != ".py":
         raise InvalidSettings(
             f"{output.name} cannot be imported; call it for example {trainer.partition(':')[0]}_reward.py"

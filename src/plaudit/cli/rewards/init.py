@@ -16,7 +16,7 @@ TEMPLATES = ("reward.py", "reward.cases.yaml", "train.yaml", "test_reward.py", "
 
 def init(
     folder: Annotated[
-        Path, typer.Argument(metavar="[FOLDER]", help="Where to write; the current folder else.")
+        Path, typer.Argument(metavar="[FOLDER]", help="Where to write; by default the current folder.")
     ] = Path(),
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that are there.")] = False,
 ) -> None:

@@ -17,6 +17,7 @@ from plaudit.cli.options import (
     JsonOption,
     QuietOption,
     WorkersOption,
+    check_output,
     column_mapping,
     load_reward,
     open_rollouts,
@@ -55,10 +56,11 @@ def diff(
 
     The exit code is 1 when a sample flips or its status changes; rewards that differ by less do not count.
     """
+    check_output(out)
     if rollouts is None:
         for given in (old, new):
             if not Path(given).is_file():
-                raise typer.BadParameter(f"{given!r} is no file; two rewards need ROLLOUTS to be compared on")
+                raise typer.BadParameter(f"{given!r} is not a file; two rewards need ROLLOUTS to be compared on")
         pairs: Iterable[ScoredPair] = pair_files(old, new, columns=column_mapping(columns))
     else:
         samples = (rollout.trajectory for rollout in open_rollouts(rollouts, columns))

@@ -48,7 +48,10 @@ def episode(
     temperature: Annotated[float, typer.Option("--temperature", "-t", min=0.0, help="Of a model or server.")] = 1.0,
     deadline: Annotated[float, typer.Option("--deadline", help="Seconds for a reset or step; 0: no limit.")] = 10.0,
     seed: Annotated[int, typer.Option("--seed", help="Another seed plays other episodes.")] = 0,
-    output: Annotated[str | None, typer.Option("-o", "--output", help="Where the episodes are written.")] = None,
+    output: Annotated[
+        str | None,
+        typer.Option("--out", "--output", "-o", metavar="FILE", help="Write the episodes here, as rollouts."),
+    ] = None,
     served: ServedModelOption = None,
     json: JsonOption = False,
 ) -> int:

@@ -55,7 +55,8 @@ def evaluate(
     ] = None,
     temperature: Annotated[float, typer.Option("--temperature", "-t", min=0.0, help="Of the samples.")] = 1.0,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Keep every scored sample as a rollouts file.")
+        Path | None,
+        typer.Option("--out", "--output", "-o", metavar="FILE", help="Keep every scored sample as a rollouts file."),
     ] = None,
     served: ServedModelOption = None,
     json: JsonOption = False,

@@ -30,15 +30,17 @@ def launch(
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FOLDER", help="Where reward file, data and checkpoints go."),
+        typer.Option("--out", "--output", "-o", metavar="FOLDER", help="Where reward file, data and checkpoints go."),
     ] = None,
-    gpus: Annotated[int | None, typer.Option("--gpus", min=1, help="GPUs of each node; 8 unless said.")] = None,
+    gpus: Annotated[int | None, typer.Option("--gpus", min=1, help="GPUs of each node; 8 by default.")] = None,
     nodes: Annotated[int, typer.Option("--nodes", min=1, help="Nodes.")] = 1,
     trainer_version: Annotated[
         str | None,
         typer.Option("--trainer-version", metavar="VERSION", help="Of the trainer, where another is installed here."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", "-f", help="Write over the files of an earlier launch.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", "--force", "-f", help="Replace the files of an earlier launch.")
+    ] = False,
     submit: Annotated[
         str | None,
         typer.Option("--submit", metavar="ADDRESS", help="Run it as a job on this Ray cluster, and follow its log."),
@@ -49,7 +51,7 @@ def launch(
     """Print the complete training command of another trainer for a config, checked against its own definitions.
 
     The reward goes along as a file that keeps deadlines and worker processes, prompts in the trainer's form.
-    What the trainer has no word for, and what means something else there, is listed by name.
+    Keys that the trainer lacks, and keys that mean something else there, are listed by name.
     """
     words = given or []
     ours = [word for word in words if _is_ours(word, trainer)]
@@ -58,8 +60,8 @@ def launch(
         raise InvalidSettings(f"one config file at most, got {' and '.join(files)}; overrides are key=value")
     config = load_config(files[0] if files else None, overrides)
     folder = output or Path(f"{config.output_dir}-{trainer}")
-    if folder.is_dir() and any(folder.iterdir()) and not force:
-        raise InvalidSettings(f"{folder} is not empty; --force writes over the reward file and the data in it")
+    if folder.is_dir() and any(folder.iterdir()) and not overwrite:
+        raise InvalidSettings(f"{folder} is not empty; --overwrite replaces the reward file and the data in it")
     machines = None if gpus is None and nodes == 1 else launching.Machines(gpus or 8, nodes)
     extra = [word for word in words if word not in ours]
     planned = launching.plan_launch(config, trainer, folder, machines=machines, version=trainer_version, extra=extra)

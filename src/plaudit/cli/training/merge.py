@@ -13,7 +13,9 @@ __all__ = ["merge"]
 
 def merge(
     model: Annotated[str, typer.Argument(metavar="RUN|ADAPTER", help="A run trained with LoRA, or an adapter folder.")],
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where the whole model goes.")],
+    output: Annotated[
+        Path, typer.Option("--out", "--output", "-o", metavar="FOLDER", help="Where the whole model goes.")
+    ],
 ) -> int:
     """Write the model of a LoRA run with its adapters built in."""
     training.merge_model(model, output)

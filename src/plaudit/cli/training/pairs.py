@@ -9,7 +9,15 @@ from rich.table import Table
 
 from plaudit import jsonline, training
 from plaudit.cli.console import print_json, print_message, print_report, print_result, write_bytes
-from plaudit.cli.options import ColumnsOption, JsonOption, QuietOption, SkipBadOption, open_rollouts, report_input
+from plaudit.cli.options import (
+    ColumnsOption,
+    JsonOption,
+    QuietOption,
+    SkipBadOption,
+    check_output,
+    open_rollouts,
+    report_input,
+)
 from plaudit.cli.scoring.summary import ScoredArgument
 from plaudit.errors import RolloutsError
 from plaudit.training.reward_model.pair_building import PairCounts
@@ -48,8 +56,9 @@ def pairs(
 ) -> int:
     """Build preference pairs from a scored file: of two responses of a group, the one with the higher reward is chosen.
 
-    Samples that were not scored are in no pair. What was left out is told. The exit code is 1 when there is no pair.
+    Samples without a reward are left out, and counted. The exit code is 1 when there is no pair.
     """
+    check_output(out)
     if out != "-" and Path(out).exists() and not overwrite:
         raise RolloutsError(f"{out} exists; --overwrite replaces it")
     if out != "-" and Path(out).suffix != ".jsonl":

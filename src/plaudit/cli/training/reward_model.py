@@ -38,7 +38,8 @@ def train_reward_model(
         ),
     ] = None,
     out: Annotated[
-        str | None, typer.Option("--out", "-o", metavar="FOLDER", help="Where the model goes; runs/reward-model else.")
+        str | None,
+        typer.Option("--out", "-o", metavar="FOLDER", help="Where the model goes; runs/reward-model by default."),
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the reward model in FOLDER.")] = False,
     print_config: Annotated[

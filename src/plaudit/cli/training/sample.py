@@ -32,7 +32,8 @@ def sample(
         float, typer.Option("--temperature", "-t", min=0.0, help="0 gives the likeliest response.")
     ] = 0.0,
     max_new_tokens: Annotated[
-        int | None, typer.Option("--max-new-tokens", min=1, help="How long a response may be; as in training else.")
+        int | None,
+        typer.Option("--max-new-tokens", min=1, help="How long a response may be; by default as in training."),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Another seed draws other responses.")] = 0,
     served: ServedModelOption = None,

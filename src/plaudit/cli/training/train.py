@@ -97,6 +97,8 @@ def _config(flags: ForeignFlags, *, resume: bool) -> RunConfig:
     if len(files) > 1:
         raise InvalidSettings(f"one config file at most, got {' and '.join(files)}; overrides are key=value")
     if files and not Path(files[0]).exists():
+        if files[0].lstrip("+") in KEYS:
+            raise InvalidSettings(f"the key {files[0]!r} has no value; write {files[0]}=VALUE")
         hint = did_you_mean(files[0], KEYS) if not files[0].endswith((".yaml", ".yml")) else ""
         raise InvalidSettings(f"no config file {files[0]!r}{hint} (overrides are written key=value)")
     config = load_config(files[0] if files else None, overrides)
