@@ -72,7 +72,7 @@ LASTING = {
     "disk full": OSError(errno.ENOSPC, "full"),
     "a wrong address": httpx2.UnsupportedProtocol("no http://"),
     "a bug": KeyError("score"),
-    "an answer that is no JSON": ValueError("Expecting value"),
+    "an answer that is not JSON": ValueError("Expecting value"),
     "cancelled": asyncio.CancelledError(),
     "interrupted": KeyboardInterrupt(),
 }

@@ -135,7 +135,7 @@ def test_group_rewards_see_whole_groups(tmp_path):
 
 
 MISTAKES = {
-    "no folder": (lambda folder: {"source": folder / "none"}, RolloutsError, "is no folder"),
+    "no folder": (lambda folder: {"source": folder / "none"}, RolloutsError, "is not a folder"),
     "empty folder": (lambda folder: {"source": folder / "empty"}, RolloutsError, "holds no rollouts files"),
     "empty list": (lambda folder: {"source": []}, RolloutsError, "the list of files to score is empty"),
     "into itself": (lambda folder: {"destination": folder / "in"}, RolloutsError, "would be scored into itself"),

@@ -197,7 +197,7 @@ def test_a_key_that_is_not_there_fails_with_its_place(tmp_path):
         ({"api_key_env": "NO_SUCH_KEY"}, "the environment variable NO_SUCH_KEY holds no key"),
         ({"api_key_file": str(tmp_path / "none")}, "cannot read the key in"),
         ({"api_key_file": str(tmp_path / "empty")}, "holds no key"),
-        ({"api_key_file": str(tmp_path / "two")}, "is no key"),
+        ({"api_key_file": str(tmp_path / "two")}, "does not hold a key"),
     ):
         [output] = score_samples(judge("http://127.0.0.1:9/v1", **source), [SAMPLE])
         assert output.status is Status.ERROR

@@ -71,7 +71,7 @@ def test_labels_have_the_rewards_they_are_given(folder):
         ({"labels": {"POSITIVE": "good", "NEGATIVE": 0.0}}, "is a finite number, got 'good'"),
         ({"task": "fill-mask"}, "say read="),
         ({"task": "zero-shot-classification"}, "needs two labels or more"),
-        ({"read": "nowhere.at_all:function"}, "is no function"),
+        ({"read": "nowhere.at_all:function"}, "is not a function"),
         ({"format": "chat"}, "no chat template"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

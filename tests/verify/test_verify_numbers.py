@@ -22,7 +22,7 @@ ANY_TEXT = st.text(st.characters(codec=None))
         pytest.param("1/2", [Fraction(1, 2)], id="fraction"),
         pytest.param("1 1/2 cups", [Fraction(3, 2)], id="mixed number"),
         pytest.param("\\frac{1}{2} 3\\frac{1}{2}", [Fraction(1, 2), Fraction(7, 2)], id="LaTeX fractions"),
-        pytest.param("1/2/2024", [], id="a date is no number"),
+        pytest.param("1/2/2024", [], id="a date is not a number"),
         pytest.param("1/0", [], id="nothing is divided by zero"),
         pytest.param("1.5e3 2E-2", [1500, Fraction(1, 50)], id="scientific"),
         pytest.param("1e401 1e-401 1e99999999", [], id="exponents out of bounds"),

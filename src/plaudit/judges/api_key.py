@@ -40,5 +40,5 @@ class KeySource:
         else:
             return None
         if not key.isascii() or not key.isprintable() or " " in key:
-            raise InvalidSettings(f"what {self.variable or self.file} holds is no key: it must be one printable word")
+            raise InvalidSettings(f"{self.variable or self.file} does not hold a key: a key is one printable word")
         return key

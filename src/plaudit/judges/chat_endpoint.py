@@ -258,7 +258,7 @@ def _read_answer(body: bytes, prices: tuple[float, float] | None) -> Answer:
         finish = choice.get("finish_reason")
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         shown = " ".join(body[:80].decode("utf-8", "replace").split())
-        raise TransientError(f"the endpoint answered with something that is no chat completion: {shown}") from None
+        raise TransientError(f"the endpoint answered with something that is not a chat completion: {shown}") from None
     if isinstance(text, list):  # parts, as some servers give them
         text = "".join(str(part.get("text", "")) for part in text if isinstance(part, dict))
     usage = given.get("usage")

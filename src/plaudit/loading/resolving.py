@@ -173,7 +173,8 @@ class _Place:
         root, _, rest = dotted.partition(".")
         if rest and find_named(root) is not None:
             hint = f"; call it: {dotted}(…)" if rest in METHODS else did_you_mean(rest, METHODS)
-            raise RewardNotLoaded(f"{dotted} is no reward: {root!r} is, and its methods are {', '.join(METHODS)}{hint}")
+            methods = ", ".join(METHODS)
+            raise RewardNotLoaded(f"{dotted} is not a reward: {root!r} is, and its methods are {methods}{hint}")
         module, left = module_at(dotted, _working_folder())
         if module is None:
             if rest:

@@ -87,7 +87,7 @@ def _check_files(name: str, folder: Path) -> list[Path]:
     if not (folder / CONFIG).is_file():
         found = sorted(each.name for each in folder.iterdir())
         holds = f"it holds {', '.join(found[:5])}" if found else "it is empty"
-        raise InvalidSettings(f"the folder {name!r} is no model: it has no config.json ({holds})")
+        raise InvalidSettings(f"the folder {name!r} is not a model: it has no config.json ({holds})")
     if not any(file.stat().st_size for pattern in WEIGHTS for file in folder.glob(pattern)):
         raise InvalidSettings(
             f"the folder {name!r} has a config.json and no weights (model.safetensors or pytorch_model.bin): was the "

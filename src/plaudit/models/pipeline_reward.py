@@ -164,7 +164,7 @@ class PipelineReward(LocalModelReward):
             value = _find_function(self.read)(given)
             if isinstance(value, bool) or not isinstance(value, int | float):
                 return RewardOutput.unscored(
-                    Status.UNPARSED, f"{self.name}: read gave {type(value).__name__} {value!r:.60}, which is no number"
+                    Status.UNPARSED, f"{self.name}: read gave {type(value).__name__} {value!r:.60}, not a number"
                 )
             return self.as_output(float(value), encoded, f"{self.task} gives {value:.4g}")
         shares = _shares(given)
@@ -192,7 +192,7 @@ def _find_function(read: Callable[[Any], float] | str) -> Callable[[Any], float]
     try:
         found = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:
-        raise InvalidSettings(f"read={read!r} is no function: {error}; write 'package.module:function'") from None
+        raise InvalidSettings(f"read={read!r} is not a function: {error}; write 'package.module:function'") from None
     if not callable(found):
         raise InvalidSettings(f"read={read!r} is {type(found).__name__}, not a function")
     function: Callable[[Any], float] = found

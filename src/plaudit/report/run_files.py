@@ -25,7 +25,7 @@ def run_files(path: Path) -> RunFiles:
     if not path.is_dir():
         return RunFiles(path.name, path)
     if not (path / ROLLOUTS).is_file():
-        raise RolloutsError(f"{path} is no run folder: it has no {ROLLOUTS}; name a run folder or a rollouts file")
+        raise RolloutsError(f"{path} is not a run folder: it has no {ROLLOUTS}; name a run folder or a rollouts file")
     return RunFiles(path.resolve().name, path / ROLLOUTS, path / METRICS)
 
 

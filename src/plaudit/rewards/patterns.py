@@ -72,7 +72,8 @@ class ContinuousReward(RewardFunction):
 
     def _score(self, verdict: MathVerdict) -> RewardOutput:
         if number_of(verdict.ground_truth) is None:
-            return RewardOutput.unscored(Status.UNPARSED, f"the ground truth {verdict.ground_truth!r:.60} is no number")
+            reason = f"the ground truth {verdict.ground_truth!r:.60} is not a number"
+            return RewardOutput.unscored(Status.UNPARSED, reason)
         error = Fraction(0) if verdict.correct else error_of(verdict)
         if error is None:
             return RewardOutput(0.0, score=0.0, reason=f"no number to compare: {verdict.reason}")

@@ -91,7 +91,9 @@ def references_of(truth: Any) -> list[str]:
     listed = truth if isinstance(truth, list | tuple) else [truth]
     texts = [str(each) if isinstance(each, int | float) and not isinstance(each, bool) else each for each in listed]
     if not all(isinstance(each, str) and words(each) for each in texts):
-        raise InvalidTrajectory(f"the ground truth is no text to compare with, nor a list of such: {truth!r:.80}")
+        raise InvalidTrajectory(
+            f"the ground truth is neither a text to compare with nor a list of texts: {truth!r:.80}"
+        )
     return texts
 
 

@@ -205,7 +205,7 @@ def _pairs(value: Any, depth: int) -> list[Any]:
 
 def _list(content: Any, depth: int) -> list[Any]:
     if type(content) is not list:
-        raise NotPlain("content is no list")
+        raise NotPlain("content is not a list")
     return [decode(item, depth) for item in content]
 
 
@@ -221,14 +221,14 @@ def _hashable(keys: list[Any]) -> list[Any]:
 
 def _dict(content: Any, depth: int) -> dict[Any, Any]:
     if type(content) is not list or any(type(pair) is not list or len(pair) != 2 for pair in content):
-        raise NotPlain("content is no list of pairs")
+        raise NotPlain("content is not a list of pairs")
     keys = _hashable([decode(pair[0], depth) for pair in content])
     return dict(zip(keys, (decode(pair[1], depth) for pair in content), strict=True))
 
 
 def _text(content: Any) -> str:
     if type(content) is not str:
-        raise NotPlain("content is no text")
+        raise NotPlain("content is not text")
     return content
 
 
@@ -236,7 +236,7 @@ def _whole(number: Any) -> int:
     if type(number) is dict:
         number = decode(number)
     if type(number) is not int:
-        raise NotPlain("content is no whole number")
+        raise NotPlain("content is not a whole number")
     return number
 
 
@@ -258,7 +258,7 @@ def _special_float(content: Any, depth: int) -> float:
 def _float(content: Any) -> float:
     number = decode(content) if type(content) is dict else content
     if type(number) is not float:
-        raise NotPlain("content is no float")
+        raise NotPlain("content is not a float")
     return number
 
 

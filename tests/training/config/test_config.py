@@ -76,7 +76,7 @@ def test_overrides_take_the_place_of_the_file(tmp_path):
     [
         ("optimiser:\n  lr: 1\n", "no key 'optimiser.lr'; did you mean 'optimizer.lr'"),
         ("- 1\n", "holds list"),
-        ("a: [", "is no YAML"),
+        ("a: [", "is not YAML"),
         ("optimizer: 3\n", "optimizer is a section"),
     ],
     ids=["typo", "list", "no yaml", "section"],

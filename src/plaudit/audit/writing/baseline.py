@@ -34,7 +34,7 @@ def read_baseline(path: Path) -> frozenset[str]:
     except FileNotFoundError:
         raise InvalidSettings(f"no baseline {path}; write one with --baseline {path} --accept") from None
     except (ValueError, KeyError, TypeError) as error:
-        raise InvalidSettings(f"{path} is no baseline of an audit ({error}); write one with --accept") from None
+        raise InvalidSettings(f"{path} is not a baseline of an audit ({error}); write one with --accept") from None
 
 
 def without_accepted(report: AuditReport, accepted: Iterable[str]) -> AuditReport:

@@ -34,7 +34,7 @@ class Formula:
         try:
             self._tree = ast.parse(text.replace("^", "**"), mode="eval").body
         except SyntaxError:
-            raise InvalidSettings(f"calculate_output {text!r} is no formula") from None
+            raise InvalidSettings(f"calculate_output {text!r} is not a formula") from None
         self._check(self._tree, names)
 
     def __call__(self, values: Mapping[str, float]) -> float:

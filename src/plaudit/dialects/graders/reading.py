@@ -131,7 +131,7 @@ def grader_from_file(path: Path) -> RewardFunction:
         grader = json.loads(path.read_text(encoding="utf-8"))
         return grader_reward(grader)
     except (ValueError, SyntaxError) as error:
-        raise RewardNotLoaded(f"{path.name} is no grader: {error}") from error
+        raise RewardNotLoaded(f"{path.name} is not a grader: {error}") from error
 
 
 def grader_reward(grader: Any) -> RewardFunction:

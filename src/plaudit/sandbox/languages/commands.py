@@ -119,7 +119,7 @@ class CommandServer:
             raise SandboxError(f"the command left no file {name!r}: {answer['refusal']}")
         with os.fdopen(descriptors[0], "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise SandboxError(f"the command left something that is no file as {name!r}")
+                raise SandboxError(f"the command left something that is not a file as {name!r}")
             content = file.read(most_bytes + 1)
         if len(content) > most_bytes:
             raise SandboxError(f"the command left more than {most_bytes} bytes as {name!r}")

@@ -86,7 +86,7 @@ def _below(name: str) -> str:
     """A path below the program's folder; SandboxError where it leads elsewhere."""
     path = PurePosixPath(name)
     if not name or path.is_absolute() or ".." in path.parts or "\0" in name:
-        raise SandboxError(f"{name!r} is no path below the program's folder; files lie in it, as in 'data/input.txt'")
+        raise SandboxError(f"{name!r} is not a path below the program's folder, such as 'data/input.txt'")
     return str(path)
 
 

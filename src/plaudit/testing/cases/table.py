@@ -134,7 +134,7 @@ def _check_names(file: Path, cases: Sequence[Case]) -> None:
 def _check_order(where: str, case: Case, expected: Order, names: Sequence[str]) -> None:
     others = [name for name in names if name != case.name]
     if expected.other not in others:
-        problem = "is the case itself" if expected.other == case.name else "is no case of this table"
+        problem = "is the case itself" if expected.other == case.name else "is not a case of this table"
         raise CasesError(
             f"{where}: '{expected.sign} {expected.other}': {expected.other!r} {problem}"
             f"{did_you_mean(expected.other, others)} (other cases: {', '.join(others)[:200] or 'none'})"

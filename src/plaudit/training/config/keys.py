@@ -138,7 +138,7 @@ def read_yaml(path: str | Path) -> dict[str, Any]:
     except OSError as error:
         raise InvalidSettings(f"cannot read the config {path}: {error.strerror}") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InvalidSettings(f"the config {path} is no YAML: {error}") from None
+        raise InvalidSettings(f"the config {path} is not YAML: {error}") from None
     if not isinstance(plain, dict | None):
         raise InvalidSettings(f"the config {path} holds {type(plain).__name__} {plain!r:.40}; expected keys and values")
     return {str(key): value for key, value in (plain or {}).items() if value != {}}
@@ -154,7 +154,7 @@ def _read_yaml_value(name: str, text: str) -> Any:
     try:
         return yaml.safe_load(text)
     except yaml.YAMLError as error:
-        raise InvalidSettings(f"{name}={text!r} is no YAML value: {str(error).splitlines()[0]}") from None
+        raise InvalidSettings(f"{name}={text!r} is not a YAML value: {str(error).splitlines()[0]}") from None
 
 
 def _bare(kind: Any) -> Any:

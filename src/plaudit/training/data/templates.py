@@ -81,7 +81,7 @@ def _literal(name: str, value: Any) -> str:
     try:
         json.dumps(value, allow_nan=False)
     except (TypeError, ValueError):
-        raise InvalidSettings(f"data.chat_template_args: {name}={value!r:.60} is no plain value") from None
+        raise InvalidSettings(f"data.chat_template_args: {name}={value!r:.60} is not a plain value") from None
     return repr(value)
 
 

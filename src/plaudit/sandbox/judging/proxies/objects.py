@@ -132,7 +132,7 @@ class RemoteObject:
     def __hash__(self) -> int:
         found = self._ask("builtins:hash")
         if type(found) is not int:
-            raise TypeError(f"the hash of {self.type_name} is no number")
+            raise TypeError(f"the hash of {self.type_name} is not a number")
         return hash(found)
 
     def __len__(self) -> int:
@@ -140,7 +140,7 @@ class RemoteObject:
             raise TypeError(f"object of type {self.type_name!r} has no len()")
         length = self._ask("builtins:len") if self.asked_for else len(self._fetch_items())
         if type(length) is not int:
-            raise TypeError(f"the length of {self.type_name} is no number")
+            raise TypeError(f"the length of {self.type_name} is not a number")
         return length
 
     def __bool__(self) -> bool:
