@@ -131,7 +131,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     >>> did_you_mean("lenght", ["length", "format"])
     "; did you mean 'length'?"
     """
-    spelled = {candidate.lower(): candidate for candidate in known}
+    spelled = {candidate.lower(): str(candidate) for candidate in known}
     close = get_close_matches(name.lower(), spelled, n=1, cutoff=0.6)
     return f"; did you mean {spelled[close[0]]!r}?" if close else ""
 

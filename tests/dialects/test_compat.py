@@ -59,6 +59,8 @@ def test_export_writes_a_file_that_compiles_and_prints_how_to_use_it(trainer, tm
         (("vrl", "math", "-o", "a.py"), "no export for 'vrl'; did you mean 'verl'"),
         (("verl", "math", "-o", "my-shim.py"), "my-shim.py cannot be imported; call it for example verl_reward.py"),
         (("verl", "math", "-o", "there.py"), "there.py exists; --overwrite replaces it"),
+        (("trl", "math", "-o", "out.py", "--deadline", "-1"), "deadline_s must be positive, got -1"),
+        (("trl", "math", "-o", "out.py", "--on-unscored", "nona"), "did you mean 'none'?"),
         (
             ("verl", "math", "-o", "a.py", "--on-unscored", "nan"),
             "on_unscored for verl is one of mean, raise, got 'nan'",

@@ -13,6 +13,7 @@ from plaudit.contract.function import RewardFunction, Rewarding
 from plaudit.dialects import EXPORTS, Export, System
 from plaudit.dialects.export import ExportedReward, ExportSettings, Grouping, OnUnscored
 from plaudit.dialects.shim import shim_text, usage_lines
+from plaudit.engine.backends.backend import Limits
 from plaudit.engine.scorer import Scorer
 from plaudit.engine.shipping import Shipment
 from plaudit.errors import InvalidSettings, did_you_mean
@@ -45,14 +46,9 @@ def export(
     system, form = find_export(trainer)
     loaded = load(reward)
     _check_scope(loaded, system, form, group_size)
+    limits = Limits(None if backend == "inline" else deadline_s)
     recipe = ScorerRecipe(
-        reward,
-        {
-            "backend": backend,
-            "workers": workers,
-            "deadline_s": None if backend == "inline" else deadline_s,
-            "cache": cache,
-        },
+        reward, {"backend": backend, "workers": workers, "deadline_s": limits.deadline_s, "cache": cache}
     )
     settings = ExportSettings(
         name=loaded.name,
