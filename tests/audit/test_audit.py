@@ -7,7 +7,6 @@ import pytest
 
 from plaudit import Trajectory, load
 from plaudit.audit import Attacker, Budget, audit_reward, measure_cases
-from plaudit.audit.findings import wilson_interval
 from plaudit.audit.writing.baseline import read_baseline, without_accepted, write_baseline
 from plaudit.audit.writing.junit import junit_report
 from plaudit.audit.writing.sarif import sarif_report
@@ -114,10 +113,6 @@ def test_sarif_and_junit_hold_every_finding(report):
 def test_junit_survives_characters_that_xml_has_not():
     report = audit_reward(qualities.reads_own_grade, deadline_s=None)
     ElementTree.fromstring(junit_report(report))
-
-
-def test_wilson_interval_of_nothing_is_everything():
-    assert wilson_interval(0, 0) == (0.0, 1.0)
 
 
 def test_a_weak_case_table_lets_changes_pass(tmp_path):

@@ -5,16 +5,13 @@ was found within the budget, and nothing more.
 """
 
 import enum
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from plaudit.contract.output import RewardOutput
 
-__all__ = ["AttackFinding", "Attacker", "AuditReport", "Level", "Witness", "wilson_interval"]
-
-Z = 1.959963984540054  # 95 %
+__all__ = ["AttackFinding", "Attacker", "AuditReport", "Level", "Witness"]
 
 
 class Attacker(enum.StrEnum):
@@ -87,20 +84,6 @@ class AuditReport:
 
     def __bool__(self) -> bool:
         return bool(self.findings)
-
-
-def wilson_interval(successes: int, count: int) -> tuple[float, float]:
-    """The 95 % interval of a rate; unlike the normal one it is sensible for 0 of 5 and for 5 of 5.
-
-    >>> [round(end, 3) for end in wilson_interval(4, 4)]
-    [0.51, 1.0]
-    """
-    if count == 0:
-        return (0.0, 1.0)
-    share, square = successes / count, Z * Z / count
-    middle = share + square / 2
-    spread = Z * math.sqrt(share * (1 - share) / count + square / (4 * count))
-    return (max(0.0, (middle - spread) / (1 + square)), min(1.0, (middle + spread) / (1 + square)))
 
 
 def paying_component(name: str, honest: RewardOutput | None, paid: RewardOutput) -> str:

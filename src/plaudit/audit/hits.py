@@ -12,7 +12,6 @@ from plaudit.audit.findings import (
     Witness,
     component_values,
     paying_component,
-    wilson_interval,
 )
 from plaudit.audit.oracle import is_wrong
 from plaudit.audit.samples import SampleMaker, replace_response
@@ -20,6 +19,7 @@ from plaudit.audit.shrinking import shrink
 from plaudit.audit.subject import BudgetSpent, Subject
 from plaudit.audit.tasks import Task
 from plaudit.contract.output import RewardOutput
+from plaudit.report.distribution import wilson_interval
 from plaudit.trajectory import Trajectory
 
 __all__ = ["Attempt", "Hit", "Reporter"]
@@ -80,7 +80,7 @@ class Reporter:
             severity=_level(attempt.attacker, rate),
             component=component,
             rate=rate,
-            interval=wilson_interval(len(hits), max(1, attempt.tried)),
+            interval=wilson_interval(rate, max(1, attempt.tried)),
             witness=_witness(hit),
             message=attempt.message or _message(attempt, hit),
             remedy=attempt.remedy,

@@ -131,11 +131,6 @@ def with_truth(task: Task, form: Callable[[Any], Any]) -> Task:
     return Task(task.kind, task.prompt, truth, task.right, task.wrong, task.others, columns, task.metadata, task.task)
 
 
-def plain_truth(task: Task) -> Any:
-    """The truth as text or a number where it is one, else the right answer."""
-    return task.truth if isinstance(task.truth, str | int | float) else task.right
-
-
 def replace_response(sample: Trajectory, response: str) -> Trajectory:
     """The same sample with another response."""
     tokens = None if sample.tokens is None else response_tokens(response)
