@@ -24,7 +24,7 @@ from plaudit.trajectory import Trajectory
 
 __all__ = [
     "Dialect", "ForeignBatchReward", "ForeignReward", "System", "await_result", "file_of", "method_parameters",
-    "name_of", "parameters", "read_columns", "read_result", "required_names",
+    "name_of", "parameters", "read_columns", "read_result", "required_names", "truth_as_text",
 ]  # fmt: skip
 
 
@@ -201,6 +201,12 @@ def required_names(asked: dict[str, inspect.Parameter]) -> set[str]:
         if parameter.default is parameter.empty
         and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
     }
+
+
+def truth_as_text(trajectory: Trajectory) -> Any:
+    """The ground truth as data sets of texts hold it: numbers are written out, the rest is as it is."""
+    truth = trajectory.ground_truth
+    return str(truth) if isinstance(truth, int | float) and not isinstance(truth, bool) else truth
 
 
 def name_of(foreign: Any) -> str:

@@ -10,10 +10,10 @@ from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.dialects.graders.formula import Formula
 from plaudit.dialects.graders.model_graders import LabelModelGrader, ScoreModelGrader
-from plaudit.dialects.graders.similarity import measure
 from plaudit.dialects.graders.templates import fill, item_of, sample_of
 from plaudit.errors import InvalidSettings, RewardNotLoaded, did_you_mean
 from plaudit.trajectory import Trajectory
+from plaudit.verify.similarity import Measure, find_measure
 
 __all__ = ["grader_from_file", "grader_reward"]
 
@@ -52,10 +52,10 @@ class TextSimilarityGrader(RewardFunction):
     def __init__(self, grader: dict[str, Any]) -> None:
         self.name, self.input, self.reference = _name(grader), grader["input"], grader["reference"]
         self.metric, self.threshold = grader["evaluation_metric"], grader.get("pass_threshold")
-        measure(self.metric)
+        _find_measure(self.metric)
 
     def compute_reward(self, trajectory: Trajectory) -> RewardOutput:
-        value = measure(self.metric)(fill(self.input, trajectory), fill(self.reference, trajectory))
+        value = _find_measure(self.metric)(fill(self.input, trajectory), fill(self.reference, trajectory))
         return RewardOutput(value, score=value if self.threshold is None else float(value >= self.threshold))
 
 
@@ -150,3 +150,16 @@ def grader_reward(grader: Any) -> RewardFunction:
 
 def _name(grader: Mapping[str, Any]) -> str:
     return str(grader.get("name") or grader["type"])
+
+
+_OTHER_NAMES = {"fuzzy_match": "fuzzy"}
+
+
+def _find_measure(name: str) -> Measure:
+    """The function of (text, reference) that a grader names; `plaudit.verify.similarity` says whose each one is."""
+    if name == "cosine":
+        raise InvalidSettings(
+            "evaluation_metric 'cosine' needs a hosted embedding model; for a local one, use the reward `similarity` "
+            "instead of a grader"
+        )
+    return find_measure(_OTHER_NAMES.get(name, name), "evaluation_metric")

@@ -8,7 +8,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from plaudit.contract.output import RewardOutput
-from plaudit.dialects.dialect import Dialect, ForeignBatchReward, ForeignReward, System, parameters, required_names
+from plaudit.dialects.dialect import (
+    Dialect,
+    ForeignBatchReward,
+    ForeignReward,
+    System,
+    parameters,
+    required_names,
+    truth_as_text,
+)
 from plaudit.errors import InvalidOutput, did_you_mean
 from plaudit.trajectory import Trajectory
 
@@ -24,7 +32,7 @@ class EasyR1Reward(ForeignReward):
     def compute_reward(self, trajectory: Trajectory) -> Any:
         first = next(iter(parameters(self.foreign)))
         if first in _PREDICTIONS:
-            return _read(self.ask(trajectory.response, _truth(trajectory)))
+            return _read(self.ask(trajectory.response, truth_as_text(trajectory)))
         return _read(self.ask(_input(trajectory)))
 
 
@@ -33,7 +41,7 @@ class EasyR1BatchReward(ForeignBatchReward):
 
     def call(self, trajectories: Sequence[Trajectory]) -> Any:
         if next(iter(parameters(self.foreign))) in _MANY_PREDICTIONS:
-            return self.ask([each.response for each in trajectories], [_truth(each) for each in trajectories])
+            return self.ask([each.response for each in trajectories], [truth_as_text(each) for each in trajectories])
         return self.ask([_input(each) for each in trajectories])
 
     def read(self, returned: Any, trajectories: Sequence[Trajectory]) -> Sequence[Any]:
@@ -48,13 +56,8 @@ def _input(trajectory: Trajectory) -> dict[str, Any]:
         **trajectory.metadata,
         "response": trajectory.response,
         "response_length": length,
-        "ground_truth": _truth(trajectory),
+        "ground_truth": truth_as_text(trajectory),
     }
-
-
-def _truth(trajectory: Trajectory) -> Any:
-    truth = trajectory.ground_truth
-    return str(truth) if isinstance(truth, int | float) and not isinstance(truth, bool) else truth
 
 
 def _read(returned: Any) -> Any:

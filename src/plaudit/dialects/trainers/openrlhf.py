@@ -13,7 +13,15 @@ from typing import Any
 
 from plaudit.columns import FOREIGN_NAMES
 from plaudit.contract.output import RewardOutput, Status, as_number
-from plaudit.dialects.dialect import Dialect, ForeignBatchReward, System, file_of, parameters, required_names
+from plaudit.dialects.dialect import (
+    Dialect,
+    ForeignBatchReward,
+    System,
+    file_of,
+    parameters,
+    required_names,
+    truth_as_text,
+)
 from plaudit.dialects.export import Export, ExportedReward, Grouping, OnUnscored, trajectory_of
 from plaudit.dialects.standins import Later
 from plaudit.errors import InvalidOutput, did_you_mean, require
@@ -75,21 +83,16 @@ class _WrongLength(InvalidOutput):
     pass
 
 
-def _label(trajectory: Trajectory) -> Any:
-    truth = trajectory.ground_truth
-    return str(truth) if isinstance(truth, int | float) and not isinstance(truth, bool) else truth
-
-
 def _row(trajectory: Trajectory) -> dict[str, Any]:
     """The sample as a row of its data: its columns and metadata, the prompt, and the truth under its usual names."""
-    names = dict.fromkeys(FOREIGN_NAMES["ground_truth"], _label(trajectory))
+    names = dict.fromkeys(FOREIGN_NAMES["ground_truth"], truth_as_text(trajectory))
     return {**names, **trajectory.columns, **trajectory.metadata, "prompt": trajectory.prompt_text}
 
 
 _ARGUMENTS = {
     "queries": lambda trajectory: trajectory.prompt_text + trajectory.response,
     "prompts": lambda trajectory: trajectory.prompt_text,
-    "labels": _label,
+    "labels": truth_as_text,
     "batch": _row,
     "prompt_metadata": _row,
 }

@@ -17,6 +17,7 @@ from plaudit.dialects.dialect import (
     parameters,
     read_result,
     required_names,
+    truth_as_text,
 )
 from plaudit.dialects.export import Export, ExportedReward, Grouping, OnUnscored
 from plaudit.dialects.sample_export import AsyncSampleExport, Rated, SampleExport
@@ -29,7 +30,7 @@ _SOLUTIONS = ("solution_str", "model_output")
 _ARGUMENTS: dict[str, Callable[[Trajectory], Any]] = {
     "data_source": lambda trajectory: trajectory.task or trajectory.columns.get("data_source", ""),
     **dict.fromkeys(_SOLUTIONS, lambda trajectory: trajectory.response),
-    "ground_truth": lambda trajectory: _truth(trajectory),
+    "ground_truth": lambda trajectory: truth_as_text(trajectory),
     "extra_info": lambda trajectory: {**trajectory.columns, **trajectory.metadata},
 }
 _PLURALS = {f"{name}s": read for name, read in _ARGUMENTS.items()}
@@ -54,11 +55,6 @@ class VerlBatchReward(ForeignBatchReward):
 
     def read(self, returned: Any, trajectories: Sequence[Trajectory]) -> Sequence[Any]:
         return [read_result(each) for each in returned]
-
-
-def _truth(trajectory: Trajectory) -> Any:
-    truth = trajectory.ground_truth
-    return str(truth) if isinstance(truth, int | float) and not isinstance(truth, bool) else truth
 
 
 def _recognises(candidate: Any) -> bool:

@@ -54,7 +54,7 @@ class Batch:
     @property
     def scored(self) -> list[ScoredRollout]:
         """What is trained on, each response with its output."""
-        return [Rollout(*pair) for pair in zip(self.sampled.trajectories, self.outputs, strict=True)]
+        return _with_outputs(self.sampled, self.outputs)
 
 
 class Scoring(Protocol):
@@ -160,12 +160,16 @@ class _Group:
 
     @property
     def scored(self) -> list[ScoredRollout]:
-        return [Rollout(*pair) for pair in zip(self.sampled.trajectories, self.outputs, strict=True)]
+        return _with_outputs(self.sampled, self.outputs)
 
 
 def derive_seed(*parts: object) -> int:
     """A seed that follows from its parts: near seeds and steps have nothing in common."""
     return int.from_bytes(hashlib.blake2b(repr(parts).encode(), digest_size=7).digest())
+
+
+def _with_outputs(sampled: Samples, outputs: list[RewardOutput]) -> list[ScoredRollout]:
+    return [Rollout(*pair) for pair in zip(sampled.trajectories, outputs, strict=True)]
 
 
 def _groups(

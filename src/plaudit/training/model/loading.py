@@ -12,7 +12,7 @@ from plaudit.models import gguf_weights
 from plaudit.training.model.policy import Policy, hide_progress_bars
 from plaudit.training.model.tiny import tiny_policy
 
-__all__ = ["EMBEDDED", "LoraSettings", "add_lora", "check_device", "load_policy", "unpacked_model"]
+__all__ = ["EMBEDDED", "LoraSettings", "add_adapters", "add_lora", "check_device", "load_policy", "unpacked_model"]
 
 transformers = require("transformers", extra="train", purpose="training")
 
@@ -85,21 +85,20 @@ def unpacked_model(spec: str | Path = "smollm2") -> Path:
 
 def add_lora(policy: Policy, settings: LoraSettings | None = None, *, seed: int = 0) -> Policy:
     """The policy with fresh adapters, which are all that is trained."""
+    return Policy(add_adapters(policy.model, settings or LoraSettings(), seed, task="CAUSAL_LM"), policy.tokenizer)
+
+
+def add_adapters(model: Any, settings: LoraSettings, seed: int, *, task: str) -> Any:
+    """A model of transformers with fresh adapters; `task` is what peft calls its kind."""
     peft = require("peft", extra="train", purpose="training with LoRA")
-    settings = settings or LoraSettings()
-    config = peft.LoraConfig(
-        task_type="CAUSAL_LM",
-        r=settings.rank,
-        lora_alpha=settings.alpha,
-        target_modules=list(settings.targets) or "all-linear",
-    )
+    targets = list(settings.targets) or "all-linear"
+    config = peft.LoraConfig(task_type=task, r=settings.rank, lora_alpha=settings.alpha, target_modules=targets)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         try:
-            model = peft.get_peft_model(policy.model, config)
+            return peft.get_peft_model(model, config)
         except ValueError as error:
             raise PolicyError(f"LoRA does not fit this model: {error}") from error
-    return Policy(model, policy.tokenizer)
 
 
 EMBEDDED: dict[str, Callable[[int, torch.dtype], Policy]] = {

@@ -13,7 +13,7 @@ import torch
 
 from plaudit.errors import InvalidTrajectory, PolicyError, require
 from plaudit.models.inputs import FORMATS
-from plaudit.training.model.loading import DTYPES, EMBEDDED, LoraSettings, check_device, load_policy
+from plaudit.training.model.loading import DTYPES, EMBEDDED, LoraSettings, add_adapters, check_device, load_policy
 from plaudit.training.model.policy import hide_progress_bars
 from plaudit.training.reward_model.settings import ClassifierConfig
 from plaudit.trajectory import Trajectory
@@ -50,20 +50,7 @@ class Classifier:
 
     def with_lora(self, settings: LoraSettings, seed: int) -> "Classifier":
         """Fresh adapters, which are all that is trained besides the head."""
-        peft = require("peft", extra="train", purpose="training with LoRA")
-        config = peft.LoraConfig(
-            task_type="SEQ_CLS",
-            r=settings.rank,
-            lora_alpha=settings.alpha,
-            target_modules=list(settings.targets) or "all-linear",
-        )
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            try:
-                model = peft.get_peft_model(self.model, config)
-            except ValueError as error:
-                raise PolicyError(f"LoRA does not fit this model: {error}") from error
-        return Classifier(model, self.tokenizer, self.longest)
+        return Classifier(add_adapters(self.model, settings, seed, task="SEQ_CLS"), self.tokenizer, self.longest)
 
     def save(self, folder: Path) -> None:
         """Write model and tokenizer as a folder that transformers and `RewardModel` load; adapters are built in."""
