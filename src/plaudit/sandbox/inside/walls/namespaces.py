@@ -12,7 +12,7 @@ from collections.abc import Callable
 from plaudit.sandbox.inside.walls.kernel import Kernel
 from plaudit.sandbox.inside.walls.scratch import MAX_FILES, MOUNTED
 
-__all__ = ["become_first_process", "close_files_off", "enter", "trial"]
+__all__ = ["become_first_process", "become_root", "close_files_off", "enter", "trial"]
 
 NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET = (
     0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000,
@@ -64,18 +64,23 @@ def become_first_process(kernel: Kernel) -> None:
     os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
 
 
-def close_files_off(kernel: Kernel, scratch_mb: int = 0) -> None:
-    """Make an empty, read-only directory the root; scratch space is the one thing in it, where it is asked for."""
-    place = next(place for place in PLACES if os.path.isdir(place))
-    kernel.mount("none", "/", "none", PRIVATE)
-    kernel.mount("plaudit", place, "tmpfs", NOSUID | NODEV | NOEXEC, "size=4k,nr_inodes=8,mode=555")
-    os.chdir(place)
+def become_root(kernel: Kernel) -> None:
+    """Make the current directory, which is a mount of its own, the root."""
     try:
         kernel.pivot_root(".", ".")
         kernel.unmount(".", DETACH)
     except OSError:  # a root that is the kernel's first file system cannot be put away, but can be left
         os.chroot(".")
     os.chdir("/")
+
+
+def close_files_off(kernel: Kernel, scratch_mb: int = 0) -> None:
+    """Make an empty, read-only directory the root; scratch space is the one thing in it, where it is asked for."""
+    place = next(place for place in PLACES if os.path.isdir(place))
+    kernel.mount("none", "/", "none", PRIVATE)
+    kernel.mount("plaudit", place, "tmpfs", NOSUID | NODEV | NOEXEC, "size=4k,nr_inodes=8,mode=555")
+    os.chdir(place)
+    become_root(kernel)
     if scratch_mb:
         os.mkdir(MOUNTED)
         bounds = f"size={scratch_mb}m,nr_inodes={MAX_FILES},mode=700"

@@ -12,7 +12,7 @@ import struct
 
 from plaudit.sandbox.inside.walls.syscalls import ALLOWED, AUDIT_ARCH, HIDDEN, MISSING, NUMBERS, PRETENDED, SCRATCH
 
-__all__ = ["Filter", "assemble", "build_filter"]
+__all__ = ["Filter", "allow_one_of", "answer", "assemble", "build_filter", "load_high", "load_low", "refuse"]
 
 Code = list[tuple[int, int, int, int]]  # operation, jump if true, jump if false, operand
 
@@ -70,23 +70,23 @@ def assemble(rules: dict[str, Code], numbers: dict[str, tuple[int, int]], machin
 
 
 def _rules(scratch: bool, judge: bool) -> dict[str, Code]:
-    rules: dict[str, Code] = dict.fromkeys(ALLOWED, _answer(ALLOW))
-    rules |= {name: _refuse(number) for name, number in (HIDDEN | MISSING).items()}
+    rules: dict[str, Code] = dict.fromkeys(ALLOWED, answer(ALLOW))
+    rules |= {name: refuse(number) for name, number in (HIDDEN | MISSING).items()}
     rules |= _conditional()
     if scratch:
-        rules |= dict.fromkeys(SCRATCH, _answer(ALLOW)) | {name: _refuse(n) for name, n in PRETENDED.items()}
-        rules |= {"open": _allow_opening(1), "openat": _allow_opening(2), "openat2": _refuse(errno.ENOSYS)}
+        rules |= dict.fromkeys(SCRATCH, answer(ALLOW)) | {name: refuse(n) for name, n in PRETENDED.items()}
+        rules |= {"open": _allow_opening(1), "openat": _allow_opening(2), "openat2": refuse(errno.ENOSYS)}
         rules |= {"mkdir": _allow_making(1), "mkdirat": _allow_making(2), "mmap": _allow_mapping()}
         rules |= {"kill": _allow_signals(1), "tgkill": _allow_signals(2)}
     if judge:
-        rules |= {"recvmsg": _answer(ALLOW), "fcntl": _one_of(1, (*DUPLICATE, *GET_SET_FLAGS, ADD_SEALS))}
+        rules |= {"recvmsg": answer(ALLOW), "fcntl": allow_one_of(1, (*DUPLICATE, *GET_SET_FLAGS, ADD_SEALS))}
     return rules
 
 
 def _leaves(rules: dict[str, Code], numbers: dict[str, tuple[int, int]], column: int) -> list[tuple[int, Code]]:
     """(first number, what to do from there on), in order; neighbours that do the same are one."""
     by_number = {numbers[name][column]: rule for name, rule in rules.items() if numbers[name][column] >= 0}
-    refused = _refuse(errno.EPERM)
+    refused = refuse(errno.EPERM)
     leaves: list[tuple[int, Code]] = [(0, by_number.get(0, refused))]
     for number in range(1, max(by_number) + 2):
         rule = by_number.get(number, refused)
@@ -109,82 +109,89 @@ def _conditional() -> dict[str, Code]:
     """Calls that are allowed for some arguments only."""
     return {
         "clone": [
-            _low(0),
+            load_low(0),
             (ANY_BIT, 3, 0, CLONE_NEW),
             (AND, 0, 0, THREAD),
             (EQUAL, 0, 1, THREAD),
-            *_answer(ALLOW),
-            *_refuse(errno.EPERM),
+            *answer(ALLOW),
+            *refuse(errno.EPERM),
         ],
-        "kill": _one_of(0, (OWN_PID,)),
-        "tgkill": _one_of(0, (OWN_PID,)),
-        "prlimit64": _one_of(0, (0,)),
-        "close_range": _one_of(2, (0,)),  # a table of descriptors of its own would give a thread a limit of its own
-        "newfstatat": _one_of(3, (AT_EMPTY_PATH,), errno.ENOENT),  # how glibc asks about an open file
-        "fcntl": _one_of(1, DUPLICATE + GET_SET_FLAGS),  # not F_SETOWN, which sends signals
-        "ioctl": _one_of(
+        "kill": allow_one_of(0, (OWN_PID,)),
+        "tgkill": allow_one_of(0, (OWN_PID,)),
+        "prlimit64": allow_one_of(0, (0,)),
+        "close_range": allow_one_of(
+            2, (0,)
+        ),  # a table of descriptors of its own would give a thread a limit of its own
+        "newfstatat": allow_one_of(3, (AT_EMPTY_PATH,), errno.ENOENT),  # how glibc asks about an open file
+        "fcntl": allow_one_of(1, DUPLICATE + GET_SET_FLAGS),  # not F_SETOWN, which sends signals
+        "ioctl": allow_one_of(
             1, (TERMINAL_SIZE, IS_TERMINAL, BYTES_WAITING, NON_BLOCKING, INHERIT, NOT_INHERIT), errno.ENOTTY
         ),
         # A pair that only talks to itself, as asyncio needs; not a datagram socket, which can address any other.
         "socketpair": [
-            _low(0),
+            load_low(0),
             (EQUAL, 0, 4, AF_UNIX),
-            _low(1),
+            load_low(1),
             (AND, 0, 0, 0xF),
             (EQUAL, 0, 1, SOCK_STREAM),
-            *_answer(ALLOW),
-            *_refuse(errno.EPERM),
+            *answer(ALLOW),
+            *refuse(errno.EPERM),
         ],
-        "sendto": [_low(4), (EQUAL, 0, 3, 0), _high(4), (EQUAL, 0, 1, 0), *_answer(ALLOW), *_refuse(errno.EPERM)],
+        "sendto": [load_low(4), (EQUAL, 0, 3, 0), load_high(4), (EQUAL, 0, 1, 0), *answer(ALLOW), *refuse(errno.EPERM)],
     }
 
 
 def _allow_opening(flags: int) -> Code:
     """Open a file by name, the mode following the flags: no file without a name, and none that lends its owner."""
     return [
-        _low(flags),
+        load_low(flags),
         (ANY_BIT, 0, 1, NAMELESS),
-        *_refuse(errno.EOPNOTSUPP),
+        *refuse(errno.EOPNOTSUPP),
         (ANY_BIT, 0, 3, O_CREAT),
-        _low(flags + 1),
+        load_low(flags + 1),
         (ANY_BIT, 0, 1, SET_ID),
-        *_refuse(errno.EPERM),
-        *_answer(ALLOW),
+        *refuse(errno.EPERM),
+        *answer(ALLOW),
     ]
 
 
 def _allow_making(mode: int) -> Code:
     """Make a folder, but none that the janitor could not look into."""
-    return [_low(mode), (AND, 0, 0, OWNERS), (EQUAL, 0, 1, OWNERS), *_answer(ALLOW), *_refuse(errno.EPERM)]
+    return [load_low(mode), (AND, 0, 0, OWNERS), (EQUAL, 0, 1, OWNERS), *answer(ALLOW), *refuse(errno.EPERM)]
 
 
 def _allow_signals(number: int) -> Code:
     """Signal oneself, but not to go on: the janitor stops a program while it looks."""
-    return [_low(number), (EQUAL, 0, 1, SIGCONT), *_refuse(errno.EPERM), *_one_of(0, (OWN_PID,))]
+    return [load_low(number), (EQUAL, 0, 1, SIGCONT), *refuse(errno.EPERM), *allow_one_of(0, (OWN_PID,))]
 
 
 def _allow_mapping() -> Code:
     """Map memory, but no file: a mapping keeps a deleted file alive where nobody sees it."""
-    return [_low(3), (ANY_BIT, 0, 1, ANONYMOUS), *_answer(ALLOW), *_refuse(errno.ENODEV)]
+    return [load_low(3), (ANY_BIT, 0, 1, ANONYMOUS), *answer(ALLOW), *refuse(errno.ENODEV)]
 
 
-def _one_of(argument: int, values: tuple[int, ...], otherwise: int = errno.EPERM) -> Code:
+def allow_one_of(argument: int, values: tuple[int, ...], otherwise: int = errno.EPERM) -> Code:
+    """Allow the call where the low half of an argument is one of these values."""
     last = len(values) - 1
     tests: Code = [(EQUAL, last - place + 1, 0, value) for place, value in enumerate(values)]
-    return [_low(argument), *tests, *_refuse(otherwise), *_answer(ALLOW)]
+    return [load_low(argument), *tests, *refuse(otherwise), *answer(ALLOW)]
 
 
-def _low(argument: int) -> tuple[int, int, int, int]:
+def load_low(argument: int) -> tuple[int, int, int, int]:
+    """Load the low 32 bits of an argument."""
     return (LOAD, 0, 0, 16 + 8 * argument)
 
 
-def _high(argument: int) -> tuple[int, int, int, int]:
+def load_high(argument: int) -> tuple[int, int, int, int]:
+    """Load the high 32 bits of an argument."""
     return (LOAD, 0, 0, 20 + 8 * argument)
 
 
-def _answer(action: int) -> Code:
+def answer(action: int) -> Code:
+    """End the filter with an action."""
     return [(RETURN, 0, 0, action)]
 
 
-def _refuse(number: int) -> Code:
+def refuse(number: int) -> Code:
+    """End the filter with an error number for the caller."""
     return [(RETURN, 0, 0, 0x00050000 | number)]

@@ -12,12 +12,15 @@ from plaudit.sandbox.inside.walls.seccomp import (
     AND,
     ANY_BIT,
     EQUAL,
-    LOAD,
     OWN_PID,
-    RETURN,
     Code,
     Filter,
+    allow_one_of,
+    answer,
     assemble,
+    load_high,
+    load_low,
+    refuse,
 )
 from plaudit.sandbox.inside.walls.syscalls import ALLOWED, HIDDEN, NUMBERS
 
@@ -80,74 +83,59 @@ TERMINAL_CALLS = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
 
 def program_filter(*, paths: bool, machine: str = platform.machine()) -> Filter:
     """For a program: threads but no processes, and paths only where Landlock looks at them."""
-    rules = _base() | {"clone": _threads_only(), "fcntl": _one_of(1, DESCRIPTOR_CALLS)}
-    rules |= {name: _one_of(0, (OWN_PID,)) for name in ("kill", "tgkill")}
-    rules |= dict.fromkeys(LOOKING, _allow()) if paths else {name: _refuse(code) for name, code in HIDDEN.items()}
+    rules = _base() | {"clone": _threads_only(), "fcntl": allow_one_of(1, DESCRIPTOR_CALLS)}
+    rules |= {name: allow_one_of(0, (OWN_PID,)) for name in ("kill", "tgkill")}
+    rules |= dict.fromkeys(LOOKING, answer(ALLOW)) if paths else {name: refuse(code) for name, code in HIDDEN.items()}
     if not paths:
-        rules["newfstatat"] = _one_of(3, (0x1000,), errno.ENOENT)  # an open file, as glibc asks about it
+        rules["newfstatat"] = allow_one_of(3, (0x1000,), errno.ENOENT)  # an open file, as glibc asks about it
     return assemble(rules, NUMBERS | MORE_NUMBERS, machine)
 
 
 def compiler_filter(machine: str = platform.machine()) -> Filter:
     """For a compiler: also processes, which stay in its group, and changes to files where Landlock allows them."""
-    rules = _base() | dict.fromkeys([*LOOKING, *WRITING, *PROCESSES], _allow())
-    rules |= {"clone": _no_namespaces(), "fcntl": _one_of(1, DESCRIPTOR_CALLS + LOCKS)}
+    rules = _base() | dict.fromkeys([*LOOKING, *WRITING, *PROCESSES], answer(ALLOW))
+    rules |= {"clone": _no_namespaces(), "fcntl": allow_one_of(1, DESCRIPTOR_CALLS + LOCKS)}
     return assemble(rules, NUMBERS | MORE_NUMBERS, machine)
 
 
 def _base() -> dict[str, Code]:
-    rules = dict.fromkeys([*ALLOWED, *STARTING], _allow()) | dict.fromkeys(ABSENT, _refuse(errno.ENOSYS))
+    rules = dict.fromkeys([*ALLOWED, *STARTING], answer(ALLOW)) | dict.fromkeys(ABSENT, refuse(errno.ENOSYS))
     return rules | {
         "mmap": [
-            _low(3),
+            load_low(3),
             (AND, 0, 0, SHARED | ANONYMOUS),
             (EQUAL, 0, 1, SHARED | ANONYMOUS),
-            *_refuse(errno.EPERM),
-            *_allow(),
+            *refuse(errno.EPERM),
+            *answer(ALLOW),
         ],
-        "close_range": _one_of(2, (0, CLOSE_ON_EXEC)),
-        "prctl": _one_of(0, NAMES),
-        "prlimit64": _one_of(0, (0,)),
-        "ioctl": _one_of(1, TERMINAL_CALLS, errno.ENOTTY),
+        "close_range": allow_one_of(2, (0, CLOSE_ON_EXEC)),
+        "prctl": allow_one_of(0, NAMES),
+        "prlimit64": allow_one_of(0, (0,)),
+        "ioctl": allow_one_of(1, TERMINAL_CALLS, errno.ENOTTY),
         "socketpair": [
-            _low(0),
+            load_low(0),
             (EQUAL, 0, 4, AF_UNIX),
-            _low(1),
+            load_low(1),
             (AND, 0, 0, 0xF),
             (EQUAL, 0, 1, SOCK_STREAM),
-            *_allow(),
-            *_refuse(errno.EPERM),
+            *answer(ALLOW),
+            *refuse(errno.EPERM),
         ],
-        "sendto": [_low(4), (EQUAL, 0, 3, 0), _high(4), (EQUAL, 0, 1, 0), *_allow(), *_refuse(errno.EPERM)],
+        "sendto": [load_low(4), (EQUAL, 0, 3, 0), load_high(4), (EQUAL, 0, 1, 0), *answer(ALLOW), *refuse(errno.EPERM)],
     }
 
 
 def _threads_only() -> Code:
-    refused = _refuse(errno.EPERM)
-    return [_low(0), (ANY_BIT, 3, 0, NEW_NAMESPACES), (AND, 0, 0, THREAD), (EQUAL, 0, 1, THREAD), *_allow(), *refused]
+    refused = refuse(errno.EPERM)
+    return [
+        load_low(0),
+        (ANY_BIT, 3, 0, NEW_NAMESPACES),
+        (AND, 0, 0, THREAD),
+        (EQUAL, 0, 1, THREAD),
+        *answer(ALLOW),
+        *refused,
+    ]
 
 
 def _no_namespaces() -> Code:
-    return [_low(0), (ANY_BIT, 0, 1, NEW_NAMESPACES & ~0xFF), *_refuse(errno.EPERM), *_allow()]
-
-
-def _one_of(argument: int, values: tuple[int, ...], otherwise: int = errno.EPERM) -> Code:
-    last = len(values) - 1
-    tests: Code = [(EQUAL, last - place + 1, 0, value) for place, value in enumerate(values)]
-    return [_low(argument), *tests, *_refuse(otherwise), *_allow()]
-
-
-def _low(argument: int) -> tuple[int, int, int, int]:
-    return (LOAD, 0, 0, 16 + 8 * argument)
-
-
-def _high(argument: int) -> tuple[int, int, int, int]:
-    return (LOAD, 0, 0, 20 + 8 * argument)
-
-
-def _allow() -> Code:
-    return [(RETURN, 0, 0, ALLOW)]
-
-
-def _refuse(number: int) -> Code:
-    return [(RETURN, 0, 0, 0x00050000 | number)]
+    return [load_low(0), (ANY_BIT, 0, 1, NEW_NAMESPACES & ~0xFF), *refuse(errno.EPERM), *answer(ALLOW)]

@@ -11,7 +11,16 @@ from collections.abc import Sequence
 
 from plaudit.sandbox.inside.walls.kernel import Kernel
 from plaudit.sandbox.inside.walls.lockdown import move_descriptor
-from plaudit.sandbox.inside.walls.namespaces import DETACH, NODEV, NOEXEC, NOSUID, PLACES, PRIVATE, READ_ONLY, REMOUNT
+from plaudit.sandbox.inside.walls.namespaces import (
+    NODEV,
+    NOEXEC,
+    NOSUID,
+    PLACES,
+    PRIVATE,
+    READ_ONLY,
+    REMOUNT,
+    become_root,
+)
 
 __all__ = ["WORK", "build_root", "file_rules"]
 
@@ -41,12 +50,7 @@ def build_root(kernel: Kernel, reads: Sequence[str], work_mb: int) -> None:
     _add_streams(kernel, place)
     os.fchdir(root)
     os.close(root)
-    try:
-        kernel.pivot_root(".", ".")
-        kernel.unmount(".", DETACH)
-    except OSError:  # a root that is the kernel's first file system cannot be put away, but can be left
-        os.chroot(".")
-    os.chdir("/")
+    become_root(kernel)
     kernel.mount("none", "/", "none", REMOUNT | READ_ONLY | NOSUID | NODEV)
 
 
