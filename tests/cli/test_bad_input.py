@@ -169,7 +169,9 @@ COMMANDS = {
     "train without a config file": (["train", "no.yaml"], "no config file"),
     "a key without a value": (["train", "steps"], "write steps=VALUE"),
     "watch a file that is not there": (["watch", "no.jsonl"], "no.jsonl: No such file"),
-    "watch broken lines": (["watch", "data.txt"], "data.txt"),
+    "watch broken lines": (["watch", "garbage.jsonl"], "garbage.jsonl:1: broken JSON"),
+    "view what is not scored": (["view", "data.jsonl"], "is not scored"),
+    "view broken lines": (["view", "garbage.jsonl"], "garbage.jsonl:1: broken JSON"),
     "watch what is not scored": (["watch", "data.jsonl"], "is not scored"),
     "pairs into no folder": (["pairs", "scored.jsonl", "-o", "no/pairs.jsonl"], "there is no folder no"),
     "a report into a folder": (["report", "scored.jsonl", "-o", "."], "it is a folder"),
@@ -200,6 +202,7 @@ COMMANDS = {
 }
 WRITTEN = {
     "data.txt": row().decode(),
+    "garbage.jsonl": "garbage\n",
     "scored.jsonl": row(reward_output={"reward": 1.0, "status": "ok"}).decode(),
     "other.jsonl": row(prompt="other").decode(),
     "good.py": "def qualty(response):\n    return 1.0\n",

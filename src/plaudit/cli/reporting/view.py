@@ -8,6 +8,8 @@ from typing import Annotated
 import typer
 
 from plaudit.cli.console import print_message, print_text
+from plaudit.cli.options import open_rollouts
+from plaudit.cli.scoring.summary import require_scored
 from plaudit.errors import RolloutsError
 from plaudit.report.view.view_server import ViewServer
 
@@ -28,6 +30,9 @@ def view(
 
     Only this machine can open the page, and only with the link that is printed. Nothing is changed in the folders.
     """
+    for file in (each for each in folders if each.is_file() and each.stat().st_size):
+        reader = open_rollouts(str(file), None)
+        next(require_scored(reader, reader), None)  # else the page would be empty, and nobody knew why
     try:
         server = ViewServer(folders, port=port)
     except OSError as error:
