@@ -98,7 +98,7 @@ def test_accepted_findings_no_longer_count(report, tmp_path):
     assert later.findings == ()
     assert len(later.accepted) == len(report.findings)
     path.write_text("[]")
-    with pytest.raises(InvalidSettings, match="no baseline"):
+    with pytest.raises(InvalidSettings, match="not a baseline"):
         read_baseline(path)
 
 

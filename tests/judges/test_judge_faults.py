@@ -32,11 +32,11 @@ def judged(reply, sample=SAMPLE, **settings):
 
 
 FAULTS = {
-    "half a body": (Reply(body=b'{"choices": [{"mess'), Status.ERROR, "no chat completion", 3),
-    "no json": (Reply(body=b"<html>busy</html>"), Status.ERROR, "no chat completion: <html>busy</html>", 3),
-    "no choices": (Reply(body=b'{"choices": []}'), Status.ERROR, "no chat completion", 3),
+    "half a body": (Reply(body=b'{"choices": [{"mess'), Status.ERROR, "not a chat completion", 3),
+    "no json": (Reply(body=b"<html>busy</html>"), Status.ERROR, "not a chat completion: <html>busy</html>", 3),
+    "no choices": (Reply(body=b'{"choices": []}'), Status.ERROR, "not a chat completion", 3),
     "an error in a 200": (Reply(body=b'{"error": {"message": "overloaded"}}'), Status.ERROR, "overloaded", 3),
-    "a list": (Reply(body=b"[]"), Status.ERROR, "no chat completion", 3),
+    "a list": (Reply(body=b"[]"), Status.ERROR, "not a chat completion", 3),
     "dropped": (Reply(drop=True), Status.ERROR, "gave up after 3 tries", 3),
     "down": (Reply(status=503), Status.ERROR, "gave up after 3 tries: HTTP 503 Service Unavailable", 3),
     "throttled for ever": (Reply(status=429), Status.ERROR, "gave up after 3 tries: HTTP 429", 3),

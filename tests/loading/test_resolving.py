@@ -147,7 +147,7 @@ def test_a_function_and_a_class_are_made_rewards():
         pytest.param("quality.py:a.b", ["after the colon comes a name"], id="no single name"),
         pytest.param("quality.py:quality(limit=print())", ["not a literal"], id="no literal"),
         pytest.param("0.5 * quality.py", ["put file specs in quotes"], id="file in expression"),
-        pytest.param("notes.txt", ["is no .py, .yaml or .json file"], id="other file"),
+        pytest.param("notes.txt", ["is not a .py, .yaml or .json file"], id="other file"),
         pytest.param("somewhere.py", ["is a folder"], id="folder named like a file"),
         pytest.param("absent.yaml", ["no file"], id="yaml"),
         pytest.param("  ", ["the spec is empty"], id="empty"),

@@ -230,7 +230,7 @@ def test_a_write_that_fails_halfway_goes_on_at_the_very_byte(tmp_path):
     ("path", "how", "message"),
     [
         ("nowhere/out.jsonl", {}, "there is no folder .*nowhere; create it"),
-        ("out.json", {}, r"'\.json' says no known format; did you mean '\.jsonl'"),
+        ("out.json", {}, r"'\.json' is not a known format; did you mean '\.jsonl'"),
         ("out.jsonl", {"mode": "apend"}, "no mode 'apend'; did you mean 'append'"),
         ("folder.jsonl", {}, "cannot write .*folder"),
         ("folder.jsonl", {"mode": "append"}, "cannot write .*: Is a directory"),

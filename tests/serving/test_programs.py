@@ -37,8 +37,8 @@ def test_a_program_is_run_and_told_of(sandbox, code, stdin, status, run_status, 
     [
         ({"language": "cobol"}, "no language"),
         ({"files": {"a": "aGk="}, "language": "nodejs"}, "files and fetch_files are there for programs in Python"),
-        ({"files": {"/etc/motd": "aGk="}}, "no path below the program's folder"),
-        ({"fetch_files": ["../secret"]}, "no path below the program's folder"),
+        ({"files": {"/etc/motd": "aGk="}}, "not a path below the program's folder"),
+        ({"fetch_files": ["../secret"]}, "not a path below the program's folder"),
         ({"files": {"a": "no base64!"}}, "is not base64"),
     ],
 )

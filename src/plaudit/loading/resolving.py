@@ -106,7 +106,9 @@ class _Place:
         if (match := _MODULE.fullmatch(text)) is not None:
             return self.member(match["module"], match["call"])
         if ("/" in text or "." in text) and os.path.exists(self.folder / text):
-            raise RewardNotLoaded(f"{self.folder / text} is no .py, .yaml or .json file; rewards are loaded from these")
+            raise RewardNotLoaded(
+                f"{self.folder / text} is not a .py, .yaml or .json file; rewards are loaded from these"
+            )
         return build_expression(text, self.look_up, self.resolve)
 
     def look_up(self, text: str, arguments: Arguments | None) -> Loaded:

@@ -117,9 +117,10 @@ def by_suffix(path: Path, table: dict[str, T]) -> T:
     """What the table holds for a path's suffix."""
     suffix = path.suffix.lower()
     if suffix not in table:
+        problem = f"the suffix {suffix!r} is not a known format" if suffix else "it has no suffix to tell the format by"
         raise RolloutsError(
-            f"{path}: {f'the suffix {suffix!r}' if suffix else 'no suffix'} says no known format"
-            f"{did_you_mean(suffix, table)} (rollouts files end in .jsonl, .jsonl.gz, .parquet or .csv)"
+            f"{path}: {problem}{did_you_mean(suffix, table)} "
+            "(rollouts files end in .jsonl, .jsonl.gz, .parquet or .csv)"
         )
     return table[suffix]
 

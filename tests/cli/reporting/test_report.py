@@ -78,7 +78,7 @@ def test_only_some_texts_go_into_a_small_page_but_all_numbers(plaudit, tmp_path)
     ("arguments", "message"),
     [
         (["report", "absent.jsonl"], "no file absent.jsonl"),
-        (["report", "."], "no run folder"),
+        (["report", "."], "not a run folder"),
         (["report", "plain.jsonl"], "is not scored"),
         (["report", "run", "-o", "absent/x.html"], "cannot write absent/x.html"),
         (["report", "run", "--where", "level=99"], "no sample meets"),

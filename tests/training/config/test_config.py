@@ -51,7 +51,7 @@ def test_an_override_sets_its_key(override, key, value):
         ("engine=trll", r"expected one of local, trl, got 'trll'; did you mean 'trl'\?"),
         ("training.log_rewards=maybe", "expected `bool`, got 'maybe'"),
         ("steps=1.5", "steps: expected `int`, got 1.5"),
-        ("seed=[", "no YAML value"),
+        ("seed=[", "not a YAML value"),
         ("steps", "expected key=value"),
         ("=3", "expected key=value"),
         ("eval.pass_at=[8]", "needs samples_per_prompt of at least 8, got 4"),

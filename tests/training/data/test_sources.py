@@ -271,7 +271,11 @@ def test_arguments_become_part_of_the_chat_template():
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
-    [({"a b": 1}, "cannot be the name"), ({"a": object()}, "no plain value"), ({"a": float("nan")}, "no plain value")],
+    [
+        ({"a b": 1}, "cannot be the name"),
+        ({"a": object()}, "not a plain value"),
+        ({"a": float("nan")}, "not a plain value"),
+    ],
 )
 def test_arguments_that_a_template_cannot_be_told_are_refused(arguments, words):
     tokenizer = character_tokenizer()

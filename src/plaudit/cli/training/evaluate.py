@@ -38,7 +38,7 @@ def evaluate(
     model: ModelArgument,
     tasks: Annotated[
         list[str] | None,
-        typer.Option("--task", metavar="TASK", help="A task, as `plaudit tasks` names them; several are told apart."),
+        typer.Option("--task", metavar="TASK", help="A task of `plaudit tasks`; several are shown one by one."),
     ] = None,
     data: Annotated[
         Path | None,
@@ -48,7 +48,7 @@ def evaluate(
         str | None, typer.Option("--reward", metavar="REWARD", help="What judges; a task has a reward of its own.")
     ] = None,
     columns: ColumnsOption = None,
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Ask only so many prompts of each task.")] = None,
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="The most prompts to ask of each task.")] = None,
     samples: Annotated[int, typer.Option("-n", "--samples", min=1, help="How many responses to each prompt.")] = 8,
     pass_at: Annotated[
         list[int] | None, typer.Option("-k", "--pass-at", metavar="K", help="pass@K; may be given several times.")

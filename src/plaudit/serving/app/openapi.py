@@ -59,7 +59,7 @@ REQUESTS: dict[str, Schema] = {
             "trajectories": {
                 "type": "array",
                 "items": {
-                    "description": "An object as a line of a rollouts file; what is none gets an output that says so."
+                    "description": "A line of a rollouts file, as an object; anything else gets an output with error."
                 },
             },
             "exact": {"type": "boolean", "description": "Take the fields as they are called, and no others for them."},
@@ -156,7 +156,7 @@ REFUSALS = {
     "408": "The request took too long to arrive.",
     "413": "Too large, or too many samples.",
     "415": "Another content type.",
-    "422": "The request makes no sense, or a sample was not scored and the protocol has no word for that.",
+    "422": "The request makes no sense, or a sample was not scored and the protocol cannot express that.",
     "429": "Too much at once; Retry-After says when to come back.",
     "431": "The headers are too long.",
     "503": "The server stops, or the reward cannot be loaded.",

@@ -127,7 +127,7 @@ def numbers_of(outputs: list[RewardOutput], about: About) -> list[float | None]:
         raise RequestRefused(
             422,
             f"{len(failed)} of {len(outputs)} samples were not scored; sample {failed[0]}: {first.status.value}: "
-            f"{first.reason}; this protocol has no word for that (/score has): serve with --on-unscored mean, nan or "
+            f"{first.reason}; this protocol cannot express that (/score can): serve with --on-unscored mean, nan or "
             "none to answer all the same",
         )
     if about.on_unscored == OnUnscored.NONE:

@@ -82,7 +82,9 @@ class LossConfig(Section, frozen=True):
     ] = "truncate"
     off_policy_limit: Annotated[
         Positive | None,
-        Meta(description="Bad responses count nothing once the policy is so far (mean log-ratio) from their sampler"),
+        Meta(
+            description="Bad responses no longer count once the policy is this far (mean log-ratio) from their sampler"
+        ),
     ] = None
 
 
@@ -92,14 +94,14 @@ class OptimizerConfig(Section, frozen=True):
     lr: Annotated[Positive, Meta(description="Learning rate")] = 1e-3
     schedule: Annotated[Literal["linear", "cosine", "constant"], Meta(description="How it falls to 0")] = "linear"
     warmup_steps: Annotated[CountOrNone, Meta(description="Steps in which it rises from 0")] = 0
-    betas: Annotated[tuple[Share, Share], Meta(description="Of AdamW")] = (0.9, 0.99)
-    eps: Annotated[Positive, Meta(description="Of AdamW")] = 1e-8
-    weight_decay: Annotated[NotNegative, Meta(description="Of AdamW")] = 0.0
+    betas: Annotated[tuple[Share, Share], Meta(description="A setting of AdamW")] = (0.9, 0.99)
+    eps: Annotated[Positive, Meta(description="A setting of AdamW")] = 1e-8
+    weight_decay: Annotated[NotNegative, Meta(description="A setting of AdamW")] = 0.0
     max_grad_norm: Annotated[Positive, Meta(description="Gradients are clipped to this norm")] = 1.0
 
 
 class TrainingConfig(Section, frozen=True):
-    """Reward, updates, and what is told about rewards."""
+    """Reward, updates, and what is reported about rewards."""
 
     reward_function: Annotated[
         str | None, Meta(description="my.py:name, pkg.mod.name, a built-in or an expression; null: the task's reward")
@@ -113,9 +115,9 @@ class TrainingConfig(Section, frozen=True):
         NotNegative, Meta(description="A sample that takes longer is not scored; 0: never")
     ] = 10.0
     max_unscored_batches: Annotated[
-        Count, Meta(description="So many batches in a row without a single score end the run with the reasons")
+        Count, Meta(description="End the run after this many batches in a row without a single score")
     ] = 3
-    log_rewards: Annotated[bool, Meta(description="Tell the distribution of rewards of every batch")] = False
+    log_rewards: Annotated[bool, Meta(description="Print the distribution of rewards of every batch")] = False
     save_reward_analysis: Annotated[
         bool, Meta(description="Write reward_analysis.json and .txt: what scores high and low, and what fails")
     ] = False
@@ -146,7 +148,7 @@ class TrainingConfig(Section, frozen=True):
         Count, Meta(description="Pieces an optimizer step is computed in: less memory")
     ] = 1
     max_tokens_per_piece: Annotated[
-        Count | None, Meta(description="Pieces of at most so many tokens, padding included, in place of a number")
+        Count | None, Meta(description="Pieces of at most this many tokens, padding included, in place of a number")
     ] = None
     async_train: Annotated[bool, Meta(description="Sample and score the next batch while the policy is updated")] = (
         False

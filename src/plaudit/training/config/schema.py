@@ -36,7 +36,7 @@ class ModelConfig(Section, frozen=True):
     dtype: Annotated[
         Literal["float32", "bfloat16"], Meta(description="What it computes in; weights are trained in float32")
     ] = "float32"
-    threads: Annotated[Count, Meta(description="Of torch; two collapse where the machine is busy")] = 1
+    threads: Annotated[Count, Meta(description="Threads of torch; more than one is slow on a busy machine")] = 1
     lora_rank: Annotated[CountOrNone, Meta(description="Train a LoRA adapter of this rank; 0 trains all weights")] = 0
     lora_alpha: Annotated[Positive, Meta(description="How strongly the adapter counts")] = 32.0
     lora_targets: Annotated[
@@ -82,12 +82,12 @@ class DataConfig(Section, frozen=True):
     split: Annotated[str, Meta(description="Which split of a Hugging Face dataset folder")] = "train"
     limit: Annotated[Count | None, Meta(description="Read no more rows than this")] = None
     prompt_template: Annotated[
-        str | None, Meta(description="Makes the prompt of the columns, e.g. 'Question: {question}\\nAnswer:'")
+        str | None, Meta(description="Builds the prompt from the columns, e.g. 'Question: {question}\\nAnswer:'")
     ] = None
     chat_template: Annotated[bool, Meta(description="Put the prompt through the tokenizer's chat template")] = False
     system_prompt: Annotated[str | None, Meta(description="The system message of the chat template")] = None
     chat_template_args: Annotated[
-        dict[str, Any], Meta(description="What the chat template is told, such as {enable_thinking: false}")
+        dict[str, Any], Meta(description="Arguments of the chat template, such as {enable_thinking: false}")
     ] = msgspec.field(default_factory=dict)
     demonstrations: Annotated[
         str | None, Meta(description="Prompts with right responses, for warm_start_steps and loss.sft_weight")
@@ -107,9 +107,11 @@ class SamplingConfig(Section, frozen=True):
     ] = "transformers"
     prompts_per_step: Annotated[Count, Meta(description="Prompts in a batch")] = 32
     samples_per_prompt: Annotated[Count, Meta(description="Responses to each of them: the size of a group")] = 8
-    temperature: Annotated[Positive, Meta(description="Of sampling")] = 1.0
-    top_p: Annotated[Annotated[float, Meta(gt=0, le=1)], Meta(description="Keep this mass of tokens")] = 1.0
-    top_k: Annotated[CountOrNone, Meta(description="Keep so many tokens; 0 keeps all")] = 0
+    temperature: Annotated[Positive, Meta(description="Sampling temperature")] = 1.0
+    top_p: Annotated[
+        Annotated[float, Meta(gt=0, le=1)], Meta(description="Keep the likeliest tokens up to this probability")
+    ] = 1.0
+    top_k: Annotated[CountOrNone, Meta(description="Keep this many of the likeliest tokens; 0 keeps all")] = 0
     min_p: Annotated[Share, Meta(description="Keep tokens with at least this share of the likeliest's chance")] = 0.0
     repetition_penalty: Annotated[
         Positive, Meta(description="Above 1, tokens that occurred before become less likely; 1: none")
@@ -142,8 +144,8 @@ class EvalConfig(Section, frozen=True):
     prompts: Annotated[Count | None, Meta(description="How many held-out prompts; null: all")] = 128
     samples_per_prompt: Annotated[Count, Meta(description="Responses to each")] = 4
     pass_at: Annotated[tuple[Count, ...], Meta(description="The k of pass@k; each at most samples_per_prompt")] = (1, 4)
-    temperature: Annotated[Positive, Meta(description="Of sampling")] = 1.0
-    greedy: Annotated[bool, Meta(description="Also tell the score of the most likely response")] = True
+    temperature: Annotated[Positive, Meta(description="Sampling temperature")] = 1.0
+    greedy: Annotated[bool, Meta(description="Also report the score of the greedy response")] = True
     reward_function: Annotated[
         str | None, Meta(description="What judges held-out responses; null: the task's reward, else the training's")
     ] = None

@@ -37,7 +37,7 @@ class CurriculumConfig(Section, frozen=True):
         Literal["none", "difficulty", "prompt"],
         Meta(description="Whose success counts: that of a level of difficulty, or of each prompt"),
     ] = "none"
-    epsilon: Annotated[Positive, Meta(description="What is drawn of the solved and the hopeless too")] = 0.05
+    epsilon: Annotated[Positive, Meta(description="The weight that solved and hopeless prompts keep")] = 0.05
     memory: Annotated[Share, Meta(description="How far earlier batches count in p; 1: as much as the last")] = 0.8
     order: Annotated[
         tuple[str, ...], Meta(description="The levels from easy to hard; []: numbers by size, words by what they mean")

@@ -140,7 +140,7 @@ def _judge(
     if accuracy is None or accuracy.low <= 0.5:
         return (
             LengthVerdict.CHANCE,
-            "the held-out accuracy cannot be told from guessing; train on more pairs, or longer",
+            "the held-out accuracy is no better than guessing; train on more pairs, or longer",
         )
     side = "longer" if longer_share >= 0.5 else "shorter"
     rule = f'the rule "{side} wins" is right on {max(longer_share, 1 - longer_share):.0%} of the pairs'

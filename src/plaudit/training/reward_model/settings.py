@@ -83,7 +83,7 @@ class FitConfig(Section, frozen=True):
     ] = None
     epochs: Annotated[Positive | None, Meta(description="Instead: how often every pair is seen; null: once")] = None
     batch_size: Annotated[Count, Meta(description="Pairs in a step")] = 32
-    gradient_accumulation: Annotated[Count, Meta(description="Compute a step in so many pieces: less memory")] = 1
+    gradient_accumulation: Annotated[Count, Meta(description="Compute a step in this many pieces: less memory")] = 1
     lr: Annotated[
         Positive | None,
         Meta(
