@@ -45,7 +45,7 @@ PUBLIC: dict[str, set[str]] = {
         "TaskReward", "bonus", "cautious", "gdpo", "lexicographic", "maximum", "median", "minimum", "product",
     },
     "plaudit.diff": {
-        "ChangeCounts", "Difference", "DifferenceBuilder", "Disagreement", "GroupDifference", "Sides", "compare_files",
+        "ChangeCounts", "Difference", "Disagreement", "GroupDifference", "Sides", "compare_files",
         "compare_pairs", "compare_rewards", "pair_files", "pair_rewards",
     },
     "plaudit.engine": {
@@ -62,7 +62,7 @@ PUBLIC: dict[str, set[str]] = {
         "gsm8k_rollouts",
     },
     "plaudit.judges": {
-        "ChatEndpoint", "Criterion", "Example", "JudgePanel", "LLMJudge", "Rubric", "RubricReward", "read_rubric",
+        "ChatEndpoint", "Criterion", "Example", "JudgePanel", "LLMJudge", "Rubric", "RubricReward",
     },
     "plaudit.loading": {
         "Listing", "Loaded", "available", "listing_of", "load", "load_agent", "resolve", "spec_using",
@@ -76,7 +76,7 @@ PUBLIC: dict[str, set[str]] = {
     },
     "plaudit.report": {
         "Agreement", "AgreementBuilder", "Bin", "Breakdown", "BreakdownBuilder", "Condition", "Distribution",
-        "Failure", "Figures", "FiguresBuilder", "GroupSummary", "Latency", "Level", "Pick", "PickedSample", "Remark",
+        "Failure", "Figures", "GroupSummary", "Latency", "Level", "Pick", "PickedSample", "Remark",
         "Selection", "Slice", "Summary", "SummaryBuilder", "collect_figures", "pick_samples", "remarks", "summarize",
     },
     "plaudit.rewards": {
@@ -89,7 +89,7 @@ PUBLIC: dict[str, set[str]] = {
     },
     "plaudit.rollouts": {
         "BadLine", "Completed", "Mode", "Rollout", "RolloutsReader", "RolloutsWriter", "RunRecord",
-        "ScoredRollout", "check_resumable", "read_completed", "read_rollouts", "record_path", "rest_of", "to_arrow",
+        "ScoredRollout", "read_completed", "read_rollouts", "record_path", "rest_of", "to_arrow",
         "to_pandas",
     },
     "plaudit.sandbox": {
@@ -133,10 +133,10 @@ PUBLIC: dict[str, set[str]] = {
     },
     "plaudit.verify": {
         "Extraction", "MathPolicy", "MathVerdict", "Method", "Names", "Percent", "Rejection", "Source", "Units",
-        "VerdictStatus", "decide", "extract", "policy_from_switches", "verify_math",
+        "VerdictStatus", "decide", "extract", "verify_math",
     },
     "plaudit.watch": {
-        "Look", "Measures", "RewardWatch", "SIGNS", "Sign", "find_signs", "measure", "watch_run",
+        "Look", "Measures", "RewardWatch", "SIGNS", "Sign", "measure", "watch_run",
     },
 }  # fmt: skip
 

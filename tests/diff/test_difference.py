@@ -7,7 +7,8 @@ import pytest
 
 from plaudit import RewardOutput, Status, Trajectory
 from plaudit.cli import main
-from plaudit.diff import DifferenceBuilder, compare_files, compare_rewards
+from plaudit.diff import compare_files, compare_rewards
+from plaudit.diff.difference import DifferenceBuilder
 from plaudit.errors import RolloutsError
 from plaudit.rollouts import Rollout
 

@@ -2,7 +2,8 @@ import pytest
 
 from plaudit import RewardOutput, Trajectory
 from plaudit.errors import RolloutsError
-from plaudit.rollouts import Rollout, RolloutsWriter, check_resumable, read_completed, read_rollouts, rest_of
+from plaudit.rollouts import Rollout, RolloutsWriter, read_completed, read_rollouts, rest_of
+from plaudit.rollouts.resuming import check_resumable
 
 INPUTS = [Rollout(Trajectory("p", f"r{number}")) for number in range(5)]
 

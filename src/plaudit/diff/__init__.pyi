@@ -1,6 +1,5 @@
 from .difference import ChangeCounts as ChangeCounts
 from .difference import Difference as Difference
-from .difference import DifferenceBuilder as DifferenceBuilder
 from .difference import Disagreement as Disagreement
 from .difference import Sides as Sides
 from .group_order import GroupDifference as GroupDifference

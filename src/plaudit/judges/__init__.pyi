@@ -4,5 +4,4 @@ from .panel import JudgePanel as JudgePanel
 from .rubric import Criterion as Criterion
 from .rubric import Example as Example
 from .rubric import Rubric as Rubric
-from .rubric import read_rubric as read_rubric
 from .rubric_reward import RubricReward as RubricReward

@@ -13,7 +13,6 @@ from .samples import pick_samples as pick_samples
 from .selection import Condition as Condition
 from .selection import Selection as Selection
 from .statistics.figures import Figures as Figures
-from .statistics.figures import FiguresBuilder as FiguresBuilder
 from .statistics.figures import collect_figures as collect_figures
 from .statistics.remarks import Level as Level
 from .statistics.remarks import Remark as Remark

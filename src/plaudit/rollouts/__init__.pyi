@@ -2,7 +2,6 @@ from .reading import BadLine as BadLine
 from .reading import RolloutsReader as RolloutsReader
 from .reading import read_rollouts as read_rollouts
 from .resuming import Completed as Completed
-from .resuming import check_resumable as check_resumable
 from .resuming import read_completed as read_completed
 from .resuming import rest_of as rest_of
 from .rollout import Rollout as Rollout

@@ -10,5 +10,4 @@ from .math import Units as Units
 from .math import VerdictStatus as VerdictStatus
 from .math import decide as decide
 from .math import extract as extract
-from .math import policy_from_switches as policy_from_switches
 from .math import verify_math as verify_math

@@ -5,4 +5,3 @@ from .reward_watch import Look as Look
 from .reward_watch import RewardWatch as RewardWatch
 from .signs import SIGNS as SIGNS
 from .signs import Sign as Sign
-from .signs import find_signs as find_signs
