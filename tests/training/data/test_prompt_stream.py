@@ -8,13 +8,12 @@ import pytest
 
 from plaudit import Trajectory
 from plaudit.errors import DataError
-from plaudit.training.data.curriculum_stream import CurriculumSettings, CurriculumStream
+from plaudit.training.data.curriculum_stream import CurriculumSettings, CurriculumStream, SuccessRates
 from plaudit.training.data.levels import Levels
 from plaudit.training.data.mixed_stream import MixedStream, StreamPart
 from plaudit.training.data.prompt_stream import PromptStream
 from plaudit.training.data.prompts import Prompts
 from plaudit.training.data.stages import Stages
-from plaudit.training.data.success_rates import SuccessRates
 
 TEN = Prompts.of([f"prompt {place}" for place in range(10)])
 RATED = Prompts(
