@@ -199,6 +199,7 @@ COMMANDS = {
     "dialect nobody speaks": (["test", "good.py", "cases.yaml", "--dialect", "flx"], "did you mean 'flux'"),
     "sample of no run": (["sample", "no_run", "hello"], "no_run"),
     "merge of no run": (["merge", "no_run", "-o", "merged"], "no_run"),
+    "merge of a folder without a model": (["merge", "empty", "-o", "merged"], "it has no config.json"),
 }
 WRITTEN = {
     "data.txt": row().decode(),

@@ -56,13 +56,14 @@ def write_launch_files(config: RunConfig, trainer: str, folder: Path) -> LaunchF
         raise InvalidSettings(
             "a built-in task's reward lives in plaudit; name one: training.reward_function=my.py:name"
         )
+    is_here = config.data.path is None or Path(config.data.path).exists()
+    task = load_task(config, config.training.reward_function) if is_here else None  # what fails leaves no files
     data = folder / "data"  # apart, since some trainers read whatever is in a folder
     data.mkdir(parents=True, exist_ok=True)
     reward = _write_reward(config, trainer, folder)
     written = [reward] if reward == str(folder / REWARD) else []
-    if config.data.path is not None and not Path(config.data.path).exists():
+    if task is None:
         return _elsewhere(config, folder, reward, written)
-    task = load_task(config, config.training.reward_function)
     form = FORMS[trainer]
     label = config.data.ground_truth_key or GROUND_TRUTH
     is_chat = any(not isinstance(row.prompt, str) for row in [*task.prompts, *task.held_out])

@@ -17,6 +17,7 @@ __all__ = ["EMBEDDED", "LoraSettings", "add_adapters", "add_lora", "check_device
 transformers = require("transformers", extra="train", purpose="training")
 
 ADAPTER = "adapter_config.json"
+CONFIG = "config.json"
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
 
@@ -116,6 +117,8 @@ def _find(spec: str, seed: int, dtype: torch.dtype) -> Policy:
         return _from_gguf(path, dtype, name=str(path.absolute()))
     if (path / ADAPTER).is_file():
         return _from_adapter(path, seed, dtype)
+    if path.is_dir() and not (path / CONFIG).is_file():
+        raise PolicyError(f"the folder {spec!r} is not a model: it has no {CONFIG}")
     if path.is_dir() or _is_hub_name(spec):
         return _from_pretrained(spec, dtype)
     known = [*EMBEDDED, *(entry.name for entry in path.parent.iterdir())] if path.parent.is_dir() else list(EMBEDDED)
