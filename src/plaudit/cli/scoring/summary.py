@@ -1,6 +1,6 @@
 """`plaudit summary`: what a scored file holds, without scoring it again."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Annotated
 
 import typer
@@ -53,7 +53,7 @@ def summary(
     return exit_code(result, fail_under)
 
 
-def require_scored(reader: RolloutsReader, rollouts: Iterator[Rollout]) -> Iterator[ScoredRollout]:
+def require_scored(reader: RolloutsReader, rollouts: Iterable[Rollout]) -> Iterator[ScoredRollout]:
     """The rollouts with their outputs; raises RolloutsError at the first that has none."""
     for rollout in rollouts:
         if rollout.output is None:
