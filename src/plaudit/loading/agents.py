@@ -23,7 +23,7 @@ def load_agent(spec: str | Path) -> Agent:
 
     `agent.py` is `AgentInstance` in a file, or its only class with `reset` and `step`, or its function `step`;
     `agent.py:Class` and `package.module:Class` name a class, and `treasure_hunt(hints=False)` a built-in environment.
-    Classes of TRL, Gymnasium and OpenEnv are taken as they are.
+    Classes of TRL, Gymnasium and OpenEnv are taken as they are, and what `load_environment` of verifiers builds.
     """
     text = str(spec)
     built_in = build_environment(text)
@@ -51,7 +51,8 @@ def _agent_in_file(path: str) -> Agent:
     environment = _choose(path, "AgentInstance", [each for each in _own_classes(module) if _is_environment(each)])
     if environment is None:
         foreign = [each for each in _own_classes(module) if find_adapter(each) is not None]
-        environment = _choose(path, "AgentInstance", foreign)
+        builder = getattr(module, "load_environment", None)
+        environment = builder if find_adapter(builder) is not None else _choose(path, "AgentInstance", foreign)
     if environment is not None:
         environment = _as_environment(path, environment)
     if environment is None and inspect.iscoroutinefunction(getattr(module, "step", None)):
@@ -91,19 +92,22 @@ def _import_module(spec: str, name: str) -> ModuleType:
         raise AgentError(f"{spec}: {error}") from error
 
 
-def _find(spec: str, module: ModuleType, name: str) -> type:
+def _find(spec: str, module: ModuleType, name: str) -> Any:
     found = getattr(module, name, None)
-    if not isinstance(found, type):
+    if not isinstance(found, type) and find_adapter(found) is None:
         classes = [each.__name__ for each in _own_classes(module)]
         raise AgentError(f"{spec}: no class {name!r}{did_you_mean(name, classes)}")
     return found
 
 
-def _as_environment(spec: str, found: type) -> type:
-    """The class itself where it keeps one of our contracts, else an environment made of it."""
+def _as_environment(spec: str, found: Any) -> type:
+    """The class itself where it keeps one of our contracts, else an environment made of what was found."""
     adapter = find_adapter(found)
     if adapter is not None:
-        return adapter(found)
+        try:
+            return adapter(found)
+        except AgentError as error:
+            raise AgentError(f"{spec}: {error}") from error
     if not _is_environment(found):
         raise AgentError(f"{spec}: {found.__name__} has no `reset` and `step`")
     return found

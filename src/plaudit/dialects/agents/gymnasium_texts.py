@@ -16,7 +16,7 @@ __all__ = ["adapt", "recognises"]
 _NUMBER = re.compile(r"-?\d{1,9}")
 
 
-def recognises(found: type) -> bool:
+def recognises(found: Any) -> bool:
     """A subclass of gymnasium's Env; whoever has one has imported gymnasium."""
     gymnasium = sys.modules.get("gymnasium")
     return gymnasium is not None and isinstance(found, type) and issubclass(found, gymnasium.Env)

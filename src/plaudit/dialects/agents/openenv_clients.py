@@ -19,11 +19,11 @@ FIELDS = ("message", "text", "action", "content", "prompt", "code", "command", "
 OBSERVED = ("echoed_message", "message", "text", "prompt", "content", "output", "stdout", "result", "observation")
 
 
-def recognises(found: type) -> bool:
+def recognises(found: Any) -> bool:
     """A subclass of OpenEnv's client; whoever has one has imported it."""
     modules = [sys.modules.get(name) for name in ("openenv.core", "openenv.core.env_client", "openenv_core")]
     bases = [getattr(module, name, None) for module in modules for name in ("EnvClient", "HTTPEnvClient")]
-    return any(isinstance(base, type) and issubclass(found, base) for base in bases)
+    return isinstance(found, type) and any(isinstance(base, type) and issubclass(found, base) for base in bases)
 
 
 def adapt(found: type) -> type[Environment]:

@@ -14,9 +14,9 @@ from plaudit.contract.calling import await_value
 __all__ = ["adapt", "recognises"]
 
 
-def recognises(found: type) -> bool:
+def recognises(found: Any) -> bool:
     """A class with `reset` and public methods beside it, but without `step`."""
-    if issubclass(found, Environment) or not callable(getattr(found, "reset", None)):
+    if not isinstance(found, type) or issubclass(found, Environment) or not callable(getattr(found, "reset", None)):
         return False
     return not hasattr(found, "step") and bool(_tools(found))
 
