@@ -1,6 +1,7 @@
 """What is public: the names that `plaudit` and its first-level packages list, and no others."""
 
 import importlib
+import re
 import subprocess
 import sys
 import venv
@@ -181,12 +182,6 @@ def user(tmp_path_factory) -> Path:
     return folder
 
 
-def type_errors(user: Path, script: str) -> str:
-    (user / "script.py").write_text(script)
-    command = [sys.executable, "-m", "mypy", "--strict", "--python-executable", "venv/bin/python", "script.py"]
-    return subprocess.run(command, cwd=user, capture_output=True, text=True).stdout
-
-
 USERS_SCRIPT = """
 import plaudit
 from plaudit import RewardOutput, Trajectory, load, reward, score
@@ -205,20 +200,32 @@ value: float | None = outputs[0].reward
 also: list[RewardOutput] = plaudit.score(load("math"), samples)
 """
 
+MISTAKES = {
+    "no_such_name": ("from plaudit import lod", 'Module "plaudit" has no attribute "lod"'),
+    "no_such_attribute": ("import plaudit\nplaudit.scor", 'Module has no attribute "scor"'),
+    "no_such_advantage": ("from plaudit.training import GRPOAdvantag", "GRPOAdvantag"),
+    "no_such_field": ("from plaudit import Trajectory\nTrajectory(prompt='', response='').respons", '"respons"'),
+    "wrong_type": ("from plaudit import RewardOutput\nRewardOutput('a lot')", "incompatible type"),
+}
 
-def test_a_users_script_passes_strict_type_checks_against_the_wheel(user):
-    assert type_errors(user, USERS_SCRIPT) == "Success: no issues found in 1 source file\n"
+
+@pytest.fixture(scope="module")
+def complaints(user) -> dict[str, str]:
+    """What one run of mypy says of each script."""
+    scripts = {"right": USERS_SCRIPT, **{name: line for name, (line, _) in MISTAKES.items()}}
+    for name, script in scripts.items():
+        (user / f"{name}.py").write_text(script)
+    command = [sys.executable, "-m", "mypy", "--strict", "--python-executable", "venv/bin/python"]
+    files = [f"{name}.py" for name in scripts]
+    said = subprocess.run([*command, *files], cwd=user, capture_output=True, text=True).stdout
+    assert f"(checked {len(scripts)} source files)" in said
+    return {name: "\n".join(re.findall(rf"^{name}\.py:.*", said, re.MULTILINE)) for name in scripts}
 
 
-@pytest.mark.parametrize(
-    ("line", "complaint"),
-    [
-        ("from plaudit import lod", 'Module "plaudit" has no attribute "lod"'),
-        ("import plaudit\nplaudit.scor", 'Module has no attribute "scor"'),
-        ("from plaudit.training import GRPOAdvantag", "GRPOAdvantag"),
-        ("from plaudit import Trajectory\nTrajectory(prompt='', response='').respons", '"respons"'),
-        ("from plaudit import RewardOutput\nRewardOutput('a lot')", "incompatible type"),
-    ],
-)
-def test_a_mistake_in_a_users_script_is_a_type_error(user, line, complaint):
-    assert complaint in type_errors(user, line)
+def test_a_users_script_passes_strict_type_checks_against_the_wheel(complaints):
+    assert complaints["right"] == ""
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_in_a_users_script_is_a_type_error(complaints, name):
+    assert MISTAKES[name][1] in complaints[name]

