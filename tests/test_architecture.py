@@ -65,8 +65,13 @@ def layer_of(module: str) -> str:
     return parts[1] if len(parts) > 1 else "__init__"
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
 def imports(path: Path, known: set[str], *, top_level_only: bool) -> set[str]:
-    tree = ast.parse(path.read_text())
+    tree = parsed(path)
     nodes = tree.body if top_level_only else list(ast.walk(tree))
     found = set()
     for node in nodes:
@@ -188,9 +193,7 @@ def homonyms(root: Path) -> set[str]:
 def imports_in_functions(root: Path) -> Iterator[str]:
     """Imports of our own modules that are made when a function runs, as `file: module`."""
     for path in sorted(root.rglob("*.py")):
-        functions = [
-            n for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)
-        ]
+        functions = [n for n in ast.walk(parsed(path)) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
         for node in {inner for function in functions for inner in ast.walk(function)}:
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
