@@ -4,6 +4,7 @@
 `make quick` leaves it out, and goes first in `make test`, so that at the end no worker waits for the other.
 """
 
+import gc
 import os
 
 import pytest
@@ -16,17 +17,34 @@ pytest_plugins = ["pytester"]
 # Tests share the cores: a small model is no faster on several threads, and Ray's workers would wait for all others.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("RAY_worker_niceness", "0")
+# Ray Data's usage poller stays behind as a thread that logs tracebacks for ever; CPython 3.11 then fails to parse
+# elsewhere ("AST constructor recursion depth mismatch"), as formatting a traceback parses too.
+os.environ.setdefault("RAY_DATA_USAGE_DISABLED", "1")
 
 settings.register_profile("plaudit", deadline=None, suppress_health_check=[HealthCheck.too_slow])  # machines are busy
 settings.load_profile("plaudit")
 
-# What trains, starts Ray, loads a language model, runs hundreds of programs or proves by brute force; slowest first.
+# What trains, starts Ray, loads a language model, runs hundreds of programs or proves by brute force. The files that
+# take longest are first, those that wait between those that compute: a file is one unit of work, and a long one at the
+# end would be waited for.
 # Chosen by what `--durations` shows: a test of more than about two seconds belongs here, or its file.
 SLOW = (
+    "tests/test_docs.py::test_every_example_of_the_page_runs",
+    "tests/audit/test_zoo.py",
+    "tests/training/test_",
+    "tests/sandbox/languages/",
+    "tests/training/engines/",
+    "tests/sandbox/test_harms.py",
+    "tests/engine/backends/test_ray_backend.py",
+    "tests/rewards/test_attacks.py::test_a_long_response_of_anything_is_scored",
+    "tests/cli/test_output.py",
+    "tests/cli/test_bad_input.py",
+    "tests/serving/",
+    "tests/cli/scoring/test_score.py::test_a_killed_run_resumes",
+    "tests/cli/scoring/test_score.py::test_colour_follows",
+    "tests/cli/scoring/test_score.py::test_a_reader_that_leaves_early",
     "tests/training/model/",
     "tests/models/",
-    "tests/training/engines/",
-    "tests/training/test_",
     "tests/training/reward_model/test_reward_model_training.py",
     "tests/training/batches/",
     "tests/training/tasks/",
@@ -42,7 +60,6 @@ SLOW = (
     "tests/training/reporting/test_logs.py",
     "tests/launching/test_launch.py",
     "tests/launching/test_ray_jobs.py",
-    "tests/engine/backends/test_ray_backend.py",
     "tests/engine/backends/test_ray_cluster.py",
     "tests/engine/test_ray_data.py",
     "tests/engine/test_scorer_contract.py",
@@ -54,15 +71,11 @@ SLOW = (
     "tests/engine/caching/test_cached_scores.py",
     "tests/judges/test_real_endpoint.py",
     "tests/endpoint/",
-    "tests/serving/",
     "tests/remote/",
-    "tests/test_docs.py::test_every_example_of_the_page_runs",
     "tests/dialects/test_export_in_trl.py",
     "tests/dialects/test_foreign_files.py",
     "tests/systems/test_twinkle_training.py",
     "tests/systems/test_agent_tunix_training.py",
-    "tests/sandbox/languages/",
-    "tests/sandbox/test_harms.py",
     "tests/sandbox/inside/",
     "tests/sandbox/test_not_covered.py",
     "tests/sandbox/judging/test_pool.py",
@@ -78,20 +91,13 @@ SLOW = (
     "tests/systems/test_openrlhf_code.py",
     "tests/sandbox/test_doctor.py",
     "tests/sandbox/judging/test_locked_judge.py",
-    "tests/rewards/test_attacks.py::test_a_long_response_of_anything_is_scored",
     "tests/cli/training/",
-    "tests/audit/test_zoo.py",
     "tests/cli/rewards/test_audit.py",
-    "tests/cli/test_bad_input.py",
-    "tests/cli/test_output.py",
     "tests/cli/rewards/test_init.py",
     "tests/cli/system/test_run_code",
     "tests/cli/scoring/test_summary.py",
     "tests/cli/rewards/test_check_and_test.py::test_a_reward_that_hangs",
     "tests/testing/checking/",
-    "tests/cli/scoring/test_score.py::test_a_killed_run_resumes",
-    "tests/cli/scoring/test_score.py::test_colour_follows",
-    "tests/cli/scoring/test_score.py::test_a_reader_that_leaves_early",
     "tests/report/page/test_page_in_browser.py",
     "tests/rollouts/test_parquet.py",
     "tests/rollouts/test_reading.py::test_reading_a_big_file",
@@ -101,6 +107,17 @@ SLOW = (
     "tests/test_public_line.py::test_a_users_script",
     "tests/test_public_line.py::test_a_mistake",
 )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Nothing of what is collected ever goes: a garbage collection need not look at it, now or in a test."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_ignore_collect(collection_path, config):

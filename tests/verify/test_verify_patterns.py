@@ -24,6 +24,8 @@ def test_a_pattern_that_cannot_be_compiled_says_so_when_used():
 
 def test_every_late_pattern_compiles():
     verify_math("1/2", "0.5")
+    gc.unfreeze()  # tests/conftest.py keeps what was imported out of sight
     late = [found for found in gc.get_objects() if type(found) is _Late and found._source[0] != "("]
+    gc.freeze()
     assert len(late) > 50
     assert all(re.compile(*pattern._source) for pattern in late)
