@@ -4,16 +4,18 @@ A group is dead when all its rewards are equal: its advantages are zero and it t
 two scored samples can be neither dead nor alive and are counted apart.
 """
 
+import hashlib
 import math
 from array import array
 from dataclasses import dataclass
 
-from plaudit.report.statistics.table import GroupName, group_name
 from plaudit.trajectory import Trajectory
 
-__all__ = ["GroupSums", "GroupSummary"]
+__all__ = ["DIGEST_BITS", "GroupNumbers", "GroupSums", "GroupSummary", "group_digest"]
 
 DEAD_SPREAD = 1e-9
+DIGEST_BITS = 64
+_FREE = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +38,56 @@ class GroupSummary:
         return self.dead_right + self.dead_wrong + self.dead_other
 
 
+def group_digest(trajectory: Trajectory) -> int:
+    """A number of 64 bits that samples of one prompt and one training step have in common."""
+    group: str | int | None = trajectory.group
+    named = trajectory.prompt_text if group is None else repr(group)
+    name = f"{group is None}{trajectory.training_step}:{named}".encode(errors="surrogatepass")
+    return int.from_bytes(hashlib.blake2b(name, digest_size=DIGEST_BITS // 8).digest())
+
+
+class GroupNumbers:
+    """Numbers groups in the order they come: a hash table of bare numbers, a tenth as large as a dict of names."""
+
+    def __init__(self) -> None:
+        self._digests = array("Q")  # by number
+        self._places = array("i", [_FREE]) * 64
+
+    def __len__(self) -> int:
+        return len(self._digests)
+
+    def number_of(self, trajectory: Trajectory) -> int:
+        """The number of the sample's group; a new one where none of its samples came before."""
+        digest = group_digest(trajectory)
+        place = self._find(digest)
+        if self._places[place] == _FREE:
+            if 2 * len(self) >= len(self._places):
+                self._grow()
+                place = self._find(digest)
+            self._places[place] = len(self)
+            self._digests.append(digest)
+        return self._places[place]
+
+    def _find(self, digest: int) -> int:
+        """The place of a digest, or the free one where it belongs."""
+        places, digests = self._places, self._digests
+        last = len(places) - 1
+        place = digest & last
+        while (number := places[place]) != _FREE and digests[number] != digest:
+            place = place + 1 & last
+        return place
+
+    def _grow(self) -> None:
+        self._places = array("i", [_FREE]) * (4 * len(self._places))
+        for number, digest in enumerate(self._digests):
+            self._places[self._find(digest)] = number
+
+
 class GroupSums:
     """Collects scored samples by group."""
 
-    def __init__(self) -> None:
-        self._places: dict[GroupName, int] = {}
+    def __init__(self, numbers: GroupNumbers | None = None) -> None:
+        self._numbers = GroupNumbers() if numbers is None else numbers
         self._sizes = array("q")
         self._rewards, self._lengths = array("d"), array("d")  # running means
         self._lows, self._highs = array("d"), array("d")
@@ -49,8 +96,8 @@ class GroupSums:
 
     def index_of(self, trajectory: Trajectory) -> int:
         """The number of the sample's group."""
-        place = self._places.setdefault(group_name(trajectory), len(self._places))
-        if place == len(self._sizes):
+        place = self._numbers.number_of(trajectory)
+        while place >= len(self._sizes):
             self._sizes.append(0)
             for column, start in (
                 (self._rewards, 0.0), (self._lengths, 0.0), (self._lows, math.inf), (self._highs, -math.inf),

@@ -15,7 +15,7 @@ from plaudit.contract.output import RewardOutput, Status
 from plaudit.markup import html_table
 from plaudit.report.distribution import Distribution, quantile
 from plaudit.report.failures import Failure, FailureCounts
-from plaudit.report.groups import GroupSummary, GroupSums
+from plaudit.report.groups import GroupNumbers, GroupSummary, GroupSums
 from plaudit.trajectory import Trajectory
 
 __all__ = ["Latency", "SlowSample", "Summary", "SummaryBuilder", "summarize"]
@@ -87,9 +87,9 @@ def summarize(scored: Iterable[tuple[Trajectory, RewardOutput]]) -> Summary:
 
 
 class SummaryBuilder:
-    """Takes samples one by one; `summary()` may be asked for at any time."""
+    """Takes samples one by one; `summary()` may be asked for at any time. `numbers` may be those of another table."""
 
-    def __init__(self) -> None:
+    def __init__(self, numbers: GroupNumbers | None = None) -> None:
         self._statuses: Counter[str] = Counter()
         self._rewards, self._scores = array("d"), array("d")
         self._seconds = array("d")
@@ -97,7 +97,7 @@ class SummaryBuilder:
         self._component_seconds: dict[str, array[float]] = {}
         self._slowest: list[tuple[float, int, SlowSample]] = []
         self._failures = FailureCounts()
-        self._groups = GroupSums()
+        self._groups = GroupSums(numbers)
 
     def add(self, trajectory: Trajectory, output: RewardOutput, index: int) -> None:
         """Take one sample; `index` is its place in the run."""

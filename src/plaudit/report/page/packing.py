@@ -13,8 +13,8 @@ from typing import Any
 import msgspec
 
 from plaudit import jsonline
+from plaudit.report.groups import DIGEST_BITS, group_digest
 from plaudit.report.page.sample_data import FIRST_COLUMNS, Value, full_sample, sample_values
-from plaudit.report.statistics.kept_texts import group_mark
 from plaudit.rollouts import ScoredRollout
 
 __all__ = ["PackedSamples", "encode_json", "pack"]
@@ -57,7 +57,7 @@ class PackedSamples:
         for name, value in sample_values(rollout, group_number).items():
             if value is not None and (name in self._columns or len(self._columns) < MAX_COLUMNS):
                 self._columns.setdefault(name, {})[row] = value
-        bucket = group_mark(rollout) * BUCKETS >> 32
+        bucket = group_digest(rollout.trajectory) * BUCKETS >> DIGEST_BITS
         if not rollout.output.ok and self._pinned < self._room // 4:
             bucket = _PINNED
         if bucket < self._limit:

@@ -5,9 +5,11 @@ from the smallest hashes of each set (Broder 1997); short ones when they are equ
 one group: the policy has lost its variety. Many across prompts: it gives the same answer whatever it is asked.
 """
 
+import hashlib
 import heapq
 import zlib
-from collections import Counter, defaultdict
+from array import array
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -40,64 +42,79 @@ class Duplicates:
 
 def near_duplicates(table: SampleTable, texts: KeptTexts) -> Duplicates | None:
     """How alike the responses are; None where there is nothing to compare."""
-    listed = [(row, rollout.trajectory.response) for row, rollout in texts if rollout.trajectory.response.strip()]
-    if len(listed) < 2:
+    equal: dict[bytes, list[int]] = {}  # rows by the digest of their words
+    sketches: list[array[int]] = []
+    first: dict[int, str] = {}
+    for row, rollout in texts:
+        response = rollout.trajectory.response
+        if not response.strip():
+            continue
+        words = bare_words(response)
+        rows = equal.setdefault(_digest(words), [])
+        if not rows:
+            sketches.append(_sketch(words))
+            first[row] = response
+        rows.append(row)
+    responses = sum(map(len, equal.values()))
+    if responses < 2:
         return None
-    words = {row: bare_words(response) for row, response in listed}
-    equal: dict[str, list[int]] = defaultdict(list)
-    for row, found in words.items():
-        equal[" ".join(found)].append(row)
-    groups = {text: [table.groups[row] for row in rows] for text, rows in equal.items()}
-    within, across = _Alike(groups, {text: _sketch(words[rows[0]]) for text, rows in equal.items()}).shares()
+    within, across = _Alike([[table.groups[row] for row in rows] for rows in equal.values()], sketches).shares()
     most = max(equal.values(), key=len)
     return Duplicates(
-        responses=len(listed),
+        responses=responses,
         within_group=within,
         across_groups=across,
-        distinct=len(equal) / len(listed),
-        most_common=dict(listed)[most[0]][:200],
+        distinct=len(equal) / responses,
+        most_common=first[most[0]][:200],
         most_common_count=len(most),
         row=most[0],
     )
 
 
 class _Alike:
-    """Finds for every text those that are nearly the same."""
+    """Finds for every text, by its number, those that are nearly the same."""
 
-    def __init__(self, groups: dict[str, list[int]], sketches: dict[str, frozenset[int]]) -> None:
+    def __init__(self, groups: Sequence[Sequence[int]], sketches: Sequence["array[int]"]) -> None:
         self._groups, self._sketches = groups, sketches
-        self._keys = {text: heapq.nsmallest(_KEYS, sketch) for text, sketch in sketches.items()}
-        self._by_key: dict[int, list[str]] = defaultdict(list)
-        for text, keys in self._keys.items():
-            for key in keys:
-                self._by_key[key].append(text)
+        self._by_key: dict[int, list[int]] = {}
+        for text, sketch in enumerate(sketches):
+            for key in sketch[:_KEYS]:
+                self._by_key.setdefault(key, []).append(text)
 
     def shares(self) -> tuple[float, float]:
         """The shares of responses with a near-duplicate in the same group, and in another one."""
         same = other = 0
-        for text, groups in self._groups.items():
+        for text, groups in enumerate(self._groups):
             near = self._near(text)
             for group in groups:
                 same += near[group] > 1
                 other += near.total() > near[group]
-        count = sum(map(len, self._groups.values()))
+        count = sum(map(len, self._groups))
         return same / count, other / count
 
-    def _near(self, text: str) -> Counter[int]:
+    def _near(self, text: int) -> Counter[int]:
         """How many responses of each group are nearly the same as a text, itself too."""
-        near = {text}
-        for key in self._keys[text]:
+        near, own = {text}, frozenset(self._sketches[text])
+        for key in self._sketches[text][:_KEYS]:
             for candidate in self._by_key[key][:_MOST_CANDIDATES]:
-                if candidate not in near and _overlap(self._sketches[text], self._sketches[candidate]) >= ALIKE:
+                if candidate not in near and _overlap(own, frozenset(self._sketches[candidate])) >= ALIKE:
                     near.add(candidate)
         return Counter(group for each in near for group in self._groups[each])
 
 
-def _sketch(words: Sequence[str]) -> frozenset[int]:
+def _digest(words: Sequence[str]) -> bytes:
+    return hashlib.blake2b(" ".join(words).encode(errors="surrogatepass"), digest_size=16).digest()
+
+
+def _sketch(words: Sequence[str]) -> "array[int]":
+    """The smallest hashes of the runs of words, in order."""
     if len(words) < 2 * RUN:
-        return frozenset([zlib.crc32(" ".join(words).encode())])
-    runs = {zlib.crc32(" ".join(words[start : start + RUN]).encode()) for start in range(len(words) - RUN + 1)}
-    return frozenset(runs if len(runs) <= SKETCH else heapq.nsmallest(SKETCH, runs))
+        return array("I", [zlib.crc32(" ".join(words).encode(errors="surrogatepass"))])
+    runs = {
+        zlib.crc32(" ".join(words[start : start + RUN]).encode(errors="surrogatepass"))
+        for start in range(len(words) - RUN + 1)
+    }
+    return array("I", sorted(runs)[:SKETCH])
 
 
 def _overlap(one: frozenset[int], other: frozenset[int]) -> float:

@@ -72,7 +72,7 @@ class FiguresBuilder:
 
     def __init__(self) -> None:
         self.table = SampleTable()
-        self._summary = SummaryBuilder()
+        self._summary = SummaryBuilder(self.table.numbers)
         self._texts = KeptTexts()
 
     def add(self, rollout: ScoredRollout) -> int:

@@ -4,18 +4,17 @@ Which groups are kept follows from their names alone, so the same run keeps the 
 the budget, half of the groups are let go.
 """
 
-import hashlib
 from collections.abc import Iterator
 
 import msgspec
 
-from plaudit.report.statistics.table import group_name
+from plaudit.report.groups import DIGEST_BITS, group_digest
 from plaudit.rollouts import Rollout, ScoredRollout
 
-__all__ = ["KeptTexts", "group_mark"]
+__all__ = ["KeptTexts"]
 
 MOST_CHARACTERS, MOST_ROLLOUTS = 20_000_000, 10_000
-_ALL = 1 << 32
+_ALL = 1 << DIGEST_BITS
 
 
 class KeptTexts:
@@ -25,11 +24,13 @@ class KeptTexts:
         self._characters, self._rollouts = characters, rollouts
         self._size = 0
         self._limit = _ALL
-        self._kept: dict[int, tuple[int, int, ScoredRollout]] = {}  # by row: the group's hash, characters, the rollout
+        self._kept: dict[
+            int, tuple[int, int, ScoredRollout]
+        ] = {}  # by row: the group's digest, characters, the rollout
 
     def add(self, row: int, rollout: ScoredRollout) -> None:
         """Take one rollout; it is kept when its group is."""
-        mark = group_mark(rollout)
+        mark = group_digest(rollout.trajectory)
         if mark >= self._limit:
             return
         trajectory = rollout.trajectory
@@ -51,9 +52,3 @@ class KeptTexts:
     @property
     def share(self) -> float:
         return self._limit / _ALL
-
-
-def group_mark(rollout: ScoredRollout) -> int:
-    """A number below 2³² that follows from the name of the sample's group."""
-    name = repr(group_name(rollout.trajectory)).encode(errors="surrogatepass")
-    return int.from_bytes(hashlib.blake2b(name, digest_size=4).digest())

@@ -7,9 +7,9 @@ a time (the jackknife), so that responses to one prompt do not count as independ
 
 import math
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from plaudit.report.statistics.table import SampleTable, deviations, total
 
@@ -54,18 +54,17 @@ class LengthBias:
 
 def length_bias(table: SampleTable) -> LengthBias:
     """How reward goes with length within the groups of a run."""
-    groups = table.comparable()
     return LengthBias(
-        overall=_correlation(table, groups),
-        right=_correlation(table, _split(table, groups, right=True)),
-        wrong=_correlation(table, _split(table, groups, right=False)),
-        bins=_bins(table, groups),
+        overall=_correlation(table, table.comparable()),
+        right=_correlation(table, _split(table, right=True)),
+        wrong=_correlation(table, _split(table, right=False)),
+        bins=_bins(table),
     )
 
 
-def _split(table: SampleTable, groups: Iterable[Sequence[int]], *, right: bool) -> list[list[int]]:
-    parts = ([row for row in rows if table.is_right(row) is right] for rows in groups)
-    return [rows for rows in parts if len(rows) > 1]
+def _split(table: SampleTable, *, right: bool) -> Iterator[list[int]]:
+    parts = ([row for row in rows if table.is_right(row) is right] for rows in table.comparable())
+    return (rows for rows in parts if len(rows) > 1)
 
 
 def _correlation(table: SampleTable, groups: Iterable[Sequence[int]]) -> Correlation | None:
@@ -81,8 +80,8 @@ def _correlation(table: SampleTable, groups: Iterable[Sequence[int]]) -> Correla
     value = _coefficient(*sums)
     if value is None:
         return None
-    without = [_coefficient(sums[0] - x, sums[1] - y, sums[2] - both) for x, y, both in zip(xx, yy, xy, strict=True)]
-    known = [each for each in without if each is not None]
+    without = (_coefficient(sums[0] - x, sums[1] - y, sums[2] - both) for x, y, both in zip(xx, yy, xy, strict=True))
+    known = array("d", (each for each in without if each is not None))
     reach = 1.0
     if len(known) > 1:
         mean = total(known) / len(known)
@@ -97,9 +96,9 @@ def _coefficient(xx: float, yy: float, xy: float) -> float | None:
     return max(-1.0, min(1.0, xy / scale))
 
 
-def _bins(table: SampleTable, groups: Sequence[Sequence[int]]) -> tuple[LengthBin, ...]:
+def _bins(table: SampleTable) -> tuple[LengthBin, ...]:
     points: list[tuple[float, float]] = []
-    for rows in groups[:: 1 + len(table) // MOST_POINTS]:
+    for rows in islice(table.comparable(), 0, None, 1 + len(table) // MOST_POINTS):
         mean = total(table.lengths[row] for row in rows) / len(rows)
         if mean:
             rewards = deviations(table.rewards, rows)

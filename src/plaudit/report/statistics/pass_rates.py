@@ -1,7 +1,8 @@
 """How often prompts are solved: the pass rates of groups, and pass@k."""
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from plaudit.errors import InvalidSettings
@@ -38,18 +39,15 @@ class PassRates:
 
 def pass_rates(table: SampleTable) -> PassRates | None:
     """The pass rates of a run; None where no sample has a score."""
-    judged = [
-        [bool(table.is_right(row)) for row in rows if table.is_right(row) is not None] for rows in table.by_group()
-    ]
-    solved = [(len(group), sum(group)) for group in judged if group]
+    judged = ([right for row in rows if (right := table.is_right(row)) is not None] for rows in table.by_group())
+    solved = Counter((len(group), sum(group)) for group in judged if group)
     if not solved:
         return None
-    between = [right / size for size, right in solved if 0 < right < size]
     return PassRates(
-        groups=len(solved),
-        never=sum(right == 0 for _, right in solved),
-        always=sum(right == size for size, right in solved),
-        bins=_bins(between),
+        groups=solved.total(),
+        never=sum(groups for (_, right), groups in solved.items() if right == 0),
+        always=sum(groups for (size, right), groups in solved.items() if right == size),
+        bins=_bins(solved),
         pass_at=_pass_at(solved),
     )
 
@@ -68,17 +66,20 @@ def pass_at_k(samples: int, right: int, k: int) -> float:
     return 1.0 - math.comb(samples - right, k) / math.comb(samples, k)
 
 
-def _pass_at(solved: Sequence[tuple[int, int]]) -> tuple[PassAtK, ...]:
+def _pass_at(solved: Mapping[tuple[int, int], int]) -> tuple[PassAtK, ...]:
+    """From how many groups there are by size and right samples."""
     largest = max(size for size, _ in solved)
     found = []
     for k in sorted({1 << power for power in range(largest.bit_length())} | {largest}):
-        chances = [pass_at_k(size, right, k) for size, right in solved if size >= k]
-        found.append(PassAtK(k, math.fsum(chances) / len(chances), len(chances)))
+        large = {(size, right): groups for (size, right), groups in solved.items() if size >= k}
+        passed = math.fsum(groups * pass_at_k(size, right, k) for (size, right), groups in large.items())
+        found.append(PassAtK(k, passed / sum(large.values()), sum(large.values())))
     return tuple(found)
 
 
-def _bins(rates: Sequence[float]) -> tuple[Bin, ...]:
+def _bins(solved: Mapping[tuple[int, int], int]) -> tuple[Bin, ...]:
     counts = [0] * BINS
-    for rate in rates:
-        counts[min(int(rate * BINS), BINS - 1)] += 1
+    for (size, right), groups in solved.items():
+        if 0 < right < size:
+            counts[right * BINS // size] += groups
     return tuple(Bin(place / BINS, (place + 1) / BINS, count) for place, count in enumerate(counts))

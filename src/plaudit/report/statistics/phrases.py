@@ -9,9 +9,11 @@ with h high ones, m of n hold the phrase and a of them are high; with Σ over gr
 import math
 import re
 import unicodedata
+from array import array
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from plaudit.report.statistics.kept_texts import KeptTexts
 from plaudit.report.statistics.table import NO_STEP, SampleTable, deviations
@@ -24,6 +26,8 @@ TOP = 12
 CLEAR = 4.0  # standard errors: with thousands of phrases, three turn up by chance
 MOST_WORDS = 200  # of either end of a response
 _LEAST_COUNT, _LEAST_SHARE, _LEAST_GROUPS = 5, 0.005, 3
+_NONE = -1  # no hash is -1
+_PLACES = 1 << 20
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|\\?[^\W_]+(?:['’][^\W_]+)*")
 
 
@@ -58,46 +62,86 @@ class Phrases:
 
 def paying_phrases(table: SampleTable, texts: KeptTexts) -> Phrases:
     """The phrases whose shares among high and low rewards clearly differ."""
-    words = {row: _ends(_words(rollout.trajectory.response)) for row, rollout in texts}
-    groups = [sides for sides in _sides(table, words) if any(sides.values()) and not all(sides.values())]
-    compared = [row for sides in groups for row in sides]
-    least = max(_LEAST_COUNT, math.ceil(_LEAST_SHARE * len(compared)))
-    held = _common_phrases({row: words[row] for row in compared}, least)
-    sums: dict[str, _Sums] = {}
+    responses = {row: rollout.trajectory.response for row, rollout in texts}
+    groups = [sides for sides in _sides(table, responses) if any(sides.values()) and not all(sides.values())]
+    compared = {row: responses[row] for sides in groups for row in sides}
+    found = _CommonPhrases(compared, max(_LEAST_COUNT, math.ceil(_LEAST_SHARE * len(compared))))
+    sums = [_Sums() for _ in found.names]
     for sides in groups:
-        _add_group(sums, sides, held)
-    found = _describe(table, sums, groups, held)
+        _add_group(sums, sides, found.held)
+    described = _describe(table, sums, groups, found)
     return Phrases(
-        paying=_distinct(sorted((one for one in found if one.z > 0), key=_clearest)),
-        costing=_distinct(sorted((one for one in found if one.z < 0), key=_clearest)),
+        paying=_distinct(sorted((one for one in described if one.z > 0), key=_clearest)),
+        costing=_distinct(sorted((one for one in described if one.z < 0), key=_clearest)),
         responses=len(compared),
     )
 
 
-def _sides(table: SampleTable, words: Mapping[int, object]) -> Iterator[dict[int, bool]]:
+def _sides(table: SampleTable, kept: Mapping[int, object]) -> Iterator[dict[int, bool]]:
     """By group: which rows earn more than its mean and which less; those at the mean are left out."""
     for group in table.comparable():
-        signs = zip(group, deviations(table.rewards, group), strict=True)
-        yield {row: deviation > 0 for row, deviation in signs if deviation and row in words}
+        if any(row in kept for row in group):
+            signs = zip(group, deviations(table.rewards, group), strict=True)
+            yield {row: deviation > 0 for row, deviation in signs if deviation and row in kept}
 
 
-def _common_phrases(words: Mapping[int, Sequence[str]], least: int) -> dict[int, set[str]]:
-    """The phrases of each response that at least `least` hold; longer ones are made of common shorter ones."""
-    common: dict[int, set[str]] = {row: set() for row in words}
-    for length in range(1, LONGEST + 1):
-        found = {row: set(_runs(listed, length, common[row])) for row, listed in words.items()}
-        counts = Counter(phrase for phrases in found.values() for phrase in phrases)
-        kept = {phrase for phrase, count in counts.items() if count >= least}
-        for row, phrases in found.items():
-            common[row] |= phrases & kept
-    return common
+class _CommonPhrases:
+    """The phrases that at least `least` responses hold: their `names`, and the numbers of those in each row.
+
+    Longer phrases are made of common shorter ones. Words and phrases are numbers all along (the hash of a word, the
+    numbers of the two parts of a phrase): as texts they would take some hundred megabytes.
+    """
+
+    def __init__(self, responses: Mapping[int, str], least: int) -> None:
+        self.names: list[str] = []
+        self.held: dict[int, array[int]] = {row: array("i") for row in responses}
+        keys = {row: array("q", map(hash, _words(response))) for row, response in responses.items()}
+        common = _number_common(keys.values(), least)
+        self.names += _find_names(responses.values(), common)
+        self._hold(keys, common, 0)
+        for _ in range(1, LONGEST):
+            before, size = len(self.names), len(common)
+            for row, numbers in keys.items():
+                keys[row] = array(
+                    "q", (_NONE if _NONE in pair else pair[0] * size + pair[1] for pair in pairwise(numbers))
+                )
+            common = _number_common(keys.values(), least)
+            parts = (divmod(key, size) for key in common)
+            shorter = self.names[before - size :]
+            self.names += [f"{shorter[first]} {shorter[last].rpartition(' ')[2]}" for first, last in parts]
+            self._hold(keys, common, before)
+
+    def _hold(self, keys: dict[int, "array[int]"], common: Mapping[int, int], start: int) -> None:
+        """Put the number of each common phrase in the place of its key; `start` is how many phrases were there."""
+        for row, listed in keys.items():
+            keys[row] = array("q", (common.get(key, _NONE) for key in listed))
+            self.held[row].extend(start + number for number in set(keys[row]) if number != _NONE)
 
 
-def _runs(words: Sequence[str], length: int, common: set[str]) -> Iterator[str]:
-    for start in range(len(words) - length + 1):
-        run = words[start : start + length]
-        if length == 1 or (" ".join(run[:-1]) in common and " ".join(run[1:]) in common):
-            yield " ".join(run)
+def _number_common(keys: Iterable["array[int]"], least: int) -> dict[int, int]:
+    """The keys that at least `least` lists hold, numbered.
+
+    Counted roughly first, many keys in one place, so that memory is taken only by keys that may be common.
+    """
+    rough = array("i", bytes(4 * _PLACES))
+    listed = list(keys)
+    for each in listed:
+        for key in set(each):
+            rough[key % _PLACES] += 1
+    counts = Counter[int]()
+    for each in listed:
+        counts.update(key for key in set(each) if rough[key % _PLACES] >= least and key != _NONE)
+    return {key: number for number, key in enumerate(key for key, count in counts.items() if count >= least)}
+
+
+def _find_names(responses: Iterable[str], common: Mapping[int, int]) -> list[str]:
+    """The words with these hashes, in the order of their numbers."""
+    names: dict[int, str] = {}
+    for response in responses:
+        if len(names) == len(common):
+            break
+        names.update((number, word) for word in _words(response) if (number := common.get(hash(word))) is not None)
+    return [names[number] for number in range(len(common))]
 
 
 @dataclass(slots=True)
@@ -111,8 +155,6 @@ class _Sums:
     variance: float = 0.0
     agreeing: float = 0.0
     opposing: float = 0.0
-    row: int = 0
-    row_is_high: bool = False
 
     def add(self, high: int, low: int, highs: int, lows: int) -> None:
         """Take a group of `highs` and `lows`, of which `high` and `low` hold the phrase."""
@@ -133,43 +175,44 @@ class _Sums:
         return (self.agreeing + 0.5) / (self.opposing + 0.5)
 
 
-def _add_group(sums: dict[str, _Sums], sides: Mapping[int, bool], held: Mapping[int, set[str]]) -> None:
+def _add_group(sums: Sequence[_Sums], sides: Mapping[int, bool], held: Mapping[int, Iterable[int]]) -> None:
     highs = sum(sides.values())
-    lows = len(sides) - highs
-    high, low = Counter[str](), Counter[str]()
+    high, low = Counter[int](), Counter[int]()
     for row, is_high in sides.items():
         (high if is_high else low).update(held[row])
-        for phrase in held[row]:
-            own = sums.setdefault(phrase, _Sums())
-            if is_high or not own.row_is_high:
-                own.row, own.row_is_high = row, is_high
     for phrase in high.keys() | low.keys():
-        sums[phrase].add(high[phrase], low[phrase], highs, lows)
+        sums[phrase].add(high[phrase], low[phrase], highs, len(sides) - highs)
 
 
 def _describe(
-    table: SampleTable, sums: Mapping[str, _Sums], groups: Sequence[Mapping[int, bool]], held: Mapping[int, set[str]]
+    table: SampleTable, sums: Sequence[_Sums], groups: Sequence[Mapping[int, bool]], found: _CommonPhrases
 ) -> list[Phrase]:
     """The phrases that differ clearly, in full."""
-    clear = {text: own for text, own in sums.items() if abs(own.z) >= CLEAR and own.groups >= _LEAST_GROUPS}
-    rows = [row for sides in groups for row in sides]
-    highs = sum(sum(sides.values()) for sides in groups)
+    clear = {phrase: own for phrase, own in enumerate(sums) if abs(own.z) >= CLEAR and own.groups >= _LEAST_GROUPS}
+    sides = {row: is_high for group in groups for row, is_high in group.items()}
+    held = {row: clear.keys() & found.held[row] for row in sides}
+    rows = sorted(sides, key=lambda row: not sides[row])  # high ones first
+    highs = sum(sides.values())
+    examples: dict[int, int] = {}
+    for row in rows:
+        for phrase in held[row] - examples.keys():
+            examples[phrase] = row
     early, late = _quarters(table, rows)
     in_early, in_late = (Counter(phrase for row in part for phrase in held[row]) for part in (early, late))
     return [
         Phrase(
-            text=text,
+            text=found.names[phrase],
             high=own.high / highs,
             low=own.low / (len(rows) - highs),
             z=own.z,
             odds=own.odds,
             count=own.high + own.low,
             groups=own.groups,
-            early=in_early[text] / len(early) if early else None,
-            late=in_late[text] / len(late) if late else None,
-            row=own.row,
+            early=in_early[phrase] / len(early) if early else None,
+            late=in_late[phrase] / len(late) if late else None,
+            row=examples[phrase],
         )
-        for text, own in clear.items()
+        for phrase, own in clear.items()
     ]
 
 
@@ -203,8 +246,6 @@ def _clearest(phrase: Phrase) -> tuple[float, int, str]:
 
 
 def _words(text: str) -> list[str]:
-    return _WORD.findall(unicodedata.normalize("NFKC", remove_invisible(text)).casefold())
-
-
-def _ends(words: list[str]) -> list[str]:
+    """The words of a text; of a long one, those at its ends."""
+    words = _WORD.findall(unicodedata.normalize("NFKC", remove_invisible(text)).casefold())
     return words if len(words) <= 2 * MOST_WORDS else [*words[:MOST_WORDS], *words[-MOST_WORDS:]]

@@ -5,23 +5,20 @@ the reward of a sample that was not scored, the score of a reward that does not 
 at different training steps are different groups: the policy that drew them was another one.
 """
 
-import hashlib
 import math
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TypeAlias
+from itertools import pairwise
 
-from plaudit.contract.output import RewardOutput, Status
+from plaudit.contract.output import RewardOutput
+from plaudit.report.groups import GroupNumbers
 from plaudit.trajectory import Trajectory
 
-__all__ = ["NO_STEP", "RIGHT", "GroupName", "SampleTable", "deviations", "group_name", "ratio", "total"]
+__all__ = ["NO_STEP", "RIGHT", "SampleTable", "deviations", "ratio", "total"]
 
-NO_STEP = -1
+NO_STEP = -(1 << 63)
 RIGHT = 0.5
 """From this score on a response counts as right."""
-GroupName: TypeAlias = str | int | bytes | tuple[str | int | bytes, int]
-_STATUSES = tuple(Status)
-_CODES = {status: code for code, status in enumerate(_STATUSES)}
 
 
 class SampleTable:
@@ -32,12 +29,13 @@ class SampleTable:
 
     def __init__(self) -> None:
         self.rewards, self.scores = array("d"), array("d")
-        self.lengths, self.latencies = array("d"), array("d")
-        self.groups, self.steps = array("q"), array("q")
+        self.lengths = array("i")
+        self.groups, self.steps = array("i"), array("q")
         self.components: dict[str, array[float]] = {}
         self.judging: set[str] = set()
-        self._statuses = bytearray()
-        self._names: dict[GroupName, int] = {}
+        self.numbers = GroupNumbers()
+        self._sorted = 0  # rows that were in the table when they were put in order
+        self._ordered, self._ends = array("i"), array("i")
 
     def __len__(self) -> int:
         return len(self.rewards)
@@ -47,11 +45,9 @@ class SampleTable:
         row = len(self.rewards)
         self.rewards.append(_number(output.reward))
         self.scores.append(_number(output.score))
-        self.lengths.append(float(len(trajectory.response)))
-        self.latencies.append(_number(output.latency_s))
-        self.groups.append(self._names.setdefault(group_name(trajectory), len(self._names)))
-        self.steps.append(NO_STEP if trajectory.training_step is None else trajectory.training_step)
-        self._statuses.append(_CODES[output.status])
+        self.lengths.append(len(trajectory.response))
+        self.groups.append(self.numbers.number_of(trajectory))
+        self.steps.append(NO_STEP if trajectory.training_step is None else _in_bounds(trajectory.training_step))
         for name, part in output.components.items():
             column = self.components.get(name)
             if column is None:
@@ -67,11 +63,7 @@ class SampleTable:
     @property
     def group_count(self) -> int:
         """How many groups there are."""
-        return len(self._names)
-
-    def status(self, row: int) -> Status:
-        """Whether the sample was scored, and if not, why."""
-        return _STATUSES[self._statuses[row]]
+        return len(self.numbers)
 
     def is_scored(self, row: int) -> bool:
         """Whether the sample has a reward."""
@@ -84,35 +76,31 @@ class SampleTable:
 
     def by_group(self) -> Iterator["array[int]"]:
         """The rows of the scored samples of each group, group by group; groups without any are left out."""
-        sizes = array("q", [0]) * (self.group_count + 1)
-        scored = array("q", (row for row in range(len(self)) if self.is_scored(row)))
+        self._order()
+        return (self._ordered[start:end] for start, end in pairwise(self._ends) if start < end)
+
+    def comparable(self) -> Iterator["array[int]"]:
+        """What can be compared: the groups with two scored samples or more; all of the run where there is none."""
+        self._order()
+        if any(end - start > 1 for start, end in pairwise(self._ends)):
+            return (rows for rows in self.by_group() if len(rows) > 1)
+        return iter([self._ordered] if len(self._ordered) > 1 else [])
+
+    def _order(self) -> None:
+        """Put the rows of scored samples in the order of their groups, and note where each group ends."""
+        if self._sorted == len(self):
+            return
+        ends = array("i", [0]) * (self.group_count + 1)
+        scored = array("i", (row for row in range(len(self)) if self.is_scored(row)))
         for row in scored:
-            sizes[self.groups[row] + 1] += 1
+            ends[self.groups[row] + 1] += 1
         for group in range(self.group_count):
-            sizes[group + 1] += sizes[group]
-        free, ordered = array("q", sizes), array("q", [0]) * len(scored)
+            ends[group + 1] += ends[group]
+        free, ordered = ends[:], array("i", [0]) * len(scored)
         for row in scored:
             ordered[free[self.groups[row]]] = row
             free[self.groups[row]] += 1
-        for group in range(self.group_count):
-            if sizes[group] < sizes[group + 1]:
-                yield ordered[sizes[group] : sizes[group + 1]]
-
-    def comparable(self) -> list["array[int]"]:
-        """What can be compared: the groups with two scored samples or more; all of the run where there is none."""
-        groups = list(self.by_group())
-        compared = [rows for rows in groups if len(rows) > 1]
-        together = array("q", (row for rows in groups for row in rows))
-        return compared or ([together] if len(together) > 1 else [])
-
-
-def group_name(trajectory: Trajectory) -> GroupName:
-    """What samples of one prompt and one step have in common; of a prompt without a group, a digest only."""
-    group: str | int | bytes | None = trajectory.group
-    if group is None:
-        prompt = trajectory.prompt_text.encode(errors="surrogatepass")
-        group = hashlib.blake2b(prompt, digest_size=16).digest()
-    return group if trajectory.training_step is None else (group, trajectory.training_step)
+        self._ordered, self._ends, self._sorted = ordered, ends, len(self)
 
 
 def deviations(values: Sequence[float], rows: Sequence[int]) -> list[float]:
@@ -137,3 +125,8 @@ def ratio(part: float, whole: float) -> float | None:
 
 def _number(value: float | None) -> float:
     return math.nan if value is None else value
+
+
+def _in_bounds(step: int) -> int:
+    """A step as a column of 64 bits can hold it."""
+    return max(NO_STEP + 1, min((1 << 63) - 1, step))
