@@ -7,7 +7,6 @@ half of the range of all rewards. Samples that were not scored are told apart fr
 import json
 import math
 import re
-import statistics
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -18,6 +17,7 @@ from typing import Any
 from plaudit.contract.output import RewardOutput
 from plaudit.report.distribution import Distribution
 from plaudit.report.response_kinds import find_kinds
+from plaudit.report.statistics.table import total
 from plaudit.report.summary import Summary, SummaryBuilder
 from plaudit.trajectory import Trajectory
 
@@ -133,10 +133,12 @@ class RewardAnalyzer:
     def analysis(self) -> RewardAnalysis:
         """What the samples so far say."""
         failing = self._find_failing()
-        kinds = self._kinds()
+        summary = self._summary.summary()
+        spread = summary.reward.std if summary.reward else 0.0
+        kinds = self._kinds(spread)
         return RewardAnalysis(
-            summary=self._summary.summary(),
-            variance=statistics.pvariance(self._rewards) if self._rewards else 0.0,
+            summary=summary,
+            variance=spread * spread,
             periods=self._periods(),
             high=tuple(kind for kind in kinds if kind.difference > 0)[:TOP],
             low=tuple(kind for kind in reversed(kinds) if kind.difference < 0)[:TOP],
@@ -155,35 +157,35 @@ class RewardAnalyzer:
     def _find_failing(self) -> list[bool]:
         if not self._rewards:
             return []
-        middle = (min(self._rewards) + max(self._rewards)) / 2
+        middle = min(self._rewards) / 2 + max(self._rewards) / 2
         pairs = zip(self._rewards, self._scores, strict=True)
         return [reward < middle if math.isnan(score) else score < FAILING_SCORE for reward, score in pairs]
 
-    def _kinds(self) -> list[Kind]:
+    def _kinds(self, spread: float) -> list[Kind]:
         """Kinds whose rewards clearly differ from those of all other responses, best first."""
         found = []
-        total, spread = math.fsum(self._rewards), statistics.pstdev(self._rewards) if self._rewards else 0.0
+        of_all = total(self._rewards)
         for name, members in self._members.items():
             count, others = len(members), len(self._rewards) - len(members)
             if name.startswith(REASON) or not others or not spread or count < WORTH_TELLING * len(self._rewards):
                 continue
-            earned = math.fsum(self._rewards[place] for place in members)
-            difference = earned / count - (total - earned) / others
+            earned = total(self._rewards[place] for place in members)
+            difference = earned / count - (of_all - earned) / others
             if abs(difference) >= CLEAR * spread * math.sqrt(1 / count + 1 / others):
                 found.append(Kind(name, count, count / len(self._rewards), earned / count, difference))
         return sorted(found, key=lambda kind: kind.difference, reverse=True)
 
     def _failure_patterns(self, failing: Sequence[bool]) -> tuple[FailurePattern, ...]:
         """What is more common among failures than among the others, most telling first."""
-        total = sum(failing)
-        others = len(failing) - total
+        failed = sum(failing)
+        others = len(failing) - failed
         patterns = []
         for what, members in self._members.items():
             count = sum(failing[place] for place in members)
-            if not count or count < WORTH_TELLING * total:
+            if not count or count < WORTH_TELLING * failed:
                 continue
-            share, elsewhere = count / total, (len(members) - count) / others if others else 0.0
-            if share > elsewhere and share - elsewhere >= CLEAR * _standard_error(len(members), total, others):
+            share, elsewhere = count / failed, (len(members) - count) / others if others else 0.0
+            if share > elsewhere and share - elsewhere >= CLEAR * _standard_error(len(members), failed, others):
                 example = self._examples[what][1]
                 patterns.append(FailurePattern(what.removeprefix(REASON), count, share, elsewhere, example))
         patterns.sort(key=lambda pattern: pattern.share_of_failures - pattern.share_of_others, reverse=True)

@@ -21,6 +21,7 @@ from plaudit.trajectory import Trajectory
 __all__ = ["Latency", "SlowSample", "Summary", "SummaryBuilder", "summarize"]
 
 TOP = 5
+MOST_COMPONENTS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class SlowSample:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A scoring run in numbers. Components at any depth are named `outer/inner`."""
+    """A scoring run in numbers. Components at any depth are named `outer/inner`; the first 200 names count."""
 
     count: int
     statuses: dict[str, int]
@@ -141,8 +142,11 @@ class SummaryBuilder:
 
     def _add_components(self, output: RewardOutput) -> None:
         for name, component in output.flat_components().items():
+            if name not in self._components and len(self._components) == MOST_COMPONENTS:
+                continue
+            values = self._components.setdefault(name, array("d"))
             if component.reward is not None:
-                self._components.setdefault(name, array("d")).append(component.reward)
+                values.append(component.reward)
             if component.latency_s is not None:
                 self._component_seconds.setdefault(name, array("d")).append(component.latency_s)
 

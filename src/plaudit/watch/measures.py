@@ -59,7 +59,7 @@ def measure(rollouts: Iterable[ScoredRollout]) -> Measures:
         texts.add(table.add(rollout.trajectory, rollout.output), rollout)
         lengths += len(rollout.trajectory.response)
     signal = group_signal(table)
-    saturation = next((each for each in measure_saturation(table) if each.high > each.low), None)
+    saturation = next((each for each in measure_saturation(table) if not each.component and each.high > each.low), None)
     pay = length_bias(table).overall
     shares = [each for each in component_shares(table).components if each.share is not None]
     first = max(shares, key=lambda each: each.share or 0.0, default=None)

@@ -46,7 +46,8 @@ def sample_values(rollout: ScoredRollout, group_number: int) -> dict[str, Value]
             known = _short(value)
             if known is not None:
                 column = f"{prefix}{name}"
-                values[f"column.{name}" if column in values else column] = known
+                taken = column in values or column == "sample"  # the name of a sample's place
+                values[f"column.{name}" if taken else column] = known
     return values
 
 

@@ -47,9 +47,10 @@ class StepPoint:
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """How far late values of one kind differ from early ones."""
+    """How far late values of one kind differ from early ones: the reward, the score, the length, or a component."""
 
     name: str
+    component: bool
     early: float
     late: float
     shift: float | None
@@ -107,23 +108,25 @@ def measure_drift(table: SampleTable) -> tuple[Drift, ...]:
         return ()
     quarter = len(steps) // 4
     first, last = steps[quarter - 1], steps[-quarter]
-    columns = {"reward": table.rewards, "score": table.scores, "length": table.lengths, **table.components}
+    own: list[tuple[str, Sequence[float]]] = [
+        ("reward", table.rewards), ("score", table.scores), ("length", table.lengths),
+    ]  # fmt: skip
     found = []
-    for name, column in columns.items():
+    for place, (name, column) in enumerate([*own, *table.components.items()]):
         early = [value for step, value in zip(table.steps, column, strict=True) if NO_STEP < step <= first]
         late = [value for step, value in zip(table.steps, column, strict=True) if step >= last]
         early, late = ([value for value in part if not math.isnan(value)] for part in (early, late))
         if min(len(early), len(late)) >= _LEAST:
-            found.append(_drift(name, sorted(early), sorted(late)))
+            found.append(_drift(name, place >= len(own), sorted(early), sorted(late)))
     return tuple(sorted(found, key=lambda one: one.ks, reverse=True))
 
 
-def _drift(name: str, early: Sequence[float], late: Sequence[float]) -> Drift:
+def _drift(name: str, component: bool, early: Sequence[float], late: Sequence[float]) -> Drift:
     before, after = total(early) / len(early), total(late) / len(late)
     mean = total(chain(early, late)) / (len(early) + len(late))
     spread = ratio(total((value - mean) ** 2 for value in chain(early, late)), len(early) + len(late))
     shift = ratio(after - before, math.sqrt(spread)) if spread else None
-    return Drift(name, before, after, shift, stability_index(early, late), ks_distance(early, late))
+    return Drift(name, component, before, after, shift, stability_index(early, late), ks_distance(early, late))
 
 
 def stability_index(early: Sequence[float], late: Sequence[float]) -> float:

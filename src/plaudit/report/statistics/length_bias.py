@@ -7,6 +7,7 @@ a time (the jackknife), so that responses to one prompt do not count as independ
 
 import math
 from array import array
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
@@ -107,8 +108,9 @@ def _bins(table: SampleTable) -> tuple[LengthBin, ...]:
     if not 0.0 < spread < math.inf:
         return ()
     points.sort()
-    edges = [len(points) * place // BINS for place in range(BINS + 1)]
-    parts = [points[start:end] for start, end in pairwise(edges) if end > start]
+    lengths = [length for length, _ in points]  # equal ones go into one bin, whatever they earn
+    edges = sorted({bisect_left(lengths, lengths[len(points) * place // BINS]) for place in range(BINS)})
+    parts = [points[start:end] for start, end in pairwise([*edges, len(points)])]
     return tuple(
         LengthBin(part[0][0], part[-1][0], total(each for _, each in part) / len(part) / spread, len(part))
         for part in parts

@@ -63,7 +63,10 @@ def pass_at_k(samples: int, right: int, k: int) -> float:
         raise InvalidSettings(f"{right} of {samples} samples cannot be right")
     if not 1 <= k <= samples:
         raise InvalidSettings(f"pass@{k} needs at least {max(k, 1)} samples per prompt, got {samples}")
-    return 1.0 - math.comb(samples - right, k) / math.comb(samples, k)
+    if k > samples - right:
+        return 1.0
+    fewer, more = sorted((k, right))  # C(n−c, k) / C(n, k) = Π (n−more−i) / (n−i) over i < fewer
+    return 1.0 - math.prod((samples - more - place) / (samples - place) for place in range(fewer))
 
 
 def _pass_at(solved: Mapping[tuple[int, int], int]) -> tuple[PassAtK, ...]:

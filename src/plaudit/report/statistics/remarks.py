@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from plaudit.contract.output import Status
 from plaudit.markup import html_table
 from plaudit.report.statistics.advice import ADVICE
+from plaudit.report.statistics.drift import Drift
 from plaudit.report.statistics.figures import Figures
 from plaudit.report.terminal.formatting import format_duration
 
@@ -74,7 +75,7 @@ def _rewards(figures: Figures) -> _Said:
     reward = figures.summary.reward
     if reward is None:
         return _Said(Level.WARNING, "none", "No sample was scored.")
-    saturated = next(one for one in figures.saturation if one.name == "reward")
+    saturated = figures.saturation[0]  # of the reward
     facts = f"Mean {reward.mean:.3g}, median {reward.p50:.3g}, between {reward.min:.3g} and {reward.max:.3g}."
     if saturated.distinct == 1:
         return _Said(Level.WARNING, "constant", f"Every reward is {reward.mean:.3g}.")
@@ -102,12 +103,16 @@ def _curves(figures: Figures) -> _Said | None:
     changed = [one for one in figures.drift if one.psi >= DRIFTED and one.ks >= MANY / 2]
     if not changed:
         return _Said(Level.GOOD, "good", "The last quarter of the steps is much like the first.")
-    names = ", ".join(f"{one.name} {one.early:.3g} → {one.late:.3g}" for one in changed[:4])
-    shifts = {one.name: one.shift or 0.0 for one in figures.drift}
+    names = ", ".join(f"{_drift_name(one)} {one.early:.3g} → {one.late:.3g}" for one in changed[:4])
+    shifts = {one.name: one.shift or 0.0 for one in figures.drift if not one.component}
     if shifts.get("reward", 0.0) > MANY and shifts.get("score", 1.0) < SOME:
         return _Said(Level.WARNING, "apart", f"The reward rises and the score does not: {names}.")
-    state = "changed" if "reward" in {one.name for one in changed} else "moved"
+    state = "changed" if "reward" in {one.name for one in changed if not one.component} else "moved"
     return _Said(Level.NOTE, state, f"From the first to the last quarter of the steps: {names}.")
+
+
+def _drift_name(one: Drift) -> str:
+    return f"“{one.name}”" if one.component else one.name
 
 
 def _groups(figures: Figures) -> _Said:

@@ -20,6 +20,7 @@ class Saturation:
     """The values of the reward or of a component: the shares at the lowest and the highest one, and their shape."""
 
     name: str
+    component: bool
     count: int
     low: float
     high: float
@@ -32,16 +33,17 @@ class Saturation:
 
 def measure_saturation(table: SampleTable) -> tuple[Saturation, ...]:
     """Saturation of the reward, then of each component; those without any value are left out."""
-    columns = {"reward": table.rewards, **table.components}
-    known = ((name, array("d", sorted(v for v in column if not math.isnan(v)))) for name, column in columns.items())
-    return tuple(_saturation(name, ordered) for name, ordered in known if ordered)
+    columns = [("reward", False, table.rewards), *((name, True, column) for name, column in table.components.items())]
+    known = ((*named, array("d", sorted(v for v in column if not math.isnan(v)))) for *named, column in columns)
+    return tuple(_saturation(name, component, ordered) for name, component, ordered in known if ordered)
 
 
-def _saturation(name: str, ordered: "array[float]") -> Saturation:
+def _saturation(name: str, component: bool, ordered: "array[float]") -> Saturation:
     low, high, count = ordered[0], ordered[-1], len(ordered)
     kurtosis, bimodality = _shape(ordered) if low < high else (None, None)
     return Saturation(
         name=name,
+        component=component,
         count=count,
         low=low,
         high=high,

@@ -17,6 +17,7 @@ from plaudit.trajectory import Trajectory
 __all__ = ["NO_STEP", "RIGHT", "SampleTable", "deviations", "ratio", "total"]
 
 NO_STEP = -(1 << 63)
+MOST_COMPONENTS = 50
 RIGHT = 0.5
 """From this score on a response counts as right."""
 
@@ -24,7 +25,8 @@ RIGHT = 0.5
 class SampleTable:
     """Columns of the samples, in the order they came; `groups` and `steps` hold numbers, `components` a column each.
 
-    `judging` has the names of the components that give scores, so judge correctness.
+    `judging` has the names of the components that give scores, so judge correctness. Components beyond the first
+    `MOST_COMPONENTS` names have no column: names made up for every sample would take more memory than there is.
     """
 
     def __init__(self) -> None:
@@ -51,6 +53,8 @@ class SampleTable:
         for name, part in output.components.items():
             column = self.components.get(name)
             if column is None:
+                if len(self.components) == MOST_COMPONENTS:
+                    continue
                 column = self.components[name] = array("d", [math.nan]) * row
             column.append(_number(part.reward))
             if part.score is not None:

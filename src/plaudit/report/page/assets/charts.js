@@ -79,8 +79,10 @@ export function lineChart(label, series, { height = 190, zero = false, format = 
   if (!xs.length) return null;
   const x0 = minimum(xs), x1 = maximum(xs);
   let y0 = from ?? minimum(ys), y1 = to ?? maximum(ys);
+  if (Math.max(Math.abs(y0), Math.abs(y1)) > 1e300) return element("p", { class: "hint" }, "These numbers are too large to draw; the table has them.");
   if (zero) y0 = Math.min(0, y0);
-  if (y1 - y0 < 1e-9) [y0, y1] = [y0 - Math.max(0.05, Math.abs(y0) * 0.1), y1 + Math.max(0.05, Math.abs(y1) * 0.1)];
+  if (y1 - y0 < 1e-9 && y0 === from) y1 = y0 + 0.05;
+  else if (y1 - y0 < 1e-9) [y0, y1] = [y0 - Math.max(0.05, Math.abs(y0) * 0.1), y1 + Math.max(0.05, Math.abs(y1) * 0.1)];
   const ticks = niceTicks(y0, y1);
   y0 = Math.min(y0, ticks[0]); y1 = Math.max(y1, ticks.at(-1));
   const px = (x) => left + (width - left - right) * (x1 === x0 ? 0.5 : (x - x0) / (x1 - x0));

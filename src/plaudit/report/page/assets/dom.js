@@ -16,9 +16,13 @@ function fill(node, attributes, children) {
     else if (key === "style") for (const [name, each] of Object.entries(value)) node.style.setProperty(name, each);
     else node.setAttribute(key, value === true ? "" : value);
   }
-  node.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  node.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false).map(straighten));
   return node;
 }
+
+// In a foreign name, a character that turns the direction of writing would turn the words around it too.
+const TURNS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+function straighten(child) { return typeof child === "string" ? child.replace(TURNS, "·") : child; }
 
 export function replace(node, ...children) {
   node.replaceChildren(...children.flat(Infinity).filter(Boolean));

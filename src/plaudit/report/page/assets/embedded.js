@@ -2,6 +2,7 @@
 import { compare, holds, matchesText } from "./query.js";
 
 const KEPT_BLOCKS = 40;
+const GROUP_KEYS = new Map(Object.entries({ sample: "group", reward: "mean", score: "score", training_step: "step" }));
 
 // The script runs before the blocks behind it are read, so that the overview is there at once.
 const read = new Promise((resume) => { document.readyState === "loading" ? document.addEventListener("DOMContentLoaded", resume) : resume(); });
@@ -28,13 +29,13 @@ export class EmbeddedRun {
     this.table ??= unpack(`run-${this.number}`).then((packed) => {
       this.places = new Map();
       packed.blocks.forEach((rows, block) => rows.forEach((row, place) => this.places.set(row, [block, place])));
-      this.values = Object.fromEntries(packed.columns.map((column) => [column.name, column.texts ? column.values.map((code) => code === null ? null : column.texts[code]) : column.values]));
+      this.values = new Map(packed.columns.map((column) => [column.name, column.texts ? column.values.map((code) => code === null ? null : column.texts[code]) : column.values]));
       return packed;
     });
     await this.table;
   }
 
-  value(row, column) { return column === "sample" ? row : this.values[column]?.[row] ?? null; }
+  value(row, column) { return column === "sample" ? row : this.values.get(column)?.[row] ?? null; }
 
   async *matching({ where, search }) {
     await this.open();
@@ -95,8 +96,8 @@ export class EmbeddedRun {
     }
     const groups = [...found].map(([number, members]) => this.describeGroup(number, members));
     const [column, down] = query.sort;
-    const key = { reward: "mean", sample: "group" }[column] ?? column;
-    if (key in (groups[0] ?? {})) groups.sort((one, other) => compare(one[key], other[key], down) || one.group - other.group);
+    const key = GROUP_KEYS.get(column);
+    if (key) groups.sort((one, other) => compare(one[key], other[key], down) || one.group - other.group);
     return { total: groups.length, rows: groups.slice(offset, offset + limit) };
   }
 
@@ -107,7 +108,7 @@ export class EmbeddedRun {
     return {
       group: number, count: members.length, cells,
       mean: rewards.length ? rewards.reduce((a, b) => a + b, 0) / rewards.length : null,
-      spread: rewards.length ? Math.max(...rewards) - Math.min(...rewards) : null,
+      spread: rewards.length ? rewards.reduce((a, b) => Math.max(a, b)) - rewards.reduce((a, b) => Math.min(a, b)) : null,
       score: scores.length ? scores.reduce((a, b) => a + b, 0) / scores.length : null,
       step: this.value(members[0], "training_step"),
     };
@@ -129,7 +130,7 @@ export class EmbeddedRun {
   async choices(column) {
     await this.open();
     const seen = new Set();
-    for (const value of this.values[column] ?? []) {
+    for (const value of this.values.get(column) ?? []) {
       if (value !== null) seen.add(value);
       if (seen.size > 200) return [];
     }

@@ -61,7 +61,6 @@ function findings(remarks) {
     element("a", { class: "where", href: `#overview?card=${remark.topic}` }, TITLES[remark.topic])))));
 }
 
-function binLabel(bin) { return bin.low === bin.high ? formatNumber(bin.low) : formatNumber(bin.low); }
 function binName(bin) { return bin.low === bin.high ? formatNumber(bin.low) : `${formatNumber(bin.low)} to ${formatNumber(bin.high)}`; }
 
 function binQuery(bin, last) {
@@ -73,10 +72,10 @@ function rewards(figures, run) {
   const failed = Object.entries(summary.statuses).filter(([status]) => status !== "ok");
   const total = summary.count;
   const bars = [
-    ...bins.map((bin, place) => ({ label: binLabel(bin), value: bin.count, color: "blue", tip: `reward ${binName(bin)}\n${formatNumber(bin.count)} samples, ${formatShare(bin.count / total)}`, go: () => visit(samplesLink(run, { where: binQuery(bin, place === bins.length - 1) })) })),
+    ...bins.map((bin, place) => ({ label: formatNumber(bin.low), value: bin.count, color: "blue", tip: `reward ${binName(bin)}\n${formatNumber(bin.count)} samples, ${formatShare(bin.count / total)}`, go: () => visit(samplesLink(run, { where: binQuery(bin, place === bins.length - 1) })) })),
     ...failed.map(([status, count]) => ({ label: status, value: count, color: STATUS_COLORS[status], tip: `not scored: ${status}\n${formatNumber(count)} samples, ${formatShare(count / total)}`, go: () => visit(samplesLink(run, { where: [["status", "=", status]] })) })),
   ];
-  const spreads = { reward: summary.reward, score: summary.score, ...summary.components };
+  const spreads = [["reward", summary.reward], ["score", summary.score], ...Object.entries(summary.components).map(([name, spread]) => [`component/${name}`, spread])];
   return {
     chart: [failed.length ? legend([["scored", "blue"], ...failed.map(([status]) => [`not scored: ${status}`, STATUS_COLORS[status]])]) : null, bars.length ? barChart("Histogram of rewards, samples that were not scored apart", bars, { gap: failed.length && bins.length ? bins.length : null, height: 220 }) : null],
     tables: [
@@ -84,12 +83,13 @@ function rewards(figures, run) {
         ...bins.map((bin, place) => [binName(bin), formatNumber(bin.count), formatShare(bin.count / total), link("show", samplesLink(run, { where: binQuery(bin, place === bins.length - 1) }))]),
         ...failed.map(([status, count]) => [`not scored: ${status}`, formatNumber(count), formatShare(count / total), link("show", samplesLink(run, { where: [["status", "=", status]] }))])]),
       makeTable("Spread", [["value", ""], ["mean", "n"], ["std", "n"], ["min", "n"], ["p25", "n"], ["p50", "n"], ["p75", "n"], ["max", "n"]],
-        Object.entries(spreads).filter(([, spread]) => spread).map(([name, spread]) => [name, ...["mean", "std", "min", "p25", "p50", "p75", "max"].map((key) => formatNumber(spread[key]))])),
+        spreads.filter(([, spread]) => spread).map(([name, spread]) => [name, ...["mean", "std", "min", "p25", "p50", "p75", "max"].map((key) => formatNumber(spread[key]))])),
       makeTable("Saturation", [["value", ""], ["distinct", "n"], ["at the lowest", "n"], ["at the highest", "n"], ["bimodality", "n"]],
-        figures.saturation.map((one) => [one.name, formatNumber(one.distinct), formatShare(one.at_low), formatShare(one.at_high), formatNumber(one.bimodality)]))],
+        figures.saturation.map((one) => [columnName(one), formatNumber(one.distinct), formatShare(one.at_low), formatShare(one.at_high), formatNumber(one.bimodality)]))],
   };
 }
 
+function columnName(one) { return one.component ? `component/${one.name}` : one.name; }
 function link(text, address) { return element("a", { href: address }, text); }
 
 function statuses({ summary }, run) {
@@ -115,7 +115,7 @@ function curves(figures, run) {
       lineChart(panel.title, panel.series, { ...panel.options, height: 170, width: panelWidth() })))),
     tables: [
       makeTable("First and last quarter of the steps", [["value", ""], ["early", "n"], ["late", "n"], ["shift (std)", "n"], ["PSI", "n"], ["KS", "n"]],
-        figures.drift.map((one) => [one.name, formatNumber(one.early), formatNumber(one.late), formatSigned(one.shift), formatNumber(one.psi), formatNumber(one.ks)])),
+        figures.drift.map((one) => [columnName(one), formatNumber(one.early), formatNumber(one.late), formatSigned(one.shift), formatNumber(one.psi), formatNumber(one.ks)])),
       makeTable("Means by training step", [["step", "n"], ["samples", "n"], ["reward", "n"], ["score", "n"], ["length", "n"], ["dead", "n"], ["phantom", "n"], ["scored", "n"]],
         figures.curve.map((one) => [one.first === one.last ? formatNumber(one.first) : `${one.first}–${one.last}`, formatNumber(one.count), formatNumber(one.reward), formatNumber(one.score), formatNumber(one.length), formatShare(one.dead), formatShare(one.phantom), formatShare(one.scored)]))],
   };
@@ -137,7 +137,7 @@ function groups({ groups: found }) {
 }
 
 function components({ components: found, summary, saturation }) {
-  const ends = Object.fromEntries(saturation.map((one) => [one.name, one]));
+  const ends = Object.fromEntries(saturation.filter((one) => one.component).map((one) => [one.name, one]));
   return {
     chart: rowChart("Share of each component in the variance of the reward within groups", found.components.filter((one) => one.share !== null).map((one) => ({ label: one.name, value: one.share, color: one.share < 0 ? "red" : one.judges ? "green" : "blue", caption: formatShare(one.share), tip: `${one.name}: ${formatShare(one.share)} of the variance within groups` })), { most: 1, names: 190 }),
     tables: makeTable("Components", [["component", ""], ["share", "n"], ["weight", "n"], ["mean", "n"], ["std", "n"], ["at lowest", "n"], ["at highest", "n"]],

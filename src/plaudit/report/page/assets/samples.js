@@ -6,7 +6,7 @@ import { visit, writeAddress } from "./address.js";
 import { plainPreview, rewardColor } from "./texts.js";
 
 const PAGE = 50;
-const SHOWN = { sample: "#", training_step: "step", reward: "reward", score: "score", length: "length" };
+const SHOWN = new Map(Object.entries({ sample: "#", training_step: "step", reward: "reward", score: "score", length: "length" }));
 
 export class Browser {
   constructor(run, runs) {
@@ -41,8 +41,8 @@ export class Browser {
     const { query, view } = this.address;
     const search = element("input", { type: "search", placeholder: "Search prompts and responses", "aria-label": "Search prompts and responses", value: query.search });
     search.addEventListener("change", () => this.ask({ search: search.value }));
-    const sort = element("select", { "aria-label": "Order by" }, ["sample", ...this.run.columns].flatMap((name) => [[name, false, "↑"], [name, true, "↓"]]).map(([name, down, arrow]) => element("option", { value: `${down ? "-" : ""}${name}`, selected: query.sort[0] === name && query.sort[1] === down }, `${name === "sample" ? "in file order" : name} ${arrow}`)));
-    sort.addEventListener("change", () => this.ask({ sort: sort.value.startsWith("-") ? [sort.value.slice(1), true] : [sort.value, false] }));
+    const sort = element("select", { "aria-label": "Order by" }, ["sample", ...this.run.columns].flatMap((name) => [[name, false, "↑"], [name, true, "↓"]]).map(([name, down, arrow]) => element("option", { value: JSON.stringify([name, down]), selected: query.sort[0] === name && query.sort[1] === down }, `${name === "sample" ? "in file order" : name} ${arrow}`)));
+    sort.addEventListener("change", () => this.ask({ sort: JSON.parse(sort.value) }));
     const mode = element("select", { "aria-label": "Show samples or groups" }, [["samples", "as samples"], ["groups", "as groups"]].map(([value, text]) => element("option", { value, selected: view === value }, text)));
     mode.addEventListener("change", () => this.go({ view: mode.value, page: 0, sample: null }));
     const chips = element("div", { class: "chips" }, query.where.map((condition, place) => element("button", { class: "chip", title: "Remove this filter", "aria-label": `Remove the filter ${condition.join(" ")}`, onclick: () => this.ask({ where: query.where.filter((_, other) => other !== place) }) }, `${condition.join(" ")}  ✕`)));
@@ -103,10 +103,10 @@ export class Browser {
 
   sampleTable(rows) {
     const { query } = this.address;
-    const extra = [query.sort[0], ...query.where.map(([name]) => name)].filter((name, place, all) => !(name in SHOWN) && name !== "status" && all.indexOf(name) === place);
-    const shown = Object.keys(SHOWN).filter((name) => name === "sample" || name === "reward" || rows.some((row) => row.values[name] !== null && row.values[name] !== undefined));
-    const head = [...shown, ...extra].map((name) => element("th", { scope: "col", class: name in SHOWN ? "n" : "", "aria-sort": query.sort[0] === name ? (query.sort[1] ? "descending" : "ascending") : null },
-      element("button", { onclick: () => this.ask({ sort: [name, query.sort[0] === name ? !query.sort[1] : name !== "sample"] }) }, `${SHOWN[name] ?? name}${query.sort[0] === name ? (query.sort[1] ? " ↓" : " ↑") : ""}`)));
+    const extra = [query.sort[0], ...query.where.map(([name]) => name)].filter((name, place, all) => !SHOWN.has(name) && name !== "status" && all.indexOf(name) === place);
+    const shown = [...SHOWN.keys()].filter((name) => name === "sample" || name === "reward" || rows.some((row) => row.values[name] !== null && row.values[name] !== undefined));
+    const head = [...shown, ...extra].map((name) => element("th", { scope: "col", class: SHOWN.has(name) ? "n" : "", "aria-sort": query.sort[0] === name ? (query.sort[1] ? "descending" : "ascending") : null },
+      element("button", { onclick: () => this.ask({ sort: [name, query.sort[0] === name ? !query.sort[1] : name !== "sample"] }) }, `${SHOWN.get(name) ?? name}${query.sort[0] === name ? (query.sort[1] ? " ↓" : " ↑") : ""}`)));
     return element("table", { class: "samples" },
       element("caption", { class: "sr" }, "Samples"),
       element("thead", {}, element("tr", {}, head, element("th", { scope: "col" }, "response"))),
