@@ -1,6 +1,7 @@
 """What two rewards say differently of the same samples."""
 
 import json
+import random
 import re
 
 import pytest
@@ -8,7 +9,8 @@ import pytest
 from plaudit import RewardOutput, Status, Trajectory
 from plaudit.cli import main
 from plaudit.diff import compare_files, compare_rewards
-from plaudit.diff.difference import DifferenceBuilder
+from plaudit.diff.difference import ChangeCounts, DifferenceBuilder
+from plaudit.diff.group_order import compare_group
 from plaudit.errors import RolloutsError
 from plaudit.rollouts import Rollout
 
@@ -79,6 +81,53 @@ def test_files_are_matched_by_id_in_any_order(tmp_path):
     write(tmp_path / "fewer.jsonl", outputs[:3], SAMPLES[:3])
     with pytest.raises(RolloutsError, match="lacks 9 samples"):
         compare_files(tmp_path / "old.jsonl", tmp_path / "fewer.jsonl")
+
+
+def test_reordered_lines_without_ids_are_matched_by_their_texts(tmp_path):
+    samples = [Trajectory("p", f"r{place // 2}") for place in range(6)]
+    outputs = [RewardOutput(place / 10) for place in range(6)]
+    write(tmp_path / "old.jsonl", outputs, samples)
+    outputs[3] = RewardOutput(0.9)
+    order = [4, 5, 2, 3, 0, 1]
+    write(tmp_path / "new.jsonl", [outputs[place] for place in order], [samples[place] for place in order])
+    found = compare_files(tmp_path / "old.jsonl", tmp_path / "new.jsonl")
+    assert [(flip.index, flip.old, flip.new) for flip in found.flips] == [(3, 0.3, 0.9)]
+
+
+def test_a_sample_that_only_one_file_has_is_named(tmp_path):
+    write(tmp_path / "old.jsonl", [RewardOutput(0.0)], [Trajectory("p", "r", id="a")])
+    write(tmp_path / "other.jsonl", [RewardOutput(0.0)], [Trajectory("p", "another", id="a")])
+    write(tmp_path / "new.jsonl", [RewardOutput(0.0)] * 2, [Trajectory("p", "r", id="a"), Trajectory("p", "s", id="b")])
+    with pytest.raises(RolloutsError, match=r"line 2 of .*new.jsonl \(id 'b'\) is no sample of"):
+        compare_files(tmp_path / "old.jsonl", tmp_path / "new.jsonl")
+    with pytest.raises(RolloutsError, match="has the id 'a', but another prompt or response"):
+        compare_files(tmp_path / "old.jsonl", tmp_path / "other.jsonl")
+
+
+def test_a_score_that_crosses_the_threshold_flips_though_the_reward_stays():
+    builder, counts = DifferenceBuilder(), ChangeCounts()
+    for sides in (
+        (RewardOutput(0.5, score=1.0), RewardOutput(0.5, score=0.0)),
+        (RewardOutput.unscored(Status.ERROR, "x"), RewardOutput.unscored(Status.TIMEOUT, "y")),
+        (RewardOutput.unscored(Status.ERROR, "x"), RewardOutput(0.0)),
+    ):
+        builder.add(Trajectory("p", "r"), *sides)
+        counts.add(*sides)
+    difference = builder.difference()
+    assert [flip.index for flip in difference.flips] == [0, 2]
+    assert not difference.is_equal
+    assert (counts.flips, counts.statuses, counts.changed) == (2, 2, 0)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_pairs_are_counted_as_by_looking_at_each(seed):
+    draw = random.Random(seed)
+    old, new = ([draw.choice([0.0, 0.5, 1.0, draw.random()]) for _ in range(30)] for _ in range(2))
+    pairs = [(old[i] - old[j], new[i] - new[j]) for i in range(30) for j in range(i)]
+    ordered = [pair for pair in pairs if pair != (0.0, 0.0)]
+    agreed = [pair for pair in ordered if pair[0] * pair[1] > 0]
+    sums = compare_group(old, new)
+    assert (sums.ordered, sums.agreed) == (len(ordered), len(agreed))
 
 
 def test_a_file_that_is_not_scored_is_named(tmp_path):

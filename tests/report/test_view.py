@@ -11,7 +11,7 @@ import pytest
 from plaudit.errors import RolloutsError
 from plaudit.report.run_files import find_runs
 from plaudit.report.statistics.figures import collect_figures
-from plaudit.report.view.sample_index import Query
+from plaudit.report.view.sample_index import Place, Query, SampleIndex
 from plaudit.report.view.view_server import ViewServer
 from plaudit.rollouts import RolloutsWriter
 from tests.report.page.hostile_run import hostile_rollouts
@@ -157,6 +157,9 @@ def test_a_file_that_grows_is_followed_and_one_that_was_cut_back_read_anew(tmp_p
         write(path, ROLLOUTS[:4])
         wait_for(lambda: run.describe()["figures"]["summary"]["count"] == 4)
         assert run.samples(Query(), 0, 50).total == 4
+        write(path, ROLLOUTS[20:60])  # larger at once
+        wait_for(lambda: run.describe()["figures"]["summary"]["count"] == 40)
+        assert run.sample(0)["response"] == ROLLOUTS[20].trajectory.response
 
 
 def test_other_formats_are_shown_too(tmp_path):
@@ -174,3 +177,46 @@ def test_a_folder_without_runs_is_an_error(tmp_path):
         find_runs(tmp_path)
     with pytest.raises(RolloutsError, match="there is no run in"):
         ViewServer([tmp_path])
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        {"where": [1]}, {"where": [["reward", ";", "1"]]}, {"offset": 10**40}, {"sort": "x"}, {"limit": "many"},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_question_that_is_none_is_answered_with_what_is_wrong(view, question):
+    with pytest.raises(urllib.error.HTTPError) as answered:
+        ask(view, "api/runs/0/samples", **question)
+    with answered.value as answer:
+        assert answer.code == 400
+
+
+def test_samples_whose_file_is_gone_are_said_to_be(tmp_path):
+    path = write(tmp_path / "rollouts.jsonl", ROLLOUTS[:4])
+    with ViewServer([tmp_path]) as server:
+        wait_for(lambda: server.runs[0].rows == 4)
+        path.unlink()
+        with pytest.raises(urllib.error.HTTPError) as answered:
+            ask(server, "api/runs/0/sample", row=1)
+        with answered.value as answer:
+            assert answer.code == 503
+
+
+@pytest.mark.parametrize(
+    ("sign", "wanted", "expected"),
+    [
+        (">=", "2", [2.0, 10, "abc"]), ("<", "2", [1, "007"]), ("=", "7", []), ("=", "007", ["007"]),
+        ("!=", "2", [1, 10, "007", "abc", None]), ("=", "1_0", []), ("<", "b", [1, 2.0, 10, "007", "abc"]),
+    ],
+)  # fmt: skip
+def test_numbers_are_compared_as_numbers_and_texts_as_texts(tmp_path, sign, wanted, expected):
+    values = [1, 2.0, 10, "007", "abc", None]
+    index = SampleIndex(tmp_path / "index.sqlite")
+    for number, value in enumerate(values):
+        index.add(Place(number, 0, 0), {"x": value})
+    index.commit()
+    found = index.places(Query((("x", sign, wanted),)), 0, 10)
+    index.close()
+    assert [values[place.sample] for place in found] == expected

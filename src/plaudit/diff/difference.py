@@ -1,7 +1,8 @@
 """How two rewards differ on the same samples.
 
 A sample flips when one reward calls it right and the other wrong: its score, or its reward where it has none, crosses
-the threshold. What a policy learns follows from the order within a group, so that is compared too.
+the threshold; or when only one of them scores it. What a policy learns follows from the order within a group, so that
+is compared too.
 """
 
 import heapq
@@ -63,8 +64,8 @@ class Difference:
 
     @property
     def is_equal(self) -> bool:
-        """Whether no reward and no status differs."""
-        return self.changed == 0 and not self.status_changes
+        """Whether no reward, no verdict and no status differs."""
+        return self.changed == 0 and not self.flips and not self.status_changes
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
@@ -81,7 +82,7 @@ class DifferenceBuilder:
         self.status_changes: Counter[str] = Counter()
         self._old, self._new = array("d"), array("d")
         self._latencies = (array("d"), array("d"))
-        self._groups: dict[str | int, tuple[array[float], array[float]]] = {}
+        self._groups: dict[tuple[str | int, int | None], tuple[array[float], array[float]]] = {}
         self._worst: list[tuple[float, int, Disagreement]] = []
 
     def add(self, trajectory: Trajectory, old: RewardOutput, new: RewardOutput) -> None:
@@ -92,23 +93,20 @@ class DifferenceBuilder:
                 latencies.append(output.latency_s)
         if old.status is not new.status:
             self.status_changes[f"{old.status.value} → {new.status.value}"] += 1
+        if flips(old, new, self._threshold):
+            self.flips.append(_disagreement(index, trajectory, old, new))
         if old.reward is None or new.reward is None:
-            if old.status is not new.status:
-                self.flips.append(_disagreement(index, trajectory, old, new))
             return
         self._old.append(old.reward)
         self._new.append(new.reward)
-        pair = self._groups.setdefault(trajectory.group_key, (array("d"), array("d")))
+        pair = self._groups.setdefault((trajectory.group_key, trajectory.training_step), (array("d"), array("d")))
         pair[0].append(old.reward)
         pair[1].append(new.reward)
         off = abs(old.reward - new.reward)
         if off <= self._tolerance:
             return
         self.changed += 1
-        disagreement = _disagreement(index, trajectory, old, new)
-        if is_right(old, new, self._threshold) != is_right(new, old, self._threshold):
-            self.flips.append(disagreement)
-        heapq.heappush(self._worst, (off, -index, disagreement))
+        heapq.heappush(self._worst, (off, -index, _disagreement(index, trajectory, old, new)))
         if len(self._worst) > self._most:
             heapq.heappop(self._worst)
 
@@ -142,14 +140,13 @@ class ChangeCounts:
         """Take one sample."""
         self.count += 1
         self.statuses += old.status is not new.status
-        if old.reward is None or new.reward is None:
-            return
-        self.changed += abs(old.reward - new.reward) > TOLERANCE
-        self.flips += is_right(old, new, THRESHOLD) != is_right(new, old, THRESHOLD)
+        self.flips += flips(old, new, THRESHOLD)
+        if old.reward is not None and new.reward is not None:
+            self.changed += abs(old.reward - new.reward) > TOLERANCE
 
     def describe(self) -> str:
         """One line for a reader."""
-        if not self.changed and not self.statuses:
+        if not self.changed and not self.flips and not self.statuses:
             return f"{self.count:,} samples were scored before: nothing changed"
         return (
             f"{self.count:,} samples were scored before: {self.changed:,} rewards changed, {self.flips:,} flip, "
@@ -157,11 +154,16 @@ class ChangeCounts:
         )
 
 
-def is_right(output: RewardOutput, other: RewardOutput, threshold: float) -> bool:
-    """By the score where both have one, else by the reward."""
-    scored = output.score is not None and other.score is not None
-    value = output.score if scored else output.reward
-    return value is not None and value >= threshold
+def flips(old: RewardOutput, new: RewardOutput, threshold: float) -> bool:
+    """Whether one calls the sample right and the other wrong, or only one of them scores it.
+
+    By the score where both have one, else by the reward.
+    """
+    if old.reward is None or new.reward is None:
+        return (old.reward is None) is not (new.reward is None)
+    if old.score is not None and new.score is not None:
+        return (old.score >= threshold) is not (new.score >= threshold)
+    return (old.reward >= threshold) is not (new.reward >= threshold)
 
 
 def _disagreement(index: int, trajectory: Trajectory, old: RewardOutput, new: RewardOutput) -> Disagreement:

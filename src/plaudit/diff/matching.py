@@ -1,12 +1,14 @@
 """Bring the outputs of two rewards together: score the same samples with both, or read two scored files.
 
-Lines of two files are the same sample where their ids are, or, without ids, where prompt and response at the same place
-are equal; anything else is an error that names the line.
+Lines of two files are the same sample where id, prompt and response are equal, in whatever order they come; of several
+that are equal in all three, the first belongs to the first. A sample that only one file has is an error that names it.
 """
 
+import hashlib
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain, zip_longest
 from pathlib import Path
+from typing import NamedTuple
 
 from plaudit.contract.function import Rewarding
 from plaudit.contract.output import RewardOutput
@@ -72,15 +74,56 @@ def pair_rewards(
 
 
 def pair_files(old: str | Path, new: str | Path, *, columns: Mapping[str, str] | None = None) -> Iterator[ScoredPair]:
-    """The samples of two scored files, in the order of the new one."""
-    first, second = (_read_scored(path, columns) for path in (old, new))
-    for line, (left, right) in enumerate(_match(first, second, old, new), start=1):
-        if not _is_same(left, right):
-            raise RolloutsError(
-                f"line {line} of {new} is another sample than in {old}; compare files of the same rollouts in the same "
-                "order, or give every line an id"
-            )
-        yield right.trajectory, left.output, right.output
+    """The samples of two scored files, in the order of the new one.
+
+    The old file is read only as far as the new one asks for it, so files in one order need little memory.
+    """
+    first = _read_scored(old, columns)
+    waiting: dict[_Key, deque[RewardOutput]] = {}
+    for line, right in enumerate(_read_scored(new, columns), start=1):
+        wanted = _key(right.trajectory)
+        while wanted not in waiting:
+            left = next(first, None)
+            if left is None:
+                raise _unmatched(f"line {line} of {new}", right.trajectory, old, waiting)
+            waiting.setdefault(_key(left.trajectory), deque()).append(left.output)
+        outputs = waiting[wanted]
+        yield right.trajectory, outputs.popleft(), right.output
+        if not outputs:
+            del waiting[wanted]
+    left_over = [
+        *(key.id for key, outputs in waiting.items() for _ in outputs),
+        *(each.trajectory.id for each in first),
+    ]
+    if left_over:
+        named = "" if left_over[0] is None else f", the first with the id {left_over[0]!r}"
+        raise RolloutsError(f"{new} lacks {len(left_over):,} samples of {old}{named}")
+
+
+class _Key(NamedTuple):
+    """What makes two lines the same sample: the id, and a digest of prompt and response."""
+
+    id: str | int | None
+    texts: bytes
+
+
+def _key(trajectory: Trajectory) -> _Key:
+    digest = hashlib.blake2b(digest_size=16)
+    for text in (trajectory.prompt_text, trajectory.response):
+        encoded = text.encode(errors="surrogatepass")
+        digest.update(len(encoded).to_bytes(8))
+        digest.update(encoded)
+    return _Key(trajectory.id, digest.digest())
+
+
+def _unmatched(place: str, trajectory: Trajectory, old: str | Path, waiting: Iterable[_Key]) -> RolloutsError:
+    if trajectory.id is not None and any(key.id == trajectory.id for key in waiting):
+        return RolloutsError(
+            f"{place} has the id {trajectory.id!r}, but another prompt or response than the samples of {old} with that "
+            "id; compare files of the same rollouts"
+        )
+    named = "" if trajectory.id is None else f" (id {trajectory.id!r})"
+    return RolloutsError(f"{place}{named} is no sample of {old}; compare files of the same rollouts")
 
 
 def _read_scored(path: str | Path, columns: Mapping[str, str] | None) -> Iterator[ScoredRollout]:
@@ -88,43 +131,3 @@ def _read_scored(path: str | Path, columns: Mapping[str, str] | None) -> Iterato
         if rollout.output is None:
             raise RolloutsError(f"{path}:{line}: not scored; score it first: plaudit score REWARD {path}")
         yield Rollout(rollout.trajectory, rollout.output)
-
-
-def _match(
-    first: Iterator[ScoredRollout], second: Iterator[ScoredRollout], old: str | Path, new: str | Path
-) -> Iterator[tuple[ScoredRollout, ScoredRollout]]:
-    """By id where the first line has one, and then in any order; else by place."""
-    opening = next(first, None)
-    opened = first if opening is None else chain([opening], first)
-    if opening is not None and opening.trajectory.id is not None:
-        yield from _match_ids(opened, second, old, new)
-        return
-    for left, right in zip_longest(opened, second):
-        if left is None or right is None:
-            raise RolloutsError(f"{old} and {new} have different numbers of lines; compare files of the same rollouts")
-        yield left, right
-
-
-def _match_ids(
-    first: Iterator[ScoredRollout], second: Iterator[ScoredRollout], old: str | Path, new: str | Path
-) -> Iterator[tuple[ScoredRollout, ScoredRollout]]:
-    """The first file is read only as far as the second asks for it, so files in one order need little memory."""
-    waiting: dict[str | int | None, ScoredRollout] = {}
-    for right in second:
-        wanted = right.trajectory.id
-        while wanted not in waiting:
-            left = next(first, None)
-            if left is None:
-                raise RolloutsError(f"{new} has a sample with the id {wanted!r}, which {old} lacks")
-            waiting[left.trajectory.id] = left
-        yield waiting.pop(wanted), right
-    waiting.update((left.trajectory.id, left) for left in first)
-    if waiting:
-        raise RolloutsError(
-            f"{new} lacks {len(waiting):,} samples of {old}, the first with the id {next(iter(waiting))!r}"
-        )
-
-
-def _is_same(left: ScoredRollout, right: ScoredRollout) -> bool:
-    one, other = left.trajectory, right.trajectory
-    return one.response == other.response and one.prompt_text == other.prompt_text

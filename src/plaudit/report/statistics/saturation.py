@@ -34,8 +34,11 @@ class Saturation:
 def measure_saturation(table: SampleTable) -> tuple[Saturation, ...]:
     """Saturation of the reward, then of each component; those without any value are left out."""
     columns = [("reward", False, table.rewards), *((name, True, column) for name, column in table.components.items())]
-    known = ((*named, array("d", sorted(v for v in column if not math.isnan(v)))) for *named, column in columns)
-    return tuple(_saturation(name, component, ordered) for name, component, ordered in known if ordered)
+    return tuple(
+        _saturation(name, component, ordered)
+        for name, component, column in columns
+        if (ordered := array("d", sorted(value for value in column if not math.isnan(value))))
+    )
 
 
 def _saturation(name: str, component: bool, ordered: "array[float]") -> Saturation:

@@ -1,7 +1,7 @@
 """A run that is read as it grows: its figures, an index of its samples, and its samples one by one from its file.
 
-Only whole lines are read, so a file may be written meanwhile; one that was cut back, as a resumed training does, is
-read anew. Files that are not plain JSON lines are written out as such first, beside the index.
+Only whole lines are read, so a file may be written meanwhile; one that was cut back, as a resumed training does, or
+that was replaced is read anew. Files that are not plain JSON lines are written out as such first, beside the index.
 """
 
 import time
@@ -56,8 +56,10 @@ class LiveRun:
         self._path = files.rollouts if files.rollouts.suffix == ".jsonl" else _as_lines(files.rollouts, folder)
         self._builder = FiguresBuilder()
         self._read_to = 0
+        self._last_line = b""
         self._left_out = 0
         self._described: dict[str, Any] | None = None
+        self._indexed = 0
         self._counted = 0  # samples in the figures
         self._cost_s = self._computed_at = 0.0
         self._metrics_time = 0.0
@@ -65,12 +67,13 @@ class LiveRun:
 
     @property
     def rows(self) -> int:
-        return len(self._builder.table)
+        """How many samples can be asked for."""
+        return self._indexed
 
     def update(self) -> bool:
         """Read new samples, a batch at most, and renew the figures when that is due; whether there was anything new."""
         size = self._path.stat().st_size if self._path.exists() else 0
-        if size < self._read_to:
+        if size < self._read_to or (size > self._read_to and not self._goes_on()):
             self._start_anew()
         new = self._read_batch() if size > self._read_to else 0
         at_end = new < BATCH
@@ -135,8 +138,10 @@ class LiveRun:
                     break
                 self._take(line, self._read_to)
                 self._read_to += len(line)
+                self._last_line = line
                 read += 1
         self._index.commit()
+        self._indexed = len(self._builder.table)
         return read
 
     def _take(self, line: bytes, start: int) -> None:
@@ -157,8 +162,15 @@ class LiveRun:
             raise RolloutsError("it is not scored")
         return Rollout(rollout.trajectory, rollout.output)
 
+    def _goes_on(self) -> bool:
+        """Whether the file still holds the line that was read last: one that was replaced may be larger at once."""
+        with self._path.open("rb") as file:
+            file.seek(self._read_to - len(self._last_line))
+            return file.read(len(self._last_line)) == self._last_line
+
     def _start_anew(self) -> None:
-        self._builder, self._read_to, self._left_out, self._counted = FiguresBuilder(), 0, 0, 0
+        self._builder, self._read_to, self._last_line = FiguresBuilder(), 0, b""
+        self._left_out = self._counted = self._indexed = 0
         self._index.clear()
 
     def _figures_due(self, *, at_end: bool) -> bool:

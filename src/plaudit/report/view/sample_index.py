@@ -4,6 +4,7 @@ The texts stay in the rollouts file; the index has a row of short values per sam
 reads, each with a connection of its own.
 """
 
+import re
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -18,9 +19,9 @@ __all__ = ["Place", "Query", "SampleIndex"]
 
 MAX_COLUMNS = 300
 PAGE_BYTES = 1 << 15  # a condition reads every page: fewer calls than with small ones
-MAX_CHOICES = 200
+MAX_CHOICES, MAX_CELLS = 200, 64  # as many as the page shows
 _SIGNS = {"=": "=", "!=": "!=", ">=": ">=", "<=": "<=", ">": ">", "<": "<"}
-_CLOSE = "abs({column} - ?) <= 1e-9 * max(1, abs(?))"
+_NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +125,10 @@ class SampleIndex:
             f"SELECT {group}, count(*), avg({reward}) AS mean, max({reward}) - min({reward}), avg({score}) AS score, "
             f"min({step}) AS step FROM samples WHERE {condition} GROUP BY {group} ORDER BY {order} LIMIT ? OFFSET ?"
         )
-        cells = f"SELECT sample, {reward}, {status} FROM samples WHERE {group} = ? AND {condition} ORDER BY sample"
+        cells = (
+            f"SELECT sample, {reward}, {status} FROM samples WHERE {group} = ? AND {condition} "
+            f"ORDER BY sample LIMIT {MAX_CELLS}"
+        )
         with self._read() as reader:
             total = reader.execute(f"SELECT count(DISTINCT {group}) FROM samples WHERE {condition}", values).fetchone()[
                 0
@@ -190,16 +194,20 @@ def _compare(column: str, sign: str, wanted: str) -> tuple[str, list[Value]]:
     if sign not in _SIGNS:
         raise RolloutsError(f"unknown comparison {sign!r}; known: {', '.join([*_SIGNS, '~'])}")
     number = _number(wanted)
-    as_text = f"CAST({column} AS TEXT) {_SIGNS[sign]} ?"
     if number is None:
-        return f"coalesce({as_text}, {int(sign == '!=')})", [wanted]
-    close = _CLOSE.format(column=column)
-    by_number = {"=": close, "!=": f"NOT ({close})"}.get(sign, f"{column} {_SIGNS[sign]} ?")
-    numbers: list[Value] = [number, number] if sign in ("=", "!=") else [number]
-    return (
-        f"coalesce(CASE WHEN typeof({column}) = 'text' THEN {as_text} ELSE {by_number} END, {int(sign == '!=')})",
-        [wanted, *numbers],
-    )
+        return f"coalesce(CAST({column} AS TEXT) {_SIGNS[sign]} ?, {int(sign == '!=')})", [wanted]
+    reach = 1e-9 * max(1.0, abs(number))
+    equal = f"({column} BETWEEN ? AND ? OR {column} = ?)"
+    by_sign: dict[str, tuple[str, list[Value]]] = {
+        "=": (equal, [number - reach, number + reach, wanted]),
+        "!=": (f"NOT coalesce({equal}, 0)", [number - reach, number + reach, wanted]),
+    }
+    if sign in by_sign:
+        return by_sign[sign]
+    numbers, texts = f"{column} {sign} ?", f"{column} {sign} ?"  # to SQLite, every number is below every text
+    if sign.startswith(">"):
+        return f"({numbers} AND {column} < '' OR {texts})", [number, wanted]
+    return f"({numbers} OR {column} >= '' AND {texts})", [number, wanted]
 
 
 def _storable(value: Value) -> Value:
@@ -210,7 +218,5 @@ def _storable(value: Value) -> Value:
 
 
 def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
+    """The number that a text is, as the page reads it too: no underscores, no infinities."""
+    return float(text) if _NUMBER.fullmatch(text) else None

@@ -8,6 +8,7 @@ import contextlib
 import hmac
 import secrets
 import sqlite3
+import sys
 import tempfile
 import threading
 from collections.abc import Callable, Sequence
@@ -125,6 +126,11 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
     view: ViewServer
 
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of a browser that has gone away; anything else is a defect to be seen."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
 
 class _Handler(BaseHTTPRequestHandler):
     server: _Server
@@ -137,11 +143,7 @@ class _Handler(BaseHTTPRequestHandler):
         if not self.server.view.allows(token, self.headers.get("Host", "")):
             self._answer(HTTPStatus.FORBIDDEN, b"open the link that plaudit view printed", "text/plain")
             return
-        try:
-            body, kind = _answer(self.server.view, [part for part in rest if part], parse_qs(target.query))
-            self._answer(HTTPStatus.OK, body, kind)
-        except (LookupError, ValueError, RolloutsError) as error:
-            self._answer(HTTPStatus.BAD_REQUEST, f"{error}".encode(errors="replace"), "text/plain")
+        self._answer(*_reply(self.server.view, [part for part in rest if part], parse_qs(target.query)))
 
     def _answer(self, status: HTTPStatus, body: bytes, kind: str) -> None:
         self.send_response(status)
@@ -166,6 +168,17 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 _Asked = dict[str, list[str]]
+
+
+def _reply(view: ViewServer, path: list[str], asked: _Asked) -> tuple[HTTPStatus, bytes, str]:
+    """The answer to a question, or why there is none."""
+    try:
+        return HTTPStatus.OK, *_answer(view, path, asked)
+    except (LookupError, ValueError, OverflowError, msgspec.MsgspecError, RolloutsError) as error:
+        return HTTPStatus.BAD_REQUEST, f"{error}".encode(errors="replace"), "text/plain"
+    except (OSError, sqlite3.Error) as error:  # the file is gone, or was replaced a moment ago
+        said = f"the samples cannot be read now: {error}"
+        return HTTPStatus.SERVICE_UNAVAILABLE, said.encode(errors="replace"), "text/plain"
 
 
 def _answer(view: ViewServer, path: list[str], asked: _Asked) -> tuple[bytes, str]:

@@ -27,7 +27,7 @@ export function differences(found, runs) {
 }
 
 function headline(found) {
-  if (!found.changed && !Object.keys(found.status_changes).length) return `Both say the same of all ${formatNumber(found.count)} samples.`;
+  if (!found.changed && !found.flipped && !Object.keys(found.status_changes).length) return `Both say the same of all ${formatNumber(found.count)} samples.`;
   return `Of ${formatNumber(found.count)} samples, ${formatNumber(found.changed)} have another reward and ${formatNumber(found.flipped)} flip.`;
 }
 

@@ -2,10 +2,12 @@
 // answers the same queries from its index.
 export const SIGNS = ["=", "!=", ">=", "<=", ">", "<", "~"];
 
+const NUMBER = /^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$/;
+
 export function holds(found, [, sign, wanted]) {
   if (found === null || found === undefined) return sign === "!=";
   if (sign === "~") return String(found).toLowerCase().includes(wanted.toLowerCase());
-  const bound = wanted.trim() === "" ? NaN : Number(wanted);
+  const bound = NUMBER.test(wanted) ? Number(wanted) : NaN;
   const numbers = typeof found === "number" && !Number.isNaN(bound);
   const [one, other] = numbers ? [found, bound] : [String(found), wanted];
   const same = numbers ? Math.abs(one - other) <= 1e-9 * Math.max(1, Math.abs(other)) : one === other;
