@@ -4,6 +4,7 @@ import random
 import pytest
 
 from plaudit import RewardOutput, Status, Trajectory
+from plaudit.report.groups import GroupNumbers
 from plaudit.report.summary import summarize
 
 
@@ -85,3 +86,14 @@ def test_longer_and_better_in_every_group_is_a_correlation_of_one():
 def test_the_largest_rewards_give_no_correlation_and_no_error():
     groups = groups_of(("a", 1.7e308, None, 1), ("a", -1.7e308, None, 2), ("a", 1.0, None, 3))
     assert (groups.length_correlation, groups.dead) == (None, 0)
+
+
+def test_groups_are_numbered_as_by_a_dict():
+    draw, numbers, names = random.Random(2), GroupNumbers(), {}
+    for _ in range(3000):
+        group, step = draw.choice([draw.randrange(500), str(draw.randrange(9)), None]), draw.choice([None, -1, 0, 7])
+        prompt = f"p{draw.randrange(9)}"
+        name = (prompt if group is None else "", repr(group), step)
+        expected = names.setdefault(name, len(names))
+        assert numbers.number_of(Trajectory(prompt, "r", group=group, training_step=step)) == expected
+    assert len(numbers) == len(names) > 500

@@ -105,8 +105,8 @@ def test_samples_groups_and_choices_come_in_full(view):
     means = [group["mean"] for group in groups["rows"]]
     assert means == sorted(means)
     assert view.runs[0].choices("kind") == ["<easy>", "hard"]
-    assert view.runs[0].values(5)["component/form"] == pytest.approx(
-        ROLLOUTS[5].output.components["form"].reward, rel=1e-5
+    assert view.runs[0].values(5)["component/\u202econstructor"] == pytest.approx(
+        ROLLOUTS[5].output.components["\u202econstructor"].reward, rel=1e-5
     )
 
 

@@ -87,6 +87,19 @@ def test_the_overview_shows_a_card_with_advice_and_a_table_for_every_part(page, 
     expect(page.locator("h1")).to_have_text("<b>first</b>")
 
 
+@pytest.mark.parametrize("address", ["#overview", "#samples?sample=3", "#compare"])
+def test_no_foreign_name_turns_the_words_around_it(page, report, address):
+    visit(page, report, address)
+    assert not re.search("[\u202a-\u202e\u2066-\u2069]", page.locator("body").text_content().split('{"served"')[0])
+
+
+@pytest.mark.parametrize(("sort", "expected"), [("constructor", 0), ("-constructor", 159), ("%252Dminus", 159)])
+def test_samples_are_sorted_by_columns_of_any_name(page, report, sort, expected):
+    visit(page, report, f"#samples?sort={sort}")
+    assert rows(page)[0] == expected
+    assert page.locator("th[aria-sort]").inner_text().split()[0] in ("constructor", "-minus")
+
+
 def test_hostile_responses_are_shown_as_text(page, report):
     visit(page, report, "#samples")
     for number, hostile in enumerate(HOSTILE):

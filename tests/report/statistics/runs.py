@@ -11,6 +11,7 @@ from plaudit.rollouts import Rollout, ScoredRollout
 
 def rollout(
     reward: float | None,
+    /,
     *,
     score: float | None = None,
     group: str | int | None = "g",

@@ -9,10 +9,13 @@ import pytest
 
 from plaudit.report.statistics.components import component_shares
 from plaudit.report.statistics.drift import ks_distance, measure_drift, stability_index, step_curve
+from plaudit.report.statistics.figures import collect_figures
 from plaudit.report.statistics.length_bias import length_bias
-from plaudit.report.statistics.pass_rates import pass_rates
+from plaudit.report.statistics.pass_rates import pass_at_k, pass_rates
+from plaudit.report.statistics.remarks import remarks
 from plaudit.report.statistics.saturation import measure_saturation
 from plaudit.report.statistics.signal import group_signal
+from plaudit.report.statistics.table import MOST_COMPONENTS
 from tests.report.statistics.runs import random_run, rollout, table_of
 
 
@@ -199,3 +202,41 @@ def test_saturation_counts_the_ends_and_measures_the_shape():
     standard = (np.array(values) - np.mean(values)) / np.std(values)
     assert found.kurtosis == pytest.approx(np.mean(standard**4))
     assert found.bimodality == pytest.approx((np.mean(standard**3) ** 2 + 1) / np.mean(standard**4))
+
+
+@pytest.mark.parametrize(("size", "right"), [(1, 0), (1, 1), (7, 3), (40, 39), (60, 1), (60, 60)])
+def test_pass_at_k_is_the_share_of_draws_that_hold_a_right_one(size, right):
+    for k in range(1, size + 1):
+        expected = 1 - math.comb(size - right, k) / math.comb(size, k)
+        assert pass_at_k(size, right, k) == pytest.approx(expected, abs=1e-12)
+    assert pass_at_k(200_000, 100_000, 65_536) == 1.0
+
+
+def test_a_component_may_be_named_as_the_reward_is():
+    run = [rollout(place % 2, score=1.0, step=place, reward=0.5, length=0.5) for place in range(100)]
+    said = {one.topic: one.text for one in remarks(collect_figures(run))}
+    assert "Every reward" not in said["rewards"]
+    names = [(one.name, one.component) for one in measure_drift(table_of(run))]
+    assert sorted(names) == [("length", False), ("length", True), ("reward", False), ("reward", True), ("score", False)]
+
+
+def test_lengths_that_are_equal_share_a_bin_whatever_they_earn():
+    run = [rollout(reward, group=group, response="x" * 4) for group in range(9) for reward in (0.0, 0.5, 1.0)]
+    assert [(one.count, one.reward) for one in length_bias(table_of(run)).bins] == [(27, pytest.approx(0.0))]
+
+
+@pytest.mark.parametrize("step", [-1, 0, -(10**30), 10**30])
+def test_every_whole_number_is_a_step(step):
+    (point,) = step_curve(table_of([rollout(0.5, step=step), rollout(1.0, step=None)]))
+    assert (point.count, point.reward) == (1, 0.5)
+
+
+def test_names_made_up_for_every_sample_take_no_column_each():
+    table = table_of([rollout(0.5, **{f"case{place}": 1.0}) for place in range(3 * MOST_COMPONENTS)])
+    assert len(table.components) == MOST_COMPONENTS
+
+
+def test_rewards_near_the_largest_floats_have_figures():
+    values = [1.7e308, -1e308, 0.0, 5e-324] * 4
+    figures = collect_figures([rollout(value, group=place // 4) for place, value in enumerate(values)])
+    assert figures.groups.live == 4

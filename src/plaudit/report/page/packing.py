@@ -67,14 +67,17 @@ class PackedSamples:
         """The names of the columns that hold anything."""
         return [name for name, values in self._columns.items() if values]
 
-    def pack(self) -> tuple[bytes, list[bytes], int]:
-        """The packed columns with the rows of each block, the packed blocks, and how many samples have their text."""
+    def pack(self, taken: int = 0) -> tuple[bytes, list[bytes], int]:
+        """The packed columns with the rows of each block, the packed blocks, and how many samples have their text.
+
+        `taken` is how many bytes of the room other things take.
+        """
         for block in self._open.values():
             if block.rows:
                 self._close(block)
         columns = [_column(name, values, self._count) for name, values in self._columns.items() if values]
-        head = pack(encode_json({"columns": columns, "blocks": []}))
-        self._shrink(self._room - len(head))
+        head = pack(encode_json({"columns": columns, "blocks": [block.rows for _, block in self._kept()]}))
+        self._shrink(self._room - len(head) - taken)
         kept = [block for _, block in self._kept()]
         head = pack(encode_json({"columns": columns, "blocks": [block.rows for block in kept]}))
         return head, [block.packed for block in kept], sum(len(block.rows) for block in kept)

@@ -18,7 +18,7 @@ from plaudit.version import __version__
 
 __all__ = ["MAX_BYTES", "Metrics", "ReportedRun", "build_report", "read_metrics", "write_page"]
 
-MAX_BYTES = 14_500_000
+MAX_BYTES = 14_000_000
 MAX_POINTS = 300
 MAX_FLIPS, MAX_TEXT = 200, 2_000
 CURVES = ("eval/score", "eval/greedy", "entropy", "kl", "kl_old", "time/sample", "time/reward", "time/update")
@@ -62,10 +62,12 @@ def build_report(
 def write_page(runs: Sequence[ReportedRun], path: Path, *, difference: Difference | None = None) -> None:
     """Write the page of one run or several, whole or not at all; two runs of the same samples with their difference."""
     described, blocks = [], []
+    frame = len(build_page("", b"")) // len(runs)
     for number, run in enumerate(runs):
         if run.samples is None:
             raise ValueError(f"the report of {run.name!r} was built without room for its samples")
-        head, packed, texts = run.samples.pack()
+        taken = frame + len(encode_json(describe_run(run)))
+        head, packed, texts = run.samples.pack(taken * 3 // 4)  # as base64, bytes take a third more
         blocks += [(f"run-{number}", head), *((f"run-{number}-{place}", block) for place, block in enumerate(packed))]
         described.append({**describe_run(run), "columns": run.samples.columns(), "texts": texts})
     title = f"{', '.join(run.name for run in runs)} – plaudit"
