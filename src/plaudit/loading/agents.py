@@ -108,7 +108,7 @@ def _as_environment(spec: str, found: Any) -> type:
             return adapter(found)
         except AgentError as error:
             raise AgentError(f"{spec}: {error}") from error
-    if not _is_environment(found):
+    if not isinstance(found, type) or not _is_environment(found):
         raise AgentError(f"{spec}: {found.__name__} has no `reset` and `step`")
     return found
 
