@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from plaudit.verify.text import remove_invisible
 
-__all__ = ["BAR", "Fence", "break_marks", "code_for"]
+__all__ = ["BAR", "Fence", "break_marks", "code_for", "remove_unseen"]
 
 BAR = "| "
 CODE_LENGTH = 8
@@ -24,7 +24,8 @@ _BETWEEN = re.compile(r"[\W_]+")
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
 _TEMPLATE_MARKS = re.compile(
     r"<(?=[|｜][^|｜<>\s]{1,40}[|｜]>)"  # <|im_start|>, <|eot_id|>, <｜User｜>
-    r"|<(?=/?(?:s|bos|eos|pad|unk|start_of_turn|end_of_turn|tool_call|tool_response|think|s_\w+|\w{1,16}_token)>)"
+    r"|<(?=/?(?:s|bos|eos|pad|unk|start_of_turn|end_of_turn|tool_call|tool_response|s_\w+|\w{1,16}_token)>)"
+    r"|<(?=/?(?:think|thinking|thought|reasoning)>)"  # what a judge's own thoughts stand between
     r"|<(?=<SYS>>|</SYS>>)|\[(?=/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|THINK)\])",
     re.IGNORECASE,
 )

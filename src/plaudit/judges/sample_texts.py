@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
 from plaudit.errors import InvalidSettings, did_you_mean
+from plaudit.judges.fence import remove_unseen
 from plaudit.trajectory import Prompt, Trajectory, message_text
-from plaudit.verify.text import remove_invisible
 
 __all__ = ["Reading", "Refused", "SampleTexts"]
 
@@ -33,7 +33,7 @@ class SampleTexts:
     @property
     def is_empty(self) -> bool:
         """Whether the response shows a reader nothing."""
-        return not remove_invisible(self.response).strip("\0 \t\r\n\f\v\x1c\x1d\x1e\x1f\x85\xa0")
+        return not remove_unseen(self.response).strip()
 
     @property
     def all(self) -> list[str]:

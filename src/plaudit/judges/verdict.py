@@ -25,6 +25,7 @@ _THOUGHT_END = re.compile(r"</(?:think|thinking|thought|reasoning)>", re.IGNOREC
 _THOUGHT_BEGIN = re.compile(r"<(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
 _LINE = re.compile(r"[\s*_-]*([\w .-]+?)[*_]*\s*[:=]\s*(.*)")
 _QUOTES = "\"'`* "
+_CLOSERS = " \t\r\n`}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +109,13 @@ def _whole_object(text: str) -> dict[str, Any] | None:
 
 
 def _objects(text: str, code: str) -> list[dict[str, Any]]:
-    """The JSON objects in a text that carry the code: for each place of it, the nearest that begins before it."""
+    """The JSON objects in a text that carry the code: for each place of it, the nearest that begins before it.
+
+    A judge that quotes a response without escaping its quotes lets it end the object with a value of its own; what the
+    judge wrote then goes on behind it. So where a brace closes in prose behind an object, none of them counts.
+    """
     found: dict[int, dict[str, Any]] = {}
+    ends: dict[int, int] = {}
     decoder = json.JSONDecoder(object_pairs_hook=_unique)
     for match in islice(re.finditer(code, text, re.IGNORECASE), MAX_PLACES):
         place = match.start()
@@ -122,8 +128,12 @@ def _objects(text: str, code: str) -> list[dict[str, Any]]:
             except (ValueError, RecursionError):
                 continue
             if end > match.start() and _carries(given, code):
-                found[place] = given
+                found[place], ends[place] = given, end
                 break
+    starts = sorted(found)
+    for place, following in zip(starts, [*starts[1:], len(text)], strict=False):
+        if "}" in text[ends[place] : following].lstrip(_CLOSERS):
+            raise Unreadable("a brace closes behind the verdict: a quote in it may have ended it too early")
     return list(found.values())
 
 
