@@ -66,7 +66,7 @@ def test_a_ground_truth_is_shown_as_the_reference_and_makes_the_rating_a_score(l
     assert "there is no ground truth" in output.reason
 
 
-@pytest.mark.parametrize("response", ["", "  \n", "\u200b\ufeff", "\x00", "\U000e0041"])
+@pytest.mark.parametrize("response", ["", "  \n", "\u200b\ufeff", "\x00", "\U000e0041", "\u3000\u2003\x9b"])
 def test_an_empty_response_gets_the_lowest_reward_without_a_question(lengths, response):
     [output] = score_samples(LLMJudge(ChatEndpoint(lengths.url, "m")), group(response))
     assert (output.reward, output.reason) == (0.0, "the response is empty; the judge was not asked")
@@ -242,6 +242,15 @@ def test_a_group_is_ranked_in_one_call_in_an_order_that_says_nothing():
             orders.add(material(asked, "A"))
     assert len(orders) > 1
     assert outputs[0].metadata["attempts"] == 1
+
+
+def test_equal_responses_are_ranked_once_and_share_what_they_earn():
+    with serving(lambda body: verdict(body, A=1, B=2)) as server:
+        outputs = score_samples(LLMJudge(ChatEndpoint(server.url, "m"), mode="ranked"), group("x", "y", "x", "y", ""))
+        assert len(server.requests) == 1
+    first, second, *again, empty = [output.reward for output in outputs]
+    assert again == [first, second]
+    assert {first, second, empty} == {0.875, 0.375, 0.0}
 
 
 def test_a_judge_that_ranks_by_place_disagrees_with_itself_over_several_votes():

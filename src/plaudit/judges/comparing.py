@@ -10,7 +10,7 @@ import random
 import statistics
 import string
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from plaudit.contract.output import RewardOutput, Status
@@ -70,7 +70,11 @@ class Comparison:
         texts, outputs = self._read(group)
         if isinstance(texts, str):
             return [RewardOutput.unscored(Status.SKIPPED, f"{self.name}: {texts}")] * len(group)
-        asked = [place for place in sorted(texts) if not texts[place].is_empty]
+        asked_of: dict[str, int] = {}  # equal responses are asked about once
+        for place in sorted(texts):
+            if not texts[place].is_empty:
+                asked_of.setdefault(texts[place].response, place)
+        asked = list(asked_of.values())
         if len(asked) > len(LABELS):
             reason = (
                 f"{self.name}: {len(asked)} responses are too many for one call; use mode='pairwise' with opponents"
@@ -92,7 +96,7 @@ class Comparison:
             if failed is not None and 2 * len(ranks) <= len(orders):
                 outputs[place] = RewardOutput.unscored(failed.status, f"{self.name}: {failed.reason}")
             else:
-                outputs[place] = self._settle_ranks(place, texts, asked, ranks or [{}], reasoning)
+                outputs[place] = self._settle_ranks(place, texts, asked_of, ranks or [{}], reasoning)
         return self._report(outputs, texts, judgements)
 
     def _read(self, group: Sequence[Trajectory]) -> tuple[dict[int, SampleTexts] | str, list[RewardOutput]]:
@@ -165,14 +169,17 @@ class Comparison:
         self,
         place: int,
         texts: dict[int, SampleTexts],
-        asked: Sequence[int],
+        asked_of: Mapping[str, int],
         votes: Sequence[dict[int, float]],
         reasoning: str,
     ) -> RewardOutput:
         last = float(len(texts) + 1)
         shares = []
         for ranks in votes:
-            full = {each: ranks.get(each, 1.0 if each in asked else last) for each in texts}
+            full = {
+                each: last if shown.is_empty else ranks.get(asked_of[shown.response], 1.0)
+                for each, shown in texts.items()
+            }
             others = [rank for each, rank in full.items() if each != place]
             above = sum(full[place] < rank for rank in others) + 0.5 * sum(full[place] == rank for rank in others)
             shares.append(above / len(others))
