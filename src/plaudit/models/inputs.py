@@ -4,15 +4,17 @@ What a response says stays text. The names of a tokenizer's special tokens in it
 its own turn and go on as somebody who praises it.
 """
 
+import re
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from plaudit.errors import InvalidTrajectory, require
 from plaudit.models.shared_models import LoadedModel
-from plaudit.trajectory import Trajectory
+from plaudit.trajectory import Message, Trajectory
 
-__all__ = ["FORMATS", "Encoded", "Reading", "Text", "encode_texts", "pad_inputs", "write_inert"]
+__all__ = ["FORMATS", "Encoded", "Reading", "Text", "encode_texts", "pad_inputs", "write_inert", "write_messages"]
 
 Text: TypeAlias = str | tuple[str, str]
 """What is tokenized: a text, or two that the model reads as a pair."""
@@ -96,21 +98,41 @@ def pad_inputs(loaded: LoadedModel, encoded: Sequence[Encoded]) -> dict[str, Any
 
 def write_inert(tokenizer: Any, text: str) -> str:
     """The text without anything that a tokenizer would take for more than text."""
-    text = text.encode("utf-8", "replace").decode()
-    for token in tokenizer.all_special_tokens:
-        if len(token) > 1 and token in text:
-            text = text.replace(token, f"{token[0]} {token[1:]}")
-    return text
+    return _special_names(tokenizer).sub(lambda name: f"{name[0][0]} {name[0][1:]}", _clean(text))
+
+
+def _special_names(tokenizer: Any) -> re.Pattern[str]:
+    """The names of all special tokens, also of those that have no part of their own, as most of a chat template's."""
+    if tokenizer not in _NAMES:
+        added = [str(each) for each in tokenizer.added_tokens_decoder.values() if each.special]
+        names = sorted({*added, *tokenizer.all_special_tokens}, key=len, reverse=True)
+        _NAMES[tokenizer] = re.compile("|".join(re.escape(name) for name in names if len(name) > 1) or r"(?!)")
+    return _NAMES[tokenizer]
+
+
+_NAMES: weakref.WeakKeyDictionary[Any, re.Pattern[str]] = weakref.WeakKeyDictionary()
+
+
+def write_messages(tokenizer: Any, messages: Sequence[Message], **settings: Any) -> str:
+    """Messages as the chat template writes them; what they say stays text, whoever said it in an earlier turn."""
+    refused: Any = require("jinja2", extra="models", purpose="a chat template").TemplateError
+    try:
+        inert = [_inert(tokenizer, message) for message in messages]
+        return str(tokenizer.apply_chat_template(inert, tokenize=False, **settings))
+    except (refused, ValueError, TypeError, LookupError, AttributeError) as error:
+        raise InvalidTrajectory(f"the chat template refuses the conversation: {error}") from error
+
+
+def _inert(tokenizer: Any, value: Any) -> Any:
+    if isinstance(value, str):
+        return write_inert(tokenizer, value)
+    if isinstance(value, Mapping):
+        return {name: _inert(tokenizer, each) for name, each in value.items()}
+    return [_inert(tokenizer, each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def _write_chat(tokenizer: Any, trajectory: Trajectory) -> str:
-    *asked, answered = trajectory.messages
-    answer = {**answered, "content": write_inert(tokenizer, trajectory.response)}
-    refused: Any = require("jinja2", extra="models", purpose="a chat template").TemplateError
-    try:
-        return str(tokenizer.apply_chat_template([*asked, answer], tokenize=False))
-    except (refused, ValueError, TypeError, LookupError, AttributeError) as error:
-        raise InvalidTrajectory(f"the chat template refuses the conversation: {error}") from error
+    return write_messages(tokenizer, trajectory.messages)
 
 
 def _write_text(tokenizer: Any, trajectory: Trajectory) -> str:

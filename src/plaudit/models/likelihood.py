@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import InvalidSettings, InvalidTrajectory, require
 from plaudit.models.batches import compute_batched
-from plaudit.models.inputs import Encoded, write_inert
+from plaudit.models.inputs import Encoded, write_inert, write_messages
 from plaudit.models.local_model import LocalModelReward
 from plaudit.models.shared_models import LoadedModel
 from plaudit.rewards.settings import check_choice, set_field
@@ -85,13 +85,7 @@ class LikelihoodReward(LocalModelReward):
         if self.format == "text":
             prompt = trajectory.prompt_text
             return f"{prompt}\n{reasoning}{self.before_truth}" if reasoning else f"{prompt}{self.before_truth}"
-        refused: Any = require("jinja2", extra="models", purpose="a chat template").TemplateError
-        try:
-            asked = loaded.tokenizer.apply_chat_template(
-                trajectory.messages[:-1], tokenize=False, add_generation_prompt=True
-            )
-        except (refused, ValueError, TypeError, LookupError, AttributeError) as error:
-            raise InvalidTrajectory(f"the chat template refuses the conversation: {error}") from error
+        asked = write_messages(loaded.tokenizer, trajectory.messages[:-1], add_generation_prompt=True)
         return f"{asked}{reasoning}{self.before_truth}"
 
     def _encode(self, loaded: LoadedModel, context: str, truth: str) -> Encoded:

@@ -126,7 +126,7 @@ class ProcessRewardModel(LocalModelReward):
         empty = msgspec.structs.replace(trajectory, response="\0")
         written = FORMATS["chat"].write(tokenizer, empty)
         assert isinstance(written, str)
-        return written.partition("\0")[0]
+        return written.rpartition("\0")[0]
 
     def _steps(self, response: str) -> list[str]:
         return [step for step in response.split(self.separator) if step.strip()]
