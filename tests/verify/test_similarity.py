@@ -5,7 +5,7 @@ import sacrebleu
 from rouge_score.rouge_scorer import RougeScorer
 
 from plaudit.errors import InvalidSettings
-from plaudit.verify.similarity import MEASURES, find_measure, word_order
+from plaudit.verify.similarity import MEASURES, MOST_CHARACTERS, find_measure, word_order
 
 TEXT = "The cat sat on the mat and looked at the door."
 REFERENCE = "A cat was sitting on the mat, looking at the old door."
@@ -63,3 +63,12 @@ def test_order_counts_where_most_words_are_shared():
 def test_an_unknown_measure_is_named_with_the_known():
     with pytest.raises(InvalidSettings, match="no measure 'blue'; did you mean 'bleu'"):
         find_measure("blue")
+
+
+@pytest.mark.parametrize("name", sorted(MEASURES.keys() - {"meteor"}))
+def test_long_texts_are_compared_to_their_ends(name):
+    """Else the beginning of a long reference would earn what all of it does, and be an exact match of it."""
+    measure, whole = find_measure(name), " ".join(f"w{n}" for n in range(8_000))
+    assert measure(whole, whole) == pytest.approx(1.0)
+    assert measure(whole[:MOST_CHARACTERS], whole) < 0.8
+    assert measure(whole[:MOST_CHARACTERS] + " other" * 5_000, whole) < 0.8

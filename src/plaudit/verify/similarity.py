@@ -16,22 +16,35 @@ from typing import Any
 from plaudit.errors import InvalidSettings, did_you_mean, require
 from plaudit.verify.text import bare_words, ngrams, remove_invisible
 
-__all__ = ["MEASURES", "Measure", "find_measure", "word_order"]
+__all__ = ["MEASURES", "MOST_CHARACTERS", "Measure", "find_measure", "word_order"]
 
 _EXTRA, _PURPOSE = "similarity", "measuring how alike texts are"
-MOST_CHARACTERS = 20_000  # what is longer is compared by its beginning, so that no response takes minutes
+MOST_CHARACTERS = 20_000  # what is longer is compared piece by piece, so that no response takes minutes
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A function of (text, reference); `ordered` where a shuffled reference is seen to be another text."""
+    """A function of (text, reference); `ordered` where a shuffled reference is seen to be another text.
+
+    Texts beyond the limit are compared piece by piece, each piece with that in the same place, and count by their
+    lengths; a measure that is quick on any text (`whole`) knows no limit.
+    """
 
     function: Callable[[str, str], float]
     ordered: bool = True
+    whole: bool = False
 
     def __call__(self, text: str, reference: str) -> float:
-        value = self.function(text[:MOST_CHARACTERS], reference[:MOST_CHARACTERS])
-        return min(1.0, max(0.0, float(value)))
+        longest = max(len(text), len(reference))
+        if self.whole or longest <= MOST_CHARACTERS:
+            return self._compare(text, reference)
+        ends = [slice(start, start + MOST_CHARACTERS) for start in range(0, longest, MOST_CHARACTERS)]
+        pieces = [(text[place], reference[place]) for place in ends]
+        shared = [(self._compare(one, other), len(one) + len(other)) for one, other in pieces if one and other]
+        return sum(value * length for value, length in shared) / (len(text) + len(reference))
+
+    def _compare(self, text: str, reference: str) -> float:
+        return min(1.0, max(0.0, float(self.function(text, reference))))
 
 
 def find_measure(name: str, what: str = "measure") -> Measure:
@@ -150,8 +163,8 @@ MEASURES: dict[str, Measure] = {
     "chrf": Measure(_chrf, ordered=False),
     **{f"rouge_{size}": Measure(functools.partial(_rouge, size), ordered=size > 1) for size in range(1, 6)},
     "rouge_l": Measure(_rouge_l),
-    "qa_f1": Measure(_qa_f1, ordered=False),
-    "qa_exact": Measure(_qa_exact),
+    "qa_f1": Measure(_qa_f1, ordered=False, whole=True),
+    "qa_exact": Measure(_qa_exact, whole=True),
     "gleu": Measure(_gleu),
     "meteor": Measure(_meteor),
 }
