@@ -1,5 +1,6 @@
 """Judges on a server that misbehaves on purpose: whatever it does is a status with its reason, never a score."""
 
+import json
 import os
 import pickle
 import re
@@ -213,6 +214,19 @@ def test_what_calls_used_and_cost_is_in_the_metadata():
     assert (usage.attempts, usage.prompt_tokens, usage.response_tokens) == (3, 3000, 30)
     assert usage.cost == pytest.approx(3 * (1000 * 2 + 10 * 10) / 1e6)
     assert outputs[0].metadata["model"] == "m"
+
+
+@pytest.mark.parametrize("tokens", [10**400, float("nan"), float("inf"), -5, True, "900", None, [1]])
+def test_counts_that_cannot_be_some_are_left_out_and_no_cost_follows_from_them(tokens):
+    def answer(body):
+        usage = {"prompt_tokens": tokens, "completion_tokens": 10}
+        return Reply(
+            body=json.dumps({"choices": [{"message": {"content": verdict(body, score=10)}}], "usage": usage}).encode()
+        )
+
+    with serving(answer) as server:
+        [output] = score_samples(LLMJudge(ChatEndpoint(server.url, "m", prices=(2.0, 10.0))), [SAMPLE])
+    assert (output.reward, output.metadata["usage"]) == (1.0, {"completion_tokens": 10})
 
 
 def test_fields_of_requests_can_be_added_and_left_out():

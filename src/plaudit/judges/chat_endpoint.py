@@ -31,6 +31,8 @@ FormSetting: TypeAlias = Literal["auto", "schema", "tool", "text"]
 SAMPLING: Mapping[str, Any] = {"temperature": 0.0, "max_tokens": 1024}
 MAX_BODY = 8 << 20
 MAX_WORDS = 300
+MAX_COUNT = 10**15
+"""Of what a server says that it used; more is a fault of the server."""
 TOOL = "give_verdict"
 _MAY_BE_THE_FORM = {400, 404, 405, 415, 422, 501}
 """Statuses with which servers refuse a field that they do not know."""
@@ -272,11 +274,16 @@ def _read_answer(body: bytes, prices: tuple[float, float] | None) -> Answer:
 
 
 def _with_cost(usage: dict[str, Any], prices: tuple[float, float] | None) -> dict[str, Any]:
-    kept = {name: value for name, value in usage.items() if isinstance(value, int | float)}
-    if prices is None:
+    """The counts that can be some, and what they cost where both are known."""
+    kept = {name: value for name, value in usage.items() if _is_count(value)}
+    if prices is None or not {"prompt_tokens", "completion_tokens"} <= kept.keys():
         return kept
-    tokens = (kept.get("prompt_tokens", 0), kept.get("completion_tokens", 0))
+    tokens = (kept["prompt_tokens"], kept["completion_tokens"])
     return {**kept, "cost": sum(price * count for price, count in zip(prices, tokens, strict=True)) / 1e6}
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= MAX_COUNT
 
 
 def _remedy(status: int) -> str:
