@@ -99,7 +99,7 @@ class SimilarityReward(LocalModelReward):
                 pooled = pool(loaded.model(**inputs).last_hidden_state.float(), inputs["attention_mask"].unsqueeze(-1))
                 return list((pooled / pooled.norm(dim=1, keepdim=True)).cpu())
 
-            computed = compute_batched(encoded, self.batch_size, compute)
+            computed = compute_batched(loaded, encoded, self.batch_size, compute)
         lengths = {text: (each.full_length, len(each)) for text, each in zip(texts, encoded, strict=True)}
         return dict(zip(texts, computed, strict=True)), lengths
 

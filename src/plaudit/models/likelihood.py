@@ -63,7 +63,7 @@ class LikelihoodReward(LocalModelReward):
         with loaded.lock:
             read = [self._read(loaded, trajectory) for trajectory in trajectories]
             asked = [each for group in read if not isinstance(group, RewardOutput) for each in group]
-            rated = iter(compute_batched(asked, self.batch_size, lambda batch: _rate(loaded, batch)))
+            rated = iter(compute_batched(loaded, asked, self.batch_size, lambda batch: _rate(loaded, batch)))
             return [
                 each if isinstance(each, RewardOutput) else self._output(each, [next(rated) for _ in each])
                 for each in read

@@ -100,7 +100,9 @@ class PipelineReward(LocalModelReward):
             read = self.read_samples(loaded, trajectories, reading)
             if self.task in CLASSIFIERS and self.read is None:
                 encoded = [each for each in read if isinstance(each, Encoded)]
-                rated = iter(compute_batched(encoded, self.batch_size, lambda batch: self._classify(loaded, batch)))
+                rated = iter(
+                    compute_batched(loaded, encoded, self.batch_size, lambda batch: self._classify(loaded, batch))
+                )
                 return [self._output(next(rated), each) if isinstance(each, Encoded) else each for each in read]
             lengths = {
                 _write(reading.write(loaded.tokenizer, sample)): len(each)

@@ -83,7 +83,7 @@ class ProcessRewardModel(LocalModelReward):
         with loaded.lock:
             read = [self._read(loaded, trajectory) for trajectory in trajectories]
             encoded = [each for each, _ in read if isinstance(each, Encoded)]
-            states = iter(compute_batched(encoded, self.batch_size, lambda batch: self._rate(loaded, batch)))
+            states = iter(compute_batched(loaded, encoded, self.batch_size, lambda batch: self._rate(loaded, batch)))
             return [
                 self._output(trajectory, each, [] if (rated := next(states)) is None else [rated[end] for end in ends])
                 if isinstance(each, Encoded)

@@ -58,7 +58,7 @@ class RewardModel(LocalModelReward):
         with loaded.lock:
             read = self.read_samples(loaded, trajectories, FORMATS[self.format], end=self.format == "text")
             encoded = [each for each in read if isinstance(each, Encoded)]
-            values = iter(compute_batched(encoded, self.batch_size, lambda batch: self._rate(loaded, batch)))
+            values = iter(compute_batched(loaded, encoded, self.batch_size, lambda batch: self._rate(loaded, batch)))
         return [self._output(next(values), each) if isinstance(each, Encoded) else each for each in read]
 
     def _rate(self, loaded: LoadedModel, batch: Sequence[Encoded]) -> list[float]:
