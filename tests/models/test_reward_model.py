@@ -181,6 +181,14 @@ def test_another_architecture_is_refused(tmp_path):
     assert "LlamaForCausalLM" in refusal(str(folder))
 
 
+@pytest.mark.parametrize("names", [{"a": "x", "b": "y"}, {"0": "A", "1": "A"}, {"0": "A", "2": "B"}])
+def test_outputs_without_names_of_their_own_are_refused(tmp_path, names):
+    folder = save_reward_model(tmp_path / "two", num_labels=2)
+    edit(folder / "config.json", id2label=names)
+    with pytest.raises(InvalidSettings, match="a name of its own"):
+        RewardModel(str(folder), label="A")
+
+
 def test_a_head_that_was_never_trained_is_refused(tmp_path):
     folder = save_llama(tmp_path / "lm", "LlamaForCausalLM")
     edit(folder / "config.json", architectures=["LlamaForSequenceClassification"])

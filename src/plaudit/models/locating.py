@@ -49,7 +49,13 @@ class ModelFolder:
         config = self.config
         named = config.get("id2label")
         if isinstance(named, dict) and named:
-            return [str(named[key]) for key in sorted(named, key=int)]
+            labels = [str(named.get(str(place))) for place in range(len(named))]
+            if set(named) != {str(place) for place in range(len(named))} or len(set(labels)) < len(labels):
+                raise InvalidSettings(
+                    f"the config.json of {self.name!r} names its outputs in id2label as {named!r:.120}; it must give "
+                    'each of "0", "1", … a name of its own'
+                )
+            return labels
         return [f"LABEL_{place}" for place in range(int(config.get("num_labels") or 2))]
 
     def require_head(self, *heads: str, purpose: str) -> None:
