@@ -7,7 +7,9 @@ with one call at a time.
 
 classifiers: a sentiment classifier as `PipelineReward`; the peer is the loop of document 000, one pipeline call for
 each response. Both take turns in one process with one thread, in CPU time; the figures are medians. A CPU that is busy
-with arithmetic gains nothing from batches: texts of three lengths and models of two sizes show where that begins.
+with arithmetic gains nothing from batches: texts of three lengths and models of three sizes show where that begins.
+The document's own model, which a pipeline takes where none is named, is the last one. "At most" is what the ratio would
+be if nothing but the products of weights and tokens took time, as fast as this CPU multiplies large matrices.
 """
 
 import asyncio
@@ -33,6 +35,7 @@ from plaudit.models.locating import locate_model
 
 LATENCY_S = 0.05
 IN_FLIGHT = 32
+MOST_CHARACTERS = 512  # of a response that the document's loop shows its model
 ROUNDS = 3
 DEFAULT_SAMPLES = {"judges": 1024, "classifiers": 256}
 WORDS = [
@@ -53,6 +56,14 @@ WORDS = [
     "over",
 ]
 LENGTHS = {"5-15 words": (5, 15), "15-45 words": (15, 45), "50-100 words": (50, 100)}
+MODELS = {
+    "small BERT (4 million weights)": (transformers.BertConfig, {"layers": 2, "width": 128, "heads": 2}),
+    "all-MiniLM-L6 (23 million)": (transformers.BertConfig, {"layers": 6, "width": 384, "heads": 12}),
+    "DistilBERT (67 million), the document's": (
+        transformers.DistilBertConfig,
+        {"layers": 6, "width": 768, "heads": 12},
+    ),
+}
 CODE = re.compile(rb"tags that end in -(\w+)")
 
 
@@ -87,45 +98,63 @@ def measure_classifiers(samples: int) -> None:
     transformers.utils.logging.disable_progress_bar()
     draw = random.Random(0)
     torch.set_num_threads(1)
-    print("milliseconds of CPU time a response")
+    rate = _multiply()
+    print(f"milliseconds of CPU time a response; large matrices at {rate / 1e9:.0f} billion operations a second")
     with tempfile.TemporaryDirectory() as folder:
-        for name, layers, width in (("small (4 million weights)", 2, 128), ("all-MiniLM-L6 (23 million)", 6, 384)):
-            _save_classifier(folder, layers, width)
+        for name, (config, shape) in MODELS.items():
+            _save_classifier(folder, config, **shape)
             reward, loop = PipelineReward(folder), transformers.pipeline("sentiment-analysis", model=folder)
+            a_token_s = 2 * 12 * shape["layers"] * shape["width"] ** 2 / rate
             for size, (least, most) in LENGTHS.items():
                 texts = [" ".join(draw.choices(WORDS, k=draw.randint(least, most))) for _ in range(samples)]
-                _compare(f"{name}, {size}", reward, loop, texts)
+                _compare(f"{name}, {size}", reward, loop, texts, a_token_s)
 
 
-def _compare(name: str, reward: PipelineReward, loop: Callable[[str], Any], texts: list[str]) -> None:
-    trajectories = [Trajectory("How was it?", text) for text in texts]
+def _compare(name: str, reward: PipelineReward, loop: Callable[[str], Any], texts: list[str], a_token_s: float) -> None:
+    trajectories = [Trajectory("How was it?", text[:MOST_CHARACTERS]) for text in texts]
     times: dict[str, list[float]] = {"loop": [], "batches": []}
     score(reward, trajectories[:2]), loop(texts[0])
     for _ in range(ROUNDS):
         began = time.process_time()
         for text in texts:
-            loop(text[:512])
+            loop(text[:MOST_CHARACTERS])
         between = time.process_time()
-        score(reward, trajectories)
+        outputs = score(reward, trajectories)
         times["loop"].append(between - began)
         times["batches"].append(time.process_time() - between)
     singly, batched = (1000 * statistics.median(times[each]) / len(texts) for each in times)
-    print(f"{name:>42}: {singly:6.2f} in a loop, {batched:6.2f} in batches, ratio {singly / batched:5.1f}")
+    least = 1000 * a_token_s * statistics.fmean(output.metadata["tokens"] for output in outputs)
+    print(
+        f"{name:>54}: {singly:6.2f} in a loop, {batched:6.2f} in batches, ratio {singly / batched:4.1f}, "
+        f"at most {singly / least:5.1f}",
+        flush=True,
+    )
 
 
-def _save_classifier(folder: str, layers: int, width: int) -> None:
-    """A BERT with weights by chance, which are as quick as any, and the tokenizer of all-MiniLM-L6-v2."""
+def _multiply() -> float:
+    """How many operations a second of CPU time a product of large matrices gets."""
+    tokens, weights = torch.randn(1024, 768), torch.randn(768, 3072)
+    times = []
+    for _ in range(10):
+        began = time.process_time()
+        tokens @ weights
+        times.append(time.process_time() - began)
+    return 2 * 1024 * 768 * 3072 / statistics.median(times)
+
+
+def _save_classifier(folder: str, config: Callable[..., Any], *, layers: int, width: int, heads: int) -> None:
+    """A classifier with weights by chance, which are as quick as any, and the tokenizer of all-MiniLM-L6-v2."""
     tokenizer = transformers.AutoTokenizer.from_pretrained(locate_model("minilm", purpose="a benchmark").path)
-    config = transformers.BertConfig(
+    settings = config(
         vocab_size=len(tokenizer),
         hidden_size=width,
         num_hidden_layers=layers,
-        num_attention_heads=width // 32 if layers > 2 else 2,
-        intermediate_size=4 * width,
+        num_attention_heads=heads,
         id2label={0: "NEGATIVE", 1: "POSITIVE"},
         label2id={"NEGATIVE": 0, "POSITIVE": 1},
+        **({"hidden_dim": 4 * width} if config is transformers.DistilBertConfig else {"intermediate_size": 4 * width}),
     )
-    transformers.BertForSequenceClassification(config).save_pretrained(folder)
+    transformers.AutoModelForSequenceClassification.from_config(settings).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
 
 
