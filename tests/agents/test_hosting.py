@@ -1,5 +1,7 @@
 """Hosts: what hangs, dies or floods costs its own episode, in threads and in processes."""
 
+import asyncio
+import contextlib
 import os
 import re
 import textwrap
@@ -110,8 +112,6 @@ def test_in_threads_python_code_that_hangs_is_made_to_exit():
 def test_an_environment_that_swallows_its_cancellation_delays_nobody():
     class Stubborn(AgentInstance):
         async def step(self, states, **kwargs):
-            import asyncio
-
             until = time.perf_counter() + 1.0
             while time.perf_counter() < until:
                 try:
@@ -122,6 +122,82 @@ def test_an_environment_that_swallows_its_cancellation_delays_nobody():
 
     [episode] = play_episodes(Stubborn, ["a"], EpisodeLimits(deadline_s=0.05))
     assert episode.status is Status.TIMEOUT
+
+
+def test_an_environment_that_never_accepts_its_cancellation_does_not_keep_the_loop_from_ending():
+    class Refuses(AgentInstance):
+        async def step(self, states, **kwargs):
+            while True:
+                with contextlib.suppress(asyncio.CancelledError):
+                    await asyncio.sleep(60)
+
+    [episode] = play_episodes(Refuses, ["a"], EpisodeLimits(deadline_s=0.02))
+    assert episode.status is Status.TIMEOUT
+
+
+def test_an_environment_that_is_cancelled_at_its_deadline_cleans_up_and_nobody_waits_for_it():
+    cleaned = []
+
+    class CleansUp(Environment):
+        async def reset(self, start):
+            self.label = start.ground_truth
+
+        async def step(self, action):
+            if self.label == 1:
+                await asyncio.sleep(0.01)
+                return StepResult("?", done=bool(cleaned), reward=1.0)
+            try:
+                await asyncio.sleep(60)
+            finally:
+                await asyncio.sleep(0)
+                cleaned.append(self.label)
+
+    episodes = play_episodes(CleansUp, ["a"] * 2, EpisodeLimits(max_steps=1000, deadline_s=0.2))
+    assert episodes[0].status is Status.TIMEOUT
+    assert cleaned == [0]
+
+
+@pytest.mark.parametrize("deadline_s", [None, 30.0])
+@pytest.mark.parametrize(
+    "how", ["raises", "cancels its task", "cancels its task and waits", "cancels its task and swallows that"]
+)
+def test_an_environment_that_cancels_itself_costs_its_own_episode(how, deadline_s):
+    class Cancels(Environment):
+        async def reset(self, start):
+            self.label = start.ground_truth
+
+        async def step(self, action):
+            if self.label == 0 and how == "raises":
+                raise asyncio.CancelledError
+            if self.label == 0:
+                asyncio.current_task().cancel()
+            if self.label == 0 and how.endswith("waits"):
+                await asyncio.sleep(0.001)
+            if self.label == 0 and how.endswith("swallows that"):
+                with contextlib.suppress(asyncio.CancelledError):
+                    await asyncio.sleep(0.001)
+            return StepResult("?", done=True, reward=1.0)
+
+    episodes = play_episodes(Cancels, ["a"] * 3, EpisodeLimits(deadline_s=deadline_s))
+    statuses = [episode.status.value for episode in episodes]
+    assert statuses == [statuses[0], "ok", "ok"]
+    assert statuses[0] == ("error" if how in ("raises", "cancels its task and waits") else "ok")
+
+
+def test_the_timeouts_of_an_environment_are_its_own():
+    class Waits(Environment):
+        async def reset(self, start):
+            return None
+
+        async def step(self, action):
+            try:
+                async with asyncio.timeout(0.01):
+                    await asyncio.sleep(60)
+            except TimeoutError:
+                return StepResult("ab", done=True, reward=0.0)
+
+    [episode] = play_episodes(Waits, ["a"], EpisodeLimits(deadline_s=30.0))
+    assert (episode.status, episode.steps[0].metadata["feedback"]) == (Status.OK, "ab")
 
 
 def test_an_episode_keeps_its_thread():

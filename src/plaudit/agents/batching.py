@@ -11,10 +11,11 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
-from plaudit.agents.generation import Action, Generation, GenerationOutput
+import msgspec
+
+from plaudit.agents.generation import Action, DrawnAction
 from plaudit.errors import AgentError
 
 __all__ = ["ActionRequest", "ContinuousSampler"]
@@ -27,8 +28,7 @@ LINGER_SHARE = 0.25
 LONGEST_LINGER_S = 0.02
 
 
-@dataclass(frozen=True, slots=True)
-class ActionRequest:
+class ActionRequest(msgspec.Struct, frozen=True):
     """The tokens of an episode so far, and how its next action is to be drawn."""
 
     token_ids: list[int]
@@ -40,7 +40,7 @@ class ActionRequest:
 
 class _PendingRequest(NamedTuple):
     request: ActionRequest
-    future: asyncio.Future[Generation]
+    future: asyncio.Future[DrawnAction]
 
 
 class ContinuousSampler:
@@ -80,7 +80,7 @@ class ContinuousSampler:
                     task.cancel()
                 await asyncio.gather(drawing, *tasks, return_exceptions=True)
 
-    async def generate(self, token_ids: list[int], sampling_params: Any, *_: Any, **__: Any) -> Generation:
+    async def generate(self, token_ids: list[int], sampling_params: Any, *_: Any, **__: Any) -> DrawnAction:
         """The next action of the episode that asks, drawn together with those of all others that wait."""
         if self._error is not None:
             raise self._error
@@ -88,7 +88,7 @@ class ContinuousSampler:
         turn = self._turns[episode]
         self._turns[episode] += 1
         request = ActionRequest(list(token_ids), self._prepare(token_ids, sampling_params), episode, turn)
-        future: asyncio.Future[Generation] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[DrawnAction] = asyncio.get_running_loop().create_future()
         self._pending.append(_PendingRequest(request, future))
         self._arrived.set()
         return await future
@@ -151,4 +151,4 @@ class ContinuousSampler:
         self._last_s = time.perf_counter() - began
         for each, action in zip(ready, actions, strict=True):
             if not each.future.done():
-                each.future.set_result(Generation([GenerationOutput.of(action)]))
+                each.future.set_result(DrawnAction(action))

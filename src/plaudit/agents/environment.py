@@ -64,10 +64,12 @@ class StepResult:
             raise AgentError(f"logs must be a dict, got {self.logs!r:.60}")
         if self.state is not None and not isinstance(self.state, str):
             raise AgentError(f"state must be text, got {self.state!r:.60}")
-        for name in ("reward", "score"):
-            object.__setattr__(self, name, read_number(name, getattr(self, name)))
-        plain = {str(name): as_plain(_unwrap(value)) for name, value in self.logs.items()}
-        object.__setattr__(self, "logs", plain)
+        for name, value in (("reward", self.reward), ("score", self.score)):
+            if value is not None:
+                object.__setattr__(self, name, read_number(name, value))
+        if self.logs:
+            plain = {str(name): as_plain(_unwrap(value)) for name, value in self.logs.items()}
+            object.__setattr__(self, "logs", plain)
 
     @classmethod
     def of(cls, returned: Any) -> "StepResult":
@@ -131,8 +133,8 @@ class AgentInstance(ABC):
 
 def read_number(what: str, value: Any) -> float | None:
     """A finite number or None; it may come as a tensor or list with one element."""
-    value = _unwrap(value)
-    return None if value is None else as_number(what, value)
+    plain = value if type(value) is float else _unwrap(value)
+    return None if plain is None else as_number(what, plain)
 
 
 def _unwrap(value: Any) -> Any:

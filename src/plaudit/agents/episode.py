@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
+
 from plaudit.contract.output import Status
 from plaudit.errors import AgentError
 from plaudit.trajectory import Step
@@ -35,8 +37,7 @@ class EpisodeLimits:
             raise AgentError("an episode must end: give max_steps, max_length, or both")
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
+class Segment(msgspec.Struct, frozen=True, gc=False):
     """Tokens of an episode after its prompt: an action of the model, or feedback of the environment."""
 
     ids: list[int]

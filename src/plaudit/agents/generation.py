@@ -9,11 +9,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import msgspec
+
 from plaudit.errors import AgentError
 
 __all__ = [
     "Action",
     "ActionSampler",
+    "DrawnAction",
     "Generation",
     "GenerationOutput",
     "Logprob",
@@ -37,8 +40,7 @@ class SamplingParams:
     logprobs: int | None = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(msgspec.Struct, frozen=True, gc=False):
     """What the model wrote in one turn, token by token."""
 
     ids: list[int]
@@ -79,6 +81,20 @@ class Generation:
     outputs: list[GenerationOutput]
 
 
+class DrawnAction:
+    """An action of our own samplers, in vLLM's shape only for executors that look at it."""
+
+    __slots__ = ("action",)
+
+    def __init__(self, action: Action) -> None:
+        self.action = action
+
+    @property
+    def outputs(self) -> list[GenerationOutput]:
+        """The action as `Generation` has it."""
+        return [GenerationOutput.of(self.action)]
+
+
 class ActionSampler(Protocol):
     """Draws one action after the tokens of an episode so far; vLLM's asynchronous engines have this method."""
 
@@ -89,14 +105,10 @@ class ActionSampler(Protocol):
 
 def read_action(generation: Any) -> Action:
     """The action in what a sampler returned."""
-    output = generation.outputs[0]
-    ids = [int(token) for token in output.token_ids]
-    if not ids:
+    action = generation.action if type(generation) is DrawnAction else _read_output(generation.outputs[0])
+    if not action.ids:
         raise AgentError("the sampler drew an action without tokens; ask for at least one")
-    logprobs = None
-    if output.logprobs is not None:
-        logprobs = [_read_logprob(token, position) for token, position in zip(ids, output.logprobs, strict=True)]
-    return Action(ids, output.text, logprobs, output.finish_reason or "stop")
+    return action
 
 
 def get_param(sampling_params: Any, name: str, default: Any) -> Any:
@@ -125,6 +137,14 @@ def limit_tokens(sampling_params: Any, limit: int | None) -> Any:
         return {**own, "max_tokens": max_tokens}
     own.max_tokens = max_tokens
     return own
+
+
+def _read_output(output: Any) -> Action:
+    ids = [int(token) for token in output.token_ids]
+    logprobs = None
+    if output.logprobs is not None:
+        logprobs = [_read_logprob(token, position) for token, position in zip(ids, output.logprobs, strict=True)]
+    return Action(ids, output.text, logprobs, output.finish_reason or "stop")
 
 
 def _read_logprob(token: int, position: Any) -> float:

@@ -5,19 +5,17 @@ re-encoded; only the first observation and the environment's feedback are tokeni
 the environment to read.
 """
 
-import asyncio
-import contextlib
-from collections.abc import Coroutine
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from plaudit.agents.chat import ChatTurns
 from plaudit.agents.environment import Environment, EpisodeStart, StepResult
 from plaudit.agents.episode import Episode, EpisodeLimits, Segment
 from plaudit.agents.generation import Action, ActionSampler, copy_params, limit_tokens, read_action
-from plaudit.agents.hosting.host import EnvironmentHost, HostedEnvironment, LocalHost
-from plaudit.agents.hosting.process_host import EnvironmentFailed
+from plaudit.agents.hosting.deadlines import EnvironmentCalls
+from plaudit.agents.hosting.host import EnvironmentHost, LocalHost
 from plaudit.agents.hosting.session import ActionStates, FirstObservation
 from plaudit.contract.boundary import attempt
 from plaudit.contract.output import RewardOutput, Status
@@ -57,30 +55,35 @@ class Player:
         if start.messages and issubclass(kind, Environment):  # others write the turns of a chat themselves
             chat = ChatTurns(self.tokenizer, kind.tools)
         builder = _EpisodeBuilder(self.tokenizer, chat, self.limits, images)
-        call = _EnvironmentCalls(host, self.limits.deadline_s)
+        calls = EnvironmentCalls(host, self.limits.deadline_s)
         try:
-            await call.open()
-            await call.create()
+            await calls.open()
+            _accept(await calls.create())
             if not issubclass(kind, Environment):
                 start = EpisodeStart(prompt, label, start.seed, (), start.metadata, start.images)
-            builder.reset(await call.reset(start), start)
-            return builder.build(await self._play_turns(builder, call, label, sampling_params))
+            builder.reset(_accept(await calls.reset(start)), start)
+            return builder.build(await self._play_turns(builder, calls, label, sampling_params))
         except _EpisodeFailed as failed:
             return builder.build("error", failed.output)
         except AgentError as error:
             reason = f"{kind.__name__}: {error}"
             return builder.build("error", RewardOutput.unscored(Status.ERROR, reason))
         finally:
-            call.end()
+            calls.end()
 
     async def _play_turns(
-        self, builder: "_EpisodeBuilder", call: "_EnvironmentCalls", label: Any, sampling_params: Any
+        self, builder: "_EpisodeBuilder", calls: EnvironmentCalls, label: Any, sampling_params: Any
     ) -> str:
         """Play until the environment is done or a limit is reached; returns the finish reason."""
+        typed = issubclass(self.host.environment, Environment)
+        more = {} if builder.images is None else {"images": builder.images}
         while not builder.is_over:
             params = limit_tokens(sampling_params, builder.tokens_left)
-            builder.add_action(await self._draw_action(builder, params))
-            result = await call.step(builder.states(label, sampling_params))
+            drawn = await attempt("the sampler", partial(self.sampler.generate, builder.context, params, **more))
+            action = read_action(_accept(drawn))
+            builder.add_action(action)
+            states = ActionStates("", action.text) if typed else builder.states(label, sampling_params)
+            result: StepResult = _accept(await calls.step(states))
             builder.add_result(result)
             if result.done:
                 return "stop"
@@ -88,12 +91,12 @@ class Player:
                 sampling_params = result.sampling_params
         return "length"
 
-    async def _draw_action(self, builder: "_EpisodeBuilder", params: Any) -> Action:
-        more = {} if builder.images is None else {"images": builder.images}
-        generation = await attempt("the sampler", lambda: self.sampler.generate(builder.context, params, **more))
-        if isinstance(generation, RewardOutput):
-            raise _EpisodeFailed(generation)
-        return read_action(generation)
+
+def _accept(answer: Any) -> Any:
+    """What a call gave; _EpisodeFailed where that says why it failed."""
+    if isinstance(answer, RewardOutput):
+        raise _EpisodeFailed(answer)
+    return answer
 
 
 class _EpisodeFailed(Exception):
@@ -102,81 +105,6 @@ class _EpisodeFailed(Exception):
     def __init__(self, output: RewardOutput) -> None:
         super().__init__(output.reason)
         self.output = output
-
-
-class _EnvironmentCalls:
-    """Calls of one environment within its deadline; whatever goes wrong in one ends this episode and no other."""
-
-    def __init__(self, host: EnvironmentHost, deadline_s: float | None) -> None:
-        self._host, self._deadline_s = host, deadline_s
-        self._hosted: HostedEnvironment | None = None
-        self._hangs = True  # until the last call has returned
-
-    async def open(self) -> None:
-        """Get a place for the episode; waiting for one is nobody's fault."""
-        self._hosted = await self._host.open()
-        self._hangs = False
-
-    async def create(self) -> None:
-        await self._call("__init__", self._environment.create())
-
-    async def reset(self, start: EpisodeStart) -> FirstObservation:
-        first: FirstObservation = await self._call("reset", self._environment.reset(start))
-        return first
-
-    async def step(self, states: ActionStates) -> StepResult:
-        result: StepResult = await self._call("step", self._environment.step(states))
-        return result
-
-    def end(self) -> None:
-        """Give the place back; an environment that has not answered is ended."""
-        if self._hosted is not None:
-            self._hosted.end(kill=self._hangs)
-
-    @property
-    def _environment(self) -> HostedEnvironment:
-        assert self._hosted is not None
-        return self._hosted
-
-    async def _call(self, method: str, call: Coroutine[Any, Any, Any]) -> Any:
-        name = f"{self._host.environment.__name__}.{method}"
-        self._hangs = True
-        if self._deadline_s is None:
-            returned = await attempt(name, lambda: _unwrap_failure(call))
-            return self._accept(returned)
-        task = asyncio.ensure_future(attempt(name, lambda: _unwrap_failure(call)))
-        try:
-            # An environment may swallow its cancellation: nobody waits for it.
-            await asyncio.wait({task}, timeout=self._deadline_s)
-        finally:
-            if not task.done():
-                task.cancel()
-                task.add_done_callback(_forget)
-        if not task.done():
-            reason = f"{name} took longer than the {self._deadline_s:g} s that it has"
-            raise _EpisodeFailed(RewardOutput.unscored(Status.TIMEOUT, reason))
-        if task.cancelled():
-            self._hangs = False
-            raise _EpisodeFailed(RewardOutput.unscored(Status.ERROR, f"{name} cancelled itself"))
-        return self._accept(task.result())
-
-    def _accept(self, returned: Any) -> Any:
-        self._hangs = False
-        if isinstance(returned, RewardOutput):
-            raise _EpisodeFailed(returned)
-        return returned
-
-
-async def _unwrap_failure(call: Coroutine[Any, Any, Any]) -> Any:
-    try:
-        return await call
-    except EnvironmentFailed as failed:  # it was described where it happened
-        return failed.output
-
-
-def _forget(task: "asyncio.Task[Any]") -> None:
-    with contextlib.suppress(asyncio.CancelledError):
-        task.exception()
 
 
 class _EpisodeBuilder:
@@ -240,11 +168,14 @@ class _EpisodeBuilder:
         end = len(self._context) - len(self.prompt_ids)
         self._overflowed = len(result.feedback) > self.limits.max_feedback
         feedback = result.feedback[:SHOWN_FEEDBACK] + "…" if self._overflowed else result.feedback
-        metadata = {
-            "tokens": [end - len(action.ids), end], "feedback": feedback, "logs": result.logs, "state": result.state,
-        }  # fmt: skip
-        kept = {name: value for name, value in metadata.items() if value not in (None, "", {})}
-        self.steps.append(Step(self._observation, action.text, result.reward, kept))
+        metadata: dict[str, Any] = {"tokens": [end - len(action.ids), end]}
+        if feedback:
+            metadata["feedback"] = feedback
+        if result.logs:
+            metadata["logs"] = result.logs
+        if result.state:
+            metadata["state"] = result.state
+        self.steps.append(Step(self._observation, action.text, result.reward, metadata))
         self._last = result
         if self.chat is not None and not result.done:
             ended = bool(action.ids) and action.ids[-1] == getattr(self.tokenizer, "eos_token_id", None)

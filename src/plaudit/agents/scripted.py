@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from plaudit.agents.generation import Action, Generation, GenerationOutput
+from plaudit.agents.generation import Action, DrawnAction
 
 __all__ = ["CharacterTokenizer", "ScriptedSampler"]
 
@@ -38,7 +38,7 @@ class ScriptedSampler:
     def __init__(self, answer: Callable[[str], str]) -> None:
         self.answer = answer
 
-    async def generate(self, token_ids: list[int], sampling_params: Any, **_: Any) -> Generation:
+    async def generate(self, token_ids: list[int], sampling_params: Any, **_: Any) -> DrawnAction:
         """The answer; one without text is a space, since an action has at least one token."""
         text = self.answer("".join(map(chr, token_ids))) or " "
-        return Generation([GenerationOutput.of(Action([ord(each) for each in text], text, None, "stop"))])
+        return DrawnAction(Action([ord(each) for each in text], text, None, "stop"))

@@ -24,7 +24,7 @@ from plaudit.errors import InvalidOutput, PlauditError
 from plaudit.normalize import Scope
 from plaudit.trajectory import Trajectory
 
-__all__ = ["Scorable", "Style", "as_output", "attempt", "score_sample", "score_samples"]
+__all__ = ["DescribedFailure", "Scorable", "Style", "as_output", "attempt", "score_sample", "score_samples"]
 
 MAX_REASON = 500
 
@@ -50,6 +50,14 @@ class Scorable(Protocol):
     def __call__(self, trajectories: Any, ground_truths: Any = None) -> Any: ...
 
 
+class DescribedFailure(Exception):
+    """A failure that became an output where it happened, in another process."""
+
+    def __init__(self, output: RewardOutput) -> None:
+        super().__init__(output.reason)
+        self.output = output
+
+
 def score_samples(reward: Scorable, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
     """One output per trajectory, in order; never raises because of a reward."""
     results = _call_reward(reward, trajectories)
@@ -70,6 +78,8 @@ async def attempt(name: str, call: Callable[[], Any]) -> Any:
     try:
         given = call()
         return await given if inspect.isawaitable(given) else given
+    except DescribedFailure as failure:
+        return failure.output
     except (Exception, SystemExit) as error:
         return _describe_failure(name, error, time.perf_counter() - began)
 

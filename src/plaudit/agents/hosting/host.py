@@ -13,7 +13,7 @@ import ctypes
 import queue
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 from plaudit.agents.environment import EpisodeStart, StepResult
@@ -74,14 +74,14 @@ class _LocalEnvironment(HostedEnvironment):
         self._thread: EpisodeThread | None = None
         self._session = EnvironmentSession(environment, self._run_blocking)
 
-    async def create(self) -> None:
-        await self._session.create()
+    def create(self) -> Coroutine[Any, Any, None]:
+        return self._session.create()
 
-    async def reset(self, start: EpisodeStart) -> FirstObservation:
-        return await self._session.reset(start)
+    def reset(self, start: EpisodeStart) -> Coroutine[Any, Any, FirstObservation]:
+        return self._session.reset(start)
 
-    async def step(self, states: ActionStates) -> StepResult:
-        return await self._session.step(states)
+    def step(self, states: ActionStates) -> Coroutine[Any, Any, StepResult]:
+        return self._session.step(states)
 
     def end(self, *, kill: bool = False) -> None:
         if self._thread is not None:

@@ -21,23 +21,16 @@ from typing import Any, cast
 from plaudit.agents.environment import EpisodeStart, StepResult
 from plaudit.agents.hosting.host import EnvironmentHost, HostedEnvironment
 from plaudit.agents.hosting.session import ActionStates, FirstObservation
+from plaudit.contract.boundary import DescribedFailure
 from plaudit.contract.output import RewardOutput
 from plaudit.errors import AgentError
 from plaudit.frames import FrameBuffer, frame
 
-__all__ = ["EnvironmentFailed", "ProcessHost"]
+__all__ = ["ProcessHost"]
 
 CHUNK = 1 << 18
 MAX_ANSWER = 1 << 28
 LOADER = "plaudit.loading.agents:load_agent"
-
-
-class EnvironmentFailed(Exception):
-    """A method of an environment raised in its process; `output` says what."""
-
-    def __init__(self, output: RewardOutput) -> None:
-        super().__init__(output.reason)
-        self.output = output
 
 
 class ProcessHost(EnvironmentHost):
@@ -139,7 +132,7 @@ class _ProcessEnvironment(HostedEnvironment):
             raise AgentError("the environment's process died") from None
         self._broken = False
         if isinstance(answer, RewardOutput):
-            raise EnvironmentFailed(answer)
+            raise DescribedFailure(answer)
         return answer
 
 

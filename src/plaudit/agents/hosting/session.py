@@ -3,7 +3,10 @@
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
+
+import msgspec
 
 from plaudit.agents.environment import Environment, EpisodeStart, StepResult
 from plaudit.errors import AgentError
@@ -22,14 +25,13 @@ class FirstObservation:
     images: Any = None
 
 
-@dataclass(frozen=True, slots=True)
-class ActionStates:
-    """What an environment gets to know of an action."""
+class ActionStates(msgspec.Struct, frozen=True):
+    """What an environment gets to know of an action; a typed one is told no more than its text."""
 
     observation_text: str
     action_text: str
-    label: Any
-    sampling_params: Any
+    label: Any = None
+    sampling_params: Any = None
     images: Any = None
 
     def as_dict(self) -> dict[str, Any]:
@@ -45,6 +47,7 @@ class EnvironmentSession:
         self._class, self._run_blocking = environment, run_blocking
         self._is_typed = issubclass(environment, Environment)
         self._instance: Any = None
+        self._step: Callable[[Any], Awaitable[Any]]
 
     async def create(self) -> None:
         """Make the instance, even where its `__init__` is async, which Python itself does not allow."""
@@ -59,18 +62,19 @@ class EnvironmentSession:
             await _await_if_needed(build())  # an environment that is all async minds the event loop itself
         else:
             await self._run_blocking(build)
+        self._step = self._awaitable(self._instance.step)
 
     async def reset(self, start: EpisodeStart) -> FirstObservation:
         """The first observation."""
         if self._is_typed:
-            text = await self._call(self._instance.reset, start)
+            text = await self._awaitable(self._instance.reset)(start)
             if text is not None and not isinstance(text, str):
                 raise AgentError(f"reset must return text, or None for the prompt as it is; got {text!r:.80}")
             return FirstObservation(text, start.images)
         states = {"observation": start.prompt, "label": start.ground_truth}
         if start.images is not None:
             states["images"] = start.images
-        returned = await self._call(self._instance.reset, states)
+        returned = await self._awaitable(self._instance.reset)(states)
         if not isinstance(returned, Mapping) or not isinstance(returned.get("observation"), str):
             raise AgentError(f"reset must return {{'observation': text}}, got {returned!r:.80}")
         return FirstObservation(str(returned["observation"]), returned.get("images", start.images))
@@ -78,16 +82,21 @@ class EnvironmentSession:
     async def step(self, states: ActionStates) -> StepResult:
         """What the action led to, checked."""
         if not self._is_typed:
-            return StepResult.of(await self._call(self._instance.step, states.as_dict()))
-        result = await self._call(self._instance.step, states.action_text)
+            return StepResult.of(await self._step(states.as_dict()))
+        result = await self._step(states.action_text)
         if not isinstance(result, StepResult):
             raise AgentError(f"step must return a StepResult, got {type(result).__name__}")
         return result
 
-    async def _call(self, method: Callable[[Any], Any], argument: Any) -> Any:
+    def _awaitable(self, method: Callable[[Any], Any]) -> Callable[[Any], Awaitable[Any]]:
+        """The method as one that is awaited; looking at it takes longer than most calls."""
         if inspect.iscoroutinefunction(method):
-            return await method(argument)
-        return await _await_if_needed(await self._run_blocking(lambda: method(argument)))
+            return method
+
+        async def call(argument: Any) -> Any:
+            return await _await_if_needed(await self._run_blocking(partial(method, argument)))
+
+        return call
 
 
 async def _await_if_needed(returned: Any) -> Any:
