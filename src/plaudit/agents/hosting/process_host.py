@@ -24,11 +24,11 @@ from plaudit.agents.hosting.session import ActionStates, FirstObservation
 from plaudit.contract.boundary import DescribedFailure
 from plaudit.contract.output import RewardOutput
 from plaudit.errors import AgentError
-from plaudit.frames import FrameBuffer, frame
+from plaudit.frames import FrameBuffer, FrameTooLong, frame
 
 __all__ = ["ProcessHost"]
 
-CHUNK = 1 << 18
+CHUNK = 1 << 16  # more is mapped and unmapped for every answer
 MAX_ANSWER = 1 << 28
 LOADER = "plaudit.loading.agents:load_agent"
 
@@ -92,6 +92,7 @@ class ProcessHost(EnvironmentHost):
 
     def _release(self, worker: "_Worker", *, kill: bool) -> None:
         """Give a worker to whoever waits longest; a dead one makes room for a new one."""
+        worker.rest()
         if kill:
             worker.kill()
             self._running -= 1
@@ -189,6 +190,8 @@ class _Worker:
         with theirs:
             self._number = template.start(theirs.fileno())
         self._frames = FrameBuffer(MAX_ANSWER)
+        self._loop: asyncio.AbstractEventLoop | None = None  # the one that watches the socket
+        self._answer: asyncio.Future[bytes] | None = None
 
     async def send(self, message: Any) -> None:
         try:
@@ -198,20 +201,55 @@ class _Worker:
         await asyncio.get_running_loop().sock_sendall(self._socket, frame(body))
 
     async def receive(self) -> Any:
-        loop = asyncio.get_running_loop()
-        while (body := self._frames.next()) is None:
-            part = await loop.sock_recv(self._socket, CHUNK)
-            if not part:
-                raise EOFError
-            self._frames.feed(part)
+        body = self._frames.next()
+        if body is None:
+            loop = asyncio.get_running_loop()
+            self._answer = loop.create_future()
+            self._watch(loop)
+            body = await self._answer
         try:
             return pickle.loads(body)
         except Exception as error:
             raise AgentError(f"what the environment returned cannot be read in this process: {error}") from error
+
+    def rest(self) -> None:
+        """The episode has ended, and the event loop may."""
+        self._watch(None)
 
     def kill(self) -> None:
         self._template.kill(self._number)
         self.close()
 
     def close(self) -> None:
+        self._watch(None)
         self._socket.close()
+
+    def _watch(self, loop: asyncio.AbstractEventLoop | None) -> None:
+        """Let this loop read what arrives: for the whole episode, since to begin and end it anew costs more."""
+        if loop is self._loop:
+            return
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.remove_reader(self._socket)
+        self._loop = loop
+        if loop is not None:
+            loop.add_reader(self._socket, self._read)
+
+    def _read(self) -> None:
+        answer = self._answer
+        if answer is None or answer.done():  # nobody asked: it stays where it is
+            self._watch(None)
+            return
+        try:
+            part = self._socket.recv(CHUNK)
+            if not part:
+                raise EOFError
+            self._frames.feed(part)
+            body = self._frames.next()
+        except BlockingIOError:
+            return
+        except (EOFError, OSError, FrameTooLong) as error:
+            self._watch(None)
+            answer.set_exception(error)
+            return
+        if body is not None:
+            answer.set_result(body)

@@ -58,11 +58,20 @@ class EnvironmentSession:
             self._instance = kind.__new__(kind)
             return kind.__init__(self._instance)
 
-        if inspect.iscoroutinefunction(kind.__init__) or all(map(inspect.iscoroutinefunction, (kind.reset, kind.step))):
+        if self.is_async("create"):
             await _await_if_needed(build())  # an environment that is all async minds the event loop itself
         else:
             await self._run_blocking(build)
         self._step = self._awaitable(self._instance.step)
+
+    def is_async(self, method: str) -> bool:
+        """Whether `create`, `reset` or `step` runs in the event loop, instead of being given to `run_blocking`."""
+        if method != "create":
+            return inspect.iscoroutinefunction(getattr(self._instance, method, None))
+        kind: Any = self._class
+        return inspect.iscoroutinefunction(kind.__init__) or all(
+            map(inspect.iscoroutinefunction, (kind.reset, kind.step))
+        )
 
     async def reset(self, start: EpisodeStart) -> FirstObservation:
         """The first observation."""

@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import ctypes
 import importlib
+import inspect
 import json
 import os
 import pickle
@@ -15,7 +16,7 @@ import selectors
 import signal
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
 from typing import Any
 
@@ -118,23 +119,37 @@ def _answer_calls(descriptor: int, environment: type) -> None:
     read, write = frame_reader(descriptor), frame_writer(descriptor)
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
-    session: EnvironmentSession | None = None
+
+    async def call_here(call: Callable[[], Any]) -> Any:
+        returned = call()
+        return loop.run_until_complete(_await(returned)) if inspect.isawaitable(returned) else returned
+
+    session = EnvironmentSession(environment, call_here)
     write(pickle.dumps("ready"))
     while (body := read()) is not None:
         method, argument = pickle.loads(body)
         if method == "create":
-            session = EnvironmentSession(environment, _call_here)
-            answer = loop.run_until_complete(attempt(f"{environment.__name__}.__init__", session.create))
+            session = EnvironmentSession(environment, call_here)
+            call = attempt(f"{environment.__name__}.__init__", session.create)
         else:
             if isinstance(argument, EpisodeStart):
                 _seed_everything(argument.seed)
-            call = partial(getattr(session, method), argument)
-            answer = loop.run_until_complete(attempt(f"{environment.__name__}.{method}", call))
-        write(_pack(answer))
+            call = attempt(f"{environment.__name__}.{method}", partial(getattr(session, method), argument))
+        write(_pack(loop.run_until_complete(call) if session.is_async(method) else _run_at_once(call)))
 
 
-async def _call_here(call: Callable[[], Any]) -> Any:
-    return call()
+async def _await(given: Awaitable[Any]) -> Any:
+    return await given
+
+
+def _run_at_once(call: Coroutine[Any, Any, Any]) -> Any:
+    """What a call gives that awaits nothing: an event loop would cost more than most steps."""
+    try:
+        call.send(None)
+    except StopIteration as end:
+        return end.value
+    call.close()
+    raise RuntimeError("a method that is not async awaited something outside its event loop")
 
 
 def _pack(answer: Any) -> bytes:
