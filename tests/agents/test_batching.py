@@ -6,6 +6,7 @@ import random
 import pytest
 
 from plaudit.agents import AgentInstance, ContinuousSampler, EpisodeLimits, Player, SamplingParams
+from plaudit.errors import AgentError
 from tests.agents.toy_episodes import ToyModel, answers_with, play_episodes
 
 
@@ -55,6 +56,15 @@ def test_a_model_that_cannot_draw_is_an_error_of_the_run_and_not_of_the_episodes
 
     with pytest.raises(MemoryError, match="no memory left"):
         play_episodes(answers_with("?"), ["a"] * 3, EpisodeLimits(), Broken())
+
+
+def test_a_model_that_draws_too_few_actions_is_an_error_of_the_run_and_nobody_waits_for_them():
+    class Forgets(ToyModel):
+        def draw(self, requests):
+            return super().draw(requests)[1:]
+
+    with pytest.raises(AgentError, match="drew 2 actions for 3 requests"):
+        play_episodes(answers_with("?"), ["a"] * 3, EpisodeLimits(), Forgets())
 
 
 def test_an_error_of_the_model_is_raised_even_where_an_episode_swallows_it():

@@ -142,6 +142,8 @@ class ContinuousSampler:
         try:
             requests = [each.request for each in ready]
             actions = await asyncio.get_running_loop().run_in_executor(thread, self._draw, requests)
+            if len(actions) != len(requests):  # nobody may wait for what never comes
+                raise AgentError(f"the sampler drew {len(actions)} actions for {len(requests)} requests; give one each")
         except Exception as error:  # noqa: BLE001 - it is raised where the episodes are played
             self._error = error
             for each in ready:
