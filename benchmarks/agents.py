@@ -2,20 +2,24 @@
 
     python benchmarks/agents.py [--quick] [speed] [learn]
 
-`ideal` is what the slowest episode needs by itself: its own latencies and its own draws. Rounds are what plaudit did
-before: an action is drawn once every episode waits for one, and methods that are not async run in the event loop.
+`ideal` is what the slowest episode needs by itself: its own latencies, and its own draws where these have a price. The
+sampler has none but for one line: what is measured is the runner, and the processor time that the sampler takes itself
+is told apart. Rounds are what plaudit did before: an action is drawn once every episode waits for one, and methods that
+are not async run in the event loop. The best of five runs counts; processor time is the mean, and without that of
+worker processes. Every step has a deadline of 30 s.
 """
 
 import argparse
 import asyncio
 import json
+import os
 import random
 import resource
-import statistics
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,6 +29,7 @@ from plaudit.agents import (
     ActionRequest,
     ContinuousSampler,
     Environment,
+    EnvironmentHost,
     Episode,
     EpisodeLimits,
     LocalHost,
@@ -33,11 +38,32 @@ from plaudit.agents import (
     StepResult,
 )
 from plaudit.contract.output import Status
+from plaudit.loading import load_agent
 from plaudit.training import load_config, train
 
-DRAW_S = 0.002
-"""What drawing costs: this much for a call, and a twentieth of a millisecond for every row."""
-ROW_S = 0.00005
+
+@dataclass
+class Draws:
+    """A sampler of one letter: what it waits for in a call and for every row, and the processor time it took itself."""
+
+    call_s: float = 0.0
+    row_s: float = 0.0
+    spent_s: float = 0.0
+
+    def __call__(self, requests: list[ActionRequest]) -> list[Action]:
+        began = time.thread_time()
+        if self.call_s:
+            time.sleep(self.call_s + self.row_s * len(requests))
+        actions = [Action([97], "a", [-1.0], "stop") for _ in requests]
+        self.spent_s += time.thread_time() - began
+        return actions
+
+    def ideal(self, plans: Iterable[list[float]]) -> float:
+        """The slowest episode, if it had the sampler for itself."""
+        return max(sum(plan) + (self.call_s + self.row_s) * len(plan) for plan in plans)
+
+
+FREE, PRICED = Draws(), Draws(0.002, 0.00005)
 
 
 class Characters:
@@ -45,12 +71,6 @@ class Characters:
 
     def __call__(self, text: str, add_special_tokens: bool = True) -> dict[str, list[int]]:
         return {"input_ids": [ord(character) for character in text]}
-
-
-def draw(requests: list[ActionRequest]) -> list[Action]:
-    """Actions at a price."""
-    time.sleep(DRAW_S + ROW_S * len(requests))
-    return [Action([97], "a", [-1.0], "stop") for _ in requests]
 
 
 class Latency(Environment):
@@ -75,11 +95,14 @@ class BlockingLatency(Environment):
         return StepResult("?", done=not self.plan, reward=1.0)
 
 
-def play(environment: type, plans: list[list[float]], deadline_s: float | None = None) -> tuple[float, list[Episode]]:
+def play(
+    environment: type | EnvironmentHost, plans: list[list[float]], draws: Draws = FREE, deadline_s: float | None = 30.0
+) -> tuple[float, list[Episode]]:
     """Seconds until all have ended, and the episodes."""
-    sampler = ContinuousSampler(draw)
+    sampler = ContinuousSampler(draws)
     limits = EpisodeLimits(max_steps=100, deadline_s=deadline_s)
-    player = Player(LocalHost(environment), sampler, Characters(), limits)
+    host = environment if isinstance(environment, EnvironmentHost) else LocalHost(environment)
+    player = Player(host, sampler, Characters(), limits)
 
     async def run() -> list[Episode]:
         return await sampler.play([partial(player.play, "go", plan, SamplingParams()) for plan in plans])
@@ -89,42 +112,67 @@ def play(environment: type, plans: list[list[float]], deadline_s: float | None =
     return time.perf_counter() - began, episodes
 
 
-def time_of_rounds(plans: list[list[float]], *, blocking: bool) -> float:
+def wait_only(plans: list[list[float]]) -> float:
+    """Seconds that bare tasks take which wait for the same latencies and do nothing else."""
+
+    async def wait(plan: list[float]) -> None:
+        for latency in plan:
+            await asyncio.sleep(latency)
+
+    async def run() -> None:
+        await asyncio.gather(*[asyncio.create_task(wait(plan)) for plan in plans])
+
+    began = time.perf_counter()
+    asyncio.run(run())
+    return time.perf_counter() - began
+
+
+def time_of_rounds(plans: list[list[float]], draws: Draws, *, blocking: bool) -> float:
     """What rounds take at least: everyone is drawn together, then the slowest is waited for, or all of them in turn."""
     left, waited = [list(plan) for plan in plans], 0.0
     while left:
-        waited += DRAW_S + ROW_S * len(left)
+        waited += draws.call_s + draws.row_s * len(left)
         waits = [plan.pop(0) for plan in left]
         waited += sum(waits) if blocking else max(waits)
         left = [plan for plan in left if plan]
     return waited
 
 
-def ideal(plans: Iterable[list[float]]) -> float:
-    """The slowest episode, if it had the sampler for itself."""
-    return max(sum(plan) + (DRAW_S + ROW_S) * len(plan) for plan in plans)
-
-
-def compare(name: str, environment: type, plans: list[list[float]], repeats: int) -> None:
-    blocking = environment is BlockingLatency
-    times, cpu = [], time.process_time()
-    for _ in range(repeats):
-        times.append(play(environment, plans)[0])
-    spent = (time.process_time() - cpu) / repeats / sum(map(len, plans))
-    ours, best, rounds = statistics.median(times), ideal(plans), time_of_rounds(plans, blocking=blocking)
+def compare(
+    name: str, environment: type | EnvironmentHost, plans: list[list[float]], repeats: int, draws: Draws = FREE
+) -> None:
+    blocking = environment is not Latency
+    steps = repeats * sum(map(len, plans))
+    if isinstance(environment, EnvironmentHost):
+        play(environment, plans, draws)  # starts the processes
+    draws.spent_s, cpu = 0.0, time.process_time()
+    times = [play(environment, plans, draws)[0] for _ in range(repeats)]
+    spent = time.process_time() - cpu
+    ours, best, rounds = min(times), draws.ideal(plans), time_of_rounds(plans, draws, blocking=blocking)
     print(
         f"{name:<40} {ours:6.2f} s  ideal {best:5.2f} ({ours / best:4.2f}x)  rounds {rounds:6.2f}  "
-        f"{spent * 1e6:3.0f} us a step",
+        f"{spent / steps * 1e6:3.0f} us a step, {draws.spent_s / steps * 1e6:.0f} of them the sampler's",
         flush=True,
     )
 
 
 def measure_speed(quick: bool) -> None:
     chance = random.Random(0)
-    repeats = 1 if quick else 3
+    repeats = 1 if quick else 5
     plans = [[chance.uniform(0, 0.05) for _ in range(20)] for _ in range(512)]
+    cpu, alone = time.process_time(), min(wait_only(plans) for _ in range(repeats))
+    spent = (time.process_time() - cpu) / repeats / sum(map(len, plans))
+    print(
+        f"bare tasks that wait as long: {alone:.2f} s, ideal {FREE.ideal(plans):.2f}, {spent * 1e6:.0f} us a step; "
+        f"load {os.getloadavg()[0]:.0f}",
+        flush=True,
+    )
     compare("512 episodes x 20, 0-50 ms, async", Latency, plans, repeats)
-    compare("512 episodes x 20, 0-50 ms, blocking", BlockingLatency, plans, repeats)
+    compare("the same, 2 ms a draw + 50 us a row", Latency, plans, repeats, PRICED)
+    compare("512 episodes x 20, 0-50 ms, threads", BlockingLatency, plans, repeats)
+    processes = load_agent(f"{__file__}:BlockingLatency").build_host(workers=len(plans))
+    compare("512 episodes x 20, 0-50 ms, processes", processes, plans, repeats)
+    processes.close()
     rare = [[1.0 if chance.random() < 0.01 else 0.001 for _ in range(4)] for _ in range(256)]
     compare("256 episodes x 4, 1 % of steps take 1 s", Latency, rare, repeats)
     steady = [[0.005] * 4 for _ in range(256)]
