@@ -138,6 +138,34 @@ def test_check_env_finds_what_breaks_the_contract(environment, rule):
     assert all(finding.remedy for finding in findings)
 
 
+class Floods(_Environment):
+    def step(self, action):
+        return StepResult("a" * 300_000, done=False, reward=0.0)
+
+
+class HalfCharacters(_Environment):
+    def step(self, action):
+        return StepResult(b"\xff".decode(errors="surrogateescape"), done=True, reward=0.0)
+
+
+class ChancyState(_Environment):
+    def step(self, action):
+        return StepResult("?", done=True, reward=0.0, state=str(random.random()))
+
+
+@pytest.mark.parametrize(
+    ("environment", "words"),
+    [
+        (Floods, "more than 200,000 characters"),
+        (HalfCharacters, "feedback is no valid text"),
+        (ChancyState, "step 1: state '0."),
+    ],
+)
+def test_check_env_says_what_is_wrong_in_these_words(environment, words):
+    [finding] = check_env(environment)
+    assert words in finding.message
+
+
 def test_a_sound_environment_has_no_findings():
     assert check_env(_Environment) == []
 

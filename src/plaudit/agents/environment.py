@@ -15,7 +15,7 @@ from plaudit.contract.output import as_number
 from plaudit.errors import AgentError, did_you_mean
 from plaudit.jsonline import as_plain
 
-__all__ = ["AgentInstance", "Environment", "EpisodeStart", "StepResult", "read_number"]
+__all__ = ["AgentInstance", "Environment", "EpisodeStart", "StepResult", "check_encodable", "read_number"]
 
 KEYS = ("rewards", "scores", "environment_feedback", "done", "sampling_params", "extra_logs")
 
@@ -58,6 +58,7 @@ class StepResult:
     def __post_init__(self) -> None:
         if not isinstance(self.feedback, str):
             raise AgentError(f"feedback must be text, got {self.feedback!r:.60}")
+        check_encodable("feedback", self.feedback)
         if not isinstance(self.done, bool):
             raise AgentError(f"done must be True or False, got {self.done!r:.60}")
         if not isinstance(self.logs, Mapping):
@@ -129,6 +130,18 @@ class AgentInstance(ABC):
         The result has `environment_feedback` and `done`, and may have `rewards`, `scores`, `sampling_params` for the
         next action, and `extra_logs`.
         """
+
+
+def check_encodable(what: str, text: str) -> None:
+    """Raise AgentError where text has halves of characters, which no tokenizer and no file takes."""
+    if text.isascii():
+        return
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise AgentError(
+            f"{what} is no valid text: {text[error.start]!r} at {error.start}; decode bytes with errors='replace'"
+        ) from None
 
 
 def read_number(what: str, value: Any) -> float | None:

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from plaudit.agents.chat import ChatTurns
-from plaudit.agents.environment import Environment, EpisodeStart, StepResult
+from plaudit.agents.environment import Environment, EpisodeStart, StepResult, check_encodable
 from plaudit.agents.episode import Episode, EpisodeLimits, Segment
 from plaudit.agents.generation import Action, ActionSampler, copy_params, limit_tokens, read_action
 from plaudit.agents.hosting.deadlines import EnvironmentCalls
@@ -148,6 +148,7 @@ class _EpisodeBuilder:
             text = start.prompt if first.text is None else first.text
         if len(text) > self.limits.max_feedback:
             raise AgentError(f"the first observation has {len(text):,} characters; shorten it")
+        check_encodable("the first observation", text)
         self.prompt_ids = self._encode(text)
         if not self.prompt_ids:
             raise AgentError(f"the first observation has no tokens: {text!r:.60}; give it some text")

@@ -22,6 +22,7 @@ from plaudit.agents import (
     Player,
     SamplingParams,
 )
+from plaudit.agents.episode import MAX_FEEDBACK
 from plaudit.agents.generation import Action
 from plaudit.agents.hosting.session import ActionStates
 from plaudit.agents.player import STARTING
@@ -111,6 +112,12 @@ def _find_failures(plays: list[_Play], episodes: list[Episode]) -> Iterator[Find
 
 
 def _find_endless(plays: list[_Play], episodes: list[Episode]) -> Iterator[Finding]:
+    for play, episode in zip(plays, episodes, strict=True):
+        if episode.finish_reason == "length" and len(episode.steps) < MANY_STEPS:
+            message = f"feedback of more than {MAX_FEEDBACK:,} characters is not read: the episode ends there"
+            said = play.actions[len(episode.steps) - 1]
+            yield Finding.of(Rule.ENDS, message, said, remedy="cut feedback to what a policy can read")
+            return
     if all(episode.finish_reason == "length" for episode in episodes):
         message = f"no episode was done after {MANY_STEPS} actions"
         yield Finding.of(Rule.ENDS, message, plays[0].actions[0])
@@ -198,16 +205,17 @@ def _play(host: EnvironmentHost, plays: Sequence[_Play], deadline_s: float) -> l
 
 
 def _describe(episode: Episode) -> tuple[Any, ...]:
-    steps = [(step.observation, step.reward, step.metadata.get("feedback")) for step in episode.steps]
+    steps = [
+        (step.observation, step.reward, step.metadata.get("feedback"), step.metadata.get("state"))
+        for step in episode.steps
+    ]
     return (steps, episode.finish_reason, episode.score, episode.status)
 
 
 def _difference(first: Episode, second: Episode) -> str:
     for place, (one, other) in enumerate(zip(first.steps, second.steps, strict=False)):
-        for name, pair in (("feedback", "feedback"), ("reward", "reward")):
-            left, right = (
-                each.reward if pair == "reward" else each.metadata.get("feedback", "") for each in (one, other)
-            )
+        for name in ("feedback", "reward", "state"):
+            left, right = (each.reward if name == "reward" else each.metadata.get(name, "") for each in (one, other))
             if left != right:
                 return f"step {place + 1}: {name} {left!r:.60} and {right!r:.60}"
     return f"{len(first.steps)} and {len(second.steps)} steps"
