@@ -61,9 +61,14 @@ class Binding:
 
     def call(self, trajectory: Trajectory) -> Any:
         """Call a per-sample function for one sample."""
+        if self.keywords or self.takes_columns:
+            return self._call_with_keywords(trajectory)
+        if len(self.positional) == 1:  # as many are written, and a comprehension costs more than they do
+            return self.function(self.positional[0](trajectory))
+        return self.function(*[lookup(trajectory) for lookup in self.positional])
+
+    def _call_with_keywords(self, trajectory: Trajectory) -> Any:
         arguments = [lookup(trajectory) for lookup in self.positional]
-        if not self.keywords and not self.takes_columns:
-            return self.function(*arguments)
         keywords = {name: lookup(trajectory) for name, lookup in self.keywords}
         return self.function(*arguments, **(self._columns(trajectory) if self.takes_columns else {}), **keywords)
 

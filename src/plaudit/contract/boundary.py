@@ -10,7 +10,7 @@ import inspect
 import os
 import time
 import traceback
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import PurePath
 from typing import Any, Protocol
@@ -24,7 +24,7 @@ from plaudit.errors import InvalidOutput, PlauditError
 from plaudit.normalize import Scope
 from plaudit.trajectory import Trajectory
 
-__all__ = ["DescribedFailure", "Scorable", "Style", "as_output", "attempt", "score_sample", "score_samples"]
+__all__ = ["DescribedFailure", "Scorable", "Style", "as_output", "attempt", "score_each", "score_samples"]
 
 MAX_REASON = 500
 
@@ -66,10 +66,9 @@ def score_samples(reward: Scorable, trajectories: Sequence[Trajectory]) -> list[
     return results if reward.style is Style.SAMPLE else _in_order(reward, results, trajectories)
 
 
-def score_sample(reward: Scorable, trajectory: Trajectory) -> RewardOutput:
-    """`score_samples` for one sample of a reward that takes samples one by one."""
-    output = _sample(reward, trajectory)
-    return run_awaitable(output.finish()) if isinstance(output, PendingCall) else output
+def score_each(reward: Scorable, trajectories: Iterable[Trajectory]) -> Iterator[RewardOutput]:
+    """`score_samples` of a reward that takes samples one by one: each output as soon as it is there."""
+    return _call_each(reward, trajectories, lambda pending: run_awaitable(pending.finish()))
 
 
 async def attempt(name: str, call: Callable[[], Any]) -> Any:
@@ -99,7 +98,7 @@ def as_output(value: Any, trajectory: Trajectory, seconds: float) -> RewardOutpu
 def _call_reward(reward: Scorable, trajectories: Sequence[Trajectory]) -> list[Any]:
     """Call the reward: an output per sample, or a list of outputs per batch; a pending call where it is async."""
     if reward.style is Style.SAMPLE:
-        return [_sample(reward, trajectory) for trajectory in trajectories]
+        return list(_call_each(reward, trajectories, lambda pending: pending))
     return [_batch(reward, [trajectories[place] for place in places]) for places in _batches(reward, trajectories)]
 
 
@@ -121,15 +120,27 @@ def _in_order(reward: Scorable, batches: list[Any], trajectories: Sequence[Traje
     return [by_place[place] for place in range(len(trajectories))]
 
 
-def _sample(reward: Scorable, trajectory: Trajectory) -> RewardOutput | PendingCall:
-    began = time.perf_counter()
-    try:
-        value = reward.compute_reward(trajectory)
-        if type(value) is not float and inspect.isawaitable(value):
-            return PendingCall(value, partial(_await_sample, reward, value, trajectory))
-        return as_output(value, trajectory, time.perf_counter() - began)
-    except (Exception, SystemExit) as error:
-        return _describe_failure(reward.name, error, time.perf_counter() - began)
+def _call_each(
+    reward: Scorable, trajectories: Iterable[Trajectory], take: Callable[[PendingCall], Any]
+) -> Iterator[Any]:
+    """The output of each sample, one after the other; of an async reward, what `take` makes of the pending call.
+
+    Every sample passes here, so that a quick reward costs little more than itself: no call that can be spared.
+    """
+    compute, clock = reward.compute_reward, time.perf_counter
+    for trajectory in trajectories:
+        pending, began = None, clock()
+        try:
+            value = compute(trajectory)
+            if type(value) is float:
+                output = RewardOutput(value, latency_s=clock() - began)
+            elif inspect.isawaitable(value):
+                pending = PendingCall(value, partial(_await_sample, reward, value, trajectory))
+            else:
+                output = as_output(value, trajectory, clock() - began)
+        except (Exception, SystemExit) as error:
+            output = _describe_failure(reward.name, error, clock() - began)
+        yield output if pending is None else take(pending)
 
 
 async def _await_sample(reward: Scorable, value: Awaitable[Any], trajectory: Trajectory) -> RewardOutput:

@@ -6,8 +6,8 @@ a number.
 """
 
 import enum
-import math
 from collections.abc import Mapping
+from math import isfinite
 from typing import Any, Literal, SupportsFloat, TypeAlias
 
 import msgspec
@@ -33,6 +33,9 @@ class Status(enum.StrEnum):
     SKIPPED = "skipped"
 
 
+_OK = Status.OK  # to look up a member of an enum costs as much as making an output
+
+
 class RewardOutput(msgspec.Struct, frozen=True, omit_defaults=True):
     """The reward of one sample, with everything needed to understand it later.
 
@@ -51,7 +54,7 @@ class RewardOutput(msgspec.Struct, frozen=True, omit_defaults=True):
     latency_s: float | None = None
 
     def __post_init__(self) -> None:
-        if type(self.reward) is not float or self.status is not Status.OK or not math.isfinite(self.reward):
+        if type(self.reward) is not float or self.status is not _OK or not isfinite(self.reward):
             self._check_reward()
         if self.token_rewards is not None:
             force_setattr(self, "token_rewards", _numbers("token_rewards", self.token_rewards))
@@ -77,7 +80,7 @@ class RewardOutput(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def ok(self) -> bool:
         """True when the sample was scored."""
-        return self.status is Status.OK
+        return self.status is _OK
 
     def flat_components(self) -> dict[str, "RewardOutput"]:
         """Every component at any depth, nested names joined by `/`."""
@@ -122,7 +125,7 @@ class RewardOutput(msgspec.Struct, frozen=True, omit_defaults=True):
     def _check_reward(self) -> None:
         status = Status(self.status)
         force_setattr(self, "status", status)
-        if status is not Status.OK:
+        if status is not _OK:
             if self.reward is not None or self.score is not None:
                 raise InvalidOutput(f"status {status.value!r} cannot carry a reward or a score; leave both None")
             return
@@ -141,7 +144,7 @@ class RewardOutput(msgspec.Struct, frozen=True, omit_defaults=True):
 
 def as_number(what: str, value: Any) -> float:
     """`value` as a finite float; text, NaN, infinity and everything else that is no number raises InvalidOutput."""
-    if type(value) is float and math.isfinite(value):  # the usual case; the protocol check is slow
+    if type(value) is float and isfinite(value):  # the usual case; the protocol check is slow
         return value
     if not isinstance(value, SupportsFloat):
         raise InvalidOutput(f"{what} must be a number, got {type(value).__name__} {value!r:.60}")
@@ -149,7 +152,7 @@ def as_number(what: str, value: Any) -> float:
         number = float(value)
     except (TypeError, ValueError, OverflowError, RuntimeError) as error:  # RuntimeError: tensors of several elements
         raise InvalidOutput(f"{what} must be one number, got {type(value).__name__}: {error}") from None
-    if not math.isfinite(number):
+    if not isfinite(number):
         raise InvalidOutput(f"{what} is {number}; a reward is a finite number")
     return number
 
@@ -160,6 +163,6 @@ def _numbers(what: str, values: Any) -> list[float]:
     except TypeError:
         raise InvalidOutput(f"{what} must be a list of numbers, got {type(values).__name__}") from None
     return [
-        value if type(value) is float and math.isfinite(value) else as_number(f"{what}[{index}]", value)
+        value if type(value) is float and isfinite(value) else as_number(f"{what}[{index}]", value)
         for index, value in enumerate(listed)
     ]

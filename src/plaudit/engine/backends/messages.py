@@ -15,6 +15,7 @@ __all__ = ["OUTGROWN", "Answers", "encode_answer", "encode_value", "read_value"]
 OUTGROWN = 75
 """The exit code of a worker that asks to be replaced, since what its reward keeps has outgrown its limit."""
 
+_OK = Status.OK
 _BARE = struct.Struct("<cdd")
 _BARE_MARK = b"n"  # no pickle begins so
 
@@ -27,7 +28,7 @@ def encode_value(value: Any) -> bytes:
 def encode_answer(output: RewardOutput) -> bytes:
     """An output as one frame; a bare number travels as such, since pickling costs more than scoring may."""
     if (
-        output.status is Status.OK
+        output.status is _OK
         and output.score is None
         and not output.reason
         and not output.metadata

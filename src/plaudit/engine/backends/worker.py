@@ -15,10 +15,10 @@ import resource
 import signal
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
-from plaudit.contract.boundary import score_sample, score_samples
+from plaudit.contract.boundary import score_each, score_samples
 from plaudit.contract.contents import warm_up
 from plaudit.contract.function import RewardFunction, scores_one_by_one
 from plaudit.contract.output import RewardOutput
@@ -93,9 +93,7 @@ def _choose_scoring(
     """How to score a unit: sample by sample where the reward allows, so that each is answered at once."""
     if not scores_one_by_one(reward):
         return partial(score_samples, reward) if memory is None else partial(memory.score_unit, reward)
-    if memory is None:
-        return lambda unit: map(partial(score_sample, reward), unit)
-    return lambda unit: map(partial(memory.score_sample, reward), unit)
+    return partial(score_each if memory is None else memory.score_each, reward)
 
 
 class MemoryAllowance:
@@ -111,13 +109,17 @@ class MemoryAllowance:
         self._begun = 0
         self._base = 0
 
-    def score_sample(self, reward: RewardFunction, trajectory: Trajectory) -> RewardOutput:
-        self._grant()
-        return score_sample(reward, trajectory)
+    def score_each(self, reward: RewardFunction, unit: Iterable[Trajectory]) -> Iterator[RewardOutput]:
+        return score_each(reward, self._granted(unit))
 
     def score_unit(self, reward: RewardFunction, unit: Sequence[Trajectory]) -> list[RewardOutput]:
         self._grant()
         return score_samples(reward, unit)
+
+    def _granted(self, unit: Iterable[Trajectory]) -> Iterator[Trajectory]:
+        for trajectory in unit:
+            self._grant()
+            yield trajectory
 
     def _grant(self) -> None:
         held = self._count_bytes()

@@ -8,12 +8,11 @@ stays by itself.
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import repeat
 from typing import Any, Protocol
 
-from plaudit.contract.boundary import score_sample, score_samples
+from plaudit.contract.boundary import score_each, score_samples
 from plaudit.contract.contents import copies_of, warm_up
 from plaudit.contract.function import RewardFunction, scores_one_by_one
 from plaudit.contract.output import RewardOutput, Status
@@ -97,8 +96,8 @@ class RewardService:
         self._one_by_one = scores_one_by_one(reward)
         self._merges = not self._one_by_one and reward.scope == "sample"
         memory = None if setup.memory_mb is None else MemoryAllowance(setup.memory_mb * MEBIBYTE)
-        self._score_one: Callable[[RewardFunction, Trajectory], RewardOutput] = (
-            score_sample if memory is None else memory.score_sample
+        self._score_each: Callable[[RewardFunction, Iterable[Trajectory]], Iterator[RewardOutput]] = (
+            score_each if memory is None else memory.score_each
         )
         self._score_many: Callable[[RewardFunction, Sequence[Trajectory]], list[RewardOutput]] = (
             score_samples if memory is None else memory.score_unit
@@ -122,13 +121,12 @@ class RewardService:
         }
 
     def answer(self, jobs: list[WireJob], journal: Journal) -> list[Answer]:
-        read = [self._read(job) for job in jobs]
         if self._merges and not any(job.singly or job.known or job.rest for job in jobs):
-            return self._answer_together(jobs, read, journal)
+            return self._answer_together(jobs, journal)
         answers = []
-        for job, samples in zip(jobs, read, strict=True):
+        for job in jobs:  # one after the other, so that memory that was just used is used again
             journal.next_job()
-            answers.append(self._answer_alone(job, samples, journal))
+            answers.append(self._answer_alone(job, journal))
         return answers
 
     def _read(self, job: WireJob) -> Samples | Answer:
@@ -142,7 +140,8 @@ class RewardService:
             return Answer(refused.status, refusal_body(str(refused)))
         return samples
 
-    def _answer_together(self, jobs: list[WireJob], read: list[Samples | Answer], journal: Journal) -> list[Answer]:
+    def _answer_together(self, jobs: list[WireJob], journal: Journal) -> list[Answer]:
+        read = [self._read(job) for job in jobs]
         together = [each for samples in read if isinstance(samples, Samples) for each in samples.valid()]
         journal.expect(max(1, len(together)))
         began = time.perf_counter()
@@ -155,23 +154,27 @@ class RewardService:
             for job, samples in zip(jobs, read, strict=True)
         ]
 
-    def _answer_alone(self, job: WireJob, samples: Samples | Answer, journal: Journal) -> Answer:
+    def _answer_alone(self, job: WireJob, journal: Journal) -> Answer:
+        samples = self._read(job)
         if isinstance(samples, Answer):
             return samples
         valid, began = samples.valid(), time.perf_counter()
-        known = decode_outputs(job.known) if job.known else []
-        if job.rest:
-            known += decode_outputs(job.rest) * (len(valid) - len(known))
-        outputs = journal.follow(known[: len(valid)])  # a worker that had scored all of them was at none
-        left = valid[len(outputs) :] if outputs else valid
-        if self._one_by_one and not job.verdicts:
-            outputs += journal.follow(map(self._score_one, repeat(self._reward), left))
-        elif self._one_by_one or job.singly:
-            outputs += journal.follow(self._score_with_verdicts(job, left, len(outputs)))
-        elif left:
-            journal.expect(len(left))
-            outputs += self._score_many(self._reward, left)
+        if job.known or job.rest:
+            known = journal.follow(_known_outputs(job, len(valid)))
+            outputs = known + self._score_rest(job, valid[len(known) :], len(known), journal)
+        else:
+            outputs = self._score_rest(job, valid, 0, journal)
         return self._write(job, samples, outputs, time.perf_counter() - began)
+
+    def _score_rest(self, job: WireJob, left: Sequence[Trajectory], first: int, journal: Journal) -> list[RewardOutput]:
+        if self._one_by_one and not job.verdicts:
+            return journal.follow(self._score_each(self._reward, left))
+        if self._one_by_one or job.singly:
+            return journal.follow(self._score_with_verdicts(job, left, first))
+        if not left:
+            return []
+        journal.expect(len(left))
+        return self._score_many(self._reward, left)
 
     def _score_with_verdicts(
         self, job: WireJob, trajectories: Sequence[Trajectory], first: int
@@ -183,7 +186,7 @@ class RewardService:
 
     def _score(self, trajectory: Trajectory) -> RewardOutput:
         if self._one_by_one:
-            return self._score_one(self._reward, trajectory)
+            return next(self._score_each(self._reward, (trajectory,)))
         return self._score_many(self._reward, [trajectory])[0]
 
     def _write(self, job: WireJob, samples: Samples, outputs: list[RewardOutput], seconds: float) -> Answer:
@@ -196,10 +199,21 @@ class RewardService:
         return Answer(200, body, counts, seconds, job.packed)
 
 
+def _known_outputs(job: WireJob, samples: int) -> list[RewardOutput]:
+    """What is known of a job's samples before they are scored; a worker that had scored all of them was at none."""
+    known = decode_outputs(job.known) if job.known else []
+    if job.rest:
+        known += decode_outputs(job.rest) * (samples - len(known))
+    return known[:samples]
+
+
 def _count(outputs: list[RewardOutput]) -> dict[str, int]:
     """The samples by status."""
-    failed = [output.status.value for output in outputs if output.status is not Status.OK]
+    failed = [output.status.value for output in outputs if output.status is not _OK]
     counts = dict(Counter(failed)) if failed else {}
     if len(outputs) > len(failed):
-        counts[Status.OK.value] = len(outputs) - len(failed)
+        counts["ok"] = len(outputs) - len(failed)
     return counts
+
+
+_OK = Status.OK
