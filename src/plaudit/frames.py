@@ -108,7 +108,7 @@ def frame_reader(descriptor: int) -> Callable[[], bytes | None]:
             if len(waiting) >= size:
                 end = size + unpack(waiting)[0]
                 if len(waiting) >= end:
-                    body = bytes(waiting[size:end])
+                    body = bytes(memoryview(waiting)[size:end])
                     del waiting[:end]
                     return body
             count = read(descriptor, chunks)

@@ -81,15 +81,15 @@ _HEADER = struct.Struct("<IIId4x")  # number of the unit, bytes used, samples un
 _PLACE = struct.Struct("<II")  # jobs begun, samples done of the last of them
 _HEADER_SIZE = _HEADER.size + _PLACE.size
 _CAPACITY = 1 << 16
-WORTH_S = 0.0005
+NOTABLE_S, WORTH_S = 0.0005, 0.005
 _NEXT_JOB = struct.pack("<I", 0)  # an empty frame: the outputs of the next job follow
 
 
 class Journal:
     """The worker's side: what is scored of the unit at hand, written without a system call.
 
-    Of a reward that may be asked again, outputs are written once they are worth half a millisecond: those that a lost
-    worker had not written are scored again, which is cheaper than writing each.
+    Of a reward that may be asked again, outputs are written once they are worth some milliseconds, less than a new
+    worker costs: those that a lost one had not written are scored again, which is cheaper than writing each.
     """
 
     def __init__(self, descriptor: int, *, repeatable: bool) -> None:
@@ -97,14 +97,14 @@ class Journal:
         self._memory = mmap.mmap(descriptor, _CAPACITY)
         self._place = self._place_view()
         self._used, self._capacity = 0, _CAPACITY
-        self._worth_s = WORTH_S if repeatable else -1.0
+        self._notable_s, self._worth_s = (NOTABLE_S, WORTH_S) if repeatable else (-1.0, -1.0)
         self._unwritten: list[RewardOutput | None] = []  # None: the outputs of the next job follow
-        self._unwritten_s = 0.0
+        self._unnoted_s = self._unwritten_s = 0.0  # how long scoring took since the last note, and the last writing
         self._unit = self._jobs = self._done = 0
 
     def begin(self) -> None:
         """A new unit; also what marks the process as alive."""
-        self._used, self._unwritten, self._unwritten_s = 0, [], 0.0
+        self._used, self._unwritten, self._unnoted_s, self._unwritten_s = 0, [], 0.0, 0.0
         self._unit, self._jobs, self._done = self._unit + 1, 0, 0
         self._place[0] = self._place[1] = 0
         self.expect(1)
@@ -116,6 +116,7 @@ class Journal:
         self._place[0], self._place[1] = self._jobs, 0
         if self._worth_s < 0:
             self._write()
+            self.expect(1)
 
     def expect(self, samples: int) -> None:
         """So many samples are under way together now."""
@@ -124,18 +125,24 @@ class Journal:
     def follow(self, scoring: Iterable[RewardOutput]) -> list[RewardOutput]:
         """The outputs of samples that are scored one after the other; each is noted as soon as it is there."""
         outputs: list[RewardOutput] = []
-        done, seconds, worth_s, place = self._done, self._unwritten_s, self._worth_s, self._place
-        for output in scoring:
+        noted, seconds, notable_s, place = 0, self._unnoted_s, self._notable_s, self._place
+        for place[1], output in enumerate(scoring, self._done + 1):  # so many are done, for whoever takes over
             outputs.append(output)
-            done += 1
-            place[1] = done
-            self._unwritten.append(output)
             seconds += output.latency_s or 0.0
-            if seconds > worth_s:
-                self._write()
-                seconds, place = 0.0, self._place
-        self._done, self._unwritten_s = done, seconds
+            if seconds > notable_s:
+                self._note(outputs[noted:], seconds)
+                noted, seconds, place = len(outputs), 0.0, self._place
+        self._unwritten += outputs[noted:]
+        self._done, self._unnoted_s = self._done + len(outputs), seconds
         return outputs
+
+    def _note(self, outputs: list[RewardOutput], seconds: float) -> None:
+        """So many more outputs are there: that is progress, and written if all of them are worth it."""
+        self._unwritten += outputs
+        self._unwritten_s += seconds
+        if self._unwritten_s > self._worth_s:
+            self._write()
+        self.expect(1)
 
     def _write(self) -> None:
         framed = b"".join([_NEXT_JOB if each is None else encode_answer(each) for each in self._unwritten])
@@ -148,7 +155,6 @@ class Journal:
             self._memory.resize(self._capacity)
             self._place = self._place_view()
         self._memory[start:end] = framed
-        _HEADER.pack_into(self._memory, 0, self._unit, self._used, 1, time.monotonic())
 
     def _place_view(self) -> memoryview:
         """The numbers of `_PLACE` in the shared memory."""
