@@ -41,7 +41,8 @@ class Access:
     def client_of(self, headers: dict[bytes, bytes], peer: str) -> str | None:
         """The name of the client that a request comes from; None where it shows no valid token."""
         if not self._digests:
-            return headers.get(b"x-client", peer.encode()).decode("latin-1")[:100]
+            named = headers.get(b"x-client")
+            return peer if named is None else named.decode("latin-1")[:100]
         scheme, _, shown = headers.get(b"authorization", b"").partition(b" ")
         digest = _digest(shown.strip())
         found = None

@@ -67,6 +67,7 @@ class Application:
         self.pools: dict[str, ServicePool] = {}
         self.metrics = Metrics()
         self.admission = Admission(settings.queue_requests, settings.queue_bytes)
+        self.release = self.admission.release
         self.connections: set[Connection] = set()
         self.draining, self.loading = False, True
         self._access = Access(settings.tokens, settings.host)
@@ -139,13 +140,10 @@ class Application:
         self.metrics.requests["other", refusal.status] += 1
         return self.refused(refusal)
 
-    def release(self, size: int) -> None:
-        """Give bytes back."""
-        self.admission.release(size)
-
     def refused(self, response: Response) -> Response:
         """A refusal with the headers that every answer has."""
-        return self._with_head(response, self._new_id())
+        head = b"%bx-request-id: %b\r\n%b" % (_VERSION, self._new_id(), response.head)
+        return Response(response.status, response.body, response.content_type, head, close=response.close)
 
     def handle(self, request: Request, ticket: Ticket) -> None:
         """Answer a request that `check` gave a ticket, now or when its samples are scored."""
@@ -184,7 +182,8 @@ class Application:
                 self._respond(other, route, response)
 
         wire = WireJob(route.protocol, request.body, ticket.packed)
-        job = Job(wire, client, request.received_at, answer, self._expiry(request))
+        expires_at = self._expiry(request) if b"x-deadline-s" in request.headers else math.inf
+        job = Job(wire, client, request.received_at, answer, expires_at)
         if place is None:
             request.on_abandon = job.abandon
         self.admission.begin(client)
@@ -192,11 +191,8 @@ class Application:
 
     def _expiry(self, request: Request) -> float:
         """Until when the client wants to wait, as it says in `x-deadline-s`."""
-        asked = request.headers.get(b"x-deadline-s")
-        if asked is None:
-            return math.inf
         try:
-            seconds = float(asked)
+            seconds = float(request.headers[b"x-deadline-s"])
         except ValueError:
             return math.inf
         return request.received_at + seconds if seconds > 0 else math.inf
@@ -206,11 +202,7 @@ class Application:
         if route.page is None:
             self.metrics.observe(request.path, time.monotonic() - request.received_at)
         request.on_abandon = None
-        request.respond(self._with_head(response, request.id, route.head))
-
-    def _with_head(self, response: Response, request_id: bytes, head: bytes = b"") -> Response:
-        whole = b"%b%bx-request-id: %b\r\n%b" % (_VERSION, head, request_id, response.head)
-        return Response(response.status, response.body, response.content_type, whole, close=response.close)
+        request.respond(response, b"%b%bx-request-id: %b\r\n" % (_VERSION, route.head, request.id))
 
     def _new_id(self) -> bytes:
         return f"{self._prefix}-{next(self._numbers):x}".encode()

@@ -123,12 +123,14 @@ class Connection(asyncio.Protocol):
 
     def on_url(self, url: bytes) -> None:
         self._path += url
-        self._count_head(len(url))
+        self._head_bytes += len(url)
+        if self._head_bytes > self._limits.head_bytes:
+            self._refuse_head()
 
     def on_header(self, name: bytes, value: bytes) -> None:
         self._head_bytes += len(name) + len(value)
         if self._head_bytes > self._limits.head_bytes:
-            self._count_head(0)
+            self._refuse_head()
         self._headers[name.lower()] = value
 
     def on_headers_complete(self) -> None:
@@ -203,11 +205,11 @@ class Connection(asyncio.Protocol):
             self._transport.abort()
 
     def _plain_path(self) -> str:
-        return self._path.partition(b"?")[0].decode("latin-1")
+        path = self._path.partition(b"?")[0] if b"?" in self._path else self._path
+        return path.decode("latin-1")
 
-    def _count_head(self, size: int) -> None:
-        self._head_bytes += size
-        if self._head_bytes > self._limits.head_bytes and not self._ended:
+    def _refuse_head(self) -> None:
+        if not self._ended:
             self._refuse(self._gate.refused(refuse(431, "the headers are too long", close=True)))
             raise httptools.HttpParserError("refused")
 
@@ -227,25 +229,27 @@ class Connection(asyncio.Protocol):
     def _start(self, request: Request) -> None:
         self._current = request
         if isinstance(request.ticket, Response):
-            self._respond(request.ticket)
+            self._respond(request.ticket, b"")
         else:
             self._gate.handle(request, request.ticket)
 
-    def _respond(self, response: Response) -> None:
+    def _respond(self, response: Response, head: bytes) -> None:
         """Write the answer to the current request, and go on with the next."""
         request, self._current = self._current, None
         if self._transport is None or self._ended or request is None:
             return
-        self._give_back(request.size)
+        if request.size:
+            self._gate.release(request.size)
         keep_alive = self._keep_alive and not response.close and not self._gate.draining
-        self._write(response.encode(keep_alive=keep_alive, with_body=request.method != "HEAD"))
+        self._transport.write(response.encode(head, keep_alive=keep_alive, with_body=request.method != "HEAD"))
         if not keep_alive and not self._waiting:
             self._ended = True
             self._transport.close()
             return
         if self._transport.get_write_buffer_size() == 0:
             self.deadline = time.monotonic() + self._limits.idle_s
-        self._go_on()
+        if self._waiting or self._reading_paused:
+            self._go_on()
 
     def _go_on(self) -> None:
         """Take the next request, unless the client has to read first."""

@@ -12,7 +12,7 @@ JSON, MSGPACK = b"application/json", b"application/msgpack"
 
 
 class Request:
-    """What was asked; `respond` is called once, from the event loop."""
+    """What was asked; `respond` is called once, from the event loop, with the answer and further header lines."""
 
     __slots__ = (
         "body",
@@ -36,7 +36,7 @@ class Request:
         body: bytes,
         peer: str,
         received_at: float,
-        respond: Callable[["Response"], None],
+        respond: Callable[["Response", bytes], None],
     ) -> None:
         self.method, self.path, self.headers, self.body = method, path, headers, body
         self.peer, self.received_at, self.respond = peer, received_at, respond
@@ -56,12 +56,13 @@ class Response:
     ) -> None:
         self.status, self.body, self.content_type, self.head, self.close = status, body, content_type, head, close
 
-    def encode(self, *, keep_alive: bool, with_body: bool = True) -> bytes:
-        """The bytes on the line."""
-        return b"%b%b\r\ncontent-length: %d\r\n%b%b\r\n%b" % (
+    def encode(self, head: bytes = b"", *, keep_alive: bool, with_body: bool = True) -> bytes:
+        """The bytes on the line; `head` holds the header lines of the request that is answered."""
+        return b"%b%b\r\ncontent-length: %d\r\n%b%b%b\r\n%b" % (
             _STATUS_LINES[self.status],
             self.content_type,
             len(self.body),
+            head,
             self.head,
             b"" if keep_alive else b"connection: close\r\n",
             self.body if with_body else b"",
