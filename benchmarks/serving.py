@@ -12,7 +12,6 @@ import json
 import os
 import re
 import select
-import signal
 import socket
 import statistics
 import subprocess
@@ -52,7 +51,7 @@ BODY = json.dumps(
     {"query": [PROMPT + "The answer is 5. " * 4] * SAMPLES, "prompts": [PROMPT] * SAMPLES, "labels": ["5"] * SAMPLES}
 ).encode()
 PROGRAM = "print(sum(range(1000)))\n"
-LENGTH = re.compile(rb"content-length: *(\d+)", re.IGNORECASE)
+LENGTH = re.compile(rb"\ncontent-length: *(\d+)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -164,14 +163,11 @@ class Client:
         self.connection.sendall(self._request)
 
     def listen(self) -> None:
-        self._read += self.connection.recv(65536)
-        if not self._read.endswith(b"}"):  # nothing but the end of an answer ends so
+        self._read += self.connection.recv(4096)
+        end = self._read.find(b"\r\n\r\n")
+        if end < 0 or len(self._read) < end + 4 + int(LENGTH.search(self._read, 0, end)[1]):
             return
-        head, _, body = self._read.partition(b"\r\n\r\n")
-        length = LENGTH.search(head)
-        if length is None or len(body) < int(length[1]):
-            return
-        assert head.startswith(b"HTTP/1.1 200"), head
+        assert self._read.startswith(b"HTTP/1.1 200"), self._read
         self._latencies.append(time.perf_counter() - self._began)
         self.ask()
 
@@ -215,8 +211,10 @@ def ours(folder: Path) -> Iterator[Server]:
     command = [sys.executable, "-m", "plaudit", "serve", f"{folder}/trivial.py:trivial", "--port", "0", "--sandbox"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         assert process.stdout is not None
-        yield Server(int(process.stdout.readline().rsplit(":", 1)[1]), process.pid)
-        process.send_signal(signal.SIGTERM)
+        try:
+            yield Server(int(process.stdout.readline().rsplit(":", 1)[1]), process.pid)
+        finally:
+            process.terminate()
 
 
 @contextlib.contextmanager
@@ -227,12 +225,19 @@ def peer(folder: Path) -> Iterator[Server]:
         port = free.getsockname()[1]
     command = [sys.executable, str(folder / "peer.py"), str(port)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ) as process:
-        for _ in range(600):
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
-                break
-            time.sleep(0.1)
-        yield Server(port, process.pid)
-        process.terminate()
+        try:
+            _wait_for(port)
+            yield Server(port, process.pid)
+        finally:
+            process.terminate()
+
+
+def _wait_for(port: int) -> None:
+    for _ in range(600):
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+            return
+        time.sleep(0.1)
+    raise TimeoutError(f"nobody listens on port {port}")
 
 
 if __name__ == "__main__":
