@@ -97,6 +97,50 @@ def test_long_headers_and_what_is_not_http_are_refused(guarded):
     assert b" 400 " in send(guarded, b"\x16\x03\x01 hello\r\n\r\n")[:20]
 
 
+def posted(response: str, *headers: str) -> bytes:
+    body = json.dumps(samples(response, truth=response)).encode()
+    lines = ("POST /score HTTP/1.1", "content-type: application/json", f"content-length: {len(body)}", *headers)
+    return "".join(f"{line}\r\n" for line in lines).encode() + b"\r\n" + body
+
+
+@pytest.mark.parametrize(
+    ("behind", "status"),
+    [
+        (b"no HTTP\r\n\r\n", 400),
+        (posted("yes", "host: localhost", "content-length: 3"), 400),
+        (b"GET / HTTP/1.1\r\nhost: localhost\r\na: " + b"x" * 40_000 + b"\r\n\r\n", 431),
+        (b"POST /nothing HTTP/1.1\r\nhost: localhost\r\nexpect: 100-continue\r\ncontent-length: 5\r\n\r\n", 404),
+        (b"GET /nothing HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n", 404),
+    ],
+    ids=["no HTTP", "two lengths", "long head", "expectation", "upgrade"],
+)
+def test_a_refusal_does_not_overtake_the_answers_before_it(server, behind, status):
+    answered = send(server, posted("slow", "host: localhost") + behind)
+    assert [int(part[:3]) for part in answered.split(b"HTTP/1.1 ")[1:]] == [200, status]
+    assert b'"reward":1.0' in answered
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        (("host: localhost", "host: example.com"), 400),
+        (("host: localhost", "idempotency-key: a", "idempotency-key: b"), 400),
+        ((), 400),
+        (("host: localhost", "content-encoding: gzip"), 415),
+        (("host: localhost", "x-deadline-s: soon"), 422),
+        (("host: localhost", f"idempotency-key: {'k' * 201}"), 422),
+        (("host: localhost",), 200),
+    ],
+)
+def test_a_head_that_can_be_read_in_two_ways_is_refused(server, headers, status):
+    assert send(server, posted("yes", *headers, "connection: close"))[9:12] == str(status).encode()
+
+
+def test_nothing_is_read_behind_a_request_that_closes_the_connection(server):
+    answered = send(server, posted("yes", "host: localhost", "connection: close") + posted("yes", "host: localhost"))
+    assert answered.count(b"HTTP/1.1 200") == answered.count(b"HTTP/1.1") == 1
+
+
 def test_a_client_that_writes_slowly_is_cut_off(guarded):
     began = time.monotonic()
     head = f"POST /score HTTP/1.1\r\nauthorization: Bearer {OLD}\r\ncontent-type: application/json\r\n"

@@ -1,4 +1,4 @@
-"""One connection of a client: requests are read one after the other, and answered in that order.
+"""One connection of a client: requests are read one after the other, and answered in that order, refusals included.
 
 Sizes and times are bounded at every point: a client that writes slowly, reads slowly or never ends is cut off, and what
 it wants to send is reserved from a common budget before it is read. The grammar of HTTP/1.1 is httptools' (llhttp).
@@ -20,6 +20,11 @@ CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 WAITING = 8  # pipelined requests
 SMALL = 1 << 20  # a body that is read although its request is refused, to keep the connection
 LINGER_S = 2.0
+ONLY_ONCE = frozenset({
+    b"authorization", b"content-encoding", b"content-type", b"expect", b"host", b"idempotency-key", b"origin",
+    b"x-client", b"x-deadline-s", b"x-request-id",
+})  # fmt: skip
+"""Headers that are read here: where there are two, whoever stands between may have read the other one."""
 
 
 class Gate(Protocol):
@@ -54,8 +59,8 @@ class Connection(asyncio.Protocol):
         self._peer = ""
         self._waiting: deque[Request] = deque()
         self._current: Request | None = None
-        self._keep_alive = True
         self._ended = self._unread_answers = self._reading_paused = False
+        self._deaf = False  # what still comes is not read
         self._reserved = 0  # of the request that is being read
         self._refusal: Response | None = None  # to be told when the body has gone by
         self.deadline = time.monotonic() + limits.head_s
@@ -64,6 +69,9 @@ class Connection(asyncio.Protocol):
     def _begin(self) -> None:
         self._path = b""
         self._method = self._plain = ""
+        self._reading = False
+        self._twice = b""
+        self._expected = False  # the client wants to be told before it sends the body
         self._ticket: Any = None
         self._headers: dict[bytes, bytes] = {}
         self._head_bytes = 0
@@ -77,23 +85,24 @@ class Connection(asyncio.Protocol):
         peer = transport.get_extra_info("peername")
         self._peer = str(peer[0]) if isinstance(peer, tuple) and peer else "local"
         if len(self._gate.connections) >= self._limits.connections:
-            self._refuse(refuse(503, "too many connections", b"retry-after: 1\r\n", close=True))
+            self._deaf = self._ended = True  # and nobody looks after it: it is closed at once
+            transport.write(refuse(503, "too many connections", b"retry-after: 1\r\n").encode(keep_alive=False))
+            transport.close()
             return
         self._gate.connections.add(self)
 
     def data_received(self, data: bytes) -> None:
-        if self._ended:
+        if self._deaf:
             return
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
-            self._refuse(refuse(400, "this server speaks HTTP/1.1 and upgrades to nothing else", close=True))
+            self._deaf = True  # it was answered in HTTP/1.1, as everybody is
         except httptools.HttpParserError as error:
-            if not self._ended:  # it may be our own refusal, raised out of a callback
-                self._refuse(refuse(400, f"not HTTP/1.1: {error}", close=True))
+            self._refuse(refuse(400, f"not HTTP/1.1: {error}"))
 
     def connection_lost(self, error: Exception | None) -> None:
-        self._ended = True
+        self._deaf = self._ended = True
         self._gate.connections.discard(self)
         self._give_back(self._reserved)
         for request in (self._current, *self._waiting):
@@ -120,6 +129,7 @@ class Connection(asyncio.Protocol):
 
     def on_message_begin(self) -> None:
         self._begin()
+        self._reading = True
 
     def on_url(self, url: bytes) -> None:
         self._path += url
@@ -131,18 +141,23 @@ class Connection(asyncio.Protocol):
         self._head_bytes += len(name) + len(value)
         if self._head_bytes > self._limits.head_bytes:
             self._refuse_head()
-        self._headers[name.lower()] = value
+        name = name.lower()
+        if name in self._headers and name in ONLY_ONCE:
+            self._twice = name
+        self._headers[name] = value
 
     def on_headers_complete(self) -> None:
-        if self._ended:
+        if self._deaf:
             return
         if self._current is None:
             self.deadline = time.monotonic() + self._limits.body_s
         self._method, self._plain = self._parser.get_method().decode("latin-1"), self._plain_path()
         declared = self._headers.get(b"content-length", b"0")
         size = int(declared) if declared.isdigit() else 0
-        self._ticket = self._gate.check(self._method, self._plain, self._headers, self._peer)
-        refusal = self._ticket if isinstance(self._ticket, Response) else None
+        refusal = self._unfit_head()
+        if refusal is None:
+            self._ticket = self._gate.check(self._method, self._plain, self._headers, self._peer)
+            refusal = self._ticket if isinstance(self._ticket, Response) else None
         if refusal is None and size > self._limits.body_bytes:
             refusal = self._gate.refused(self._too_large())
         if refusal is None and size:
@@ -153,10 +168,11 @@ class Connection(asyncio.Protocol):
             else:
                 self._refusal = refusal
         elif self._headers.get(b"expect", b"").lower() == b"100-continue":
-            self._write(CONTINUE)
+            self._expected = True
+            self._go_on()
 
     def on_body(self, part: bytes) -> None:
-        if self._ended or self._refusal is not None:
+        if self._deaf or self._refusal is not None:
             return
         self._size += len(part)
         if self._size > self._limits.body_bytes:
@@ -167,13 +183,14 @@ class Connection(asyncio.Protocol):
             self._parts.append(part)
 
     def on_message_complete(self) -> None:
-        if self._ended:
+        if self._deaf:
             return
-        self._keep_alive = self._parser.should_keep_alive()
         body = self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
         request = Request(self._method, self._plain, self._headers, body, self._peer, time.monotonic(), self._respond)
         request.ticket = self._refusal or self._ticket
-        self._refusal = None
+        request.keep_alive = self._parser.should_keep_alive() and not self._parser.should_upgrade()
+        self._deaf = not request.keep_alive
+        self._refusal, self._reading, self._expected = None, False, False
         request.size, self._reserved = self._reserved, 0
         if self._current is None:
             self._start(request)
@@ -190,9 +207,10 @@ class Connection(asyncio.Protocol):
             return
         if self._current is not None and not self._transport.get_write_buffer_size():
             return  # it waits for us
-        if self._headers and not self._ended and self._current is None:
-            self._refuse(refuse(408, "the request took too long to arrive", close=True))
-        self._transport.abort()
+        if self._reading and not self._deaf and self._current is None:
+            self._refuse(refuse(408, "the request took too long to arrive"))
+        else:
+            self._transport.abort()
 
     def close_if_idle(self) -> None:
         """Close a connection on which nothing is under way."""
@@ -209,9 +227,21 @@ class Connection(asyncio.Protocol):
         return path.decode("latin-1")
 
     def _refuse_head(self) -> None:
-        if not self._ended:
-            self._refuse(self._gate.refused(refuse(431, "the headers are too long", close=True)))
-            raise httptools.HttpParserError("refused")
+        if not self._deaf:
+            self._refuse(self._gate.refused(refuse(431, "the headers are too long")))
+
+    def _unfit_head(self) -> Response | None:
+        """What is wrong with a head that the grammar allows."""
+        headers = self._headers
+        if self._twice:
+            return self._gate.refused(refuse(400, f"two headers {self._twice.decode()}; send one"))
+        if b"host" not in headers and self._parser.get_http_version() != "1.0":
+            return self._gate.refused(refuse(400, "a request names the host that it is for"))
+        if headers.get(b"transfer-encoding", b"chunked").lower() != b"chunked":
+            return self._gate.refused(refuse(501, "transfer-encoding: chunked is the only one that is read here"))
+        if headers.get(b"content-encoding", b"identity").lower() != b"identity":
+            return self._gate.refused(refuse(415, "send the body as it is, without content-encoding"))
+        return None
 
     def _too_large(self) -> Response:
         return refuse(413, f"the body is larger than {self._limits.body_bytes} bytes; send fewer samples a request")
@@ -240,15 +270,17 @@ class Connection(asyncio.Protocol):
             return
         if request.size:
             self._gate.release(request.size)
-        keep_alive = self._keep_alive and not response.close and not self._gate.draining
+        is_last = self._gate.draining and not self._waiting
+        keep_alive = request.keep_alive and not response.close and not is_last
+        if keep_alive and b"connection" in request.headers:
+            head += b"connection: keep-alive\r\n"  # who asks for it, as HTTP/1.0 must, wants to be told
         self._transport.write(response.encode(head, keep_alive=keep_alive, with_body=request.method != "HEAD"))
-        if not keep_alive and not self._waiting:
-            self._ended = True
-            self._transport.close()
+        if not keep_alive:
+            self._close(at_once=not response.close)
             return
         if self._transport.get_write_buffer_size() == 0:
             self.deadline = time.monotonic() + self._limits.idle_s
-        if self._waiting or self._reading_paused:
+        if self._waiting or self._reading_paused or self._expected:
             self._go_on()
 
     def _go_on(self) -> None:
@@ -257,6 +289,9 @@ class Connection(asyncio.Protocol):
             return
         if self._waiting and self._current is None:
             self._start(self._waiting.popleft())
+        if self._expected and self._current is None and not self._deaf:
+            self._expected = False
+            self._transport.write(CONTINUE)
         if self._reading_paused and len(self._waiting) < WAITING:
             self._reading_paused = False
             self._transport.resume_reading()
@@ -267,16 +302,24 @@ class Connection(asyncio.Protocol):
             self._transport.pause_reading()
 
     def _refuse(self, response: Response) -> None:
-        """Answer at once and close; what the client still sends is thrown away, or it might not read the answer."""
+        """Answer, when everything before is answered, and close; what comes behind is not read."""
+        if self._deaf:
+            return
+        self._deaf, response.close = True, True
+        refused = Request(self._method, self._plain, {}, b"", self._peer, time.monotonic(), self._respond)
+        refused.ticket = response
+        refused.size, self._reserved = self._reserved, 0
+        if self._current is None:
+            self._start(refused)
+        else:
+            self._waiting.append(refused)
+
+    def _close(self, *, at_once: bool) -> None:
+        """Close; where the client may still be sending it must get to read the answer first."""
         assert self._transport is not None
         self._ended = True
-        self._write(response.encode(keep_alive=False))
-        if self._transport.can_write_eof():
+        if at_once or not self._transport.can_write_eof():
+            self._transport.close()
+        else:
             self._transport.write_eof()
             self.deadline = time.monotonic() + LINGER_S
-        else:
-            self._transport.close()
-
-    def _write(self, data: bytes) -> None:
-        assert self._transport is not None
-        self._transport.write(data)

@@ -18,6 +18,7 @@ class Request:
         "body",
         "headers",
         "id",
+        "keep_alive",
         "method",
         "on_abandon",
         "path",
@@ -40,7 +41,7 @@ class Request:
     ) -> None:
         self.method, self.path, self.headers, self.body = method, path, headers, body
         self.peer, self.received_at, self.respond = peer, received_at, respond
-        self.id = b""
+        self.id, self.keep_alive = b"", True
         self.size = 0  # what it holds of the budget
         self.ticket: Any = None  # or the Response that refuses it
         self.on_abandon: Callable[[], None] | None = None  # nobody waits for the answer any more
