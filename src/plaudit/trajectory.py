@@ -151,8 +151,8 @@ class Trajectory(msgspec.Struct, frozen=True):
             plain = _from_conversation(plain)
         missing = [name for name in ("prompt", "response") if name not in plain]
         if missing:
-            hint = did_you_mean(missing[0], plain)
-            raise InvalidTrajectory(f"no {missing[0]!r} among {sorted(plain)}{hint}")
+            hint = did_you_mean(missing[0], map(str, plain))
+            raise InvalidTrajectory(f"no {missing[0]!r} among {sorted(map(str, plain))}{hint}")
         known = {name: plain[name] for name in cls.FIELDS if name in plain}
         columns = {name: value for name, value in plain.items() if name not in known}
         if known.get("metadata", {}) is None:
@@ -180,12 +180,21 @@ class Trajectory(msgspec.Struct, frozen=True):
 
 def _from_conversation(plain: Mapping[str, Any]) -> dict[str, Any]:
     """A dict with `messages` as one with a prompt and a response."""
-    messages = [dict(message) for message in plain["messages"]]
+    messages, pairs = plain["messages"], plain.get("user_data") or []
+    if not isinstance(messages, list | tuple) or not all(isinstance(message, Mapping) for message in messages):
+        raise _wrong_type("messages", "a list of chat messages", messages)
+    if not isinstance(pairs, list) or not all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in pairs):
+        raise _wrong_type("user_data", "a list of pairs", pairs)
     if not messages or messages[-1].get("role") != "assistant":
         raise InvalidTrajectory("messages must end with what the assistant said, which is the response")
     rest = {name: value for name, value in plain.items() if name not in ("messages", "user_data", "prompt")}
-    columns = {str(name): value for name, value in plain.get("user_data") or []}
-    return {**columns, **rest, "prompt": messages[:-1], "response": message_text(messages[-1])}
+    columns = {str(name): value for name, value in pairs}
+    return {
+        **columns,
+        **rest,
+        "prompt": [dict(message) for message in messages[:-1]],
+        "response": message_text(dict(messages[-1])),
+    }
 
 
 def message_text(message: Message) -> str:

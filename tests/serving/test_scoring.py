@@ -41,6 +41,26 @@ def test_a_sample_that_is_none_says_so_beside_the_others(server):
     assert "sample 1: expected an object" in outputs[1]["reason"]
 
 
+@pytest.mark.parametrize(
+    "sample",
+    [
+        {"messages": [1, 2]},
+        {"messages": None},
+        {"messages": [{"role": "assistant", "content": "a"}], "user_data": 5},
+        {"messages": [{"role": "assistant", "content": "a"}], "user_data": [[1]]},
+    ],
+)
+def test_a_conversation_that_is_none_costs_only_itself(server, sample):
+    fine = {"prompt": "?", "response": "yes", "ground_truth": "yes"}
+    outputs = ask(server.address, "/score", {"exact": True, "trajectories": [fine, sample]}).json["outputs"]
+    assert [output["status"] for output in outputs] == ["ok", "error"]
+
+
+def test_half_a_character_is_scored_in_every_protocol(server):
+    assert ask(server.address, "/get_reward", b'{"query": ["\\ud800"], "labels": ["\\ud800"]}').json["rewards"] == [1.0]
+    assert ask(server.address, "/remote_rm", b'{"response": "\\ud800", "label": "\\ud800"}').json == 1.0
+
+
 def test_a_sample_that_hangs_or_crashes_costs_only_itself(server):
     outputs = ask(server.address, "/score", samples("yes", "hang", "yes", "crash", "yes")).json["outputs"]
     assert [each["status"] for each in outputs] == ["ok", "timeout", "ok", "error", "ok"]

@@ -11,7 +11,15 @@ from typing import Any
 import msgspec
 
 from plaudit.contract.output import RewardOutput
-from plaudit.serving.protocols.protocol import About, RequestRefused, Samples, check_depth, encode_numbers, numbers_of
+from plaudit.serving.protocols.protocol import (
+    About,
+    RequestRefused,
+    Samples,
+    check_depth,
+    decode_plain,
+    encode_numbers,
+    numbers_of,
+)
 from plaudit.trajectory import Trajectory
 
 __all__ = ["OpenRLHFProtocol"]
@@ -39,7 +47,7 @@ class OpenRLHFProtocol:
 
     def read(self, body: bytes, *, packed: bool) -> Samples:
         try:
-            asked = self._decoder.decode(body)
+            asked = self._decode(body)
         except RecursionError:
             raise RequestRefused(422, "the body is nested too deeply") from None
         except msgspec.ValidationError as error:
@@ -51,6 +59,16 @@ class OpenRLHFProtocol:
         labels = _one_each("labels", asked.labels, len(queries)) or [None] * len(queries)
         check_depth(labels)
         return Samples(list(map(_sample, queries, prompts, labels)))
+
+    def _decode(self, body: bytes) -> _Request:
+        try:
+            return self._decoder.decode(body)
+        except msgspec.ValidationError:
+            raise
+        except msgspec.DecodeError:
+            if b"\\ud" not in body.lower():
+                raise
+            return msgspec.convert(decode_plain(body), _Request)  # half a character, which Python may send
 
     def write(self, samples: Samples, outputs: list[RewardOutput], about: About, *, packed: bool) -> bytes:
         rewards = numbers_of(outputs, about)

@@ -331,6 +331,9 @@ class WorkerPool:
             elif code != OUTGROWN and (place == at_job or at_job < 0):
                 job.alone = True  # where they were scored together, one of them is at fault
                 if place == at_job or len(jobs) == 1:
+                    if place == at_job and at_sample in job.wire.verdicts and not (killed and job.tries < MAX_KILLS):
+                        job.finish(Answer(500, refusal_body("workers are lost at this request, not at a sample of it")))
+                        continue
                     self._blame(job, at_sample if place == at_job else None, verdict, killed=killed)
             self.queue.put_back(job)
 

@@ -5,6 +5,7 @@ the samples of all requests of a unit at once, unless it compares the samples of
 stays by itself.
 """
 
+import logging
 import os
 import time
 from collections import Counter
@@ -26,6 +27,8 @@ from plaudit.serving.protocols import PROTOCOLS
 from plaudit.serving.protocols.protocol import About, RequestRefused, Samples, refusal_body
 from plaudit.serving.workers.wire import Answer, Journal, WireJob, decode_outputs, encode_answers, read_unit
 from plaudit.trajectory import Trajectory
+
+logger = logging.getLogger("plaudit.serving")
 
 __all__ = ["RewardService", "RewardSetup", "Service", "ServiceSetup", "serve"]
 
@@ -138,6 +141,8 @@ class RewardService:
                 )
         except RequestRefused as refused:
             return Answer(refused.status, refusal_body(str(refused)))
+        except Exception as error:  # noqa: BLE001 - ours, and a worker that ends here is lost to the next one too
+            return _admit("read", error)
         return samples
 
     def _answer_together(self, jobs: list[WireJob], journal: Journal) -> list[Answer]:
@@ -196,7 +201,15 @@ class RewardService:
             body = PROTOCOLS[job.protocol].write(samples, every, self._about, packed=job.packed)
         except RequestRefused as refused:
             return Answer(refused.status, refusal_body(str(refused)), counts, seconds)
+        except Exception as error:  # noqa: BLE001 - see `_read`
+            return _admit("answered", error)
         return Answer(200, body, counts, seconds, job.packed)
+
+
+def _admit(what: str, error: Exception) -> Answer:
+    """An answer that says that the fault is the server's; the log says more, without the sample."""
+    logger.error("a request could not be %s: %s", what, type(error).__name__)
+    return Answer(500, refusal_body(f"the request could not be {what}: a fault of the server ({type(error).__name__})"))
 
 
 def _known_outputs(job: WireJob, samples: int) -> list[RewardOutput]:
