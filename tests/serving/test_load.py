@@ -79,13 +79,16 @@ def test_a_reward_is_reloaded_without_a_failed_request(tmp_path):
         asking = threading.Thread(target=keep_asking, args=(running.address,))
         asking.start()
         file.write_text("def version(response): return 2.0\n")
+        first = ask(running.address, "/score", samples("a"), idempotency_key="kept")
         running.run(running.server.reload())
+        again = ask(running.address, "/score", samples("a"), idempotency_key="kept")
         file.write_text("this is no Python\n")
         running.run(running.server.reload())  # stays as it was
         stop.set()
         asking.join()
         last = ask(running.address, "/score", samples("a")).json["outputs"][0]["reward"]
     assert last == 2.0
+    assert (again.body, again.headers["x-plaudit-key"]) == (first.body, first.json["key"])  # the key of who scored it
     assert {(status, reward) for status, reward, _ in seen} == {(200, 1.0), (200, 2.0)}
     assert len({(reward, key) for _, reward, key in seen}) == 2  # the key tells which
 

@@ -72,6 +72,7 @@ class Application:
         self.draining, self.loading = False, True
         self._access = Access(settings.tokens, settings.host)
         self._replays = Replays()
+        self._heads: dict[str, bytes] = {}  # what every answer of a pool says of it
         self._routes: dict[str, Route] = self._pages()
         self._prefix, self._numbers = secrets.token_hex(4), itertools.count(1)
 
@@ -82,9 +83,10 @@ class Application:
         for place, (each, served) in enumerate(self.pools.items()):
             about = served.description
             head = f"x-plaudit-reward: {each}\r\nx-plaudit-key: {about.get('key', '')}\r\n".encode()
+            self._heads[each] = head
             for protocol in about.get("protocols", ()):
                 packs = protocol in PROTOCOLS and PROTOCOLS[protocol].packs
-                route = Route("POST", each, protocol, head=head, packs=packs)
+                route = Route("POST", each, protocol, packs=packs)
                 for prefix in (f"/{each}", *([""] if place == 0 or protocol == "run_code" else [])):
                     self._routes[f"{prefix}/{protocol}"] = route
             self._routes[f"/{each}"] = Route("GET", page=partial(self._show_reward, each), head=head)
@@ -151,12 +153,20 @@ class Application:
         request.id = asked if asked is not None and _GOOD_ID.fullmatch(asked) else self._new_id()
         route = ticket.route
         if route.page is not None:
-            self._respond(request, route, route.page())
+            response = route.page()
+            response.head += route.head
+            self._respond(request, route, response)
             return
-        key = request.headers.get(b"idempotency-key")
-        place = None if key is None else (ticket.client, request.path, key[:LONGEST_KEY])
+        key, seconds = request.headers.get(b"idempotency-key"), self._patience_s(request)
+        if key is not None and len(key) > LONGEST_KEY:
+            self._refuse(request, route, f"an idempotency key has at most {LONGEST_KEY} bytes")
+            return
+        if seconds is None:
+            self._refuse(request, route, "x-deadline-s is a positive number of seconds")
+            return
+        place = None if key is None else (ticket.client, request.path, key)
         if place is None or self._is_new(place, request, route):
-            self._submit(request, ticket, place)
+            self._submit(request, ticket, place, seconds)
 
     def _is_new(self, place: tuple[str, str, bytes], request: Request, route: Route) -> bool:
         found = self._replays.join(place, request)
@@ -164,17 +174,21 @@ class Application:
             self.metrics.replays += 1
             self._respond(request, route, found)
         elif found is False:
-            self._respond(request, route, refuse(422, "this idempotency key belongs to another request"))
+            self._refuse(request, route, "this idempotency key belongs to another request")
         return found is None
 
-    def _submit(self, request: Request, ticket: Ticket, place: tuple[str, str, bytes] | None) -> None:
+    def _refuse(self, request: Request, route: Route, why: str) -> None:
+        self._respond(request, route, refuse(422, why, self._heads[route.pool]))
+
+    def _submit(self, request: Request, ticket: Ticket, place: tuple[str, str, bytes] | None, seconds: float) -> None:
         route, client = ticket.route, ticket.client
+        head = self._heads[route.pool]  # of the pool that answers, which may be replaced meanwhile
 
         def answer(job: Job, answered: Answer) -> None:
             self.admission.end(client)
             for status, count in answered.counts.items():
                 self.metrics.samples[route.pool, status] += count
-            response = Response(answered.status, answered.body, MSGPACK if answered.packed else JSON)
+            response = Response(answered.status, answered.body, MSGPACK if answered.packed else JSON, head)
             others = self._replays.finish(place, response) if place is not None else ()
             self._respond(request, route, response)
             for other in others:
@@ -182,27 +196,29 @@ class Application:
                 self._respond(other, route, response)
 
         wire = WireJob(route.protocol, request.body, ticket.packed)
-        expires_at = self._expiry(request) if b"x-deadline-s" in request.headers else math.inf
-        job = Job(wire, client, request.received_at, answer, expires_at)
+        job = Job(wire, client, request.received_at, answer, request.received_at + seconds)
         if place is None:
             request.on_abandon = job.abandon
         self.admission.begin(client)
         self.pools[route.pool].submit(job)
 
-    def _expiry(self, request: Request) -> float:
-        """Until when the client wants to wait, as it says in `x-deadline-s`."""
-        try:
-            seconds = float(request.headers[b"x-deadline-s"])
-        except ValueError:
+    def _patience_s(self, request: Request) -> float | None:
+        """How long the client wants to wait, as it says in `x-deadline-s`; None where that is no time."""
+        asked = request.headers.get(b"x-deadline-s")
+        if asked is None:
             return math.inf
-        return request.received_at + seconds if seconds > 0 else math.inf
+        try:
+            seconds = float(asked)
+        except ValueError:
+            return None
+        return seconds if seconds > 0 else None
 
     def _respond(self, request: Request, route: Route, response: Response) -> None:
         self.metrics.requests[request.path, response.status] += 1
         if route.page is None:
             self.metrics.observe(request.path, time.monotonic() - request.received_at)
         request.on_abandon = None
-        request.respond(response, b"%b%bx-request-id: %b\r\n" % (_VERSION, route.head, request.id))
+        request.respond(response, b"%bx-request-id: %b\r\n" % (_VERSION, request.id))
 
     def _new_id(self) -> bytes:
         return f"{self._prefix}-{next(self._numbers):x}".encode()

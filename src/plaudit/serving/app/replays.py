@@ -19,18 +19,24 @@ LONGEST_KEY = 200
 
 
 @dataclass(slots=True)
-class _Entry:
+class _UnderWay:
     digest: bytes
-    began: float
-    response: Response | None = None
     waiting: list[Request] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    digest: bytes
+    response: Response
+    since: float
+
+
 class Replays:
-    """Kept answers, the oldest thrown out first."""
+    """Kept answers, the oldest thrown out first; those under way are not counted among them."""
 
     def __init__(self) -> None:
-        self._entries: OrderedDict[tuple[str, str, bytes], _Entry] = OrderedDict()
+        self._under_way: dict[tuple[str, str, bytes], _UnderWay] = {}
+        self._kept: OrderedDict[tuple[str, str, bytes], _Kept] = OrderedDict()
         self._bytes = 0
 
     def join(self, place: tuple[str, str, bytes], request: Request) -> Response | bool | None:
@@ -40,35 +46,30 @@ class Replays:
         """
         self._throw_out()
         digest = hashlib.blake2b(request.body, digest_size=16).digest()
-        entry = self._entries.get(place)
+        entry = self._under_way.get(place) or self._kept.get(place)
         if entry is None:
-            self._entries[place] = _Entry(digest, time.monotonic())
+            self._under_way[place] = _UnderWay(digest)
             return None
         if entry.digest != digest:
             return False
-        if entry.response is None:
-            entry.waiting.append(request)
-            return True
-        return entry.response
+        if isinstance(entry, _Kept):
+            return entry.response
+        entry.waiting.append(request)
+        return True
 
     def finish(self, place: tuple[str, str, bytes], response: Response) -> list[Request]:
         """Keep an answer; who else waits for it."""
-        entry = self._entries.get(place)
-        if entry is None:
-            return []
-        waiting, entry.waiting = entry.waiting, []
+        entry = self._under_way.pop(place)
         if response.status == 200:
-            entry.response = response
+            self._kept[place] = _Kept(entry.digest, response, time.monotonic())
             self._bytes += len(response.body)
-        else:
-            del self._entries[place]
-        return waiting
+        return entry.waiting
 
     def _throw_out(self) -> None:
         oldest_kept = time.monotonic() - KEPT_S
-        while self._entries:
-            place, entry = next(iter(self._entries.items()))
-            if entry.response is None or (entry.began > oldest_kept and self._bytes < KEPT_BYTES):
+        while self._kept:
+            place, entry = next(iter(self._kept.items()))
+            if entry.since > oldest_kept and self._bytes < KEPT_BYTES:
                 return
-            del self._entries[place]
+            del self._kept[place]
             self._bytes -= len(entry.response.body)
