@@ -208,6 +208,8 @@ class WorkerPool:
     def _dispatch(self) -> None:
         while self._idle and self.queue and self._may_work_more():
             worker = self._idle.pop()
+            if worker.gone:  # we shall be told how it ended
+                continue
             jobs = self.queue.take(self._portion(), PACKED_BYTES)
             if not jobs:
                 self._idle.append(worker)
@@ -267,9 +269,9 @@ class WorkerPool:
                 worker.overran = True
                 worker.end()
             worker.late_unit = worker.units  # its answer may wait for us, where it was us who had no time: look again
-        elif worker not in self._aside and now - worker.since > max(
-            UNUSUAL_S, UNUSUAL * self._usual_s * len(worker.jobs)
-        ):
+        elif since == math.inf or worker in self._aside:
+            return  # where it has not begun, it waits for a processor: one more worker would make that worse
+        elif now - worker.since > max(UNUSUAL_S, UNUSUAL * self._usual_s * len(worker.jobs)):
             self._aside.add(worker)
             self._last_trouble = now
             self._fill_up()

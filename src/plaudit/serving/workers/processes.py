@@ -140,6 +140,11 @@ class WorkerProcess(asyncio.Protocol):
                 self.ready = True
                 self._on_ready(self)
 
+    @property
+    def gone(self) -> bool:
+        """Whether it has closed its end; the template tells later how it ended."""
+        return self._transport is None or self._transport.is_closing()
+
     def give(self, jobs: list[WireJob]) -> None:
         """Send a unit."""
         assert self._transport is not None
