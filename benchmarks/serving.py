@@ -165,7 +165,8 @@ class Client:
     def listen(self) -> None:
         self._read += self.connection.recv(4096)
         end = self._read.find(b"\r\n\r\n")
-        if end < 0 or len(self._read) < end + 4 + int(LENGTH.search(self._read, 0, end)[1]):
+        length = LENGTH.search(self._read, 0, end) if end >= 0 else None
+        if length is None or len(self._read) < end + 4 + int(length[1]):
             return
         assert self._read.startswith(b"HTTP/1.1 200"), self._read
         self._latencies.append(time.perf_counter() - self._began)
