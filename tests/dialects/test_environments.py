@@ -155,3 +155,48 @@ def test_the_verify_of_a_nemo_gym_server(loaded):
     """)
     assert result.convention == "NeMo Gym verify"
     assert rewards(result) == [1.0, 0.0]
+
+
+SERVER = """
+    from nemo_gym.base_resources_server import (
+        BaseResourcesServerConfig, BaseRunRequest, BaseVerifyRequest, BaseVerifyResponse, SimpleResourcesServer,
+    )
+    from nemo_gym.reward_profile import compute_metrics
+
+    class Config(BaseResourcesServerConfig):
+        right: float = 1.0
+
+    class Request(BaseVerifyRequest):
+        ground_truth: str
+        COLUMN: int
+
+    class Response(BaseVerifyResponse):
+        extracted: str
+
+    class Server(SimpleResourcesServer):
+        config: Config
+
+        async def verify(self, body: Request) -> Response:
+            said = "".join(part.text for each in body.response.output for part in each.content)
+            right = self.config.right if body.ground_truth in said else 0.0
+            return Response(**body.model_dump(), extracted=said, reward=right)
+"""
+
+
+def test_a_server_of_nemo_gym_is_made_with_its_config_and_given_the_body_it_asks_for(loaded):
+    result = loaded(SERVER.replace("COLUMN", "level"))
+    assert result.convention == "NeMo Gym verify"
+    assert rewards(result) == [1.0, 0.0]
+    assert rewards(loaded(SERVER.replace("COLUMN", "level"), "Server(right=0.5)")) == [0.5, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        (("COLUMN", "tests"), "the reward asks for tests, which the sample does not have (it has level)"),
+        (("self, body: Request", "self, request, body: Request"), "asks for the request of a session"),
+    ],
+)
+def test_what_a_server_of_nemo_gym_lacks_is_named(loaded, changed, told):
+    output = score_samples(loaded(SERVER.replace(*changed)).reward, [RIGHT])[0]
+    assert (output.reward, told in output.reason) == (None, True), output.reason

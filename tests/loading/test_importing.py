@@ -156,3 +156,32 @@ def test_packages_of_one_name_in_two_folders_do_not_mix(write):
             f"{place}/samename/rewards.py", "from samename.values import VALUE\ndef f(response): return VALUE\n"
         )
         assert load(f"{path}:f")([Trajectory("?", "!")]) == [value]
+
+
+def test_a_file_can_import_packages_of_its_project_by_name(write):
+    write("marked/pyproject.toml", "")
+    write("marked/src/of_project/answers.py", "RIGHT = 1.0")
+    write("marked/servers/other.py", "HALF = 0.5")
+    path = write(
+        "marked/servers/mine/reward.py",
+        """
+        from of_project.answers import RIGHT
+        from servers.other import HALF
+
+        def mine(response): return RIGHT + HALF
+        """,
+    )
+    before = list(sys.path)
+    assert load(str(path))(SAMPLE) == [1.5]
+    assert sys.path == before
+
+
+def test_a_folder_above_is_no_project_without_a_mark_and_hides_nothing_installed(write):
+    write("bare/elsewhere.py", "RIGHT = 1.0")
+    path = write("bare/inner/reward.py", "from elsewhere import RIGHT\n\ndef mine(response): return RIGHT")
+    with pytest.raises(RewardNotLoaded, match="No module named 'elsewhere'"):
+        load(str(path))
+    write("shadowing/setup.py", "")
+    write("shadowing/numpy/__init__.py", "raise RuntimeError('not this one')")
+    path = write("shadowing/inner/reward.py", "import numpy\n\ndef mine(response): return float(numpy.int64(2))")
+    assert load(str(path))(SAMPLE) == [2.0]

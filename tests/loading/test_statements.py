@@ -161,3 +161,15 @@ def test_rewards_load_in_a_folder_that_was_deleted(tmp_path, monkeypatch):
     with pytest.raises(RewardNotLoaded, match="working folder was deleted"):
         load("rewards.py:quality")
     os.chdir(tmp_path)
+
+
+def test_a_class_that_keeps_something_absent_is_refused_only_where_it_is_used(tmp_path):
+    path = tmp_path / "keeper.py"
+    path.write_text(
+        "from absent_package import Kept\n\n"
+        "class Keeper:\n"
+        "    kept = Kept\n"
+        "    def __call__(self, completions, **columns): return [1.0 for _ in completions]\n"
+    )
+    with pytest.warns(UserWarning, match="No module named 'absent_package'"):
+        assert load(f"{path}:Keeper")([Trajectory("q", "a")]) == [1.0]

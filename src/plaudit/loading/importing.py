@@ -12,7 +12,7 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, NamespaceLoader, PathFinder, SourceFileLoader
@@ -22,6 +22,7 @@ from types import ModuleType
 from plaudit.dialects import StandIns, stand_ins
 from plaudit.errors import RewardNotLoaded, did_you_mean
 from plaudit.loading.failures import explain_failures
+from plaudit.loading.names import imported_packages
 from plaudit.loading.statements import note_left_out, run_statements
 
 __all__ = ["module_at", "module_from_file", "modules_by_path"]
@@ -29,6 +30,8 @@ __all__ = ["module_at", "module_from_file", "modules_by_path"]
 _lock = threading.RLock()
 _files: dict[Path, tuple[tuple[int, int], ModuleType]] = {}
 _siblings: dict[str, Path] = {}
+_OF_PROJECT = (".git", "pyproject.toml", "setup.py", "setup.cfg", "requirements.txt")
+"""What stands in the folder that a project is run from."""
 
 
 def module_from_file(path: Path) -> ModuleType:
@@ -82,8 +85,13 @@ def _execute(path: Path) -> ModuleType:
     digest = hashlib.sha256(str(path).encode(errors="surrogateescape")).hexdigest()
     stem = re.sub(r"[^0-9a-zA-Z_]", "_", path.stem)
     name = f"{package}.{stem}" if package else f"{stem}_{digest[:12]}"
-    folders = (root, path.parent)
-    with _import_from(*folders), _Neighbours(folders), explain_failures(f"importing {path.name}", path):
+    folders, of_project = (root, path.parent), _project_packages(path)
+    neighbours = _Neighbours(folders, of_project)
+    with (
+        _import_from(*folders, beside=of_project.values()),
+        neighbours,
+        explain_failures(f"importing {path.name}", path),
+    ):
         if package:
             failed = _import_package(package, root)
             if failed is not None:
@@ -96,10 +104,16 @@ def _execute(path: Path) -> ModuleType:
 
 
 class _Neighbours(MetaPathFinder, AbstractContextManager["_Neighbours"]):
-    """While entered, files beside the one that is loaded are run as it is: statement by statement."""
+    """While entered, files beside the one that is loaded are run as it is: statement by statement.
 
-    def __init__(self, folders: Sequence[Path]) -> None:
-        self._folders = tuple(f"{folder}{os.sep}" for folder in folders)
+    Packages of its project, which nobody else finds, are found in the folders given for them.
+    """
+
+    def __init__(self, folders: Sequence[Path], packages: Mapping[str, Path]) -> None:
+        self._packages = packages
+        of_project = [folder / name for name, folder in packages.items()]
+        modules = [folder / f"{name}.py" for name, folder in packages.items()]
+        self._folders = (*(f"{folder}{os.sep}" for folder in (*folders, *of_project)), *map(str, modules))
 
     def __enter__(self) -> "_Neighbours":
         sys.meta_path.insert(0, self)
@@ -114,6 +128,10 @@ class _Neighbours(MetaPathFinder, AbstractContextManager["_Neighbours"]):
         if fullname in sys.builtin_module_names:
             return None
         spec = PathFinder.find_spec(fullname, path, target)
+        if spec is None and path is None and fullname in self._packages:
+            spec = PathFinder.find_spec(fullname, [str(self._packages[fullname])], target)
+            if spec is not None and spec.origin is None:
+                return spec  # a folder without an __init__.py
         origin = "" if spec is None or spec.origin is None else spec.origin
         is_installed = {"site-packages", "dist-packages"} & set(Path(origin).parts)
         if spec is None or is_installed or not origin.startswith(self._folders):
@@ -183,6 +201,31 @@ def _relative_depth(path: Path) -> int:
     return max((node.level for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)), default=0)
 
 
+def _project_packages(path: Path) -> dict[str, Path]:
+    """The packages that a file imports by name as it can where its project is run, and the folders they stand in.
+
+    These are a package that the file itself is in, and those in the folders of its project or in their `src`. Copies of
+    trainers rarely can be imported, so what plaudit answers for is looked for in the former alone.
+    """
+    try:
+        packages = imported_packages(ast.parse(path.read_bytes()))
+    except (SyntaxError, ValueError):
+        return {}  # importing it says what is wrong
+    above = list(path.parents)[1:]
+    depth = next((at for at, folder in enumerate(above) if any((folder / name).exists() for name in _OF_PROJECT)), -1)
+    folders = [each for folder in above[: depth + 1] for each in (folder, folder / "src")]
+    answers = stand_ins()
+    others = [name for name in packages if not (name in answers.packages and any(answers.answers(name).values()))]
+    held = ((name, next((folder for folder in folders if _holds(folder, name)), None)) for name in others)
+    own = {folder.name: folder.parent for folder in path.parents[:-1] if folder.name in packages}
+    return {name: folder for name, folder in held if folder is not None} | own
+
+
+def _holds(folder: Path, name: str) -> bool:
+    """Whether a folder has a package or a module of that name."""
+    return (folder / f"{name}.py").is_file() or any((folder / name).glob("*.py"))
+
+
 def _file_of(module: ModuleType | None) -> Path | None:
     file = None if module is None else vars(module).get("__file__")
     return None if file is None else Path(file).resolve()
@@ -195,9 +238,13 @@ def _restore(name: str, before: ModuleType | None) -> None:
 
 
 @contextmanager
-def _import_from(*folders: Path) -> Iterator[StandIns]:
-    """While entered, modules in these folders can be imported, the first folder first, and stand-ins answer."""
+def _import_from(*folders: Path, beside: Iterable[Path] = ()) -> Iterator[StandIns]:
+    """While entered, modules in these folders can be imported, the first folder first, and stand-ins answer.
+
+    Modules of the folders `beside` them, which others find, make way for those of the next file too.
+    """
     paths = [str(folder) for folder in dict.fromkeys(folders)]
+    folders = (*folders, *beside)
     with _lock, stand_ins() as finder:
         for folder in folders:
             _forget_siblings(folder)

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import ModuleType
 
-__all__ = ["bound_names", "files_that_define", "locate_files", "read_imports", "top_level_names"]
+__all__ = [
+    "bound_names", "files_that_define", "imported_packages", "locate_files", "read_imports", "top_level_names",
+]  # fmt: skip
 
 _FILES = re.compile(r"""(?:\A|(?<=['"]))[^'":()*]+\.(?:py|yaml|yml)(?=[:'"]|\Z)""")
 
@@ -40,14 +42,19 @@ def read_imports(module: ModuleType) -> tuple[frozenset[str], frozenset[str]]:
     if file is None or not file.endswith(".py") or not Path(file).is_file():
         return frozenset(), frozenset()
     tree = ast.parse(Path(file).read_bytes())
+    imported, defined = bound_names(tree.body)
+    return frozenset(imported_packages(tree)), frozenset(imported - defined)
+
+
+def imported_packages(tree: ast.AST) -> set[str]:
+    """The packages that a file imports by name, anywhere in it."""
     packages: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             packages |= {alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             packages.add(node.module.partition(".")[0])
-    imported, defined = bound_names(tree.body)
-    return frozenset(packages), frozenset(imported - defined)
+    return packages
 
 
 def bound_names(statements: Iterable[ast.AST]) -> tuple[set[str], set[str]]:

@@ -124,6 +124,8 @@ def _functions_of(value: Any) -> Iterator[types.FunctionType]:
     kind = value if isinstance(value, type) else type(value)
     for owner in kind.__mro__:
         for member in vars(owner).values() if owner.__module__ == kind.__module__ else ():
+            if isinstance(member, Undetermined | Missing):
+                continue  # it says what is missing once it is used
             function = getattr(member, "__func__", getattr(member, "fget", member))
             if isinstance(function, types.FunctionType):
                 yield inspect.unwrap(function)

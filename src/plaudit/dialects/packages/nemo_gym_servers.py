@@ -1,0 +1,140 @@
+"""NeMo Gym's resource servers and what they are sent, as far as the `verify` of one reads it.
+
+A server is made with its config and a client for other servers. Here the config is made of its defaults and of what is
+given by name, and there are no other servers: what asks a judge fails and says so.
+"""
+
+from enum import Enum
+from typing import Any, ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+__all__ = ["ANSWERS"]
+
+
+class _Open(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+
+class _Reference(BaseModel):
+    type: str
+    name: str
+
+
+class _Content(_Open):
+    type: str = "output_text"
+    text: str = ""
+    annotations: list[Any] = []
+
+
+class _Message(_Open):
+    type: str = "message"
+    role: str = "user"
+    content: str | list[_Content] = ""
+
+
+class _Output(_Open):
+    id: str = ""
+    type: str = "message"
+    role: str = "assistant"
+    status: str = "completed"
+    content: list[_Content] = []
+
+
+class Response(_Open):
+    """What a model answered: the messages of the Responses API."""
+
+    id: str = ""
+    output: list[_Output] = []
+
+    @property
+    def output_text(self) -> str:
+        return "".join(part.text for output in self.output for part in output.content if part.type == "output_text")
+
+
+class CreateParams(_Open):
+    """What a model was asked."""
+
+    input: str | list[_Message] = ""
+
+
+class ReverifyMode(str, Enum):  # noqa: UP042 - their class
+    STATELESS = "stateless"
+    UNSUPPORTED = "unsupported"
+    UNKNOWN = "unknown"
+
+
+class BaseResourcesServerConfig(_Open):
+    REVERIFY_MODE: ClassVar[ReverifyMode] = ReverifyMode.UNKNOWN
+    name: str = ""
+    host: str = "127.0.0.1"
+    port: int = 0
+    entrypoint: str = "app.py"
+    domain: Any = None
+
+
+class BaseRunRequest(BaseModel):
+    responses_create_params: CreateParams
+
+
+class BaseVerifyRequest(BaseRunRequest):
+    response: Response
+
+
+class BaseVerifyResponse(BaseVerifyRequest):
+    reward: float
+
+
+class BaseMultiRewardVerifyResponse(BaseVerifyResponse):
+    reward_components: dict[str, float]
+
+
+class BaseSeedSessionRequest(BaseModel):
+    pass
+
+
+class BaseSeedSessionResponse(BaseModel):
+    pass
+
+
+class SimpleResourcesServer(BaseModel):
+    """A server; whatever is neither its config nor a field of its own is a setting of the config."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    config: BaseResourcesServerConfig
+    server_client: Any = None
+
+    def __init__(self, **given: Any) -> None:
+        own = {name: given.pop(name) for name in list(given) if name in type(self).model_fields}
+        if "config" not in own:
+            kind: Any = type(self).model_fields["config"].annotation
+            own["config"] = kind(**given)
+        super().__init__(**own)
+
+
+class _ModelServer(_Reference):
+    type: Literal["responses_api_models"]
+
+
+class _ResourcesServer(_Reference):
+    type: Literal["resources_servers"]
+
+
+_SERVERS = (
+    BaseResourcesServerConfig, BaseRunRequest, BaseVerifyRequest, BaseVerifyResponse, BaseMultiRewardVerifyResponse,
+    BaseSeedSessionRequest, BaseSeedSessionResponse, ReverifyMode, SimpleResourcesServer,
+)  # fmt: skip
+ANSWERS: dict[str, dict[str, object]] = {
+    "nemo_gym.base_resources_server": {each.__name__: each for each in _SERVERS},
+    "nemo_gym.config_types": {"ModelServerRef": _ModelServer, "ResourcesServerRef": _ResourcesServer},
+    "nemo_gym.openai_utils": {
+        "NeMoGymResponse": Response,
+        "NeMoGymResponseCreateParamsNonStreaming": CreateParams,
+        "NeMoGymChatCompletion": _Open,
+        "NeMoGymChatCompletionCreateParamsNonStreaming": _Open,
+        "NeMoGymEasyInputMessage": _Message,
+        "NeMoGymResponseOutputMessage": _Output,
+        "NeMoGymResponseOutputText": _Content,
+    },
+}
