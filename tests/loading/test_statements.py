@@ -173,3 +173,15 @@ def test_a_class_that_keeps_something_absent_is_refused_only_where_it_is_used(tm
     )
     with pytest.warns(UserWarning, match="No module named 'absent_package'"):
         assert load(f"{path}:Keeper")([Trajectory("q", "a")]) == [1.0]
+
+
+def test_a_script_reads_its_own_command_line_and_asserts_about_it_do_not_count(tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["plaudit", "score", "--step", "9"])
+    path = tmp_path / "script.py"
+    path.write_text(
+        "import argparse\n\nparser = argparse.ArgumentParser()\nparser.add_argument('--step', type=int, default=3)\n"
+        "args = parser.parse_args()\nparser.add_argument('data')\nmore = parser.parse_args()\nassert more.data\n\n"
+        "def mine(completions, **kwargs): return [float(args.step) for _ in completions]\n"
+    )
+    with pytest.warns(UserWarning, match="line 7 .* could not run here"):
+        assert load(f"{path}:mine")([Trajectory("q", "a")]) == [3.0]

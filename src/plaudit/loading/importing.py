@@ -86,10 +86,10 @@ def _execute(path: Path) -> ModuleType:
     stem = re.sub(r"[^0-9a-zA-Z_]", "_", path.stem)
     name = f"{package}.{stem}" if package else f"{stem}_{digest[:12]}"
     folders, of_project = (root, path.parent), _project_packages(path)
-    neighbours = _Neighbours(folders, of_project)
     with (
         _import_from(*folders, beside=of_project.values()),
-        neighbours,
+        _Neighbours(folders, of_project),
+        _run_without_arguments(path),
         explain_failures(f"importing {path.name}", path),
     ):
         if package:
@@ -101,6 +101,17 @@ def _execute(path: Path) -> ModuleType:
             if _file_of(sys.modules.get(name)) == path and path not in _files:
                 return sys.modules[name]  # the package's own __init__ has imported it
         return _execute_as(name, path)
+
+
+@contextmanager
+def _run_without_arguments(path: Path) -> Iterator[None]:
+    """While entered, the command line is that of the file, without arguments: a script reads its own, not plaudit's."""
+    before = sys.argv
+    sys.argv = [str(path)]
+    try:
+        yield
+    finally:
+        sys.argv = before
 
 
 class _Neighbours(MetaPathFinder, AbstractContextManager["_Neighbours"]):
