@@ -66,3 +66,18 @@ def test_a_data_class_beside_a_reward_is_no_reward(tmp_path):
         "def right(completions, **kwargs):\n    return [1.0 for _ in completions]\n"
     )
     assert resolve(f"{tmp_path}/grpo.py").reward.name == "right"
+
+
+def test_settings_that_a_trainer_has_from_a_config_stand_behind_the_name(tmp_path):
+    path = tmp_path / "scoring.py"
+    path.write_text(
+        "def compute_score(reward_inputs, limit, factor=1.0):\n"
+        '    return [{"overall": factor * (len(each["response"]) < limit)} for each in reward_inputs]\n\n'
+        "def of_verl(solution_str, ground_truth, factor):\n    return factor * (solution_str == ground_truth)\n"
+    )
+    loaded = resolve(f"{path}:compute_score(limit=2, factor=0.5)")
+    assert (loaded.convention, loaded.reward.name) == ("EasyR1 batch function", "compute_score")
+    assert [output.reward for output in score(loaded.reward, SAMPLES)] == [0.5, 0.5]
+    assert [output.reward for output in score(f"{path}:of_verl(factor=3)", SAMPLES)] == [3.0, 0.0]
+    [output] = score(f"{path}:compute_score", SAMPLES[:1])
+    assert output.reason.endswith("give them behind its name: compute_score(limit=…)")

@@ -1,7 +1,8 @@
 """Make a reward of what a spec led to: build classes, call factories, wrap foreign conventions.
 
 Brackets after a name mean a call: `file.py:Brief(limit=3)` builds a class or calls a function that makes a reward,
-while `file.py:brief` takes the function itself for the reward.
+while `file.py:brief` takes the function itself for the reward. A foreign reward that also takes settings, which its
+trainer has from a config, is given them so: `file.py:compute_score(max_length=1024)`.
 """
 
 import functools
@@ -16,6 +17,9 @@ from plaudit.errors import InvalidSettings, RewardNotLoaded, did_you_mean
 from plaudit.loading.failures import explain_failures
 
 __all__ = ["Arguments", "Loaded", "Target", "build", "is_reward_class", "signature_of"]
+
+
+_VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +100,20 @@ def _instantiate(target: Target, arguments: Arguments | None) -> Any:
         raise RewardNotLoaded(
             f"{target.spec} is {_kind(target.value)} and takes no arguments; leave out the brackets: {target.spec}"
         )
+    if arguments.keywords and not arguments.positional and (preset := _preset(target, arguments)) is not None:
+        return preset
     return _call(target, arguments)
+
+
+def _preset(target: Target, arguments: Arguments) -> Any:
+    """The function with some of its parameters given, where it still needs others and is then a foreign reward."""
+    asked = signature_of(target.value).parameters
+    required = {name for name, each in asked.items() if each.default is each.empty and each.kind not in _VARIADIC}
+    if not set(arguments.keywords) <= set(asked) or required <= set(arguments.keywords):
+        return None
+    preset: Any = functools.partial(target.value, **arguments.keywords)
+    preset.__name__ = getattr(target.value, "__name__", "partial")
+    return preset if dialects_of(preset, target.imports) else None
 
 
 def _call(target: Target, arguments: Arguments) -> Any:
@@ -134,6 +151,8 @@ def _kind(value: Any) -> str:
         return f"the class {value.__name__}"
     if inspect.ismodule(value):
         return f"the module {value.__name__}"
+    if inspect.isfunction(value):
+        return f"the function {value.__name__}{inspect.signature(value)}"
     return f"{type(value).__name__} {value!r:.60}"
 
 

@@ -13,11 +13,12 @@ from plaudit.dialects.dialect import (
     ForeignBatchReward,
     ForeignReward,
     System,
+    name_of,
     parameters,
     required_names,
     truth_as_text,
 )
-from plaudit.errors import InvalidOutput, did_you_mean
+from plaudit.errors import InvalidOutput, InvalidTrajectory, did_you_mean
 from plaudit.trajectory import Trajectory
 
 __all__ = ["SYSTEM", "EasyR1BatchReward", "EasyR1Reward"]
@@ -33,6 +34,7 @@ class EasyR1Reward(ForeignReward):
         first = next(iter(parameters(self.foreign)))
         if first in _PREDICTIONS:
             return _read(self.ask(trajectory.response, truth_as_text(trajectory)))
+        _check_settings(self.foreign, first)
         return _read(self.ask(_input(trajectory)))
 
 
@@ -40,12 +42,25 @@ class EasyR1BatchReward(ForeignBatchReward):
     """A function of many responses."""
 
     def call(self, trajectories: Sequence[Trajectory]) -> Any:
-        if next(iter(parameters(self.foreign))) in _MANY_PREDICTIONS:
+        first = next(iter(parameters(self.foreign)))
+        if first in _MANY_PREDICTIONS:
             return self.ask([each.response for each in trajectories], [truth_as_text(each) for each in trajectories])
+        _check_settings(self.foreign, first)
         return self.ask([_input(each) for each in trajectories])
 
     def read(self, returned: Any, trajectories: Sequence[Trajectory]) -> Sequence[Any]:
         return [_read(each) for each in returned]
+
+
+def _check_settings(foreign: Any, first: str) -> None:
+    """Name the settings that a function has from EasyR1's config, and that nobody gave it here."""
+    settings = [f"{name}=…" for name in parameters(foreign) if name in required_names(parameters(foreign)) - {first}]
+    if settings:
+        name = name_of(foreign)
+        raise InvalidTrajectory(
+            f"{name} has settings that EasyR1 takes from a config; give them behind its name: "
+            f"{name}({', '.join(settings)})"
+        )
 
 
 def _input(trajectory: Trajectory) -> dict[str, Any]:
@@ -73,7 +88,7 @@ def _read(returned: Any) -> Any:
 def _recognises(candidate: Any) -> bool:
     asked = parameters(candidate)
     if list(asked)[:1] == ["reward_input"]:
-        return required_names(asked) <= {"reward_input"}
+        return True
     return list(asked)[:1] in ([name] for name in _PREDICTIONS) and required_names(asked) == {
         next(iter(asked)), "ground_truth",
     }  # fmt: skip
@@ -82,7 +97,7 @@ def _recognises(candidate: Any) -> bool:
 def _recognises_batch(candidate: Any) -> bool:
     asked = parameters(candidate)
     if list(asked)[:1] == ["reward_inputs"]:
-        return required_names(asked) <= {"reward_inputs"}
+        return True
     return list(asked)[:1] in ([name] for name in _MANY_PREDICTIONS) and required_names(asked) == {
         next(iter(asked)), "ground_truths",
     }  # fmt: skip
