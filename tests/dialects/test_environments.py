@@ -200,3 +200,21 @@ def test_a_server_of_nemo_gym_is_made_with_its_config_and_given_the_body_it_asks
 def test_what_a_server_of_nemo_gym_lacks_is_named(loaded, changed, told):
     output = score_samples(loaded(SERVER.replace(*changed)).reward, [RIGHT])[0]
     assert (output.reward, told in output.reason) == (None, True), output.reason
+
+
+def test_a_skyrl_environment_builds_on_its_base(loaded):
+    result = loaded("""
+        from skyrl_gym.envs.base_text_env import BaseTextEnv, BaseTextEnvStepOutput
+
+        class Doubling(BaseTextEnv):
+            def __init__(self, env_config=None, extras={}):
+                super().__init__()
+                self.truth = extras["reward_spec"]["ground_truth"]
+
+            def step(self, action):
+                self.turns += 1
+                return BaseTextEnvStepOutput(
+                    observations=[], reward=float(self.truth in action) + self.max_turns, done=True, metadata={}
+                )
+    """)
+    assert rewards(result) == [2.0, 1.0]

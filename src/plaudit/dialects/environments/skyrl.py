@@ -11,6 +11,7 @@ from plaudit.contract.output import RewardOutput
 from plaudit.dialects.dialect import Dialect, ForeignReward, System, method_parameters
 from plaudit.dialects.export import Export, Grouping, OnUnscored, trajectory_of
 from plaudit.dialects.sample_export import SampleExport
+from plaudit.dialects.standins import Later
 from plaudit.errors import require
 from plaudit.trajectory import Trajectory
 
@@ -94,5 +95,5 @@ SYSTEM = System(
             setup=_SETUP,
         ),
     ),
-    stand_ins={"skyrl_gym": {"skyrl_gym": {}}},
+    stand_ins={"skyrl_gym": Later("plaudit.dialects.packages.skyrl_envs", "ANSWERS")},
 )
