@@ -148,3 +148,16 @@ def test_a_shape_that_two_systems_share_shows_the_candidates_unless_one_is_named
     with pytest.raises(RewardNotLoaded, match=r"f could be written for openrlhf or trl; say which: dialect='openrlhf'"):
         resolve(str(path))
     assert resolve(str(path), dialect="openrlhf").convention == "OpenRLHF reward file"
+
+
+@pytest.mark.parametrize("home", ["trl", "swift"])
+def test_keywords_hold_what_the_trainer_puts_there(loaded, home):
+    result = loaded(f"""
+        import {home}
+
+        class Late:
+            def __call__(self, completions, **kwargs):
+                kwargs.get("log_metric", print)("seen", len(completions))
+                return [float(kwargs["trainer_state"].global_step) for _ in completions]
+    """)
+    assert [each.reward for each in score_samples(result.reward, [Trajectory("q", "a", training_step=7)])] == [7.0]

@@ -30,6 +30,8 @@ class CompletionsReward(ForeignBatchReward):
     """A function or object of prompts, completions and columns; chats are given as lists of messages."""
 
     chats = True
+    extras: tuple[str, ...] = ("trainer_state", "log_extra", "log_metric")
+    """What `**columns` are given besides columns: what the trainer itself puts there."""
 
     def call(self, trajectories: Sequence[Trajectory]) -> Any:
         as_chats = [self.chats and not isinstance(each.prompt, str) for each in trajectories]
@@ -55,6 +57,8 @@ class CompletionsReward(ForeignBatchReward):
             "messages": [each.messages for each in trajectories],
             "completion_ids": [each.tokens.ids for each in trajectories if each.tokens is not None],
             "trainer_state": SimpleNamespace(global_step=trajectories[0].training_step or 0),
+            "log_extra": _log_nothing,
+            "log_metric": _log_nothing,
         }
         if len(known["completion_ids"]) < len(trajectories):
             del known["completion_ids"]
@@ -62,7 +66,8 @@ class CompletionsReward(ForeignBatchReward):
         given: dict[str, Any] = {}
         for name, parameter in asked.items():
             if parameter.kind is parameter.VAR_KEYWORD:
-                further = {**{name: known[name] for name in ("prompts", "completions")}, **_columns(trajectories)}
+                extras = {name: known[name] for name in ("prompts", "completions", *self.extras)}
+                further = {**extras, **_columns(trajectories)}
                 given |= {key: value for key, value in further.items() if key not in asked}
             elif parameter.kind is not parameter.VAR_POSITIONAL:
                 column = known.get(name) or _column(name, trajectories)
@@ -80,6 +85,7 @@ class TextCompletionsReward(CompletionsReward):
     """The same for systems whose prompts and completions are always text."""
 
     chats = False
+    extras: tuple[str, ...] = ()
 
 
 class TextCompletionsExport(ExportedReward):
@@ -127,6 +133,10 @@ def is_completions_class(candidate: Any) -> bool:
 
 class _WrongForm(InvalidTrajectory):
     pass
+
+
+def _log_nothing(*_: Any) -> None:
+    """The trainer's log, where there is no trainer."""
 
 
 def _prompt(trajectory: Trajectory, chat: bool) -> Any:

@@ -215,8 +215,8 @@ def _relative_depth(path: Path) -> int:
 def _project_packages(path: Path) -> dict[str, Path]:
     """The packages that a file imports by name as it can where its project is run, and the folders they stand in.
 
-    These are a package that the file itself is in, and those in the folders of its project or in their `src`. Copies of
-    trainers rarely can be imported, so what plaudit answers for is looked for in the former alone.
+    These are those in the folders of its project or in their `src`, and a package that the file itself is in. Copies of
+    trainers rarely can be imported, so what plaudit stands in for is not looked for.
     """
     try:
         packages = imported_packages(ast.parse(path.read_bytes()))
@@ -225,11 +225,10 @@ def _project_packages(path: Path) -> dict[str, Path]:
     above = list(path.parents)[1:]
     depth = next((at for at, folder in enumerate(above) if any((folder / name).exists() for name in _OF_PROJECT)), -1)
     folders = [each for folder in above[: depth + 1] for each in (folder, folder / "src")]
-    answers = stand_ins()
-    others = [name for name in packages if not (name in answers.packages and any(answers.answers(name).values()))]
+    others = packages - set(stand_ins().packages)
     held = ((name, next((folder for folder in folders if _holds(folder, name)), None)) for name in others)
-    own = {folder.name: folder.parent for folder in path.parents[:-1] if folder.name in packages}
-    return {name: folder for name, folder in held if folder is not None} | own
+    own = {folder.name: folder.parent for folder in path.parents[:-1] if folder.name in others}
+    return own | {name: folder for name, folder in held if folder is not None}
 
 
 def _holds(folder: Path, name: str) -> bool:
