@@ -31,7 +31,7 @@ class CompletionsReward(ForeignBatchReward):
 
     chats = True
     extras: tuple[str, ...] = ("trainer_state", "log_extra", "log_metric")
-    """What `**columns` are given besides columns: what the trainer itself puts there."""
+    """What the trainer itself puts into `**columns`; its state only where a step is known."""
 
     def call(self, trajectories: Sequence[Trajectory]) -> Any:
         as_chats = [self.chats and not isinstance(each.prompt, str) for each in trajectories]
@@ -51,12 +51,13 @@ class CompletionsReward(ForeignBatchReward):
             raise first from None  # neither form: the first error is about the data as it is
 
     def _call(self, trajectories: Sequence[Trajectory], as_chats: list[bool]) -> Any:
+        step = trajectories[0].training_step
         known: dict[str, Any] = {
             "prompts": [_prompt(each, chat) for each, chat in zip(trajectories, as_chats, strict=True)],
             "completions": [_completion(each, chat) for each, chat in zip(trajectories, as_chats, strict=True)],
             "messages": [each.messages for each in trajectories],
             "completion_ids": [each.tokens.ids for each in trajectories if each.tokens is not None],
-            "trainer_state": SimpleNamespace(global_step=trajectories[0].training_step or 0),
+            "trainer_state": SimpleNamespace(global_step=step or 0),
             "log_extra": _log_nothing,
             "log_metric": _log_nothing,
         }
@@ -66,8 +67,9 @@ class CompletionsReward(ForeignBatchReward):
         given: dict[str, Any] = {}
         for name, parameter in asked.items():
             if parameter.kind is parameter.VAR_KEYWORD:
-                extras = {name: known[name] for name in ("prompts", "completions", *self.extras)}
-                further = {**extras, **_columns(trajectories)}
+                extras = [name for name in self.extras if name != "trainer_state" or step is not None]
+                held = {name: known[name] for name in ("prompts", "completions", *extras)}
+                further = {**held, **_columns(trajectories)}
                 given |= {key: value for key, value in further.items() if key not in asked}
             elif parameter.kind is not parameter.VAR_POSITIONAL:
                 column = known.get(name) or _column(name, trajectories)

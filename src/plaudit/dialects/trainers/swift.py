@@ -24,6 +24,12 @@ class ORM:
 _REWARDS: dict[str, object] = {"ORM": ORM, "AsyncORM": ORM, "orms": {}, "rm_plugins": {}, "prms": {}}
 
 
+class SwiftReward(TextCompletionsReward):
+    """An ORM object; `**columns` also hold the state of the trainer and the whole chat."""
+
+    extras = ("trainer_state", "messages")
+
+
 class SwiftExport(ExportedReward):
     """A reward for `--reward_funcs`: called with completions and the columns of the data; None leaves a sample out."""
 
@@ -45,6 +51,7 @@ def _prompt(chat: Any) -> Any:
 
 
 _SETUP = """
+
 class {title}(ORM):
     def __init__(self, args=None, **kwargs):
         super().__init__(args, **kwargs)
@@ -61,14 +68,12 @@ SYSTEM = System(
     title="ms-swift",
     distribution="ms-swift",
     shape="ORM class with `__call__(completions, **columns)`",
-    dialects=(
-        Dialect("swift", "ms-swift ORM", frozenset({"swift"}), TextCompletionsReward, resembles=is_completions_class),
-    ),
+    dialects=(Dialect("swift", "ms-swift ORM", frozenset({"swift"}), SwiftReward, resembles=is_completions_class),),
     exports=(
         Export(
             SwiftExport,
             (OnUnscored.NONE, OnUnscored.NAN, OnUnscored.MEAN, OnUnscored.RAISE),
-            usage="swift rlhf --rlhf_type grpo … --external_plugins {file} --reward_funcs {name}",
+            usage="swift rlhf --rlhf_type grpo … --external_plugins {argument} --reward_funcs {name}",
             imports="from swift.rewards import ORM, orms",
             setup=_SETUP,
         ),
