@@ -16,7 +16,7 @@ import torch
 
 import plaudit
 from plaudit import RewardOutput, Status, reward
-from plaudit.dialects import EXPORTS
+from plaudit.dialects import EXPORTS, stand_ins
 from plaudit.engine import write_shim
 from plaudit.errors import InvalidSettings, ScoringFailed
 from plaudit.rewards import FormatReward, MathReward
@@ -272,6 +272,30 @@ def test_a_shim_finds_a_file_whose_path_has_spaces(tmp_path, monkeypatch):
     write_shim("my rewards/rewards.py:quality", "trl", tmp_path / "shim.py", backend="inline")
     monkeypatch.chdir("/")
     assert trl(load_file(tmp_path / "shim.py").reward) == [1.0, 0.0, 0.0, 1.0]
+
+
+def test_a_shim_of_an_expression_keeps_files_with_spaces_and_backslashes(tmp_path, monkeypatch):
+    folder = tmp_path / "my rewards"
+    folder.mkdir()
+    (folder / "rewards.py").write_text(REWARDS)
+    monkeypatch.chdir(tmp_path)
+    spec = r"('my rewards/rewards.py:quality' + 0 * keyword(['\\x{0,3}'])).named('both')"
+    shim = write_shim(spec, "openrlhf", folder / "shim.py", backend="inline")
+    assert f"--reward.remote_url '{folder}/shim.py'" in shim.usage
+    monkeypatch.chdir("/")
+    assert openrlhf(load_file(folder / "shim.py").reward_func)[:2] == [1.0, 0.0]
+
+
+def test_the_shim_of_a_nemo_gym_server_takes_and_gives_bodies_with_further_columns(tmp_path):
+    (tmp_path / "rewards.py").write_text(REWARDS)
+    write_shim(f"{tmp_path}/rewards.py:quality", "nemo_gym", tmp_path / "shim.py", backend="inline")
+    with stand_ins():
+        module = load_file(tmp_path / "shim.py")
+    said = {"type": "message", "content": [{"type": "output_text", "text": RESPONSES[0]}]}
+    asked = module.Sample(responses_create_params={"input": PROMPT}, response={"output": [said]}, answer=TRUTH)
+    answered = asyncio.run(module.QualityServer().verify(asked)).model_dump()
+    assert (answered["reward"], answered["answer"], answered["reward_components"]["unscored"]) == (1.0, TRUTH, 0.0)
+    assert module.QualityServer.verify.__annotations__["body"] is module.Sample
 
 
 def test_status_counts_reach_the_log():

@@ -181,8 +181,8 @@ def _arrive(kind: type[ExportedReward], settings: ExportSettings, identity: str)
 @dataclass(frozen=True, slots=True)
 class Export:
     """How our rewards follow a foreign convention: the class, the policies it can follow (the safe one first), and the
-    lines that use it. `form` tells several of one system apart; in a shim the reward is called `entry`, and
-    `imports` and `setup` stand before and after it.
+    lines that use it, in which `{argument}` is the file as a shell takes it. `form` tells several of one system apart;
+    in a shim the reward is called `entry`, and `imports` and `setup` stand before and after it.
     """
 
     reward: Callable[[ExportSettings], ExportedReward]

@@ -4,6 +4,7 @@ Files that the spec names are found beside the shim wherever both are moved to, 
 """
 
 import re
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from plaudit.dialects.export import Export
 
 __all__ = ["shim_text", "usage_lines"]
 
-_PATH = re.compile(r"[^\s'\"(),:]+\.(?:py|ya?ml|json)\b")
+_PATH = re.compile(r"""(?<=['"])[^'"]+?\.(?:py|ya?ml|json)(?=[:'"])|[^\s'"(),:]+\.(?:py|ya?ml|json)\b""")
 _WHOLE = re.compile(r".+?\.(?:py|ya?ml|json)(?=:|$)")
 
 
@@ -28,9 +29,9 @@ def shim_text(
     imports = ["import plaudit", *([export.imports] if export.imports else [])]
     return "\n".join(
         [
-            f'"""The reward {name} for {system.title}, written by `{command}`. To use it:',
+            f'"""The reward {name} for {system.title}, written by `{_quoted(command)}`. To use it:',
             "",
-            usage,
+            _quoted(usage),
             '"""',
             "",
             *(["from pathlib import Path", ""] if is_relative else []),
@@ -46,7 +47,12 @@ def shim_text(
 
 def usage_lines(export: Export, name: str, file: Path) -> str:
     """The flags or lines of code that make the trainer use a shim."""
-    return export.usage.format(file=file, module=file.stem, name=name)
+    return export.usage.format(file=file, argument=shlex.quote(str(file)), module=file.stem, name=name)
+
+
+def _quoted(text: str) -> str:
+    """As it stands in a docstring."""
+    return text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
 
 
 def _portable(spec: str, file: Path) -> tuple[str, bool]:

@@ -141,7 +141,7 @@ SYSTEM = System(
         Export(
             NemoGymExport,
             (OnUnscored.MEAN, OnUnscored.RAISE),
-            usage="python {file}    # a resource server: name it in the config of ng_run",
+            usage="python {argument}    # a resource server: name it in the config of ng_run",
             grouping=Grouping.NEVER,
             imports="from nemo_gym.base_resources_server import BaseVerifyRequest, BaseVerifyResponse, "
             "SimpleResourcesServer",

@@ -188,7 +188,7 @@ SYSTEM = System(
         Export(
             OpenRLHFExport,
             (OnUnscored.MEAN, OnUnscored.RAISE),
-            usage="python -m openrlhf.cli.train_ppo_ray … --reward.remote_url {file} --data.label_key answer",
+            usage="python -m openrlhf.cli.train_ppo_ray … --reward.remote_url {argument} --data.label_key answer",
             grouping=Grouping.NEVER,  # from 0.9.1 on, a call has one sample
             entry="reward_func",
         ),

@@ -21,6 +21,7 @@ def _register(name: str) -> Callable[[Any], Any]:
 
 
 _SETUP = """
+
 def {name}(prompts, completions, **columns):
     return _reward(prompts, completions, **columns)
 """

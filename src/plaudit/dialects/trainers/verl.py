@@ -146,7 +146,7 @@ def _trajectory(data_source: Any, solution: str, truth: Any, extra_info: Mapping
 
 _HOME = frozenset({"verl"})
 _POLICIES = (OnUnscored.MEAN, OnUnscored.RAISE)
-_FLAGS = "reward.custom_reward_function.path={file} reward.custom_reward_function.name=compute_score"
+_FLAGS = "reward.custom_reward_function.path={argument} reward.custom_reward_function.name=compute_score"
 SYSTEM = System(
     name="verl",
     title="verl",
@@ -175,7 +175,7 @@ SYSTEM = System(
         Export(
             VerlBatchExport,
             _POLICIES,
-            usage="python -m verl.trainer.main_ppo … custom_reward_function.path={file} "
+            usage="python -m verl.trainer.main_ppo … custom_reward_function.path={argument} "
             "custom_reward_function.name=compute_score reward_model.reward_manager=batch",
             form="batch",
             entry="compute_score",
