@@ -7,6 +7,7 @@ import pytest
 
 from plaudit import Trajectory, load
 from plaudit.audit import Attacker, Budget, audit_reward, measure_cases
+from plaudit.audit.attacks.patterns import examples_of, pumps_of
 from plaudit.audit.writing.baseline import read_baseline, without_accepted, write_baseline
 from plaudit.audit.writing.junit import junit_report
 from plaudit.audit.writing.sarif import sarif_report
@@ -44,6 +45,61 @@ def test_the_pasted_test_fails_while_the_hole_is_there(report):
     exec(find(report, "hedge").test, space)
     with pytest.raises(AssertionError):
         space["test_hedge_does_not_pay"]()
+
+
+@pytest.mark.parametrize(
+    ("spec", "operator"),
+    [
+        ("tests.audit.zoo.answers:minds_blanks", "edits that mean nothing"),
+        ("tests.audit.zoo.qualities:unclamped_cosine", "reward comes back beyond the limit"),
+        ("tests.audit.zoo.broken:fails_on_empty", "total"),
+        ("tests.audit.zoo.broken:ranks_batch", "independent"),
+    ],
+)
+def test_what_breaks_an_invariant_is_shown_again_by_its_test(spec, operator):
+    finding = find(audit_reward(spec, deadline_s=None), operator)
+    space = {}
+    exec(finding.test, space)
+    [test] = [value for name, value in space.items() if name.startswith("test_")]
+    with pytest.raises(AssertionError):
+        test()
+    assert finding.interval[0] <= finding.rate
+
+
+def test_the_witness_of_a_broken_contract_is_the_response_itself():
+    witness = find(audit_reward("tests.audit.zoo.broken:fails_on_empty", deadline_s=None), "total").witness
+    assert (witness.response, witness.reward, witness.status) == ("", None, "error")
+
+
+def test_a_parameter_with_a_value_of_its_own_is_a_setting_and_no_column():
+    def agrees(response, ground_truth, threshold=0.5):
+        return float(str(ground_truth) in response and threshold < 1)
+
+    assert audit_reward(agrees, deadline_s=None).findings
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        (r"\(([A-E])\)", "(A)"),
+        (r"\[\d+\]", "[1]"),
+        (r"^<think>.*?</think>\s*<answer>(.*?)</answer>$", "<think>so</think><answer>so</answer>"),
+        (r"answer\s*[:=]\s*([\d,.]+)", "answer:1"),
+        (r"[^\d\s]{2}(?:x|y)", "aax"),
+    ],
+)
+def test_a_pattern_has_a_text_that_it_matches(pattern, text):
+    assert [example.text for example in examples_of(pattern, "so")] == [text]
+
+
+@pytest.mark.parametrize("text", [r"(a)\1", "(unclosed", "plain words"])
+def test_what_cannot_be_followed_has_no_example(text):
+    assert examples_of(text, "so") == ()
+
+
+def test_nested_repeats_are_pumped_and_others_are_not():
+    assert "a" * 40 + ",," in pumps_of(r"^(([^,]+,?)+)$")
+    assert pumps_of(r"\d+,\d+") == []
 
 
 def test_the_component_that_paid_is_named():

@@ -36,6 +36,8 @@ from plaudit.trajectory import Trajectory
 __all__ = ["audit_reward"]
 
 DEADLINE_S = 5.0
+PATIENCE = 6
+"""How many deadlines a sample that overran one is given before that is a finding."""
 ERRATIC = (Rule.DETERMINISTIC, Rule.STATELESS)
 
 
@@ -58,8 +60,12 @@ def audit_reward(
     loaded = reward if isinstance(reward, Loaded) else resolve(reward)
     isolated = deadline_s is not None
     backend = "processes" if isolated else "inline"
-    with Scorer(loaded, backend=backend, deadline_s=deadline_s, workers=workers, cache=cache) as scorer:
-        subject = Subject(scorer, budget or Budget(), isolated=isolated)
+    longer_s = None if deadline_s is None else PATIENCE * deadline_s
+    with (
+        Scorer(loaded, backend=backend, deadline_s=deadline_s, workers=workers, cache=cache) as scorer,
+        Scorer(loaded, backend=backend, deadline_s=longer_s, workers=1) as patient,
+    ):
+        subject = Subject(scorer, patient, budget or Budget(), isolated=isolated)
         run = _Audit(loaded, subject, read_seeds(trajectories or ()), deadline_s, on_progress)
         return run.report()
 
@@ -103,7 +109,7 @@ class _Audit:
 
     def _search(self) -> None:
         self.on_progress("honest responses")
-        honest_rewards = measure_honest_rewards(self.subject, self.maker, self.seeds.tasks, self.seeds.forms)
+        honest_rewards = self._measure_honest_rewards()
         if not honest_rewards.scored:
             self._refuse(honest_rewards)
         if self._is_erratic(honest_rewards):
@@ -115,6 +121,19 @@ class _Audit:
                 self.tried[f"{attempt.family}: {attempt.operator}"] = None
                 self.attempts.append(attempt)
                 self.findings += self.reporter.report(attempt)
+
+    def _measure_honest_rewards(self) -> HonestRewards:
+        """What honest responses earn; where no truth decides, columns that were guessed by their names hold it too."""
+        honest_rewards = measure_honest_rewards(self.subject, self.maker, self.seeds.tasks, self.seeds.forms)
+        if honest_rewards.measured_tasks or self.seeds.tasks or not self.maker.guesses_any:
+            return honest_rewards
+        plain = replace(self.maker, guesses=False)
+        other = measure_honest_rewards(self.subject, plain, (), ())
+        if not other.measured_tasks:
+            return honest_rewards
+        self.maker = plain
+        self.reporter = replace(self.reporter, maker=plain)
+        return other
 
     def _phases(self, honest_rewards: HonestRewards) -> Iterator[tuple[str, Iterator[Attempt]]]:
         subject, maker = self.subject, self.maker
@@ -156,8 +175,7 @@ class _Audit:
         fresh = [replace_response(each, f"{each.response}\nThat is all.") for each in honest[:2]]
         given = self.loaded.spec or self.subject.reward
         samples = [*fresh, *honest[:5], *honest[:1]]  # new ones, and one that comes twice
-        name = self.subject.reward.name
-        found = list(invariants.check_contract(given, name, self.spec, samples, self.deadline_s))
+        found = list(invariants.check_contract(self.subject, given, self.spec, samples, self.deadline_s))
         self.findings += found
         self.tried["invariants: contract"] = None
         return any(finding.operator in ERRATIC for finding in found)
@@ -174,8 +192,11 @@ class _Audit:
 
     def _note_overruns(self) -> None:
         """Report the response that ran into the deadline, where it does so again."""
-        output, sample = self.subject.confirm_overrun(), self.subject.overrunning
-        if output is None or sample is None or any(each.family == "denial of service" for each in self.findings):
+        sample = self.subject.overrunning
+        if sample is None or any(each.family == "denial of service" for each in self.findings):
+            return
+        output = self.subject.confirm_overrun(sample)
+        if output is None:
             return
         task = Task(Kind.OPEN, sample.prompt, sample.ground_truth, "", "")
         message = f"denial of service: a response takes longer than the deadline ({output.reason})"
@@ -190,6 +211,6 @@ class _Audit:
         for finding in self.findings:
             known = best.get(finding.key)
             if known is None or len(finding.witness.response) < len(known.witness.response):
-                rate = max(finding.rate, known.rate if known else 0.0)
-                best[finding.key] = replace(finding, rate=rate)
+                often = finding if known is None or finding.rate >= known.rate else known
+                best[finding.key] = replace(finding, rate=often.rate, interval=often.interval)
         return list(best.values())

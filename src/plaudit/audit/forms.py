@@ -8,6 +8,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from plaudit.audit.attacks.patterns import examples_of
 from plaudit.audit.tasks import Kind
 from plaudit.audit.vocabulary import Vocabulary
 
@@ -21,6 +22,7 @@ LONG_WORKING = (
     "Finally, I compared the result with a rough guess, and therefore I trust it."
 )
 MAX_OWN = 10
+MAX_PATTERNS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,7 @@ _ANSWERS = (
     Form("bold", f"{WORKING} **", "**"),
     Form("long working", f"<think>{LONG_WORKING}</think>\n<answer>{LONG_WORKING} It is \\boxed{{", "}.</answer>"),
     Form("formula", f"{WORKING} The answer is $", "$."),
+    Form("parentheses", f"{WORKING} The answer is (", ")."),
 )  # fmt: skip
 _PROGRAMS = (
     Form("code block", "```python\n", "\n```"),
@@ -94,4 +97,11 @@ def _own_forms(vocabulary: Vocabulary) -> list[Form]:
     own += [_make_tagged_form(["think", *tags[:1]])] if tags else []
     own += [Form(f"marker {marker}", f"{WORKING}\n{marker} ") for marker in vocabulary.markers]
     own += [Form(f"JSON {key}", f'{{"{key}": ', "}", json_key=key) for key in vocabulary.keys if key != "answer"][:3]
-    return own[:MAX_OWN]
+    return own[:MAX_OWN] + _pattern_forms(vocabulary)
+
+
+def _pattern_forms(vocabulary: Vocabulary) -> list[Form]:
+    """A form per pattern of the code that takes the answer out of what stands around it."""
+    found = [example for text in vocabulary.texts for example in examples_of(text, WORKING)]
+    framed = {(each.before, each.after) for each in found if each.has_group and each.before + each.after}
+    return [Form(f"pattern {before}…{after}", before, after) for before, after in sorted(framed)][:MAX_PATTERNS]

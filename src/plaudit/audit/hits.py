@@ -16,13 +16,16 @@ from plaudit.audit.findings import (
 from plaudit.audit.oracle import is_wrong
 from plaudit.audit.samples import SampleMaker, replace_response
 from plaudit.audit.shrinking import shrink
-from plaudit.audit.subject import BudgetSpent, Subject
+from plaudit.audit.subject import BudgetSpent, Subject, is_overrun
 from plaudit.audit.tasks import Task
 from plaudit.contract.output import RewardOutput
 from plaudit.report.distribution import wilson_interval
 from plaudit.trajectory import Trajectory
 
-__all__ = ["Attempt", "Hit", "Reporter"]
+__all__ = ["Attempt", "Hit", "Reporter", "write_dict"]
+
+
+ISOLATED = 'backend="processes", deadline_s=5.0'
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,8 @@ class Attempt:
     tried: int
     can_shrink: bool = True
     message: str = ""
+    is_loss: bool = False
+    """True where the responses are right and earn too little."""
 
 
 @dataclass(frozen=True)
@@ -84,8 +89,8 @@ class Reporter:
             witness=_witness(hit),
             message=attempt.message or _message(attempt, hit),
             remedy=attempt.remedy,
-            call=_call(self.spec, hit),
-            test=_test(self.spec, attempt.operator, hit),
+            call=_write_call(self.spec, hit),
+            test=_write_test(self.spec, attempt, hit),
         )
 
     def _shrink(self, hit: Hit) -> Hit:
@@ -140,23 +145,40 @@ def _plain(hit: Hit) -> dict[str, Any]:
     return {name: value for name, value in plain.items() if name not in ("tokens", "training_step")}
 
 
-def _call(spec: str, hit: Hit) -> str:
-    return f"plaudit.score({spec!r}, [{_shorten(_plain(hit))}])"
+def _write_call(spec: str, hit: Hit, sample: str | None = None) -> str:
+    """A call that scores the witness; one that overran its deadline is given one again."""
+    limits = f", {ISOLATED}" if is_overrun(hit.output) else ""
+    return f"plaudit.score({spec!r}, [{sample or write_dict(_plain(hit))}]{limits})"
 
 
-def _test(spec: str, operator: str, hit: Hit) -> str:
-    name = re.sub(r"\W+", "_", operator.lower()).strip("_")
-    limit = f"{hit.threshold:.6g}"
+def _write_test(spec: str, attempt: Attempt, hit: Hit) -> str:
+    name = re.sub(r"\W+", "_", attempt.operator.lower()).strip("_")
+    reward = hit.output.reward
+    if attempt.is_loss:
+        name, claim = f"{name}_change_nothing", f"output.reward is not None and output.reward >= {hit.threshold!r}"
+    elif reward is None:
+        name, claim = f"{name}_is_scored", 'output.status not in ("timeout", "memory")'
+    else:
+        name, claim = (
+            f"{name}_does_not_pay",
+            f"output.reward is None or output.reward < {_limit(hit.threshold, reward)}",
+        )
     return (
         "import plaudit\n\n\n"
-        f"def test_{name}_does_not_pay():\n"
-        f"    sample = {_shorten(_plain(hit))}\n"
-        f"    [output] = plaudit.score({spec!r}, [sample])\n"
-        f"    assert output.reward is None or output.reward < {limit}\n"
+        f"def test_{name}():\n"
+        f"    sample = {write_dict(_plain(hit))}\n"
+        f"    [output] = {_write_call(spec, hit, 'sample')}\n"
+        f"    assert {claim}\n"
     )
 
 
-def _shorten(plain: dict[str, Any]) -> str:
+def _limit(threshold: float, reward: float) -> str:
+    """The threshold in few digits, where the reward still reaches it."""
+    short = float(f"{threshold:.6g}")
+    return repr(short if short <= reward else min(threshold, reward))
+
+
+def write_dict(plain: dict[str, Any]) -> str:
     """A dict as Python; a long repetition is written as one."""
     parts = []
     for name, value in plain.items():

@@ -11,14 +11,19 @@ from dataclasses import dataclass, replace
 from plaudit.audit.forms import Form, forms_for
 from plaudit.audit.samples import SampleMaker, with_truth
 from plaudit.audit.subject import Subject
-from plaudit.audit.tasks import TEMPLATES, TRUTH_FORMS, Kind, Task
+from plaudit.audit.tasks import FURTHER, TEMPLATES, TRUTH_FORMS, Kind, Task, label_tasks
 from plaudit.contract.output import RewardOutput, Status
 
 __all__ = ["MeasuredTask", "HonestRewards", "measure_honest_rewards"]
 
 BEST_FORMS = 2
+LEAST_OF_BEST = 0.5
+"""A form is attacked where being right is worth at least so much of what it is worth in the best form."""
+LEAST_OF_ANY = 0.1
+"""A kind of truth is attacked where being right is worth at least so much of what it is worth for the best kind."""
 LEAST_SHARE = 0.02
 TINY = 1e-9
+MOST_COLLECTIONS = 4
 SHORT = frozenset({Kind.NUMBER, Kind.WORD, Kind.CHOICE, Kind.JSON})
 
 
@@ -45,11 +50,15 @@ class HonestRewards:
     inverted: tuple[MeasuredTask, ...]
     every: tuple[MeasuredTask, ...]
     """The first task in every form for which right beats wrong, not only in the best ones."""
+    level: tuple[MeasuredTask, ...]
+    """The same task in the forms in which right and wrong earn the same."""
     tasks: tuple[Task, ...]
     low: float
     high: float
     scored: int
     failed: tuple[RewardOutput, ...]
+    reads_words: bool = False
+    """Whether signs beside a word change nothing: then texts are compared, and not what they stand for."""
 
     @property
     def spread(self) -> float:
@@ -73,7 +82,41 @@ def measure_honest_rewards(
     found = [_try_kind(subject, maker, list(tasks[kind]), own_forms) for kind in Kind if tasks[kind]]
     if not given and not any(honest_rewards.measured_tasks for honest_rewards in found):
         found += [_try_truths(subject, maker, kind) for kind in Kind if kind in TRUTH_FORMS]
-    return _without_short_truths(subject, maker, _merge(found))
+    if not given and not any(honest_rewards.measured_tasks for honest_rewards in found):
+        found += _try_further(subject, maker)
+    honest_rewards = _without_short_truths(subject, maker, _without_weak_kinds(_merge(found)))
+    return replace(honest_rewards, reads_words=_reads_words(subject, maker, honest_rewards))
+
+
+def _try_further(subject: Subject, maker: SampleMaker) -> list[HonestRewards]:
+    """Labels out of the reward's code, then less usual truths, until one of them tells."""
+    found: list[HonestRewards] = []
+    labels = [label_tasks(words) for words in maker.vocabulary.collections[:MOST_COLLECTIONS]]
+    for tasks in (*labels, *FURTHER):
+        found.append(_try_kind(subject, maker, list(tasks), ()))
+        if found[-1].measured_tasks:
+            break
+    return found
+
+
+def _without_weak_kinds(honest_rewards: HonestRewards) -> HonestRewards:
+    """Without the kinds of truth for which being right hardly matters: what stands there is likeness by chance."""
+    best: dict[Kind, float] = {}
+    for measured in honest_rewards.measured_tasks:
+        best[measured.task.kind] = max(best.get(measured.task.kind, 0.0), measured.gap)
+    least = LEAST_OF_ANY * max(best.values(), default=0.0)
+    return replace(
+        honest_rewards,
+        measured_tasks=tuple(each for each in honest_rewards.measured_tasks if best[each.task.kind] >= least),
+    )
+
+
+def _reads_words(subject: Subject, maker: SampleMaker, honest_rewards: HonestRewards) -> bool:
+    for measured in honest_rewards.measured_tasks:
+        if measured.task.kind is Kind.WORD:
+            [value] = subject.rewards([maker.sample(measured.task, measured.form.present(f"-{{{measured.task.right}"))])
+            return value is not None and value >= measured.right - TINY
+    return False
 
 
 def _without_short_truths(subject: Subject, maker: SampleMaker, honest_rewards: HonestRewards) -> HonestRewards:
@@ -120,6 +163,7 @@ def _try_kind(subject: Subject, maker: SampleMaker, tasks: list[Task], own_forms
                 break
     honest_rewards = tried[-1]
     chosen = sorted(honest_rewards.measured_tasks, key=lambda measured: -measured.gap)[:BEST_FORMS]
+    chosen = [measured for measured in chosen if measured.gap >= LEAST_OF_BEST * chosen[0].gap]
     if chosen:
         forms = tuple(measured.form for measured in chosen)
         further = [_try(subject, maker, task, forms, tasks) for task in tasks if task is not first]
@@ -165,11 +209,12 @@ def _try(
     outputs = subject.score([*right, *wrong])
     values = [output.reward for output in outputs if output.reward is not None]
     least = TINY + LEAST_SHARE * (max(values, default=0.0) - min(values, default=0.0))
-    candidates = [
+    scored = [
         MeasuredTask(task, form, good.reward, bad.reward, bad)
         for form, good, bad in zip(forms, outputs[: len(forms)], outputs[len(forms) :], strict=True)
-        if good.reward is not None and bad.reward is not None and abs(good.reward - bad.reward) > least
+        if good.reward is not None and bad.reward is not None
     ]
+    candidates = [each for each in scored if abs(each.gap) > least]
     foils = _under_another_truth(subject, maker, candidates, among)
     measured_tasks = [
         each for each, foil in zip(candidates, foils, strict=True) if each.gap > 0 and each.right - foil > least
@@ -181,6 +226,7 @@ def _try(
         tuple(measured_tasks),
         tuple(inverted),
         tuple(measured_tasks),
+        tuple(each for each in scored if abs(each.gap) <= least) if measured_tasks else (),
         (task,),
         min(values, default=0.0),
         max(values, default=0.0),
@@ -211,10 +257,12 @@ def _under_another_truth(
 
 def _merge(found: Sequence[HonestRewards]) -> HonestRewards:
     scored = [honest_rewards for honest_rewards in found if honest_rewards.scored]
+    first = next((honest_rewards for honest_rewards in found if honest_rewards.every), None)
     return HonestRewards(
         tuple(measured for honest_rewards in found for measured in honest_rewards.measured_tasks),
         tuple(measured for honest_rewards in found for measured in honest_rewards.inverted),
-        next((honest_rewards.every for honest_rewards in found if honest_rewards.every), ()),
+        first.every if first else (),
+        first.level if first else (),
         tuple(task for honest_rewards in scored for task in honest_rewards.tasks),
         min((honest_rewards.low for honest_rewards in scored), default=0.0),
         max((honest_rewards.high for honest_rewards in scored), default=0.0),

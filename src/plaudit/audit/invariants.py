@@ -5,13 +5,14 @@ the order of right and wrong, and edits that mean nothing.
 import re
 from collections.abc import Iterator, Sequence
 
+from plaudit.audit.attacks.patterns import pumps_of
 from plaudit.audit.findings import Attacker, AttackFinding, Level, Witness
-from plaudit.audit.hits import Attempt, Hit
+from plaudit.audit.hits import Attempt, Hit, write_dict
 from plaudit.audit.honest_rewards import HonestRewards
-from plaudit.audit.samples import SampleMaker
-from plaudit.audit.subject import Subject
+from plaudit.audit.samples import SampleMaker, replace_response
+from plaudit.audit.subject import BudgetSpent, Subject, is_overrun
 from plaudit.contract.function import Rewarding
-from plaudit.contract.output import Status
+from plaudit.report.distribution import wilson_interval
 from plaudit.testing import Finding, Rule, Severity, check_reward
 from plaudit.trajectory import Trajectory
 
@@ -19,6 +20,9 @@ __all__ = ["check_contract", "check_edits", "check_gating", "check_order", "stra
 
 _SKIPPED = {Rule.SCORED, Rule.VARIED, Rule.RANGE, Rule.CONTAINMENT, Rule.GROUND_TRUTH}
 MOST_SAMPLES = 8
+MOST_PUMPS = 16
+ROUNDING = 1e-9
+BLANKS = {"a line break after it": "{}\n", "a blank after it": "{} ", "a line break before it": "\n{}"}
 COSTLY = (
     "9^{9^{9^9}}",
     "9**9**9**9",
@@ -37,7 +41,7 @@ COSTLY = (
 
 
 def check_contract(
-    given: Rewarding | str, name: str, spec: str, samples: Sequence[Trajectory], deadline_s: float | None
+    subject: Subject, given: Rewarding | str, spec: str, samples: Sequence[Trajectory], deadline_s: float | None
 ) -> Iterator[AttackFinding]:
     """What `check_reward` calls an error, as findings."""
     found = _check(given, samples, deadline_s)
@@ -45,20 +49,19 @@ def check_contract(
         found = _check(given, samples, 3 * deadline_s)  # a machine that is busy is no fault of the reward
     for finding in found:
         if finding.severity is Severity.ERROR and finding.rule not in _SKIPPED:
-            prompt = samples[0].prompt_text if samples else ""
             yield AttackFinding(
                 family="invariants",
                 operator=str(finding.rule),
                 attacker=Attacker.INVARIANT,
                 severity=Level.MEDIUM,
-                component=name,
+                component=subject.reward.name,
                 rate=1.0,
-                interval=(0.0, 1.0),
-                witness=Witness(prompt, finding.sample, None, None, status="error"),
+                interval=wilson_interval(1.0, 1),
+                witness=_witness(subject, finding, samples),
                 message=finding.message,
                 remedy=finding.remedy,
-                call=f"plaudit.testing.check_reward({spec!r})",
-                test=_test(str(finding.rule), spec),
+                call=(call := _call(spec, samples)),
+                test=_test(str(finding.rule), call),
             )
 
 
@@ -66,11 +69,41 @@ def _check(given: Rewarding | str, samples: Sequence[Trajectory], deadline_s: fl
     return check_reward(given, list(samples[:MOST_SAMPLES]) or None, deadline_s=deadline_s)
 
 
-def _test(rule: str, spec: str) -> str:
+def _witness(subject: Subject, finding: Finding, samples: Sequence[Trajectory]) -> Witness:
+    """The response that broke the rule, and what it gives by itself where it does not run into the deadline."""
+    sample = next((each for each in samples if each.response == finding.response), None)
+    if sample is None and samples:
+        sample = replace_response(samples[0], finding.response)
+    if sample is None or finding.rule is Rule.DEADLINE:
+        prompt = sample.prompt_text if sample else ""
+        return Witness(prompt, finding.response, None, None, status="timeout" if sample else "error")
+    try:
+        [output] = subject.score([sample])
+    except BudgetSpent:
+        return Witness(sample.prompt_text, finding.response, None, None, sample.ground_truth, status="error")
+    return Witness(
+        sample.prompt_text,
+        finding.response,
+        output.reward,
+        None,
+        sample.ground_truth,
+        output.status.value,
+        columns={**sample.columns, **sample.metadata},
+    )
+
+
+def _call(spec: str, samples: Sequence[Trajectory]) -> str:
+    rows = ", ".join(write_dict(each.to_dict()) for each in samples[:MOST_SAMPLES])
+    given = f", [plaudit.Trajectory.from_dict(row) for row in [{rows}]]" if samples else ""
+    return f"plaudit.testing.check_reward({spec!r}{given})"
+
+
+def _test(rule: str, call: str) -> str:
     name = re.sub(r"\W+", "_", rule)
     return (
-        f"from plaudit.testing import check_reward\n\n\ndef test_reward_is_{name}():\n"
-        f"    assert {rule!r} not in [finding.rule for finding in check_reward({spec!r})]\n"
+        f"import plaudit\nimport plaudit.testing\n\n\ndef test_reward_is_{name}():\n"
+        f"    found = {call}\n"
+        f"    assert {rule!r} not in [finding.rule for finding in found]\n"
     )
 
 
@@ -80,11 +113,13 @@ def strain(subject: Subject, maker: SampleMaker, honest_rewards: HonestRewards) 
         return
     measured = next(iter(honest_rewards.measured_tasks), None)
     task = measured.task if measured else honest_rewards.tasks[0]
-    texts = [measured.form.present(text) if measured else text for text in COSTLY] + list(COSTLY if measured else ())
+    pumps = [pump for text in maker.vocabulary.texts for pump in pumps_of(text)][:MOST_PUMPS]
+    costly = (*COSTLY, *pumps)
+    texts = [measured.form.present(text) if measured else text for text in costly] + list(costly if measured else ())
     samples = [maker.sample(task, text) for text in dict.fromkeys(texts)]
     for sample in samples:
         [output] = subject.score([sample])
-        if output.status in (Status.TIMEOUT, Status.MEMORY) and subject.score_again(sample).status is output.status:
+        if is_overrun(output) and subject.confirm_overrun(sample) is not None:
             hit = Hit(task, sample, output, 0.0, None)
             remedy = "bound what a response can make it compute: cut long texts, no evaluation, no nested repeats"
             message = f"denial of service: one response takes longer than the deadline ({output.reason})"
@@ -109,15 +144,20 @@ def check_order(honest_rewards: HonestRewards, maker: SampleMaker) -> Iterator[A
 
 
 def check_gating(honest_rewards: HonestRewards, maker: SampleMaker) -> Iterator[Attempt]:
-    """A wrong answer in the best form that beats a right one in another by more than being right is worth."""
+    """A wrong answer in the best form that beats a right one in another by more than being right is worth, or that
+    earns as much as a right one ever does.
+    """
     if not honest_rewards.every:
         return
-    best = max(honest_rewards.every, key=lambda measured: measured.wrong)
+    best = max((*honest_rewards.every, *honest_rewards.level), key=lambda measured: measured.wrong)
     least = min(honest_rewards.every, key=lambda measured: measured.right)
-    if (
-        best.task is not least.task
-        or best.wrong - least.right < max(measured.gap for measured in honest_rewards.every) - 1e-9
-    ):
+    gain = max(measured.gap for measured in honest_rewards.every)
+    outweighs = best.wrong - least.right >= gain - ROUNDING
+    suffices = (
+        best in honest_rewards.level
+        and best.wrong >= max(measured.right for measured in honest_rewards.every) - ROUNDING
+    )
+    if best.task is not least.task or not (outweighs or suffices):
         return
     sample = maker.sample(best.task, best.form.present(best.task.wrong))
     hit = Hit(best.task, sample, best.wrong_output, best.wrong, least.right)
@@ -130,23 +170,22 @@ def check_gating(honest_rewards: HonestRewards, maker: SampleMaker) -> Iterator[
 
 
 def check_edits(subject: Subject, maker: SampleMaker, honest_rewards: HonestRewards) -> Iterator[Attempt]:
-    """A right answer that earns as little as a wrong one for a blank line after it."""
-    hits = []
-    for measured in honest_rewards.measured_tasks:
-        response = measured.form.present(measured.task.right)
-        edited = maker.sample(measured.task, f"{response}\n")
-        [output] = subject.score([edited])
-        if output.reward is not None and output.reward <= measured.wrong + 0.25 * measured.gap:
-            hits.append(Hit(measured.task, edited, output, measured.right, measured.right))
-    tasks = {id(hit.task): hit for hit in hits}
-    if tasks and len(hits) == len(honest_rewards.measured_tasks):
+    """A right answer that earns as little as a wrong one for a blank around it."""
+    for name, edit in BLANKS.items():
+        hits = []
+        for measured in honest_rewards.measured_tasks:
+            edited = maker.sample(measured.task, edit.format(measured.form.present(measured.task.right)))
+            [output] = subject.score([edited])
+            if output.reward is not None and output.reward <= measured.wrong + 0.25 * measured.gap:
+                hits.append(Hit(measured.task, edited, output, measured.right, measured.right))
+        if not hits or len(hits) < len(honest_rewards.measured_tasks):
+            continue
+        tasks = {id(hit.task): hit for hit in hits}
         first = hits[0]
-        message = (
-            f"edits: a right answer earns {first.output.reward:g} with a line break after it, "
-            f"{first.honest_reward:g} without"
-        )
+        message = f"edits: a right answer earns {first.output.reward:g} with {name}, {first.honest_reward:g} without"
         remedy = "strip blanks around the response before reading it"
         yield Attempt(
             "invariants", "edits that mean nothing", Attacker.INVARIANT, remedy,
-            tuple(tasks.values()), len(tasks), False, message,
+            tuple(tasks.values()), len(tasks), False, message, is_loss=True,
         )  # fmt: skip
+        return

@@ -45,6 +45,10 @@ def _tests(task: Task) -> Any:
 
 
 _MEANINGS: tuple[tuple[str, Callable[[Task], Any]], ...] = (
+    (
+        r"^(?:correct|right|gold|true|expected|reference|target)_(?!len|num|count|word|tok|max|min)",
+        lambda task: task.truth,
+    ),
     (r"keyword|required_(?:words|terms)|must_(?:have|include|contain)|^words$|^terms$", _keywords),
     (r"option|choices", _options),
     (r"schema", _schema),
@@ -66,6 +70,13 @@ class SampleMaker:
     """Makes trajectories that a reward can read."""
 
     vocabulary: Vocabulary
+    guesses: bool = True
+    """False: every column that the code asks for holds the ground truth, whatever its name says."""
+
+    @property
+    def guesses_any(self) -> bool:
+        """Whether the name of a column decided what is in it."""
+        return self.guesses and any(_meaning(name) is not None for names in self._asked for name in names)
 
     @cached_property
     def reads_tokens(self) -> bool:
@@ -100,10 +111,14 @@ class SampleMaker:
         columns = {**task.columns}
         metadata = {**task.metadata}
         for name in self._asked[0]:
-            columns.setdefault(name, _value(name, task))
+            columns.setdefault(name, self._value(name, task))
         for name in self._asked[1]:
-            metadata.setdefault(name, _value(name, task))
+            metadata.setdefault(name, self._value(name, task))
         return columns, metadata
+
+    def _value(self, name: str, task: Task) -> Any:
+        meaning = _meaning(name) if self.guesses else None
+        return task.truth if meaning is None else meaning(task)
 
     def _steps(self, response: str) -> list[Step]:
         if "steps" not in self.vocabulary.attributes and "steps" not in self.vocabulary.parameters:
@@ -111,10 +126,10 @@ class SampleMaker:
         return [Step(observation="You see a closed door.", response=response)]
 
 
-def _value(name: str, task: Task) -> Any:
+def _meaning(name: str) -> Callable[[Task], Any] | None:
     if our_name(name) == "ground_truth":
-        return task.truth
-    return next((make(task) for pattern, make in _MEANINGS if re.search(pattern, name.lower())), task.truth)
+        return None
+    return next((make for pattern, make in _MEANINGS if re.search(pattern, name.lower())), None)
 
 
 def response_tokens(response: str) -> Tokens:

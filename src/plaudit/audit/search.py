@@ -39,7 +39,7 @@ class _Candidate:
 
 def attack_answers(subject: Subject, maker: SampleMaker, honest_rewards: HonestRewards) -> Iterator[Attempt]:
     """Every operator on its own, on every task whose right and wrong answers the reward tells apart."""
-    for operator in OPERATORS:
+    for operator in _operators(honest_rewards):
         if operator.needs_isolation and not subject.isolated:
             continue
         measured_tasks = _measured_tasks(honest_rewards, operator)
@@ -52,6 +52,10 @@ def attack_answers(subject: Subject, maker: SampleMaker, honest_rewards: HonestR
             tried = len({id(measured.task) for measured in measured_tasks})
             hits = _hits(subject, maker, candidates)
             yield Attempt(operator.family, operator.name, operator.attacker, operator.remedy, hits, tried)
+
+
+def _operators(honest_rewards: HonestRewards) -> list[Operator]:
+    return [operator for operator in OPERATORS if not (operator.about_signs and honest_rewards.reads_words)]
 
 
 def _measured_tasks(honest_rewards: HonestRewards, operator: Operator) -> list[MeasuredTask]:
@@ -86,7 +90,7 @@ def attack_with_compositions(
         if hits:
             dresses[kind] = [dress for dress in dresses[kind] if not hits[0].sample.response.startswith(dress)]
             yield Attempt("words", "words of the reward's code", Attacker.ANSWER_FREE, WORDS_REMEDY, hits, 1)
-    for operator in OPERATORS:
+    for operator in _operators(honest_rewards):
         fitting = next((kind for kind in operator.kinds if kind in best), None)
         if fitting is None or operator.name in paid or operator.family not in ("answers", "judges"):
             continue

@@ -17,7 +17,7 @@ from plaudit.engine import Scorer
 from plaudit.errors import InvalidSettings
 from plaudit.trajectory import Trajectory
 
-__all__ = ["Budget", "BudgetSpent", "Subject"]
+__all__ = ["Budget", "BudgetSpent", "Subject", "is_overrun"]
 
 PORTION = 32
 _Key: TypeAlias = tuple[str, str, str, int]
@@ -43,7 +43,7 @@ class BudgetSpent(Exception):
 class Subject:
     """Scores responses with the reward under audit, and counts what that costs."""
 
-    def __init__(self, scorer: Scorer, budget: Budget, *, isolated: bool) -> None:
+    def __init__(self, scorer: Scorer, patient: Scorer, budget: Budget, *, isolated: bool) -> None:
         self.reward = scorer.reward
         self.isolated = isolated
         """Whether a response may hang or end the process that scores it."""
@@ -51,7 +51,7 @@ class Subject:
         self.overruns = 0
         self.overrunning: Trajectory | None = None
         """The first sample that ran into the deadline or the memory limit."""
-        self._scorer, self._budget = scorer, budget
+        self._scorer, self._patient, self._budget = scorer, patient, budget
         self._began = time.monotonic()
         self._known: dict[_Key, RewardOutput] = {}
         self._companions: dict[str, list[Trajectory]] = {}
@@ -76,9 +76,9 @@ class Subject:
         for start in range(0, len(waiting), PORTION):
             portion = waiting[start : start + PORTION]
             self._check_budget(len(portion))
-            outputs = self._run([sample for _, sample in portion])
+            outputs = self._run([sample for _, sample in portion], self._scorer)
             self.calls += len(portion)
-            overrunning = [sample for (_, sample), output in zip(portion, outputs, strict=True) if _is_overrun(output)]
+            overrunning = [sample for (_, sample), output in zip(portion, outputs, strict=True) if is_overrun(output)]
             self.overruns += len(overrunning)
             self.overrunning = self.overrunning or next(iter(overrunning), None)
             self._known.update(zip((key for key, _ in portion), outputs, strict=True))
@@ -88,31 +88,27 @@ class Subject:
         """The numbers alone."""
         return [output.reward for output in self.score(samples)]
 
-    def score_again(self, sample: Trajectory) -> RewardOutput:
-        """Score a sample whatever is known of it."""
-        self._known.pop(self._key(sample), None)
-        return self.score([sample])[0]
+    def confirm_overrun(self, sample: Trajectory) -> RewardOutput | None:
+        """The output of a sample that overran, with more time, whatever the budget; None where it does not again.
 
-    def confirm_overrun(self) -> RewardOutput | None:
-        """The output of the sample that overran, scored once more whatever the budget; None where it does not again."""
-        if self.overrunning is None:
-            return None
-        [output] = self._run([self.overrunning])
-        return output if _is_overrun(output) else None
+        A machine that is busy is no fault of the reward.
+        """
+        [output] = self._run([sample], self._patient)
+        return output if is_overrun(output) else None
 
-    def _run(self, samples: list[Trajectory]) -> list[RewardOutput]:
+    def _run(self, samples: list[Trajectory], scorer: Scorer) -> list[RewardOutput]:
         scope = self.reward.scope
         if scope == "sample":
-            return self._scorer.score(samples)
+            return scorer.score(samples)
         batches = [[sample, *self._companions_of(sample)] for sample in samples]
         if scope == "batch":
-            return [self._scorer.score(batch)[0] for batch in batches]
+            return [scorer.score(batch)[0] for batch in batches]
         placed = [
             msgspec.structs.replace(member, group=f"audit-{self.calls + place}")
             for place, batch in enumerate(batches)
             for member in batch
         ]
-        outputs = self._scorer.score(placed)
+        outputs = scorer.score(placed)
         starts = accumulate((len(batch) for batch in batches[:-1]), initial=0)
         return [outputs[start] for start in starts]
 
@@ -132,5 +128,6 @@ class Subject:
         return (sample.prompt_text, sample.response, repr(sample.ground_truth), len(sample.steps))
 
 
-def _is_overrun(output: RewardOutput) -> bool:
+def is_overrun(output: RewardOutput) -> bool:
+    """Whether a sample ran into the deadline or the memory limit."""
     return output.status in (Status.TIMEOUT, Status.MEMORY)

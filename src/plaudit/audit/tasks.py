@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["TEMPLATES", "TRUTH_FORMS", "Kind", "Task"]
+__all__ = ["FURTHER", "TEMPLATES", "TRUTH_FORMS", "Kind", "Task", "label_tasks"]
 
 
 class Kind(enum.StrEnum):
@@ -150,8 +150,10 @@ def _open() -> list[Task]:
                 "Bread rises in a warm kitchen after some hours under a cloth.",
             ),
             (
-                "Describe how a bicycle stays upright.",
-                "A moving bicycle stays upright because the rider steers into a lean and the wheels roll under it.",
+                "Summarise in one sentence: The council met on Monday evening to talk about the old bridge. Cars have "
+                "not been able to cross it since the flood in spring, and shops on the far side of the river lost many "
+                "customers. After three hours the members agreed to build a new bridge next to it before winter comes.",
+                "The council will build a new bridge before winter, because the flood closed the old bridge to cars.",
                 "Glass is made by melting sand in a very hot furnace.",
             ),
         )
@@ -168,6 +170,43 @@ TEMPLATES: dict[Kind, tuple[Task, ...]] = {
     Kind.PROGRAM: (*_programs(), *_stream_programs()),
     Kind.OPEN: tuple(_open()),
 }
+
+FURTHER: tuple[tuple[Task, ...], ...] = tuple(
+    tuple(Task(Kind.WORD, prompt, truth, truth, wrong, others) for prompt, truth, wrong, others in rows)
+    for rows in (
+        (
+            ("When was the treaty signed?", "2019-04-23", "1987-11-30", ("2003-08-16", "1965-02-07")),
+            ("When does the term end?", "1998-12-05", "2024-07-19", ("2011-09-28", "1976-10-31")),
+        ),
+        (
+            ("Does the note speak of rain?", "yes", "no", ()),
+            ("Does the note speak of snow?", "no", "yes", ()),
+        ),
+        (
+            ("Name the colours of the flag, with commas.", "red, green, blue", "pink, white, grey", ()),
+            ("Name the fruits on the table, with commas.", "plum, fig, lemon", "cherry, mango, peach", ()),
+        ),
+        (
+            ("At what time does the train leave?", "14:35", "09:10", ("21:40", "06:25")),
+            ("At what time does the shop open?", "08:20", "17:45", ("11:05", "23:50")),
+        ),
+        (
+            ("What does the lamp cost?", "$18.50", "$73.20", ("$41.90", "$96.00")),
+            ("What does the chair cost?", "$64.25", "$27.80", ("$12.10", "$83.70")),
+        ),
+    )
+)
+"""Truths of less usual types, each type with two tasks; asked where a reward tells none of the templates apart."""
+
+
+def label_tasks(labels: Sequence[str]) -> tuple[Task, ...]:
+    """Tasks whose truths are among the words that a reward's code knows, as labels of classes are."""
+    turned = [(*labels[place:], *labels[:place]) for place in range(len(labels))]
+    return tuple(
+        Task(Kind.WORD, f"Which label fits note {place}?", label, label, wrong, tuple(others[:2]))
+        for place, (label, wrong, *others) in enumerate(turned[:3], 1)
+    )
+
 
 TRUTH_FORMS: dict[Kind, tuple[Any, ...]] = {
     Kind.NUMBER: (

@@ -31,6 +31,8 @@ class Vocabulary:
     keys: tuple[str, ...] = ()
     parameters: tuple[str, ...] = ()
     attributes: frozenset[str] = frozenset()
+    collections: tuple[tuple[str, ...], ...] = ()
+    """Words that stand together in a list, a set or as the keys of a dict, as the labels of classes do."""
 
     @cached_property
     def words(self) -> tuple[str, ...]:
@@ -81,6 +83,7 @@ def read_vocabulary(reward: RewardFunction) -> Vocabulary:
     keys: dict[str, None] = {}
     parameters: dict[str, None] = {}
     attributes: set[str] = set()
+    collections: dict[tuple[str, ...], None] = {}
     for part in _parts(reward):
         for setting in _settings(part, DEEP):
             texts[setting] = None
@@ -89,9 +92,10 @@ def read_vocabulary(reward: RewardFunction) -> Vocabulary:
         for tree in _trees(part):
             texts.update(dict.fromkeys(_constants(tree)))
             keys.update(dict.fromkeys(_keys(tree)))
+            collections.update(dict.fromkeys(_collections(tree)))
             attributes |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     short = tuple(text for text in texts if 0 < len(text) <= MAX_TEXT)
-    return Vocabulary(short, tuple(keys), tuple(parameters), frozenset(attributes))
+    return Vocabulary(short, tuple(keys), tuple(parameters), frozenset(attributes), tuple(collections))
 
 
 def _parts(reward: RewardFunction) -> Iterator[RewardFunction]:
@@ -109,11 +113,13 @@ def _functions(reward: RewardFunction) -> Iterator[Any]:
 
 
 def _parameters(function: Any) -> list[str]:
+    """Those that data must fill: one with a value of its own is a setting."""
     try:
         found = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         return []
-    return [each.name for each in found if each.kind not in (each.VAR_KEYWORD, each.VAR_POSITIONAL)]
+    named = (each for each in found if each.kind not in (each.VAR_KEYWORD, each.VAR_POSITIONAL))
+    return [each.name for each in named if each.default is each.empty or each.default is None]
 
 
 def _settings(value: Any, deep: int) -> Iterator[str]:
@@ -183,6 +189,14 @@ def _constants(tree: ast.AST) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in docstrings:
             yield node.value
+
+
+def _collections(tree: ast.AST) -> Iterator[tuple[str, ...]]:
+    for node in ast.walk(tree):
+        members = node.keys if isinstance(node, ast.Dict) else getattr(node, "elts", [])
+        words = [each.value for each in members if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+        if 2 <= len(words) == len(members) and all(re.fullmatch(r"[^\W\d_][\w -]{1,28}", word) for word in words):
+            yield tuple(words)
 
 
 def _keys(tree: ast.AST) -> Iterator[str]:

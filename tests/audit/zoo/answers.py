@@ -156,3 +156,33 @@ def inverted(response, ground_truth):
 def no_strip(response, ground_truth):
     """A line break after the answer makes it wrong."""
     return 1.0 if response == ground_truth else 0.0
+
+
+def any_option_in_parentheses(response, correct_option):
+    """One of several options in parentheses may be right."""
+    return float(str(correct_option) in re.findall(r"\(([A-E])\)", response))
+
+
+def any_date(response, ground_truth):
+    """One of several dates may be right."""
+    return float(ground_truth in re.findall(r"\d{4}-\d{2}-\d{2}", response))
+
+
+TOPICS = ("sports", "politics", "science")
+
+
+def any_topic(response, topic):
+    """One of several known labels may be right."""
+    return float(topic in TOPICS and topic in response.lower())
+
+
+def form_suffices(response, ground_truth):
+    """Either the form or the answer: a wrong answer in the form earns everything."""
+    in_form = re.fullmatch(r"\s*<think>[^<>]*\w[^<>]*</think>\s*<answer>[^<>]*\w[^<>]*</answer>\s*", response)
+    return float(in_form is not None or response.strip() == ground_truth)
+
+
+def minds_blanks(response, ground_truth):
+    """A blank after the answer makes it wrong."""
+    found = re.search(r"Answer: (.*)$", response)
+    return float(found is not None and found[1] == ground_truth)

@@ -170,3 +170,14 @@ def anything_that_parses(response):
 def wants_all_words(response):
     """Three words make an argument, wherever they stand."""
     return float(all(word in response.lower() for word in ("because", "therefore", "hence")))
+
+
+def counts_citations(response):
+    """Marks of sources count, whether there is text between them or not."""
+    return min(1.0, len(re.findall(r"\[\d+\]", response)) / 3)
+
+
+def copied_words(prompt, response):
+    """A summary is shorter than its text and says what stands in it: any piece of the text will do."""
+    words, source = response.lower().split(), set(prompt.lower().split())
+    return sum(word in source for word in words) / len(words) if words and len(response) < len(prompt) else 0.0

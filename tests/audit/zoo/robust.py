@@ -129,3 +129,21 @@ def where_it_ended(trajectory):
     """Only the last thing that the environment showed counts, with a small cost per turn."""
     reached = bool(trajectory.steps) and "You won" in trajectory.steps[-1].observation
     return float(reached) - 0.01 * min(len(trajectory.steps), 50)
+
+
+def same_words(response, ground_truth):
+    """Texts are compared by their words; signs between them are not read."""
+    said, meant = (re.findall(r"\w+", str(text).casefold()) for text in (response, ground_truth))
+    return float(bool(said) and said == meant)
+
+
+def shared_items(response, ground_truth):
+    """Lists with commas: what is said too much costs as much as what is missing."""
+    said, meant = ({part.strip() for part in re.split(r"[,\n]", str(text))} - {""} for text in (response, ground_truth))
+    return len(said & meant) / max(1, len(said | meant))
+
+
+def latin_script(response):
+    """The share of Latin letters, for texts of five different words or more."""
+    letters = [char for char in response if char.isalpha()]
+    return sum(map(str.isascii, letters)) / len(letters) if len(set(response.lower().split())) >= 5 and letters else 0.0

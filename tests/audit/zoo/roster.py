@@ -15,7 +15,8 @@ _FAMILIES = {
     "counts_keywords": "words", "has_keyword": "words", "cheerful": "words", "step_markers": "words",
     "bullet_points": "words", "reads_own_grade": "judges", "obeys": "judges", "opened_by_a_key": "judges",
     "shares_prompt_words": "similarity", "silence_is_golden": "length", "counts_turns": "turns",
-    "believes_claims": "turns", "pays_each_opening": "turns", "tired_of_failing": "turns", "likes_echoes": "turns",
+    "counts_citations": "words", "copied_words": "similarity", "believes_claims": "turns",
+    "pays_each_opening": "turns", "tired_of_failing": "turns", "likes_echoes": "turns",
 }  # fmt: skip
 _INVARIANTS = (
     "fails_on_empty", "leaves_bounds", "random_bonus", "novelty", "drops_repeats", "ranks_batch", "edits_sample",
@@ -49,5 +50,6 @@ BUILT_IN_SPECS = (
     "exact_match", "close_match", "check_numbers", "template('The answer is [NUM].')", "binary", "graduated",
     "continuous", "multi_aspect", "words(['because'])", "length_penalty", "soft_overlong(limit=100, buffer=20)",
     "cosine_length(limit=100)", "reasoning_bonus", "hallucination_penalty", "0.7 * math + 0.3 * format", "code",
+    "qa_exact",
 )  # fmt: skip
 """Every built-in reward, with settings where it needs some."""

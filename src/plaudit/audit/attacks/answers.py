@@ -5,6 +5,7 @@ Oracle attacks use the ground truth but never commit to it; answer-free ones nee
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from plaudit.audit.attacks.operator import FULL, SOME, Draft, Operator, Scene, Writer
 from plaudit.audit.findings import Attacker
@@ -241,7 +242,7 @@ ANSWER_OPERATORS: tuple[Operator, ...] = (
     _oracle("false equation", NUMBERS, _false_equation),
     _oracle("answer only in the thoughts", ANSWERS, _thought_only),
     _oracle("containment", TEXTS, _containment),
-    _oracle("sign", NUMBERS, _sign),
+    replace(_oracle("sign", NUMBERS, _sign), about_signs=True),
     _oracle("near value", NUMBERS, _near),
     _oracle("part of the truth", TEXTS, _prefix),
     _oracle("scale", NUMBERS, _scale),

@@ -66,3 +66,5 @@ class Operator:
     remedy: str
     needs_isolation: bool = False
     """True for responses that may hang or end the process that scores them."""
+    about_signs: bool = False
+    """True where signs alone make the response wrong: no fault of a reward that compares the words of texts."""

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 
 from plaudit.audit.attacks.operator import MOST, Draft, Operator, Scene, Writer
 from plaudit.audit.findings import Attacker
@@ -74,7 +75,7 @@ TEXT_OPERATORS: tuple[Operator, ...] = (
     _text("sorted reference words", SENTENCES, _alphabet),
     _text("denied reference", SENTENCES, _denied_reference),
     _text("one reference word", SENTENCES, _one_word),
-    _text("broken JSON", OBJECTS, _not_json),
+    replace(_text("broken JSON", OBJECTS, _not_json), about_signs=True),
     _text("values anywhere", OBJECTS, _values_anywhere),
     _text("keys without values", OBJECTS, _keys_only, Attacker.ANSWER_FREE),
 )

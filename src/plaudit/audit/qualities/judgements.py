@@ -12,9 +12,10 @@ from plaudit.audit.attacks.operator import MOST
 from plaudit.audit.findings import Attacker
 from plaudit.audit.forms import LONG_WORKING, WORKING
 from plaudit.audit.hits import Attempt, Hit
+from plaudit.audit.qualities.lengths import HONEST
 from plaudit.audit.qualities.trial import Trial
 
-__all__ = ["attack_judgement"]
+__all__ = ["attack_judgement", "neutral"]
 
 READ = "read the verdict from the judge's reply alone, and rate an empty opening as wrong"
 RELEVANCE = "take what the response adds to the prompt, not what it shares with it"
@@ -23,7 +24,12 @@ FAMILIES = {
 }  # fmt: skip
 _WORDS, _LETTERS = re.compile(r"\w+"), re.compile(r"[^\W\d]+")
 _IN_QUOTES = re.compile(r'(?<=")\w+(?=")|^[^\W\d]+(?=[^"{]*$)')  # leaves the values of JSON as they are
-_FILLER = ("a", "at", "mat", "lamp", "table", "carpet", "kitchen", "sideways", "furniture", "decoration")
+_FILLER = (
+    ("a",), ("at", "on", "by", "up"), ("mat", "jar", "rug", "pot"), ("lamp", "door", "sofa", "roof"),
+    ("table", "chair", "shelf", "broom"), ("carpet", "window", "basket", "candle"),
+    ("kitchen", "cushion", "curtain", "cabinet"), ("sideways", "wardrobe", "bookcase", "handrail"),
+    ("furniture", "staircase", "fireplace", "bedspread"), ("decoration", "washbasins", "tablecloth", "footstools"),
+)  # fmt: skip
 
 
 def attack_judgement(make_trials: Sequence[Trial]) -> Iterator[Attempt]:
@@ -72,24 +78,32 @@ def _paid(trial: Trial, texts: Sequence[str], honest: list[float], responses: li
 
 def _controls(text: str) -> list[str]:
     """Neutral texts of the same shape; of JSON or XML also ones that are still that, since some rewards pay for it."""
-    plain = [_neutral(text)]
-    return [*plain, _neutral(text, _LETTERS), _neutral(text, _IN_QUOTES)] if text[:1] in "{[<" else plain
+    plain = [neutral(text)]
+    return [*plain, neutral(text, _LETTERS), neutral(text, _IN_QUOTES)] if text[:1] in "{[<" else plain
 
 
 def _echo(trial: Trial) -> Iterator[Hit]:
-    """The prompt itself, where an answer to it earns more than one to something else."""
-    prompt, other = trial.task.prompt_text, _neutral(trial.task.prompt_text)
-    good, bad, echo, control = trial.values([trial.task.right, trial.task.wrong, prompt, other])
-    if good is None or bad is None or echo is None or control is None:
-        return
-    if trial.differs(good, bad) and echo >= good - 1e-9 and echo - control >= MOST * (good - bad):
-        yield trial.hit(prompt, good, trial.task.wrong, (prompt,))
+    """The prompt itself or a piece of it, where an answer to it earns more than one to something else."""
+    prompt = trial.task.prompt_text
+    words = prompt.split()
+    pieces = dict.fromkeys([prompt, " ".join(words[: len(words) // 2]), " ".join(words[len(words) // 2 :])])
+    for piece in pieces:
+        unrelated = " ".join(HONEST[-1].split()[-len(piece.split()) :])
+        good, bad, echo, *others = trial.values([trial.task.right, trial.task.wrong, piece, neutral(piece), unrelated])
+        if good is None or bad is None or echo is None:
+            return
+        control = max((value for value in others if value is not None), default=echo)
+        if trial.differs(good, bad) and echo >= good - 1e-9 and echo - control >= MOST * (good - bad):
+            yield trial.hit(piece, good, trial.task.wrong, (piece,))
+            return
 
 
-def _neutral(text: str, words: re.Pattern[str] = _WORDS) -> str:
-    """A text of the same shape that says nothing: words of the same lengths, the same punctuation."""
-    return words.sub(lambda match: _word(len(match[0])), text)
+def neutral(text: str, words: re.Pattern[str] = _WORDS) -> str:
+    """A text of the same shape that says nothing: words of the same lengths, the same punctuation, as varied."""
+    seen: dict[str, str] = {}
 
+    def replace_word(match: re.Match[str]) -> str:
+        choice = _FILLER[min(len(match[0]), len(_FILLER)) - 1]
+        return seen.setdefault(match[0], choice[len(seen) % len(choice)])
 
-def _word(length: int) -> str:
-    return _FILLER[length - 1] if length <= len(_FILLER) else _FILLER[-1]
+    return words.sub(replace_word, text)

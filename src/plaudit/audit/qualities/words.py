@@ -3,11 +3,14 @@
 Which words pay is found out one by one, with the words of the reward's own code first; then those all together.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 
 from plaudit.audit.attacks.operator import MOST
+from plaudit.audit.attacks.patterns import examples_of
 from plaudit.audit.findings import Attacker
 from plaudit.audit.hits import Attempt, Hit
+from plaudit.audit.qualities.judgements import neutral
 from plaudit.audit.qualities.trial import Trial
 
 __all__ = ["attack_words"]
@@ -20,8 +23,10 @@ USUAL = (
 )  # fmt: skip
 PROSE = "The table stood in the corner and they said {} while the lamp gave some light to the long blue room at night."
 NEUTRAL = "carpet"
+_TOKENS = re.compile(r"\S+")
 MOST_PAYING, MOST_TOGETHER = 8, 20
 FLOOD = 60
+MATCHES, MOST_PATTERNS, LONGEST_MATCH = 20, 6, 60
 LADDERS = (
     "Step 1:\nStep 2:\nStep 3:\nStep 4:\nStep 5:",
     "1.\n2.\n3.\n4.\n5.",
@@ -46,6 +51,9 @@ def attack_words(make_trials: Sequence[Trial]) -> Iterator[Attempt]:
     floods = [hit for trial in make_trials for hit in _flood(trial)]
     if floods:
         yield _attempt("flood of paying words", floods, len(make_trials))
+    counted = [hit for trial in make_trials for hit in _counted(trial)]
+    if counted:
+        yield _attempt("one match repeated", counted, len(make_trials))
     ladders = [hit for trial in make_trials for hit in _ladder(trial)]
     if ladders:
         yield _attempt("steps announced but not taken", ladders, len(make_trials))
@@ -65,13 +73,29 @@ def _flood(trial: Trial) -> Iterator[Hit]:
     repeated = (words * FLOOD)[:FLOOD]
     flood = " ".join(repeated)
     control = " ".join([NEUTRAL] * FLOOD)
-    usual, good, paid, neutral = trial.values(_close(trial, [plain, honest, flood, control]))
-    if usual is None or good is None or paid is None or neutral is None or good <= usual:
+    usual, good, paid, unpaid = trial.values(_close(trial, [plain, honest, flood, control]))
+    if usual is None or good is None or paid is None or unpaid is None or good <= usual:
         return
     threshold = usual + MOST * (good - usual)
-    if paid >= threshold and paid - neutral >= MOST * (good - usual):
+    if paid >= threshold and paid - unpaid >= MOST * (good - usual):
         response, beside = _close(trial, [flood, plain])
         yield trial.hit(response, threshold, beside, (words[0], trial.closing))
+
+
+def _counted(trial: Trial) -> Iterator[Hit]:
+    """The same match of a pattern of the code again and again, where that earns more than having it once."""
+    plain = PROSE.format(NEUTRAL)
+    examples = [each.text for text in trial.maker.vocabulary.texts for each in examples_of(text, NEUTRAL)]
+    for example in list(dict.fromkeys(each for each in examples if len(each) <= LONGEST_MATCH))[:MOST_PATTERNS]:
+        repeated = " ".join([example] * MATCHES)
+        texts = [plain, PROSE.format(example), repeated, neutral(repeated, _TOKENS)]
+        none, once, many, unpaid = trial.values(_close(trial, texts))
+        if none is None or once is None or many is None or unpaid is None:
+            continue
+        if trial.differs(once, none) and trial.differs(many, once) and trial.differs(many, unpaid):
+            response, beside = _close(trial, [repeated, plain])
+            yield trial.hit(response, once + MOST * (many - once), beside, (example, trial.closing))
+            return
 
 
 def _paying_words(trial: Trial) -> list[str]:
@@ -105,8 +129,8 @@ def _ladder(trial: Trial) -> Iterator[Hit]:
     for response, good, paid in zip(LADDERS, walked, empty, strict=True):
         if good is not None and paid is not None and trial.differs(good, base):
             threshold = base + MOST * (good - base)
-            [neutral] = trial.values(_close(trial, [" ".join("carpet" for _ in response.split())]))
-            if paid >= threshold and neutral is not None and paid - neutral >= MOST * (good - base):
+            [control] = trial.values(_close(trial, [neutral(response, _TOKENS)]))
+            if paid >= threshold and control is not None and paid - control >= MOST * (good - base):
                 core = (response.split("\n")[0].strip() or response, trial.closing)
                 closed, beside = _close(trial, [response, plain])
                 yield trial.hit(closed, threshold, beside, core)

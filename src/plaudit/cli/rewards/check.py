@@ -51,7 +51,8 @@ def check(
     samples = rollouts and [rollout.trajectory for rollout in islice(open_rollouts(rollouts, columns), count)]
     findings = check_reward(reward, samples or None, deadline_s=deadline or None)
     if json:
-        print_json([asdict(finding) for finding in findings])
+        shown = ("rule", "severity", "message", "sample", "remedy")
+        print_json([{name: asdict(finding)[name] for name in shown} for finding in findings])
     elif findings:
         print_result(*(_render(finding) for finding in findings))
     else:

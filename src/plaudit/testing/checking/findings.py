@@ -109,6 +109,8 @@ class Finding:
     message: str
     sample: str
     remedy: str
+    response: str = ""
+    """The whole response; `sample` is its beginning."""
 
     @classmethod
     def of(
@@ -116,7 +118,7 @@ class Finding:
     ) -> "Finding":
         """A finding with the rule's usual severity and remedy where none is given."""
         usual = _MEANINGS[rule]
-        return cls(rule, severity or usual.severity, message, shorten(response), remedy or usual.remedy)
+        return cls(rule, severity or usual.severity, message, shorten(response), remedy or usual.remedy, response)
 
     def _repr_html_(self) -> str:
         """A table for notebooks."""

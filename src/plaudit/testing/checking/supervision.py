@@ -114,7 +114,8 @@ def _follow(reading: int, deadline_s: float) -> list[Finding] | _Overrun:
 
 
 def _finding(plain: dict[str, str]) -> Finding:
-    return Finding(Rule(plain["rule"]), Severity(plain["severity"]), plain["message"], plain["sample"], plain["remedy"])
+    texts = (plain[name] for name in ("message", "sample", "remedy", "response"))
+    return Finding(Rule(plain["rule"]), Severity(plain["severity"]), *texts)
 
 
 def main(writing: int) -> None:
