@@ -155,6 +155,13 @@ def test_the_command_line_starts_without_what_only_some_commands_need(heavy):
     assert heavy not in loaded_by(f"import plaudit.cli, {', '.join(sorted(COMMAND_MODULES))}")
 
 
+@pytest.mark.parametrize("heavy", ["asyncio", "tenacity", "plaudit.remote.reward", "plaudit.judges.chat_endpoint"])
+def test_a_worker_starts_without_what_only_some_rewards_need(heavy):
+    assert heavy not in loaded_by(
+        "import plaudit.engine.backends.worker, plaudit.loading\nplaudit.loading.load('length')"
+    )
+
+
 def test_a_command_imports_no_other():
     loaded = loaded_by("from plaudit.cli import main\ntry: main(['version', '--help'])\nexcept SystemExit: pass")
     assert loaded & COMMAND_MODULES == {"plaudit.cli.system.version"}

@@ -1,9 +1,10 @@
 """Exported rewards for trainers that hand out one sample a call, sync or async.
 
 Where the trainer hands out the samples of a group in one process, a reward of groups waits until its group is whole.
+asyncio takes longer to import than the conventions of all systems, and every worker that loads a file imports this
+module: whoever awaits has asyncio already.
 """
 
-import asyncio
 import inspect
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -49,6 +50,8 @@ class SampleExport(ExportedReward):
 
     async def rate_async(self, trajectory: Trajectory) -> Rated:
         """`rate` without holding up the event loop."""
+        import asyncio  # noqa: PLC0415 - see the module's docstring
+
         if self.settings.group_size is None:
             loop = asyncio.get_running_loop()
             return (await loop.run_in_executor(self._threads(), self._rate_all, [trajectory]))[0]
@@ -57,6 +60,8 @@ class SampleExport(ExportedReward):
 
     async def rate_group(self, trajectories: Sequence[Trajectory]) -> list[Rated]:
         """Score samples that came together."""
+        import asyncio  # noqa: PLC0415 - see the module's docstring
+
         self.check_groups(trajectories, "give whole groups in a call")
         return await asyncio.get_running_loop().run_in_executor(self._threads(), self._rate_all, trajectories)
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 
+from plaudit import dialects, remote  # what is in them is imported when first used: a worker starts in less time
 from plaudit.contract.boundary import Style
 from plaudit.contract.function import RewardFunction
-from plaudit.dialects import SYSTEMS
-from plaudit.dialects.graders.reading import grader_from_file
+from plaudit.dialects import graders
 from plaudit.errors import RewardNotLoaded, did_you_mean
 from plaudit.loading.building import Arguments, Loaded, Target, build
 from plaudit.loading.catalog import find_named, no_such_name
@@ -25,7 +25,6 @@ from plaudit.loading.importing import module_at, module_from_file
 from plaudit.loading.names import files_that_define
 from plaudit.loading.picking import Source
 from plaudit.normalize import Scope
-from plaudit.remote import open_remote
 
 __all__ = ["load", "resolve"]
 
@@ -96,7 +95,7 @@ class _Place:
             fault = "holds a null character" if text else "is empty"
             raise RewardNotLoaded(f"the spec {fault}; name a reward, e.g. 'length' or 'rewards.py:quality'")
         if text.startswith(("http://", "https://")):
-            return Loaded(open_remote(text), "plaudit remote reward", text)
+            return Loaded(remote.open_remote(text), "plaudit remote reward", text)
         if text.endswith((".yaml", ".yml")):
             return self.composite(text)
         if text.endswith(".json"):
@@ -133,7 +132,8 @@ class _Place:
         """`module:name`; some packages have rewards under names that they do not define."""
         source = self.module(dotted)
         name, arguments = parse_call(call)
-        find_named = SYSTEMS[dotted].find_named if dotted in SYSTEMS else None
+        system = dialects.SYSTEMS.get(dotted)
+        find_named = system.find_named if system else None
         if find_named is None or hasattr(source.module, name):
             return build(source.find(name), arguments, self.dialect)
         made = Target(find_named(source.module, name), f"{dotted}:{name}", f"{name} of {dotted}", source.imports)
@@ -162,7 +162,7 @@ class _Place:
         if not os.path.isfile(path):
             nearby = [file.name for file in path.parent.glob("*.json")]
             raise RewardNotLoaded(f"no file {path}{did_you_mean(path.name, nearby)}")
-        return Loaded(grader_from_file(path), "OpenAI grader", path.name)
+        return Loaded(graders.grader_from_file(path), "OpenAI grader", path.name)
 
     def module(self, dotted: str) -> Source:
         module, rest = module_at(dotted, _working_folder())

@@ -1,1 +1,5 @@
 """OpenAI graders: JSON that says how to grade, made into rewards."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

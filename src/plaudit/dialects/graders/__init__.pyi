@@ -1,0 +1,1 @@
+from .reading import grader_from_file as grader_from_file
