@@ -5,6 +5,7 @@ blocks are run and must succeed, or fail where they end in `|| true`. A text blo
 block above it prints; "…" stands for anything. `rollouts.jsonl` is the excerpt that plaudit carries.
 """
 
+import os
 import re
 import shlex
 import shutil
@@ -63,6 +64,7 @@ def matches(shown: str, printed: str) -> bool:
 def test_every_example_of_the_page_runs(page, tmp_path, monkeypatch, capfdbinary):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)  # one worker a command: each takes time to start
     shutil.copy(gsm8k_rollouts(), tmp_path / "rollouts.jsonl")
     runner = PageRunner(page, tmp_path, capfdbinary)
     for block in blocks(page):

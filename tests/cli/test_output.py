@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -28,9 +29,9 @@ def run(*arguments, **environment):
 @pytest.mark.parametrize("backend", ["processes", "inline"])
 def test_a_reward_that_prints_spoils_neither_json_nor_scored_lines(rollouts, tmp_path, backend):
     (tmp_path / "loud.py").write_text(LOUD)
-    summary = run("score", tmp_path / "loud.py", rollouts, "--json", "--backend", backend)
+    summary = run("score", tmp_path / "loud.py", rollouts, "--json", "--backend", backend, "-w", 1)
     assert json.loads(summary.stdout)["count"] == 4
-    scored = run("score", tmp_path / "loud.py", rollouts, "-o", "-", "--backend", backend)
+    scored = run("score", tmp_path / "loud.py", rollouts, "-o", "-", "--backend", backend, "-w", 1)
     assert [json.loads(line)["reward_output"]["reward"] for line in scored.stdout.splitlines()] == [1.0] * 4
     assert b"noise of a process" in scored.stderr
 
@@ -55,23 +56,42 @@ COMMANDS = {
 }
 
 
-@pytest.mark.parametrize("arguments", COMMANDS.values(), ids=COMMANDS)
-def test_an_encoding_without_all_characters_is_no_error(tmp_path, monkeypatch, arguments):
-    monkeypatch.chdir(tmp_path)
+RUN_EACH = """
+import json, os, sys
+from plaudit.cli import main
+
+os.cpu_count = lambda: 1
+for arguments in json.load(sys.stdin):
+    try:
+        main(arguments)
+    except SystemExit as exited:
+        sys.stderr.write(f"exit code {exited.code}\\n")
+"""
+
+
+def test_an_encoding_without_all_characters_is_no_error(tmp_path):
+    """In one process: what is imported for a command takes longer than the command."""
     row = {"prompt": "Grüße · 日本 😀?", "response": "Die Antwort ist 4 …", "ground_truth": "4"}
     (tmp_path / "data.jsonl").write_text(json.dumps(row) + "\n")
-    done = run(*arguments, PYTHONIOENCODING="ascii")
-    assert done.returncode == (2 if "“length”" in arguments else 0)
+    command = [sys.executable, "-c", RUN_EACH]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    asked = json.dumps(list(COMMANDS.values())).encode()
+    done = subprocess.run(command, input=asked, capture_output=True, env=environment, cwd=tmp_path)
+    codes = [int(code) for code in re.findall(rb"exit code (\d+)", done.stderr)]
+    assert dict(zip(COMMANDS, codes, strict=True)) == {name: 2 * (name == "error") for name in COMMANDS}
+    assert done.returncode == 0
     assert b"Traceback" not in done.stderr
+    assert done.stdout.isascii()
 
 
 def test_json_is_utf8_whatever_the_terminal(tmp_path):
     (tmp_path / "data.jsonl").write_text(json.dumps({"prompt": "é 😀 \ud800", "response": "a"}) + "\n")
-    done = run("explain", "length", tmp_path / "data.jsonl", "--json", PYTHONIOENCODING="ascii")
+    done = run("explain", "length", tmp_path / "data.jsonl", "--json", "--backend", "inline", PYTHONIOENCODING="ascii")
     assert json.loads(done.stdout)[0]["prompt"] == "é 😀 \ud800"
 
 
 def test_columns_says_how_wide_a_pipe_is(rollouts):
-    narrow, wide = (run("score", "0.5 * length + format", rollouts, COLUMNS=width).stdout for width in ("50", "160"))
+    command = ["score", "0.5 * length + format", rollouts, "--backend", "inline"]
+    narrow, wide = (run(*command, COLUMNS=width).stdout for width in ("50", "160"))
     assert max(map(len, narrow.decode().splitlines())) <= 50
     assert max(map(len, wide.decode().splitlines())) > 60

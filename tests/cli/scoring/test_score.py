@@ -42,7 +42,7 @@ def test_the_summary_as_json_has_the_figures(plaudit, rollouts):
 
 def test_it_works_in_a_pipe(rollouts):
     done = subprocess.run(
-        [sys.executable, "-m", "plaudit", "score", "check_answer", "-", "-o", "-"],
+        [sys.executable, "-m", "plaudit", "score", "check_answer", "-", "-o", "-", "-w", "1"],
         input=rollouts.read_bytes(),
         capture_output=True,
         check=True,
@@ -55,7 +55,7 @@ def test_it_works_in_a_pipe(rollouts):
 
 def test_a_reader_that_leaves_early_is_no_error(rollouts):
     many = rollouts.read_bytes().replace(b'"id": "r', b'"key": "r') * 5000
-    command = f"{sys.executable} -m plaudit score length - -o - | head -n 1"
+    command = f"{sys.executable} -m plaudit score length - -o - -w 1 | head -n 1"
     done = subprocess.run(["bash", "-o", "pipefail", "-c", command], input=many, capture_output=True)
     assert done.returncode == 0
     assert b"Traceback" not in done.stderr
@@ -64,7 +64,7 @@ def test_a_reader_that_leaves_early_is_no_error(rollouts):
 
 def test_colour_follows_the_terminal_and_no_color(rollouts):
     environment = {**os.environ, "FORCE_COLOR": "1"}
-    command = [sys.executable, "-m", "plaudit", "score", "check_answer", str(rollouts)]
+    command = [sys.executable, "-m", "plaudit", "score", "check_answer", str(rollouts), "--backend", "inline"]
     coloured = subprocess.run(command, capture_output=True, env=environment, check=True).stdout
     plain = subprocess.run(command, capture_output=True, env={**environment, "NO_COLOR": "1"}, check=True).stdout
     assert b"\x1b[32m" in coloured
