@@ -1,8 +1,6 @@
 """An exported reward inside a real GRPOTrainer."""
 
 import pytest
-from datasets import Dataset
-from trl import GRPOConfig, GRPOTrainer
 
 import plaudit
 from plaudit import reward
@@ -10,6 +8,9 @@ from plaudit.training import tiny_policy
 
 
 def test_trl_trains_on_the_numbers_of_the_reward_and_goes_on_without_some(tmp_path):
+    from datasets import Dataset
+    from trl import GRPOConfig, GRPOTrainer
+
     calls = []
 
     @reward(deterministic=False)

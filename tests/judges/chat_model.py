@@ -5,14 +5,14 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from transformers.cli.serve import Serve
-
 from plaudit.training import unpacked_model
 
 
 @contextmanager
 def serving_smollm2() -> Iterator[tuple[str, str]]:
     """The address of the server and the name of the model."""
+    from transformers.cli.serve import Serve
+
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

@@ -1,7 +1,6 @@
 """`/run_code` answers as SandboxFusion does, from plaudit's sandbox."""
 
 import pytest
-from sandbox_fusion import RunCodeRequest, run_code
 
 from plaudit.serving import ServerSettings, ServerThread
 from tests.serving.asking import ask
@@ -50,6 +49,8 @@ def test_what_cannot_be_run_says_nothing_about_the_program(sandbox, more, words)
 
 
 def test_the_client_of_sandbox_fusion_is_answered(sandbox):
+    from sandbox_fusion import RunCodeRequest, run_code
+
     asked = RunCodeRequest(
         code="open('b', 'w').write(input() + open('a').read())", language="python", stdin="x", files={"a": "aGk="},
         fetch_files=["b"],

@@ -5,7 +5,6 @@ import math
 import random
 
 import pytest
-import wandb
 
 from plaudit import RewardOutput, Status, reward
 from plaudit.errors import DataError, InvalidAdvantage, InvalidSettings, PlauditError, TrainingError
@@ -343,6 +342,8 @@ def test_weights_and_biases_without_a_login_says_what_to_do_before_the_model_is_
 
 
 def test_weights_and_biases_out_of_reach_says_what_to_do(tmp_path, monkeypatch):
+    import wandb
+
     def refuse(**_):
         raise wandb.errors.CommError("it cannot be reached")
 

@@ -2,7 +2,6 @@
 
 import pytest
 import sacrebleu
-from rouge_score.rouge_scorer import RougeScorer
 
 from plaudit.errors import InvalidSettings
 from plaudit.verify.similarity import MEASURES, MOST_CHARACTERS, find_measure, word_order
@@ -31,6 +30,8 @@ def test_bleu_and_chrf_are_sacrebleus():
 @pytest.mark.parametrize("kind", ["rouge1", "rouge2", "rougeL"])
 @pytest.mark.parametrize("text", [TEXT, "the the the mat", "", "!?"])
 def test_rouge_is_rouge_scores(kind, text):
+    from rouge_score.rouge_scorer import RougeScorer
+
     name = {"rouge1": "rouge_1", "rouge2": "rouge_2", "rougeL": "rouge_l"}[kind]
     expected = RougeScorer([kind]).score(REFERENCE, text)[kind].fmeasure
     assert find_measure(name)(text, REFERENCE) == pytest.approx(expected)

@@ -5,7 +5,6 @@ import re
 from pathlib import Path
 
 import pytest
-from trl.trainer.grpo_config import GRPOConfig
 
 from plaudit.training.advantages.estimators import ADVANTAGES
 from plaudit.training.config.reading import KEYS
@@ -37,6 +36,8 @@ def test_a_row_names_keys_that_exist(row):
         of_value = key
         if value and key in ("advantage", "loss.name"):
             assert value in (ADVANTAGES if key == "advantage" else LOSSES), name
+    from trl import GRPOConfig
+
     fields = {field.name for field in dataclasses.fields(GRPOConfig)}
     values = {"sapo", "cispo", "token_mask", "sequence_mask"}
     assert {name.partition("=")[0] for name in re.findall(r"`([^`]+)`", in_trl)} <= fields | values

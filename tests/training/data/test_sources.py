@@ -4,7 +4,6 @@ import gzip
 import json
 import random
 
-import datasets
 import pyarrow
 import pyarrow.parquet
 import pytest
@@ -37,10 +36,14 @@ def write_csv(path):
 
 
 def write_dataset(path):
+    import datasets
+
     datasets.Dataset.from_list(ROWS).save_to_disk(str(path))
 
 
 def write_dataset_dict(path):
+    import datasets
+
     datasets.DatasetDict(
         train=datasets.Dataset.from_list(ROWS), test=datasets.Dataset.from_list(ROWS[:1])
     ).save_to_disk(str(path))

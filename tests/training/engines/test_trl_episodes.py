@@ -3,8 +3,6 @@
 import textwrap
 
 import pytest
-from datasets import Dataset
-from trl import GRPOConfig, GRPOTrainer
 
 from plaudit import Trajectory
 from plaudit.agents import EpisodeLimits
@@ -25,6 +23,8 @@ ROWS = [{"prompt": f"doors {number}: ", "answer": None} for number in range(2)]
 
 @pytest.fixture
 def arguments(tmp_path):
+    from trl import GRPOConfig
+
     return GRPOConfig(
         output_dir=str(tmp_path), per_device_train_batch_size=4, num_generations=4, max_completion_length=3,
         max_steps=1, report_to=[], use_cpu=True, save_strategy="no", logging_steps=1, disable_tqdm=True, bf16=False,
@@ -33,6 +33,9 @@ def arguments(tmp_path):
 
 @pytest.mark.filterwarnings("ignore")
 def test_trl_trains_on_our_episodes_with_feedback_masked(arguments):
+    from datasets import Dataset
+    from trl import GRPOTrainer
+
     seen = {}
     policy = tiny_policy(seed=1)
     roll_out = trl_rollout_func(load_agent("treasure_hunt"), ROWS, EpisodeLimits(max_steps=2, max_length=100))
@@ -57,6 +60,8 @@ def test_trl_trains_on_our_episodes_with_feedback_masked(arguments):
 
 
 def test_a_prompt_that_trl_was_not_given_is_an_error():
+    from trl import GRPOConfig
+
     roll_out = trl_rollout_func(load_agent("treasure_hunt"), ROWS, EpisodeLimits(2))
     policy = tiny_policy(seed=1)
 

@@ -4,8 +4,6 @@ from dataclasses import replace
 
 import pytest
 import torch
-from datasets import Dataset
-from trl import GRPOConfig, GRPOTrainer
 
 from plaudit.training.advantages.estimators import GDPOAdvantage, GRPOAdvantage
 from plaudit.training.learning.loss_settings import LOSSES
@@ -29,6 +27,9 @@ def brevity(prompts, completions, **_):
 
 @pytest.fixture(scope="module")
 def trainer(tmp_path_factory):
+    from datasets import Dataset
+    from trl import GRPOConfig, GRPOTrainer
+
     policy = tiny_policy(seed=3)
     args = GRPOConfig(
         output_dir=str(tmp_path_factory.mktemp("trl")), use_cpu=True, bf16=False, gradient_checkpointing=False,
@@ -109,6 +110,8 @@ def test_losses_and_gradients_are_those_of_trl(trainer, scored, name):
 
 
 def test_responses_left_behind_are_masked_as_there():
+    from trl import GRPOTrainer
+
     now, _, sampler, advantages, mask = random_batch(1)
     sampler = sampler + torch.tensor([[1.0], [0.0], [1.0], [0.0], [1.0]])
     theirs = GRPOTrainer.get_off_policy_mask(advantages, now, sampler, mask, 0.2)

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from plaudit.errors import InvalidSettings, MissingPackage
 from plaudit.training.reporting.logs import LOG_WRITERS, RunName, open_logs
@@ -20,6 +19,8 @@ LOGGED = {"reward": [0.0, 0.5, 1.0], "component/a": [0.5] * 3, "extra/hits": [3.
 
 
 def from_tensorboard(folder: Path) -> dict[str, list[float]]:
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
     events = EventAccumulator(str(folder / "tensorboard"))
     events.Reload()
     return {name: [event.value for event in events.Scalars(name)] for name in events.Tags()["scalars"]}

@@ -9,7 +9,6 @@ from plaudit import Trajectory, load, score
 from plaudit.errors import DataError, InvalidSettings, PolicyError, TrainingError
 from plaudit.training import LengthVerdict, TrainedRewardModel, load_reward_model_config, train, train_reward_model
 from plaudit.training.reward_model.classifier import load_classifier
-from plaudit.training.reward_model.fitting import encode_pairs
 from plaudit.training.reward_model.pair import read_pair
 from plaudit.training.reward_model.pair_files import write_pairs
 from tests.training.reward_model.counting_pairs import counting_pairs
@@ -112,6 +111,8 @@ def test_a_reward_model_is_trained_further_with_lora_and_the_same_seed_gives_the
     ],
 )
 def test_long_pairs_are_cut_or_left_out_and_told(too_long, count, said, tmp_path):
+    from plaudit.training.reward_model.fitting import encode_pairs
+
     config = settings(tmp_path / "pairs.jsonl", tmp_path / "rm", f"data.too_long={too_long}")
     rows = [("a", "b"), ("x" * 200 + "a", "b"), ("b", "a"), ("ä", "ö")]
     pairs = [read_pair({"prompt": "p", "chosen": better, "rejected": worse}) for better, worse in rows]
