@@ -150,7 +150,7 @@ def test_a_model_that_is_nowhere_is_named(spec, words):
 
 
 def test_a_folder_that_holds_no_model_is_an_error(tmp_path):
-    with pytest.raises(PolicyError, match="cannot load the model"):
+    with pytest.raises(PolicyError, match="is not a model: it has no config.json"):
         load_policy(tmp_path)
 
 
@@ -189,7 +189,7 @@ def test_a_folder_of_the_same_name_does_not_hide_the_embedded_model(tmp_path, mo
     monkeypatch.chdir(tmp_path)
     (tmp_path / "tiny").mkdir()
     assert load_policy("tiny", seed=1).state().keys() == tiny_policy(seed=1).state().keys()
-    with pytest.raises(PolicyError, match=r"cannot load the model '\./tiny'"):
+    with pytest.raises(PolicyError, match=r"the folder '\./tiny' is not a model"):
         load_policy("./tiny")
 
 
