@@ -150,7 +150,7 @@ def test_a_model_that_is_nowhere_is_named(spec, words):
 
 
 def test_a_folder_that_holds_no_model_is_an_error(tmp_path):
-    with pytest.raises(PolicyError, match="is not a model: it has no config.json"):
+    with pytest.raises(PolicyError, match=r"is not a model: it has no config\.json"):
         load_policy(tmp_path)
 
 
