@@ -1,6 +1,7 @@
 """Continuous batching: whoever waits is drawn, nobody waits for the slow, and a seed gives the same episodes."""
 
 import asyncio
+import gc
 import random
 
 import pytest
@@ -137,3 +138,15 @@ def test_a_cancelled_batch_leaves_nothing_running():
         return len(running), len(asyncio.all_tasks())
 
     assert asyncio.run(cancel()) == (0, 1)
+
+
+def test_garbage_is_collected_as_before_once_episodes_have_ended():
+    seen = []
+
+    async def episode():
+        seen.append(gc.get_threshold()[0])
+
+    before = gc.get_threshold()
+    asyncio.run(ContinuousSampler(list).play([episode]))
+    assert seen[0] > before[0]
+    assert gc.get_threshold() == before
