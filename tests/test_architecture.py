@@ -2,8 +2,10 @@
 
 import ast
 import importlib
+import re
 import subprocess
 import sys
+import tomllib
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
@@ -49,6 +51,7 @@ LAYERS: list[set[str]] = [
     {"__main__"},
     {"__init__"},
 ]
+EXTRA = re.compile(r"""(?:require\([^)]*extra="|plaudit\[)([a-z-]+)""")
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 
 
@@ -273,3 +276,10 @@ def test_every_slow_place_exists(place):
     found = list(PROJECT.glob(f"{path}*"))
     assert found
     assert all(f"def {test}" in file.read_text() for file in found if test)
+
+
+def test_every_extra_that_a_message_names_can_be_installed():
+    extras = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    named = {name for path in modules(ROOT).values() for name in EXTRA.findall(path.read_text())}
+    assert "ray" in named
+    assert named <= set(extras)

@@ -136,13 +136,14 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {spelled[close[0]]!r}?" if close else ""
 
 
-def require(module: str, *, extra: str, purpose: str) -> ModuleType:
-    """Import an optional package, or say what to install and what for."""
+def require(module: str, *, purpose: str, extra: str = "", package: str = "") -> ModuleType:
+    """Import an optional package, or say what for and what to install: an extra of ours, or the package itself."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
         if error.name is None or error.name.partition(".")[0] != module.partition(".")[0]:
             raise
         raise MissingPackage(
-            f"{purpose} needs {module.partition('.')[0]!r}: pip install 'plaudit[{extra}]'", name=error.name
+            f"{purpose} needs {module.partition('.')[0]!r}: pip install '{package or f'plaudit[{extra}]'}'",
+            name=error.name,
         ) from error

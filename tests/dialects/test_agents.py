@@ -83,5 +83,5 @@ def test_an_environment_of_verifiers_names_the_package_that_it_needs(tmp_path):
     (tmp_path / "game.py").write_text(
         "import verifiers as vf\n\n\ndef load_environment():\n    return vf.MultiTurnEnv(max_turns=3)\n"
     )
-    with pytest.raises(MissingPackage, match=r"needs 'verifiers' 0\.1: pip install 'verifiers<0.2'"):
+    with pytest.raises(MissingPackage, match=r"needs 'verifiers': pip install 'verifiers<0\.2'"):
         load_agent(tmp_path / "game.py")

@@ -127,5 +127,5 @@ def test_a_model_and_an_engine_are_one_too_many(vllm):
 
 def test_without_vllm_one_is_told_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "vllm", None)
-    with pytest.raises(MissingPackage, match=r"sampling with vLLM needs 'vllm': pip install 'plaudit\[vllm\]'"):
+    with pytest.raises(MissingPackage, match=r"sampling with vLLM needs 'vllm': pip install 'vllm'"):
         VLLMSampler("m")

@@ -8,7 +8,6 @@ prompts from elsewhere must carry them.
 
 import asyncio
 import functools
-import importlib
 import inspect
 import json
 from collections.abc import Callable, Iterator
@@ -16,12 +15,11 @@ from contextvars import ContextVar
 from typing import Any
 
 from plaudit.agents import Environment, EpisodeStart, StepResult, ToolCall, parse_tool_calls
-from plaudit.errors import AgentError, MissingPackage
+from plaudit.errors import AgentError, require
 from plaudit.trajectory import message_text
 
 __all__ = ["adapt", "recognises"]
 
-NEEDS = "playing an environment of verifiers needs 'verifiers' 0.1"
 _failures: ContextVar[list[str]] = ContextVar("plaudit_verifiers_failures")
 Turn = tuple[str, str]
 """The role and the text of a message."""
@@ -39,10 +37,7 @@ def recognises(found: Any) -> bool:
 
 def adapt(found: Callable[[], Any]) -> type[Environment]:
     """The environment that the function builds, as one of ours; it is built once."""
-    try:
-        verifiers: Any = importlib.import_module("verifiers")
-    except ImportError as error:
-        raise MissingPackage(f"{NEEDS}: pip install 'verifiers<0.2'", name="verifiers") from error
+    verifiers: Any = require("verifiers", package="verifiers<0.2", purpose="playing an environment of verifiers")
     if not hasattr(verifiers, "MultiTurnEnv"):
         raise AgentError("environments of verifiers v1 run programs of their own; those of verifiers 0.1 can be played")
     try:

@@ -114,7 +114,7 @@ class InspectExport(AsyncSampleExport):
 
     async def __call__(self, state: Any, target: Any) -> Any:
         """The score of a finished sample, unscored where there is no number."""
-        score = require("inspect_ai.scorer", extra="inspect", purpose="a scorer for Inspect").Score
+        score = require("inspect_ai.scorer", package="inspect-ai", purpose="a scorer for Inspect").Score
         rated = await self.rate_async(_trajectory(state, target))
         output = rated.output
         details = {key: value for key, value in self.details(output).items() if not math.isnan(value)}
@@ -136,7 +136,7 @@ def _chat(message: Any) -> Message:
 
 def make_scorer(settings: ExportSettings) -> InspectExport:
     """The exported reward, registered under its own name."""
-    scoring = require("inspect_ai.scorer", extra="inspect", purpose="a scorer for Inspect")
+    scoring = require("inspect_ai.scorer", package="inspect-ai", purpose="a scorer for Inspect")
 
     def factory() -> InspectExport:
         return InspectExport(settings)

@@ -35,7 +35,7 @@ class SkyRLExport(SampleExport):
 
     def __call__(self, env_config: Any = None, extras: Mapping[str, Any] | None = None) -> Any:
         """The environment of one row."""
-        text_env: Any = require("skyrl_gym.envs.base_text_env", extra="skyrl", purpose="an environment for SkyRL")
+        text_env: Any = require("skyrl_gym.envs.base_text_env", package="skyrl-gym", purpose="an environment for SkyRL")
         exported, row = self, dict(extras or {})
 
         class Environment(text_env.BaseTextEnv):  # type: ignore[misc]  # SkyRL's base, known only where it is installed

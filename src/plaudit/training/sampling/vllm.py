@@ -34,7 +34,7 @@ class VLLMSampler:
     ) -> None:
         if (model is None) == (engine is None):
             raise InvalidSettings("give either the model that vLLM is to load, or an engine that has loaded one")
-        self._vllm = require("vllm", extra="vllm", purpose="sampling with vLLM")
+        self._vllm = require("vllm", package="vllm", purpose="sampling with vLLM")
         self.settings = settings or SamplingSettings()
         self.engine = engine or self._vllm.LLM(
             model=model, **{"logprobs_mode": "processed_logprobs", **(options or {})}
