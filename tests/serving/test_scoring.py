@@ -4,6 +4,7 @@ import msgspec
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from plaudit.serving.protocols import PROTOCOLS
 from plaudit.version import __version__
 from tests.serving.asking import ask, samples
 
@@ -83,6 +84,26 @@ def test_openrlhf_is_answered_with_rewards_scores_and_logs(server):
     asked = {"query": ["2+2?yes<|im_end|>\n", "2+2?no"], "prompts": ["2+2?"] * 2, "labels": ["yes", "yes"]}
     answer = ask(server.address, "/get_reward", asked)
     assert answer.json == {"rewards": [1.0, 0.0], "scores": [1.0, 0.0], "extra_logs": {}}
+
+
+@pytest.mark.parametrize(
+    ("query", "response"),
+    [
+        ("2+2?4", "4"),
+        ("2+2?4 \n", "4 \n"),
+        ("2+2? 4 <|im_end|>\n", " 4"),
+        ("2+2?4</s> \u2003<pad><pad>", "4"),
+        ("2+2?<eos>", ""),
+        ("2+2?a</s>b>", "a</s>b>"),
+        ("4[EOS]", "4"),
+        pytest.param("2+2?4" + " " * 300_000 + "x>", "4" + " " * 300_000 + "x>", id="much space"),
+        pytest.param("2+2?4" + "</s>" * 100_000, "4", id="many tokens"),
+    ],
+)
+def test_the_response_of_a_query_stands_between_its_prompt_and_the_tokens_that_end_it(query, response):
+    body = msgspec.json.encode({"query": [query], "prompts": ["2+2?"]})
+    [sample] = PROTOCOLS["get_reward"].read(body, packed=False).trajectories
+    assert sample.response == response
 
 
 def test_a_protocol_without_a_word_for_unscored_refuses_and_names_the_sample(server):

@@ -5,7 +5,6 @@ without the tokens that end a text. Where no prompts are sent, all of the query 
 of rewards that judge correctness, and the rewards of others, as OpenRLHF itself has them by default.
 """
 
-import re
 from typing import Any
 
 import msgspec
@@ -24,11 +23,11 @@ from plaudit.trajectory import Trajectory
 
 __all__ = ["OpenRLHFProtocol"]
 
-_ENDINGS = re.compile(
-    r"(?:\s*(?:<\|(?:im_end|endoftext|eot_id|end_of_text|end|eom_id|return)\|>|</s>|<eos>|<end_of_turn>|<pad>"
-    r"|<｜end▁of▁sentence｜>|\[EOS\]))+\s*\Z"
-)
-_LAST = frozenset(">]")
+_ENDINGS = (
+    "<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|end_of_text|>", "<|end|>", "<|eom_id|>", "<|return|>", "</s>",
+    "<eos>", "<end_of_turn>", "<pad>", "<｜end▁of▁sentence｜>", "[EOS]",
+)  # fmt: skip
+_LAST = frozenset(ending[-1] for ending in _ENDINGS)
 
 
 class _Request(msgspec.Struct):
@@ -58,7 +57,12 @@ class OpenRLHFProtocol:
         prompts = _one_each("prompts", asked.prompts, len(queries)) or [""] * len(queries)
         labels = _one_each("labels", asked.labels, len(queries)) or [None] * len(queries)
         check_depth(labels)
-        return Samples(list(map(_sample, queries, prompts, labels)))
+        return Samples(
+            [
+                Trajectory(prompt, _response(query, prompt), label)
+                for query, prompt, label in zip(queries, prompts, labels, strict=True)
+            ]
+        )
 
     def _decode(self, body: bytes) -> _Request:
         try:
@@ -79,11 +83,24 @@ class OpenRLHFProtocol:
         return encode_numbers({"rewards": rewards, "scores": scores, "extra_logs": _logs(outputs)})
 
 
-def _sample(query: str, prompt: str, label: Any) -> Trajectory:
+def _response(query: str, prompt: str) -> str:
     response = query.removeprefix(prompt)
-    if response.rstrip()[-1:] in _LAST:
-        response = _ENDINGS.sub("", response)
-    return Trajectory(prompt, response, label)
+    return _without_endings(response) if response.rstrip()[-1:] in _LAST else response
+
+
+def _without_endings(text: str) -> str:
+    """A text without the tokens that end it and the space around them; as it is where there are none."""
+    kept, end = len(text), _end_of_words(text, len(text))
+    while (ending := next((each for each in _ENDINGS if text.endswith(each, 0, end)), None)) is not None:
+        kept = end = _end_of_words(text, end - len(ending))
+    return text[:kept]
+
+
+def _end_of_words(text: str, end: int) -> int:
+    """Where the space before `end` begins."""
+    while end and text[end - 1].isspace():
+        end -= 1
+    return end
 
 
 def _one_each(what: str, given: Any, count: int) -> list[Any] | None:
