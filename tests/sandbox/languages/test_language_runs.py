@@ -3,11 +3,12 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
 from plaudit.errors import SandboxError
-from plaudit.sandbox import Job, JudgePool, RunLimits, StreamSuite, read_suite
+from plaudit.sandbox import Ending, Job, JudgePool, RunLimits, StreamSuite, Tier, read_suite
 from plaudit.sandbox.judging.verdict import Conclusion
 from plaudit.sandbox.languages.binaries import BinaryCache
 from plaudit.sandbox.languages.language import LANGUAGES
@@ -126,6 +127,41 @@ def test_scripts_read_their_input_in_every_usual_way(judges, way):
         return
     verdict = judged(judges, "javascript", READING[way])
     assert verdict.passed, verdict
+
+
+RANDOM = """
+const fs = require("fs");
+for (const path of ["/dev/random", "/dev/urandom"]) {
+    console.log(fs.readSync(fs.openSync(path), Buffer.alloc(8)));
+    try { fs.openSync(path, "w"); console.log("written"); } catch (error) {}
+}
+"""
+
+
+FLOOD = """
+process.on("SIGXFSZ", () => {});
+for (;;) try { require("fs").writeSync(1, "x".repeat(1 << 16)); } catch (error) {}
+"""
+
+
+@pytest.mark.parametrize("at_most", [Tier.NAMESPACES, Tier.LANDLOCK], ids=lambda tier: tier.name.lower())
+def test_random_numbers_can_be_read_and_not_written(at_most, tmp_path):
+    """A JVM that cannot read them takes five seconds of processor time to make its own."""
+    if not is_installed("javascript"):
+        return
+    node = find_toolchain(LANGUAGES["javascript"])
+    with CommandPool(BinaryCache(tmp_path), at_most) as pool, pool.load(node, RANDOM, LIMITS) as program:
+        assert program.run(b"").stdout == b"8\n8\n"
+
+
+def test_a_program_that_prints_on_without_effect_is_stopped_before_its_time_is_up(tmp_path):
+    if not is_installed("javascript"):
+        return
+    node, limits = find_toolchain(LANGUAGES["javascript"]), replace(LIMITS, output_bytes=1 << 18)
+    with CommandPool(BinaryCache(tmp_path)) as pool, pool.load(node, FLOOD, limits) as program:
+        outcome = program.run(b"")
+    assert outcome.ending is Ending.OUTPUT_LIMIT
+    assert outcome.cpu_s < LIMITS.cpu_s
 
 
 @pytest.mark.parametrize("standard", ["C++11", "cpp14", "GNU C++17 (64)", "C++20", "c++23"])

@@ -1,9 +1,10 @@
 """Programs in languages other than Python: found tool-chains, compilation and runs, each behind walls.
 
 A compiled program is linked statically and executed from memory; it can open no file. A script or a Java program can
-open its runtime and the libraries of that. A compiler can open its installation, the system's headers and libraries,
-and a work folder that goes with it. All run as another user where there is root, without capabilities, network or other
-processes, in a root that holds nothing else where namespaces can be had, behind Landlock and a list of system calls.
+open its runtime, the libraries of that and random numbers. A compiler can open its installation, the system's headers
+and libraries, and a work folder that goes with it. All run as another user where there is root, without capabilities,
+network or other processes, in a root that holds nothing else where namespaces can be had, behind Landlock and a list of
+system calls.
 
 Covered:
 - reading, listing, writing, linking and deleting files of others

@@ -62,7 +62,7 @@ class CommandEnd:
     stdout: bytes
     stderr: bytes
     cpu_s: float
-    over: str = ""  # "cpu" or "wall" where that limit ended it
+    over: str = ""  # "cpu", "wall" or "output" where that limit ended it
 
 
 class CommandServer:
@@ -102,7 +102,7 @@ class CommandServer:
                 if answer["refusal"]:
                     self._ask({"do": "bury", "pid": answer["pid"], "kill": False})
                     raise SandboxError(f"{command.argv[0]} could not be started: {answer['refusal']}")
-                over = _wait(process, command)
+                over = _wait(process, command, files[1:])
                 ended, _ = self._ask({"do": "bury", "pid": answer["pid"], "kill": bool(over)})
             finally:
                 os.close(process)
@@ -203,17 +203,21 @@ def _start(settings: CommandSettings, control: socket.socket) -> "subprocess.Pop
         )
 
 
-def _wait(process: int, command: Command) -> str:
-    """Wait for the end of a process, or of what it may use; which limit it was, empty where it ended by itself."""
+def _wait(process: int, command: Command, prints: Sequence[int]) -> str:
+    """Wait for the end of a process, or of what it may use; which limit it was, empty where it ended by itself.
+
+    Who prints on where no more can be printed (Java does not tell its programs) is ended as well.
+    """
     ending, began, used = select.poll(), time.monotonic(), _clock(process)
     ending.register(process, select.POLLIN)
     patience_s = min(command.cpu_s, LOOK_S)
     while not ending.poll(patience_s * 1000):
         cpu_left, wall_left = command.cpu_s - used(), command.wall_s - (time.monotonic() - began)
-        if cpu_left <= 0 or wall_left <= 0:
+        is_full = any(os.fstat(file).st_size >= command.limits.file_bytes for file in prints)
+        if cpu_left <= 0 or wall_left <= 0 or is_full:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(process, signal.SIGKILL)
-            return "cpu" if cpu_left <= 0 else "wall"
+            return "output" if is_full else "cpu" if cpu_left <= 0 else "wall"
         patience_s = min(max(cpu_left, 0.001), wall_left, LOOK_S)
     return ""
 

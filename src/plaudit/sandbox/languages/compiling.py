@@ -130,7 +130,7 @@ def _refusal(toolchain: Toolchain, ended: CommandEnd) -> str:
     """Why there is no program, in the compiler's words; empty where there is one."""
     if ended.code == 0 and not ended.over:
         return ""
-    if ended.over or ended.code == -SIGXCPU:
+    if ended.over in ("cpu", "wall") or ended.code == -SIGXCPU:
         return f"compiling took more than {toolchain.language.compile_cpu_s:g} s"
     said = (ended.stderr or ended.stdout).decode(errors="replace")
     lines = [line.strip() for line in said.splitlines() if line.strip()]

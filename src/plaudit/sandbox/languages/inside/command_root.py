@@ -1,7 +1,7 @@
 """The files that a command can see: a root of its own, where namespaces can be had, and what Landlock lets it open.
 
 The root holds the given files and folders at their usual places, all read-only, the standard streams as `/dev` has
-them, and one work folder. Landlock allows the same list, so either wall alone hides everything else.
+them, random numbers, and one work folder. Landlock allows the same list, so either wall alone hides everything else.
 """
 
 import contextlib
@@ -28,6 +28,7 @@ WORK = "/work"  # the work folder in a root of our own
 BIND, RECURSIVE = 1 << 12, 1 << 14
 MOST_FILES = 1 << 14
 NULL = "/dev/null"
+RANDOM = ("/dev/random", "/dev/urandom")  # or Java spends seconds of processor time on gathering randomness by itself
 STREAMS = {"stdin": 0, "stdout": 1, "stderr": 2}
 
 # Landlock's names for what may be done with files.
@@ -39,7 +40,7 @@ def build_root(kernel: Kernel, reads: Sequence[str], work_mb: int) -> None:
     """Make a root that holds `reads` and a work folder of so many MiB; in a mount namespace of our own."""
     place = next(place for place in PLACES if os.path.isdir(place))
     kernel.mount("none", "/", "none", PRIVATE)
-    parts = {path: os.open(path, os.O_PATH) for path in (*reads, NULL)}  # before the new root covers any of them
+    parts = {path: os.open(path, os.O_PATH) for path in (*reads, *_devices())}  # before the new root covers any of them
     kernel.mount("plaudit", place, "tmpfs", NOSUID | NODEV, "size=256k,nr_inodes=2048,mode=755")
     root = os.open(place, os.O_PATH | os.O_DIRECTORY)
     for path, descriptor in parts.items():
@@ -59,7 +60,8 @@ def file_rules(kernel: Kernel, reads: Sequence[str], work: str, *, writes: bool)
     ruleset = move_descriptor(kernel.landlock_ruleset())
     rights = READ_FILE | READ_FOLDER | ((WRITE_FILE | CHANGE) if writes else 0)
     readable = [(path, EXECUTE | READ_FILE | READ_FOLDER) for path in reads]
-    for path, allowed in [*readable, (work, rights), (NULL, READ_FILE | WRITE_FILE)]:
+    devices = [(path, READ_FILE | (WRITE_FILE if path == NULL else 0)) for path in _devices()]
+    for path, allowed in [*readable, (work, rights), *devices]:
         descriptor = os.open(path, os.O_PATH)
         is_folder = stat.S_ISDIR(os.fstat(descriptor).st_mode)
         kernel.landlock_allow(ruleset, descriptor, allowed if is_folder else allowed & ~READ_FOLDER)
@@ -76,8 +78,13 @@ def _bind(kernel: Kernel, source: str, target: str) -> None:
         os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o444))
     kernel.mount(source, target, "none", BIND | RECURSIVE)
     with contextlib.suppress(OSError):  # flags that the source has and that may not be taken off it
-        device = 0 if target.endswith(NULL) else NODEV | READ_ONLY
-        kernel.mount("none", target, "none", REMOUNT | BIND | NOSUID | device)
+        flags = NOSUID if target.endswith((NULL, *RANDOM)) else NOSUID | NODEV | READ_ONLY
+        kernel.mount("none", target, "none", REMOUNT | BIND | flags)
+
+
+def _devices() -> list[str]:
+    """The devices that commands may open; a container may have left some out."""
+    return [NULL, *(path for path in RANDOM if os.path.exists(path))]
 
 
 def _add_streams(kernel: Kernel, place: str) -> None:
