@@ -143,7 +143,7 @@ void use_memory() {
         memset(part, 1, 16 << 20);
         kept.push_back(part), total += 16 << 20;
     }
-    done("memory", total > (size_t(700) << 20));
+    done("memory", total > (size_t(200) << 20));
 }
 void share_memory() {
     size_t total = 0;

@@ -141,7 +141,7 @@ fn use_memory(_: &World) {
         part.resize(16 << 20, 1u8);
         kept.push(part);
     }
-    done("memory", kept.len() > 44);
+    done("memory", kept.len() > 12);
 }
 fn share_memory(_: &World) {
     done("shared", unsafe { mmap(0, 16 << 20, 3, 0x21, -1, 0) } != u64::MAX);

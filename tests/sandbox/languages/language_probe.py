@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from plaudit.errors import SandboxError
@@ -20,8 +21,18 @@ from plaudit.sandbox.languages.running import CommandPool
 from plaudit.sandbox.languages.toolchains import find_toolchain
 
 HARMS = {"cpp": "harms.cpp", "javascript": "harms.js", "rust": "harms.rs", "java": "harms.java"}
-CPU_S = {"cpp": 0.2, "rust": 0.2, "javascript": 0.5, "java": 1.5}  # runtimes take some of it before a program begins
-ROOMY = RunLimits(cpu_s=10.0, wall_s=60.0, memory_mb=256, output_bytes=1 << 18)
+ROOMY = RunLimits(cpu_s=10.0, wall_s=60.0, memory_mb=64, output_bytes=1 << 18)
+BRIEF = replace(ROOMY, cpu_s=0.05)  # for what ends only by the limit of processor time; runtimes get more of their own
+IMPATIENT = replace(ROOMY, cpu_s=1.0, wall_s=1.5)  # for what ends only by the clock
+LIMITS = {
+    "many threads": replace(ROOMY, memory_mb=256),  # or memory ends them
+    "loop": BRIEF,
+    "loop deaf": BRIEF,
+    "flood output": BRIEF,
+    "flood errors": BRIEF,
+    "flood deaf": BRIEF,
+    "sleep": IMPATIENT,
+}
 TOGETHER = {  # what ends neither the process nor its time runs in one process
     "read files", "list folders", "write files", "see the environment", "connect", "start processes", "fork bomb",
     "signal others", "look into others", "other calls", "raise limits", "change user", "load libraries",
@@ -55,7 +66,6 @@ def main(language: str, at_most: int, folder: Path) -> None:
     server.setblocking(False)
     given = f"{folder}\n{victim.pid}\n{server.getsockname()[1]}\n"
     source = Path(__file__).with_name(HARMS[language]).read_text()
-    limits = RunLimits(cpu_s=CPU_S[language], wall_s=4.0, memory_mb=256, output_bytes=1 << 18)
     found = {}
     try:
         with CommandPool(BinaryCache(folder / f"cache-{os.getuid()}"), Tier(at_most)) as pool:
@@ -65,10 +75,10 @@ def main(language: str, at_most: int, folder: Path) -> None:
                 together = ",".join(name for name in names if name in TOGETHER)
                 found |= report(together, program.run(f"{together}\n{given}".encode()))
             notice(found, together, victim, server)
-            with pool.load(toolchain, source, limits) as program:
-                for name in (name for name in names if name not in TOGETHER):
+            for name in (name for name in names if name not in TOGETHER):
+                with pool.load(toolchain, source, LIMITS.get(name, ROOMY)) as program:
                     found |= report(name, program.run(f"{name}\n{given}".encode()))
-                    notice(found, name, victim, server)
+                notice(found, name, victim, server)
     except SandboxError as error:
         found = {"refused": str(error)}
     victim.send_signal(signal.SIGKILL)

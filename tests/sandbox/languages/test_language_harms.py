@@ -55,6 +55,7 @@ ENDS = {
     "flood deaf": "printed too much",
     "crash": "crashed",
 }
+NOT_BY_TIME = {"use memory", "use the heap", "share memory", "many threads"}  # other limits end these
 
 
 def probe(identity: str, language: str, at_most: Tier, folder: Path) -> dict:
@@ -113,6 +114,7 @@ def test_no_harm_has_an_effect(identity, language, at_most, compiled):
     assert {
         harm: found[harm]["reason"] for harm, end in ends.items() if not found[harm]["reason"].startswith(end)
     } == {}
+    assert not {harm for harm in NOT_BY_TIME & found.keys() if found[harm]["reason"].startswith("over the limit")}
     assert left == {"secret.txt"}
     assert not Path("/tmp/plaudit-harm").exists()
     assert descendants() <= before  # other tests keep pools of their own
