@@ -280,21 +280,25 @@ def test_any_response_is_scored_within_bounds(reward, response):
         assert low <= value <= high
 
 
+LONGER_THAN_ANY_LIMIT = 105_000  # characters; texts of more than 100,000 are not parsed, nor searched for code
 LONG = {
-    "one word": "a" * 250_000,
-    "words": "because " * 31_250,
-    "digits": "9" * 250_000,
-    "numbers": "9 " * 125_000,
-    "spaces": " " * 250_000,
-    "brackets": "{[(" * 83_250,
-    "boxes": "\\boxed{" * 35_000,
-    "tags": "<think>" * 35_000,
-    "phrases": "answer is " * 25_000,
-    "equations": "1=1 " * 62_500,
-    "surrogates": "\ud800" * 125_000,
-    "NUL": "\x00" * 250_000,
-    "right to left": "\u202eשלום " * 37_500,
-    "fences": "```\n" * 62_500,
+    name: part * (1 + LONGER_THAN_ANY_LIMIT // len(part))
+    for name, part in {
+        "one word": "a",
+        "words": "because ",
+        "digits": "9",
+        "numbers": "9 ",
+        "spaces": " ",
+        "brackets": "{[(",
+        "boxes": "\\boxed{",
+        "tags": "<think>",
+        "phrases": "answer is ",
+        "equations": "1=1 ",
+        "surrogates": "\ud800",
+        "NUL": "\x00",
+        "right to left": "\u202eשלום ",
+        "fences": "```\n",
+    }.items()
 }
 
 
