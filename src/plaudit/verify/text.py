@@ -30,7 +30,7 @@ _MATH_MARKS = (("$$", "$$"), ("$", "$"), ("\\(", "\\)"), ("\\[", "\\]"))
 
 def remove_invisible(text: str) -> str:
     """The text without characters that print nothing."""
-    return _WITHOUT_INK.sub("", text)
+    return text if text.isascii() else _WITHOUT_INK.sub("", text)
 
 
 def words(text: str) -> list[str]:
@@ -39,7 +39,9 @@ def words(text: str) -> list[str]:
     >>> words("Yes , 2\u200b2 -- ok!")
     ['Yes', '22', 'ok!']
     """
-    return [word for word in _WORD.findall(remove_invisible(text)) if _LETTER_OR_DIGIT.search(word)]
+    return [
+        word for word in _WORD.findall(remove_invisible(text)) if word.isalnum() or _LETTER_OR_DIGIT.search(word)
+    ]
 
 
 def bare_words(text: str) -> list[str]:
@@ -70,6 +72,8 @@ def normalize_text(text: str) -> str:
     >>> normalize_text("  **(B)**. ")
     'b'
     """
+    if text.isascii() and text.isalnum():
+        return text.lower()
     plain = _SPACE.sub(" ", unicodedata.normalize("NFKC", remove_invisible(text))).casefold()
     before = None
     while plain != before and len(plain) < 10_000:
