@@ -20,7 +20,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from plaudit.sandbox import Ending, Outcome, RunLimits, Sandbox, Tier
 from tests.sandbox.harm_cases import FILE_HARMS, HARMS, PRELUDE, SCRATCH_HARMS
 
-LIMITS = RunLimits(cpu_s=0.25, wall_s=1.5, memory_mb=256, output_bytes=1 << 18, result_bytes=1 << 18)
+LIMITS = RunLimits(cpu_s=0.1, wall_s=1.5, memory_mb=96, output_bytes=1 << 18, result_bytes=1 << 18)
+SCRATCH_CPU_S = 0.25  # to fill a folder takes some of it
 CLEAN = """
 import builtins, json, os, sys, threading
 def f(x):
@@ -95,7 +96,8 @@ class World:
 
 
 def harm(sandbox: Sandbox, source: str, scratch_mb: int = 0) -> tuple[Outcome, object]:
-    with sandbox.open(replace(LIMITS, scratch_mb=scratch_mb)) as program:
+    limits = replace(LIMITS, scratch_mb=scratch_mb, cpu_s=SCRATCH_CPU_S) if scratch_mb else LIMITS
+    with sandbox.open(limits) as program:
         loaded = program.load(PRELUDE + source)
         if loaded.ending.is_final:
             return loaded, []
