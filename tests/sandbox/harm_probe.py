@@ -22,6 +22,7 @@ from tests.sandbox.harm_cases import FILE_HARMS, HARMS, PRELUDE, SCRATCH_HARMS
 
 LIMITS = RunLimits(cpu_s=0.1, wall_s=1.5, memory_mb=96, output_bytes=1 << 18, result_bytes=1 << 18)
 SCRATCH_CPU_S = 0.25  # to fill a folder takes some of it
+PATIENT = replace(LIMITS, cpu_s=0.9, wall_s=10.0)  # of the next program, whose process was forked as the harm ended
 CLEAN = """
 import builtins, json, os, sys, threading
 def f(x):
@@ -106,7 +107,7 @@ def harm(sandbox: Sandbox, source: str, scratch_mb: int = 0) -> tuple[Outcome, o
 
 
 def runs_clean(sandbox: Sandbox, scratch_mb: int = 0) -> bool:
-    with sandbox.open(RunLimits(scratch_mb=scratch_mb)) as program:
+    with sandbox.open(replace(PATIENT, scratch_mb=scratch_mb)) as program:
         program.load(CLEAN + ("assert os.listdir() == []" if scratch_mb else ""))
         return program.call("f", [4]).value == [4, "ok"]
 
