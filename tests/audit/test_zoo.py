@@ -2,10 +2,15 @@
 
 import pytest
 
+from plaudit import load
 from plaudit.audit import Attacker, Budget, audit_reward
+from plaudit.contract.boundary import score_samples
+from plaudit.testing.checking.fresh_process import score_in_fresh_process
+from plaudit.testing.checking.probes import ordinary_samples
 from tests.audit.zoo.roster import BUGGY, BUILT_IN_SPECS, ROBUST, SLOW_BUGGY
 
 FEW = Budget(calls=500)
+PROGRAMS = "code"  # which needs samples of its own
 SAME_AS_MATH = {"binary", "exact_match"}  # spellings of `math` without settings of their own
 
 
@@ -27,7 +32,15 @@ def test_nothing_is_found_in_a_robust_reward(name):
 
 @pytest.mark.parametrize("spec", [spec for spec in BUILT_IN_SPECS if spec not in SAME_AS_MATH])
 def test_nothing_is_found_in_a_built_in_reward(spec):
-    assert audit_reward(spec, deadline_s=None).findings == ()
+    reward = spec if spec == PROGRAMS else load(spec)  # a spec is tried in a fresh process too, as below for the others
+    assert audit_reward(reward, deadline_s=None).findings == ()
+
+
+def test_a_fresh_process_gives_the_same_sum_of_all_built_in_rewards():
+    every, samples = " + ".join(f"({spec})" for spec in BUILT_IN_SPECS if spec != PROGRAMS), ordinary_samples(seed=0)
+    here, there = score_samples(load(every), samples), score_in_fresh_process(every, samples)
+    assert all(output.ok for output in here)
+    assert [output.reward for output in there] == [output.reward for output in here]
 
 
 def test_a_reward_that_hangs_on_some_responses_is_stopped_and_reported():

@@ -163,7 +163,7 @@ def has_reasoning_steps(response: str) -> bool:
     A statement needs three different words besides its label, so "Step 1: Step 2:" is no reasoning, and the same step
     again is no second step. Cannot tell whether the steps are right, or lead anywhere.
     """
-    parts = (part for line in response.splitlines() for part in _STEP_MARK.split(line))
+    parts = (part for line in response.splitlines() if line for part in _STEP_MARK.split(line))
     steps = {step for part in parts for step in _steps(part) if step}
     return len(steps) >= MIN_STEPS
 
