@@ -63,6 +63,9 @@ BOMBS = {
 }  # fmt: skip
 
 
+BOUNDS = CompileLimits(memory_mb=192, output_mb=16, work_mb=64)
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """A folder that anybody may read."""
@@ -107,8 +110,13 @@ def test_a_program_that_uses_up_its_compiler_fails(name, tmp_path):
         return
     began = time.monotonic()
     toolchain = find_toolchain(LANGUAGES[language])
-    limits = CompileLimits(memory_mb=512, output_mb=16, work_mb=64)
     with pytest.raises(CompileError):
-        compile_program(toolchain, source, BinaryCache(tmp_path), limits)
+        compile_program(toolchain, source, BinaryCache(tmp_path), BOUNDS)
     assert time.monotonic() - began < 300
     assert sum(path.stat().st_size for path in tmp_path.iterdir()) < 1 << 20
+
+
+@pytest.mark.parametrize("language", sorted({language for language, _ in BOMBS.values()}))
+def test_a_program_that_uses_up_nothing_is_compiled_within_the_same_limits(language, tmp_path):
+    if is_installed(language):
+        assert compile_program(find_toolchain(LANGUAGES[language]), "int main() {}", BinaryCache(tmp_path), BOUNDS)
