@@ -14,6 +14,8 @@ from itertools import zip_longest
 from types import TracebackType
 from typing import Any, TypeAlias
 
+import msgspec
+
 from plaudit.contract.boundary import score_samples
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput, Status
@@ -119,9 +121,17 @@ def observe(reward: RewardFunction, samples: Sequence[Trajectory]) -> Scoring:
     changed = [
         sample
         for sample, scored in zip(samples, batch, strict=True)
-        if id(scored) in observer.rearranged or repr(sample.to_dict()) != repr(scored.to_dict())
+        if id(scored) in observer.rearranged or _written(sample) != _written(scored)
     ]
     return Scoring(observations, changed)
+
+
+def _written(sample: Trajectory) -> bytes | str:
+    """All of a sample, to compare it with what it was; also where values are not equal to themselves."""
+    try:
+        return msgspec.msgpack.encode(sample)
+    except (TypeError, ValueError, OverflowError, RecursionError):  # not plain data, or half a character
+        return repr(sample.to_dict())
 
 
 class _Observer:
