@@ -2,14 +2,14 @@
 
 A mapping has exactly one of the kinds below, and may add `name`, `clip` and `normalized`, applied in the order clip,
 then normalise; a single spec may add the options of `load`. Paths in it are relative to the YAML file.
+
+YAML is imported when a file is read: every process that loads a reward imports this module, and few read such a file.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeAlias
-
-import yaml
 
 from plaudit import judges  # its parts are imported when first used
 from plaudit.compose import TaskReward
@@ -30,6 +30,8 @@ MAX_DEPTH = 50
 
 def build_composite(path: Path, specs: Specs) -> RewardFunction:
     """The reward that a YAML file describes; `specs` loads the specs in it."""
+    import yaml  # noqa: PLC0415 - see the module's docstring
+
     try:
         plain = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (yaml.YAMLError, OSError, UnicodeDecodeError) as error:

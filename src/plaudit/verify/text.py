@@ -39,9 +39,7 @@ def words(text: str) -> list[str]:
     >>> words("Yes , 2\u200b2 -- ok!")
     ['Yes', '22', 'ok!']
     """
-    return [
-        word for word in _WORD.findall(remove_invisible(text)) if word.isalnum() or _LETTER_OR_DIGIT.search(word)
-    ]
+    return [word for word in _WORD.findall(remove_invisible(text)) if word.isalnum() or _LETTER_OR_DIGIT.search(word)]
 
 
 def bare_words(text: str) -> list[str]:

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from plaudit import Trajectory, reward
+from plaudit import Trajectory, load, reward
 from plaudit.testing import Rule, Severity, check_reward
 
 
@@ -34,7 +34,7 @@ def test_it_is_found_on_samples_of_ones_own(truth):
 
 @pytest.mark.parametrize("careful", ["math", "check_answer", "0.7 * check_answer + 0.3 * format", "length", "format"])
 def test_rewards_that_compare_answers_or_do_not_look_at_them_are_not_blamed(careful):
-    assert Rule.CONTAINMENT not in rules(careful)
+    assert Rule.CONTAINMENT not in rules(load(careful))
 
 
 def test_numbers_that_float_cannot_read_are_tried_in_the_usual_formats():
