@@ -1,6 +1,7 @@
 """The filter, run by a small interpreter of its own, does for each call what the lists say, on both architectures."""
 
 import errno
+import functools
 
 import pytest
 
@@ -11,11 +12,16 @@ ALLOW, KILL = 0x7FFF0000, 0x80000000
 MACHINES = list(AUDIT_ARCH)
 
 
+@functools.cache
+def filter_code(machine, *, scratch, judge):
+    return build_filter(machine, scratch=scratch, judge=judge).code
+
+
 def run(machine, number, *arguments, arch=None, scratch=False, judge=False):
     words = {0: number & 0xFFFFFFFF, 4: arch or AUDIT_ARCH[machine]}
     for place, argument in enumerate((*arguments, *(0,) * (6 - len(arguments)))):
         words[16 + 8 * place], words[20 + 8 * place] = argument & 0xFFFFFFFF, (argument >> 32) & 0xFFFFFFFF
-    code, place, register = build_filter(machine, scratch=scratch, judge=judge).code, 0, 0
+    code, place, register = filter_code(machine, scratch=scratch, judge=judge), 0, 0
     while True:
         operation, if_true, if_false, operand = code[place]
         place += 1
