@@ -44,6 +44,7 @@ class Sandbox:
         self._flavour, self._allow_unsafe, self._at_most = flavour, allow_unsafe, at_most
         self._server: ForkServer | None = None
         self._open: Program | None = None
+        self._refusal: SandboxError | None = None  # why a server that did start must not be used
         self._closed = False
 
     def open(self, limits: RunLimits | None = None) -> Program:
@@ -61,9 +62,9 @@ class Sandbox:
             try:
                 server = self._ready_server(limits)
                 return server, server.take(limits)
-            except SandboxError:
+            except SandboxError as error:
                 self._drop_server()
-                if not tries_left:
+                if not tries_left or error is self._refusal:
                     raise
         raise AssertionError("unreachable")
 
@@ -109,11 +110,16 @@ class Sandbox:
         if server.protections.tier is Tier.NONE and not self._allow_unsafe:
             server.close()
             why = "; ".join(f"{wall.name}: {wall.detail}" for wall in server.protections.walls if not wall.active)
-            raise SandboxError(f"no protection is available here ({why}); allow_unsafe=True runs programs without any")
+            self._refusal = SandboxError(
+                f"no protection is available here ({why}); allow_unsafe=True runs programs without any"
+            )
+            raise self._refusal
         try:
             for limits in (CANARY_LIMITS, replace(CANARY_LIMITS, scratch_mb=scratch_mb))[: 1 + bool(scratch_mb)]:
                 check_canaries(partial(_open_program, server, limits), walled=not self._allow_unsafe)
-        except BaseException:
+        except BaseException as error:
+            if isinstance(error, SandboxError) and not server.lost:
+                self._refusal = error
             server.close()
             raise
         return server
