@@ -59,7 +59,7 @@ def ngrams(items: Sequence[str], n: int) -> list[tuple[str, ...]]:
     >>> ngrams(["a", "b", "c"], 2)
     [('a', 'b'), ('b', 'c')]
     """
-    return [tuple(items[place : place + n]) for place in range(len(items) - n + 1)]
+    return list(zip(*(items[place:] for place in range(n)), strict=False))
 
 
 def normalize_text(text: str) -> str:
