@@ -42,7 +42,7 @@ def test_solutions_of_mbpp_pass_but_for_one_that_is_too_slow():
         )
         for problem in problems
     ]
-    outputs = CodeReward().compute_rewards(samples)
+    outputs = CodeReward(cpu_s=1.0).compute_rewards(samples)
     failed = {p["task_id"]: o.reason for p, o in zip(problems, outputs, strict=True) if o.reward != 1.0}
     assert len(failed) <= TOO_SLOW, failed
 

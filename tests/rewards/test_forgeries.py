@@ -26,7 +26,8 @@ def outputs():
     samples = [sample(forgery.source, forgery.truth) for forgery in FORGERIES]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("plaudit.rewards.code.WALL_LEAST_S", 4.0)  # one that stops itself would be waited for
-        scored = CodeReward(cpu_s=0.3).compute_rewards(samples)
+        patch.setattr("plaudit.rewards.code.JUDGE_FACTOR", 2.0)  # as would some that the tests never come to an end of
+        scored = CodeReward(cpu_s=0.15).compute_rewards(samples)
     return {forgery.name: output for forgery, output in zip(FORGERIES, scored, strict=True)}
 
 
@@ -45,6 +46,11 @@ def test_a_forgery_earns_nothing(outputs, name):
 def test_a_name_that_nobody_defines_is_not_taken_from_the_program(outputs, name):
     assert outputs[name].status is Status.UNPARSED
     assert re.search("which neither they nor|not installed", outputs[name].reason)
+
+
+def test_nearly_all_forgeries_are_found_out_before_their_time_is_up(outputs):
+    late = [name for name, output in outputs.items() if re.search("over the limit|did not end within", output.reason)]
+    assert len(late) < 0.1 * len(FORGERIES), late
 
 
 @pytest.mark.parametrize("truth", [ASSERTS, FILE, STREAM, CALLS], ids=["asserts", "test file", "streams", "calls"])

@@ -6,6 +6,7 @@ import pytest
 
 from plaudit import Status, Trajectory
 from plaudit.rewards import CodeReward
+from plaudit.sandbox import shared_pool
 from tests.rewards.forgery_list import with_tests
 
 FILES = sorted((Path(__file__).parent / "right_programs").glob("*.txt"))
@@ -36,6 +37,11 @@ def test_a_right_program_passes(outputs, name):
 def test_tests_that_cannot_be_split_leave_a_right_program_unscored(outputs, name):
     assert outputs[name].status is Status.UNPARSED
     assert NOT_SCORED[name] in outputs[name].reason
+
+
+def test_tests_that_import_what_every_judge_of_the_flavour_has_need_no_judge_of_their_own(outputs):
+    assert any("import numpy" in str(program.truth) for program in PROGRAMS.values())
+    assert not any("numpy" in judge.modules for judge in shared_pool("numpy")._idle)
 
 
 def test_nearly_all_are_scored():

@@ -15,6 +15,7 @@ import msgspec
 
 from plaudit.errors import SandboxError
 from plaudit.sandbox.cores import cores
+from plaudit.sandbox.inside.preloaded import FLAVOURS
 from plaudit.sandbox.judging.client import JudgeClient, JudgeLost
 from plaudit.sandbox.judging.job import Job
 from plaudit.sandbox.judging.rewriting.modules import modules_of
@@ -47,7 +48,7 @@ class JudgePool:
         packed = packed or msgspec.msgpack.encode(job)
         losses: list[JudgeLost] = []
         while len(losses) < TRIES:
-            judge = self._acquire(modules_of(job.suites))
+            judge = self._acquire(self._absent(modules_of(job.suites)))
             try:
                 verdict = judge.judge(job, packed)
             except JudgeLost as error:
@@ -106,6 +107,10 @@ class JudgePool:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _absent(self, modules: tuple[str, ...]) -> tuple[str, ...]:
+        """The modules that no judge of this flavour has anyhow: tests that import others share their judges."""
+        return tuple(name for name in modules if name not in FLAVOURS.get(self.flavour, ()))
 
     def _acquire(self, modules: tuple[str, ...]) -> JudgeClient:
         with self._lock:
