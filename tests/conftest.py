@@ -24,6 +24,14 @@ os.environ.setdefault("RAY_DATA_USAGE_DISABLED", "1")
 settings.register_profile("plaudit", deadline=None, suppress_health_check=[HealthCheck.too_slow])  # machines are busy
 settings.load_profile("plaudit")
 
+# Files that share one Ray (`local_ray` of tests/engine/conftest.py). To start one costs more than most of these tests.
+SHARING_RAY = (
+    "tests/engine/backends/test_ray_backend.py",
+    "tests/engine/test_ray_data.py",
+    "tests/engine/test_scorer_contract.py",
+    "tests/engine/test_datasets.py",
+)
+
 # What trains, starts Ray, loads a language model, runs hundreds of programs or proves by brute force. The files that
 # take longest are first, those that wait between those that compute: a file is one unit of work, and a long one at the
 # end would be waited for.
@@ -35,7 +43,7 @@ SLOW = (
     "tests/sandbox/languages/",
     "tests/training/engines/",
     "tests/sandbox/test_harms.py",
-    "tests/engine/backends/test_ray_backend.py",
+    *SHARING_RAY,
     "tests/rewards/test_attacks.py::test_a_long_response_of_anything_is_scored",
     "tests/cli/test_output.py",
     "tests/cli/test_bad_input.py",
@@ -61,9 +69,6 @@ SLOW = (
     "tests/launching/test_launch.py",
     "tests/launching/test_ray_jobs.py",
     "tests/engine/backends/test_ray_cluster.py",
-    "tests/engine/test_ray_data.py",
-    "tests/engine/test_scorer_contract.py",
-    "tests/engine/test_datasets.py",
     "tests/engine/test_faults.py",
     "tests/engine/test_streams.py::test_a_scorer_works_in_both_processes",
     "tests/engine/backends/test_worker_process.py",
@@ -107,6 +112,19 @@ SLOW = (
     "tests/test_public_line.py::test_a_users_script",
     "tests/test_public_line.py::test_a_mistake",
 )
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """With `--dist loadfile`, the files that share one Ray are one unit of work."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class FilesByRay(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            file = super()._split_scope(nodeid)
+            return SHARING_RAY[0] if file in SHARING_RAY else file
+
+    return FilesByRay(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 @pytest.hookimpl(wrapper=True)

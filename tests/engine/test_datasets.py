@@ -8,18 +8,12 @@ import pytest
 
 from plaudit import Status
 from plaudit.engine import score_dataset
-from plaudit.engine.backends.ray_session import RaySession
 from plaudit.errors import InvalidSettings, RolloutsError
 from plaudit.rollouts import Rollout, RolloutsWriter, read_rollouts
 from plaudit.trajectory import Trajectory
 from tests.engine.contract_rewards import Rank, length_or_hang
 
-
-@pytest.fixture(scope="module", autouse=True)
-def local_ray():
-    session = RaySession(None, 2)
-    yield
-    session.leave()
+pytestmark = pytest.mark.usefixtures("local_ray")
 
 
 def write(path: Path, *responses: str, **fields) -> None:

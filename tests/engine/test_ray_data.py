@@ -5,19 +5,16 @@ import json
 import pytest
 
 from plaudit.engine import score_ray_dataset
-from plaudit.engine.backends.ray_session import RaySession
 from plaudit.errors import InvalidSettings
 from tests.engine.contract_rewards import Rank, length_or_hang
 
 
-@pytest.fixture(scope="module", autouse=True)
-def ray_data():
-    session = RaySession(None, 2)
+@pytest.fixture
+def ray_data(local_ray):
     import ray.data
 
     ray.data.DataContext.get_current().enable_progress_bars = False
-    yield ray.data
-    session.leave()
+    return ray.data
 
 
 def test_a_folder_of_files_comes_back_with_rewards_beside_its_columns(ray_data, tmp_path):

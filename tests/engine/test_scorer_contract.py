@@ -15,23 +15,15 @@ import pytest
 from plaudit import CompositeReward, RewardOutput, Status, Trajectory
 from plaudit.contract.boundary import score_samples
 from plaudit.engine import Scorer
-from plaudit.engine.backends.ray_session import RaySession
 from plaudit.errors import InvalidSettings, InvalidTrajectory
 from tests.engine import contract_rewards
 from tests.engine.contract_rewards import Batch, Detailed, Mean, Rank, faulty, length, length_async
 
 
-@pytest.fixture(scope="module")
-def ray_session() -> Iterator[None]:
-    session = RaySession(None, 2)  # one Ray for all tests: starting it takes seconds
-    yield
-    session.leave()
-
-
 @pytest.fixture(params=["inline", "processes", "ray"])
 def backend(request) -> str:
     if request.param == "ray":
-        request.getfixturevalue("ray_session")
+        request.getfixturevalue("local_ray")
     return request.param
 
 
@@ -83,7 +75,7 @@ def test_outputs_equal_those_of_a_plain_evaluation_in_order(local_backend, name)
 
 
 @pytest.mark.parametrize("name", sorted(ON_RAY))
-def test_outputs_on_ray_equal_those_of_a_plain_evaluation_in_order(ray_session, name):
+def test_outputs_on_ray_equal_those_of_a_plain_evaluation_in_order(local_ray, name):
     check_outputs(REWARDS[name], "ray", workers=1)
 
 

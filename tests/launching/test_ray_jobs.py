@@ -3,13 +3,17 @@
 import shutil
 import tempfile
 import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
+from tenacity import stop_after_attempt, wait_none
 
 from plaudit.cli import main
 from plaudit.cli.training.jobs import run_job
 from plaudit.errors import TrainingError
+from plaudit.launching import ray_jobs
 from plaudit.launching.ray_jobs import Job, plaudit_command, submit_job
 
 DEADLINE_S = 120
@@ -23,7 +27,9 @@ def cluster():
     (folder / "ray").mkdir()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_TMPDIR", str(folder))
-        head = {"num_cpus": 1, "include_dashboard": True, "dashboard_port": 0}
+        head = {"num_cpus": 1, "include_log_monitor": False, "no_monitor": True}
+        # any free ports: beside another Ray at its usual one, an agent takes no jobs
+        head |= {"include_dashboard": True, "dashboard_port": 0, "dashboard_agent_listen_port": 0}
         started = Cluster(initialize_head=True, head_node_args=head)
         yield started
         started.shutdown()
@@ -76,6 +82,37 @@ def test_jobs_through_the_dashboard_are_followed_to_their_end(cluster, tmp_path,
 def test_a_dashboard_that_does_not_answer_is_an_error():
     with pytest.raises(TrainingError, match="no Ray dashboard answers"):
         submit_job("http://127.0.0.1:1", Job("true"))
+
+
+class AgentlessDashboard(BaseHTTPRequestHandler):
+    """Answers as a dashboard does whose agent found its port taken; without a second Ray, which would take it."""
+
+    def do_GET(self) -> None:
+        self._answer(200, '{"version": "4", "ray_version": "2", "ray_commit": "", "session_name": ""}')
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self._answer(500, "No available agent to submit job, please try again later.")
+
+    def _answer(self, status: int, text: str) -> None:
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text.encode())
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def test_a_dashboard_without_an_agent_is_asked_again_and_then_an_error_with_the_remedy(monkeypatch):
+    waiting = ray_jobs._BESIDE_NEW_CLUSTERS.copy(wait=wait_none(), stop=stop_after_attempt(3))
+    monkeypatch.setattr(ray_jobs, "_BESIDE_NEW_CLUSTERS", waiting)
+    with ThreadingHTTPServer(("127.0.0.1", 0), AgentlessDashboard) as dashboard:
+        Thread(target=dashboard.serve_forever).start()
+        with pytest.raises(TrainingError, match=r"no agent that starts jobs.*--dashboard-agent-listen-port 0"):
+            submit_job(f"http://127.0.0.1:{dashboard.server_port}", Job("true"))
+        dashboard.shutdown()
+    assert waiting.statistics["attempt_number"] == 3
 
 
 @pytest.mark.parametrize("wrong", ["127.0.0.1:1", "ray://127.0.0.1:1"])

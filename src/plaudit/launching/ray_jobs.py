@@ -26,6 +26,7 @@ __all__ = ["Job", "RayJob", "plaudit_command", "submit_job"]
 PURPOSE = "submitting jobs to Ray"
 PAUSE_S = 1.0
 START_S = 120.0
+NO_AGENT = "No available agent"
 
 
 class RayJob(Protocol):
@@ -128,7 +129,7 @@ class ActorJob:
 
 
 _BESIDE_NEW_CLUSTERS = tenacity.Retrying(
-    retry=tenacity.retry_if_exception_message(match=r"(?s).*No available agent"),
+    retry=tenacity.retry_if_exception_message(match=rf"(?s).*{NO_AGENT}"),
     wait=tenacity.wait_fixed(0.5),
     stop=tenacity.stop_after_delay(180.0),
     reraise=True,
@@ -156,6 +157,11 @@ def _through_dashboard(address: str, job: Job) -> DashboardJob:
         if "ray[default]" in str(error):
             raise MissingPackage(
                 f"{PURPOSE} by {address} needs Ray's own client: pip install 'ray[default]'"
+            ) from error
+        if NO_AGENT in str(error):
+            raise TrainingError(
+                f"Ray at {address!r} has no agent that starts jobs; where another Ray ran on its head node before it, "
+                "start it anew with `ray start --head --dashboard-agent-listen-port 0`"
             ) from error
         raise TrainingError(f"Ray at {address!r} did not take the job: {error}") from error
     return DashboardJob(name, address, client)

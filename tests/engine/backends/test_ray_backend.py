@@ -50,12 +50,7 @@ def kills_its_actor(response):
     return 1.0
 
 
-@pytest.fixture(scope="module", autouse=True)
-def local_ray():
-    """One Ray of our own for all tests of this file."""
-    session = RaySession(None, 2)
-    yield
-    session.leave()
+pytestmark = pytest.mark.usefixtures("local_ray")
 
 
 @pytest.fixture
@@ -217,11 +212,12 @@ def run_script(tmp_path: Path, code: str) -> str:
     return ended.stdout
 
 
-def test_a_ray_of_our_own_says_nothing_and_leaves_nothing_behind(tmp_path):
+def test_a_ray_of_our_own_is_small_says_nothing_and_leaves_nothing_behind(tmp_path):
     printed = run_script(
         tmp_path,
         """
         import os, signal, time
+        from pathlib import Path
         from plaudit import Trajectory, reward
         from plaudit.engine import Scorer
         from plaudit.engine.backends.ray_session import RaySession
@@ -254,11 +250,13 @@ def test_a_ray_of_our_own_says_nothing_and_leaves_nothing_behind(tmp_path):
         processes = descendants(os.getpid())
         folder = RaySession._folder
         print(sum(map(runs, processes)) > 3, os.path.isdir(folder))
+        commands = "".join(Path(f"/proc/{pid}/cmdline").read_text() for pid in processes if runs(pid))
+        print("raylet" in commands, "--listen-port=0" in commands, "dashboard.py" in commands, "monitor.py" in commands)
         scorer.close()
         print(sum(map(runs, processes)), os.path.exists(folder))
         """,
     )
-    assert printed.splitlines() == ["[0.1, 0.4, 0.2]", "True True", "0 False"]
+    assert printed.splitlines() == ["[0.1, 0.4, 0.2]", "True True", "True True False False", "0 False"]
     assert list((tmp_path / "home").rglob("*")) == []
 
 

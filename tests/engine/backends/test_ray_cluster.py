@@ -15,6 +15,8 @@ from plaudit.errors import ScoringFailed
 from plaudit.loading import resolve
 from tests.engine.backends.test_ray_backend import actor_pid, collected, samples
 
+pytestmark = pytest.mark.usefixtures("no_local_ray")
+
 
 class Slow(RewardFunction):
     """Slow enough to lose its node, and says on which it runs."""
@@ -26,14 +28,16 @@ class Slow(RewardFunction):
 
 
 @pytest.fixture(scope="module")
-def cluster():
+def cluster(no_local_ray):
     from ray.cluster_utils import Cluster
 
     folder = Path(tempfile.mkdtemp(prefix="ray-test-", dir="/tmp"))  # sockets need a short path
     (folder / "ray").mkdir()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_TMPDIR", str(folder))
-        started = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+        head = {"num_cpus": 1, "include_dashboard": False, "include_log_monitor": False, "no_monitor": True}
+        head["dashboard_agent_listen_port"] = 0  # any free one: at its usual one there may be another Ray
+        started = Cluster(initialize_head=True, head_node_args=head)
         yield started
         started.shutdown()
     shutil.rmtree(folder, ignore_errors=True)

@@ -3,10 +3,10 @@
 A connection to Ray belongs to the whole process. Whoever connected it before us keeps it; what we connected is shared
 by all our users and ends with the last of them.
 
-A Ray of our own is quiet: no dashboard, no usage report, no worker output here, its files in a folder under /tmp that
-goes when it goes. It listens on the network, so it keeps Ray's token authentication; the token stays in this process's
-environment (RAY_AUTH_TOKEN), where Ray would otherwise write one to ~/.ray. A token or RAY_AUTH_MODE of the user's is
-left as it is.
+A Ray of our own is quiet and small: no dashboard, no usage report, no worker output here, none of the processes that
+would serve them, its files in a folder under /tmp that goes when it goes. It listens on the network, so it keeps Ray's
+token authentication; the token stays in this process's environment (RAY_AUTH_TOKEN), where Ray would otherwise write
+one to ~/.ray. A token or RAY_AUTH_MODE of the user's is left as it is.
 """
 
 import atexit
@@ -80,7 +80,7 @@ def _start(ray: Any, cpus: int) -> None:
     if not any(name in os.environ for name in TOKEN_VARIABLES) and not (Path.home() / ".ray" / "auth_token").exists():
         os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)  # stays: Ray remembers it, and its children look here
     path = os.pathsep.join(_search_path())
-    with _quiet(), _environment(RAY_USAGE_STATS_ENABLED="0", PYTHONPATH=path):
+    with _quiet(), _environment(RAY_USAGE_STATS_ENABLED="0", PYTHONPATH=path), _only_needed_processes(ray):
         ray.init(
             address="local",
             num_cpus=cpus,
@@ -137,6 +137,37 @@ def _end() -> None:
 def _mute(ray: Any, muted: bool) -> None:
     # Ray prints the deaths of workers to stdout, where our caller may be writing; no option of `init` stops that.
     ray._private.worker._worker_logs_enabled = not muted
+
+
+@contextmanager
+def _only_needed_processes(ray: Any) -> Iterator[None]:
+    """Leave out what nobody would ask, as no setting of `ray.init` does.
+
+    That is the autoscaler, the reader of workers' output, and the dashboard's process, which Ray starts even without a
+    dashboard. Together they take almost half of the processor time of a start, which waits for the last of them.
+    """
+    kind = ray._private.node.Node
+    instead = {"start_monitor": _leave_out, "start_log_monitor": _leave_out, "start_api_server": _free_agent_port}
+    starts = {name: getattr(kind, name) for name in instead}
+    for name, replacement in instead.items():
+        setattr(kind, name, replacement)
+    try:
+        yield
+    finally:
+        for name, start in starts.items():
+            setattr(kind, name, start)
+
+
+def _leave_out(node: Any, **settings: Any) -> None:
+    """In place of a process's start."""
+
+
+def _free_agent_port(node: Any, **settings: Any) -> None:
+    """Let the agent of this node listen at any free port.
+
+    A fixed one is Ray's choice; a second Ray on this machine waits for it in vain, and then takes no jobs.
+    """
+    node._ray_params.dashboard_agent_listen_port = 0
 
 
 @contextmanager
