@@ -165,6 +165,11 @@ def test_a_worker_starts_without_what_only_some_rewards_need(heavy):
     )
 
 
+@pytest.mark.parametrize("heavy", ["yaml", "importlib.metadata", "plaudit.dialects", "plaudit.loading.resolving"])
+def test_a_worker_starts_without_what_loads_rewards_by_spec(heavy):
+    assert heavy not in loaded_by("import plaudit.engine.backends.worker")
+
+
 def test_a_command_imports_no_other():
     loaded = loaded_by("from plaudit.cli import main\ntry: main(['version', '--help'])\nexcept SystemExit: pass")
     assert loaded & COMMAND_MODULES == {"plaudit.cli.system.version"}

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 
 import cloudpickle
 
+from plaudit import loading  # its parts are imported when first used: a worker starts in less time
 from plaudit.contract.function import RewardFunction, Rewarding
 from plaudit.errors import InvalidSettings
-from plaudit.loading import Loaded, load, resolve
-from plaudit.loading.importing import modules_by_path
+from plaudit.loading.loaded_files import modules_by_path
 
 __all__ = ["Shipment"]
 
@@ -26,11 +26,11 @@ class Shipment:
     search_path: list[str] = field(default_factory=list)
 
     @classmethod
-    def of(cls, reward: Rewarding | Loaded | str) -> "Shipment":
+    def of(cls, reward: "Rewarding | loading.Loaded | str") -> "Shipment":
         """A reward made ready to travel; raises InvalidSettings when it cannot. A spec is not loaded for it."""
         if isinstance(reward, str):
             return cls(spec=reward, search_path=list(sys.path))
-        loaded = reward if isinstance(reward, Loaded) else resolve(reward)
+        loaded = reward if isinstance(reward, loading.Loaded) else loading.resolve(reward)
         if loaded.spec is not None:
             return cls(spec=loaded.spec, search_path=list(sys.path))
         by_value = modules_by_path()
@@ -56,7 +56,7 @@ class Shipment:
         """The reward, ready to score."""
         sys.path[:] = self.search_path or sys.path
         if self.spec is not None:
-            return load(self.spec)
+            return loading.load(self.spec)
         reward = cloudpickle.loads(self.pickled)
         assert isinstance(reward, RewardFunction)
         return reward

@@ -11,7 +11,6 @@ import importlib.util
 import os
 import re
 import sys
-import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from importlib.abc import MetaPathFinder
@@ -22,13 +21,12 @@ from types import ModuleType
 from plaudit.dialects import StandIns, stand_ins
 from plaudit.errors import RewardNotLoaded, did_you_mean
 from plaudit.loading.failures import explain_failures
+from plaudit.loading.loaded_files import FILES, LOCK
 from plaudit.loading.names import imported_packages
 from plaudit.loading.statements import note_left_out, run_statements
 
-__all__ = ["module_at", "module_from_file", "modules_by_path"]
+__all__ = ["module_at", "module_from_file"]
 
-_lock = threading.RLock()
-_files: dict[Path, tuple[tuple[int, int], ModuleType]] = {}
 _siblings: dict[str, Path] = {}
 _OF_PROJECT = (".git", "pyproject.toml", "setup.py", "setup.cfg", "requirements.txt")
 """What stands in the folder that a project is run from."""
@@ -39,19 +37,13 @@ def module_from_file(path: Path) -> ModuleType:
     path = path.resolve()
     if not os.path.isfile(path):  # unlike Path.is_file, says no to names that are too long
         raise _no_such_file(path)
-    with _lock:
+    with LOCK:
         stat = path.stat()
         stamp = (stat.st_mtime_ns, stat.st_size)
-        known = _files.get(path)
+        known = FILES.get(path)
         if known is None or known[0] != stamp:
-            _files[path] = known = (stamp, _execute(path))
+            FILES[path] = known = (stamp, _execute(path))
         return known[1]
-
-
-def modules_by_path() -> list[ModuleType]:
-    """The modules loaded from files so far: no other process can import them by name."""
-    with _lock:
-        return [module for _, module in _files.values() if sys.modules.get(module.__name__) is module]
 
 
 def module_at(dotted: str, folder: Path) -> tuple[ModuleType | None, list[str]]:
@@ -98,7 +90,7 @@ def _execute(path: Path) -> ModuleType:
                 module = _execute_as(name, path)
                 note_left_out(module, f"the package {package} cannot be imported here", failed)
                 return module
-            if _file_of(sys.modules.get(name)) == path and path not in _files:
+            if _file_of(sys.modules.get(name)) == path and path not in FILES:
                 return sys.modules[name]  # the package's own __init__ has imported it
         return _execute_as(name, path)
 
@@ -255,7 +247,7 @@ def _import_from(*folders: Path, beside: Iterable[Path] = ()) -> Iterator[StandI
     """
     paths = [str(folder) for folder in dict.fromkeys(folders)]
     folders = (*folders, *beside)
-    with _lock, stand_ins() as finder:
+    with LOCK, stand_ins() as finder:
         for folder in folders:
             _forget_siblings(folder)
         importlib.invalidate_caches()
