@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from pyarrow.parquet import read_table
 
 from plaudit.engine import score_ray_dataset
 from plaudit.errors import InvalidSettings
@@ -18,14 +19,14 @@ def ray_data(local_ray):
 
 
 def test_a_folder_of_files_comes_back_with_rewards_beside_its_columns(ray_data, tmp_path):
-    for number in range(3):
+    for number in range(2):
         lines = [{"question": "p", "completion": "x" * size, "row": [number, size]} for size in range(4)]
         (tmp_path / f"{number}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    scored = score_ray_dataset(length_or_hang, ray_data.read_json(str(tmp_path)), workers=1)
-    scored.write_parquet(str(tmp_path / "scored"))
-    rows = ray_data.read_parquet(str(tmp_path / "scored")).take_all()
+    scored = score_ray_dataset(length_or_hang, ray_data.read_json(str(tmp_path), concurrency=1), workers=1)
+    scored.write_parquet(str(tmp_path / "scored"), concurrency=1)
+    rows = read_table(tmp_path / "scored").to_pylist()
     assert {tuple(row["row"]): row["reward"] for row in rows} == {
-        (number, size): size / 10 for number in range(3) for size in range(4)
+        (number, size): size / 10 for number in range(2) for size in range(4)
     }
     assert {row["status"] for row in rows} == {"ok"}
     assert json.loads(rows[0]["reward_output"])["reward"] == rows[0]["reward"]

@@ -65,7 +65,11 @@ REWARDS = {
     "spec of a built-in": "0.5 * length(target=3) + format",
     "spec of a file": f"{contract_rewards.__file__}:length",
 }
-ON_RAY = {"async function", "composite", "lambda", "spec of a file"}  # one of each way in which a reward gets there
+ON_RAY = {
+    "async function",
+    "composite",
+    "lambda",
+}  # ways in which a reward gets there; `test_ray_backend.py` has a file
 RESPONSES = ["one", "two words", "", "unparsed", "raise", "x" * 100_000, "naïve \ud800 \x00"] * 20
 
 

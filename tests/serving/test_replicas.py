@@ -4,7 +4,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from pathlib import Path
 
 import pytest
@@ -56,12 +56,14 @@ def test_load_starts_a_replica_and_the_loss_of_one_costs_no_answer(deployed):
     began, seen, lost = time.monotonic(), [], False
     with ThreadPoolExecutor(16) as threads:
         while not lost and time.monotonic() - began < START_S:
+            found = replicas() if pool.size == 2 else set()
             asked = [
                 threads.submit(ask, deployed.address, "/score", samples("slow", str(n), truth=str(n)))
                 for n in range(16)
             ]
-            if pool.size == 2:
-                os.kill(min(replicas()), signal.SIGKILL)
+            if found:
+                wait(asked, return_when=FIRST_COMPLETED)  # by now both replicas are at work
+                os.kill(min(found), signal.SIGKILL)
                 lost = True
             seen += [each.result() for each in asked]
     assert lost, "no second replica was started"

@@ -159,15 +159,17 @@ def test_a_killed_process_loses_nothing_and_delivers_nothing_twice(opened):
         assert killed[0] not in {output.metadata[victim] for output in again}
 
 
-def test_a_sample_that_kills_its_actor_each_time_costs_itself_alone(opened):
+def test_a_sample_that_kills_its_actor_each_time_costs_itself_alone(opened, monkeypatch):
+    monkeypatch.setattr("plaudit.engine.backends.ray.MAX_TRIES", 2)
     outputs = collected(opened(kills_its_actor), samples("fine", "kill", *["fine"] * 6), size=1)
     assert [output.status for output in outputs] == [Status.OK, Status.ERROR, *[Status.OK] * 6]
-    assert outputs[1].reason.startswith("the Ray actor died 3 times")
+    assert outputs[1].reason.startswith("the Ray actor died 2 times")
 
 
-def test_actors_that_cannot_live_end_the_run_with_a_clear_error():
+def test_actors_that_cannot_live_end_the_run_with_a_clear_error(monkeypatch):
+    monkeypatch.setattr("plaudit.engine.backends.ray.MAX_RESTARTS", 1)
     backend = RayBackend(None, BackendSettings(1))  # nothing an actor could be made of
-    with pytest.raises(ScoringFailed, match=r"actors on the Ray cluster die again and again \(5 times"):
+    with pytest.raises(ScoringFailed, match=r"actors on the Ray cluster die again and again \(2 times"):
         collected(backend, samples("a"))
     backend.shutdown()
 
