@@ -1,12 +1,14 @@
 """Document 003: a reward of one's own on the command line, `log_rewards` and `save_reward_analysis`."""
 
 import json
-import os
-import subprocess
-import sys
+from collections.abc import Callable
+
+import pytest
+
+from plaudit.cli import main
 
 SMALL = [
-    "steps=3", "sampling.prompts_per_step=4", "sampling.samples_per_prompt=4", "model.warm_start_steps=15",
+    "steps=2", "sampling.prompts_per_step=4", "sampling.samples_per_prompt=4", "model.warm_start_steps=2",
     "eval.prompts=4", "training.reward_workers=1",
 ]  # fmt: skip
 REWARD = '''
@@ -17,30 +19,32 @@ def custom_reward_function(response: str, prompt: str, metadata: dict) -> float:
 '''
 
 
-def plaudit_train(folder, *arguments):
-    command = [sys.executable, "-m", "plaudit", "train", *SMALL, *arguments]
-    return subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}
-    )
-
-
-def test_the_commands_of_the_document_train_and_tell_of_rewards(tmp_path):
+@pytest.fixture
+def plaudit_train(tmp_path, monkeypatch) -> Callable[..., None]:
+    """The command in a folder that holds the reward; it must succeed."""
     (tmp_path / "my_rewards.py").write_text(REWARD)
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str) -> None:
+        with pytest.raises(SystemExit) as exited:
+            main(["train", *SMALL, *arguments])
+        assert exited.value.code == 0
+
+    return run
+
+
+def test_the_commands_of_the_document_train_and_tell_of_rewards(plaudit_train, tmp_path, capfd):
     (tmp_path / "default.yaml").write_text("training:\n  reward_function: my_rewards.custom_reward_function\n")
-    done = plaudit_train(
-        tmp_path, "default.yaml", "output_dir=run", "training.log_rewards=true", "training.save_reward_analysis=true"
-    )
-    assert done.returncode == 0, done.stderr
-    for step in (1, 2, 3):
-        assert f"step {step}: rewards of 16 samples: " in done.stderr
+    plaudit_train("default.yaml", "output_dir=run", "training.log_rewards=true", "training.save_reward_analysis=true")
+    told = capfd.readouterr().err
+    for step in (1, 2):
+        assert f"step {step}: rewards of 16 samples: " in told
     analysis = json.loads((tmp_path / "run" / "reward_analysis.json").read_text())
     assert {"skewness", "variance", "high", "low", "failures"} <= analysis.keys()
-    assert analysis["summary"]["count"] == 48
+    assert analysis["summary"]["count"] == 32
     assert "Reward analysis" in (tmp_path / "run" / "reward_analysis.txt").read_text()
 
 
-def test_the_reward_of_the_command_line_is_taken_with_a_leading_plus(tmp_path):
-    (tmp_path / "my_rewards.py").write_text(REWARD)
-    done = plaudit_train(tmp_path, "+training.reward_function=my_rewards.custom_reward_function", "--print-config")
-    assert done.returncode == 0, done.stderr
-    assert "reward_function: my_rewards.custom_reward_function" in done.stdout
+def test_the_reward_of_the_command_line_is_taken_with_a_leading_plus(plaudit_train, capfd):
+    plaudit_train("+training.reward_function=my_rewards.custom_reward_function", "--print-config")
+    assert "reward_function: my_rewards.custom_reward_function" in capfd.readouterr().out
