@@ -7,6 +7,7 @@ import sys
 import textwrap
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -30,19 +31,25 @@ def samples(*responses, **fields):
     return [Trajectory(prompt="p", response=response, **fields) for response in responses]
 
 
+@pytest.fixture(scope="module")
+def scorer() -> Iterator[Scorer]:
+    """One for all faults: it goes on after each."""
+    with Scorer(faulty, workers=2, deadline_s=DEADLINE, memory_mb=1024) as scorer:
+        yield scorer
+
+
 @pytest.mark.parametrize(("fault", "expected"), FAULTS.items(), ids=FAULTS)
 @pytest.mark.parametrize("in_thread", [False, True], ids=["main thread", "other thread"])
-def test_a_faulty_sample_costs_itself_alone(fault, expected, in_thread):
+def test_a_faulty_sample_costs_itself_alone(scorer, fault, expected, in_thread):
     outputs = []
-    with Scorer(faulty, workers=2, deadline_s=DEADLINE, memory_mb=1024) as scorer:
-        scorer.score(samples("warm", "up"))
-        run = lambda: outputs.extend(scorer.score(samples(*["fine"] * 20, fault, *["fine"] * 20)))  # noqa: E731
-        if in_thread:
-            thread = threading.Thread(target=run)
-            thread.start()
-            thread.join()
-        else:
-            run()
+    scorer.score(samples("warm", "up"))
+    run = lambda: outputs.extend(scorer.score(samples(*["fine"] * 20, fault, *["fine"] * 20)))  # noqa: E731
+    if in_thread:
+        thread = threading.Thread(target=run)
+        thread.start()
+        thread.join()
+    else:
+        run()
     status, words = expected
     assert [output.status for output in outputs] == [Status.OK] * 20 + [status] + [Status.OK] * 20
     assert words in outputs[20].reason
@@ -115,12 +122,13 @@ def test_a_worker_killed_by_hand_costs_nothing():
         time.sleep(0.005)
         return float(response)
 
+    others = set(children(os.getpid()))
     with Scorer(steady, workers=2, deadline_s=5) as scorer:
         results = scorer.score_stream(iter(samples(*map(str, range(300)))))
         taken = [next(results) for _ in range(20)]
-        for pid in children(os.getpid())[:1]:
-            os.kill(pid, signal.SIGKILL)
+        os.kill(min(set(children(os.getpid())) - others), signal.SIGKILL)
         taken += results
+        assert sum(scorer.stats.workers_lost.values()) == 1
     assert [scored.output.reward for scored in taken] == [float(n) for n in range(300)]
 
 
@@ -150,7 +158,7 @@ def test_scorers_leave_no_process_and_no_descriptor_behind():
     with Scorer(faulty, workers=2, deadline_s=1) as scorer:
         scorer.score(samples("a"))
     before = (children(os.getpid()), open_files())
-    for _ in range(4):
+    for _ in range(2):
         with Scorer(faulty, workers=2, deadline_s=0.1) as scorer:
             scorer.score(samples("a", "exit", "sleep"))
     assert (children(os.getpid()), open_files()) == before
