@@ -159,11 +159,18 @@ def pytest_terminal_summary(terminalreporter):
 
 def pytest_collection_modifyitems(items):
     """Mark the slow tests, and put them first."""
-    ranks = {
-        item: next((rank for rank, part in enumerate(SLOW) if item.nodeid.startswith(part)), len(SLOW))
-        for item in items
+    files = {item.nodeid.partition("::")[0] for item in items}
+    parts = {
+        file: [(rank, part) for rank, part in enumerate(SLOW) if file.startswith(part) or part.startswith(f"{file}::")]
+        for file in files
     }
+    ranks = {item: _rank(item.nodeid, parts) for item in items}
     for item in items:
         if ranks[item] < len(SLOW):
             item.add_marker(pytest.mark.slow)
     items.sort(key=ranks.__getitem__)
+
+
+def _rank(nodeid, parts):
+    """The place in SLOW of the first of its file's parts that names the test."""
+    return next((rank for rank, part in parts[nodeid.partition("::")[0]] if nodeid.startswith(part)), len(SLOW))

@@ -14,7 +14,9 @@ from plaudit.errors import DataError, InvalidSettings
 from plaudit.training.data.prompts import Prompts
 from plaudit.training.data.sources import keep_fitting, read_demonstrations, read_prompts
 from plaudit.training.data.templates import PromptTemplate, set_template_arguments
+from plaudit.training.model.encoding import count_tokens, encode_prompts
 from plaudit.training.model.tiny import character_tokenizer
+from tests.agents.tokenizers import tokenizer_of
 
 ROWS = [{"question": "1+1", "answer": "2", "level": "easy"}, {"question": "2+{2}", "answer": "4", "level": "hard"}]
 
@@ -196,6 +198,17 @@ def test_prompts_that_are_too_long_are_named_or_dropped():
     assert keep_fitting(prompts, tokenizer, 6) == prompts
     with pytest.raises(DataError, match="none would be left"):
         keep_fitting(prompts[1:2], tokenizer, 3, drop=True)
+
+
+@pytest.mark.parametrize("kind", ["character", "leading_space", "smollm2"])
+def test_prompts_have_as_many_tokens_as_the_model_gets_whatever_the_tokenizer_did_before(kind):
+    tokenizer = tokenizer_of(kind)
+    chat = [{"role": "user", "content": "12?"}]
+    for prompts in (["6 x 7?", "1", "The answer is: <|im_end|> 42"], ["6 x 7?", chat]):
+        tokenizer(["1", "1 2 3"], truncation=True, max_length=2)
+        assert count_tokens(tokenizer, prompts) == [len(ids) for ids in encode_prompts(tokenizer, prompts)]
+    with pytest.raises(DataError, match="prompt 1 has no tokens"):
+        count_tokens(tokenizer, ["1", ""])
 
 
 def test_prompts_are_rows_in_order():

@@ -15,7 +15,7 @@ from plaudit.rollouts.rollout import OUTPUT_KEY
 from plaudit.training.data.prompts import Prompts
 from plaudit.training.data.rows import rows_of
 from plaudit.training.data.templates import PromptTemplate
-from plaudit.training.model.encoding import encode_prompts
+from plaudit.training.model.encoding import count_tokens
 from plaudit.trajectory import Trajectory
 
 __all__ = ["keep_fitting", "read_demonstrations", "read_prompts"]
@@ -77,7 +77,7 @@ def read_demonstrations(
 
 def keep_fitting(prompts: Prompts, tokenizer: Any, longest: int, *, drop: bool = False) -> Prompts:
     """The prompts of at most `longest` tokens; a longer one raises DataError, unless such are to be dropped."""
-    lengths = [len(ids) for ids in encode_prompts(tokenizer, prompts.prompts)]
+    lengths = count_tokens(tokenizer, prompts.prompts)
     long = [place for place, length in enumerate(lengths) if length > longest]
     if not long:
         return prompts

@@ -3,30 +3,53 @@
 Samples ids are never re-encoded: the text is decoded from them, and offsets only say where each of them stands in it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from plaudit.errors import DataError
 from plaudit.trajectory import Prompt, message_text
 
-__all__ = ["decode_responses", "encode_prompts", "find_end_ids", "find_offsets", "prompt_text", "check_lengths"]
+__all__ = [
+    "check_lengths", "count_tokens", "decode_responses", "encode_prompts", "encode_texts", "find_end_ids",
+    "find_offsets", "prompt_text",
+]  # fmt: skip
 
 
 def encode_prompts(tokenizer: Any, prompts: Sequence[Prompt]) -> list[list[int]]:
     """The ids of each prompt; chat messages go through the tokenizer's chat template, if it has one."""
-    texts = [(place, prompt) for place, prompt in enumerate(prompts) if isinstance(prompt, str)]
-    ids: list[list[int]] = [[] for _ in prompts]
-    if texts:
-        bare = {"return_attention_mask": False, "return_token_type_ids": False}  # which take a third of the time
-        for (place, _), found in zip(texts, tokenizer([text for _, text in texts], **bare)["input_ids"], strict=True):
-            ids[place] = list(found)
-    for place, prompt in enumerate(prompts):
-        if not isinstance(prompt, str):
-            ids[place] = _chat_ids(tokenizer, prompt)
-    for place, prompt in enumerate(prompts):
-        if not ids[place]:
-            raise DataError(f"prompt {place} has no tokens: {prompt!r:.60}; give it some text")
+    texts = iter(encode_texts(tokenizer, [prompt for prompt in prompts if isinstance(prompt, str)]))
+    ids = [next(texts) if isinstance(prompt, str) else _chat_ids(tokenizer, prompt) for prompt in prompts]
+    _check_not_empty(prompts, map(len, ids))
     return ids
+
+
+def encode_texts(tokenizer: Any, texts: Sequence[str], *, special: bool = True) -> list[list[int]]:
+    """The ids of each text, all encoded in one call; `special` says whether the tokenizer may add tokens of its own."""
+    if not texts:
+        return []
+    bare = {"return_attention_mask": False, "return_token_type_ids": False}  # which take a third of the time
+    return list(map(list, tokenizer(list(texts), add_special_tokens=special, **bare)["input_ids"]))
+
+
+def count_tokens(tokenizer: Any, prompts: Sequence[Prompt]) -> list[int]:
+    """How many ids `encode_prompts` would give for each prompt.
+
+    Lists of ids take four fifths of its time; of texts, a tokenizer written in Rust tells the lengths without them.
+    """
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    texts = [prompt for prompt in prompts if isinstance(prompt, str)]
+    if backend is None or not texts or len(texts) < len(prompts):
+        return list(map(len, encode_prompts(tokenizer, prompts)))
+    tokenizer(texts[:1])  # which tells the backend not to truncate or to pad
+    lengths = list(map(len, backend.encode_batch(texts)))
+    _check_not_empty(prompts, lengths)
+    return lengths
+
+
+def _check_not_empty(prompts: Sequence[Prompt], lengths: Iterable[int]) -> None:
+    for place, (prompt, length) in enumerate(zip(prompts, lengths, strict=True)):
+        if not length:
+            raise DataError(f"prompt {place} has no tokens: {prompt!r:.60}; give it some text")
 
 
 def prompt_text(tokenizer: Any, prompt: Prompt) -> str:

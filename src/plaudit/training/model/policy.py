@@ -21,7 +21,7 @@ from transformers.utils import logging as hf_logging
 
 from plaudit.errors import PolicyError
 from plaudit.training.model.decoder_weights import DecoderWeights, why_unsupported
-from plaudit.training.model.encoding import encode_prompts
+from plaudit.training.model.encoding import encode_prompts, encode_texts
 from plaudit.training.model.shared_prompts import response_states
 from plaudit.training.model.token_ratings import rate_tokens, rate_with_entropy
 from plaudit.training.sampling.local.in_process import TransformersSampler
@@ -114,7 +114,8 @@ class Policy:
     def encode_demonstrations(self, demonstrations: Sequence[Trajectory]) -> TokenBatch:
         """Prompts with responses that are to be learned, each closed by the end token."""
         prompts = encode_prompts(self.tokenizer, [each.prompt for each in demonstrations])
-        responses = [[*self._encode(each.response), self.tokenizer.eos_token_id] for each in demonstrations]
+        texts = encode_texts(self.tokenizer, [each.response for each in demonstrations], special=False)
+        responses = [[*ids, self.tokenizer.eos_token_id] for ids in texts]
         return self.pack(prompts, responses)
 
     def pack(
