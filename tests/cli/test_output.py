@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from tests.forked import ForkedCommand
+
 LOUD = """
 import os, subprocess
 print("noise of the import")
@@ -22,18 +24,19 @@ def loud(response):
 
 
 def run(*arguments, **environment):
-    command = [sys.executable, "-m", "plaudit", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, env={**os.environ, **environment})
+    command = ForkedCommand(arguments, environment)
+    command.wait()
+    return command
 
 
 @pytest.mark.parametrize("backend", ["processes", "inline"])
 def test_a_reward_that_prints_spoils_neither_json_nor_scored_lines(rollouts, tmp_path, backend):
     (tmp_path / "loud.py").write_text(LOUD)
     summary = run("score", tmp_path / "loud.py", rollouts, "--json", "--backend", backend, "-w", 1)
-    assert json.loads(summary.stdout)["count"] == 4
+    assert json.loads(summary.out)["count"] == 4
     scored = run("score", tmp_path / "loud.py", rollouts, "-o", "-", "--backend", backend, "-w", 1)
-    assert [json.loads(line)["reward_output"]["reward"] for line in scored.stdout.splitlines()] == [1.0] * 4
-    assert b"noise of a process" in scored.stderr
+    assert [json.loads(line)["reward_output"]["reward"] for line in scored.out.splitlines()] == [1.0] * 4
+    assert "noise of a process" in scored.err
 
 
 @pytest.mark.parametrize("command", [["check"], ["test"], ["explain"], ["rewards", "show"]], ids=" ".join)
@@ -86,12 +89,14 @@ def test_an_encoding_without_all_characters_is_no_error(tmp_path):
 
 def test_json_is_utf8_whatever_the_terminal(tmp_path):
     (tmp_path / "data.jsonl").write_text(json.dumps({"prompt": "é 😀 \ud800", "response": "a"}) + "\n")
-    done = run("explain", "length", tmp_path / "data.jsonl", "--json", "--backend", "inline", PYTHONIOENCODING="ascii")
+    command = [sys.executable, "-m", "plaudit", "explain", "length", "data.jsonl", "--json", "--backend", "inline"]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(command, capture_output=True, env=environment, cwd=tmp_path)
     assert json.loads(done.stdout)[0]["prompt"] == "é 😀 \ud800"
 
 
 def test_columns_says_how_wide_a_pipe_is(rollouts):
     command = ["score", "0.5 * length + format", rollouts, "--backend", "inline"]
-    narrow, wide = (run(*command, COLUMNS=width).stdout for width in ("50", "160"))
-    assert max(map(len, narrow.decode().splitlines())) <= 50
-    assert max(map(len, wide.decode().splitlines())) > 60
+    narrow, wide = (run(*command, COLUMNS=width).out for width in ("50", "160"))
+    assert max(map(len, narrow.splitlines())) <= 50
+    assert max(map(len, wide.splitlines())) > 60

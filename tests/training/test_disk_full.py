@@ -13,7 +13,7 @@ from plaudit.training import train
 from plaudit.training.checkpoint import Checkpoints
 from plaudit.training.disk_full import explain_full_disk
 from plaudit.training.run_folder import RunFolder
-from tests.training.forked import ForkedCommand
+from tests.forked import ForkedCommand
 from tests.training.full_disk import disk_full_after
 from tests.training.runs import SMALL, curves, metrics, rollouts, small
 

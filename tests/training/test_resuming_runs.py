@@ -8,7 +8,7 @@ import pytest
 from plaudit.errors import TrainingError
 from plaudit.training import train
 from plaudit.training.checkpoint import Checkpoints
-from tests.training.forked import ForkedCommand
+from tests.forked import ForkedCommand
 from tests.training.runs import SMALL, curves, metrics, rollouts, small
 
 ASYNC = ("training.async_train=true", "training.max_staleness=2", "filter.by=mean", "loss.kl_beta=0.01")

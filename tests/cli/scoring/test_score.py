@@ -1,6 +1,5 @@
 import csv
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -8,6 +7,8 @@ import textwrap
 import time
 
 import pytest
+
+from tests.forked import ForkedCommand
 
 COMPOSITE = "0.7 * check_answer + 0.3 * length(target=4)"
 
@@ -63,12 +64,12 @@ def test_a_reader_that_leaves_early_is_no_error(rollouts):
 
 
 def test_colour_follows_the_terminal_and_no_color(rollouts):
-    environment = {**os.environ, "FORCE_COLOR": "1"}
-    command = [sys.executable, "-m", "plaudit", "score", "check_answer", str(rollouts), "--backend", "inline"]
-    coloured = subprocess.run(command, capture_output=True, env=environment, check=True).stdout
-    plain = subprocess.run(command, capture_output=True, env={**environment, "NO_COLOR": "1"}, check=True).stdout
-    assert b"\x1b[32m" in coloured
-    assert b"\x1b[3" not in plain
+    arguments = ["score", "check_answer", rollouts, "--backend", "inline"]
+    coloured, plain = (ForkedCommand(arguments, {"FORCE_COLOR": "1", **no}) for no in ({}, {"NO_COLOR": "1"}))
+    assert (coloured.wait(), plain.wait()) == (0, 0)
+    assert "\x1b[32m" in coloured.out
+    assert "mean" in plain.out
+    assert "\x1b[3" not in plain.out
 
 
 def test_samples_that_fail_are_counted_and_kept_with_their_reason(plaudit, rollouts, tmp_path):
@@ -137,9 +138,8 @@ def test_a_killed_run_resumes_without_losing_or_repeating_a_line(tmp_path):
     rollouts, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     count = 2000
     rollouts.write_text("".join(json.dumps({"prompt": "p", "response": str(n)}) + "\n" for n in range(count)))
-    command = [sys.executable, "-m", "plaudit", "score", f"{reward}:slow", str(rollouts), "-o", str(out)]
-    slowly, quickly = ({**os.environ, "PAUSE_S": pause} for pause in ("0.002", "0"))
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=slowly)
+    arguments = ["score", f"{reward}:slow", rollouts, "-o", out]
+    process = ForkedCommand(arguments, {"PAUSE_S": "0.002"})
     deadline = time.monotonic() + 60
     while (not out.exists() or out.stat().st_size < 20_000) and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -147,7 +147,7 @@ def test_a_killed_run_resumes_without_losing_or_repeating_a_line(tmp_path):
     process.wait()
     written = len(out.read_text().splitlines())
     assert 0 < written < count
-    subprocess.run([*command, "--resume"], check=True, capture_output=True, env=quickly)
+    assert ForkedCommand([*arguments, "--resume"], {"PAUSE_S": "0"}).wait() == 0
     rows = lines(out)
     assert [row["response"] for row in rows] == [str(n) for n in range(count)]
     assert [row["reward_output"]["reward"] for row in rows] == [n / 1000 for n in range(count)]
@@ -219,14 +219,13 @@ def test_ctrl_c_says_what_was_written_and_how_to_go_on(tmp_path):
     (tmp_path / "slow.py").write_text("import time\n\ndef slow(response):\n    time.sleep(0.01)\n    return 1.0\n")
     rows = "".join(json.dumps({"prompt": "p", "response": str(n)}) + "\n" for n in range(3000))
     (tmp_path / "in.jsonl").write_text(rows)
-    command = [sys.executable, "-m", "plaudit", "score", "slow.py", "in.jsonl", "-o", "out.jsonl"]
-    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = ForkedCommand(["score", "slow.py", "in.jsonl", "-o", "out.jsonl"], folder=tmp_path)
     out, deadline = tmp_path / "out.jsonl", time.monotonic() + 60
     while (not out.exists() or out.stat().st_size < 1_000) and time.monotonic() < deadline:
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
-    assert process.returncode == 130
+    assert process.wait(timeout=60) == 130
+    err = process.err
     written = len(out.read_text().splitlines())
     assert f"stopped after {written} scored samples; they are in out.jsonl" in err
     assert "--resume" in err

@@ -26,7 +26,7 @@ from plaudit.training.engines.trl_arguments import (
     check_trl_can,
     trl_arguments,
 )
-from tests.training.forked import ForkedCommand
+from tests.forked import ForkedCommand
 from tests.training.runs import curves, metrics, rollouts, small, varied
 
 ONE = Shape(processes=1, max_new_tokens=6)

@@ -1,4 +1,7 @@
-"""`plaudit` commands in a fork of this process: real processes that can be killed, without importing torch again."""
+"""`plaudit` commands in a fork of this process: real processes that can be killed, without importing anything again.
+
+What `python -m plaudit` does before the command line is read (its imports, the encoding of its streams) is not in them.
+"""
 
 import os
 import signal
@@ -8,6 +11,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from plaudit.cli import main
 
@@ -15,9 +19,11 @@ NOTHING: Mapping[str, str] = {}
 
 
 class ForkedCommand:
-    """A command that runs in a process of its own, and what it prints."""
+    """A command that runs in a process of its own, in `folder` if one is given, and what it prints."""
 
-    def __init__(self, arguments: Sequence[object], environment: Mapping[str, str] = NOTHING) -> None:
+    def __init__(
+        self, arguments: Sequence[object], environment: Mapping[str, str] = NOTHING, *, folder: Path | None = None
+    ) -> None:
         streams = [os.pipe(), os.pipe()]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # of a fork among threads, none of which it needs
@@ -25,7 +31,7 @@ class ForkedCommand:
         if self.pid == 0:
             for number, (_, end) in enumerate(streams, start=1):
                 os.dup2(end, number)
-            os._exit(_run(arguments, environment))
+            os._exit(_run(arguments, environment, folder))
         self.returncode: int | None = None
         self.printed: list[list[bytes]] = [[], []]
         self._readers = [
@@ -75,13 +81,14 @@ def _read(end: int, into: list[bytes]) -> None:
             into.append(piece)
 
 
-def _run(arguments: Sequence[object], environment: Mapping[str, str]) -> int:
+def _run(arguments: Sequence[object], environment: Mapping[str, str], folder: Path | None) -> int:
     """In the child: run the command as if it had been started alone, and return its exit code."""
     try:
         sys.stdin = open(os.devnull)  # noqa: SIM115 (as long as the process lives)
         sys.stdout, sys.stderr = (open(number, "w", closefd=False) for number in (1, 2))  # noqa: SIM115
         signal.signal(signal.SIGINT, signal.default_int_handler)
         os.environ.update(environment)
+        os.chdir(folder or ".")
         warnings.resetwarnings()  # pytest makes errors of them
         for kind in (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning):
             warnings.simplefilter("ignore", kind)
