@@ -148,9 +148,10 @@ def by_chance(response: str) -> RewardOutput:
 
 
 def test_a_random_reward_teaches_nothing_where_the_real_one_does(tmp_path):
-    budget = ["steps=40", "sampling.prompts_per_step=16", "sampling.samples_per_prompt=8", "model.warm_start_steps=40",
-              "model.warm_start_batch=64", "eval.prompts=64", "eval.every=0", "eval.samples_per_prompt=4",
-              "logging.rollouts_every=0"]  # fmt: skip
+    budget = ["steps=25", "seed=2", "sampling.prompts_per_step=16", "sampling.samples_per_prompt=8",
+              "model.warm_start_steps=25", "model.warm_start_batch=64", "eval.prompts=64", "eval.every=0",
+              "eval.samples_per_prompt=4", "eval.greedy=false", "logging.samples=0", "logging.rollouts_every=0",
+              "checkpoint.every=0"]  # fmt: skip
     random.seed(1)
     real = train(small(tmp_path / "real", *budget))
     chance = train(small(tmp_path / "chance", *budget, "training.reward_backend=inline"), reward=by_chance)

@@ -14,7 +14,7 @@ from tests.training.runs import curves, metrics, small
 MOVING = (
     "steps=4", "eval.every=0", "eval.prompts=2", "logging.samples=0", "logging.rollouts_every=0", "advantage=remax",
     "loss.kl_beta=0.1", "loss.kl_target=0.01", "loss.kl_horizon=50", "loss.reference_every=1",
-    "loss.reference_mix=0.5", "loss.entropy_target=3", "loss.sft_weight=0.1", "sampling.min_p=0.01",
+    "loss.reference_mix=0.5", "loss.entropy_target=4", "loss.sft_weight=0.1", "sampling.min_p=0.01",
     "sampling.repetition_penalty=1.1", "training.max_tokens_per_piece=60",
 )  # fmt: skip
 

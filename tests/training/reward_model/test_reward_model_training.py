@@ -61,8 +61,9 @@ def test_a_policy_that_is_trained_with_it_gets_better_in_the_eyes_of_the_true_ju
     """The judge of held-out prompts is the task's own reward, which counts words; training never asks it."""
     overrides = (
         "task=length_control", "steps=12", "sampling.prompts_per_step=8", "sampling.samples_per_prompt=8",
-        "model.warm_start_steps=20", "eval.prompts=32", "eval.every=0", "eval.greedy=false", "eval.pass_at=[1]",
-        "eval.samples_per_prompt=4", "checkpoint.every=0", "training.reward_backend=inline",
+        "model.warm_start_steps=20", "model.warm_start_batch=32", "eval.prompts=32", "eval.every=0",
+        "eval.greedy=false", "eval.pass_at=[1]", "eval.samples_per_prompt=4", "checkpoint.every=0",
+        "training.reward_backend=inline",
         f"training.reward_function=reward_model(model={str(trained.folder)!r})",
     )  # fmt: skip
     outcome = train(small(tmp_path / "run", *overrides))
