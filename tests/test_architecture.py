@@ -73,9 +73,17 @@ def parsed(path: Path) -> ast.Module:
     return ast.parse(path.read_text())
 
 
+def statements(node: ast.AST) -> Iterator[ast.AST]:
+    """All statements within a node: every import is one, and expressions are nine tenths of a tree."""
+    for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+        for inner in getattr(node, field, ()):
+            yield inner
+            yield from statements(inner)
+
+
 def imports(path: Path, known: set[str], *, top_level_only: bool) -> set[str]:
     tree = parsed(path)
-    nodes = tree.body if top_level_only else list(ast.walk(tree))
+    nodes = tree.body if top_level_only else statements(tree)
     found = set()
     for node in nodes:
         if isinstance(node, ast.Import):
@@ -88,10 +96,11 @@ def imports(path: Path, known: set[str], *, top_level_only: bool) -> set[str]:
 
 def upward(root: Path) -> list[str]:
     known = modules(root)
+    names = set(known)
     return [
         f"{module} imports {imported}"
         for module, path in known.items()
-        for imported in imports(path, set(known), top_level_only=False)
+        for imported in imports(path, names, top_level_only=False)
         if LEVEL[layer_of(imported)] > LEVEL[layer_of(module)]
         or (LEVEL[layer_of(imported)] == LEVEL[layer_of(module)] and layer_of(imported) != layer_of(module))
     ]
@@ -99,7 +108,8 @@ def upward(root: Path) -> list[str]:
 
 def circles(root: Path) -> list[str]:
     known = modules(root)
-    graph = {name: imports(path, set(known), top_level_only=True) - {name} for name, path in known.items()}
+    names = set(known)
+    graph = {name: imports(path, names, top_level_only=True) - {name} for name, path in known.items()}
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
@@ -208,8 +218,8 @@ def homonyms(root: Path) -> set[str]:
 def imports_in_functions(root: Path) -> Iterator[str]:
     """Imports of our own modules that are made when a function runs, as `file: module`."""
     for path in sorted(root.rglob("*.py")):
-        functions = [n for n in ast.walk(parsed(path)) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
-        for node in {inner for function in functions for inner in ast.walk(function)}:
+        functions = [n for n in statements(parsed(path)) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
+        for node in {inner for function in functions for inner in statements(function)}:
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             yield from (f"{path.relative_to(root)}: {name}" for name in names if name.partition(".")[0] == "plaudit")

@@ -248,7 +248,8 @@ def test_repeated_prompts_and_unreadable_characters_are_reported_once(tmp_path):
     rows = [{"prompt": text, "answer": "1"} for text in ("a=", "a=", "b=", "é=", "c=", "d=", "e=", "f=")]
     (tmp_path / "data.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     heard = Notes()
-    options = ("steps=1", f"data.path={tmp_path}/data.jsonl", f"data.eval_path={tmp_path}/data.jsonl")
+    options = ("steps=1", f"data.path={tmp_path}/data.jsonl", f"data.eval_path={tmp_path}/data.jsonl",
+               "training.reward_backend=inline")  # fmt: skip
     train(small(tmp_path / "run", *options), reward=constant, progress=heard)
     assert heard.notes == [
         "7 of 7 prompts occur more than once in the data",
@@ -265,7 +266,7 @@ def test_a_kl_that_teaches_nothing_is_refused_with_the_reason(tmp_path):
 
 def test_a_huge_reward_ends_the_run_with_a_remedy(tmp_path):
     with pytest.raises(InvalidAdvantage, match="divide, clip or normalize"):
-        train(small(tmp_path / "run", "steps=1"), reward=huge)
+        train(small(tmp_path / "run", "steps=1", "training.reward_backend=inline"), reward=huge)
 
 
 @reward

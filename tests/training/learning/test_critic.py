@@ -15,6 +15,7 @@ from plaudit.training.model.tiny import tiny_policy
 from tests.training.runs import metrics, small
 
 REWARDS = {"1=": 1.0, "2=": -0.5}
+INLINE = "training.reward_backend=inline"
 
 
 @pytest.fixture(scope="module")
@@ -120,13 +121,13 @@ def test_the_critic_of_a_run_accumulates_gradients_like_the_policy(tmp_path, mon
     rows = []
     values = Critic.values
     monkeypatch.setattr(Critic, "values", lambda self, batch: rows.append(len(batch)) or values(self, batch))
-    options = ("steps=1", "advantage=gae", "eval.every=0", "training.gradient_accumulation=4")
+    options = ("steps=1", "advantage=gae", "eval.every=0", "training.gradient_accumulation=4", INLINE)
     train(small(tmp_path / "run", *options), reward=praise)
     assert max(rows) == 4  # of 16 samples
 
 
 def test_the_critic_of_a_run_follows_the_schedule_of_the_policy(tmp_path):
-    options = ("steps=3", "advantage=gae", "eval.every=0", "checkpoint.every=0")
+    options = ("steps=3", "advantage=gae", "eval.every=0", "checkpoint.every=0", INLINE)
     never_warm = "optimizer.warmup_steps=1000000000"
     train(small(tmp_path / "cold", *options, never_warm), reward=praise)
     train(small(tmp_path / "warm", *options), reward=praise)
