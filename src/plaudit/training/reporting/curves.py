@@ -44,6 +44,8 @@ def draw_curves(metrics: Sequence[Mapping[str, Any]], path: str | Path, *, title
         _draw(figure.add_subplot(grid[1 + place // columns, place % columns]), panel, metrics)
     if title:
         figure.suptitle(title, x=0.01, ha="left", color=INK, fontsize=15, fontweight="bold")
+    figure.get_layout_engine().execute(figure)
+    figure.set_layout_engine("none")  # it is done: saving would draw everything once more for it
     figure.savefig(str(path), format="png")
 
 

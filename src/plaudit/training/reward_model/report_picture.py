@@ -36,6 +36,8 @@ def draw_report(report: RewardModelReport, rated: Sequence[RatedPair], path: str
     _draw_accuracies(axes[1, 1], report)
     for each in axes.flat:
         _dress(each)
+    figure.get_layout_engine().execute(figure)
+    figure.set_layout_engine("none")  # it is done: saving would draw everything once more for it
     figure.savefig(str(path), format="png")
 
 
