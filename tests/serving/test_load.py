@@ -3,9 +3,12 @@
 import contextlib
 import os
 import signal
+import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+
+import pytest
 
 from plaudit.serving import ServerSettings, ServerThread
 from plaudit.serving.workers.queueing import FairQueue, Job
@@ -31,6 +34,62 @@ def test_clients_take_turns_however_much_one_sends():
         for _ in range(count):
             queue.add(Job(WireJob("score", b""), client, 0.0, lambda job, answer: None))
     assert [job.client for job in queue.take(7, 1000)] == ["greedy", "modest", "greedy", "modest", *["greedy"] * 3]
+
+
+@pytest.fixture
+def waiting():
+    """A queue with jobs of two clients, and what was answered to which."""
+    queue, told = FairQueue(), []
+    for client, expires_at in (("a", 1.0), ("a", 9.0), ("b", 1.0)):
+        queue.add(
+            Job(
+                WireJob("score", b""),
+                client,
+                0.0,
+                lambda job, answer: told.append((job.client, answer.status)),
+                expires_at,
+            )
+        )
+    return queue, told
+
+
+def test_a_request_whose_time_is_over_is_told_so_once(waiting):
+    queue, told = waiting
+    queue.drop_stale(2.0)
+    queue.drop_stale(3.0)
+    assert told == [("a", 504), ("b", 504)]
+    assert len(queue) == 1
+    assert [job.expires_at for job in queue.take(9, 1000)] == [9.0]
+
+
+@pytest.mark.parametrize("forget", [lambda queue: queue.drop_stale(0.0), lambda queue: queue.take(9, 1000)])
+def test_a_request_that_nobody_waits_for_is_counted_out_and_not_given_to_a_worker(waiting, forget):
+    queue, told = waiting
+    for job in list(queue._by_client["a"]):
+        job.abandon()
+    forget(queue)
+    assert told == [("a", 499)] * 2
+    assert [job.client for job in queue.take(9, 1000)] in (["b"], [])
+
+
+def test_clients_that_hang_up_or_run_out_of_time_leave_the_queue_as_it_was():
+    with ServerThread(settings("mark", workers=1, deadline_s=0.4)) as running, ThreadPoolExecutor(6) as pool:
+        host, port = running.address.removeprefix("http://").split(":")
+        hanging = [pool.submit(ask, running.address, "/score", samples("hang")) for _ in range(2)]
+        time.sleep(0.1)
+        late = [pool.submit(ask, running.address, "/score", samples("yes"), x_deadline_s="0.05") for _ in range(3)]
+        for _ in range(3):
+            with socket.create_connection((host, int(port))) as gone:
+                gone.sendall(
+                    b"POST /score HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
+                    b"content-length: 2\r\n\r\n{}"
+                )
+                time.sleep(0.02)
+        assert {each.result().status for each in late} <= {200, 504}
+        assert [each.result().json["outputs"][0]["status"] for each in hanging] == ["timeout"] * 2
+        admission = running.server.app.admission
+        assert (admission.requests, admission.bytes, admission._by_client) == (0, 0, {})
+        assert ask(running.address, "/score", samples("hang")).json["outputs"][0]["status"] == "timeout"
 
 
 def test_a_request_that_is_sent_again_is_not_scored_again(server):

@@ -244,8 +244,7 @@ class WorkerPool:
         for worker in list(self._workers):
             if worker.jobs and not worker.overran:
                 self._look_at(worker, now)
-        for job in self.queue.take_expired(now):
-            job.finish(Answer(504, refusal_body("the request waited longer than it allowed; nothing was scored")))
+        self.queue.drop_stale(now)
         self._timer = self._loop.call_later(LOOK_S if self.busy else REST_S, self._look_after)
 
     def _adjust_stand_by(self, now: float) -> None:

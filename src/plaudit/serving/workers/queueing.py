@@ -4,16 +4,21 @@ import math
 from collections import deque
 from collections.abc import Callable
 
+from plaudit.serving.protocols.protocol import refusal_body
 from plaudit.serving.workers.wire import Answer, WireJob
 
 __all__ = ["FairQueue", "Job"]
+
+_EXPIRED = Answer(504, refusal_body("the request waited longer than it allowed; nothing was scored"))
+_ABANDONED = Answer(499, b"")  # counted only: there is nobody to read it
 
 
 class Job:
     """One request on its way: what is asked, by whom, until when, and who is told the answer."""
 
     __slots__ = (
-        "_on_answer", "alone", "client", "expires_at", "received_at", "started_at", "tries", "unwanted", "wire",
+        "_on_answer", "alone", "answered", "client", "expires_at", "received_at", "started_at", "tries", "unwanted",
+        "wire",
     )  # fmt: skip
 
     def __init__(
@@ -27,15 +32,17 @@ class Job:
         self.wire, self.client, self._on_answer = wire, client, on_answer
         self.received_at, self.started_at, self.expires_at = received_at, received_at, expires_at
         self.tries = 0
-        self.alone = self.unwanted = False
+        self.alone = self.unwanted = self.answered = False
 
     def abandon(self) -> None:
         """Nobody waits for the answer any more."""
         self.unwanted = True
 
     def finish(self, answer: Answer) -> None:
-        """Tell the answer."""
-        self._on_answer(self, answer)
+        """Tell the answer, once: whatever comes later is not heard."""
+        if not self.answered:
+            self.answered = True
+            self._on_answer(self, answer)
 
 
 class FairQueue:
@@ -71,6 +78,7 @@ class FairQueue:
         while self._count and len(taken) < most and size < most_bytes:
             job = self._next()
             if job.unwanted:
+                job.finish(_ABANDONED)
                 continue
             if job.alone and taken:
                 self.put_back(job)
@@ -81,14 +89,23 @@ class FairQueue:
                 break
         return taken
 
-    def take_expired(self, now: float) -> list[Job]:
-        """The jobs whose time is over before anybody began them."""
-        over = [
-            job for waiting in (self._returned, *self._by_client.values()) for job in waiting if job.expires_at < now
-        ]
-        for job in over:
-            job.unwanted = True
-        return over
+    def drop_stale(self, now: float) -> None:
+        """Answer the jobs that nobody has begun and whose time is over, or for which nobody waits, and forget them."""
+        waiting = (job for jobs in (self._returned, *self._by_client.values()) for job in jobs)
+        for job in [job for job in waiting if job.unwanted or job.expires_at < now]:
+            self._forget(job)
+            job.finish(_ABANDONED if job.unwanted else _EXPIRED)
+
+    def _forget(self, job: Job) -> None:
+        self._count -= 1
+        if job in self._returned:
+            self._returned.remove(job)
+            return
+        waiting = self._by_client[job.client]
+        waiting.remove(job)
+        if not waiting:
+            del self._by_client[job.client]
+            self._turns.remove(job.client)
 
     def _next(self) -> Job:
         self._count -= 1

@@ -196,8 +196,9 @@ class ReplicaPool:
         self._on_loss("replica")
 
     async def _count_replicas(self) -> None:
-        """Keep count of the replicas that run, for those who watch the server."""
+        """Keep count of the replicas that run, for those who watch the server, and let go of what waits in vain."""
         while True:
+            self.queue.drop_stale(time.monotonic())
             self.size = await self._loop.run_in_executor(None, self._running)
             await asyncio.sleep(COUNT_S)
 
