@@ -152,6 +152,39 @@ def test_a_reward_is_reloaded_without_a_failed_request(tmp_path):
     assert len({(reward, key) for _, reward, key in seen}) == 2  # the key tells which
 
 
+def test_a_reload_takes_the_place_of_one_that_never_ends(tmp_path):
+    file, begun = tmp_path / "changing.py", tmp_path / "begun"
+    file.write_text("def version(response): return 1.0\n")
+    before = descendants()
+    with ServerThread(ServerSettings(rewards=(f"{file}:version",), port=0, workers=1)) as running:
+        file.write_text(f"import time; open({str(begun)!r}, 'w'); time.sleep(600)\n")
+        running._loop.call_soon_threadsafe(running.server.begin_reload)
+        wait_until(begun.exists)
+        file.write_text("def version(response): return 2.0\n")
+        running._loop.call_soon_threadsafe(running.server.begin_reload)
+        wait_until(lambda: running.server.app.metrics.reloads["version", "done"])
+        assert ask(running.address, "/score", samples("a")).json["outputs"][0]["reward"] == 2.0
+    assert descendants() <= before
+
+
+def test_a_version_that_was_replaced_ends_with_the_server():
+    before = descendants()
+    with ServerThread(settings("mark", workers=1, drain_s=0.1)) as running, ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(ask, running.address, "/score", samples("hang"))
+        wait_until(lambda: running.server.app.pools["mark"].busy)
+        running.run(running.server.reload())
+        running.run(running.server.stop())
+        assert asked.result().status == 503
+    assert descendants() <= before
+
+
+def wait_until(true) -> None:
+    deadline = time.monotonic() + 10
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
 def test_stopping_answers_what_is_under_way_and_leaves_nothing_behind():
     before, files = descendants(), set(open_files())
     with ServerThread(settings("mark", workers=1)) as running, ThreadPoolExecutor(1) as pool:

@@ -52,8 +52,9 @@ class RewardServer:
         self._setups = _setups(settings)
         self._listener: asyncio.Server | None = None
         self._starting: list[ServicePool] = []
+        self._replaced: dict[asyncio.Task[None], ServicePool] = {}  # old pools that still answer, by who ends them
         self._sweeper: asyncio.TimerHandle | None = None
-        self._reloading: set[asyncio.Task[None]] = set()
+        self._reloading: asyncio.Task[None] | None = None
         self._reload_turn = asyncio.Lock()
 
     async def start(self) -> None:
@@ -105,13 +106,12 @@ class RewardServer:
             connection.close_if_idle()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self.settings.drain_s):
-                await asyncio.gather(*(pool.drain() for pool in self.app.pools.values()))
+                await asyncio.gather(*(pool.drain() for pool in [*self.app.pools.values(), *self._replaced.values()]))
                 while self.app.connections:
                     await asyncio.sleep(0.01)
         if self._sweeper is not None:
             self._sweeper.cancel()
-        for task in self._reloading:
-            task.cancel()
+        await self._end_reloading()
         await asyncio.gather(*(pool.close() for pool in {*self._starting, *self.app.pools.values()}))
         for connection in list(self.app.connections):
             connection.abort()
@@ -119,21 +119,33 @@ class RewardServer:
 
     async def _reload_one(self, name: str) -> None:
         async with self._reload_turn:
-            await self._replace(name)
+            try:
+                pool = self._pool(name, self._setups[name])
+                await pool.start()
+            except (PlauditError, OSError) as error:
+                logger.error("%s was not reloaded, and goes on as it was: %s", name, error)
+                self.app.metrics.reloads[name, "failed"] += 1
+                return
+            old = self.app.pools[name]
+            self.app.set_pool(name, pool)
+            self.app.metrics.reloads[name, "done"] += 1
+        ending = asyncio.get_running_loop().create_task(self._end_replaced(old))
+        self._replaced[ending] = old
+        ending.add_done_callback(self._replaced.pop)
 
-    async def _replace(self, name: str) -> None:
-        old = self.app.pools[name]
-        pool = self._pool(name, self._setups[name])
-        try:
-            await pool.start()
-        except PlauditError as error:
-            logger.error("%s was not reloaded, and goes on as it was: %s", name, error)
-            self.app.metrics.reloads[name, "failed"] += 1
-            return
-        self.app.set_pool(name, pool)
-        self.app.metrics.reloads[name, "done"] += 1
-        await old.drain()  # what it was asked before it answers itself, under its own key
+    async def _end_replaced(self, old: ServicePool) -> None:
+        """End a pool when it has answered what it was asked before, under its own key."""
+        await old.drain()
         await old.close()
+
+    async def _end_reloading(self) -> None:
+        """Give up what is being loaded, and end what was replaced."""
+        if self._reloading is not None:
+            self._reloading.cancel()
+            await asyncio.wait({self._reloading})
+        if ending := dict(self._replaced):
+            await asyncio.gather(*(pool.close() for pool in ending.values()))
+            await asyncio.wait(ending)
 
     def _pool(self, name: str, setup: ServiceSetup) -> ServicePool:
         is_sandbox = isinstance(setup, SandboxSetup)  # which ends its programs itself
@@ -144,15 +156,20 @@ class RewardServer:
             self.app.metrics.losses[name, how] += 1
 
         if self.settings.replicas is not None and not is_sandbox:
-            return ReplicaPool(setup, settings, self.settings.replicas, count_loss, self.begin_reload)
-        return WorkerPool(setup, settings, count_loss, self.begin_reload)
+            return ReplicaPool(setup, settings, self.settings.replicas, count_loss, self._follow_change)
+        return WorkerPool(setup, settings, count_loss, self._follow_change)
 
     def begin_reload(self) -> None:
-        """Reload beside what goes on."""
-        if not self._reloading:
-            task = asyncio.get_running_loop().create_task(self.reload())
-            self._reloading.add(task)
-            task.add_done_callback(self._reloading.discard)
+        """Reload beside what goes on; what is being loaded meanwhile may be out of date already, and is given up."""
+        if self._reloading is not None:
+            self._reloading.cancel()
+        if not self.app.draining:
+            self._reloading = asyncio.get_running_loop().create_task(self.reload())
+
+    def _follow_change(self) -> None:
+        """A worker has found a reward that differs from the one that is served: reload, unless that is under way."""
+        if self._reloading is None or self._reloading.done():
+            self.begin_reload()
 
     def _sweep(self) -> None:
         now = time.monotonic()

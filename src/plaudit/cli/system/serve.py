@@ -2,6 +2,7 @@
 
 import asyncio
 import enum
+import logging
 import os
 from pathlib import Path
 from typing import Annotated
@@ -82,10 +83,18 @@ def serve(
     print_message(f"sandbox tier: {diagnose().tier.label}")
     if not settings.on_loopback and tls_cert is None:
         print_message("note: without --tls-cert tokens and samples travel in the clear")
+    logging.getLogger("plaudit.serving").addHandler(_Messages(logging.ERROR))
     loop = require("uvloop", extra="serve", purpose="plaudit serve").new_event_loop
     with asyncio.Runner(loop_factory=loop) as runner:
         runner.run(serving.serve_until_signalled(settings, _announce))
     print_message("stopped")
+
+
+class _Messages(logging.Handler):
+    """Tells whoever runs the server what it logs: a reward that was not reloaded, workers that cannot be replaced."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        print_message(f"error: {record.getMessage()}")
 
 
 def _announce(server: "serving.RewardServer") -> None:
