@@ -2,6 +2,8 @@
 
 import http.client
 import json
+import time
+from collections.abc import Callable
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -34,3 +36,11 @@ def ask(address: str, path: str, body: Any = None, method: str | None = None, **
 def samples(*responses: str, truth: str = "yes") -> dict[str, Any]:
     """A request for `/score`."""
     return {"trajectories": [{"prompt": "?", "response": each, "ground_truth": truth} for each in responses]}
+
+
+def wait_until(true: Callable[[], object]) -> None:
+    """Return when something is so."""
+    deadline = time.monotonic() + 20
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.serving.asking import ask
+from tests.serving.asking import ask, wait_until
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
-TOKEN = "a-token-of-the-deployment"
+TOKEN, NEXT = "a-token-of-the-deployment", "another-token-of-the-deployment"
 
 
 def dockerfile_command() -> list[str]:
@@ -44,21 +44,29 @@ def test_the_commands_take_the_options_of_the_one_that_is_run(command):
     assert command()[1] == "serve"
 
 
-def test_the_command_of_the_image_serves_and_stops_on_sigterm(tmp_path):
+def test_the_command_of_the_image_serves_renews_its_tokens_on_sighup_and_stops_on_sigterm(tmp_path):
     (tmp_path / "tokens").write_text(TOKEN)
     given = {"/run/secrets/tokens": str(tmp_path / "tokens"), "8000": "0"}
     command = [sys.executable, "-m", *(given.get(word, word) for word in dockerfile_command()), "--workers", "1"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    said = tmp_path / "said"
+    with said.open("w") as told, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=told, text=True) as process:
         address = process.stdout.readline().removeprefix("serving at ").strip().replace("0.0.0.0", "127.0.0.1")
         row = {"prompt": "2+2?", "response": "4", "ground_truth": "4"}
         answer = ask(address, "/score", {"trajectories": [row]}, authorization=f"Bearer {TOKEN}")
         assert answer.json["outputs"][0]["reward"] == 1.0
         assert ask(address, "/score", {"trajectories": [row]}).status == 401
+        (tmp_path / "tokens").write_text(f"\ufeffnext: {NEXT}\r\n")
+        process.send_signal(signal.SIGHUP)
+        wait_until(lambda: ask(address, "/", authorization=f"Bearer {NEXT}").status == 200)
+        assert ask(address, "/", authorization=f"Bearer {TOKEN}").status == 401
+        (tmp_path / "tokens").write_bytes(b"\xff")
+        process.send_signal(signal.SIGHUP)
+        wait_until(lambda: "tokens is not a text file; write one token a line" in said.read_text())
+        assert ask(address, "/", authorization=f"Bearer {NEXT}").status == 200
         process.send_signal(signal.SIGTERM)
-        said = process.stderr.read()
         assert process.wait(20) == 0
-    assert "sandbox tier:" in said
-    assert "note: without --tls-cert" in said
+    assert "sandbox tier:" in said.read_text()
+    assert "note: without --tls-cert" in said.read_text()
 
 
 def test_the_dockerfile_drops_root_pins_its_packages_and_says_when_it_is_ready():

@@ -14,7 +14,7 @@ from plaudit.serving import ServerSettings, ServerThread
 from plaudit.serving.workers.queueing import FairQueue, Job
 from plaudit.serving.workers.wire import WireJob
 from tests.process_watch import descendants
-from tests.serving.asking import ask, samples
+from tests.serving.asking import ask, samples, wait_until
 from tests.serving.conftest import settings
 
 
@@ -176,13 +176,6 @@ def test_a_version_that_was_replaced_ends_with_the_server():
         running.run(running.server.stop())
         assert asked.result().status == 503
     assert descendants() <= before
-
-
-def wait_until(true) -> None:
-    deadline = time.monotonic() + 10
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def test_stopping_answers_what_is_under_way_and_leaves_nothing_behind():

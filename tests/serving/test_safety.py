@@ -15,6 +15,8 @@ from plaudit.errors import InvalidSettings
 from plaudit.sandbox import Tier
 from plaudit.sandbox.doctor import Diagnosis
 from plaudit.serving import HttpLimits, ServerSettings, ServerThread, read_tokens
+from plaudit.serving.http.listening import tls_context
+from plaudit.serving.server import _setups
 from tests.serving.asking import ask, samples
 from tests.serving.conftest import settings
 
@@ -67,8 +69,33 @@ def test_tokens_come_from_a_file_or_a_list_and_are_long_enough(tmp_path):
     (tmp_path / "tokens").write_text(f"# the trainers\nfirst: {OLD}\n\n{NEW}\n")
     assert read_tokens(tmp_path / "tokens") == (f"first: {OLD}", NEW)
     assert read_tokens(None, f"{OLD},{NEW}") == (OLD, NEW)
-    with pytest.raises(InvalidSettings, match="at least 16 characters"):
-        read_tokens(None, "short")
+
+
+@pytest.mark.parametrize(
+    ("token", "words"),
+    [
+        ("short", "at least 16 characters"),
+        ("name: ", "at least 16 characters"),
+        ("tökén-that-is-long-enough", "signs of ASCII"),
+        ("a token with spaces in it", "signs of ASCII"),
+        ("a\0token-that-is-long", "signs of ASCII"),
+    ],
+)
+def test_a_token_that_clients_cannot_show_or_others_guess_is_refused(token, words):
+    with pytest.raises(InvalidSettings, match=words):
+        ServerSettings(rewards=("math",), tokens=(token,))
+
+
+@pytest.mark.parametrize("spec", ["rewards.py:score", "health=math", "verify=math", "run_code=math"])
+def test_a_reward_does_not_take_the_place_of_a_path_of_the_server(spec):
+    with pytest.raises(InvalidSettings, match="is a path of the server itself; give the reward another name: other="):
+        _setups(ServerSettings(rewards=(spec,)))
+
+
+@pytest.mark.parametrize("wrong", [{"deadline_s": float("nan")}, {"deadline_s": -1.0}, {"memory_mb": 0}])
+def test_limits_that_limit_nothing_are_refused(wrong):
+    with pytest.raises(InvalidSettings, match="must be positive"):
+        ServerSettings(rewards=("math",), **wrong)
 
 
 def test_a_web_page_cannot_reach_a_server_on_loopback(server):
@@ -127,6 +154,7 @@ def test_a_refusal_does_not_overtake_the_answers_before_it(server, behind, statu
         (("host: localhost", "idempotency-key: a", "idempotency-key: b"), 400),
         ((), 400),
         (("host: localhost", "content-encoding: gzip"), 415),
+        (("host: localhost", "transfer-encoding: identity", "transfer-encoding: chunked"), 400),
         (("host: localhost", "x-deadline-s: soon"), 422),
         (("host: localhost", f"idempotency-key: {'k' * 201}"), 422),
         (("host: localhost",), 200),
@@ -134,6 +162,21 @@ def test_a_refusal_does_not_overtake_the_answers_before_it(server, behind, statu
 )
 def test_a_head_that_can_be_read_in_two_ways_is_refused(server, headers, status):
     assert send(server, posted("yes", *headers, "connection: close"))[9:12] == str(status).encode()
+
+
+@pytest.mark.parametrize("target", ["/%68ealth", "/health?a=b", "http://localhost/health", "http://localhost/health?a"])
+def test_a_path_may_be_written_in_all_ways_that_http_has(server, target):
+    asked = f"GET {target} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n"
+    assert b" 200 " in send(server, asked.encode())[:20]
+
+
+def test_trailers_change_nothing_of_what_was_checked(server):
+    body = json.dumps(samples("yes")).encode()
+    head = b"POST /score HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\nconnection: close\r\n"
+    chunks = b"%x\r\n%b\r\n0\r\nx-deadline-s: never\r\nx-request-id: later\r\n\r\n" % (len(body), body)
+    answered = send(server, head + b"transfer-encoding: chunked\r\n\r\n" + chunks)
+    assert b" 200 " in answered[:20]
+    assert b"later" not in answered
 
 
 def test_nothing_is_read_behind_a_request_that_closes_the_connection(server):
@@ -193,8 +236,7 @@ def test_samples_are_never_logged(server, caplog, capfd):
     assert "secret" not in caplog.text + "".join(capfd.readouterr())
 
 
-def test_tls_is_spoken_with_the_files_that_are_given(tmp_path):
-    certificate, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+def make_certificate(certificate, key):
     made = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
     subprocess.run(
         [
@@ -211,21 +253,47 @@ def test_tls_is_spoken_with_the_files_that_are_given(tmp_path):
         check=True,
         capture_output=True,
     )
+
+
+def ask_health_with_tls(running, certificate) -> bytes:
     context = ssl.create_default_context(cafile=str(certificate))
+    port = int(running.address.rpartition(":")[2])
+    with (
+        socket.create_connection(("127.0.0.1", port)) as plain,
+        context.wrap_socket(plain, server_hostname="localhost") as wrapped,
+    ):
+        wrapped.sendall(b"GET /health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
+        return wrapped.recv(1000)
+
+
+def test_tls_is_spoken_with_the_files_that_are_given_and_with_new_ones_after_a_reload(tmp_path):
+    certificate, key, other_key = tmp_path / "cert.pem", tmp_path / "key.pem", tmp_path / "other.pem"
+    make_certificate(certificate, key)
     with ServerThread(settings("mark", tls_certificate=certificate, tls_key=key, workers=1)) as running:
-        port = int(running.address.rpartition(":")[2])
-        with (
-            socket.create_connection(("127.0.0.1", port)) as plain,
-            context.wrap_socket(plain, server_hostname="localhost") as wrapped,
-        ):
-            wrapped.sendall(b"GET /health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
-            assert b" 200 " in wrapped.recv(1000)
         assert running.address.startswith("https://")
+        assert b" 200 " in ask_health_with_tls(running, certificate)
+        old = certificate.read_bytes()
+        make_certificate(certificate, other_key)
+        running.server._renew_credentials()  # does not go with the key: the old one stays
+        (tmp_path / "old.pem").write_bytes(old)
+        assert b" 200 " in ask_health_with_tls(running, tmp_path / "old.pem")
+        other_key.rename(key)
+        running.server._renew_credentials()
+        assert b" 200 " in ask_health_with_tls(running, certificate)
     with (
         pytest.raises(InvalidSettings, match="for TLS"),
         ServerThread(settings("mark", tls_certificate=key, tls_key=key)),
     ):
         pass
+
+
+def test_a_key_with_a_password_is_refused_and_nobody_is_asked_for_it(tmp_path):
+    certificate, key, locked = tmp_path / "cert.pem", tmp_path / "key.pem", tmp_path / "locked.pem"
+    make_certificate(certificate, key)
+    lock = ["openssl", "pkey", "-in", key, "-aes128", "-passout", "pass:secret", "-out", locked]
+    subprocess.run(lock, check=True, capture_output=True)
+    with pytest.raises(InvalidSettings, match=r"locked.pem is encrypted.*openssl pkey -in .*locked.pem -out key.pem"):
+        tls_context(ServerSettings(rewards=("math",), tls_certificate=certificate, tls_key=locked))
 
 
 def test_a_weak_sandbox_does_not_serve_other_machines_unless_told_to(monkeypatch):

@@ -9,9 +9,11 @@ import contextlib
 import logging
 import re
 import signal
+import ssl
 import threading
 import time
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,8 +24,10 @@ from plaudit.engine.shipping import Shipment
 from plaudit.errors import InvalidSettings, PlauditError
 from plaudit.sandbox import Tier, diagnose
 from plaudit.serving.app.application import Application
+from plaudit.serving.app.openapi import PAGES
 from plaudit.serving.http.connection import Connection
-from plaudit.serving.http.listening import open_socket, tls_context
+from plaudit.serving.http.listening import load_certificate, open_socket, tls_context
+from plaudit.serving.protocols import PROTOCOLS
 from plaudit.serving.settings import ServerSettings
 from plaudit.serving.workers.pool import PoolSettings, WorkerPool
 from plaudit.serving.workers.programs import SandboxSetup
@@ -40,16 +44,18 @@ SWEEP_S = 1.0
 SIGNALS_S = 0.2
 SANDBOX_DEADLINE_S = 300.0
 WEAK = (Tier.NONE, Tier.SECCOMP)
+RESERVED = frozenset({*(path.strip("/") for path in PAGES), *PROTOCOLS, "run_code"})
 
 
 class RewardServer:
     """Rewards behind a socket, within a running event loop: `await start()`, `await stop()`."""
 
-    def __init__(self, settings: ServerSettings) -> None:
-        self.settings = settings
+    def __init__(self, settings: ServerSettings, read_tokens: Callable[[], tuple[str, ...]] | None = None) -> None:
+        self.settings, self._read_tokens = settings, read_tokens
         self.app = Application(settings)
         self.address = ""
         self._setups = _setups(settings)
+        self._tls: ssl.SSLContext | None = None
         self._listener: asyncio.Server | None = None
         self._starting: list[ServicePool] = []
         self._replaced: dict[asyncio.Task[None], ServicePool] = {}  # old pools that still answer, by who ends them
@@ -60,9 +66,12 @@ class RewardServer:
     async def start(self) -> None:
         """Listen, and load everything; raises where something cannot be served."""
         tls, listening = tls_context(self.settings), open_socket(self.settings)
-        loop = asyncio.get_running_loop()
+        self._tls, loop = tls, asyncio.get_running_loop()
         self._listener = await loop.create_server(
-            lambda: Connection(self.app, self.settings.http), sock=listening, ssl=tls
+            lambda: Connection(self.app, self.settings.http),
+            sock=listening,
+            ssl=tls,
+            ssl_handshake_timeout=self.settings.http.head_s if tls else None,
         )
         host, port = listening.getsockname()[:2]
         shown = f"[{host}]" if ":" in host else host
@@ -93,7 +102,8 @@ class RewardServer:
             )
 
     async def reload(self) -> None:
-        """Serve the rewards as they are now; one that cannot be loaded stays as it was."""
+        """Serve the rewards as they are now, to the tokens of now; what cannot be loaded stays as it was."""
+        self._renew_credentials()
         for name in list(self.app.pools):
             await self._reload_one(name)
 
@@ -116,6 +126,16 @@ class RewardServer:
         for connection in list(self.app.connections):
             connection.abort()
         await asyncio.sleep(0.01)  # transports close in the next turns of the loop
+
+    def _renew_credentials(self) -> None:
+        try:
+            if self._tls is not None:
+                tls_context(self.settings)  # a certificate that does not go with its key would spoil the one in use
+                load_certificate(self._tls, self.settings)
+            if self._read_tokens is not None:
+                self.app.admit(replace(self.settings, tokens=self._read_tokens()).tokens)
+        except (PlauditError, OSError) as error:
+            logger.error("tokens and certificate were not read again, and stay as they were: %s", error)
 
     async def _reload_one(self, name: str) -> None:
         async with self._reload_turn:
@@ -184,6 +204,8 @@ def _setups(settings: ServerSettings) -> dict[str, ServiceSetup]:
         name, spec = _named(given)
         if name in setups:
             raise InvalidSettings(f"two rewards are called {name!r}; name one of them: other={spec}")
+        if name in RESERVED:
+            raise InvalidSettings(f"/{name} is a path of the server itself; give the reward another name: other={spec}")
         setups[name] = RewardSetup(
             name,
             Shipment.of(spec),
@@ -214,9 +236,13 @@ _BOTH = re.compile(r"\s*([A-Za-z_][\w-]*)\s*=\s*(.+)", re.DOTALL)
 _REWARD = re.compile(r"(?:^|:)([A-Za-z_]\w*)\s*(?:\(.*\))?\Z", re.DOTALL)
 
 
-async def serve_until_signalled(settings: ServerSettings, on_ready: Callable[[RewardServer], None]) -> None:
-    """Serve until SIGTERM or SIGINT; SIGHUP reloads the rewards."""
-    server, stopped = RewardServer(settings), asyncio.Event()
+async def serve_until_signalled(
+    settings: ServerSettings,
+    on_ready: Callable[[RewardServer], None],
+    read_tokens: Callable[[], tuple[str, ...]] | None = None,
+) -> None:
+    """Serve until SIGTERM or SIGINT; SIGHUP reloads the rewards, and the tokens where there is a way to read them."""
+    server, stopped = RewardServer(settings, read_tokens), asyncio.Event()
     if not await _start_unless(stopped, server):
         return
     settle_memory()

@@ -1,13 +1,16 @@
 """What a server is told: what to serve, where, to whom, and how much at once."""
 
 import ipaddress
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from plaudit.dialects.export import OnUnscored
 from plaudit.errors import InvalidSettings
 
-__all__ = ["HttpLimits", "ReplicaScale", "ServerSettings"]
+__all__ = ["HttpLimits", "ReplicaScale", "ServerSettings", "secret_of"]
+
+SHORTEST = 16  # characters of a token
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +75,15 @@ class ServerSettings:
             raise InvalidSettings("nothing to serve: name a reward, or --sandbox")
         if not 0 <= self.port < 1 << 16:
             raise InvalidSettings(f"a port is a number from 0 to 65535, got {self.port}")
-        if self.deadline_s is not None and self.deadline_s <= 0:
-            raise InvalidSettings(f"deadline_s must be positive, got {self.deadline_s}")
+        for name in ("deadline_s", "memory_mb"):
+            if getattr(self, name) is not None:
+                _check_positive(self, name)
         if self.on_unscored is OnUnscored.MASK:
             raise InvalidSettings("on_unscored=mask: no protocol of a server can mark a sample; take nan or mean")
         if (self.tls_certificate is None) != (self.tls_key is None):
             raise InvalidSettings("TLS needs both files: --tls-cert and --tls-key")
+        for token in self.tokens:
+            _check_secret(secret_of(token))
         if not self.on_loopback and not self.tokens:
             raise InvalidSettings(
                 f"{self.host} can be reached from other machines, so clients must show a token: give --token-file, "
@@ -91,6 +97,21 @@ class ServerSettings:
             return ipaddress.ip_address(self.host).is_loopback
         except ValueError:
             return self.host == "localhost"
+
+
+def secret_of(token: str) -> str:
+    """What a client shows of a token, which may stand behind the name of the client: `name: token`."""
+    return token.rpartition(":")[2].strip()
+
+
+def _check_secret(secret: str) -> None:
+    if len(secret) < SHORTEST:
+        raise InvalidSettings(f"a token has at least {SHORTEST} characters; make one by `openssl rand -hex 32`")
+    if re.fullmatch("[!-~]+", secret) is None:
+        raise InvalidSettings(
+            "a token is made of letters, digits and signs of ASCII, which every client can put into a header; "
+            "make one by `openssl rand -hex 32`"
+        )
 
 
 def _check_positive(settings: object, *names: str) -> None:

@@ -65,6 +65,10 @@ def serve(
     """Serve rewards over HTTP until Ctrl-C or SIGTERM; SIGHUP loads them anew, without a failed request."""
     for package in ("httptools", "uvloop", "prometheus_client"):
         require(package, extra="serve", purpose="plaudit serve")
+
+    def read_tokens() -> tuple[str, ...]:
+        return serving.read_tokens(token_file, os.environ.get(TOKENS, ""))
+
     settings = serving.ServerSettings(
         rewards=tuple(rewards or ()),
         sandbox=sandbox,
@@ -75,7 +79,7 @@ def serve(
         replicas=serving.ReplicaScale(min_replicas, max_replicas, address) if backend is ServeBackend.RAY else None,
         deadline_s=deadline or None,
         memory_mb=memory,
-        tokens=serving.read_tokens(token_file, os.environ.get(TOKENS, "")),
+        tokens=read_tokens(),
         tls_certificate=tls_cert,
         tls_key=tls_key,
         on_unscored=on_unscored,
@@ -86,7 +90,7 @@ def serve(
     logging.getLogger("plaudit.serving").addHandler(_Messages(logging.ERROR))
     loop = require("uvloop", extra="serve", purpose="plaudit serve").new_event_loop
     with asyncio.Runner(loop_factory=loop) as runner:
-        runner.run(serving.serve_until_signalled(settings, _announce))
+        runner.run(serving.serve_until_signalled(settings, _announce, read_tokens))
     print_message("stopped")
 
 

@@ -11,22 +11,25 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from plaudit.errors import InvalidSettings
+from plaudit.serving.settings import secret_of
 
 __all__ = ["Access", "read_tokens"]
-
-SHORTEST = 16
 
 
 def read_tokens(file: Path | None, listed: str = "") -> tuple[str, ...]:
     """The tokens of a file, one a line, and of a comma-separated list."""
-    lines = [*(file.read_text().splitlines() if file is not None else ()), *listed.split(",")]
+    lines = [*(_lines_of(file) if file is not None else ()), *listed.split(",")]
     tokens = tuple(line.strip() for line in lines if line.strip() and not line.strip().startswith("#"))
     if file is not None and not tokens:
         raise InvalidSettings(f"{file} holds no token; write one a line, e.g. from `openssl rand -hex 32`")
-    for token in tokens:
-        if len(_secret_of(token)) < SHORTEST:
-            raise InvalidSettings(f"a token has at least {SHORTEST} characters; make one by `openssl rand -hex 32`")
     return tokens
+
+
+def _lines_of(file: Path) -> list[str]:
+    try:
+        return file.read_text("utf-8-sig").splitlines()
+    except UnicodeDecodeError:
+        raise InvalidSettings(f"{file} is not a text file; write one token a line") from None
 
 
 class Access:
@@ -34,9 +37,14 @@ class Access:
 
     def __init__(self, tokens: Iterable[str], host: str) -> None:
         self._digests = [
-            (_digest(_secret_of(token).encode()), _name_of(token, place)) for place, token in enumerate(tokens)
+            (_digest(secret_of(token).encode()), _name_of(token, place)) for place, token in enumerate(tokens)
         ]
         self._host = host.lower()
+
+    @property
+    def needs_token(self) -> bool:
+        """Whether clients must show a token."""
+        return bool(self._digests)
 
     def client_of(self, headers: dict[bytes, bytes], peer: str) -> str | None:
         """The name of the client that a request comes from; None where it shows no valid token."""
@@ -66,10 +74,6 @@ class Access:
 
 def _digest(secret: bytes) -> bytes:
     return hashlib.sha256(secret).digest()
-
-
-def _secret_of(token: str) -> str:
-    return token.rpartition(":")[2].strip()
 
 
 def _name_of(token: str, place: int) -> str:

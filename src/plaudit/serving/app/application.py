@@ -70,11 +70,15 @@ class Application:
         self.release = self.admission.release
         self.connections: set[Connection] = set()
         self.draining, self.loading = False, True
-        self._access = Access(settings.tokens, settings.host)
+        self.admit(settings.tokens)
         self._replays = Replays()
         self._heads: dict[str, bytes] = {}  # what every answer of a pool says of it
         self._routes: dict[str, Route] = self._pages()
         self._prefix, self._numbers = secrets.token_hex(4), itertools.count(1)
+
+    def admit(self, tokens: tuple[str, ...]) -> None:
+        """Take these tokens from now on, and no others."""
+        self._access = Access(tokens, self.settings.host)
 
     def set_pool(self, name: str, pool: ServicePool) -> None:
         """Serve a reward, or a new version of it, from now on."""
@@ -248,7 +252,7 @@ class Application:
 
     def _show_api(self) -> Response:
         described = {name: pool.description for name, pool in self.pools.items()}
-        return _json(describe_api(described, needs_token=bool(self.settings.tokens)))
+        return _json(describe_api(described, needs_token=self._access.needs_token))
 
     def _show_rewards(self) -> Response:
         return _json({"version": __version__, "rewards": [pool.description for pool in self.pools.values()]})

@@ -8,6 +8,7 @@ import asyncio
 import time
 from collections import deque
 from typing import Any, Protocol, cast
+from urllib.parse import unquote
 
 import httptools
 
@@ -22,7 +23,7 @@ SMALL = 1 << 20  # a body that is read although its request is refused, to keep 
 LINGER_S = 2.0
 ONLY_ONCE = frozenset({
     b"authorization", b"content-encoding", b"content-type", b"expect", b"host", b"idempotency-key", b"origin",
-    b"x-client", b"x-deadline-s", b"x-request-id",
+    b"transfer-encoding", b"x-client", b"x-deadline-s", b"x-request-id",
 })  # fmt: skip
 """Headers that are read here: where there are two, whoever stands between may have read the other one."""
 
@@ -141,6 +142,8 @@ class Connection(asyncio.Protocol):
         self._head_bytes += len(name) + len(value)
         if self._head_bytes > self._limits.head_bytes:
             self._refuse_head()
+        if self._method:
+            return  # behind the body: what was checked stays as it was
         name = name.lower()
         if name in self._headers and name in ONLY_ONCE:
             self._twice = name
@@ -223,8 +226,11 @@ class Connection(asyncio.Protocol):
             self._transport.abort()
 
     def _plain_path(self) -> str:
+        """The path that is asked for, however it is written: as a whole URL, as to a proxy, or with escapes."""
         path = self._path.partition(b"?")[0] if b"?" in self._path else self._path
-        return path.decode("latin-1")
+        if not path.startswith(b"/") and b"://" in path:
+            path = b"/" + path.partition(b"://")[2].partition(b"/")[2]
+        return unquote(path.decode("latin-1")) if b"%" in path else path.decode("latin-1")
 
     def _refuse_head(self) -> None:
         if not self._deaf:

@@ -8,7 +8,7 @@ import ssl
 from plaudit.errors import InvalidSettings
 from plaudit.serving.settings import ServerSettings
 
-__all__ = ["open_socket", "tls_context"]
+__all__ = ["load_certificate", "open_socket", "tls_context"]
 
 BACKLOG = 1024
 
@@ -44,10 +44,24 @@ def tls_context(settings: ServerSettings) -> ssl.SSLContext | None:
         return None
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
-    try:
-        context.load_cert_chain(settings.tls_certificate, settings.tls_key)
-    except (OSError, ssl.SSLError) as error:
-        raise InvalidSettings(
-            f"cannot use {settings.tls_certificate} and {settings.tls_key} for TLS: {error.strerror or error}"
-        ) from None
+    load_certificate(context, settings)
     return context
+
+
+def load_certificate(context: ssl.SSLContext, settings: ServerSettings) -> None:
+    """Use the certificate as it is now; InvalidSettings where it cannot be used with its key."""
+    assert settings.tls_certificate is not None
+
+    def refuse_to_ask() -> str:
+        raise InvalidSettings(
+            f"{settings.tls_key} is encrypted, and nobody is there to be asked for its password; "
+            f"write it in the clear: openssl pkey -in {settings.tls_key} -out key.pem"
+        )
+
+    try:
+        context.load_cert_chain(settings.tls_certificate, settings.tls_key, refuse_to_ask)
+    except OSError as error:
+        raise InvalidSettings(
+            f"cannot use {settings.tls_certificate} and {settings.tls_key} for TLS: {error.strerror or error}; "
+            "expected a certificate chain and the private key of its first certificate, both in PEM"
+        ) from None
