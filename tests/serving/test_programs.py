@@ -5,6 +5,12 @@ import pytest
 from plaudit.serving import ServerSettings, ServerThread
 from tests.serving.asking import ask
 
+LATE = """
+import atexit, sys, threading, time
+threading.Thread(target=lambda: (time.sleep(0.1), print("late", file=sys.stderr))).start()
+atexit.register(print, "last")
+"""
+
 
 @pytest.fixture(scope="module")
 def sandbox():
@@ -86,15 +92,30 @@ def test_files_lie_beside_a_program_and_are_fetched_behind_it(sandbox):
 @pytest.mark.parametrize(
     ("code", "status", "return_code", "words"),
     [
-        ("print(open('a').read())", "Success", 0, ""),
+        ("print(1)", "Success", 0, ""),
         ("raise ValueError(3)", "Failed", 1, "ValueError: 3"),
         ("import os; os._exit(5)", "Failed", 5, ""),
+        ("import sys; sys.exit(True)", "Failed", 1, ""),
+        ("import sys; sys.exit(256 + 7)", "Failed", 7, ""),
+        ("import sys; sys.exit('good bye')", "Failed", 1, "good bye"),
+        (LATE, "Success", 0, "late"),
         ("while True: pass", "Failed", None, ""),
     ],
 )
-def test_a_program_with_files_ends_as_one_without(sandbox, code, status, return_code, words):
-    asked = {"code": code, "language": "python", "files": {"a": "aGk="}, "fetch_files": ["b"], "run_timeout": 1}
+@pytest.mark.parametrize("files", [{}, {"a": "aGk="}], ids=["without", "with"])
+def test_a_program_with_files_ends_as_one_without(sandbox, files, code, status, return_code, words):
+    asked = {"code": code, "language": "python", "files": files, "fetch_files": ["b"] * len(files), "run_timeout": 1}
     answer = ask(sandbox, "/run_code", asked).json
     assert (answer["status"], answer["run_result"]["return_code"]) == (status, return_code)
     assert words in answer["run_result"]["stderr"]
     assert answer["files"] == {}
+
+
+def test_what_is_fetched_is_bounded_however_often_a_file_is_named(sandbox):
+    code = "open('a', 'wb').truncate(6 << 20)\nopen('b', 'wb').truncate(12 << 20)"
+    asked = {"code": code, "language": "python", "fetch_files": ["b", *("./" * n + "a" for n in range(12))]}
+    answer = ask(sandbox, "/run_code", asked).json
+    assert (answer["status"], len(answer["files"])) == ("Success", 8)
+    assert answer["message"].startswith("too large to be fetched: b, ./././")
+    many = ask(sandbox, "/run_code", {**asked, "fetch_files": ["a"] * 2000}).json
+    assert (many["status"], many["message"]) == ("SandboxError", "2000 fetch_files; a program has at most 1023 files")

@@ -85,6 +85,10 @@ class Runtime:
         sys.argv = [FILE]
         try:
             exec(compile(source, FILE, "exec", dont_inherit=True), module.__dict__)
+        except SystemExit as left:
+            if as_script and not isinstance(left.code, int | None):
+                sys.stderr.write(f"{left.code}\n")  # as the interpreter does
+            raise
         finally:
             if as_script:
                 threading._shutdown()  # type: ignore[attr-defined]  # a program ends when its threads have

@@ -6,6 +6,7 @@ then it lies about its own files only; one that ends its process by force leaves
 
 import base64
 import binascii
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from plaudit.errors import SandboxError
@@ -15,8 +16,10 @@ from plaudit.sandbox.program import Program
 __all__ = ["run_with_files"]
 
 SCRATCH_MB = 64
+MOST_NAMES = 1023  # files that a scratch folder can hold
+FILE_BYTES, FETCHED_BYTES = 11 << 20, 64 << 20  # fetched of one file, and of all of them together
 DRIVER = """
-import base64, os, sys, traceback
+import atexit, base64, os, sys, threading, traceback
 
 
 def place(name, content):
@@ -35,29 +38,48 @@ def run(source):
         exec(compile(source, "main.py", "exec"), main.__dict__)
         code = 0
     except SystemExit as left:
-        code = left.code if isinstance(left.code, int) else 0 if left.code is None else 1
-        if code == 1 and left.code != 1:
+        code = left.code & 0xFF if isinstance(left.code, int) else 0 if left.code is None else 1
+        if not isinstance(left.code, (int, type(None))):
             print(left.code, file=sys.stderr)
     except BaseException as error:
         traceback.print_exception(type(error), error, error.__traceback__.tb_next)
         code = 1
+    threading._shutdown()
+    atexit._run_exitfuncs()
     sys.stdout.flush()
     sys.stderr.flush()
     return code
 
 
-def fetch(name):
+def fetch(name, most):
     if not os.path.isfile(name):
         return None
+    if os.path.getsize(name) > most:
+        return False
     with open(name, "rb") as file:
         return base64.b64encode(file.read()).decode()
 """
 
 
+@dataclass(frozen=True, slots=True)
+class RunWithFiles:
+    """How a program ended, its exit code where it ended by itself, and of the wanted files those that it left.
+
+    `too_large` names those that it left and that are not here.
+    """
+
+    outcome: Outcome
+    exit_code: int | None
+    files: dict[str, str]
+    too_large: list[str]
+
+
 def run_with_files(
     sandbox: Sandbox, code: str, stdin: str, limits: RunLimits, files: dict[str, str | None], wanted: list[str]
-) -> tuple[Outcome, int | None, dict[str, str]]:
-    """How the program ended, its exit code where it ended by itself, and the wanted files that it left."""
+) -> RunWithFiles:
+    """Put files beside a program, run it, and fetch the wanted ones behind it."""
+    if len(wanted) > MOST_NAMES:
+        raise SandboxError(f"{len(wanted)} fetch_files; a program has at most {MOST_NAMES} files")
     given = {_below(name): _checked(name, content) for name, content in files.items() if content is not None}
     names = [_below(name) for name in wanted]
     with sandbox.open(limits) as program:
@@ -67,19 +89,25 @@ def run_with_files(
         program.feed(stdin)
         outcome = program.call("run", [code])
         exit_code = outcome.value if outcome.ending is Ending.RETURNED and type(outcome.value) is int else None
-        return outcome, exit_code, _fetched(program, dict(zip(wanted, names, strict=True)))
+        found, too_large = _fetched(program, dict(zip(wanted, names, strict=True)))
+        return RunWithFiles(outcome, exit_code, found, too_large)
 
 
-def _fetched(program: Program, names: dict[str, str]) -> dict[str, str]:
-    """The files that are there, in base64, under the names that they were asked for."""
-    found = {}
+def _fetched(program: Program, names: dict[str, str]) -> tuple[dict[str, str], list[str]]:
+    """The files that are there, in base64, under the names that they were asked for; and those that are too large."""
+    found: dict[str, str] = {}
+    too_large: list[str] = []
+    left = FETCHED_BYTES
     for asked, name in names.items():
-        outcome = program.call("fetch", [name])
+        outcome = program.call("fetch", [name, min(left * 3 // 4, FILE_BYTES)])
         if outcome.ending.is_final:
             break
-        if outcome.ending is Ending.RETURNED and type(outcome.value) is str:
+        if outcome.value is False or (type(outcome.value) is str and len(outcome.value) > left):
+            too_large.append(asked)
+        elif type(outcome.value) is str:
             found[asked] = outcome.value
-    return found
+            left -= len(outcome.value)
+    return found, too_large
 
 
 def _below(name: str) -> str:

@@ -139,12 +139,13 @@ class SandboxService:
             raise SandboxError(f"files and fetch_files are there for programs in Python, not for {asked.language}")
         limits = replace(limits, scratch_mb=SCRATCH_MB)
         began = time.monotonic()
-        outcome, code, files = run_with_files(
+        ended = run_with_files(
             self._with_scratch, asked.code, asked.stdin or "", limits, asked.files, asked.fetch_files
         )
-        run = _run_result(outcome, time.monotonic() - began)
-        answer = _told(run if code is None else msgspec.structs.replace(run, return_code=code))
-        return msgspec.structs.replace(answer, files=files)
+        run = _run_result(ended.outcome, time.monotonic() - began)
+        answer = _told(run if ended.exit_code is None else msgspec.structs.replace(run, return_code=ended.exit_code))
+        left_out = f"too large to be fetched: {', '.join(ended.too_large)}" if ended.too_large else ""
+        return msgspec.structs.replace(answer, files=ended.files, message=left_out)
 
     def _run_command(self, language: Language, code: str, stdin: bytes, limits: RunLimits) -> RunAnswer:
         began = time.monotonic()
