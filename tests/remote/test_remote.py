@@ -10,7 +10,7 @@ from plaudit import Trajectory, load, score
 from plaudit.endpoint.policy import EndpointPolicy
 from plaudit.errors import RewardNotLoaded
 from plaudit.remote.reward import open_remote
-from plaudit.serving import ServerThread
+from plaudit.serving import HttpLimits, ServerThread
 from tests.serving.conftest import REWARDS, server, settings  # noqa: F401 - a fixture
 
 SAMPLES = [
@@ -40,6 +40,42 @@ def test_samples_are_shared_out_over_several_servers(server):  # noqa: F811
 def test_a_server_in_openrlhfs_protocol_is_asked_in_it(server):  # noqa: F811
     remote = load(f"{server.address}/mark/get_reward")
     assert [output.reward for output in score(remote, SAMPLES[:2])] == [1.0, 0.0]
+
+
+def test_an_address_without_a_name_is_its_first_reward(server):  # noqa: F811
+    remote = load(server.address)
+    assert (remote.name, bare(score(remote, SAMPLES))) == ("mark", bare(score(f"{REWARDS}:mark", SAMPLES)))
+
+
+@pytest.mark.parametrize("path", ["/mark/score", "/score", "/remote_rm", "/health"])
+def test_a_url_that_is_no_reward_is_refused_with_what_one_looks_like(server, path):  # noqa: F811
+    with pytest.raises(RewardNotLoaded, match="a reward is http://host:8000/name"):
+        load(f"{server.address}{path}")
+
+
+def test_a_token_that_cannot_be_sent_is_refused_by_the_name_of_its_variable(server, monkeypatch):  # noqa: F811
+    monkeypatch.setenv("PLAUDIT_TOKEN", "from-a-file-with-a-line-end\n")
+    assert [output.reward for output in score(load(f"{server.address}/mark"), SAMPLES[:1])] == [1.0]
+    monkeypatch.setenv("PLAUDIT_TOKEN", "two\nlines")
+    with pytest.raises(RewardNotLoaded, match="PLAUDIT_TOKEN holds what no token does"):
+        load(f"{server.address}/mark")
+
+
+def test_a_batch_that_is_too_large_for_one_request_is_sent_in_parts(server):  # noqa: F811
+    large = [Trajectory(prompt="?" * 400, response=text, ground_truth="yes") for text in ("yes", "no") * 4]
+    large.append(Trajectory(prompt="?" * 4000, response="yes", ground_truth="yes"))
+    with ServerThread(settings("mark", workers=1, http=HttpLimits(body_bytes=2000))) as strict:
+        outputs = score(load(f"{strict.address}/mark"), large)
+    assert [output.reward for output in outputs] == [1.0, 0.0] * 4 + [None]
+    assert "the body is larger than 2000 bytes" in outputs[-1].reason
+
+
+def test_another_version_of_the_reward_is_told_of(server):  # noqa: F811
+    remote = load(f"{server.address}/mark")
+    served, remote.key = remote.key, "before"
+    with pytest.warns(UserWarning, match=f"mark is another version now .*key {served}, before before"):
+        score(remote, SAMPLES[:1])
+    assert remote.key == served
 
 
 def test_a_server_that_is_away_is_named_when_the_reward_is_loaded():

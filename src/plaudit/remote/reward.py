@@ -5,9 +5,12 @@ there is one; a server that stays away is left alone for a while; one that takes
 not be scored in the end says so in its status: a server that is down is never a score.
 """
 
+import contextlib
 import os
+import re
 import threading
 import uuid
+import warnings
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any
@@ -22,10 +25,10 @@ from plaudit.contract.output import RewardOutput, Status
 from plaudit.endpoint.channel import wait_strategy
 from plaudit.endpoint.policy import EndpointPolicy
 from plaudit.endpoint.refusal import HttpRefusal
-from plaudit.endpoint.transient import fault_of, is_transient
+from plaudit.endpoint.transient import fault_of, is_transient, status_of
 from plaudit.errors import PlauditError, RewardNotLoaded
 from plaudit.remote.client_protocols import ClientProtocol, NativeClientProtocol, OpenRLHFClientProtocol
-from plaudit.remote.server_link import ServerLink
+from plaudit.remote.server_link import Reply, ServerLink
 from plaudit.remote.servers import Servers
 from plaudit.trajectory import Trajectory
 
@@ -34,6 +37,7 @@ __all__ = ["RemoteReward", "open_remote"]
 CHUNK = 256
 TOKEN = "PLAUDIT_TOKEN"
 LOOK_S = 10.0
+NOT_ALLOWED, TOO_LARGE = 405, 413
 POLICY = EndpointPolicy(concurrency=16, tries=5, first_wait_s=0.2, attempt_s=180.0, breaker_after=3, breaker_rest_s=5.0)
 
 
@@ -66,7 +70,7 @@ class RemoteReward(RewardFunction):
         self._open()
 
     def _open(self) -> None:
-        links = [ServerLink(url, self.policy, os.environ.get(TOKEN)) for url in self.urls]
+        links = [ServerLink(url, self.policy, _token()) for url in self.urls]
         self._protocol: ClientProtocol = NativeClientProtocol() if self.native else OpenRLHFClientProtocol()
         self._servers = Servers(links, has_health=self.native)
         self._lock, self._threads = threading.Lock(), dict[tuple[int, str], ThreadPoolExecutor]()
@@ -112,19 +116,33 @@ class RemoteReward(RewardFunction):
         except RetryError as failed:
             return [self._given_up(failed.last_attempt.exception())] * count
         except (PlauditError, HttpRefusal) as error:
+            if status_of(error) == TOO_LARGE and count > 1 and self.scope == "sample":
+                half = count // 2
+                return self._score_chunk(trajectories[:half]) + self._score_chunk(trajectories[half:])
             return [RewardOutput.unscored(Status.ERROR, f"{self.name}: {error}")] * count
 
     def _ask(self, body: bytes, headers: dict[str, str], count: int) -> list[RewardOutput]:
         """One try: on one server, and on a second one where the first takes unusually long."""
         first = self._servers.choose()
         if len(self.urls) == 1:
-            return self._protocol.read(self._servers.ask(first, body, headers, self._protocol.path), count)
+            return self._read(self._servers.ask(first, body, headers, self._protocol.path), count)
         pool = self._pool("asking")
         asked = {pool.submit(self._servers.ask, first, body, headers, self._protocol.path): first}
         done, _ = wait(asked, timeout=self._servers.patience_s(first))
         if not done and (second := self._servers.choose_other(first)) is not None:
             asked[pool.submit(self._servers.ask, second, body, headers, self._protocol.path)] = second
-        return self._protocol.read(_first_reply(set(asked)), count)
+        return self._read(_first_reply(set(asked)), count)
+
+    def _read(self, reply: Reply, count: int) -> list[RewardOutput]:
+        key = reply.headers.get("x-plaudit-key", self.key) if self.native else self.key
+        if key != self.key:
+            warnings.warn(
+                f"{self.name} is another version now than when it was last asked (key {key}, before {self.key}): "
+                f"{', '.join(self.urls)} reloaded it, or do not all serve the same",
+                stacklevel=2,
+            )
+            self.key = key
+        return self._protocol.read(reply, count)
 
     def _given_up(self, error: BaseException | None) -> RewardOutput:
         fault = fault_of(error)
@@ -181,16 +199,36 @@ def _describe(urls: Sequence[str], policy: EndpointPolicy) -> dict[str, Any] | N
 
 
 def _ask_what(url: str, policy: EndpointPolicy) -> dict[str, Any] | None:
-    link = ServerLink(url, policy, os.environ.get(TOKEN))
+    link = ServerLink(url, policy, _token())
     try:
         reply = link.ask(None, {}, timeout_s=LOOK_S)
-        about = msgspec.json.decode(reply.body) if "x-plaudit-version" in reply.headers else None
-        return about if isinstance(about, dict) and "key" in about else None
+        return _read_description(url, reply.body) if "x-plaudit-version" in reply.headers else None
     except HttpRefusal as refused:
-        if "x-plaudit-version" not in refused.headers or refused.status == 405:  # not ours, or a path of a protocol
+        if "x-plaudit-version" not in refused.headers:
             return None
-        raise RewardNotLoaded(f"{url}: {refused}") from None
-    except msgspec.DecodeError:
-        return None
+        if refused.status != NOT_ALLOWED:
+            raise RewardNotLoaded(f"{url}: {refused}") from None
+        if url.endswith("/get_reward"):
+            return None
+        raise RewardNotLoaded(f"{url} is asked in one protocol; a reward is http://host:8000/name") from None
     finally:
         link.close()
+
+
+def _read_description(url: str, body: bytes) -> dict[str, Any]:
+    """What a page of plaudit says of a reward; the first page, of all of them, of the first."""
+    with contextlib.suppress(msgspec.DecodeError):
+        about = msgspec.json.decode(body)
+        if isinstance(about, dict) and "rewards" in about and isinstance(about["rewards"], list):
+            about = next(iter(about["rewards"]), None)
+        if isinstance(about, dict) and "score" in about.get("protocols", ()):
+            return about
+    raise RewardNotLoaded(f"{url} is a page of plaudit, and no reward; a reward is http://host:8000/name")
+
+
+def _token() -> str | None:
+    """The token of the environment; white space around it comes from the file that it was read from."""
+    token = os.environ.get(TOKEN, "").strip()
+    if re.fullmatch("[!-~]*", token) is None:
+        raise RewardNotLoaded(f"{TOKEN} holds what no token does: white space, or characters beyond ASCII")
+    return token or None
