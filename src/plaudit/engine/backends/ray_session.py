@@ -148,9 +148,9 @@ def _only_needed_processes(ray: Any) -> Iterator[None]:
     """
     kind = ray._private.node.Node
     instead = {"start_monitor": _leave_out, "start_log_monitor": _leave_out, "start_api_server": _free_agent_port}
-    starts = {name: getattr(kind, name) for name in instead}
-    for name, replacement in instead.items():
-        setattr(kind, name, replacement)
+    starts = {name: getattr(kind, name) for name in instead if hasattr(kind, name)}  # of another Ray's, those it has
+    for name in starts:
+        setattr(kind, name, instead[name])
     try:
         yield
     finally:
