@@ -1,4 +1,4 @@
-"""The Ray backend on a cluster of two nodes that somebody else started."""
+"""The Ray backend on a cluster of two nodes that somebody else started, and where none can be started or joined."""
 
 import shutil
 import tempfile
@@ -10,10 +10,12 @@ import pytest
 from plaudit import RewardFunction, RewardOutput, Trajectory
 from plaudit.engine.backends.backend import BackendSettings
 from plaudit.engine.backends.ray import RayBackend
+from plaudit.engine.backends.ray_session import RaySession
 from plaudit.engine.shipping import Shipment
 from plaudit.errors import ScoringFailed
 from plaudit.loading import resolve
 from tests.engine.backends.test_ray_backend import actor_pid, collected, samples
+from tests.process_watch import descendants
 
 pytestmark = pytest.mark.usefixtures("no_local_ray")
 
@@ -98,3 +100,12 @@ def test_a_cluster_that_is_not_there_is_a_clear_error():
     with pytest.raises(ScoringFailed, match=r"cannot join a Ray cluster at '127.0.0.1:9': .*'ray start --head'"):
         collected(backend, samples("a"))
     backend.shutdown()
+
+
+def test_a_ray_that_cannot_be_started_is_a_clear_error_and_leaves_nothing_behind(monkeypatch):
+    monkeypatch.setattr("plaudit.engine.backends.ray_session.OBJECT_STORE_BYTES", 1 << 50)  # more than any machine has
+    before = descendants()
+    with pytest.raises(ScoringFailed, match=r"Ray could not be started on this machine: .* memory"):
+        RaySession(None, 1)
+    assert descendants() <= before
+    assert RaySession._folder is None

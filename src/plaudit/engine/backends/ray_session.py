@@ -80,16 +80,20 @@ def _start(ray: Any, cpus: int) -> None:
     if not any(name in os.environ for name in TOKEN_VARIABLES) and not (Path.home() / ".ray" / "auth_token").exists():
         os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)  # stays: Ray remembers it, and its children look here
     path = os.pathsep.join(_search_path())
-    with _quiet(), _environment(RAY_USAGE_STATS_ENABLED="0", PYTHONPATH=path), _only_needed_processes(ray):
-        ray.init(
-            address="local",
-            num_cpus=cpus,
-            include_dashboard=False,
-            log_to_driver=False,
-            configure_logging=False,
-            object_store_memory=OBJECT_STORE_BYTES,
-            _temp_dir=RaySession._folder,
-        )
+    try:
+        with _quiet(), _environment(RAY_USAGE_STATS_ENABLED="0", PYTHONPATH=path), _only_needed_processes(ray):
+            ray.init(
+                address="local",
+                num_cpus=cpus,
+                include_dashboard=False,
+                log_to_driver=False,
+                configure_logging=False,
+                object_store_memory=OBJECT_STORE_BYTES,
+                _temp_dir=RaySession._folder,
+            )
+    except Exception as error:  # Ray has no narrower one, as for a machine that is too busy for its limit of 30 s
+        _end()
+        raise ScoringFailed(f"Ray could not be started on this machine: {error}") from error
     atexit.register(_end)
 
 
@@ -147,12 +151,23 @@ def _only_needed_processes(ray: Any) -> Iterator[None]:
     dashboard. Together they take almost half of the processor time of a start, which waits for the last of them.
     """
     kind = ray._private.node.Node
-    instead = {"start_monitor": _leave_out, "start_log_monitor": _leave_out, "start_api_server": _free_agent_port}
+    nodes = []
+
+    def prepare(node: Any, **settings: Any) -> None:
+        """In place of the dashboard's start, which is before that of the agent."""
+        _free_agent_port(node)
+        nodes.append(node)
+
+    instead = {"start_monitor": _leave_out, "start_log_monitor": _leave_out, "start_api_server": prepare}
     starts = {name: getattr(kind, name) for name in instead if hasattr(kind, name)}  # of another Ray's, those it has
     for name in starts:
         setattr(kind, name, instead[name])
     try:
         yield
+    except BaseException:
+        for node in nodes:  # Ray itself ends what it has started only with this process
+            node.kill_all_processes(check_alive=False, allow_graceful=False)
+        raise
     finally:
         for name, start in starts.items():
             setattr(kind, name, start)
@@ -162,7 +177,7 @@ def _leave_out(node: Any, **settings: Any) -> None:
     """In place of a process's start."""
 
 
-def _free_agent_port(node: Any, **settings: Any) -> None:
+def _free_agent_port(node: Any) -> None:
     """Let the agent of this node listen at any free port.
 
     A fixed one is Ray's choice; a second Ray on this machine waits for it in vain, and then takes no jobs.
