@@ -1,10 +1,14 @@
 """Requests are answered in the protocols that trainers speak, and one bad sample stops nobody else."""
 
+import json
+
 import msgspec
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from plaudit.contract.output import RewardOutput, Status
 from plaudit.serving.protocols import PROTOCOLS
+from plaudit.serving.protocols.protocol import About
 from plaudit.version import __version__
 from tests.serving.asking import ask, samples
 
@@ -104,6 +108,44 @@ def test_the_response_of_a_query_stands_between_its_prompt_and_the_tokens_that_e
     body = msgspec.json.encode({"query": [query], "prompts": ["2+2?"]})
     [sample] = PROTOCOLS["get_reward"].read(body, packed=False).trajectories
     assert sample.response == response
+
+
+@pytest.mark.parametrize(
+    ("query", "prompt", "response"),
+    [
+        ("2+2?4", "2+2?", "4"),
+        ("<|begin_of_text|>2+2?4<|eot_id|>", "2+2?", "4"),
+        ("<s>2+2?4</s>", "2+2?", "4"),
+        ("<s>4</s>", "", "<s>4"),
+        ("another text: 4", "2+2?", "another text: 4"),
+    ],
+)
+def test_the_response_of_openrlhf_is_what_stands_behind_the_prompt(query, prompt, response):
+    asked = msgspec.json.encode({"query": [query], "prompts": [prompt]})
+    [sample] = PROTOCOLS["get_reward"].read(asked, packed=False).trajectories
+    assert (sample.prompt, sample.response) == (prompt, response)
+
+
+UNSCORED = RewardOutput.unscored(Status.ERROR, "no such thing")
+ASKED = {
+    "get_reward": {"query": ["a"]},
+    "remote_rm": {"response": "a"},
+    "verify": {"responses_create_params": {}, "response": {"output": []}, "id": 10**30, "half": None},
+}
+
+
+@pytest.mark.parametrize("protocol", ASKED)
+@pytest.mark.parametrize(("policy", "number"), [("nan", "NaN"), ("mean", "NaN"), ("none", "null")])
+def test_an_unscored_sample_is_answered_as_the_server_was_told(protocol, policy, number):
+    samples_read = PROTOCOLS[protocol].read(json.dumps(ASKED[protocol]).encode(), packed=False)
+    body = PROTOCOLS[protocol].write(samples_read, [UNSCORED], About("a", "k", "1", policy), packed=False)
+    answer = json.loads(body, parse_constant=lambda word: word)
+    reward = {
+        "get_reward": lambda: answer["rewards"][0],
+        "remote_rm": lambda: answer,
+        "verify": lambda: answer["reward"],
+    }
+    assert reward[protocol]() == (None if number == "null" else number)
 
 
 def test_a_protocol_without_a_word_for_unscored_refuses_and_names_the_sample(server):

@@ -4,13 +4,21 @@ The input of `responses_create_params` is the prompt; the text of the assistant'
 response. The truth stands under any of its usual names; what else the body holds becomes columns and is sent back.
 """
 
+import math
 from typing import Any
 
 from plaudit import jsonline
 from plaudit.columns import FOREIGN_NAMES
 from plaudit.contract.output import RewardOutput
 from plaudit.errors import InvalidTrajectory
-from plaudit.serving.protocols.protocol import About, RequestRefused, Samples, decode_plain, numbers_of
+from plaudit.serving.protocols.protocol import (
+    About,
+    RequestRefused,
+    Samples,
+    decode_plain,
+    encode_numbers,
+    numbers_of,
+)
 from plaudit.trajectory import Trajectory, message_text
 
 __all__ = ["NemoGymProtocol"]
@@ -38,8 +46,8 @@ class NemoGymProtocol:
     def write(self, samples: Samples, outputs: list[RewardOutput], about: About, *, packed: bool) -> bytes:
         [reward], [output] = numbers_of(outputs, about), outputs
         parts = {name: part.reward for name, part in output.flat_components().items() if part.reward is not None}
-        answer = {**samples.context, "reward": reward}
-        return jsonline.encode({**answer, "reward_components": parts} if parts else answer)
+        answer = {**samples.context, "reward": reward, **({"reward_components": parts} if parts else {})}
+        return encode_numbers(answer) if reward is not None and math.isnan(reward) else jsonline.encode(answer)
 
 
 def _sample(asked: dict[str, Any]) -> Trajectory:

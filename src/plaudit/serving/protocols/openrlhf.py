@@ -27,6 +27,7 @@ _ENDINGS = (
     "<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|end_of_text|>", "<|end|>", "<|eom_id|>", "<|return|>", "</s>",
     "<eos>", "<end_of_turn>", "<pad>", "<｜end▁of▁sentence｜>", "[EOS]",
 )  # fmt: skip
+_BEGINNINGS = ("<s>", "<bos>", "<|begin_of_text|>", "<｜begin▁of▁sentence｜>")
 _LAST = frozenset(ending[-1] for ending in _ENDINGS)
 
 
@@ -84,8 +85,14 @@ class OpenRLHFProtocol:
 
 
 def _response(query: str, prompt: str) -> str:
-    response = query.removeprefix(prompt)
+    response = query.removeprefix(prompt) if query.startswith(prompt) else _behind_beginning(query, prompt)
     return _without_endings(response) if response.rstrip()[-1:] in _LAST else response
+
+
+def _behind_beginning(query: str, prompt: str) -> str:
+    """The response where a token begins the query that the prompt lacks; all of the query where it is another text."""
+    begun = next((token for token in _BEGINNINGS if query.startswith(token + prompt)), None)
+    return query if begun is None else query[len(begun) + len(prompt) :]
 
 
 def _without_endings(text: str) -> str:

@@ -144,7 +144,7 @@ def encode_numbers(answer: Any) -> bytes:
     """
     try:
         encoded = msgspec.json.encode(answer)
-    except UnicodeEncodeError:  # half a character in the name of a component
+    except (UnicodeEncodeError, OverflowError):  # half a character, an integer of more than 64 bits
         encoded = b"null"
     return json.dumps(answer).encode() if b"null" in encoded else encoded
 
