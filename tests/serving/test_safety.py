@@ -60,6 +60,13 @@ def test_a_wrong_token_gets_nothing_but_health(guarded, headers):
     assert ask(guarded.address, "/health").status == 200
 
 
+def test_the_document_says_which_pages_need_no_token(guarded):
+    paths = ask(guarded.address, "/openapi.json", **bearer(OLD)).json["paths"]
+    pages = {path: operations["get"] for path, operations in paths.items() if "get" in operations}
+    assert {path for path, page in pages.items() if page.get("security") == []} == {"/health", "/ready"}
+    assert {path for path in pages if ask(guarded.address, path).status == 200} == {"/health", "/ready"}
+
+
 @pytest.mark.parametrize("token", [OLD, NEW])
 def test_several_tokens_are_valid_at_once(guarded, token):
     assert ask(guarded.address, "/score", samples("yes"), **bearer(token)).status == 200

@@ -18,7 +18,7 @@ import msgspec
 from plaudit.serving.app.access import Access
 from plaudit.serving.app.admission import Admission
 from plaudit.serving.app.metrics import TEXT, Metrics
-from plaudit.serving.app.openapi import describe_api
+from plaudit.serving.app.openapi import OPEN_PAGES, describe_api
 from plaudit.serving.app.replays import LONGEST_KEY, Replays
 from plaudit.serving.http.connection import Connection
 from plaudit.serving.http.messages import JSON, MSGPACK, Request, Response, refuse
@@ -35,7 +35,6 @@ _MSGPACK_NAMES = (MSGPACK, b"application/x-msgpack", b"application/vnd.msgpack")
 _GOOD_ID = re.compile(rb"[\w.:-]{1,128}")
 _VERSION = f"x-plaudit-version: {__version__}\r\n".encode()
 _CHALLENGE = b"www-authenticate: Bearer\r\n"
-_OPEN = ("/health", "/ready")
 
 
 @dataclass(slots=True)
@@ -120,9 +119,9 @@ class Application:
         if self._access.is_foreign_page(headers):
             return refuse(403, "this name is not how the server is called here; ask for localhost or its address")
         client = self._access.client_of(headers, peer)
-        if client is None and path not in _OPEN:
+        if client is None and path not in OPEN_PAGES:
             return refuse(401, "show a valid token: Authorization: Bearer …", _CHALLENGE)
-        if self.loading and path not in _OPEN:
+        if self.loading and path not in OPEN_PAGES:
             return refuse(503, "the rewards are being loaded; try again in a moment", b"retry-after: 1\r\n")
         if route is None:
             return refuse(404, f"nothing here; there is {', '.join(sorted(self._routes))}")

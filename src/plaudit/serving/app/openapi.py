@@ -4,7 +4,10 @@ from typing import Any
 
 from plaudit.version import __version__
 
-__all__ = ["describe_api"]
+__all__ = ["OPEN_PAGES", "describe_api"]
+
+OPEN_PAGES = ("/health", "/ready")
+"""What is shown to those without a token."""
 
 Schema = dict[str, Any]
 
@@ -194,7 +197,8 @@ def _page(path: str, about: str = "") -> dict[str, Any]:
     words = about or PAGES[path][0]
     content = {"text/plain": {"schema": _TEXT}} if path == "/metrics" else {"application/json": {"schema": _OBJECT}}
     answers = {"200": {"description": words, "content": content}, **_refusals("401", "403", "405", "408", "431", "503")}
-    return {"get": {"operationId": f"get{path.replace('/', '_')}", "summary": words, "responses": answers}}
+    described = {"operationId": f"get{path.replace('/', '_')}", "summary": words, "responses": answers}
+    return {"get": {**described, "security": []} if path in OPEN_PAGES else described}
 
 
 def _operation(name: str, protocol: str) -> dict[str, Any]:
