@@ -73,6 +73,7 @@ def test_the_dockerfile_drops_root_pins_its_packages_and_says_when_it_is_ready()
     lines = (DEPLOY / "Dockerfile").read_text().splitlines()
     words = [line.split(maxsplit=1)[0] for line in lines if line and not line.startswith(("#", " "))]
     assert words.index("USER") < words.index("ENTRYPOINT")
+    assert "USER 10001" in lines  # a number, which an orchestrator can tell from root
     assert {"FROM", "HEALTHCHECK", "STOPSIGNAL"} <= set(words)
     assert any("--constraint constraints.txt" in line for line in lines)
     copied = [name for line in lines if line.startswith("COPY") for name in line.split()[1:-1]]
