@@ -99,6 +99,8 @@ def test_a_request_that_is_sent_again_is_not_scored_again(server):
     assert ask(server.address, "/score", body, **key).body == first.body
     assert server.server.app.metrics.samples["mark", "ok"] == scored
     assert ask(server.address, "/score", samples("other"), **key).status == 422
+    for text in ("yes", "other"):  # no key at all
+        assert ask(server.address, "/score", samples(text), idempotency_key="").status == 200
 
 
 def test_requests_are_scored_together_where_the_reward_takes_batches(server):

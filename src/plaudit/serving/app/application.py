@@ -160,7 +160,7 @@ class Application:
             response.head += route.head
             self._respond(request, route, response)
             return
-        key, seconds = request.headers.get(b"idempotency-key"), self._patience_s(request)
+        key, seconds = request.headers.get(b"idempotency-key") or None, self._patience_s(request)
         if key is not None and len(key) > LONGEST_KEY:
             self._refuse(request, route, f"an idempotency key has at most {LONGEST_KEY} bytes")
             return
