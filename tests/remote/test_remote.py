@@ -1,5 +1,6 @@
 """A reward behind HTTP is a reward like any other: the same numbers, statuses and words as here."""
 
+import pickle
 import threading
 import time
 
@@ -59,6 +60,20 @@ def test_a_token_that_cannot_be_sent_is_refused_by_the_name_of_its_variable(serv
     monkeypatch.setenv("PLAUDIT_TOKEN", "two\nlines")
     with pytest.raises(RewardNotLoaded, match="PLAUDIT_TOKEN holds what no token does"):
         load(f"{server.address}/mark")
+
+
+def test_a_token_may_stand_in_the_url_and_is_shown_nowhere(server):  # noqa: F811
+    token = "a-token-of-16-characters"
+    with ServerThread(settings("mark", workers=1, tokens=(token,))) as guarded:
+        address = guarded.address.replace("http://", f"http://trainer:{token}@")
+        remote = pickle.loads(pickle.dumps(load(f"{address}/mark")))
+        assert [output.reward for output in score(remote, SAMPLES[:2])] == [1.0, 0.0]
+        assert repr(remote) == f"mark at {guarded.address}/mark"
+        with pytest.raises(RewardNotLoaded, match="HTTP 401") as refused:
+            load(f"{guarded.address}/mark")
+        with pytest.raises(RewardNotLoaded, match="HTTP 404") as missing:
+            load(f"{address}/nothing")
+    assert token not in str(refused.value) + str(missing.value)
 
 
 def test_a_batch_that_is_too_large_for_one_request_is_sent_in_parts(server):  # noqa: F811

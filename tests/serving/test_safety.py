@@ -1,5 +1,6 @@
 """A server is safe by default: who may ask, how much, how long, and what it gives away."""
 
+import base64
 import contextlib
 import json
 import os
@@ -51,7 +52,23 @@ def test_off_loopback_a_token_is_required():
     assert ServerSettings(rewards=("math",)).host == "127.0.0.1"
 
 
-@pytest.mark.parametrize("headers", [{}, bearer("wrong-token-of-16-chars"), {"authorization": f"Basic {OLD}"}])
+def password(token: str) -> dict[str, str]:
+    return {"authorization": f"Basic {base64.b64encode(f'any:{token}'.encode()).decode()}"}
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        bearer("wrong-token-of-16-chars"),
+        password("wrong-token-of-16-chars"),
+        password(""),
+        {"authorization": f"Basic {OLD}"},
+        {"authorization": "Basic ="},
+        {"authorization": f"Digest {OLD}"},
+        {"authorization": "Bearer"},
+    ],
+)
 def test_a_wrong_token_gets_nothing_but_health(guarded, headers):
     answer = ask(guarded.address, "/score", samples("yes"), **headers)
     assert (answer.status, answer.headers["www-authenticate"]) == (401, "Bearer")
@@ -70,6 +87,13 @@ def test_the_document_says_which_pages_need_no_token(guarded):
 @pytest.mark.parametrize("token", [OLD, NEW])
 def test_several_tokens_are_valid_at_once(guarded, token):
     assert ask(guarded.address, "/score", samples("yes"), **bearer(token)).status == 200
+
+
+def test_a_client_that_knows_only_a_url_shows_its_token_there(guarded):
+    requests = pytest.importorskip("requests")
+    url = guarded.address.replace("http://", f"http://trainer:{OLD}@")
+    answer = requests.post(f"{url}/get_reward", json={"query": ["yes"], "labels": ["yes"]}, timeout=10)
+    assert answer.json()["rewards"] == [1.0]
 
 
 def test_tokens_come_from_a_file_or_a_list_and_are_long_enough(tmp_path):

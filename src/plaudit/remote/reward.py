@@ -28,7 +28,7 @@ from plaudit.endpoint.refusal import HttpRefusal
 from plaudit.endpoint.transient import fault_of, is_transient, status_of
 from plaudit.errors import PlauditError, RewardNotLoaded
 from plaudit.remote.client_protocols import ClientProtocol, NativeClientProtocol, OpenRLHFClientProtocol
-from plaudit.remote.server_link import Reply, ServerLink
+from plaudit.remote.server_link import Reply, ServerLink, split_token
 from plaudit.remote.servers import Servers
 from plaudit.trajectory import Trajectory
 
@@ -44,8 +44,8 @@ POLICY = EndpointPolicy(concurrency=16, tries=5, first_wait_s=0.2, attempt_s=180
 def open_remote(spec: str, policy: EndpointPolicy = POLICY) -> "RemoteReward":
     """The reward at one URL, or at several with commas between them; the servers are asked what they serve.
 
-    A URL of plaudit is `http://host:port/name`; any other is asked in OpenRLHF's protocol. A token is taken from the
-    environment, as PLAUDIT_TOKEN.
+    A URL of plaudit is `http://host:port/name`; any other is asked in OpenRLHF's protocol. A token stands in the URL as
+    its password, or in the environment as PLAUDIT_TOKEN.
     """
     urls = [url.strip().rstrip("/") for url in spec.split(",") if url.strip()]
     for url in urls:
@@ -138,7 +138,7 @@ class RemoteReward(RewardFunction):
         if key != self.key:
             warnings.warn(
                 f"{self.name} is another version now than when it was last asked (key {key}, before {self.key}): "
-                f"{', '.join(self.urls)} reloaded it, or do not all serve the same",
+                f"{', '.join(link.url for link in self._servers.links)} reloaded it, or do not all serve the same",
                 stacklevel=2,
             )
             self.key = key
@@ -166,7 +166,7 @@ class RemoteReward(RewardFunction):
         self._open()
 
     def __repr__(self) -> str:
-        return f"{self.name} at {', '.join(self.urls)}"
+        return f"{self.name} at {', '.join(split_token(url)[0] for url in self.urls)}"
 
 
 def _first_reply(asked: "set[Future[Any]]") -> Any:
@@ -193,7 +193,9 @@ def _describe(urls: Sequence[str], policy: EndpointPolicy) -> dict[str, Any] | N
         )
     keys = {None if about is None else about["key"] for about in found.values()}
     if len(keys) > 1:
-        served = ", ".join(f"{url} ({about['key'] if about else 'not plaudit'})" for url, about in found.items())
+        served = ", ".join(
+            f"{split_token(url)[0]} ({about['key'] if about else 'not plaudit'})" for url, about in found.items()
+        )
         raise RewardNotLoaded(f"these servers do not serve the same reward: {served}")
     return next(iter(found.values()))
 
@@ -202,15 +204,15 @@ def _ask_what(url: str, policy: EndpointPolicy) -> dict[str, Any] | None:
     link = ServerLink(url, policy, _token())
     try:
         reply = link.ask(None, {}, timeout_s=LOOK_S)
-        return _read_description(url, reply.body) if "x-plaudit-version" in reply.headers else None
+        return _read_description(link.url, reply.body) if "x-plaudit-version" in reply.headers else None
     except HttpRefusal as refused:
         if "x-plaudit-version" not in refused.headers:
             return None
         if refused.status != NOT_ALLOWED:
-            raise RewardNotLoaded(f"{url}: {refused}") from None
+            raise RewardNotLoaded(f"{link.url}: {refused}") from None
         if url.endswith("/get_reward"):
             return None
-        raise RewardNotLoaded(f"{url} is asked in one protocol; a reward is http://host:8000/name") from None
+        raise RewardNotLoaded(f"{link.url} is asked in one protocol; a reward is http://host:8000/name") from None
     finally:
         link.close()
 

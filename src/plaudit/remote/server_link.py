@@ -8,13 +8,14 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import unquote
 
 from plaudit.endpoint.breaker import Breaker
 from plaudit.endpoint.policy import EndpointPolicy
 from plaudit.endpoint.refusal import HttpRefusal
 from plaudit.errors import RewardNotLoaded, require
 
-__all__ = ["Reply", "ServerLink"]
+__all__ = ["Reply", "ServerLink", "split_token"]
 
 CONNECTIONS = 32
 
@@ -31,8 +32,10 @@ class ServerLink:
     """The way to one server; `load` says how much is under way there."""
 
     def __init__(self, url: str, policy: EndpointPolicy, token: str | None) -> None:
-        urllib3: Any = require("urllib3", extra="serve", purpose=f"the reward at {url}")
-        self.url, self._policy, self._exceptions = url, policy, urllib3.exceptions
+        urllib3: Any = require("urllib3", extra="serve", purpose="a reward at a URL")
+        self.url, own_token = split_token(url)
+        self._policy, self._exceptions = policy, urllib3.exceptions
+        token = own_token or token
         self._pool = urllib3.PoolManager(maxsize=CONNECTIONS, block=False, retries=False)
         self._headers = {"authorization": f"Bearer {token}"} if token else {}
         self.breaker = Breaker(policy.breaker_after, policy.breaker_rest_s, time.monotonic)
@@ -89,6 +92,14 @@ class ServerLink:
 
     def _learn(self, seconds: float) -> None:
         self._usual_s += 0.2 * (seconds - self._usual_s) if self._usual_s else seconds
+
+
+def split_token(url: str) -> tuple[str, str | None]:
+    """A URL without the token that stands in it as a password (`http://any:TOKEN@host:8000/name`), and that token."""
+    scheme, _, rest = url.partition("://")
+    place, slash, path = rest.partition("/")
+    own, at, host = place.rpartition("@")
+    return (f"{scheme}://{host}{slash}{path}", unquote(own.partition(":")[2]) or None) if at else (url, None)
 
 
 def _cause(error: Exception) -> str:

@@ -1,8 +1,12 @@
 """Who may ask: tokens, compared in constant time, and the defences of a server on loopback against web pages.
 
+A token comes in a header, or in the URL, since the clients of most trainers can be told nothing but a URL.
 Several tokens are valid at once, so that one can be replaced without a pause; a line `name: token` names a client.
 """
 
+import base64
+import binascii
+import contextlib
 import functools
 import hashlib
 import hmac
@@ -51,13 +55,12 @@ class Access:
         if not self._digests:
             named = headers.get(b"x-client")
             return peer if named is None else named.decode("latin-1")[:100]
-        scheme, _, shown = headers.get(b"authorization", b"").partition(b" ")
-        digest = _digest(shown.strip())
+        digest = _digest(_shown_secret(headers.get(b"authorization", b"")))
         found = None
         for known, name in self._digests:  # all of them, whichever fits
             if hmac.compare_digest(known, digest):
                 found = name
-        return found if scheme.lower() == b"bearer" else None
+        return found
 
     def is_foreign_page(self, headers: dict[bytes, bytes]) -> bool:
         """Whether a web page of somebody else may be asking, through a name that leads to this machine."""
@@ -70,6 +73,18 @@ class Access:
         if not name or name in ("localhost", self._host):
             return False
         return not _is_loopback(name) if from_page else not _is_address(name)
+
+
+def _shown_secret(authorization: bytes) -> bytes:
+    """The token that a header shows: as a bearer's, or as the password that a client took from its URL."""
+    scheme, _, shown = authorization.partition(b" ")
+    match scheme.lower():
+        case b"bearer":
+            return shown.strip()
+        case b"basic":
+            with contextlib.suppress(binascii.Error):
+                return base64.b64decode(shown.strip()).partition(b":")[2]
+    return b""
 
 
 def _digest(secret: bytes) -> bytes:

@@ -183,13 +183,14 @@ def describe_api(rewards: dict[str, dict[str, Any]], *, needs_token: bool) -> di
             paths[f"/{name}/{protocol}"] = _operation(f"{name}_{protocol}", protocol)
             if place == 0 or protocol == "run_code":
                 paths[f"/{protocol}"] = _operation(protocol, protocol)
-    schemes = {"token": {"type": "http", "scheme": "bearer"}} if needs_token else {}
+    kinds = {"token": {"type": "http", "scheme": "bearer"}, "url": {"type": "http", "scheme": "basic"}}
+    schemes = kinds if needs_token else {}
     return {
         "openapi": "3.1.0",
         "info": {"title": "plaudit", "version": __version__, "description": "Rewards as a service."},
         "paths": paths,
         "components": {"schemas": SCHEMAS, "securitySchemes": schemes},
-        "security": [{"token": []}] if needs_token else [],
+        "security": [{name: []} for name in schemes],
     }
 
 
