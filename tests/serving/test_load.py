@@ -7,6 +7,7 @@ import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -178,6 +179,19 @@ def test_a_version_that_was_replaced_ends_with_the_server():
         running.run(running.server.stop())
         assert asked.result().status == 503
     assert descendants() <= before
+
+
+def test_a_process_that_a_reward_has_moved_to_a_session_of_its_own_ends_with_the_server(tmp_path):
+    file = tmp_path / "leaving.py"
+    file.write_text(
+        "import subprocess\n"
+        "def leave(response): return subprocess.Popen(['sleep', '600'], start_new_session=True).pid\n"
+    )
+    with ServerThread(ServerSettings(rewards=(f"{file}:leave",), port=0, workers=1)) as running:
+        pid = int(ask(running.address, "/score", samples("a")).json["outputs"][0]["reward"])
+        began = time.monotonic()
+    assert time.monotonic() - began < 4
+    assert not Path(f"/proc/{pid}").exists()
 
 
 def test_stopping_answers_what_is_under_way_and_leaves_nothing_behind():

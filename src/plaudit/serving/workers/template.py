@@ -11,6 +11,7 @@ import selectors
 import signal
 import socket
 import sys
+from pathlib import Path
 
 from plaudit.engine.backends.worker import become_worker, die_with, settle_memory
 from plaudit.engine.caching.origins import origin_of
@@ -58,11 +59,13 @@ class _Template:
                     return
 
     def _end_all(self) -> None:
-        """The server has closed its end: kill every worker, and wait until none is left."""
+        """The server has closed its end: kill every worker, and what rewards have left behind, until none is left."""
         for worker in self._living:
             os.killpg(worker, signal.SIGKILL)
         with contextlib.suppress(ChildProcessError):
             while True:
+                for child in _children():  # whose parent is gone is ours, also from a session of its own
+                    os.kill(child, signal.SIGKILL)
                 os.waitpid(-1, 0)
 
     def _obey(self) -> bool:
@@ -121,6 +124,14 @@ class _Template:
             self._control.send(message.encode())
         except OSError:  # the server is gone
             os._exit(0)
+
+
+def _children() -> list[int]:
+    """The processes below this one; none where the system does not tell."""
+    try:
+        return [int(child) for child in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()]
+    except OSError:
+        return []
 
 
 if __name__ == "__main__":
