@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from plaudit.serving import ServerSettings, ServerThread
+from plaudit.serving.app.replays import Replays
+from plaudit.serving.http.messages import Request, Response
 from plaudit.serving.workers.queueing import FairQueue, Job
 from plaudit.serving.workers.wire import WireJob
 from tests.process_watch import descendants
@@ -102,6 +104,17 @@ def test_a_request_that_is_sent_again_is_not_scored_again(server):
     assert ask(server.address, "/score", samples("other"), **key).status == 422
     for text in ("yes", "other"):  # no key at all
         assert ask(server.address, "/score", samples(text), idempotency_key="").status == 200
+
+
+def test_kept_answers_are_bounded_however_small_they_are(monkeypatch):
+    monkeypatch.setattr("plaudit.serving.app.replays.KEPT_BYTES", 100_000)
+    replays = Replays()
+    for number in range(1000):
+        place = ("client", "/remote_rm", b"%d" % number)
+        request = Request("POST", "/remote_rm", {}, b"{}", "", 0.0, lambda response, head: None)
+        assert replays.join(place, request) is None
+        replays.finish(place, Response(200, b"1.0"))
+    assert 100 < len(replays._kept) < 250
 
 
 def test_requests_are_scored_together_where_the_reward_takes_batches(server):

@@ -15,6 +15,7 @@ __all__ = ["Replays"]
 
 KEPT_S = 600.0
 KEPT_BYTES = 64 << 20
+AROUND = 512  # bytes that an answer takes beside its body, as measured: most answers are smaller than that
 LONGEST_KEY = 200
 
 
@@ -62,7 +63,7 @@ class Replays:
         entry = self._under_way.pop(place)
         if response.status == 200:
             self._kept[place] = _Kept(entry.digest, response, time.monotonic())
-            self._bytes += len(response.body)
+            self._bytes += len(response.body) + AROUND
         return entry.waiting
 
     def _throw_out(self) -> None:
@@ -72,4 +73,4 @@ class Replays:
             if entry.since > oldest_kept and self._bytes < KEPT_BYTES:
                 return
             del self._kept[place]
-            self._bytes -= len(entry.response.body)
+            self._bytes -= len(entry.response.body) + AROUND
