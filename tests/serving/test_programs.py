@@ -2,7 +2,9 @@
 
 import pytest
 
+from plaudit.sandbox import Ending, Outcome
 from plaudit.serving import ServerSettings, ServerThread
+from plaudit.serving.workers import program_files
 from tests.serving.asking import ask
 
 LATE = """
@@ -111,11 +113,20 @@ def test_a_program_with_files_ends_as_one_without(sandbox, files, code, status, 
     assert answer["files"] == {}
 
 
-def test_what_is_fetched_is_bounded_however_often_a_file_is_named(sandbox):
-    code = "open('a', 'wb').truncate(6 << 20)\nopen('b', 'wb').truncate(12 << 20)"
-    asked = {"code": code, "language": "python", "fetch_files": ["b", *("./" * n + "a" for n in range(12))]}
+def test_what_is_fetched_is_bounded_and_what_is_too_large_is_named(sandbox):
+    asked = {"code": "open('b', 'wb').truncate(12 << 20)", "language": "python", "fetch_files": ["b", "c"]}
     answer = ask(sandbox, "/run_code", asked).json
-    assert (answer["status"], len(answer["files"])) == ("Success", 8)
-    assert answer["message"].startswith("too large to be fetched: b, ./././")
+    assert (answer["status"], answer["message"], answer["files"]) == ("Success", "too large to be fetched: b", {})
     many = ask(sandbox, "/run_code", {**asked, "fetch_files": ["a"] * 2000}).json
     assert (many["status"], many["message"]) == ("SandboxError", "2000 fetch_files; a program has at most 1023 files")
+
+
+def test_a_program_that_lies_about_the_size_of_its_files_sends_no_more(monkeypatch):
+    monkeypatch.setattr(program_files, "FETCHED_BYTES", 10)
+
+    class Liar:
+        def call(self, path, args):
+            return Outcome(Ending.RETURNED, value="4444")
+
+    found, too_large = program_files._fetched(Liar(), {name: name for name in ("a", "./a", "././a", "b")})
+    assert (list(found), too_large) == (["a", "./a"], ["././a", "b"])
