@@ -261,6 +261,20 @@ def test_a_failure_shows_no_traceback_and_no_path(server):
     assert os.path.dirname(__file__).encode() not in body
 
 
+def test_a_reward_that_cannot_be_loaded_any_more_shows_why_in_the_log_only(tmp_path, caplog):
+    file = tmp_path / "breaking.py"
+    file.write_text("import os\ndef breaking(response): os._exit(3)\n")
+    with ServerThread(ServerSettings(rewards=(f"{file}:breaking",), port=0, workers=1)) as running:
+        file.write_text("raise ValueError('a secret')\n")
+        answers = [ask(running.address, "/score", samples("a")), ask(running.address, "/ready")]
+    assert [answer.status for answer in answers] == [503, 503]
+    told = b"".join(answer.body for answer in answers)
+    assert told.count(b"the reward cannot be loaded any more; the log of the server says why") == 2
+    assert b"secret" not in told
+    assert str(tmp_path).encode() not in told
+    assert "ValueError: a secret" in caplog.text
+
+
 def test_samples_are_never_logged(server, caplog, capfd):
     caplog.set_level(0)
     ask(server.address, "/score", samples("a secret response", "crash of a secret response"))

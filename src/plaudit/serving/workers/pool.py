@@ -41,6 +41,7 @@ STAND_BY_S = 30.0  # after trouble, workers that stand by stay loaded for so lon
 MAX_FALSE_STARTS = 3
 MAX_KILLS = 2  # workers that may be killed from outside at one request before it is held to be the cause
 RETRY_S = 1.0
+UNLOADABLE = "the reward cannot be loaded any more; the log of the server says why"
 DRAIN_S = 0.01
 
 
@@ -172,14 +173,15 @@ class WorkerPool:
         if not self._first.done():
             self._first.set_exception(InvalidSettings(why))
             return
-        logger.error("a worker could not be replaced: %s", why)
         self._try_later(why)
 
     def _try_later(self, why: str) -> None:
+        """Why is for the log: it may name files, which are nothing to clients."""
+        logger.error("a worker could not be replaced: %s", why)
         if not self._workers:
-            self.failure = why
+            self.failure = UNLOADABLE
             for job in self.take_queue():
-                job.finish(Answer(503, refusal_body(why)))
+                job.finish(Answer(503, refusal_body(self.failure)))
         self._loop.call_later(RETRY_S, self._fill_up)
 
     def _fill_up(self) -> None:
