@@ -152,7 +152,10 @@ def test_a_large_body_is_refused_before_it_is_read(guarded):
 
 def test_long_headers_and_what_is_not_http_are_refused(guarded):
     assert b" 431 " in send(guarded, b"GET / HTTP/1.1\r\na: " + b"x" * 5000 + b"\r\n\r\n")[:20]
-    assert b" 400 " in send(guarded, b"\x16\x03\x01 hello\r\n\r\n")[:20]
+    broken = send(guarded, b"\x16\x03\x01 hello\r\n\r\n")
+    assert b" 400 " in broken[:20]
+    assert b"x-plaudit-version" in broken
+    assert b"x-plaudit-key" not in broken  # whoever it is has shown no token
 
 
 def posted(response: str, *headers: str) -> bytes:

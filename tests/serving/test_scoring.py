@@ -28,7 +28,11 @@ def test_every_answer_names_the_version_the_reward_its_key_and_the_request(serve
     assert answer.headers["x-plaudit-reward"] == answer.json["reward"] == "mark"
     assert answer.headers["x-plaudit-key"] == answer.json["key"]
     assert answer.headers["x-request-id"] == "abc-1"
-    assert ask(server.address, "/nothing").headers["x-request-id"]
+    for path, more, status in (("/nothing", {}, 404), ("/score", {"content_type": "text/plain"}, 415)):
+        refused = ask(server.address, path, samples("yes"), x_request_id="abc-2", **more)
+        assert (refused.status, refused.headers["x-request-id"]) == (status, "abc-2")
+        assert refused.headers["x-plaudit-version"] == __version__
+    assert refused.headers["x-plaudit-key"] == answer.json["key"]
 
 
 def test_msgpack_is_answered_in_msgpack(server):

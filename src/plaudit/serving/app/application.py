@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import msgspec
 
@@ -112,7 +113,7 @@ class Application:
         if isinstance(found, Ticket):
             return found
         self.metrics.requests[path if path in self._routes else "other", found.status] += 1
-        return self.refused(found)
+        return self.refused(found, headers)
 
     def _check(self, method: str, path: str, headers: dict[bytes, bytes], peer: str) -> Ticket | Response:
         route = self._routes.get(path)
@@ -126,7 +127,8 @@ class Application:
         if route is None:
             return refuse(404, f"nothing here; there is {', '.join(sorted(self._routes))}")
         if method != route.method and not (method == "HEAD" and route.method == "GET"):
-            return refuse(405, f"{path} takes {route.method}", f"allow: {route.method}\r\n".encode())
+            of_reward = self._heads.get(route.pool, route.head)
+            return refuse(405, f"{path} takes {route.method}", f"allow: {route.method}\r\n".encode() + of_reward)
         if route.page is not None:
             return Ticket(route, client or "", packed=False)
         content = headers.get(b"content-type", b"")
@@ -134,8 +136,12 @@ class Application:
             content = content.partition(b";")[0].strip().lower()
         if content != JSON and not (route.packs and content in _MSGPACK_NAMES):
             also = " or application/msgpack" if route.packs else ""
-            return refuse(415, f"send content-type: application/json{also}")
-        return self.admission.refusal_for(str(client)) or Ticket(route, str(client), packed=content != JSON)
+            return refuse(415, f"send content-type: application/json{also}", self._heads[route.pool])
+        full = self.admission.refusal_for(str(client))
+        if full is not None:
+            full.head += self._heads[route.pool]
+            return full
+        return Ticket(route, str(client), packed=content != JSON)
 
     def reserve(self, size: int) -> Response | None:
         """Take bytes for a body."""
@@ -143,17 +149,17 @@ class Application:
         if refusal is None:
             return None
         self.metrics.requests["other", refusal.status] += 1
-        return self.refused(refusal)
+        return refusal
 
-    def refused(self, response: Response) -> Response:
-        """A refusal with the headers that every answer has."""
-        head = b"%bx-request-id: %b\r\n%b" % (_VERSION, self._new_id(), response.head)
+    def refused(self, response: Response, headers: dict[bytes, bytes], ticket: Any = None) -> Response:
+        """A refusal with the headers that every answer has; those of a reward for whom it may know of."""
+        of_reward = self._heads.get(ticket.route.pool, b"") if isinstance(ticket, Ticket) else b""
+        head = b"%bx-request-id: %b\r\n%b%b" % (_VERSION, self._id_of(headers), of_reward, response.head)
         return Response(response.status, response.body, response.content_type, head, close=response.close)
 
     def handle(self, request: Request, ticket: Ticket) -> None:
         """Answer a request that `check` gave a ticket, now or when its samples are scored."""
-        asked = request.headers.get(b"x-request-id")
-        request.id = asked if asked is not None and _GOOD_ID.fullmatch(asked) else self._new_id()
+        request.id = self._id_of(request.headers)
         route = ticket.route
         if route.page is not None:
             response = route.page()
@@ -223,7 +229,11 @@ class Application:
         request.on_abandon = None
         request.respond(response, b"%bx-request-id: %b\r\n" % (_VERSION, request.id))
 
-    def _new_id(self) -> bytes:
+    def _id_of(self, headers: dict[bytes, bytes]) -> bytes:
+        """The id that a client chose for its request, else a new one."""
+        asked = headers.get(b"x-request-id")
+        if asked is not None and _GOOD_ID.fullmatch(asked):
+            return asked
         return f"{self._prefix}-{next(self._numbers):x}".encode()
 
     # Pages

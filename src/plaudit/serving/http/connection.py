@@ -46,8 +46,8 @@ class Gate(Protocol):
     def release(self, size: int) -> None:
         """Give bytes back."""
 
-    def refused(self, response: Response) -> Response:
-        """A refusal with the headers that every answer has."""
+    def refused(self, response: Response, headers: dict[bytes, bytes], ticket: Any = None) -> Response:
+        """A refusal of a request, or of what is none, with the headers that every answer has."""
 
 
 class Connection(asyncio.Protocol):
@@ -87,7 +87,8 @@ class Connection(asyncio.Protocol):
         self._peer = str(peer[0]) if isinstance(peer, tuple) and peer else "local"
         if len(self._gate.connections) >= self._limits.connections:
             self._deaf = self._ended = True  # and nobody looks after it: it is closed at once
-            transport.write(refuse(503, "too many connections", b"retry-after: 1\r\n").encode(keep_alive=False))
+            full = self._gate.refused(refuse(503, "too many connections", b"retry-after: 1\r\n"), {})
+            transport.write(full.encode(keep_alive=False))
             transport.close()
             return
         self._gate.connections.add(self)
@@ -100,7 +101,7 @@ class Connection(asyncio.Protocol):
         except httptools.HttpParserUpgrade:
             self._deaf = True  # it was answered in HTTP/1.1, as everybody is
         except httptools.HttpParserError as error:
-            self._refuse(refuse(400, f"not HTTP/1.1: {error}"))
+            self._refuse(self._refusal_of(400, f"not HTTP/1.1: {error}"))
 
     def connection_lost(self, error: Exception | None) -> None:
         self._deaf = self._ended = True
@@ -162,7 +163,7 @@ class Connection(asyncio.Protocol):
             self._ticket = self._gate.check(self._method, self._plain, self._headers, self._peer)
             refusal = self._ticket if isinstance(self._ticket, Response) else None
         if refusal is None and size > self._limits.body_bytes:
-            refusal = self._gate.refused(self._too_large())
+            refusal = self._too_large()
         if refusal is None and size:
             refusal = self._reserve(size)
         if refusal is not None:
@@ -179,7 +180,7 @@ class Connection(asyncio.Protocol):
             return
         self._size += len(part)
         if self._size > self._limits.body_bytes:
-            self._refuse(self._gate.refused(self._too_large()))
+            self._refuse(self._too_large())
         elif self._size > self._reserved and (refusal := self._reserve(self._size - self._reserved)) is not None:
             self._refuse(refusal)
         else:
@@ -211,7 +212,7 @@ class Connection(asyncio.Protocol):
         if self._current is not None and not self._transport.get_write_buffer_size():
             return  # it waits for us
         if self._reading and not self._deaf and self._current is None:
-            self._refuse(refuse(408, "the request took too long to arrive"))
+            self._refuse(self._refusal_of(408, "the request took too long to arrive"))
         else:
             self._transport.abort()
 
@@ -234,29 +235,36 @@ class Connection(asyncio.Protocol):
 
     def _refuse_head(self) -> None:
         if not self._deaf:
-            self._refuse(self._gate.refused(refuse(431, "the headers are too long")))
+            self._refuse(self._refusal_of(431, "the headers are too long"))
 
     def _unfit_head(self) -> Response | None:
         """What is wrong with a head that the grammar allows."""
         headers = self._headers
         if self._twice:
-            return self._gate.refused(refuse(400, f"two headers {self._twice.decode()}; send one"))
+            return self._refusal_of(400, f"two headers {self._twice.decode()}; send one")
         if b"host" not in headers and self._parser.get_http_version() != "1.0":
-            return self._gate.refused(refuse(400, "a request names the host that it is for"))
+            return self._refusal_of(400, "a request names the host that it is for")
         if headers.get(b"transfer-encoding", b"chunked").lower() != b"chunked":
-            return self._gate.refused(refuse(501, "transfer-encoding: chunked is the only one that is read here"))
+            return self._refusal_of(501, "transfer-encoding: chunked is the only one that is read here")
         if headers.get(b"content-encoding", b"identity").lower() != b"identity":
-            return self._gate.refused(refuse(415, "send the body as it is, without content-encoding"))
+            return self._refusal_of(415, "send the body as it is, without content-encoding")
         return None
 
     def _too_large(self) -> Response:
-        return refuse(413, f"the body is larger than {self._limits.body_bytes} bytes; send fewer samples a request")
+        return self._refusal_of(
+            413, f"the body is larger than {self._limits.body_bytes} bytes; send fewer samples a request"
+        )
+
+    def _refusal_of(self, status: int, message: str) -> Response:
+        known = (self._headers, self._ticket) if self._reading else ({}, None)  # else those are of the request before
+        return self._gate.refused(refuse(status, message), *known)
 
     def _reserve(self, size: int) -> Response | None:
         refusal = self._gate.reserve(size)
         if refusal is None:
             self._reserved += size
-        return refusal
+            return None
+        return self._gate.refused(refusal, self._headers, self._ticket)
 
     def _give_back(self, size: int) -> None:
         if size:
