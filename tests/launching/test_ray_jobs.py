@@ -3,18 +3,20 @@
 import shutil
 import tempfile
 import time
+from collections.abc import AsyncIterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
 import pytest
+from ray.job_submission import JobStatus
 from tenacity import stop_after_attempt, wait_none
 
 from plaudit.cli import main
 from plaudit.cli.training.jobs import run_job
 from plaudit.errors import TrainingError
 from plaudit.launching import ray_jobs
-from plaudit.launching.ray_jobs import Job, plaudit_command, submit_job
+from plaudit.launching.ray_jobs import DashboardJob, Job, plaudit_command, submit_job
 
 DEADLINE_S = 120
 
@@ -77,6 +79,38 @@ def test_jobs_through_the_dashboard_are_followed_to_their_end(cluster, tmp_path,
     shown = capfd.readouterr().err
     assert "found ü\na variable\n" in shown
     assert "FAILED" in shown
+
+
+class ForgetfulClient:
+    """Ray's client on a connection that loses lines of the log."""
+
+    def __init__(self, *parts: str) -> None:
+        self.parts = parts
+
+    async def tail_job_logs(self, _: str) -> AsyncIterator[str]:
+        for part in self.parts:
+            yield part
+
+    def get_job_logs(self, _: str) -> str:
+        return "one\ntwo\nthree\n"
+
+    def get_job_status(self, _: str) -> JobStatus:
+        return JobStatus.SUCCEEDED
+
+
+@pytest.mark.parametrize(
+    ("parts", "shown"),
+    [
+        (["one\n", "two\nthree\n"], ["one\n", "two\nthree\n"]),
+        (["one\n"], ["one\n", "two\nthree\n"]),
+        (["one\n", "three\n"], ["one\n", "three\n", "\n(a part of the log was lost on its way; from there on again:)\n",
+                               "two\nthree\n"]),
+    ],
+)  # fmt: skip
+def test_what_a_connection_loses_of_the_log_is_shown_at_the_end(parts, shown):
+    seen: list[str] = []
+    assert DashboardJob("job", "http://host", ForgetfulClient(*parts)).follow(seen.append) is None
+    assert seen == shown
 
 
 def test_a_dashboard_that_does_not_answer_is_an_error():

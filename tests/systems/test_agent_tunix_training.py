@@ -1,6 +1,7 @@
 """Document 003: a reward of one's own on the command line, `log_rewards` and `save_reward_analysis`."""
 
 import json
+import sys
 from collections.abc import Callable
 
 import pytest
@@ -24,6 +25,8 @@ def plaudit_train(tmp_path, monkeypatch) -> Callable[..., None]:
     """The command in a folder that holds the reward; it must succeed."""
     (tmp_path / "my_rewards.py").write_text(REWARD)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "my_rewards", None)  # which puts back at the end what was there before
+    del sys.modules["my_rewards"]
 
     def run(*arguments: str) -> None:
         with pytest.raises(SystemExit) as exited:

@@ -67,26 +67,40 @@ class DashboardJob:
     client: Any
 
     def follow(self, show: Callable[[str], None]) -> str | None:
-        shown = 0
+        shown = ""
         while True:
             shown = asyncio.run(self._show_log(show, shown))
             status = self.client.get_job_status(self.id)
             if status.is_terminal():
                 break
             time.sleep(PAUSE_S)  # the connection ended before the job did
+        self._show_rest(show, shown)
         if status.value == "SUCCEEDED":
             return None
         return f"{status.value}: {str(self.client.get_job_info(self.id).message or '').strip()}"
 
-    async def _show_log(self, show: Callable[[str], None], shown: int) -> int:
-        """Show the log from a place on; returns how far it was shown."""
+    async def _show_log(self, show: Callable[[str], None], shown: str) -> str:
+        """Show the log behind what was shown of it; returns what is shown now."""
         seen = 0
         async for text in self.client.tail_job_logs(self.id):
-            new = text[max(0, shown - seen) :]
+            new = text[max(0, len(shown) - seen) :]
             seen += len(text)
             if new:
                 show(new)
-        return max(shown, seen)
+                shown += new
+        return shown
+
+    def _show_rest(self, show: Callable[[str], None], shown: str) -> None:
+        """Show what the connections did not bring, which may also be a line in between."""
+        whole = self.client.get_job_logs(self.id)
+        kept = next(
+            (n for n, (a, b) in enumerate(zip(shown, whole, strict=False)) if a != b), min(len(shown), len(whole))
+        )
+        if kept < len(shown):
+            show("\n(a part of the log was lost on its way; from there on again:)\n")
+            kept = whole.rfind("\n", 0, kept) + 1
+        if kept < len(whole):
+            show(whole[kept:])
 
     @property
     def commands(self) -> str:
