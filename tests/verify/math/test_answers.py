@@ -7,22 +7,25 @@ import pytest
 from plaudit.verify import verify_math
 
 
-def rows(name):
-    title, found = "", []
+def classes(name):
+    """The responses of each class with their truths, under its title."""
+    found: dict[str, list[tuple[str, str]]] = {}
     for line in (Path(__file__).parent / name).read_text(encoding="utf-8").splitlines():
         if line.startswith("# "):
-            title = line[2:]
+            responses = found.setdefault(line[2:], [])
         elif line:
             truth, response = line.split(" ~~ ", 1)
-            found.append(pytest.param(truth, response.replace("⏎", "\n"), id=f"{title}: {truth} | {response}"))
-    return found
+            responses.append((truth, response.replace("⏎", "\n")))
+    return [pytest.param(responses, id=title) for title, responses in found.items()]
 
 
-@pytest.mark.parametrize(("truth", "response"), rows("answers_right.txt"))
-def test_a_right_response_is_right(truth, response):
-    assert verify_math(truth, response).correct
+@pytest.mark.parametrize("responses", classes("answers_right.txt"))
+def test_right_responses_of_a_class_are_right(responses):
+    assert responses
+    assert [row for row in responses if not verify_math(*row).correct] == []
 
 
-@pytest.mark.parametrize(("truth", "response"), rows("answers_wrong.txt"))
-def test_a_wrong_response_is_wrong(truth, response):
-    assert not verify_math(truth, response).correct
+@pytest.mark.parametrize("responses", classes("answers_wrong.txt"))
+def test_wrong_responses_of_a_class_are_wrong(responses):
+    assert responses
+    assert [row for row in responses if verify_math(*row).correct] == []

@@ -38,18 +38,19 @@ def is_right(truth, response):
     return verify_math(truth, response).correct
 
 
-@pytest.mark.parametrize("wrapping", WRAPPINGS)
 @pytest.mark.parametrize("answer", ANSWERS)
-def test_a_right_answer_is_right_in_any_wrapping(answer, wrapping):
-    assert is_right(answer, wrapping.format(answer))
+def test_a_right_answer_is_right_in_any_wrapping(answer):
+    assert [wrapping for wrapping in WRAPPINGS if not is_right(answer, wrapping.format(answer))] == []
 
 
-@pytest.mark.parametrize("wrapping", WRAPPINGS[::3])
 @pytest.mark.parametrize("answer", ANSWERS)
-def test_one_changed_digit_makes_it_wrong_in_any_wrapping(answer, wrapping):
-    for found in re.finditer(r"\d", answer):
-        changed = answer[: found.start()] + str((int(found[0]) + 1) % 10) + answer[found.end() :]
-        assert not is_right(answer, wrapping.format(changed)), changed
+def test_one_changed_digit_makes_it_wrong_in_any_wrapping(answer):
+    changed = [
+        answer[: found.start()] + str((int(found[0]) + 1) % 10) + answer[found.end() :]
+        for found in re.finditer(r"\d", answer)
+    ]
+    responses = [wrapping.format(each) for wrapping in WRAPPINGS[::3] for each in changed]
+    assert [response for response in responses if is_right(answer, response)] == []
 
 
 @pytest.mark.parametrize("answer", [answer for answer in ANSWERS if re.search(r"[+-]", answer)])
