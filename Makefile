@@ -30,6 +30,7 @@ $(VENV)/dev.stamp: $(VENV)/train.stamp
 	$(BIN)/python -c "from plaudit.training.model.loading import load_policy; load_policy('smollm2')" # unpacks them once
 	@$(SAME_TORCH)
 	@$(COMPILE) || true
+	@$(BIN)/python -m pytest --collect-only -qq >/dev/null || true # compiles the tests, which every worker would do at once
 	@touch $@
 
 demo: $(VENV)/train.stamp
