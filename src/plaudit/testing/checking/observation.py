@@ -4,6 +4,7 @@ The scoring boundary turns all three into an output; a checker has to tell them 
 that a reward that changes them spoils no later check.
 """
 
+import contextlib
 import copy
 import inspect
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -121,17 +122,22 @@ def observe(reward: RewardFunction, samples: Sequence[Trajectory]) -> Scoring:
     changed = [
         sample
         for sample, scored in zip(samples, batch, strict=True)
-        if id(scored) in observer.rearranged or _written(sample) != _written(scored)
+        if id(scored) in observer.rearranged or _is_changed(sample, scored)
     ]
     return Scoring(observations, changed)
 
 
-def _written(sample: Trajectory) -> bytes | str:
-    """All of a sample, to compare it with what it was; also where values are not equal to themselves."""
-    try:
-        return msgspec.msgpack.encode(sample)
-    except (TypeError, ValueError, OverflowError, RecursionError):  # not plain data, or half a character
-        return repr(sample.to_dict())
+def _is_changed(before: Trajectory, after: Trajectory) -> bool:
+    """Whether a sample looks other than it did: 1 is not 1.0, a tuple no list, and NaN what it was.
+
+    Looking at the texts of all values alone would tell, too, but takes most of the time of a check.
+    """
+    with contextlib.suppress(
+        TypeError, ValueError, OverflowError, RecursionError
+    ):  # not plain data, or half a character
+        if msgspec.msgpack.encode(before) == msgspec.msgpack.encode(after) and before == after:
+            return False
+    return repr(before.to_dict()) != repr(after.to_dict())
 
 
 class _Observer:
