@@ -25,6 +25,10 @@ PROGRAMS_PER_SERVER = 20_000  # then a new one, whatever may have piled up in th
 TRIES = 3
 
 
+class _UnfitServer(SandboxError):
+    """A server that did start must not be used; another one would be no better."""
+
+
 class Sandbox:
     """A place to run programs, one at a time."""
 
@@ -44,7 +48,6 @@ class Sandbox:
         self._flavour, self._allow_unsafe, self._at_most = flavour, allow_unsafe, at_most
         self._server: ForkServer | None = None
         self._open: Program | None = None
-        self._refusal: SandboxError | None = None  # why a server that did start must not be used
         self._closed = False
 
     def open(self, limits: RunLimits | None = None) -> Program:
@@ -62,9 +65,11 @@ class Sandbox:
             try:
                 server = self._ready_server(limits)
                 return server, server.take(limits)
-            except SandboxError as error:
+            except _UnfitServer:
+                raise
+            except SandboxError:
                 self._drop_server()
-                if not tries_left or error is self._refusal:
+                if not tries_left:
                     raise
         raise AssertionError("unreachable")
 
@@ -110,17 +115,15 @@ class Sandbox:
         if server.protections.tier is Tier.NONE and not self._allow_unsafe:
             server.close()
             why = "; ".join(f"{wall.name}: {wall.detail}" for wall in server.protections.walls if not wall.active)
-            self._refusal = SandboxError(
-                f"no protection is available here ({why}); allow_unsafe=True runs programs without any"
-            )
-            raise self._refusal
+            raise _UnfitServer(f"no protection is available here ({why}); allow_unsafe=True runs programs without any")
         try:
             for limits in (CANARY_LIMITS, replace(CANARY_LIMITS, scratch_mb=scratch_mb))[: 1 + bool(scratch_mb)]:
                 check_canaries(partial(_open_program, server, limits), walled=not self._allow_unsafe)
         except BaseException as error:
-            if isinstance(error, SandboxError) and not server.lost:
-                self._refusal = error
+            unfit = isinstance(error, SandboxError) and not server.lost
             server.close()
+            if unfit:
+                raise _UnfitServer(str(error)) from error
             raise
         return server
 
