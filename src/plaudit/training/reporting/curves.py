@@ -22,7 +22,7 @@ from plaudit.training.reporting.panels import (
     split_panels,
 )
 
-__all__ = ["draw_curves"]
+__all__ = ["draw_curves", "save_figure"]
 
 SMOOTHING = 0.04  # of the steps
 MOST_IN_A_ROW = 5
@@ -44,8 +44,13 @@ def draw_curves(metrics: Sequence[Mapping[str, Any]], path: str | Path, *, title
         _draw(figure.add_subplot(grid[1 + place // columns, place % columns]), panel, metrics)
     if title:
         figure.suptitle(title, x=0.01, ha="left", color=INK, fontsize=15, fontweight="bold")
+    save_figure(figure, path)
+
+
+def save_figure(figure: Any, path: str | Path) -> None:
+    """Save a figure as a PNG, laid out once: saving would draw everything once more for that."""
     figure.get_layout_engine().execute(figure)
-    figure.set_layout_engine("none")  # it is done: saving would draw everything once more for it
+    figure.set_layout_engine("none")
     figure.savefig(str(path), format="png")
 
 

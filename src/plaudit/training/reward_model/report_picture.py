@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from plaudit.errors import require
+from plaudit.training.reporting.curves import save_figure
 from plaudit.training.reporting.panels import BLUE, FAINT, GREEN, GRID, INK, ORANGE, RED
 from plaudit.training.reward_model.held_out import Estimate, RatedPair
 from plaudit.training.reward_model.length_bias import LengthVerdict
@@ -36,9 +37,7 @@ def draw_report(report: RewardModelReport, rated: Sequence[RatedPair], path: str
     _draw_accuracies(axes[1, 1], report)
     for each in axes.flat:
         _dress(each)
-    figure.get_layout_engine().execute(figure)
-    figure.set_layout_engine("none")  # it is done: saving would draw everything once more for it
-    figure.savefig(str(path), format="png")
+    save_figure(figure, path)
 
 
 def _draw_margins(axes: Any, rated: Sequence[RatedPair]) -> None:
