@@ -10,6 +10,7 @@ import subprocess
 import time
 
 import pytest
+import requests
 
 from plaudit.dialects.export import OnUnscored
 from plaudit.errors import InvalidSettings
@@ -90,7 +91,6 @@ def test_several_tokens_are_valid_at_once(guarded, token):
 
 
 def test_a_client_that_knows_only_a_url_shows_its_token_there(guarded):
-    requests = pytest.importorskip("requests")
     url = guarded.address.replace("http://", f"http://trainer:{OLD}@")
     answer = requests.post(f"{url}/get_reward", json={"query": ["yes"], "labels": ["yes"]}, timeout=10)
     assert answer.json()["rewards"] == [1.0]

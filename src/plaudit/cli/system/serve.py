@@ -4,6 +4,7 @@ import asyncio
 import enum
 import logging
 import os
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -65,10 +66,7 @@ def serve(
     """Serve rewards over HTTP until Ctrl-C or SIGTERM; SIGHUP loads them anew, without a failed request."""
     for package in ("httptools", "uvloop", "prometheus_client"):
         require(package, extra="serve", purpose="plaudit serve")
-
-    def read_tokens() -> tuple[str, ...]:
-        return serving.read_tokens(token_file, os.environ.get(TOKENS, ""))
-
+    read_tokens = partial(serving.read_tokens, token_file, os.environ.get(TOKENS, ""))
     settings = serving.ServerSettings(
         rewards=tuple(rewards or ()),
         sandbox=sandbox,
