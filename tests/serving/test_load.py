@@ -35,7 +35,7 @@ def test_clients_take_turns_however_much_one_sends():
     queue = FairQueue()
     for client, count in (("greedy", 5), ("modest", 2)):
         for _ in range(count):
-            queue.add(Job(WireJob("score", b""), client, 0.0, lambda job, answer: None))
+            queue.add(Job(WireJob("score", b""), client, lambda job, answer: None))
     assert [job.client for job in queue.take(7, 1000)] == ["greedy", "modest", "greedy", "modest", *["greedy"] * 3]
 
 
@@ -48,7 +48,6 @@ def waiting():
             Job(
                 WireJob("score", b""),
                 client,
-                0.0,
                 lambda job, answer: told.append((job.client, answer.status)),
                 expires_at,
             )

@@ -52,11 +52,12 @@ class Route:
 
 @dataclass(slots=True)
 class Ticket:
-    """A request that may go on: where it leads, who asks, and in which encoding."""
+    """A request that may go on: where it leads, who asks, and in which encoding; all that as long as `rules` hold."""
 
     route: Route
     client: str
     packed: bool
+    rules: object
 
 
 class Application:
@@ -79,11 +80,12 @@ class Application:
     def admit(self, tokens: tuple[str, ...]) -> None:
         """Take these tokens from now on, and no others."""
         self._access = Access(tokens, self.settings.host)
+        self._rules = object()
 
     def set_pool(self, name: str, pool: ServicePool) -> None:
         """Serve a reward, or a new version of it, from now on."""
         self.pools[name] = pool
-        self._routes = self._pages()
+        self._routes, self._rules = self._pages(), object()
         for place, (each, served) in enumerate(self.pools.items()):
             about = served.description
             head = f"x-plaudit-reward: {each}\r\nx-plaudit-key: {about.get('key', '')}\r\n".encode()
@@ -107,11 +109,19 @@ class Application:
 
     # What connections ask
 
-    def check(self, method: str, path: str, headers: dict[bytes, bytes], peer: str) -> Ticket | Response:
+    def check(
+        self, method: str, path: str, headers: dict[bytes, bytes], peer: str, last: Ticket | Response | None = None
+    ) -> Ticket | Response:
         """Whether a request may go on, before its body is read: a ticket, or what to answer instead."""
-        found = self._check(method, path, headers, peer)
+        found = last
+        if not isinstance(found, Ticket) or found.rules is not self._rules:
+            found = self._check(method, path, headers, peer)
         if isinstance(found, Ticket):
-            return found
+            full = None if found.route.page else self.admission.refusal_for(found.client)
+            if full is None:
+                return found
+            full.head += self._heads[found.route.pool]
+            found = full
         self.metrics.requests[path if path in self._routes else "other", found.status] += 1
         return self.refused(found, headers)
 
@@ -130,18 +140,14 @@ class Application:
             of_reward = self._heads.get(route.pool, route.head)
             return refuse(405, f"{path} takes {route.method}", f"allow: {route.method}\r\n".encode() + of_reward)
         if route.page is not None:
-            return Ticket(route, client or "", packed=False)
+            return Ticket(route, client or "", packed=False, rules=self._rules)
         content = headers.get(b"content-type", b"")
         if content != JSON:
             content = content.partition(b";")[0].strip().lower()
         if content != JSON and not (route.packs and content in _MSGPACK_NAMES):
             also = " or application/msgpack" if route.packs else ""
             return refuse(415, f"send content-type: application/json{also}", self._heads[route.pool])
-        full = self.admission.refusal_for(str(client))
-        if full is not None:
-            full.head += self._heads[route.pool]
-            return full
-        return Ticket(route, str(client), packed=content != JSON)
+        return Ticket(route, str(client), packed=content != JSON, rules=self._rules)
 
     def reserve(self, size: int) -> Response | None:
         """Take bytes for a body."""
@@ -192,24 +198,32 @@ class Application:
     def _submit(self, request: Request, ticket: Ticket, place: tuple[str, str, bytes] | None, seconds: float) -> None:
         route, client = ticket.route, ticket.client
         head = self._heads[route.pool]  # of the pool that answers, which may be replaced meanwhile
-
-        def answer(job: Job, answered: Answer) -> None:
-            self.admission.end(client)
-            for status, count in answered.counts.items():
-                self.metrics.samples[route.pool, status] += count
-            response = Response(answered.status, answered.body, MSGPACK if answered.packed else JSON, head)
-            others = self._replays.finish(place, response) if place is not None else ()
-            self._respond(request, route, response)
-            for other in others:
-                self.metrics.replays += 1
-                self._respond(other, route, response)
-
         wire = WireJob(route.protocol, request.body, ticket.packed)
-        job = Job(wire, client, request.received_at, answer, request.received_at + seconds)
+        told = partial(self._answer, request, route, head, place)
+        job = Job(wire, client, told, request.received_at + seconds)
         if place is None:
             request.on_abandon = job.abandon
         self.admission.begin(client)
         self.pools[route.pool].submit(job)
+
+    def _answer(
+        self,
+        request: Request,
+        route: Route,
+        head: bytes,
+        place: tuple[str, str, bytes] | None,
+        job: Job,
+        answered: Answer,
+    ) -> None:
+        self.admission.end(job.client)
+        for status, count in answered.counts.items():
+            self.metrics.samples[route.pool, status] += count
+        response = Response(answered.status, answered.body, MSGPACK if answered.packed else JSON, head)
+        others = self._replays.finish(place, response) if place is not None else ()
+        self._respond(request, route, response)
+        for other in others:
+            self.metrics.replays += 1
+            self._respond(other, route, response)
 
     def _patience_s(self, request: Request) -> float | None:
         """How long the client wants to wait, as it says in `x-deadline-s`; None where that is no time."""

@@ -12,6 +12,7 @@ from urllib.parse import unquote
 
 import httptools
 
+from plaudit.serving.http.known_head import KnownHead
 from plaudit.serving.http.messages import Request, Response, refuse
 from plaudit.serving.settings import HttpLimits
 
@@ -21,6 +22,7 @@ CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 WAITING = 8  # pipelined requests
 SMALL = 1 << 20  # a body that is read although its request is refused, to keep the connection
 LINGER_S = 2.0
+STRANGE = 8  # heads that are unlike the one before, until it is no use to remember them
 ONLY_ONCE = frozenset({
     b"authorization", b"content-encoding", b"content-type", b"expect", b"host", b"idempotency-key", b"origin",
     b"transfer-encoding", b"x-client", b"x-deadline-s", b"x-request-id",
@@ -34,8 +36,11 @@ class Gate(Protocol):
     draining: bool
     connections: set["Connection"]
 
-    def check(self, method: str, path: str, headers: dict[bytes, bytes], peer: str) -> Any:
-        """A ticket, or the Response that refuses the request before its body is read."""
+    def check(self, method: str, path: str, headers: dict[bytes, bytes], peer: str, last: Any = None) -> Any:
+        """A ticket, or the Response that refuses the request before its body is read.
+
+        `last` is the ticket that a request with the same head got on the same connection.
+        """
 
     def handle(self, request: Request, ticket: Any) -> None:
         """Answer a request that got a ticket, now or later."""
@@ -64,6 +69,8 @@ class Connection(asyncio.Protocol):
         self._deaf = False  # what still comes is not read
         self._reserved = 0  # of the request that is being read
         self._refusal: Response | None = None  # to be told when the body has gone by
+        self._known: KnownHead | None = None
+        self._begun = self._strange = 0  # requests that began in the data at hand; heads that were not the known one
         self.deadline = time.monotonic() + limits.head_s
         self._begin()
 
@@ -96,12 +103,18 @@ class Connection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         if self._deaf:
             return
+        is_first = self._current is None and not self._reading
+        if is_first and self._known is not None and self._take_known(self._known, data):
+            return
+        self._begun = 0
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
             self._deaf = True  # it was answered in HTTP/1.1, as everybody is
         except httptools.HttpParserError as error:
             self._refuse(self._refusal_of(400, f"not HTTP/1.1: {error}"))
+        if is_first and self._begun == 1 and not self._reading and not self._deaf:
+            self._remember(data)
 
     def connection_lost(self, error: Exception | None) -> None:
         self._deaf = self._ended = True
@@ -132,6 +145,7 @@ class Connection(asyncio.Protocol):
     def on_message_begin(self) -> None:
         self._begin()
         self._reading = True
+        self._begun += 1
 
     def on_url(self, url: bytes) -> None:
         self._path += url
@@ -204,6 +218,29 @@ class Connection(asyncio.Protocol):
             self._pause_reading()
 
     # Ours
+
+    def _take_known(self, known: KnownHead, data: bytes) -> bool:
+        """Take on a request whose head was read before; False where it must be read."""
+        body = known.body_of(data)
+        if body is None or len(body) > self._limits.body_bytes:
+            self._known, self._strange = None, self._strange + 1
+            return False
+        known.ticket = ticket = self._gate.check(known.method, known.path, known.headers, self._peer, known.ticket)
+        request = Request(known.method, known.path, known.headers, body, self._peer, time.monotonic(), self._respond)
+        if not isinstance(ticket, Response) and body:
+            refusal = self._gate.reserve(len(body))
+            if refusal is None:
+                request.size = len(body)
+            else:
+                ticket = self._gate.refused(refusal, known.headers, ticket)
+        request.ticket = ticket
+        self._start(request)
+        return True
+
+    def _remember(self, data: bytes) -> None:
+        """Remember the head of the request that this data was, all of it and nothing else."""
+        if self._strange < STRANGE and self._size and not isinstance(self._ticket, Response):
+            self._known = KnownHead.of(data[: -self._size], self._method, self._plain, self._headers)
 
     def end_if_late(self, now: float) -> None:
         """Cut off a client that has not done in time what it had to do."""

@@ -72,7 +72,7 @@ class WorkerPool:
         self._first: asyncio.Future[dict[str, Any]] = self._loop.create_future()
         self._false_starts, self._last_loss, self._usual_s = 0, -math.inf, 0.0
         self._last_trouble, self._stand_by = -math.inf, 0
-        self._closed = False
+        self._closed = self._soon = False
         self.failure = ""
         self.description: dict[str, Any] = {}
         self._timer: asyncio.TimerHandle | None = None
@@ -112,8 +112,13 @@ class WorkerPool:
             job.finish(Answer(503, refusal_body(self.failure)))
             return
         self.queue.add(job)
-        if self._idle:
-            self._dispatch()
+        if self._idle and not self._soon:
+            self._soon = True
+            self._loop.call_soon(self._dispatch_soon)
+
+    def _dispatch_soon(self) -> None:
+        self._soon = False
+        self._dispatch()
 
     async def drain(self) -> None:
         """Return when nothing waits and nobody works."""
@@ -197,10 +202,10 @@ class WorkerPool:
         self._learn((time.monotonic() - worker.since) / len(jobs))
         self._aside.discard(worker)
         self._idle.append(worker)
-        for job, answer in zip(jobs, answers, strict=True):
-            job.finish(answer)
         if self.queue:
             self._dispatch()
+        for job, answer in zip(jobs, answers, strict=True):
+            job.finish(answer)
 
     def _learn(self, seconds: float) -> None:
         """Take in how long a job took: the usual time follows the median, which a few long ones do not move."""
@@ -217,8 +222,6 @@ class WorkerPool:
                 self._idle.append(worker)
                 return
             worker.jobs, worker.since, worker.units = jobs, time.monotonic(), worker.units + 1
-            for job in jobs:
-                job.started_at = worker.since
             worker.give([job.wire for job in jobs])
 
     def _may_work_more(self) -> bool:

@@ -17,21 +17,18 @@ class Job:
     """One request on its way: what is asked, by whom, until when, and who is told the answer."""
 
     __slots__ = (
-        "_on_answer", "alone", "answered", "client", "expires_at", "received_at", "started_at", "tries", "unwanted",
-        "wire",
+        "_on_answer", "alone", "answered", "client", "expires_at", "tries", "unwanted", "wire",
     )  # fmt: skip
 
     def __init__(
         self,
         wire: WireJob,
         client: str,
-        received_at: float,
         on_answer: Callable[["Job", Answer], None],
         expires_at: float = math.inf,
     ) -> None:
         self.wire, self.client, self._on_answer = wire, client, on_answer
-        self.received_at, self.started_at, self.expires_at = received_at, received_at, expires_at
-        self.tries = 0
+        self.expires_at, self.tries = expires_at, 0
         self.alone = self.unwanted = self.answered = False
 
     def abandon(self) -> None:

@@ -45,7 +45,7 @@ class RewardReplica:
             if not answered.done():
                 answered.set_result(answer)
 
-        pool.submit(Job(wire, client, now, finish, now + left_s if math.isfinite(left_s) else math.inf))
+        pool.submit(Job(wire, client, finish, now + left_s if math.isfinite(left_s) else math.inf))
         return encode_answers([await answered])
 
     async def check_health(self) -> None:
