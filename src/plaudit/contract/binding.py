@@ -6,12 +6,13 @@ the metadata, or a usual foreign name of a field (`answer`). A function that ask
 """
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
 from plaudit.columns import our_name
+from plaudit.contract.plain_samples import PLAIN_FIELDS, PlainSamples
 from plaudit.errors import InvalidSettings, InvalidTrajectory, did_you_mean
 from plaudit.trajectory import Trajectory
 
@@ -34,6 +35,8 @@ class Binding:
     positional: tuple[Lookup, ...]
     keywords: tuple[tuple[str, Lookup], ...]
     takes_columns: bool
+    plain_fields: tuple[str, ...] | None
+    """What is asked for, in order, where that is nothing but fields that every sample has as plain values."""
     batched: bool
     is_async: bool
 
@@ -48,12 +51,14 @@ class Binding:
                 "trajectory, or a column of your data"
             )
         batched = any(p.name in plurals for p in plain)
+        is_plain = all(p.name in PLAIN_FIELDS and p.kind is not p.KEYWORD_ONLY for p in parameters)
         lookups = [(p, _lookup(plurals.get(p.name, p.name) if batched else p.name, p.default)) for p in plain]
         return cls(
             function=function,
             positional=tuple(lookup for p, lookup in lookups if p.kind is not p.KEYWORD_ONLY),
             keywords=tuple((p.name, lookup) for p, lookup in lookups if p.kind is p.KEYWORD_ONLY),
             takes_columns=any(p.kind is p.VAR_KEYWORD for p in parameters),
+            plain_fields=tuple(p.name for p in plain) if is_plain else None,
             batched=batched,
             is_async=inspect.iscoroutinefunction(inspect.unwrap(function))
             or inspect.iscoroutinefunction(getattr(function, "__call__", None)),  # noqa: B004 - its kind, not its presence
@@ -66,6 +71,12 @@ class Binding:
         if len(self.positional) == 1:  # as many are written, and a comprehension costs more than they do
             return self.function(self.positional[0](trajectory))
         return self.function(*[lookup(trajectory) for lookup in self.positional])
+
+    def call_plainly(self, samples: PlainSamples) -> Iterator[Any] | None:
+        """Call a per-sample function for one sample after the other; None where it asks for more than there is."""
+        if self.plain_fields is None:
+            return None
+        return map(self.function, *[samples.column(field) for field in self.plain_fields])
 
     def _call_with_keywords(self, trajectory: Trajectory) -> Any:
         arguments = [lookup(trajectory) for lookup in self.positional]

@@ -12,6 +12,7 @@ import time
 import traceback
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from functools import partial
+from math import isfinite
 from pathlib import PurePath
 from typing import Any, Protocol
 
@@ -20,11 +21,21 @@ import msgspec
 from plaudit.contract.alignment import check_lengths
 from plaudit.contract.calling import PendingCall, await_calls, run_awaitable
 from plaudit.contract.output import RewardOutput, Status, as_number
+from plaudit.contract.plain_samples import PlainSamples
 from plaudit.errors import InvalidOutput, PlauditError
 from plaudit.normalize import Scope
 from plaudit.trajectory import Trajectory
 
-__all__ = ["DescribedFailure", "Scorable", "Style", "as_output", "attempt", "score_each", "score_samples"]
+__all__ = [
+    "DescribedFailure",
+    "Scorable",
+    "Style",
+    "as_output",
+    "attempt",
+    "score_each",
+    "score_plainly",
+    "score_samples",
+]
 
 MAX_REASON = 500
 
@@ -50,6 +61,12 @@ class Scorable(Protocol):
     def __call__(self, trajectories: Any, ground_truths: Any = None) -> Any: ...
 
 
+class PlainlyScorable(Scorable, Protocol):
+    """A reward that may be able to do without trajectories."""
+
+    def call_plainly(self, samples: PlainSamples) -> Iterator[Any] | None: ...
+
+
 class DescribedFailure(Exception):
     """A failure that became an output where it happened, in another process."""
 
@@ -71,6 +88,23 @@ def score_each(reward: Scorable, trajectories: Iterable[Trajectory]) -> Iterator
     return _call_each(reward, trajectories, lambda pending: run_awaitable(pending.finish()))
 
 
+def score_plainly(reward: PlainlyScorable, trajectories: Sequence[Trajectory]) -> Iterator[RewardOutput | float]:
+    """`score_each` for those who want no more than numbers: where a reward says no more, they get its number."""
+    values = reward.call_plainly(trajectories) if isinstance(trajectories, PlainSamples) else None
+    if values is None:
+        trajectories = list(trajectories)
+        values = map(reward.compute_reward, trajectories)
+    for place in range(len(trajectories)):
+        try:
+            value = next(values)
+            if type(value) is not float or not isfinite(value):
+                value = run_awaitable(value) if inspect.isawaitable(value) else value
+                value = as_output(value, trajectories[place])
+        except (Exception, SystemExit) as error:
+            value = _describe_failure(reward.name, error)
+        yield value
+
+
 async def attempt(name: str, call: Callable[[], Any]) -> Any:
     """What a call gives, awaited where it must be; where it raises, an output with a status and the reason."""
     began = time.perf_counter()
@@ -83,7 +117,7 @@ async def attempt(name: str, call: Callable[[], Any]) -> Any:
         return _describe_failure(name, error, time.perf_counter() - began)
 
 
-def as_output(value: Any, trajectory: Trajectory, seconds: float) -> RewardOutput:
+def as_output(value: Any, trajectory: Trajectory, seconds: float | None = None) -> RewardOutput:
     """What a reward returned for one sample after so many seconds, as a checked output."""
     if type(value) is float:
         return RewardOutput(value, latency_s=seconds)
@@ -91,7 +125,8 @@ def as_output(value: Any, trajectory: Trajectory, seconds: float) -> RewardOutpu
         return RewardOutput(None, status=Status.SKIPPED, reason="the reward returned None", latency_s=seconds)
     if isinstance(value, RewardOutput):
         check_lengths(value, trajectory)
-        return value if value.latency_s is not None else msgspec.structs.replace(value, latency_s=seconds)
+        unchanged = seconds is None or value.latency_s is not None
+        return value if unchanged else msgspec.structs.replace(value, latency_s=seconds)
     return RewardOutput(as_number("reward", value), latency_s=seconds)
 
 
@@ -208,7 +243,7 @@ def _spread(reward: Scorable, values: Any, batch: Sequence[Trajectory], elapsed:
     return outputs
 
 
-def _describe_failure(name: str, error: BaseException, seconds: float) -> RewardOutput:
+def _describe_failure(name: str, error: BaseException, seconds: float | None = None) -> RewardOutput:
     where = ""
     if isinstance(error, PlauditError):  # says already what is wrong and what to do
         reason = f"{name}: {error}"

@@ -7,7 +7,7 @@ its own, so a subclass need not call `super().__init__()`.
 import dataclasses
 import functools
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
@@ -16,6 +16,7 @@ from plaudit.contract.binding import Binding
 from plaudit.contract.boundary import Style, score_samples
 from plaudit.contract.calling import are_samples, await_value, raise_failures, single_value, with_truths
 from plaudit.contract.output import RewardOutput
+from plaudit.contract.plain_samples import PlainSamples
 from plaudit.contract.rules import Bounds, Rule, Weight, WeightedSum
 from plaudit.errors import InvalidSettings
 from plaudit.normalize import Normalizer, Scope, normalizer
@@ -85,6 +86,10 @@ class RewardFunction:
         if self.style is Style.SAMPLE:
             return [await_value(self.compute_reward(trajectory)) for trajectory in trajectories]
         return self._many(trajectories)
+
+    def call_plainly(self, samples: PlainSamples) -> Iterator[Any] | None:
+        """What one sample after the other gives, without a trajectory of it; None where the reward wants those."""
+        return None
 
     def _many(self, trajectories: Sequence[Trajectory]) -> Any:
         if self.style is Style.PAIRED:
@@ -235,6 +240,9 @@ class FunctionReward(RewardFunction):
         if self.binding.batched:
             return single_value(await_value(self.binding.call_batch([trajectory])))
         return self.binding.call(trajectory)
+
+    def call_plainly(self, samples: PlainSamples) -> Iterator[Any] | None:
+        return self.binding.call_plainly(samples) if type(self) is FunctionReward else None
 
     def compute_rewards(self, trajectories: Sequence[Trajectory]) -> Any:
         if self.binding.batched:

@@ -4,6 +4,7 @@ In JSON or msgpack; msgpack also carries what JSON cannot: NaN, bytes, keys that
 of other systems, unless the request says `exact`, as our client does, whose samples have been read before.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -24,7 +25,7 @@ _USUAL_NAMES = ColumnMapping()
 class NativeProtocol:
     """`{"trajectories": [...]}` → `{"outputs": [...], "reward", "key", "version"}`."""
 
-    path, packs = "score", True
+    path, packs, plain = "score", True, False
 
     def read(self, body: bytes, *, packed: bool) -> Samples:
         given = decode_plain(body, packed=packed)
@@ -45,7 +46,7 @@ class NativeProtocol:
         samples.trajectories = read
         return samples
 
-    def write(self, samples: Samples, outputs: list[RewardOutput], about: About, *, packed: bool) -> bytes:
+    def write(self, samples: Samples, outputs: Sequence[RewardOutput], about: About, *, packed: bool) -> bytes:
         plain = {
             "outputs": [output.to_dict() for output in outputs],
             "reward": about.name,

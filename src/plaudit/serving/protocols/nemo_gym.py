@@ -5,6 +5,7 @@ response. The truth stands under any of its usual names; what else the body hold
 """
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from plaudit import jsonline
@@ -30,7 +31,7 @@ _TRUTHS = ("ground_truth", "expected_answer", *FOREIGN_NAMES["ground_truth"])
 class NemoGymProtocol:
     """One sample a request; the answer is the request and its reward."""
 
-    path, packs = "verify", False
+    path, packs, plain = "verify", False, False
 
     def read(self, body: bytes, *, packed: bool) -> Samples:
         asked = decode_plain(body)
@@ -43,7 +44,7 @@ class NemoGymProtocol:
         except InvalidTrajectory as error:
             raise RequestRefused(422, str(error)) from None
 
-    def write(self, samples: Samples, outputs: list[RewardOutput], about: About, *, packed: bool) -> bytes:
+    def write(self, samples: Samples, outputs: Sequence[RewardOutput], about: About, *, packed: bool) -> bytes:
         [reward], [output] = numbers_of(outputs, about), outputs
         parts = {name: part.reward for name, part in output.flat_components().items() if part.reward is not None}
         answer = {**samples.context, "reward": reward, **({"reward_components": parts} if parts else {})}

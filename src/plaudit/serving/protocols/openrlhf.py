@@ -5,21 +5,22 @@ without the tokens that end a text. Where no prompts are sent, all of the query 
 of rewards that judge correctness, and the rewards of others, as OpenRLHF itself has them by default.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
-from plaudit.contract.output import RewardOutput
+from plaudit.contract.plain_samples import PlainSamples
 from plaudit.serving.protocols.protocol import (
     About,
     RequestRefused,
     Samples,
+    Scored,
     check_depth,
     decode_plain,
     encode_numbers,
     numbers_of,
 )
-from plaudit.trajectory import Trajectory
 
 __all__ = ["OpenRLHFProtocol"]
 
@@ -40,7 +41,7 @@ class _Request(msgspec.Struct):
 class OpenRLHFProtocol:
     """Numbers for lists of texts."""
 
-    path, packs = "get_reward", False
+    path, packs, plain = "get_reward", False, True
 
     def __init__(self) -> None:
         self._decoder = msgspec.json.Decoder(_Request)
@@ -54,16 +55,11 @@ class OpenRLHFProtocol:
             raise RequestRefused(422, f"{error}; expected {{query: [text], prompts: [text], labels: [any]}}") from None
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise RequestRefused(400, f"the body is not JSON: {error}") from None
-        queries = [asked.query] if type(asked.query) is str else asked.query
+        queries = [asked.query] if isinstance(asked.query, str) else asked.query
         prompts = _one_each("prompts", asked.prompts, len(queries)) or [""] * len(queries)
         labels = _one_each("labels", asked.labels, len(queries)) or [None] * len(queries)
         check_depth(labels)
-        return Samples(
-            [
-                Trajectory(prompt, _response(query, prompt), label)
-                for query, prompt, label in zip(queries, prompts, labels, strict=True)
-            ]
-        )
+        return Samples(PlainSamples(prompts, _responses(queries, prompts), labels))
 
     def _decode(self, body: bytes) -> _Request:
         try:
@@ -75,13 +71,22 @@ class OpenRLHFProtocol:
                 raise
             return msgspec.convert(decode_plain(body), _Request)  # half a character, which Python may send
 
-    def write(self, samples: Samples, outputs: list[RewardOutput], about: About, *, packed: bool) -> bytes:
+    def write(self, samples: Samples, outputs: Sequence[Scored], about: About, *, packed: bool) -> bytes:
         rewards = numbers_of(outputs, about)
+        if rewards is outputs:  # bare numbers, which are rewards and scores and nothing else
+            return b'{"rewards":%b,"scores":%b,"extra_logs":{}}' % ((msgspec.json.encode(rewards),) * 2)
         scores = [
-            reward if (score := output.score) is None else score
+            reward if isinstance(output, float) or output.score is None else output.score
             for output, reward in zip(outputs, rewards, strict=True)
         ]
         return encode_numbers({"rewards": rewards, "scores": scores, "extra_logs": _logs(outputs)})
+
+
+def _responses(queries: list[str], prompts: list[str]) -> list[str]:
+    return [
+        rest if len(rest) < len(query) and rest.rstrip()[-1:] not in _LAST else _response(query, prompt)
+        for query, prompt, rest in zip(queries, prompts, map(str.removeprefix, queries, prompts), strict=True)
+    ]
 
 
 def _response(query: str, prompt: str) -> str:
@@ -119,11 +124,11 @@ def _one_each(what: str, given: Any, count: int) -> list[Any] | None:
     return listed
 
 
-def _logs(outputs: list[RewardOutput]) -> dict[str, list[float]]:
+def _logs(outputs: Sequence[Scored]) -> dict[str, list[float]]:
     """The components that every sample has, as one number per sample."""
-    if not all(output.components for output in outputs):
+    flat = [{} if isinstance(output, float) else output.flat_components() for output in outputs]
+    if not all(flat):
         return {}
-    flat = [output.flat_components() for output in outputs]
     logs: dict[str, list[float]] = {}
     for name in flat[0] if flat else ():
         values = [part[name].reward if name in part else None for part in flat]

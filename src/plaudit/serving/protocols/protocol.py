@@ -8,7 +8,7 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias, TypeGuard
 
 import msgspec
 
@@ -19,10 +19,12 @@ from plaudit.errors import PlauditError
 from plaudit.trajectory import Trajectory
 
 __all__ = [
-    "About", "RequestRefused", "Samples", "ServingProtocol", "check_depth", "decode_plain", "encode_numbers",
-    "invalid_sample",
-    "numbers_of", "refusal_body",
+    "About", "RequestRefused", "Samples", "Scored", "ServingProtocol", "are_bare", "check_depth", "decode_plain",
+    "encode_numbers", "invalid_sample", "numbers_of", "refusal_body",
 ]  # fmt: skip
+
+Scored: TypeAlias = RewardOutput | float
+"""What became of a sample: a bare number is an output that holds nothing else."""
 
 MAX_DEPTH = 64
 """How deep the values of a request may be nested."""
@@ -60,7 +62,7 @@ class Samples:
             return self.trajectories  # type: ignore[return-value]  # None stands only for invalid ones
         return [trajectory for trajectory in self.trajectories if trajectory is not None]
 
-    def merge(self, outputs: list[RewardOutput]) -> list[RewardOutput]:
+    def merge(self, outputs: Sequence[Scored]) -> Sequence[Scored]:
         """The outputs of the valid samples with those of the invalid ones, in order."""
         if not self.invalid:
             return outputs
@@ -77,12 +79,14 @@ class ServingProtocol(Protocol):
     """Where it is asked, below the name of a reward."""
     packs: bool
     """Whether it may be spoken in msgpack."""
+    plain: bool
+    """Whether a bare number is all it can say of a sample whose output holds nothing else."""
 
     def read(self, body: bytes, *, packed: bool) -> Samples:
         """The samples of a request; RequestRefused where it holds none."""
 
-    def write(self, samples: Samples, outputs: list[RewardOutput], about: About, *, packed: bool) -> bytes:
-        """The answer."""
+    def write(self, samples: Samples, outputs: Sequence[Any], about: About, *, packed: bool) -> bytes:
+        """The answer; outputs may be bare numbers where it is `plain`."""
 
 
 def refusal_body(message: str) -> bytes:
@@ -116,14 +120,22 @@ def check_depth(value: Any, left: int = MAX_DEPTH) -> None:
             check_depth(item, left - 1)
 
 
-def numbers_of(outputs: list[RewardOutput], about: About) -> list[float | None]:
+def are_bare(outputs: Sequence[Scored]) -> TypeGuard[Sequence[float]]:
+    """Whether all of them are bare numbers."""
+    return {*map(type, outputs)} == {float}
+
+
+def numbers_of(outputs: Sequence[Scored], about: About) -> Sequence[float | None]:
     """The rewards as bare numbers, for protocols that know nothing else; what is unscored is as the server was told."""
-    rewards = [output.reward for output in outputs]
+    if are_bare(outputs):
+        return outputs
+    rewards = [output if isinstance(output, float) else output.reward for output in outputs]
     if None not in rewards:
         return rewards
     failed = [place for place, reward in enumerate(rewards) if reward is None]
     if about.on_unscored == OnUnscored.RAISE:
         first = outputs[failed[0]]
+        assert isinstance(first, RewardOutput)  # a bare number is a reward
         raise RequestRefused(
             422,
             f"{len(failed)} of {len(outputs)} samples were not scored; sample {failed[0]}: {first.status.value}: "

@@ -1,10 +1,18 @@
 """slime's remote reward (`--rm-type remote_rm`): `{"prompt", "response", "label"}` → the reward as a bare number."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from plaudit.contract.output import RewardOutput
 from plaudit.errors import InvalidTrajectory
-from plaudit.serving.protocols.protocol import About, RequestRefused, Samples, decode_plain, encode_numbers, numbers_of
+from plaudit.serving.protocols.protocol import (
+    About,
+    RequestRefused,
+    Samples,
+    Scored,
+    decode_plain,
+    encode_numbers,
+    numbers_of,
+)
 from plaudit.trajectory import Trajectory
 
 __all__ = ["SlimeProtocol"]
@@ -13,7 +21,7 @@ __all__ = ["SlimeProtocol"]
 class SlimeProtocol:
     """One sample a request; its answer is what slime takes for the reward."""
 
-    path, packs = "remote_rm", False
+    path, packs, plain = "remote_rm", False, True
 
     def read(self, body: bytes, *, packed: bool) -> Samples:
         asked = decode_plain(body)
@@ -21,7 +29,7 @@ class SlimeProtocol:
             raise RequestRefused(422, 'expected {"prompt": …, "response": …, "label": …}')
         return Samples([_sample(asked)])
 
-    def write(self, samples: Samples, outputs: list[RewardOutput], about: About, *, packed: bool) -> bytes:
+    def write(self, samples: Samples, outputs: Sequence[Scored], about: About, *, packed: bool) -> bytes:
         return encode_numbers(numbers_of(outputs, about)[0])
 
 

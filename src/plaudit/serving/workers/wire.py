@@ -16,6 +16,7 @@ import msgspec
 
 from plaudit.contract.output import RewardOutput
 from plaudit.engine.backends.messages import Answers, encode_answer
+from plaudit.serving.protocols.protocol import Scored
 
 __all__ = [
     "Answer",
@@ -43,12 +44,11 @@ class WireJob(msgspec.Struct, array_like=True):
 
 
 class Answer(msgspec.Struct, array_like=True):
-    """What a worker answers: an HTTP status, the body, samples by status, and the time that scoring took."""
+    """What a worker answers: an HTTP status, the body, and how many samples have which status."""
 
     status: int
     body: bytes
     counts: dict[str, int] = {}
-    seconds: float = 0.0
     packed: bool = False
 
 
@@ -98,16 +98,16 @@ class Journal:
         self._place = self._place_view()
         self._used, self._capacity = 0, _CAPACITY
         self._notable_s, self._worth_s = (NOTABLE_S, WORTH_S) if repeatable else (-1.0, -1.0)
-        self._unwritten: list[RewardOutput | None] = []  # None: the outputs of the next job follow
-        self._unnoted_s = self._unwritten_s = 0.0  # how long scoring took since the last note, and the last writing
+        self._unwritten: list[Scored | None] = []  # None: the outputs of the next job follow
+        self._note_at = self._write_at = 0.0  # when outputs that are there are noted, and written (of `time.monotonic`)
         self._unit = self._jobs = self._done = 0
 
     def begin(self) -> None:
         """A new unit; also what marks the process as alive."""
-        self._used, self._unwritten, self._unnoted_s, self._unwritten_s = 0, [], 0.0, 0.0
+        self._used, self._unwritten = 0, []
         self._unit, self._jobs, self._done = self._unit + 1, 0, 0
         self._place[0] = self._place[1] = 0
-        self.expect(1)
+        self._write_at = self.expect(1) + self._worth_s
 
     def next_job(self) -> None:
         """What follows belongs to the next job."""
@@ -118,35 +118,36 @@ class Journal:
             self._write()
             self.expect(1)
 
-    def expect(self, samples: int) -> None:
-        """So many samples are under way together now."""
-        _HEADER.pack_into(self._memory, 0, self._unit, self._used, samples, time.monotonic())
+    def expect(self, samples: int) -> float:
+        """So many samples are under way together now; the time."""
+        now = time.monotonic()
+        _HEADER.pack_into(self._memory, 0, self._unit, self._used, samples, now)
+        self._note_at = now + self._notable_s
+        return now
 
-    def follow(self, scoring: Iterable[RewardOutput]) -> list[RewardOutput]:
+    def follow(self, scoring: Iterable[Scored]) -> list[Scored]:
         """The outputs of samples that are scored one after the other; each is noted as soon as it is there."""
-        outputs: list[RewardOutput] = []
-        noted, seconds, notable_s, place = 0, self._unnoted_s, self._notable_s, self._place
+        outputs: list[Scored] = []
+        add, clock, noted, place, due = outputs.append, time.monotonic, 0, self._place, self._note_at
         for place[1], output in enumerate(scoring, self._done + 1):  # so many are done, for whoever takes over
-            outputs.append(output)
-            seconds += output.latency_s or 0.0
-            if seconds > notable_s:
-                self._note(outputs[noted:], seconds)
-                noted, seconds, place = len(outputs), 0.0, self._place
+            add(output)
+            if clock() > due:
+                self._note(outputs[noted:])
+                noted, place, due = len(outputs), self._place, self._note_at
         self._unwritten += outputs[noted:]
-        self._done, self._unnoted_s = self._done + len(outputs), seconds
+        self._done += len(outputs)
         return outputs
 
-    def _note(self, outputs: list[RewardOutput], seconds: float) -> None:
+    def _note(self, outputs: list[Scored]) -> None:
         """So many more outputs are there: that is progress, and written if all of them are worth it."""
         self._unwritten += outputs
-        self._unwritten_s += seconds
-        if self._unwritten_s > self._worth_s:
+        if time.monotonic() > self._write_at:
             self._write()
         self.expect(1)
 
     def _write(self) -> None:
-        framed = b"".join([_NEXT_JOB if each is None else encode_answer(each) for each in self._unwritten])
-        self._unwritten, self._unwritten_s = [], 0.0
+        framed = b"".join([_NEXT_JOB if each is None else _frame(each) for each in self._unwritten])
+        self._unwritten, self._write_at = [], time.monotonic() + self._worth_s
         start, self._used = _HEADER_SIZE + self._used, self._used + len(framed)
         end = _HEADER_SIZE + self._used
         if end > self._capacity:
@@ -159,6 +160,10 @@ class Journal:
     def _place_view(self) -> memoryview:
         """The numbers of `_PLACE` in the shared memory."""
         return memoryview(self._memory)[_HEADER.size : _HEADER_SIZE].cast("I")
+
+
+def _frame(scored: Scored) -> bytes:
+    return encode_answer(RewardOutput(scored) if isinstance(scored, float) else scored)
 
 
 class JournalView:

@@ -8,13 +8,12 @@ stays by itself.
 import contextlib
 import logging
 import os
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from plaudit.contract.boundary import score_each, score_samples
+from plaudit.contract.boundary import score_each, score_plainly, score_samples
 from plaudit.contract.contents import copies_of, warm_up
 from plaudit.contract.function import RewardFunction, scores_one_by_one
 from plaudit.contract.output import RewardOutput, Status
@@ -25,7 +24,7 @@ from plaudit.engine.shipping import Shipment
 from plaudit.errors import PlauditError
 from plaudit.frames import frame_reader, write_all, write_frame
 from plaudit.serving.protocols import PROTOCOLS
-from plaudit.serving.protocols.protocol import About, RequestRefused, Samples, refusal_body
+from plaudit.serving.protocols.protocol import About, RequestRefused, Samples, Scored, refusal_body
 from plaudit.serving.workers.wire import Answer, Journal, WireJob, decode_outputs, encode_answers, read_unit
 from plaudit.trajectory import Trajectory
 
@@ -108,9 +107,10 @@ class RewardService:
         self._one_by_one = scores_one_by_one(reward)
         self._merges = not self._one_by_one and reward.scope == "sample"
         memory = None if setup.memory_mb is None else MemoryAllowance(setup.memory_mb * MEBIBYTE)
-        self._score_each: Callable[[RewardFunction, Iterable[Trajectory]], Iterator[RewardOutput]] = (
+        self._score_each: Callable[[RewardFunction, Iterable[Trajectory]], Iterator[Scored]] = (
             score_each if memory is None else memory.score_each
         )
+        self._score_plainly = score_plainly if memory is None else self._score_each
         self._score_many: Callable[[RewardFunction, Sequence[Trajectory]], list[RewardOutput]] = (
             score_samples if memory is None else memory.score_unit
         )
@@ -158,13 +158,11 @@ class RewardService:
         read = [self._read(job) for job in jobs]
         together = [each for samples in read if isinstance(samples, Samples) for each in samples.valid()]
         journal.expect(max(1, len(together)))
-        began = time.perf_counter()
         outputs = iter(self._score_many(self._reward, together))
-        share = (time.perf_counter() - began) / max(1, len(together))
         return [
             samples
             if isinstance(samples, Answer)
-            else self._write(job, samples, [next(outputs) for _ in samples.valid()], share * len(samples.trajectories))
+            else self._write(job, samples, [next(outputs) for _ in samples.valid()])
             for job, samples in zip(jobs, read, strict=True)
         ]
 
@@ -172,47 +170,44 @@ class RewardService:
         samples = self._read(job)
         if isinstance(samples, Answer):
             return samples
-        valid, began = samples.valid(), time.perf_counter()
+        valid, known = samples.valid(), list[Scored]()
         if job.known or job.rest:
             known = journal.follow(_known_outputs(job, len(valid)))
-            outputs = known + self._score_rest(job, valid[len(known) :], len(known), journal)
-        else:
-            outputs = self._score_rest(job, valid, 0, journal)
-        return self._write(job, samples, outputs, time.perf_counter() - began)
+            valid = valid[len(known) :]
+        return self._write(job, samples, known + self._score_rest(job, valid, len(known), journal))
 
-    def _score_rest(self, job: WireJob, left: Sequence[Trajectory], first: int, journal: Journal) -> list[RewardOutput]:
+    def _score_rest(self, job: WireJob, left: Sequence[Trajectory], first: int, journal: Journal) -> list[Scored]:
         if self._one_by_one and not job.verdicts:
-            return journal.follow(self._score_each(self._reward, left))
+            score = self._score_plainly if PROTOCOLS[job.protocol].plain else self._score_each
+            return journal.follow(score(self._reward, left))
         if self._one_by_one or job.singly:
             return journal.follow(self._score_with_verdicts(job, left, first))
         if not left:
             return []
         journal.expect(len(left))
-        return self._score_many(self._reward, left)
+        return [*self._score_many(self._reward, left)]
 
-    def _score_with_verdicts(
-        self, job: WireJob, trajectories: Sequence[Trajectory], first: int
-    ) -> Iterator[RewardOutput]:
+    def _score_with_verdicts(self, job: WireJob, trajectories: Sequence[Trajectory], first: int) -> Iterator[Scored]:
         """Sample by sample; one that cost a worker gets what was said of it."""
         for place, trajectory in enumerate(trajectories, first):
             verdict = job.verdicts.get(place)
             yield self._score(trajectory) if verdict is None else decode_outputs(verdict)[0]
 
-    def _score(self, trajectory: Trajectory) -> RewardOutput:
+    def _score(self, trajectory: Trajectory) -> Scored:
         if self._one_by_one:
             return next(self._score_each(self._reward, (trajectory,)))
         return self._score_many(self._reward, [trajectory])[0]
 
-    def _write(self, job: WireJob, samples: Samples, outputs: list[RewardOutput], seconds: float) -> Answer:
+    def _write(self, job: WireJob, samples: Samples, outputs: list[Scored]) -> Answer:
         every = samples.merge(outputs)
         counts = _count(every)
         try:
             body = PROTOCOLS[job.protocol].write(samples, every, self._about, packed=job.packed)
         except RequestRefused as refused:
-            return Answer(refused.status, refusal_body(str(refused)), counts, seconds)
+            return Answer(refused.status, refusal_body(str(refused)), counts)
         except Exception as error:  # noqa: BLE001 - see `_read`
             return _admit("answered", error)
-        return Answer(200, body, counts, seconds, job.packed)
+        return Answer(200, body, counts, job.packed)
 
 
 def _admit(what: str, error: Exception) -> Answer:
@@ -221,7 +216,7 @@ def _admit(what: str, error: Exception) -> Answer:
     return Answer(500, refusal_body(f"the request could not be {what}: a fault of the server ({type(error).__name__})"))
 
 
-def _known_outputs(job: WireJob, samples: int) -> list[RewardOutput]:
+def _known_outputs(job: WireJob, samples: int) -> list[Scored]:
     """What is known of a job's samples before they are scored; a worker that had scored all of them was at none."""
     known = decode_outputs(job.known) if job.known else []
     if job.rest:
@@ -229,9 +224,9 @@ def _known_outputs(job: WireJob, samples: int) -> list[RewardOutput]:
     return known[:samples]
 
 
-def _count(outputs: list[RewardOutput]) -> dict[str, int]:
+def _count(outputs: Sequence[Scored]) -> dict[str, int]:
     """The samples by status."""
-    failed = [output.status.value for output in outputs if output.status is not _OK]
+    failed = [output.status.value for output in outputs if not isinstance(output, float) and output.status is not _OK]
     counts = dict(Counter(failed)) if failed else {}
     if len(outputs) > len(failed):
         counts["ok"] = len(outputs) - len(failed)
