@@ -30,10 +30,10 @@ __all__ = ["PoolSettings", "WorkerPool"]
 logger = logging.getLogger("plaudit.serving")
 logger.addHandler(logging.NullHandler())
 
-PACKED, PACKED_BYTES = 16, 1 << 20  # requests and bytes that a worker is given at once
+PACKED, PACKED_BYTES = 8, 1 << 20  # requests and bytes that a worker is given at once
 MERGED = 64
 LEAST_S, STEP = 0.0001, 1.1  # of the usual time: its least, and how far one job moves it
-SLOW_S = 0.005  # requests that take longer are given one by one
+QUICK_S, SLOW_S = 0.0005, 0.005  # requests that take less are not shared out; those that take more go one by one
 CAUTIOUS_S = 10.0  # after a loss, one request at a time for so long
 UNUSUAL, UNUSUAL_S = 8.0, 0.02  # a worker is set aside after so many times the usual time, and at least so long
 LOOK_S, REST_S = 0.01, 0.1  # how often workers are looked after, while some are at work and while none is
@@ -202,10 +202,10 @@ class WorkerPool:
         self._learn((time.monotonic() - worker.since) / len(jobs))
         self._aside.discard(worker)
         self._idle.append(worker)
-        if self.queue:
-            self._dispatch()
         for job, answer in zip(jobs, answers, strict=True):
             job.finish(answer)
+        if self.queue:
+            self._dispatch()
 
     def _learn(self, seconds: float) -> None:
         """Take in how long a job took: the usual time follows the median, which a few long ones do not move."""
@@ -236,7 +236,8 @@ class WorkerPool:
             return MERGED
         if time.monotonic() - self._last_loss < CAUTIOUS_S or self._usual_s > SLOW_S:
             return 1
-        return max(1, min(PACKED, len(self.queue) // max(1, self._settings.workers)))
+        share = len(self.queue) if self._usual_s < QUICK_S else len(self.queue) // self._settings.workers
+        return max(1, min(PACKED, share))
 
     def _look_after(self) -> None:
         """Kill what overran, set aside what takes unusually long, let go what is not needed any more."""
