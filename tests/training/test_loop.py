@@ -354,6 +354,22 @@ def test_weights_and_biases_out_of_reach_says_what_to_do(tmp_path, monkeypatch):
         WandbWriter(RunName(tmp_path / "run"))
 
 
+def test_the_token_of_a_server_is_written_nowhere_and_a_run_is_resumed_with_or_without_it(tmp_path, monkeypatch):
+    (tmp_path / "length.py").write_text("def length(response): return len(set(response)) / 10\n")
+    token, run = "a-token-of-16-characters", tmp_path / "run"
+    served = ServerSettings(rewards=(f"{tmp_path}/length.py:length",), port=0, workers=1, tokens=(token,))
+    with ServerThread(served) as server:
+        url = server.address.replace("http://", f"http://any:{token}@") + "/length"
+        given = f"training.reward_function={url},{url}"
+        train(small(run, given, "steps=2", "eval.every=0", "logging.tensorboard=true"))
+        train(small(run, given, "steps=3", "eval.every=0", "logging.tensorboard=true"), resume=True)
+        monkeypatch.setenv("PLAUDIT_TOKEN", token)
+        train(load_config(run / "config.yaml", ["steps=4"]), resume=True)
+    files = [path for path in run.rglob("*") if path.is_file()]
+    assert len(rollouts(run)) == 4 * 16
+    assert not [path for path in files if token.encode() in path.read_bytes()]
+
+
 def test_a_run_is_rewarded_by_servers_that_openrlhfs_flag_names(tmp_path):
     (tmp_path / "length.py").write_text("def length(response): return len(set(response)) / 10\n")
     with ServerThread(ServerSettings(rewards=(f"{tmp_path}/length.py:length",), port=0, workers=1)) as server:

@@ -3,6 +3,7 @@
 Connections are urllib3's: kept alive, shared by all threads of the process, closed with it.
 """
 
+import re
 import threading
 import time
 from collections.abc import Mapping
@@ -15,9 +16,11 @@ from plaudit.endpoint.policy import EndpointPolicy
 from plaudit.endpoint.refusal import HttpRefusal
 from plaudit.errors import RewardNotLoaded, require
 
-__all__ = ["Reply", "ServerLink", "split_token"]
+__all__ = ["Reply", "ServerLink", "hide_tokens", "split_token"]
 
 CONNECTIONS = 32
+HIDDEN = "***"
+_IN_URL = re.compile(r"(https?://[^\s/@:,]*):[^\s/@,]+@")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +98,29 @@ class ServerLink:
 
 
 def split_token(url: str) -> tuple[str, str | None]:
-    """A URL without the token that stands in it as a password (`http://any:TOKEN@host:8000/name`), and that token."""
+    """A URL without the token that stands in it as a password (`http://any:TOKEN@host:8000/name`), and that token.
+
+    One that was hidden is none.
+    """
     scheme, _, rest = url.partition("://")
     place, slash, path = rest.partition("/")
     own, at, host = place.rpartition("@")
-    return (f"{scheme}://{host}{slash}{path}", unquote(own.partition(":")[2]) or None) if at else (url, None)
+    if not at:
+        return url, None
+    token = unquote(own.partition(":")[2])
+    return f"{scheme}://{host}{slash}{path}", token if token and token != HIDDEN else None
+
+
+def hide_tokens(value: Any) -> Any:
+    """A text, or plain values that hold texts, with the tokens in URLs hidden, for files and logs that stay."""
+    match value:
+        case str():
+            return _IN_URL.sub(rf"\1:{HIDDEN}@", value)
+        case Mapping():
+            return {name: hide_tokens(each) for name, each in value.items()}
+        case list():
+            return [hide_tokens(each) for each in value]
+    return value
 
 
 def _cause(error: Exception) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 
 from plaudit import jsonline
 from plaudit.errors import TrainingError
+from plaudit.remote.server_link import hide_tokens
 from plaudit.rollouts import Rollout, RolloutsWriter
 from plaudit.training.config.reading import document_config, load_config
 from plaudit.training.config.schema import RunConfig
@@ -113,9 +114,10 @@ class RunFolder:
         if not self.holds_run:
             raise TrainingError(f"there is no run in {self.path} to resume; begin one without --resume")
         before = flatten(load_config(self.config).to_dict())
+        now = flatten(hide_tokens(config.to_dict()))
         changed = [
             f"{name}: {before.get(name)!r} → {value!r}"
-            for name, value in flatten(config.to_dict()).items()
+            for name, value in now.items()
             if before.get(name) != value and not name.startswith(FREE)
         ]
         if changed:
@@ -130,9 +132,9 @@ class RunFolder:
             )
 
     def save_config(self, config: RunConfig) -> None:
-        """Write config.yaml, every key with its meaning, whole or not at all."""
+        """Write config.yaml, every key with its meaning but no token, whole or not at all."""
         partial = self.config.with_name("config.yaml.partial")
-        partial.write_text(document_config(config), encoding="utf-8")
+        partial.write_text(hide_tokens(document_config(config)), encoding="utf-8")
         os.replace(partial, self.config)
 
     def unscored_share(self) -> float:

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from plaudit.remote.server_link import hide_tokens
 from plaudit.rollouts import Rollout, ScoredRollout
 from plaudit.training.batches.collecting import Batch
 from plaudit.training.config.schema import RunConfig
@@ -26,7 +27,8 @@ class Recorder:
     def __init__(self, config: RunConfig, folder: RunFolder, progress: Progress, *, first_step: int) -> None:
         self._config, self._progress = config, progress
         names = [name for name in LOG_WRITERS if getattr(config.logging, name)]
-        run = RunName(folder.path, config.logging.project, config.logging.name, config.to_dict(), first_step)
+        settings = hide_tokens(config.to_dict())
+        run = RunName(folder.path, config.logging.project, config.logging.name, settings, first_step)
         self._writers = open_logs(names, run)
         self._log = RunLog(folder)
         self._watch = self._open_watch(folder)
