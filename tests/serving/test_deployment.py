@@ -8,12 +8,14 @@ import shutil
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 import yaml
 
-from tests.serving.asking import ask, wait_until
+from tests.serving.asking import ask, samples, wait_until
+from tests.serving.conftest import REWARDS
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 TOKEN, NEXT = "a-token-of-the-deployment", "another-token-of-the-deployment"
@@ -67,6 +69,23 @@ def test_the_command_of_the_image_serves_renews_its_tokens_on_sighup_and_stops_o
         assert process.wait(20) == 0
     assert "sandbox tier:" in said.read_text()
     assert "note: without --tls-cert" in said.read_text()
+
+
+def test_a_second_sigterm_ends_what_is_under_way_and_its_client_is_told():
+    command = [sys.executable, "-m", "plaudit", "serve", f"{REWARDS}:mark", "--port", "0", "--deadline", "100"]
+    with (
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        address = process.stdout.readline().removeprefix("serving at ").strip()
+        asked = pool.submit(ask, address, "/score", samples("hang"))
+        wait_until(lambda: b'plaudit_workers_busy{reward="mark"} 1.0' in ask(address, "/metrics").body)
+        process.send_signal(signal.SIGTERM)
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(1)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0
+        assert asked.result().status == 503
 
 
 def test_the_dockerfile_drops_root_pins_its_packages_and_says_when_it_is_ready():

@@ -5,7 +5,6 @@ it is now, and puts them in the place of the old ones once they are ready; stopp
 """
 
 import asyncio
-import contextlib
 import logging
 import re
 import signal
@@ -62,6 +61,7 @@ class RewardServer:
         self._sweeper: asyncio.TimerHandle | None = None
         self._reloading: asyncio.Task[None] | None = None
         self._reload_turn = asyncio.Lock()
+        self._told_to_stop, self._told_again = asyncio.Event(), asyncio.Event()
 
     async def start(self) -> None:
         """Listen, and load everything; raises where something cannot be served."""
@@ -107,6 +107,14 @@ class RewardServer:
         for name in list(self.app.pools):
             await self._reload_one(name)
 
+    def tell_to_stop(self) -> None:
+        """Stop soon, once what is under way is answered; at once where that was said before."""
+        (self._told_again if self._told_to_stop.is_set() else self._told_to_stop).set()
+
+    async def until_told_to_stop(self) -> None:
+        """Return when somebody said so."""
+        await self._told_to_stop.wait()
+
     async def stop(self) -> None:
         """Take no more requests, answer those under way, and leave nothing behind."""
         self.app.draining = True
@@ -114,11 +122,7 @@ class RewardServer:
             self._listener.close()
         for connection in list(self.app.connections):
             connection.close_if_idle()
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(self.settings.drain_s):
-                await asyncio.gather(*(pool.drain() for pool in [*self.app.pools.values(), *self._replaced.values()]))
-                while self.app.connections:
-                    await asyncio.sleep(0.01)
+        await self._drain()
         if self._sweeper is not None:
             self._sweeper.cancel()
         await self._end_reloading()
@@ -126,6 +130,20 @@ class RewardServer:
         for connection in list(self.app.connections):
             connection.abort()
         await asyncio.sleep(0.01)  # transports close in the next turns of the loop
+
+    async def _drain(self) -> None:
+        """Answer what is under way, as long as there is time for it."""
+        loop = asyncio.get_running_loop()
+        draining = {loop.create_task(self._answer_all()), loop.create_task(self._told_again.wait())}
+        await asyncio.wait(draining, timeout=self.settings.drain_s, return_when=asyncio.FIRST_COMPLETED)
+        for task in draining:
+            task.cancel()
+        await asyncio.wait(draining)
+
+    async def _answer_all(self) -> None:
+        await asyncio.gather(*(pool.drain() for pool in [*self.app.pools.values(), *self._replaced.values()]))
+        while self.app.connections:
+            await asyncio.sleep(0.01)
 
     def _renew_credentials(self) -> None:
         try:
@@ -241,25 +259,30 @@ async def serve_until_signalled(
     on_ready: Callable[[RewardServer], None],
     read_tokens: Callable[[], tuple[str, ...]] | None = None,
 ) -> None:
-    """Serve until SIGTERM or SIGINT; SIGHUP reloads the rewards, and the tokens where there is a way to read them."""
-    server, stopped = RewardServer(settings, read_tokens), asyncio.Event()
-    if not await _start_unless(stopped, server):
+    """Serve until SIGTERM or SIGINT, a second of which ends at once what is under way.
+
+    SIGHUP reloads the rewards, and the tokens where there is a way to read them.
+    """
+    server = RewardServer(settings, read_tokens)
+    if not await _start_unless_stopped(server):
         return
     settle_memory()
     try:
         on_ready(server)
-        await stopped.wait()
+        await server.until_told_to_stop()
     finally:
         await server.stop()
 
 
-async def _start_unless(stopped: asyncio.Event, server: RewardServer) -> bool:
+async def _start_unless_stopped(server: RewardServer) -> bool:
     """Start; False where it was told to stop meanwhile, and is."""
-    starting = asyncio.get_running_loop().create_task(server.start())
-    while not starting.done() and not stopped.is_set():
-        _listen_to_signals(stopped, server)
-        await asyncio.wait({starting}, timeout=SIGNALS_S)
-    _listen_to_signals(stopped, server)
+    loop = asyncio.get_running_loop()
+    starting, stopped = loop.create_task(server.start()), loop.create_task(server.until_told_to_stop())
+    while not starting.done() and not stopped.done():
+        _listen_to_signals(server)
+        await asyncio.wait({starting, stopped}, timeout=SIGNALS_S, return_when=asyncio.FIRST_COMPLETED)
+    _listen_to_signals(server)
+    stopped.cancel()
     if not starting.done():
         starting.cancel()
         await asyncio.wait({starting})
@@ -268,11 +291,11 @@ async def _start_unless(stopped: asyncio.Event, server: RewardServer) -> bool:
     return True
 
 
-def _listen_to_signals(stopped: asyncio.Event, server: RewardServer) -> None:
+def _listen_to_signals(server: RewardServer) -> None:
     """SIGTERM and SIGINT stop, SIGHUP reloads; said again while starting, as Ray puts handlers of its own there."""
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stopped.set)
+        loop.add_signal_handler(number, server.tell_to_stop)
     loop.add_signal_handler(signal.SIGHUP, server.begin_reload)  # while nothing is served yet, that does nothing
 
 
