@@ -9,7 +9,7 @@ from typing import Any
 
 __all__ = ["KnownHead"]
 
-_LENGTH = re.compile(rb"\r\ncontent-length: ?(\d+)\r\n", re.IGNORECASE)
+_LENGTH = re.compile(rb"\r\ncontent-length: ?(\d+)(?=\r\n)", re.IGNORECASE)
 _DIGITS = 9
 
 
