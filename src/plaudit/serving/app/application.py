@@ -52,12 +52,15 @@ class Route:
 
 @dataclass(slots=True)
 class Ticket:
-    """A request that may go on: where it leads, who asks, and in which encoding; all that as long as `rules` hold."""
+    """What the head of a request says, which may go on as long as `rules` hold."""
 
     route: Route
     client: str
-    packed: bool
     rules: object
+    packed: bool = False
+    id: bytes | None = None  # that the client chose
+    key: bytes | None = None  # under which the answer is kept
+    patience_s: float = math.inf
 
 
 class Application:
@@ -75,7 +78,7 @@ class Application:
         self._replays = Replays()
         self._heads: dict[str, bytes] = {}  # what every answer of a pool says of it
         self._routes: dict[str, Route] = self._pages()
-        self._prefix, self._numbers = secrets.token_hex(4), itertools.count(1)
+        self._prefix, self._numbers = secrets.token_hex(4).encode(), itertools.count(1)
 
     def admit(self, tokens: tuple[str, ...]) -> None:
         """Take these tokens from now on, and no others."""
@@ -140,14 +143,19 @@ class Application:
             of_reward = self._heads.get(route.pool, route.head)
             return refuse(405, f"{path} takes {route.method}", f"allow: {route.method}\r\n".encode() + of_reward)
         if route.page is not None:
-            return Ticket(route, client or "", packed=False, rules=self._rules)
+            return Ticket(route, client or "", self._rules, id=_chosen_id(headers))
         content = headers.get(b"content-type", b"")
         if content != JSON:
             content = content.partition(b";")[0].strip().lower()
         if content != JSON and not (route.packs and content in _MSGPACK_NAMES):
             also = " or application/msgpack" if route.packs else ""
             return refuse(415, f"send content-type: application/json{also}", self._heads[route.pool])
-        return Ticket(route, str(client), packed=content != JSON, rules=self._rules)
+        key, patience_s = headers.get(b"idempotency-key") or None, _patience_s(headers)
+        if key is not None and len(key) > LONGEST_KEY:
+            return refuse(422, f"an idempotency key has at most {LONGEST_KEY} bytes", self._heads[route.pool])
+        if patience_s is None:
+            return refuse(422, "x-deadline-s is a positive number of seconds", self._heads[route.pool])
+        return Ticket(route, str(client), self._rules, content != JSON, _chosen_id(headers), key, patience_s)
 
     def reserve(self, size: int) -> Response | None:
         """Take bytes for a body."""
@@ -160,28 +168,22 @@ class Application:
     def refused(self, response: Response, headers: dict[bytes, bytes], ticket: Any = None) -> Response:
         """A refusal with the headers that every answer has; those of a reward for whom it may know of."""
         of_reward = self._heads.get(ticket.route.pool, b"") if isinstance(ticket, Ticket) else b""
-        head = b"%bx-request-id: %b\r\n%b%b" % (_VERSION, self._id_of(headers), of_reward, response.head)
+        own = _chosen_id(headers) or self._new_id()
+        head = b"%bx-request-id: %b\r\n%b%b" % (_VERSION, own, of_reward, response.head)
         return Response(response.status, response.body, response.content_type, head, close=response.close)
 
     def handle(self, request: Request, ticket: Ticket) -> None:
         """Answer a request that `check` gave a ticket, now or when its samples are scored."""
-        request.id = self._id_of(request.headers)
+        request.id = ticket.id or self._new_id()
         route = ticket.route
         if route.page is not None:
             response = route.page()
             response.head += route.head
             self._respond(request, route, response)
             return
-        key, seconds = request.headers.get(b"idempotency-key") or None, self._patience_s(request)
-        if key is not None and len(key) > LONGEST_KEY:
-            self._refuse(request, route, f"an idempotency key has at most {LONGEST_KEY} bytes")
-            return
-        if seconds is None:
-            self._refuse(request, route, "x-deadline-s is a positive number of seconds")
-            return
-        place = None if key is None else (ticket.client, request.path, key)
+        place = None if ticket.key is None else (ticket.client, request.path, ticket.key)
         if place is None or self._is_new(place, request, route):
-            self._submit(request, ticket, place, seconds)
+            self._submit(request, ticket, place)
 
     def _is_new(self, place: tuple[str, str, bytes], request: Request, route: Route) -> bool:
         found = self._replays.join(place, request)
@@ -189,18 +191,16 @@ class Application:
             self.metrics.replays += 1
             self._respond(request, route, found)
         elif found is False:
-            self._refuse(request, route, "this idempotency key belongs to another request")
+            why = "this idempotency key belongs to another request"
+            self._respond(request, route, refuse(422, why, self._heads[route.pool]))
         return found is None
 
-    def _refuse(self, request: Request, route: Route, why: str) -> None:
-        self._respond(request, route, refuse(422, why, self._heads[route.pool]))
-
-    def _submit(self, request: Request, ticket: Ticket, place: tuple[str, str, bytes] | None, seconds: float) -> None:
+    def _submit(self, request: Request, ticket: Ticket, place: tuple[str, str, bytes] | None) -> None:
         route, client = ticket.route, ticket.client
         head = self._heads[route.pool]  # of the pool that answers, which may be replaced meanwhile
         wire = WireJob(route.protocol, request.body, ticket.packed)
         told = partial(self._answer, request, route, head, place)
-        job = Job(wire, client, told, request.received_at + seconds)
+        job = Job(wire, client, told, request.received_at + ticket.patience_s)
         if place is None:
             request.on_abandon = job.abandon
         self.admission.begin(client)
@@ -225,17 +225,6 @@ class Application:
             self.metrics.replays += 1
             self._respond(other, route, response)
 
-    def _patience_s(self, request: Request) -> float | None:
-        """How long the client wants to wait, as it says in `x-deadline-s`; None where that is no time."""
-        asked = request.headers.get(b"x-deadline-s")
-        if asked is None:
-            return math.inf
-        try:
-            seconds = float(asked)
-        except ValueError:
-            return None
-        return seconds if seconds > 0 else None
-
     def _respond(self, request: Request, route: Route, response: Response) -> None:
         self.metrics.requests[request.path, response.status] += 1
         if route.page is None:
@@ -243,12 +232,8 @@ class Application:
         request.on_abandon = None
         request.respond(response, b"%bx-request-id: %b\r\n" % (_VERSION, request.id))
 
-    def _id_of(self, headers: dict[bytes, bytes]) -> bytes:
-        """The id that a client chose for its request, else a new one."""
-        asked = headers.get(b"x-request-id")
-        if asked is not None and _GOOD_ID.fullmatch(asked):
-            return asked
-        return f"{self._prefix}-{next(self._numbers):x}".encode()
+    def _new_id(self) -> bytes:
+        return b"%b-%x" % (self._prefix, next(self._numbers))
 
     # Pages
 
@@ -282,6 +267,21 @@ class Application:
 
     def _show_reward(self, name: str) -> Response:
         return _json(self.pools[name].description)
+
+
+def _chosen_id(headers: dict[bytes, bytes]) -> bytes | None:
+    """The id that a client chose for its request, where it may be one."""
+    asked = headers.get(b"x-request-id")
+    return asked if asked is not None and _GOOD_ID.fullmatch(asked) else None
+
+
+def _patience_s(headers: dict[bytes, bytes]) -> float | None:
+    """How long a client wants to wait, as it says in `x-deadline-s`; None where that is no time."""
+    try:
+        seconds = float(headers.get(b"x-deadline-s", b"inf"))
+    except ValueError:
+        return None
+    return seconds if seconds > 0 else None
 
 
 def _json(value: object, status: int = 200) -> Response:
