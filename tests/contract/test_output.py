@@ -97,3 +97,15 @@ def test_metadata_that_json_cannot_hold_is_written_as_text_and_never_stops_a_run
         "object": "<enum 'Status'>",
         "pair": [1, 2],
     }
+
+
+@pytest.mark.parametrize(
+    ("components", "message"),
+    [
+        ({"a": 0.5}, r"component 'a' must be a RewardOutput, got float; .*RewardOutput\(number\)"),
+        ([0.5], "must be a dict"),
+    ],
+)
+def test_components_that_are_no_outputs_are_refused(components, message):
+    with pytest.raises(InvalidOutput, match=message):
+        RewardOutput(0.5, components=components)

@@ -122,6 +122,18 @@ def test_what_follows_a_known_head_is_answered_as_on_a_new_connection(server, ca
     assert server.server.app.admission.requests == 0
 
 
+def test_line_ends_behind_a_body_are_not_taken_for_a_part_of_it(server):
+    """The parser passes over them, so that data may go on where the body ends."""
+    next_one = b"GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n"
+    start = b" " * (len(next_one) - 4) + b"\r\n\r\n"
+    first, second = start + BODY, start + BODY.replace(b"yes", b"yes!")
+    with line_to(server.address) as line:
+        line.send(with_length(b"%d" % len(first), first) + b"\n" * len(next_one))
+        assert line.answer().startswith(b"HTTP/1.1 200")
+        line.send(with_length(b"%d" % len(second), second) + next_one)
+        assert [line.answer()[:12] for _ in range(2)] == [b"HTTP/1.1 200"] * 2
+
+
 def test_a_request_with_a_known_head_does_not_pass_the_parser(server):
     with line_to(server.address) as line:
         assert line.ask(PLAIN).startswith(b"HTTP/1.1 200")
@@ -186,3 +198,11 @@ def test_a_full_queue_refuses_known_heads_too():
 )
 def test_a_head_is_known_only_with_one_length_in_its_usual_place(head):
     assert KnownHead.of(head, "POST", "/get_reward", {}) is None
+
+
+def test_a_connection_holds_no_body_that_was_answered(server):
+    body = json.dumps({"query": ["yes" * 100_000]}).encode()
+    with line_to(server.address) as line:
+        assert line.ask(with_length(b"%d" % len(body), body)).startswith(b"HTTP/1.1 200")
+        [connection] = server.server.app.connections
+        assert sum(map(len, connection._parts)) == 0

@@ -1,5 +1,6 @@
 """A server is safe by default: who may ask, how much, how long, and what it gives away."""
 
+import asyncio
 import base64
 import contextlib
 import json
@@ -17,6 +18,7 @@ from plaudit.errors import InvalidSettings
 from plaudit.sandbox import Tier
 from plaudit.sandbox.doctor import Diagnosis
 from plaudit.serving import HttpLimits, ServerSettings, ServerThread, read_tokens
+from plaudit.serving.http.connection import Connection
 from plaudit.serving.http.listening import tls_context
 from plaudit.serving.server import _setups
 from tests.serving.asking import ask, samples
@@ -247,6 +249,30 @@ def test_a_client_that_does_not_read_gets_no_more_and_holds_up_nobody(server):
         assert connection._transport.get_write_buffer_size() < 3 * len(body)  # an answer has its request in it
         assert server.server.app.admission.bytes < 20 * len(body)
     assert ask(server.address, "/score", samples("yes")).status == 200
+
+
+class NotYetRead(asyncio.Transport):
+    """A line whose other end has yet to read a part of what was written."""
+
+    def write(self, data):
+        pass
+
+    def is_closing(self):
+        return False
+
+    def get_write_buffer_size(self):
+        return 1
+
+
+@pytest.mark.parametrize("late_s", [0.0, -100.0])
+def test_a_client_has_time_to_read_an_answer_however_long_it_waited_for_it(server, late_s):
+    limits = HttpLimits(head_s=1.0, body_s=1.0, idle_s=1.0, write_s=50.0)
+    connection = Connection(server.server.app, limits)
+    connection.connection_made(NotYetRead())
+    connection.deadline = time.monotonic() + late_s
+    connection.data_received(b"GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n")
+    assert connection.deadline - time.monotonic() == pytest.approx(50.0, abs=5.0)
+    connection.connection_lost(None)
 
 
 def test_a_crowd_of_connections_is_bounded(guarded):

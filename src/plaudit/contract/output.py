@@ -62,6 +62,8 @@ class RewardOutput(msgspec.Struct, frozen=True, omit_defaults=True):
             force_setattr(self, "score", self._checked_score())
         if not isinstance(self.metadata, dict):
             raise InvalidOutput(f"metadata must be a dict, got {type(self.metadata).__name__}")
+        if self.components:
+            self._check_components()
         if self.token_unit not in ("word", "token"):
             raise InvalidOutput(f"token_unit must be 'word' or 'token', got {self.token_unit!r}")
 
@@ -134,6 +136,16 @@ class RewardOutput(msgspec.Struct, frozen=True, omit_defaults=True):
                 "reward is None; for a sample without a reward use RewardOutput.unscored(status, reason)"
             )
         force_setattr(self, "reward", as_number("reward", self.reward))
+
+    def _check_components(self) -> None:
+        if not isinstance(self.components, dict):
+            raise InvalidOutput(f"components must be a dict, got {type(self.components).__name__}")
+        for name, part in self.components.items():
+            if not isinstance(part, RewardOutput):
+                raise InvalidOutput(
+                    f"component {name!r} must be a RewardOutput, got {type(part).__name__}; "
+                    "for a number write RewardOutput(number)"
+                )
 
     def _checked_score(self) -> float:
         score = as_number("score", self.score)

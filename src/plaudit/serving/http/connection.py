@@ -204,6 +204,7 @@ class Connection(asyncio.Protocol):
         if self._deaf:
             return
         body = self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
+        self._parts = []  # or the connection would hold the body until the next one
         request = Request(self._method, self._plain, self._headers, body, self._peer, time.monotonic(), self._respond)
         request.ticket = self._refusal or self._ticket
         request.keep_alive = self._parser.should_keep_alive() and not self._parser.should_upgrade()
@@ -329,8 +330,8 @@ class Connection(asyncio.Protocol):
         if not keep_alive:
             self._close(at_once=not response.close)
             return
-        if self._transport.get_write_buffer_size() == 0:
-            self.deadline = time.monotonic() + self._limits.idle_s
+        is_read = self._transport.get_write_buffer_size() == 0
+        self.deadline = time.monotonic() + (self._limits.idle_s if is_read else self._limits.write_s)
         if self._waiting or self._reading_paused or self._expected:
             self._go_on()
 

@@ -27,7 +27,7 @@ class KnownHead:
     def of(cls, head: bytes, method: str, path: str, headers: dict[bytes, bytes]) -> "KnownHead | None":
         """A head as it came and as it was read; None where the next one like it may mean something else."""
         found = list(_LENGTH.finditer(head))
-        if len(found) != 1 or not head.endswith(b"\r\n\r\n"):
+        if len(found) != 1 or head.find(b"\r\n\r\n") != len(head) - 4:
             return None
         if b"transfer-encoding" in headers or b"expect" in headers or b"upgrade" in headers:
             return None

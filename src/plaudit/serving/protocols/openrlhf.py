@@ -127,10 +127,8 @@ def _one_each(what: str, given: Any, count: int) -> list[Any] | None:
 def _logs(outputs: Sequence[Scored]) -> dict[str, list[float]]:
     """The components that every sample has, as one number per sample."""
     flat = [{} if isinstance(output, float) else output.flat_components() for output in outputs]
-    if not all(flat):
-        return {}
     logs: dict[str, list[float]] = {}
-    for name in flat[0] if flat else ():
+    for name in flat[0] if flat and all(flat) else ():
         values = [part[name].reward if name in part else None for part in flat]
         if None not in values:
             logs[name] = values  # type: ignore[assignment]  # no None among them
