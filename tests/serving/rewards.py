@@ -35,3 +35,11 @@ def best_of_group(responses):
     """1.0 for the longest response of a group."""
     longest = max(map(len, responses))
     return [float(len(response) == longest) for response in responses]
+
+
+@reward(deterministic=False)
+def unsure(response):
+    """1.0, after a while where a response asks for it; not to be asked twice."""
+    if response.startswith("slow"):
+        time.sleep(0.2)
+    return 1.0

@@ -21,7 +21,7 @@ from plaudit.engine.backends.messages import OUTGROWN, encode_answer, encode_val
 from plaudit.errors import InvalidSettings, ScoringFailed
 from plaudit.serving.protocols.protocol import refusal_body
 from plaudit.serving.workers.processes import TemplateProcess, WorkerProcess
-from plaudit.serving.workers.queueing import FairQueue, Job
+from plaudit.serving.workers.queueing import EXPIRED, FairQueue, Job
 from plaudit.serving.workers.wire import Answer
 from plaudit.serving.workers.worker import ServiceSetup
 
@@ -94,7 +94,7 @@ class WorkerPool:
     @property
     def busy(self) -> int:
         """How many workers are at work."""
-        return sum(bool(worker.jobs) for worker in self._workers)
+        return sum(worker.working for worker in self._workers)
 
     @property
     def size(self) -> int:
@@ -197,20 +197,23 @@ class WorkerPool:
         """How many workers there should be, with those that stand in for others and the one that stands by."""
         return self._settings.workers + min(len(self._aside), self._settings.stand_ins) + self._stand_by
 
-    def _handle_answers(self, worker: WorkerProcess, answers: list[Answer]) -> None:
-        jobs, worker.jobs = worker.jobs, []
-        self._learn((time.monotonic() - worker.since) / len(jobs))
-        self._aside.discard(worker)
-        self._idle.append(worker)
+    def _handle_answers(self, worker: WorkerProcess, answers: list[Answer], last: bool) -> None:
+        if answers:
+            self._learn((time.monotonic() - worker.since) / len(answers), len(answers))
+        jobs = worker.take_answered(len(answers))
+        if last:
+            worker.jobs, worker.working = [], False
+            self._aside.discard(worker)
+            self._idle.append(worker)
         for job, answer in zip(jobs, answers, strict=True):
             job.finish(answer)
-        if self.queue:
+        if last and self.queue:
             self._dispatch()
 
-    def _learn(self, seconds: float) -> None:
-        """Take in how long a job took: the usual time follows the median, which a few long ones do not move."""
+    def _learn(self, seconds: float, jobs: int) -> None:
+        """Take in how long each of some jobs took: the usual time follows the median, which a few do not move."""
         usual_s = self._usual_s or seconds
-        self._usual_s = max(LEAST_S, usual_s * (STEP if seconds > usual_s else 1 / STEP))
+        self._usual_s = max(LEAST_S, usual_s * STEP ** (jobs if seconds > usual_s else -jobs))
 
     def _dispatch(self) -> None:
         while self._idle and self.queue and self._may_work_more():
@@ -221,8 +224,7 @@ class WorkerPool:
             if not jobs:
                 self._idle.append(worker)
                 return
-            worker.jobs, worker.since, worker.units = jobs, time.monotonic(), worker.units + 1
-            worker.give([job.wire for job in jobs])
+            worker.give(jobs)
 
     def _may_work_more(self) -> bool:
         """Whether fewer workers are at it than there should be; those that were set aside do not count."""
@@ -231,13 +233,13 @@ class WorkerPool:
         return self.busy - min(len(self._aside), self._settings.stand_ins) < self._settings.workers
 
     def _portion(self) -> int:
-        """How many requests the next worker is given."""
+        """How many requests the next worker is given; of quick ones, as many as others that are idle leave to it."""
         if self.description.get("merges"):
             return MERGED
-        if time.monotonic() - self._last_loss < CAUTIOUS_S or self._usual_s > SLOW_S:
+        if time.monotonic() - self._last_loss < CAUTIOUS_S or not 0 < self._usual_s < SLOW_S:
             return 1
-        share = len(self.queue) if self._usual_s < QUICK_S else len(self.queue) // self._settings.workers
-        return max(1, min(PACKED, share))
+        takers = 1 + len(self._idle) if self._usual_s < QUICK_S else self._settings.workers
+        return max(1, min(PACKED, len(self.queue) // takers))
 
     def _look_after(self) -> None:
         """Kill what overran, set aside what takes unusually long, let go what is not needed any more."""
@@ -248,7 +250,7 @@ class WorkerPool:
         if self._idle and len(self._workers) > self._wanted():
             self._retire(self._idle.pop())
         for worker in list(self._workers):
-            if worker.jobs and not worker.overran:
+            if worker.working and not worker.overran:
                 self._look_at(worker, now)
         self.queue.drop_stale(now)
         self._timer = self._loop.call_later(LOOK_S if self.busy else REST_S, self._look_after)
@@ -266,21 +268,37 @@ class WorkerPool:
         return bool(full and self.queue and not self._idle and not all(worker.ready for worker in self._workers))
 
     def _look_at(self, worker: WorkerProcess, now: float) -> None:
-        samples, since = worker.journal.progress(worker.units)
-        deadline = self._settings.deadline_s
-        expired = min((job.expires_at for job in worker.jobs), default=math.inf) < now
+        samples, since, place = worker.journal.progress(worker.units)
+        at, deadline = place[0] - worker.answered, self._settings.deadline_s
+        at_hand = worker.jobs[at : at + 1] if at >= 0 else worker.jobs
+        expired = bool(at_hand) and all(job.expires_at < now for job in at_hand)
         if expired or (deadline is not None and now - since > deadline * samples):
-            if worker.late_unit == worker.units:
+            if worker.late_at == (worker.units, place):
                 worker.overran = True
                 worker.end()
-            worker.late_unit = worker.units  # its answer may wait for us, where it was us who had no time: look again
-        elif since == math.inf or worker in self._aside:
+            worker.late_at = worker.units, place  # it may only wait for us, where it was us who had no time: look again
+            return
+        for job in worker.jobs:
+            if job.expires_at < now:
+                job.finish(EXPIRED)
+        if since == math.inf or worker in self._aside:
             return  # where it has not begun, it waits for a processor: one more worker would make that worse
-        elif now - worker.since > max(UNUSUAL_S, UNUSUAL * self._usual_s * len(worker.jobs)):
-            self._aside.add(worker)
-            self._last_trouble = now
-            self._fill_up()
-            self._dispatch()
+        if now - worker.since > max(UNUSUAL_S, UNUSUAL * self._usual_s * len(worker.jobs)):
+            self._set_aside(worker, at, now)
+
+    def _set_aside(self, worker: WorkerProcess, at: int, now: float) -> None:
+        """Let another worker stand in for one that takes long; jobs that wait for it go to others, if they may."""
+        self._aside.add(worker)
+        self._last_trouble = now
+        if at >= 0 and self.description["one_by_one"] and self.description["deterministic"]:
+            self._put_back(worker.take_others(at))
+        self._fill_up()
+        self._dispatch()
+
+    def _put_back(self, jobs: list[Job]) -> None:
+        for job in reversed(jobs):
+            if not job.answered:
+                self.queue.put_back(job)
 
     def _retire(self, worker: WorkerProcess) -> None:
         self._workers.remove(worker)
@@ -289,7 +307,9 @@ class WorkerPool:
 
     def _handle_end(self, worker: WorkerProcess, code: int) -> None:
         """A worker is gone: replace it, and see to its jobs."""
-        finished, position = worker.journal.read(worker.units)
+        finished, (at, sample) = worker.journal.read(worker.units)
+        if worker.overran:
+            at, sample = worker.late_at[1]  # it may have gone on since
         worker.release()
         self._unreleased.discard(worker)
         if self._closed or worker not in self._workers:
@@ -298,11 +318,15 @@ class WorkerPool:
         self._aside.discard(worker)
         if worker in self._idle:
             self._idle.remove(worker)
-        jobs, worker.jobs = worker.jobs, []
+        jobs, worker.working = worker.jobs, False
         self._note_loss(worker, code)
-        for job, known in zip(jobs, finished, strict=False):
-            job.wire.known = known
-        self._requeue(jobs, position, code, overran=worker.overran)
+        for job, known in zip(jobs, finished[worker.answered :], strict=False):
+            if job not in worker.moved:
+                job.wire.known = known
+        if 0 <= at < worker.answered:  # it was at none of these
+            self._put_back([job for job in jobs if job not in worker.moved])
+        else:
+            self._requeue(worker, (at - worker.answered, sample), code)
         if not worker.ready and self._count_false_start(code):
             return
         self._fill_up()
@@ -326,13 +350,15 @@ class WorkerPool:
         logger.warning("worker lost: %s", how, extra={"how": how, "pid": worker.pid})
         self._on_loss(how)
 
-    def _requeue(self, jobs: list[Job], position: tuple[int, int], code: int, *, overran: bool) -> None:
+    def _requeue(self, worker: WorkerProcess, position: tuple[int, int], code: int) -> None:
         """Put back what a lost worker had: what is done stays done, and the sample it was at gets what befell it."""
-        now, (at_job, at_sample) = time.monotonic(), position
+        now, (at_job, at_sample), jobs, overran = time.monotonic(), position, worker.jobs, worker.overran
         verdict = encode_answer(after_deadline(self._settings.deadline_s) if overran else after_death(code))
         killed = not overran and -code in NOT_ITS_FAULT
         for place in reversed(range(len(jobs))):
             job = jobs[place]
+            if job.answered or job in worker.moved:
+                continue
             if job.expires_at < now:
                 job.wire.rest, job.expires_at = encode_answer(_OUT_OF_TIME), math.inf
             elif code != OUTGROWN and (place == at_job or at_job < 0):

@@ -6,13 +6,15 @@ import pickle
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, cast
 
 from plaudit.frames import FrameBuffer, frame
+from plaudit.serving.workers.queueing import Job
 from plaudit.serving.workers.template import END, START
-from plaudit.serving.workers.wire import Answer, JournalView, WireJob, encode_unit, read_answers
+from plaudit.serving.workers.wire import Answer, JournalView, encode_unit, read_answers
 
 __all__ = ["TemplateProcess", "WorkerProcess"]
 
@@ -100,12 +102,16 @@ class WorkerProcess(asyncio.Protocol):
         template: TemplateProcess,
         setup: bytes,
         on_ready: Callable[["WorkerProcess"], None],
-        on_answers: Callable[["WorkerProcess", list[Answer]], None],
+        on_answers: Callable[["WorkerProcess", list[Answer], bool], None],
     ) -> None:
         self.journal = JournalView()
         self.pid: int | None = None
-        self.jobs: list[Any] = []
-        self.since, self.units, self.late_unit = 0.0, 0, 0
+        self.jobs: list[Job] = []  # of its unit, that are not answered
+        self.answered = 0  # how many of its unit are
+        self.moved: set[Job] = set()  # jobs of its unit that were given to others
+        self.working = False
+        self.since, self.units = 0.0, 0
+        self.late_at = (0, (-1, 0))  # unit and place where it was last found to be late
         self.greeting: Any = None
         self.ready = self.unwanted = self.overran = False
         self._buffer = FrameBuffer()
@@ -134,7 +140,7 @@ class WorkerProcess(asyncio.Protocol):
         self._buffer.feed(data)
         while (body := self._buffer.next()) is not None:
             if self.ready:
-                self._on_answers(self, read_answers(body))
+                self._on_answers(self, *read_answers(body))
             else:
                 self.greeting = pickle.loads(body)
                 self.ready = True
@@ -145,10 +151,25 @@ class WorkerProcess(asyncio.Protocol):
         """Whether it has closed its end; the template tells later how it ended."""
         return self._transport is None or self._transport.is_closing()
 
-    def give(self, jobs: list[WireJob]) -> None:
+    def give(self, jobs: list[Job]) -> None:
         """Send a unit."""
         assert self._transport is not None
-        self._transport.write(frame(encode_unit(jobs)))
+        self.jobs, self.answered, self.moved, self.working = jobs, 0, set(), True
+        self.since, self.units = time.monotonic(), self.units + 1
+        self._transport.write(frame(encode_unit([job.wire for job in jobs])))
+
+    def take_answered(self, count: int) -> list[Job]:
+        """The next jobs of its unit, which are answered now."""
+        jobs, self.jobs = self.jobs[:count], self.jobs[count:]
+        self.answered, self.since = self.answered + count, time.monotonic()
+        return jobs
+
+    def take_others(self, at: int) -> list[Job]:
+        """Its jobs but the one it is at: answers to those before it may wait, those behind it shall not be begun."""
+        others = [job for job in self.jobs[:at] + self.jobs[at + 1 :] if not job.answered]
+        self.moved.update(others)
+        self.journal.limit_to(self.answered + at + 1)
+        return others
 
     def end(self) -> None:
         """Kill it."""

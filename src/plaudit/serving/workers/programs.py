@@ -6,6 +6,7 @@ other programs, are answered as a `SandboxError`, which clients take for what it
 """
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -97,12 +98,11 @@ class SandboxService:
             "about": f"SandboxFusion's /run_code, behind {self._tier.label}",
         }
 
-    def answer(self, jobs: list[WireJob], journal: Journal) -> list[Answer]:
-        answers = []
+    def answer(self, jobs: list[WireJob], journal: Journal) -> Iterator[Answer]:
         for job in jobs:
-            journal.next_job()
-            answers.append(self._answer_one(job))
-        return answers
+            if not journal.next_job():
+                return
+            yield self._answer_one(job)
 
     def _answer_one(self, job: WireJob) -> Answer:
         lost = job.rest or next(iter(job.verdicts.values()), b"")

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from plaudit.serving.protocols.protocol import refusal_body
 from plaudit.serving.workers.wire import Answer, WireJob
 
-__all__ = ["FairQueue", "Job"]
+__all__ = ["EXPIRED", "FairQueue", "Job"]
 
-_EXPIRED = Answer(504, refusal_body("the request waited longer than it allowed; nothing was scored"))
+EXPIRED = Answer(504, refusal_body("the request waited longer than it allowed; nothing was scored"))
 _ABANDONED = Answer(499, b"")  # counted only: there is nobody to read it
 
 
@@ -91,7 +91,7 @@ class FairQueue:
         waiting = (job for jobs in (self._returned, *self._by_client.values()) for job in jobs)
         for job in [job for job in waiting if job.unwanted or job.expires_at < now]:
             self._forget(job)
-            job.finish(_ABANDONED if job.unwanted else _EXPIRED)
+            job.finish(_ABANDONED if job.unwanted else EXPIRED)
 
     def _forget(self, job: Job) -> None:
         self._count -= 1

@@ -185,7 +185,8 @@ class ReplicaPool:
                 logger.error("a request could not be given to a replica: %s", type(error).__name__)
                 break
             if answered is not None:
-                job.finish(read_answers(answered)[0])
+                [answer], _ = read_answers(answered)
+                job.finish(answer)
                 return
             self._on_change()  # a replica that was started later has loaded another version of the reward
             await asyncio.sleep(AGAIN_S)

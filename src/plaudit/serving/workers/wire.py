@@ -54,7 +54,7 @@ class Answer(msgspec.Struct, array_like=True):
 
 _encoder = msgspec.msgpack.Encoder()
 _units = msgspec.msgpack.Decoder(list[WireJob])
-_answers = msgspec.msgpack.Decoder(list[Answer])
+_answers = msgspec.msgpack.Decoder(tuple[list[Answer], bool])
 
 
 def encode_unit(jobs: list[WireJob]) -> bytes:
@@ -67,18 +67,19 @@ def read_unit(body: bytes) -> list[WireJob]:
     return _units.decode(body)
 
 
-def encode_answers(answers: list[Answer]) -> bytes:
-    """Answers as bytes."""
-    return _encoder.encode(answers)
+def encode_answers(answers: list[Answer], *, last: bool = True) -> bytes:
+    """Answers as bytes; more of the same unit follow unless they are the last."""
+    return _encoder.encode((answers, last))
 
 
-def read_answers(body: bytes) -> list[Answer]:
-    """The answers to a unit."""
+def read_answers(body: bytes) -> tuple[list[Answer], bool]:
+    """The next answers to a unit, in order, and whether they are the last."""
     return _answers.decode(body)
 
 
 _HEADER = struct.Struct("<IIId4x")  # number of the unit, bytes used, samples under way together, time of progress
-_PLACE = struct.Struct("<II")  # jobs begun, samples done of the last of them
+_PLACE = struct.Struct("<III")  # jobs begun, samples done of the last of them, jobs to be begun at most (0: all)
+_MOST_JOBS = struct.Struct("<I")
 _HEADER_SIZE = _HEADER.size + _PLACE.size
 _CAPACITY = 1 << 16
 NOTABLE_S, WORTH_S = 0.0005, 0.005
@@ -106,17 +107,20 @@ class Journal:
         """A new unit; also what marks the process as alive."""
         self._used, self._unwritten = 0, []
         self._unit, self._jobs, self._done = self._unit + 1, 0, 0
-        self._place[0] = self._place[1] = 0
+        self._place[0] = self._place[1] = self._place[2] = 0
         self._write_at = self.expect(1) + self._worth_s
 
-    def next_job(self) -> None:
-        """What follows belongs to the next job."""
+    def next_job(self) -> bool:
+        """What follows belongs to the next job; False where that and all others were given to somebody else."""
+        if 0 < self._place[2] <= self._jobs:
+            return False
         self._unwritten.append(None)
         self._jobs, self._done = self._jobs + 1, 0
         self._place[0], self._place[1] = self._jobs, 0
         if self._worth_s < 0:
             self._write()
             self.expect(1)
+        return True
 
     def expect(self, samples: int) -> float:
         """So many samples are under way together now; the time."""
@@ -172,24 +176,29 @@ class JournalView:
     def __init__(self) -> None:
         self.descriptor = os.memfd_create("plaudit-journal", os.MFD_CLOEXEC)
 
-    def progress(self, unit: int) -> tuple[int, float]:
-        """How many samples of a unit are under way together, and since when (of `time.monotonic`).
+    def progress(self, unit: int) -> tuple[int, float, tuple[int, int]]:
+        """How many samples of a unit are under way together, since when (of `time.monotonic`), and at which place.
 
-        A worker that has not begun the unit, on a busy machine, is not late: its time begins when it does.
+        A place is a job and how many of its samples are done. A worker that has not begun the unit, on a busy machine,
+        is not late: its time begins when it does, and its place is before the first job, -1.
         """
-        header = os.pread(self.descriptor, _HEADER.size, 0)
-        if len(header) < _HEADER.size:
-            return 1, math.inf
-        at, _, samples, since = _HEADER.unpack(header)
-        return samples, since if at == unit else math.inf
+        header = os.pread(self.descriptor, _HEADER_SIZE, 0)
+        if len(header) < _HEADER_SIZE or _HEADER.unpack_from(header)[0] != unit:
+            return 1, math.inf, (-1, 0)
+        _, _, samples, since = _HEADER.unpack_from(header)
+        jobs, done, _ = _PLACE.unpack_from(header, _HEADER.size)
+        return samples, since, (jobs - 1, done)
+
+    def limit_to(self, jobs: int) -> None:
+        """Tell the worker to begin no more than so many jobs of its unit."""
+        os.pwrite(self.descriptor, _MOST_JOBS.pack(jobs), _HEADER_SIZE - _MOST_JOBS.size)
 
     def read(self, unit: int) -> tuple[list[bytes], tuple[int, int]]:
-        """Of a unit: the outputs that were written of each job, as frames; the job that the worker was at, and how many
-        of its samples were done. That job is -1 where the worker had not begun one."""
+        """Of a unit: the outputs that were written of each job, as frames, and the place that the worker was at."""
         content = os.pread(self.descriptor, os.fstat(self.descriptor).st_size, 0)
         if len(content) < _HEADER_SIZE or _HEADER.unpack_from(content)[0] != unit:
             return [], (-1, 0)
-        jobs, done = _PLACE.unpack_from(content, _HEADER.size)
+        jobs, done, _ = _PLACE.unpack_from(content, _HEADER.size)
         place, end = _HEADER_SIZE, _HEADER_SIZE + _HEADER.unpack_from(content)[1]
         parts: list[bytearray] = []
         while place < end:

@@ -8,6 +8,7 @@ stays by itself.
 import contextlib
 import logging
 import os
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -29,6 +30,7 @@ from plaudit.serving.workers.wire import Answer, Journal, WireJob, decode_output
 from plaudit.trajectory import Trajectory
 
 logger = logging.getLogger("plaudit.serving")
+HOLD_S = 0.002
 
 __all__ = ["RewardService", "RewardSetup", "Service", "ServiceSetup", "serve"]
 
@@ -39,8 +41,8 @@ class Service(Protocol):
     def describe(self) -> dict[str, Any]:
         """What the server needs to know of it."""
 
-    def answer(self, jobs: list[WireJob], journal: Journal) -> list[Answer]:
-        """One answer per job."""
+    def answer(self, jobs: list[WireJob], journal: Journal) -> Iterator[Answer]:
+        """One answer per job, as far as the journal lets it go on."""
 
 
 class ServiceSetup(Protocol):
@@ -67,9 +69,14 @@ def serve(channel: int, journal: int) -> None:
     next_unit = frame_reader(channel)
     while (body := next_unit()) is not None:
         kept.begin()
-        answers = service.answer(read_unit(body), kept)
-        if os.getpid() != us:
-            os._exit(0)  # a child that the reward forked and forgot: only its parent answers
+        answers, due = list[Answer](), time.monotonic() + HOLD_S
+        for answer in service.answer(read_unit(body), kept):
+            if os.getpid() != us:
+                os._exit(0)  # a child that the reward forked and forgot: only its parent answers
+            answers.append(answer)
+            if time.monotonic() > due:  # no answer waits long for others
+                write_frame(channel, encode_answers(answers, last=False))
+                answers, due = [], time.monotonic() + HOLD_S
         os.fchdir(folder)  # the reward may have gone elsewhere
         write_frame(channel, encode_answers(answers))
 
@@ -132,14 +139,14 @@ class RewardService:
             "about": reward.__doc__ if type(reward.__doc__) is str else "",
         }
 
-    def answer(self, jobs: list[WireJob], journal: Journal) -> list[Answer]:
+    def answer(self, jobs: list[WireJob], journal: Journal) -> Iterator[Answer]:
         if self._merges and not any(job.singly or job.known or job.rest for job in jobs):
-            return self._answer_together(jobs, journal)
-        answers = []
+            yield from self._answer_together(jobs, journal)
+            return
         for job in jobs:  # one after the other, so that memory that was just used is used again
-            journal.next_job()
-            answers.append(self._answer_alone(job, journal))
-        return answers
+            if not journal.next_job():
+                return
+            yield self._answer_alone(job, journal)
 
     def _read(self, job: WireJob) -> Samples | Answer:
         try:
