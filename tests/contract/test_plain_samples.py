@@ -135,6 +135,6 @@ def test_the_samples_are_a_sequence_of_trajectories():
     assert list(columns()) == trajectories()
     assert columns()[-1] == trajectories()[-1]
     assert list(columns()[1:]) == trajectories()[1:]
-    assert columns()[:0].column("response") == []
+    assert columns()[:0].columns == ([], [], [])
     with pytest.raises(IndexError):
         columns()[4]

@@ -35,8 +35,8 @@ class Binding:
     positional: tuple[Lookup, ...]
     keywords: tuple[tuple[str, Lookup], ...]
     takes_columns: bool
-    plain_fields: tuple[str, ...] | None
-    """What is asked for, in order, where that is nothing but fields that every sample has as plain values."""
+    plain_fields: tuple[int, ...] | None
+    """What is asked for, as places among `PLAIN_FIELDS`, where that is all."""
     batched: bool
     is_async: bool
 
@@ -58,7 +58,7 @@ class Binding:
             positional=tuple(lookup for p, lookup in lookups if p.kind is not p.KEYWORD_ONLY),
             keywords=tuple((p.name, lookup) for p, lookup in lookups if p.kind is p.KEYWORD_ONLY),
             takes_columns=any(p.kind is p.VAR_KEYWORD for p in parameters),
-            plain_fields=tuple(p.name for p in plain) if is_plain else None,
+            plain_fields=tuple(PLAIN_FIELDS.index(p.name) for p in plain) if is_plain else None,
             batched=batched,
             is_async=inspect.iscoroutinefunction(inspect.unwrap(function))
             or inspect.iscoroutinefunction(getattr(function, "__call__", None)),  # noqa: B004 - its kind, not its presence
@@ -76,7 +76,7 @@ class Binding:
         """Call a per-sample function for one sample after the other; None where it asks for more than there is."""
         if self.plain_fields is None:
             return None
-        return map(self.function, *[samples.column(field) for field in self.plain_fields])
+        return map(self.function, *[samples.columns[field] for field in self.plain_fields])
 
     def _call_with_keywords(self, trajectory: Trajectory) -> Any:
         arguments = [lookup(trajectory) for lookup in self.positional]

@@ -94,9 +94,10 @@ def score_plainly(reward: PlainlyScorable, trajectories: Sequence[Trajectory]) -
     if values is None:
         trajectories = list(trajectories)
         values = map(reward.compute_reward, trajectories)
+    take = values.__next__
     for place in range(len(trajectories)):
         try:
-            value = next(values)
+            value = take()
             if type(value) is not float or not isfinite(value):
                 value = run_awaitable(value) if inspect.isawaitable(value) else value
                 value = as_output(value, trajectories[place])

@@ -15,27 +15,23 @@ PLAIN_FIELDS = ("prompt", "response", "ground_truth")
 
 
 class PlainSamples(Sequence[Trajectory]):
-    """A sequence of trajectories; `column("response")` has one field of all of them."""
+    """A sequence of trajectories; `columns` has the values of each of `PLAIN_FIELDS`, one per sample."""
 
-    __slots__ = ("_columns",)
+    __slots__ = ("columns",)
 
     def __init__(self, prompts: Sequence[str], responses: Sequence[str], ground_truths: Sequence[Any]) -> None:
-        self._columns: tuple[Sequence[Any], ...] = (prompts, responses, ground_truths)
-
-    def column(self, field: str) -> Sequence[Any]:
-        """One of `PLAIN_FIELDS` of every sample."""
-        return self._columns[PLAIN_FIELDS.index(field)]
+        self.columns: tuple[Sequence[Any], ...] = (prompts, responses, ground_truths)
 
     def __len__(self) -> int:
-        return len(self._columns[0])
+        return len(self.columns[0])
 
     def __iter__(self) -> Iterator[Trajectory]:
-        return map(Trajectory, *self._columns)
+        return map(Trajectory, *self.columns)
 
     @overload
     def __getitem__(self, place: int) -> Trajectory: ...
     @overload
     def __getitem__(self, place: slice) -> "PlainSamples": ...
     def __getitem__(self, place: int | slice) -> "Trajectory | PlainSamples":
-        values: list[Any] = [column[place] for column in self._columns]
+        values: list[Any] = [column[place] for column in self.columns]
         return PlainSamples(*values) if isinstance(place, slice) else Trajectory(*values)
