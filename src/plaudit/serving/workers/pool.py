@@ -35,6 +35,7 @@ MERGED = 64
 LEAST_S, STEP = 0.0001, 1.1  # of the usual time: its least, and how far one job moves it
 QUICK_S, SLOW_S = 0.0005, 0.005  # requests that take less are not shared out; those that take more go one by one
 CAUTIOUS_S = 10.0  # after a loss, one request at a time for so long
+WARY_S = 1.0  # after a worker was set aside, requests are shared out for so long
 UNUSUAL, UNUSUAL_S = 8.0, 0.02  # a worker is set aside after so many times the usual time, and at least so long
 LOOK_S, REST_S = 0.01, 0.1  # how often workers are looked after, while some are at work and while none is
 STAND_BY_S = 30.0  # after trouble, workers that stand by stay loaded for so long
@@ -233,13 +234,19 @@ class WorkerPool:
         return self.busy - min(len(self._aside), self._settings.stand_ins) < self._settings.workers
 
     def _portion(self) -> int:
-        """How many requests the next worker is given; of quick ones, as many as others that are idle leave to it."""
+        """How many requests the next worker is given; quick ones are not shared out, if others may take them over."""
         if self.description.get("merges"):
             return MERGED
-        if time.monotonic() - self._last_loss < CAUTIOUS_S or not 0 < self._usual_s < SLOW_S:
+        now = time.monotonic()
+        if now - self._last_loss < CAUTIOUS_S or not 0 < self._usual_s < SLOW_S:
             return 1
-        takers = 1 + len(self._idle) if self._usual_s < QUICK_S else self._settings.workers
-        return max(1, min(PACKED, len(self.queue) // takers))
+        is_quick = self._usual_s < QUICK_S and self._may_move and now - self._last_trouble > WARY_S
+        return max(1, min(PACKED, len(self.queue) // (1 if is_quick else self._settings.workers)))
+
+    @property
+    def _may_move(self) -> bool:
+        """Whether what a worker was given may be given to another as well: each sample always scores the same."""
+        return bool(self.description["one_by_one"] and self.description["deterministic"])
 
     def _look_after(self) -> None:
         """Kill what overran, set aside what takes unusually long, let go what is not needed any more."""
@@ -270,6 +277,7 @@ class WorkerPool:
     def _look_at(self, worker: WorkerProcess, now: float) -> None:
         samples, since, place = worker.journal.progress(worker.units)
         at, deadline = place[0] - worker.answered, self._settings.deadline_s
+        is_stuck, worker.seen_at = worker.seen_at == (worker.units, place), (worker.units, place)
         at_hand = worker.jobs[at : at + 1] if at >= 0 else worker.jobs
         expired = bool(at_hand) and all(job.expires_at < now for job in at_hand)
         if expired or (deadline is not None and now - since > deadline * samples):
@@ -281,7 +289,7 @@ class WorkerPool:
         for job in worker.jobs:
             if job.expires_at < now:
                 job.finish(EXPIRED)
-        if since == math.inf or worker in self._aside:
+        if since == math.inf or worker in self._aside or not is_stuck:
             return  # where it has not begun, it waits for a processor: one more worker would make that worse
         if now - worker.since > max(UNUSUAL_S, UNUSUAL * self._usual_s * len(worker.jobs)):
             self._set_aside(worker, at, now)
@@ -290,7 +298,7 @@ class WorkerPool:
         """Let another worker stand in for one that takes long; jobs that wait for it go to others, if they may."""
         self._aside.add(worker)
         self._last_trouble = now
-        if at >= 0 and self.description["one_by_one"] and self.description["deterministic"]:
+        if at >= 0 and self._may_move:
             self._put_back(worker.take_others(at))
         self._fill_up()
         self._dispatch()
