@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 
 from plaudit import RewardFunction, RewardOutput, Status, Trajectory, reward
@@ -119,16 +120,46 @@ def told(output) -> tuple:
 @pytest.mark.parametrize("asked", REWARDS, ids=lambda each: each.name)
 def test_the_same_numbers_statuses_and_words_as_on_trajectories(asked):
     expected = [told(output) for output in score_each(asked, trajectories())]
-    assert [told(output) for output in score_plainly(asked, columns())] == expected
-    assert [told(output) for output in score_plainly(asked, trajectories())] == expected
-    assert [told(output) for output in score_plainly(asked, columns()[1:3])] == expected[1:3]
+    assert [told(output) for output in score_plainly(asked, columns(), [0])] == expected
+    assert [told(output) for output in score_plainly(asked, trajectories(), [0])] == expected
+    assert [told(output) for output in score_plainly(asked, columns()[1:3], [0])] == expected[1:3]
 
 
 def test_functions_of_plain_fields_are_called_without_a_trajectory(monkeypatch):
     monkeypatch.setattr(plain_samples, "Trajectory", lambda *_: pytest.fail("a trajectory was made"))
-    assert list(score_plainly(reward(length), columns())) == [3.0, 0.0, 5.0, 4.0]
-    assert list(score_plainly(reward(swapped), columns())) == [1.2, 0.2, 0.2, 0.2]
-    assert [told(each)[1] for each in score_plainly(reward(failing), columns())].count(Status.ERROR) == 1
+    assert score_plainly(reward(length), columns(), [0]) == [3.0, 0.0, 5.0, 4.0]
+    assert score_plainly(reward(swapped), columns(), [0]) == [1.2, 0.2, 0.2, 0.2]
+    assert [told(each)[1] for each in score_plainly(reward(failing), columns(), [0])].count(Status.ERROR) == 1
+
+
+def test_how_many_samples_are_done_is_known_at_any_moment():
+    done, seen = [5], []
+
+    async def look_later(response):
+        seen.append(done[0])
+        return 1.0
+
+    def look(response):
+        seen.append(done[0])
+        if response == "one":
+            raise ValueError("nothing there")
+        return look_later(response) if response == "three" else 1.0
+
+    outputs = score_plainly(reward(look), columns(), done)
+    assert [told(output)[0] for output in outputs] == [None, 1.0, 1.0, 1.0]
+    assert (seen, done) == ([5, 6, 7, 7, 8], [9])
+    assert score_plainly(reward(look), columns()[:0], done) == []
+    assert done == [9]
+
+
+def test_a_number_that_the_reward_goes_on_to_change_is_what_it_was():
+    total = np.zeros(())
+
+    def add_up(response):
+        total[...] += len(response)
+        return total
+
+    assert [told(output)[0] for output in score_plainly(reward(add_up), columns(), [0])] == [3.0, 3.0, 8.0, 12.0]
 
 
 def test_the_samples_are_a_sequence_of_trajectories():

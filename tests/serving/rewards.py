@@ -43,3 +43,12 @@ def unsure(response):
     if response.startswith("slow"):
         time.sleep(0.2)
     return 1.0
+
+
+@reward
+def soon(response):
+    """1.0, after some forty microseconds, or a tenth of a second where a response asks for it."""
+    until = time.perf_counter() + (0.1 if response.startswith("slow") else 0.00004)
+    while time.perf_counter() < until:
+        pass
+    return 1.0

@@ -403,3 +403,5 @@ def test_a_reward_that_cannot_be_loaded_is_an_error_at_the_start(reward, words):
 def test_a_policy_that_no_protocol_can_follow_is_refused():
     with pytest.raises(InvalidSettings, match="on_unscored=mask: no protocol of a server can mark a sample"):
         ServerSettings(rewards=("math",), on_unscored=OnUnscored.MASK)
+    with pytest.raises(InvalidSettings, match="on_unscored is one of raise, mean, nan, none, got 'zero'"):
+        ServerSettings(rewards=("math",), on_unscored="zero")

@@ -1,14 +1,20 @@
 """Requests that one worker was given together: none waits for another, and none is blamed for another."""
 
 import json
+import os
 import time
 from concurrent.futures import Future, wait
 
+import pytest
+
+from plaudit import load
+from plaudit.engine.shipping import Shipment
 from plaudit.serving import ServerThread
 from plaudit.serving.workers.queueing import Job
-from plaudit.serving.workers.wire import Answer, WireJob
-from tests.serving.asking import samples, wait_until
-from tests.serving.conftest import settings
+from plaudit.serving.workers.wire import Answer, Journal, JournalView, WireJob
+from plaudit.serving.workers.worker import RewardService, RewardSetup
+from tests.serving.asking import ask, samples, wait_until
+from tests.serving.conftest import REWARDS, settings
 
 QUICK_S = 0.0002  # what a request usually took, as far as the pool knows
 FOREVER_S = 100.0
@@ -81,3 +87,68 @@ def test_the_sample_behind_one_that_was_late_is_not_blamed_though_the_worker_was
         running._loop.call_soon_threadsafe(worker.end)
         assert statuses(told) == ["ok", "ok", "ok"]  # the late one was there after all
         assert running.server.app.metrics.losses == {("mark", "deadline"): 1}
+
+
+def queries(*texts: str) -> dict[str, list[str]]:
+    return {"query": list(texts), "labels": ["yes"] * len(texts)}
+
+
+@pytest.mark.parametrize("at", [0, 3, 19])
+@pytest.mark.parametrize("misdeed", ["hang", "crash"])
+def test_of_quick_samples_the_one_that_hangs_or_crashes_is_known(misdeed, at):
+    with ServerThread(settings("mark", workers=1, deadline_s=0.3, on_unscored="none")) as running:
+        for _ in range(3):
+            ask(running.address, "/get_reward", queries(*["yes"] * 100))
+        texts = ["yes"] * 20
+        texts[at] = misdeed
+        expected = [1.0] * 20
+        expected[at] = None
+        assert ask(running.address, "/get_reward", queries(*texts)).json["rewards"] == expected
+        assert len(running.server.app.metrics.losses) == 1
+
+
+def test_the_time_of_quick_samples_is_not_held_against_a_slow_one_behind_them():
+    with ServerThread(settings("soon", workers=1, deadline_s=0.2, most_samples=12_001)) as running:
+        assert ask(running.address, "/get_reward", queries(*["yes"] * 100)).status == 200
+        began = time.monotonic()
+        assert ask(running.address, "/get_reward", queries(*["yes"] * 12_000, "slow")).json["rewards"] == [1.0] * 12_001
+        assert time.monotonic() - began > 2 * 0.2  # or nothing was tried
+        assert not running.server.app.metrics.losses
+
+
+@pytest.fixture
+def service() -> RewardService:
+    spec = f"{REWARDS}:mark"
+    return RewardSetup("mark", Shipment.of(spec), None, 4096, "none", "0").open()
+
+
+def test_a_quick_worker_answers_as_a_careful_one_does(service):
+    view = JournalView()
+    journal = Journal(os.dup(view.descriptor), repeatable=True)
+    texts = ["yes", "no", "raise", "none", "yes"]
+    job = WireJob("get_reward", json.dumps(queries(*texts)).encode())
+    answers, quick = [], []
+    for _ in range(2):
+        journal.begin()
+        for _ in range(50):
+            assert journal.next_job()
+            journal.quick, was_quick = bool(answers), journal.quick
+            answers.append(service._answer_alone(job, journal))
+            quick.append(was_quick)
+            assert view.progress(journal._unit)[2] == (journal._jobs - 1, len(texts))
+    assert {answer.body for answer in answers} == {answers[0].body}
+    assert quick.count(True) > 50
+    assert json.loads(answers[0].body)["rewards"] == [1.0, 0.0, None, None, 1.0]
+    view.close()
+
+
+def test_what_may_not_be_asked_again_and_what_takes_its_time_is_never_quick():
+    reward, texts = load(f"{REWARDS}:soon"), ["yes"] * 40
+    for repeatable, pause_s in ((False, 0.0), (True, 0.001)):
+        view = JournalView()
+        journal = Journal(os.dup(view.descriptor), repeatable=repeatable)
+        journal.begin()
+        assert journal.next_job()
+        journal.follow(time.sleep(pause_s) or reward.function(text) for text in texts)
+        assert not journal.quick
+        view.close()

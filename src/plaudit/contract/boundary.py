@@ -88,22 +88,33 @@ def score_each(reward: Scorable, trajectories: Iterable[Trajectory]) -> Iterator
     return _call_each(reward, trajectories, lambda pending: run_awaitable(pending.finish()))
 
 
-def score_plainly(reward: PlainlyScorable, trajectories: Sequence[Trajectory]) -> Iterator[RewardOutput | float]:
-    """`score_each` for those who want no more than numbers: where a reward says no more, they get its number."""
+def score_plainly(
+    reward: PlainlyScorable, trajectories: Sequence[Trajectory], done: "list[int] | memoryview[int]"
+) -> list[RewardOutput | float]:
+    """`score_each` for those who want no more than numbers: where a reward says no more, they get its number.
+
+    `done[0]` is how many samples are done, at any moment: who finds this process lost knows which sample it was at.
+    """
     values = reward.call_plainly(trajectories) if isinstance(trajectories, PlainSamples) else None
     if values is None:
         trajectories = list(trajectories)
         values = map(reward.compute_reward, trajectories)
-    take = values.__next__
-    for place in range(len(trajectories)):
+    outputs: list[RewardOutput | float] = []
+    add, take, first, last = outputs.append, values.__next__, done[0], done[0] + len(trajectories)
+    while (at := first + len(outputs)) < last:
         try:
-            value = take()
-            if type(value) is not float or not isfinite(value):
-                value = run_awaitable(value) if inspect.isawaitable(value) else value
-                value = as_output(value, trajectories[place])
+            for done[0] in range(at, last):
+                value = take()
+                is_bare = type(value) is float and isfinite(value)
+                add(value if is_bare else _checked(value, trajectories[len(outputs)]))
         except (Exception, SystemExit) as error:
-            value = _describe_failure(reward.name, error)
-        yield value
+            add(_describe_failure(reward.name, error))
+    done[0] = last
+    return outputs
+
+
+def _checked(value: Any, trajectory: Trajectory) -> RewardOutput:
+    return as_output(run_awaitable(value) if inspect.isawaitable(value) else value, trajectory)
 
 
 async def attempt(name: str, call: Callable[[], Any]) -> Any:

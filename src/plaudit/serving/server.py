@@ -229,7 +229,7 @@ def _setups(settings: ServerSettings) -> dict[str, ServiceSetup]:
             Shipment.of(spec),
             settings.memory_mb,
             settings.most_samples,
-            settings.on_unscored.value,
+            str(settings.on_unscored),
             __version__,
         )
     if settings.sandbox:

@@ -11,6 +11,7 @@ from plaudit.errors import InvalidSettings
 __all__ = ["HttpLimits", "ReplicaScale", "ServerSettings", "secret_of"]
 
 SHORTEST = 16  # characters of a token
+_POLICIES = (OnUnscored.RAISE, OnUnscored.MEAN, OnUnscored.NAN, OnUnscored.NONE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ class ServerSettings:
     tokens: tuple[str, ...] = field(default=(), repr=False)
     tls_certificate: Path | None = None
     tls_key: Path | None = None
-    on_unscored: OnUnscored = OnUnscored.RAISE
+    on_unscored: str = OnUnscored.RAISE
     most_samples: int = 4096
     queue_requests: int = 2048
     queue_bytes: int = 256 << 20
@@ -78,8 +79,10 @@ class ServerSettings:
         for name in ("deadline_s", "memory_mb"):
             if getattr(self, name) is not None:
                 _check_positive(self, name)
-        if self.on_unscored is OnUnscored.MASK:
+        if self.on_unscored == OnUnscored.MASK:
             raise InvalidSettings("on_unscored=mask: no protocol of a server can mark a sample; take nan or mean")
+        if self.on_unscored not in _POLICIES:
+            raise InvalidSettings(f"on_unscored is one of {', '.join(_POLICIES)}, got {self.on_unscored!r}")
         if (self.tls_certificate is None) != (self.tls_key is None):
             raise InvalidSettings("TLS needs both files: --tls-cert and --tls-key")
         for token in self.tokens:

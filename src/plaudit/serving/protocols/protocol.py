@@ -28,6 +28,7 @@ Scored: TypeAlias = RewardOutput | float
 
 MAX_DEPTH = 64
 """How deep the values of a request may be nested."""
+_NESTED = frozenset({dict, list})
 
 
 class RequestRefused(PlauditError, ValueError):
@@ -115,8 +116,8 @@ def check_depth(value: Any, left: int = MAX_DEPTH) -> None:
         return
     if not left:
         raise RequestRefused(422, f"the body is nested too deeply: more than {MAX_DEPTH} levels")
-    for item in value:
-        if type(item) is dict or type(item) is list:
+    if not _NESTED.isdisjoint(map(type, value)):
+        for item in value:
             check_depth(item, left - 1)
 
 

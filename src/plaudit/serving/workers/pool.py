@@ -277,10 +277,12 @@ class WorkerPool:
     def _look_at(self, worker: WorkerProcess, now: float) -> None:
         samples, since, place = worker.journal.progress(worker.units)
         at, deadline = place[0] - worker.answered, self._settings.deadline_s
-        is_stuck, worker.seen_at = worker.seen_at == (worker.units, place), (worker.units, place)
+        is_stuck = worker.seen_at == (worker.units, place)
+        if not is_stuck:  # a change of place is progress, though a quick worker does not say when it was
+            worker.seen_at, worker.seen_since = (worker.units, place), now
         at_hand = worker.jobs[at : at + 1] if at >= 0 else worker.jobs
         expired = bool(at_hand) and all(job.expires_at < now for job in at_hand)
-        if expired or (deadline is not None and now - since > deadline * samples):
+        if expired or (deadline is not None and now - max(since, worker.seen_since) > deadline * samples):
             if worker.late_at == (worker.units, place):
                 worker.overran = True
                 worker.end()

@@ -111,6 +111,7 @@ class WorkerProcess(asyncio.Protocol):
         self.moved: set[Job] = set()  # jobs of its unit that were given to others
         self.working = False
         self.since, self.units = 0.0, 0
+        self.seen_since = 0.0  # when it was first seen at the place it was last seen at
         self.seen_at = self.late_at = (0, (-1, 0))  # unit and place where it was last seen, and last found to be late
         self.greeting: Any = None
         self.ready = self.unwanted = self.overran = False

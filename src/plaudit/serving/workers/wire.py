@@ -83,6 +83,7 @@ _MOST_JOBS = struct.Struct("<I")
 _HEADER_SIZE = _HEADER.size + _PLACE.size
 _CAPACITY = 1 << 16
 NOTABLE_S, WORTH_S = 0.0005, 0.005
+QUICK_S = 0.00005  # samples that take less, with all that is done for them
 _NEXT_JOB = struct.pack("<I", 0)  # an empty frame: the outputs of the next job follow
 
 
@@ -90,32 +91,37 @@ class Journal:
     """The worker's side: what is scored of the unit at hand, written without a system call.
 
     Of a reward that may be asked again, outputs are written once they are worth some milliseconds, less than a new
-    worker costs: those that a lost one had not written are scored again, which is cheaper than writing each.
+    worker costs: those that a lost one had not written are scored again, which is cheaper than writing each. While such
+    a reward is `quick`, only how many samples are done is kept while it scores a job.
     """
 
     def __init__(self, descriptor: int, *, repeatable: bool) -> None:
         os.ftruncate(descriptor, _CAPACITY)
         self._memory = mmap.mmap(descriptor, _CAPACITY)
-        self._place = self._place_view()
+        self._view_place()
         self._used, self._capacity = 0, _CAPACITY
+        self._repeatable = repeatable
         self._notable_s, self._worth_s = (NOTABLE_S, WORTH_S) if repeatable else (-1.0, -1.0)
         self._unwritten: list[Scored | None] = []  # None: the outputs of the next job follow
         self._note_at = self._write_at = 0.0  # when outputs that are there are noted, and written (of `time.monotonic`)
-        self._unit = self._jobs = self._done = 0
+        self._unit = self._jobs = 0
+        self._job_at = 0.0  # when the job before this one ended
+        self.quick = False
 
     def begin(self) -> None:
         """A new unit; also what marks the process as alive."""
         self._used, self._unwritten = 0, []
-        self._unit, self._jobs, self._done = self._unit + 1, 0, 0
+        self._unit, self._jobs = self._unit + 1, 0
         self._place[0] = self._place[1] = self._place[2] = 0
-        self._write_at = self.expect(1) + self._worth_s
+        self._job_at = self.expect(1)
+        self._write_at = self._job_at + self._worth_s
 
     def next_job(self) -> bool:
         """What follows belongs to the next job; False where that and all others were given to somebody else."""
         if 0 < self._place[2] <= self._jobs:
             return False
         self._unwritten.append(None)
-        self._jobs, self._done = self._jobs + 1, 0
+        self._jobs += 1
         self._place[0], self._place[1] = self._jobs, 0
         if self._worth_s < 0:
             self._write()
@@ -132,15 +138,29 @@ class Journal:
     def follow(self, scoring: Iterable[Scored]) -> list[Scored]:
         """The outputs of samples that are scored one after the other; each is noted as soon as it is there."""
         outputs: list[Scored] = []
-        add, clock, noted, place, due = outputs.append, time.monotonic, 0, self._place, self._note_at
-        for place[1], output in enumerate(scoring, self._done + 1):  # so many are done, for whoever takes over
+        add, clock, noted, done, due = outputs.append, time.monotonic, 0, self.done, self._note_at
+        for place, output in enumerate(scoring, done[0] + 1):
+            done[0] = place  # so many are done, for whoever takes over
             add(output)
             if clock() > due:
                 self._note(outputs[noted:])
-                noted, place, due = len(outputs), self._place, self._note_at
+                noted, done, due = len(outputs), self.done, self._note_at
         self._unwritten += outputs[noted:]
-        self._done += len(outputs)
+        self._end_job(len(outputs))
         return outputs
+
+    def add(self, outputs: list[Scored]) -> None:
+        """Outputs of a job that kept `done` itself."""
+        if self._end_job(len(outputs)) > self._note_at:
+            self._note(outputs)
+        else:
+            self._unwritten += outputs
+
+    def _end_job(self, samples: int) -> float:
+        """So many samples were scored since the last job: are they quick? The time."""
+        now, since = time.monotonic(), self._job_at
+        self.quick, self._job_at = self._repeatable and now - since < QUICK_S * samples, now
+        return now
 
     def _note(self, outputs: list[Scored]) -> None:
         """So many more outputs are there: that is progress, and written if all of them are worth it."""
@@ -156,14 +176,16 @@ class Journal:
         end = _HEADER_SIZE + self._used
         if end > self._capacity:
             self._capacity = 2 * end
-            self._place.release()  # memory cannot be resized while there is a view of it
+            self.done.release()  # memory cannot be resized while there is a view of it
+            self._place.release()
             self._memory.resize(self._capacity)
-            self._place = self._place_view()
+            self._view_place()
         self._memory[start:end] = framed
 
-    def _place_view(self) -> memoryview:
-        """The numbers of `_PLACE` in the shared memory."""
-        return memoryview(self._memory)[_HEADER.size : _HEADER_SIZE].cast("I")
+    def _view_place(self) -> None:
+        """Look at the numbers of `_PLACE` in the shared memory; `done` is how many samples of the job are."""
+        self._place = memoryview(self._memory)[_HEADER.size : _HEADER_SIZE].cast("I")
+        self.done = self._place[1:2]
 
 
 def _frame(scored: Scored) -> bytes:
@@ -177,10 +199,11 @@ class JournalView:
         self.descriptor = os.memfd_create("plaudit-journal", os.MFD_CLOEXEC)
 
     def progress(self, unit: int) -> tuple[int, float, tuple[int, int]]:
-        """How many samples of a unit are under way together, since when (of `time.monotonic`), and at which place.
+        """How many samples of a unit are under way together, since when at the earliest, and at which place.
 
-        A place is a job and how many of its samples are done. A worker that has not begun the unit, on a busy machine,
-        is not late: its time begins when it does, and its place is before the first job, -1.
+        Times are those of `time.monotonic`. A place is a job and how many of its samples are done. A worker that has
+        not begun the unit, on a busy machine, is not late: its time begins when it does, and its place is before the
+        first job, -1.
         """
         header = os.pread(self.descriptor, _HEADER_SIZE, 0)
         if len(header) < _HEADER_SIZE or _HEADER.unpack_from(header)[0] != unit:

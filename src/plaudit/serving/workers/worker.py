@@ -25,7 +25,7 @@ from plaudit.engine.shipping import Shipment
 from plaudit.errors import PlauditError
 from plaudit.frames import frame_reader, write_all, write_frame
 from plaudit.serving.protocols import PROTOCOLS
-from plaudit.serving.protocols.protocol import About, RequestRefused, Samples, Scored, refusal_body
+from plaudit.serving.protocols.protocol import About, RequestRefused, Samples, Scored, are_bare, refusal_body
 from plaudit.serving.workers.wire import Answer, Journal, WireJob, decode_outputs, encode_answers, read_unit
 from plaudit.trajectory import Trajectory
 
@@ -117,7 +117,7 @@ class RewardService:
         self._score_each: Callable[[RewardFunction, Iterable[Trajectory]], Iterator[Scored]] = (
             score_each if memory is None else memory.score_each
         )
-        self._score_plainly = score_plainly if memory is None else self._score_each
+        self._is_counted = memory is not None
         self._score_many: Callable[[RewardFunction, Sequence[Trajectory]], list[RewardOutput]] = (
             score_samples if memory is None else memory.score_unit
         )
@@ -177,16 +177,19 @@ class RewardService:
         samples = self._read(job)
         if isinstance(samples, Answer):
             return samples
-        valid, known = samples.valid(), list[Scored]()
-        if job.known or job.rest:
-            known = journal.follow(_known_outputs(job, len(valid)))
-            valid = valid[len(known) :]
-        return self._write(job, samples, known + self._score_rest(job, valid, len(known), journal))
+        valid = samples.valid()
+        if not job.known and not job.rest:
+            return self._write(job, samples, self._score_rest(job, valid, 0, journal))
+        known = journal.follow(_known_outputs(job, len(valid)))
+        return self._write(job, samples, known + self._score_rest(job, valid[len(known) :], len(known), journal))
 
     def _score_rest(self, job: WireJob, left: Sequence[Trajectory], first: int, journal: Journal) -> list[Scored]:
         if self._one_by_one and not job.verdicts:
-            score = self._score_plainly if PROTOCOLS[job.protocol].plain else self._score_each
-            return journal.follow(score(self._reward, left))
+            if not journal.quick or self._is_counted or not PROTOCOLS[job.protocol].plain:
+                return journal.follow(self._score_each(self._reward, left))
+            outputs = score_plainly(self._reward, left, journal.done)
+            journal.add(outputs)
+            return outputs
         if self._one_by_one or job.singly:
             return journal.follow(self._score_with_verdicts(job, left, first))
         if not left:
@@ -233,6 +236,8 @@ def _known_outputs(job: WireJob, samples: int) -> list[Scored]:
 
 def _count(outputs: Sequence[Scored]) -> dict[str, int]:
     """The samples by status."""
+    if are_bare(outputs):
+        return {"ok": len(outputs)}
     failed = [output.status.value for output in outputs if not isinstance(output, float) and output.status is not _OK]
     counts = dict(Counter(failed)) if failed else {}
     if len(outputs) > len(failed):
