@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.process_watch import descendants
 from tests.serving.asking import ask, samples, wait_until
 from tests.serving.conftest import REWARDS
 
@@ -117,3 +118,18 @@ def test_systemd_finds_nothing_wrong_with_the_unit(tmp_path):
         env={**os.environ, "LC_ALL": "C"},
     )
     assert "plaudit-serve.service" not in checked.stderr, checked.stderr
+
+
+@pytest.mark.parametrize("chosen", [0, 3])
+def test_the_process_that_holds_the_connections_goes_first_and_what_it_starts_does_not(chosen):
+    command = ["nice", "-n", str(chosen), sys.executable, "-m", "plaudit", "serve", f"{REWARDS}:mark", "--port", "0"]
+    allowed = subprocess.run(["nice", "-n", "-5", "nice"], capture_output=True, text=True, check=True).stdout
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        address = process.stdout.readline().removeprefix("serving at ").strip()
+        assert os.getpriority(os.PRIO_PROCESS, process.pid) == (chosen or int(allowed))
+        assert ask(address, "/score", samples("crash", "yes")).json["outputs"][1]["reward"] == 1.0
+        below = descendants(process.pid)
+        assert len(below) > 1
+        assert {os.getpriority(os.PRIO_PROCESS, each) for each in below} == {chosen}
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0

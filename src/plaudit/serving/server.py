@@ -5,7 +5,9 @@ it is now, and puts them in the place of the old ones once they are ready; stopp
 """
 
 import asyncio
+import contextlib
 import logging
+import os
 import re
 import signal
 import ssl
@@ -42,6 +44,7 @@ logger = logging.getLogger("plaudit.serving")
 SWEEP_S = 1.0
 SIGNALS_S = 0.2
 SANDBOX_DEADLINE_S = 300.0
+PRIORITY = -5  # the niceness of the process that holds the connections
 WEAK = (Tier.NONE, Tier.SECCOMP)
 RESERVED = frozenset({*(path.strip("/") for path in PAGES), *PROTOCOLS, "run_code"})
 
@@ -267,11 +270,25 @@ async def serve_until_signalled(
     if not await _start_unless_stopped(server):
         return
     settle_memory()
+    _go_first()
     try:
         on_ready(server)
         await server.until_told_to_stop()
     finally:
         await server.stop()
+
+
+def _go_first() -> None:
+    """Run before workers and others of this machine, where we may: all wait for this process, which needs little.
+
+    A user who chose a priority keeps it; processes that we start have the usual one.
+    """
+    if not hasattr(os, "SCHED_RESET_ON_FORK"):
+        return
+    with contextlib.suppress(OSError):
+        os.sched_setscheduler(0, os.SCHED_OTHER | os.SCHED_RESET_ON_FORK, os.sched_param(0))
+        if os.getpriority(os.PRIO_PROCESS, 0) == 0:
+            os.setpriority(os.PRIO_PROCESS, 0, PRIORITY)
 
 
 async def _start_unless_stopped(server: RewardServer) -> bool:
