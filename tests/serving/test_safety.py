@@ -34,14 +34,17 @@ def guarded():
         yield running
 
 
-def send(server, data: bytes, wait_s: float = 5.0) -> bytes:
-    """Send bytes as they are; what comes back until the server closes."""
+def send(server, *parts: bytes, wait_s: float = 5.0) -> bytes:
+    """Send bytes as they are, part by part; what comes back until the server closes."""
     host, port = server.address.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=wait_s) as connection:
-        connection.sendall(data)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         answer = b""
-        while part := connection.recv(65536):
-            answer += part
+        with contextlib.suppress(ConnectionError):  # it may be closed before the end
+            for part in parts:
+                connection.sendall(part)
+            while part := connection.recv(65536):
+                answer += part
         return answer
 
 
@@ -173,7 +176,7 @@ def posted(response: str, *headers: str) -> bytes:
         (posted("yes", "host: localhost", "content-length: 3"), 400),
         (b"GET / HTTP/1.1\r\nhost: localhost\r\na: " + b"x" * 40_000 + b"\r\n\r\n", 431),
         (b"POST /nothing HTTP/1.1\r\nhost: localhost\r\nexpect: 100-continue\r\ncontent-length: 5\r\n\r\n", 404),
-        (b"GET /nothing HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n", 404),
+        (b"GET /nothing HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade, close\r\nupgrade: h2c\r\n\r\n", 404),
     ],
     ids=["no HTTP", "two lengths", "long head", "expectation", "upgrade"],
 )
@@ -204,6 +207,37 @@ def test_a_head_that_can_be_read_in_two_ways_is_refused(server, headers, status)
 def test_a_path_may_be_written_in_all_ways_that_http_has(server, target):
     asked = f"GET {target} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n"
     assert b" 200 " in send(server, asked.encode())[:20]
+
+
+OFFER = ("host: localhost", "upgrade: h2c", "http2-settings: AAMAAABkAARAAAAAAAIAAAAA")
+UPGRADE = "connection: Upgrade, HTTP2-Settings"
+
+
+@pytest.mark.parametrize("size", [1, 7, 1 << 16])
+def test_who_offers_another_protocol_is_answered_in_this_one(server, size):
+    """As Java's client and `curl --http2` do."""
+    asked = posted("yes", *OFFER, UPGRADE) + posted("no", *OFFER, UPGRADE, "connection: upgrade, close")
+    answered = send(server, *(asked[at : at + size] for at in range(0, len(asked), size)))
+    assert [int(part[:3]) for part in answered.split(b"HTTP/1.1 ")[1:]] == [200, 200]
+    assert answered.count(b'"reward":1.0') == 2
+    assert answered.count(b"connection: close") == 1
+
+
+@pytest.mark.parametrize(
+    ("request_", "status"),
+    [
+        (posted("yes", *OFFER, UPGRADE, "host: localhost"), 400),
+        (posted("yes", *OFFER, UPGRADE).replace(b"/score", b"/nothing"), 404),
+        (posted("yes", *OFFER, UPGRADE, "connection: upgrade, close").replace(b"HTTP/1.1", b"HTTP/1.0"), 200),
+        (b"CONNECT localhost:80 HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n", 404),
+        (b"GET /health HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: a\r\n\r\n" * 50, 200),
+    ],
+    ids=["two hosts", "no such path", "HTTP/1.0", "tunnel", "crowd"],
+)
+def test_an_offer_of_another_protocol_changes_nothing_else(server, request_, status):
+    answered = [int(part[:3]) for part in send(server, request_, b"GET / HTTP/1.0\r\n\r\n").split(b"HTTP/1.1 ")[1:]]
+    assert answered[0] == status
+    assert set(answered[1:]) <= {200, 400}
 
 
 def test_trailers_change_nothing_of_what_was_checked(server):

@@ -108,9 +108,7 @@ class Connection(asyncio.Protocol):
             return
         self._begun = 0
         try:
-            self._parser.feed_data(data)
-        except httptools.HttpParserUpgrade:
-            self._deaf = True  # it was answered in HTTP/1.1, as everybody is
+            self._parse(data)
         except httptools.HttpParserError as error:
             self._refuse(self._refusal_of(400, f"not HTTP/1.1: {error}"))
         if is_first and self._begun == 1 and not self._reading and not self._deaf:
@@ -165,7 +163,7 @@ class Connection(asyncio.Protocol):
         self._headers[name] = value
 
     def on_headers_complete(self) -> None:
-        if self._deaf:
+        if self._deaf or self._is_to_be_read_again():
             return
         if self._current is None:
             self.deadline = time.monotonic() + self._limits.body_s
@@ -201,7 +199,7 @@ class Connection(asyncio.Protocol):
             self._parts.append(part)
 
     def on_message_complete(self) -> None:
-        if self._deaf:
+        if self._deaf or self._is_to_be_read_again():
             return
         body = self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
         self._parts = []  # or the connection would hold the body until the next one
@@ -219,6 +217,34 @@ class Connection(asyncio.Protocol):
             self._pause_reading()
 
     # Ours
+
+    def _parse(self, data: bytes) -> None:
+        """Give data to the parser; who offers another protocol is read, and answered, in this one.
+
+        The parser takes what follows such a head for that protocol: it gets the head once more, without the offer.
+        """
+        for _ in range(WAITING):
+            try:
+                self._parser.feed_data(data)
+                return
+            except httptools.HttpParserUpgrade as upgrade:
+                if self._deaf or not self._is_to_be_read_again():
+                    self._deaf = True  # it was answered, and is closed
+                    return
+                data = self._head_without_offer() + data[upgrade.args[0] :]
+                self._parser = httptools.HttpRequestParser(self)
+        self._refuse(self._refusal_of(400, "too many offers of another protocol at once; this is HTTP/1.1"))
+
+    def _is_to_be_read_again(self) -> bool:
+        """Whether the head offers to go on in another protocol, which is not followed."""
+        return bool(self._parser.should_upgrade()) and b"upgrade" in self._headers and not self._twice
+
+    def _head_without_offer(self) -> bytes:
+        wishes = [wish.strip().lower() for wish in self._headers[b"connection"].split(b",")]
+        self._headers[b"connection"] = b",".join(wish for wish in wishes if wish != b"upgrade")
+        lines = [b"%b: %b\r\n" % each for each in self._headers.items() if each[0] != b"upgrade"]
+        version = self._parser.get_http_version().encode()
+        return b"%b %b HTTP/%b\r\n%b\r\n" % (self._parser.get_method(), self._path, version, b"".join(lines))
 
     def _take_known(self, known: KnownHead, data: bytes) -> bool:
         """Take on a request whose head was read before; False where it must be read."""

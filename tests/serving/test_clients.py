@@ -1,0 +1,77 @@
+"""Clients that nobody here wrote: OpenRLHF's own, and curl."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+OPENRLHF = Path(sys.prefix) / "openrlhf"  # by the Makefile: apart from the other packages, without its dependencies
+EXECUTOR = """
+import asyncio, json, sys
+from openrlhf.utils.agent import SingleTurnAgentExecutor
+
+async def main(queries, *urls):
+    executor = SingleTurnAgentExecutor(list(urls))
+    rows = json.loads(queries)
+    told = await executor._fetch_rewards_via_http(rows, ["?"] * len(rows), ["yes"] * len(rows))
+    print(json.dumps(told))
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+@pytest.mark.skipif(not OPENRLHF.is_dir(), reason="OpenRLHF has no package for this Python")
+@pytest.mark.parametrize("urls", [1, 2])
+def test_openrlhf_reads_its_rewards(server, urls):
+    addresses = [f"{server.address}/get_reward", f"{server.address}/mark/get_reward"][:urls]
+    queries = ["?yes", "?no", "?yes", "?no"]
+    command = [sys.executable, "-c", EXECUTOR, json.dumps(queries), *addresses]
+    ran = subprocess.run(command, env={"PYTHONPATH": str(OPENRLHF)}, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    told = json.loads(ran.stdout.splitlines()[-1])
+    assert len(told) == urls
+    assert [reward for part in told for reward in part["rewards"]] == [1.0, 0.0, 1.0, 0.0]
+    assert [score for part in told for score in part["scores"]] == [1.0, 0.0, 1.0, 0.0]
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
+@pytest.mark.parametrize(
+    "options",
+    [
+        (),
+        ("--http1.0",),
+        ("--http2",),  # asks for an upgrade, and goes on without
+        ("--header", "transfer-encoding: chunked"),
+        ("--header", "expect: 100-continue"),
+        ("--header", "connection: close"),
+    ],
+    ids=" ".join,
+)
+def test_curl_is_answered_however_it_asks(server, tmp_path, options):
+    texts = ["yes", "n" * 2_000_000]
+    (tmp_path / "body").write_text(json.dumps({"query": texts, "labels": ["yes", "yes"]}))
+    command = ["curl", "--silent", "--show-error", "--fail-with-body", "--max-time", "20", *options]
+    command += ["--header", "content-type: application/json", "--data-binary", f"@{tmp_path / 'body'}"]
+    url = f"{server.address}/get_reward"
+    ran = subprocess.run([*command, url, url], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    answers = [json.loads(part + "}}") for part in ran.stdout.split("}}") if part]
+    assert [answer["rewards"] for answer in answers] == [[1.0, 0.0]] * 2
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
+def test_curl_is_told_what_is_wrong(server):
+    command = ["curl", "--silent", "--write-out", "%{http_code}", "--max-time", "20"]
+    json_body = ("--header", "content-type: application/json", "--data")
+    for options, code, words in (
+        (("--data", "{}"), "415", "application/json"),
+        ((*json_body, "{"), "400", "not JSON"),
+        ((*json_body, '{"query": [1]}'), "422", "query"),
+        ((), "405", "takes POST"),
+    ):
+        told = subprocess.run([*command, *options, f"{server.address}/get_reward"], capture_output=True, text=True)
+        assert told.stdout.endswith(code)
+        assert words in told.stdout
