@@ -8,10 +8,10 @@ import asyncio
 import time
 from collections import deque
 from typing import Any, Protocol, cast
-from urllib.parse import unquote
 
 import httptools
 
+from plaudit.serving.http.heads import ONLY_ONCE, head_without_offer, plain_path, unfit_head
 from plaudit.serving.http.known_head import KnownHead
 from plaudit.serving.http.messages import Request, Response, refuse
 from plaudit.serving.settings import HttpLimits
@@ -23,11 +23,6 @@ WAITING = 8  # pipelined requests
 SMALL = 1 << 20  # a body that is read although its request is refused, to keep the connection
 LINGER_S = 2.0
 STRANGE = 8  # heads that are unlike the one before, until it is no use to remember them
-ONLY_ONCE = frozenset({
-    b"authorization", b"content-encoding", b"content-type", b"expect", b"host", b"idempotency-key", b"origin",
-    b"transfer-encoding", b"x-client", b"x-deadline-s", b"x-request-id",
-})  # fmt: skip
-"""Headers that are read here: where there are two, whoever stands between may have read the other one."""
 
 
 class Gate(Protocol):
@@ -167,10 +162,11 @@ class Connection(asyncio.Protocol):
             return
         if self._current is None:
             self.deadline = time.monotonic() + self._limits.body_s
-        self._method, self._plain = self._parser.get_method().decode("latin-1"), self._plain_path()
+        self._method, self._plain = self._parser.get_method().decode("latin-1"), plain_path(self._path)
         declared = self._headers.get(b"content-length", b"0")
         size = int(declared) if declared.isdigit() else 0
-        refusal = self._unfit_head()
+        unfit = unfit_head(self._headers, self._twice, self._parser.get_http_version())
+        refusal = None if unfit is None else self._refusal_of(*unfit)
         if refusal is None:
             self._ticket = self._gate.check(self._method, self._plain, self._headers, self._peer)
             refusal = self._ticket if isinstance(self._ticket, Response) else None
@@ -231,20 +227,14 @@ class Connection(asyncio.Protocol):
                 if self._deaf or not self._is_to_be_read_again():
                     self._deaf = True  # it was answered, and is closed
                     return
-                data = self._head_without_offer() + data[upgrade.args[0] :]
+                start = self._parser.get_method(), self._path, self._parser.get_http_version().encode()
+                data = head_without_offer(start, self._headers) + data[upgrade.args[0] :]
                 self._parser = httptools.HttpRequestParser(self)
         self._refuse(self._refusal_of(400, "too many offers of another protocol at once; this is HTTP/1.1"))
 
     def _is_to_be_read_again(self) -> bool:
         """Whether the head offers to go on in another protocol, which is not followed."""
         return bool(self._parser.should_upgrade()) and b"upgrade" in self._headers and not self._twice
-
-    def _head_without_offer(self) -> bytes:
-        wishes = [wish.strip().lower() for wish in self._headers[b"connection"].split(b",")]
-        self._headers[b"connection"] = b",".join(wish for wish in wishes if wish != b"upgrade")
-        lines = [b"%b: %b\r\n" % each for each in self._headers.items() if each[0] != b"upgrade"]
-        version = self._parser.get_http_version().encode()
-        return b"%b %b HTTP/%b\r\n%b\r\n" % (self._parser.get_method(), self._path, version, b"".join(lines))
 
     def _take_known(self, known: KnownHead, data: bytes) -> bool:
         """Take on a request whose head was read before; False where it must be read."""
@@ -290,29 +280,9 @@ class Connection(asyncio.Protocol):
         if self._transport is not None:
             self._transport.abort()
 
-    def _plain_path(self) -> str:
-        """The path that is asked for, however it is written: as a whole URL, as to a proxy, or with escapes."""
-        path = self._path.partition(b"?")[0] if b"?" in self._path else self._path
-        if not path.startswith(b"/") and b"://" in path:
-            path = b"/" + path.partition(b"://")[2].partition(b"/")[2]
-        return unquote(path.decode("latin-1")) if b"%" in path else path.decode("latin-1")
-
     def _refuse_head(self) -> None:
         if not self._deaf:
             self._refuse(self._refusal_of(431, "the headers are too long"))
-
-    def _unfit_head(self) -> Response | None:
-        """What is wrong with a head that the grammar allows."""
-        headers = self._headers
-        if self._twice:
-            return self._refusal_of(400, f"two headers {self._twice.decode()}; send one")
-        if b"host" not in headers and self._parser.get_http_version() != "1.0":
-            return self._refusal_of(400, "a request names the host that it is for")
-        if headers.get(b"transfer-encoding", b"chunked").lower() != b"chunked":
-            return self._refusal_of(501, "transfer-encoding: chunked is the only one that is read here")
-        if headers.get(b"content-encoding", b"identity").lower() != b"identity":
-            return self._refusal_of(415, "send the body as it is, without content-encoding")
-        return None
 
     def _too_large(self) -> Response:
         return self._refusal_of(
