@@ -1,4 +1,4 @@
-"""One server for most tests: two workers, a deadline of three seconds."""
+"""One server for most tests: two workers, a deadline of a second and a half."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +12,7 @@ REWARDS = Path(__file__).parent / "rewards.py"
 
 def settings(*rewards: str, **more) -> ServerSettings:
     specs = tuple(f"{REWARDS}:{name}" for name in rewards)
-    return ServerSettings(**{"rewards": specs, "port": 0, "workers": 2, "deadline_s": 3.0, **more})
+    return ServerSettings(**{"rewards": specs, "port": 0, "workers": 2, "deadline_s": 1.5, **more})
 
 
 @pytest.fixture(scope="session")

@@ -13,28 +13,27 @@ EXECUTOR = """
 import asyncio, json, sys
 from openrlhf.utils.agent import SingleTurnAgentExecutor
 
-async def main(queries, *urls):
-    executor = SingleTurnAgentExecutor(list(urls))
-    rows = json.loads(queries)
-    told = await executor._fetch_rewards_via_http(rows, ["?"] * len(rows), ["yes"] * len(rows))
-    print(json.dumps(told))
+async def ask(urls, rows):
+    return await SingleTurnAgentExecutor(urls)._fetch_rewards_via_http(rows, ["?"] * len(rows), ["yes"] * len(rows))
 
-asyncio.run(main(*sys.argv[1:]))
+rows, *servers = map(json.loads, sys.argv[1:])
+print(json.dumps([asyncio.run(ask(urls, rows)) for urls in servers]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not OPENRLHF.is_dir(), reason="OpenRLHF has no package for this Python")
-@pytest.mark.parametrize("urls", [1, 2])
-def test_openrlhf_reads_its_rewards(server, urls):
-    addresses = [f"{server.address}/get_reward", f"{server.address}/mark/get_reward"][:urls]
-    queries = ["?yes", "?no", "?yes", "?no"]
-    command = [sys.executable, "-c", EXECUTOR, json.dumps(queries), *addresses]
+def test_openrlhf_reads_its_rewards_from_one_server_and_from_two(server):
+    one, two = f"{server.address}/get_reward", f"{server.address}/mark/get_reward"
+    given = map(json.dumps, (["?yes", "?no", "?yes", "?no"], [one], [one, two]))
+    command = [sys.executable, "-c", EXECUTOR, *given]
     ran = subprocess.run(command, env={"PYTHONPATH": str(OPENRLHF)}, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
     told = json.loads(ran.stdout.splitlines()[-1])
-    assert len(told) == urls
-    assert [reward for part in told for reward in part["rewards"]] == [1.0, 0.0, 1.0, 0.0]
-    assert [score for part in told for score in part["scores"]] == [1.0, 0.0, 1.0, 0.0]
+    assert [len(parts) for parts in told] == [1, 2]
+    for parts in told:
+        assert [reward for part in parts for reward in part["rewards"]] == [1.0, 0.0, 1.0, 0.0]
+        assert [score for part in parts for score in part["scores"]] == [1.0, 0.0, 1.0, 0.0]
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")

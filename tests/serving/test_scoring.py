@@ -73,7 +73,7 @@ def test_half_a_character_is_scored_in_every_protocol(server):
 def test_a_sample_that_hangs_or_crashes_costs_only_itself(server):
     outputs = ask(server.address, "/score", samples("yes", "hang", "yes", "crash", "yes")).json["outputs"]
     assert [each["status"] for each in outputs] == ["ok", "timeout", "ok", "error", "ok"]
-    assert outputs[1]["reason"] == "no result within the deadline of 3 s; the worker was killed"
+    assert outputs[1]["reason"] == "no result within the deadline of 1.5 s; the worker was killed"
     assert outputs[3]["reason"] == "the worker died: exit code 3"
 
 
