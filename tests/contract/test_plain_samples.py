@@ -152,6 +152,27 @@ def test_how_many_samples_are_done_is_known_at_any_moment():
     assert done == [9]
 
 
+def test_what_a_timer_raises_between_two_samples_moves_no_number_to_another():
+    class Interrupted(list):
+        def __setitem__(self, place, value):
+            if value == 2 and self[0] == 1:
+                super().__setitem__(place, value)
+                raise TimeoutError("of a sample that was done long ago")
+            super().__setitem__(place, value)
+
+    done = Interrupted([0])
+    with pytest.raises(TimeoutError):
+        score_plainly(reward(length), columns(), done)
+    assert done == [2]
+
+
+def test_it_ends_early_behind_the_sample_that_is_later_than_due():
+    done, past = [5], 0.0
+    assert score_plainly(reward(length), columns(), done, past) == [3.0]
+    assert done == [6]
+    assert score_plainly(reward(length), columns()[:0], done, past) == []
+
+
 def test_a_number_that_the_reward_goes_on_to_change_is_what_it_was():
     total = np.zeros(())
 

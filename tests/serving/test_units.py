@@ -7,11 +7,12 @@ from concurrent.futures import Future, wait
 
 import pytest
 
-from plaudit import load
+from plaudit import RewardOutput, load
+from plaudit.engine.backends.messages import encode_answer
 from plaudit.engine.shipping import Shipment
 from plaudit.serving import ServerThread
 from plaudit.serving.workers.queueing import Job
-from plaudit.serving.workers.wire import Answer, Journal, JournalView, WireJob
+from plaudit.serving.workers.wire import Answer, Journal, JournalView, WireJob, decode_outputs
 from plaudit.serving.workers.worker import RewardService, RewardSetup
 from tests.serving.asking import ask, samples, wait_until
 from tests.serving.conftest import REWARDS, settings
@@ -116,6 +117,15 @@ def test_the_time_of_quick_samples_is_not_held_against_a_slow_one_behind_them():
         assert not running.server.app.metrics.losses
 
 
+def test_what_was_scored_of_a_request_that_runs_out_of_time_is_told_though_samples_were_quick_before():
+    with ServerThread(settings("mark", workers=1, on_unscored="none")) as running:
+        for _ in range(3):
+            ask(running.address, "/get_reward", queries(*["yes"] * 100))
+        told = ask(running.address, "/get_reward", queries("yes", *["slow"] * 20), x_deadline_s="1").json["rewards"]
+        assert told[:3] == [1.0, 0.0, 0.0]
+        assert told[10:] == [None] * 11
+
+
 @pytest.fixture
 def service() -> RewardService:
     spec = f"{REWARDS}:mark"
@@ -139,6 +149,26 @@ def test_a_quick_worker_answers_as_a_careful_one_does(service):
     assert {answer.body for answer in answers} == {answers[0].body}
     assert quick.count(True) > 50
     assert json.loads(answers[0].body)["rewards"] == [1.0, 0.0, None, None, 1.0]
+    view.close()
+
+
+@pytest.mark.parametrize("known", [0, 100])
+def test_samples_that_take_long_are_kept_one_by_one_though_those_before_were_quick(service, known, monkeypatch):
+    view, kept, pause = JournalView(), [], time.sleep
+    journal = Journal(os.dup(view.descriptor), repeatable=True)
+
+    def look(_):
+        kept.append(sum(len(decode_outputs(part)) for part in view.read(journal._unit)[0]))
+        pause(0.01)
+
+    monkeypatch.setattr(time, "sleep", look)
+    texts, frames = ["yes"] * known + ["slow"] * 3, encode_answer(RewardOutput(1.0)) * known
+    journal.begin()
+    assert journal.next_job()
+    journal.quick = True
+    service._answer_alone(WireJob("get_reward", json.dumps(queries(*texts)).encode(), known=frames), journal)
+    assert kept[1:] == [known + 1, known + 2]
+    assert view.progress(journal._unit)[2] == (0, len(texts))
     view.close()
 
 

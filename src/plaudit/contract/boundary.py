@@ -12,7 +12,7 @@ import time
 import traceback
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from functools import partial
-from math import isfinite
+from math import inf, isfinite
 from pathlib import PurePath
 from typing import Any, Protocol
 
@@ -89,27 +89,33 @@ def score_each(reward: Scorable, trajectories: Iterable[Trajectory]) -> Iterator
 
 
 def score_plainly(
-    reward: PlainlyScorable, trajectories: Sequence[Trajectory], done: "list[int] | memoryview[int]"
+    reward: PlainlyScorable,
+    trajectories: Sequence[Trajectory],
+    done: "list[int] | memoryview[int]",
+    due: float = inf,
 ) -> list[RewardOutput | float]:
     """`score_each` for those who want no more than numbers: where a reward says no more, they get its number.
 
     `done[0]` is how many samples are done, at any moment: who finds this process lost knows which sample it was at.
+    Ends early, with at least one output, behind the sample that ends later than `due` (of `time.monotonic`).
     """
     values = reward.call_plainly(trajectories) if isinstance(trajectories, PlainSamples) else None
     if values is None:
         trajectories = list(trajectories)
         values = map(reward.compute_reward, trajectories)
     outputs: list[RewardOutput | float] = []
-    add, take, first, last = outputs.append, values.__next__, done[0], done[0] + len(trajectories)
-    while (at := first + len(outputs)) < last:
-        try:
-            for done[0] in range(at, last):
-                value = take()
-                is_bare = type(value) is float and isfinite(value)
-                add(value if is_bare else _checked(value, trajectories[len(outputs)]))
+    add, take, clock, first = outputs.append, values.__next__, time.monotonic, done[0]
+    for done[0] in range(first, first + len(trajectories)):
+        try:  # around what is the sample's: what a timer raises between two samples is neither's, and moves no number
+            value = take()
+            if type(value) is not float or not isfinite(value):
+                value = _checked(value, trajectories[len(outputs)])
         except (Exception, SystemExit) as error:
-            add(_describe_failure(reward.name, error))
-    done[0] = last
+            value = _describe_failure(reward.name, error)
+        add(value)
+        if clock() > due:
+            break
+    done[0] = first + len(outputs)
     return outputs
 
 

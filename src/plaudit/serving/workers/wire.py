@@ -92,7 +92,7 @@ class Journal:
 
     Of a reward that may be asked again, outputs are written once they are worth some milliseconds, less than a new
     worker costs: those that a lost one had not written are scored again, which is cheaper than writing each. While such
-    a reward is `quick`, only how many samples are done is kept while it scores a job.
+    a reward is `quick`, only how many samples are done is kept until `write_at`.
     """
 
     def __init__(self, descriptor: int, *, repeatable: bool) -> None:
@@ -103,7 +103,7 @@ class Journal:
         self._repeatable = repeatable
         self._notable_s, self._worth_s = (NOTABLE_S, WORTH_S) if repeatable else (-1.0, -1.0)
         self._unwritten: list[Scored | None] = []  # None: the outputs of the next job follow
-        self._note_at = self._write_at = 0.0  # when outputs that are there are noted, and written (of `time.monotonic`)
+        self._note_at = self.write_at = 0.0  # when outputs that are there are noted, and written (of `time.monotonic`)
         self._unit = self._jobs = 0
         self._job_at = 0.0  # when the job before this one ended
         self.quick = False
@@ -114,7 +114,7 @@ class Journal:
         self._unit, self._jobs = self._unit + 1, 0
         self._place[0] = self._place[1] = self._place[2] = 0
         self._job_at = self.expect(1)
-        self._write_at = self._job_at + self._worth_s
+        self.write_at = self._job_at + self._worth_s
 
     def next_job(self) -> bool:
         """What follows belongs to the next job; False where that and all others were given to somebody else."""
@@ -150,7 +150,7 @@ class Journal:
         return outputs
 
     def add(self, outputs: list[Scored]) -> None:
-        """Outputs of a job that kept `done` itself."""
+        """Outputs of samples that kept `done` themselves."""
         if self._end_job(len(outputs)) > self._note_at:
             self._note(outputs)
         else:
@@ -165,13 +165,13 @@ class Journal:
     def _note(self, outputs: list[Scored]) -> None:
         """So many more outputs are there: that is progress, and written if all of them are worth it."""
         self._unwritten += outputs
-        if time.monotonic() > self._write_at:
+        if time.monotonic() > self.write_at:
             self._write()
         self.expect(1)
 
     def _write(self) -> None:
         framed = b"".join([_NEXT_JOB if each is None else _frame(each) for each in self._unwritten])
-        self._unwritten, self._write_at = [], time.monotonic() + self._worth_s
+        self._unwritten, self.write_at = [], time.monotonic() + self._worth_s
         start, self._used = _HEADER_SIZE + self._used, self._used + len(framed)
         end = _HEADER_SIZE + self._used
         if end > self._capacity:

@@ -187,15 +187,25 @@ class RewardService:
         if self._one_by_one and not job.verdicts:
             if not journal.quick or self._is_counted or not PROTOCOLS[job.protocol].plain:
                 return journal.follow(self._score_each(self._reward, left))
-            outputs = score_plainly(self._reward, left, journal.done)
-            journal.add(outputs)
-            return outputs
+            return self._score_quickly(left, journal)
         if self._one_by_one or job.singly:
             return journal.follow(self._score_with_verdicts(job, left, first))
         if not left:
             return []
         journal.expect(len(left))
         return [*self._score_many(self._reward, left)]
+
+    def _score_quickly(self, left: Sequence[Trajectory], journal: Journal) -> list[Scored]:
+        """As long as that is quick; what takes longer than it did is noted sample by sample."""
+        outputs = score_plainly(self._reward, left, journal.done, journal.write_at)
+        journal.add(outputs)
+        while journal.quick and len(outputs) < len(left):
+            more = score_plainly(self._reward, left[len(outputs) :], journal.done, journal.write_at)
+            journal.add(more)
+            outputs += more
+        if len(outputs) < len(left):
+            outputs += journal.follow(self._score_each(self._reward, left[len(outputs) :]))
+        return outputs
 
     def _score_with_verdicts(self, job: WireJob, trajectories: Sequence[Trajectory], first: int) -> Iterator[Scored]:
         """Sample by sample; one that cost a worker gets what was said of it."""
