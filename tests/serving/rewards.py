@@ -52,3 +52,13 @@ def soon(response):
     while time.perf_counter() < until:
         pass
     return 1.0
+
+
+@reward
+def twin(response):
+    """1.0; where a response asks for it, a child is forked and forgotten, or the parent hangs for a while."""
+    if response == "fork" and os.fork() == 0:
+        time.sleep(0.1)
+    if response == "hang":
+        time.sleep(5)
+    return 1.0

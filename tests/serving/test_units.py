@@ -126,6 +126,15 @@ def test_what_was_scored_of_a_request_that_runs_out_of_time_is_told_though_sampl
         assert told[10:] == [None] * 11
 
 
+def test_a_child_that_a_reward_forked_and_forgot_takes_no_deadline_away():
+    with ServerThread(settings("twin", workers=1, deadline_s=0.4, on_unscored="none")) as running:
+        for _ in range(3):
+            ask(running.address, "/get_reward", queries(*["yes"] * 100))
+        assert ask(running.address, "/get_reward", queries("fork", "yes")).json["rewards"] == [1.0, 1.0]
+        assert ask(running.address, "/get_reward", queries("yes", "hang", "yes")).json["rewards"] == [1.0, None, 1.0]
+        assert running.server.app.metrics.losses == {("twin", "deadline"): 1}
+
+
 @pytest.fixture
 def service() -> RewardService:
     spec = f"{REWARDS}:mark"

@@ -66,6 +66,7 @@ def serve(channel: int, journal: int) -> None:
     write_all(channel, encode_value(about))
     us, folder = os.getpid(), os.open(".", os.O_RDONLY)
     kept = Journal(journal, repeatable=about["deterministic"])
+    os.register_at_fork(after_in_child=kept.leave_to_parent)
     next_unit = frame_reader(channel)
     while (body := next_unit()) is not None:
         kept.begin()
