@@ -120,16 +120,30 @@ def test_systemd_finds_nothing_wrong_with_the_unit(tmp_path):
     assert "plaudit-serve.service" not in checked.stderr, checked.stderr
 
 
-@pytest.mark.parametrize("chosen", [0, 3])
+@pytest.mark.parametrize("chosen", [0, 3, -5])
 def test_the_process_that_holds_the_connections_goes_first_and_what_it_starts_does_not(chosen):
     command = ["nice", "-n", str(chosen), sys.executable, "-m", "plaudit", "serve", f"{REWARDS}:mark", "--port", "0"]
     allowed = subprocess.run(["nice", "-n", "-5", "nice"], capture_output=True, text=True, check=True).stdout
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         address = process.stdout.readline().removeprefix("serving at ").strip()
-        assert os.getpriority(os.PRIO_PROCESS, process.pid) == (chosen or int(allowed))
+        assert os.getpriority(os.PRIO_PROCESS, process.pid) == (chosen if chosen > 0 else int(allowed))
         assert ask(address, "/score", samples("crash", "yes")).json["outputs"][1]["reward"] == 1.0
         below = descendants(process.pid)
         assert len(below) > 1
-        assert {os.getpriority(os.PRIO_PROCESS, each) for each in below} == {chosen}
+        assert {os.getpriority(os.PRIO_PROCESS, each) for each in below} == {max(chosen, 0)}
         process.send_signal(signal.SIGTERM)
         assert process.wait(20) == 0
+
+
+def test_a_server_that_shall_run_only_when_nobody_else_does_keeps_to_that():
+    os_idle = "import os; os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0)); "
+    program = os_idle + "from plaudit.cli import main; main()"
+    command = [sys.executable, "-c", program, "serve", f"{REWARDS}:mark", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        assert process.stdout.readline().startswith("serving at ")
+        policies = {
+            os.sched_getscheduler(each) & ~os.SCHED_RESET_ON_FORK for each in [process.pid, *descendants(process.pid)]
+        }
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0
+    assert policies == {os.SCHED_IDLE}

@@ -266,11 +266,11 @@ async def serve_until_signalled(
 
     SIGHUP reloads the rewards, and the tokens where there is a way to read them.
     """
+    _go_first()
     server = RewardServer(settings, read_tokens)
     if not await _start_unless_stopped(server):
         return
     settle_memory()
-    _go_first()
     try:
         on_ready(server)
         await server.until_told_to_stop()
@@ -286,8 +286,9 @@ def _go_first() -> None:
     if not hasattr(os, "SCHED_RESET_ON_FORK"):
         return
     with contextlib.suppress(OSError):
-        os.sched_setscheduler(0, os.SCHED_OTHER | os.SCHED_RESET_ON_FORK, os.sched_param(0))
-        if os.getpriority(os.PRIO_PROCESS, 0) == 0:
+        policy = os.sched_getscheduler(0) & ~os.SCHED_RESET_ON_FORK
+        os.sched_setscheduler(0, policy | os.SCHED_RESET_ON_FORK, os.sched_getparam(0))
+        if policy == os.SCHED_OTHER and os.getpriority(os.PRIO_PROCESS, 0) == 0:
             os.setpriority(os.PRIO_PROCESS, 0, PRIORITY)
 
 

@@ -86,6 +86,8 @@ def _work_in_the_background() -> None:
     """Let the server go on when it gives us work, instead of taking its processor at once; ours, not our children's."""
     if hasattr(os, "SCHED_BATCH"):
         with contextlib.suppress(OSError):
+            if os.sched_getscheduler(0) != os.SCHED_OTHER:
+                return  # as the user chose
             os.sched_setscheduler(0, os.SCHED_BATCH | os.SCHED_RESET_ON_FORK, os.sched_param(0))
 
 
