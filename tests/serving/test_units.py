@@ -2,8 +2,10 @@
 
 import json
 import os
+import signal
 import time
 from concurrent.futures import Future, wait
+from types import SimpleNamespace
 
 import pytest
 
@@ -11,8 +13,9 @@ from plaudit import RewardOutput, load
 from plaudit.engine.backends.messages import encode_answer
 from plaudit.engine.shipping import Shipment
 from plaudit.serving import ServerThread
-from plaudit.serving.workers.queueing import Job
-from plaudit.serving.workers.wire import Answer, Journal, JournalView, WireJob, decode_outputs
+from plaudit.serving.workers.pool import MAX_KILLS
+from plaudit.serving.workers.queueing import MAX_UNBEGUN, Job
+from plaudit.serving.workers.wire import UNBEGUN, Answer, Journal, JournalView, WireJob, decode_outputs
 from plaudit.serving.workers.worker import RewardService, RewardSetup
 from tests.serving.asking import ask, samples, wait_until
 from tests.serving.conftest import REWARDS, settings
@@ -88,6 +91,41 @@ def test_the_sample_behind_one_that_was_late_is_not_blamed_though_the_worker_was
         running._loop.call_soon_threadsafe(worker.end)
         assert statuses(told) == ["ok", "ok", "ok"]  # the late one was there after all
         assert running.server.app.metrics.losses == {("mark", "deadline"): 1}
+
+
+class LostWorker:
+    """What a pool knows of a worker that was lost with these jobs, at a place."""
+
+    units, pid, answered, overran, working, ready = 1, 0, 0, False, True, True
+
+    def __init__(self, jobs: list[Job], place: tuple[int, int]) -> None:
+        self.jobs, self.moved, self.journal = jobs, set(), SimpleNamespace(read=lambda unit: ([], place))
+
+    def release(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize(("losses", "expected"), [(1, ["ok", "ok"]), (MAX_UNBEGUN + 1, ["memory", "memory"])])
+def test_a_request_is_not_the_cause_of_a_loss_before_it_was_begun_unless_that_happens_again_and_again(losses, expected):
+    told: Future[Answer] = Future()
+    job = Job(
+        WireJob("score", json.dumps(samples("yes", "no")).encode()), "client", lambda _, got: told.set_result(got)
+    )
+    job.tries = MAX_KILLS  # others were killed at it before
+    with ServerThread(settings("mark", workers=1)) as running:
+        [pool] = running.server.app.pools.values()
+
+        async def lose() -> None:
+            pool._idle, idle = [], pool._idle  # or the job would be given to a living one
+            for _ in range(losses):
+                pool.take_queue()
+                pool._workers.append(worker := LostWorker([job], UNBEGUN))
+                pool._handle_end(worker, -signal.SIGKILL)
+            pool._idle = idle
+            pool._dispatch()
+
+        running.run(lose())
+        assert statuses(told) == expected
 
 
 def queries(*texts: str) -> dict[str, list[str]]:

@@ -22,7 +22,7 @@ from plaudit.errors import InvalidSettings, ScoringFailed
 from plaudit.serving.protocols.protocol import refusal_body
 from plaudit.serving.workers.processes import TemplateProcess, WorkerProcess
 from plaudit.serving.workers.queueing import EXPIRED, FairQueue, Job
-from plaudit.serving.workers.wire import Answer
+from plaudit.serving.workers.wire import UNBEGUN, Answer
 from plaudit.serving.workers.worker import ServiceSetup
 
 __all__ = ["PoolSettings", "WorkerPool"]
@@ -333,7 +333,8 @@ class WorkerPool:
         for job, known in zip(jobs, finished[worker.answered :], strict=False):
             if job not in worker.moved:
                 job.wire.known = known
-        if 0 <= at < worker.answered:  # it was at none of these
+        unbegun = (at, sample) == UNBEGUN and all(job.may_begin_again() for job in jobs)
+        if unbegun or 0 <= at < worker.answered:  # it was at none of these
             self._put_back([job for job in jobs if job not in worker.moved])
         else:
             self._requeue(worker, (at - worker.answered, sample), code)

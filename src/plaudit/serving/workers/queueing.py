@@ -10,6 +10,7 @@ from plaudit.serving.workers.wire import Answer, WireJob
 __all__ = ["EXPIRED", "FairQueue", "Job"]
 
 EXPIRED = Answer(504, refusal_body("the request waited longer than it allowed; nothing was scored"))
+MAX_UNBEGUN = 3
 _ABANDONED = Answer(499, b"")  # counted only: there is nobody to read it
 
 
@@ -17,7 +18,7 @@ class Job:
     """One request on its way: what is asked, by whom, until when, and who is told the answer."""
 
     __slots__ = (
-        "_on_answer", "alone", "answered", "client", "expires_at", "tries", "unwanted", "wire",
+        "_on_answer", "_unbegun", "alone", "answered", "client", "expires_at", "tries", "unwanted", "wire",
     )  # fmt: skip
 
     def __init__(
@@ -28,12 +29,18 @@ class Job:
         expires_at: float = math.inf,
     ) -> None:
         self.wire, self.client, self._on_answer = wire, client, on_answer
-        self.expires_at, self.tries = expires_at, 0
+        self.expires_at = expires_at
+        self.tries = self._unbegun = 0  # workers that were killed at it from outside, and that were lost before it
         self.alone = self.unwanted = self.answered = False
 
     def abandon(self) -> None:
         """Nobody waits for the answer any more."""
         self.unwanted = True
+
+    def may_begin_again(self) -> bool:
+        """Its worker was lost before it began: whether another may, which it may not again and again."""
+        self._unbegun += 1
+        return self._unbegun <= MAX_UNBEGUN
 
     def finish(self, answer: Answer) -> None:
         """Tell the answer, once: whatever comes later is not heard."""

@@ -19,6 +19,7 @@ from plaudit.engine.backends.messages import Answers, encode_answer
 from plaudit.serving.protocols.protocol import Scored
 
 __all__ = [
+    "UNBEGUN",
     "Answer",
     "Journal",
     "JournalView",
@@ -84,6 +85,7 @@ _HEADER_SIZE = _HEADER.size + _PLACE.size
 _CAPACITY = 1 << 16
 NOTABLE_S, WORTH_S = 0.0005, 0.005
 QUICK_S = 0.00005  # samples that take less, with all that is done for them
+UNBEGUN = (-1, -1)  # the place of a worker that has not begun its unit
 _NEXT_JOB = struct.pack("<I", 0)  # an empty frame: the outputs of the next job follow
 
 
@@ -207,12 +209,11 @@ class JournalView:
         """How many samples of a unit are under way together, since when at the earliest, and at which place.
 
         Times are those of `time.monotonic`. A place is a job and how many of its samples are done. A worker that has
-        not begun the unit, on a busy machine, is not late: its time begins when it does, and its place is before the
-        first job, -1.
+        not begun the unit, on a busy machine, is not late: its time begins when it does, and its place is `UNBEGUN`.
         """
         header = os.pread(self.descriptor, _HEADER_SIZE, 0)
         if len(header) < _HEADER_SIZE or _HEADER.unpack_from(header)[0] != unit:
-            return 1, math.inf, (-1, 0)
+            return 1, math.inf, UNBEGUN
         _, _, samples, since = _HEADER.unpack_from(header)
         jobs, done, _ = _PLACE.unpack_from(header, _HEADER.size)
         return samples, since, (jobs - 1, done)
@@ -222,10 +223,13 @@ class JournalView:
         os.pwrite(self.descriptor, _MOST_JOBS.pack(jobs), _HEADER_SIZE - _MOST_JOBS.size)
 
     def read(self, unit: int) -> tuple[list[bytes], tuple[int, int]]:
-        """Of a unit: the outputs that were written of each job, as frames, and the place that the worker was at."""
+        """Of a unit: the outputs that were written of each job, as frames, and the place that the worker was at.
+
+        That is `UNBEGUN` where it had not begun.
+        """
         content = os.pread(self.descriptor, os.fstat(self.descriptor).st_size, 0)
         if len(content) < _HEADER_SIZE or _HEADER.unpack_from(content)[0] != unit:
-            return [], (-1, 0)
+            return [], UNBEGUN
         jobs, done, _ = _PLACE.unpack_from(content, _HEADER.size)
         place, end = _HEADER_SIZE, _HEADER_SIZE + _HEADER.unpack_from(content)[1]
         parts: list[bytearray] = []
