@@ -35,6 +35,15 @@ def test_every_answer_names_the_version_the_reward_its_key_and_the_request(serve
     assert refused.headers["x-plaudit-key"] == answer.json["key"]
 
 
+def test_a_sample_whose_columns_have_no_names_stops_nobody_else(server):
+    good = {"prompt": "?", "response": "yes", "ground_truth": "yes"}
+    body = msgspec.msgpack.encode({"trajectories": [{**good, 3: "?"}, good]})
+    answer = ask(server.address, "/score", body, content_type="application/msgpack")
+    outputs = msgspec.msgpack.decode(answer.body)["outputs"]
+    assert [each["status"] for each in outputs] == ["error", "ok"]
+    assert outputs[0]["reason"] == "sample 0: the names of columns are text"
+
+
 def test_msgpack_is_answered_in_msgpack(server):
     body = msgspec.msgpack.encode(samples("yes", "no"))
     answer = ask(server.address, "/score", body, content_type="application/msgpack")

@@ -59,6 +59,8 @@ class NativeProtocol:
 def _expect_object(plain: Any) -> dict[str, Any]:
     if type(plain) is not dict:
         raise InvalidTrajectory(f"expected an object with prompt and response, got {type(plain).__name__}")
+    if not all(type(name) is str for name in plain):
+        raise InvalidTrajectory("the names of columns are text")
     return plain
 
 
