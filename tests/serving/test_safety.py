@@ -434,6 +434,14 @@ def test_a_reward_that_cannot_be_loaded_is_an_error_at_the_start(reward, words):
         pass
 
 
+def test_a_file_that_cannot_be_read_is_named_at_the_start(tmp_path):
+    file = tmp_path / "loop.py"
+    file.symlink_to(file)
+    reward = f"{file}:anything"
+    with pytest.raises(InvalidSettings, match=r"loop\.py"), ServerThread(ServerSettings(rewards=(reward,), port=0)):
+        pass
+
+
 def test_a_policy_that_no_protocol_can_follow_is_refused():
     with pytest.raises(InvalidSettings, match="on_unscored=mask: no protocol of a server can mark a sample"):
         ServerSettings(rewards=("math",), on_unscored=OnUnscored.MASK)

@@ -60,6 +60,9 @@ def serve(channel: int, journal: int) -> None:
     except (PlauditError, MemoryError) as error:
         write_all(channel, encode_value(str(error)))
         return
+    except Exception as error:  # noqa: BLE001 - whatever it is, a worker that only dies tells nobody why
+        write_all(channel, encode_value(_why(error)))
+        return
     settle_memory()
     _work_in_the_background()
     about = service.describe()
@@ -79,6 +82,13 @@ def serve(channel: int, journal: int) -> None:
                 answers, due = [], time.monotonic() + HOLD_S
         os.fchdir(folder)  # the reward may have gone elsewhere
         write_frame(channel, encode_answers(answers))
+
+
+def _why(error: Exception) -> str:
+    """What keeps a worker from its reward, other than what a reward's loading explains."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    return f"the reward cannot be loaded: {type(error).__name__}: {error}"
 
 
 def _work_in_the_background() -> None:
