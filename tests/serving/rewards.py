@@ -24,10 +24,10 @@ def mark(response, ground_truth=None):
 
 @reward
 def batched(responses):
-    """How many responses were scored together; hangs where one asks for it."""
+    """How many responses were scored together; hangs, or forgets a response, where one asks for it."""
     if any(response.startswith("hang") for response in responses):
         time.sleep(60)
-    return [float(len(responses))] * len(responses)
+    return [float(len(responses)) for response in responses if not response.startswith("forget")]
 
 
 @reward(scope="group")

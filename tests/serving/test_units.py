@@ -228,3 +228,9 @@ def test_what_may_not_be_asked_again_and_what_takes_its_time_is_never_quick():
         journal.follow(time.sleep(pause_s) or reward.function(text) for text in texts)
         assert not journal.quick
         view.close()
+
+
+def test_a_batch_call_that_fails_as_a_whole_fails_nobody_else():
+    with ServerThread(settings("batched", workers=1)) as running:
+        told = ask_together(running, ("a",), ("forget", "b"), ("c", "d"))
+        assert [statuses(each) for each in told] == [["ok"], ["error", "error"], ["ok", "ok"]]

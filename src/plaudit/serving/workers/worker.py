@@ -177,13 +177,28 @@ class RewardService:
         read = [self._read(job) for job in jobs]
         together = [each for samples in read if isinstance(samples, Samples) for each in samples.valid()]
         journal.expect(max(1, len(together)))
-        outputs = iter(self._score_many(self._reward, together))
+        scored = self._score_many(self._reward, together)
+        if len(jobs) > 1 and _failed_as_one(scored):
+            return self._answer_apart(jobs, read, journal)
+        outputs = iter(scored)
         return [
             samples
             if isinstance(samples, Answer)
             else self._write(job, samples, [next(outputs) for _ in samples.valid()])
             for job, samples in zip(jobs, read, strict=True)
         ]
+
+    def _answer_apart(self, jobs: list[WireJob], read: list[Samples | Answer], journal: Journal) -> list[Answer]:
+        """Answer each by itself, where the call for all failed as a whole: another request may be the cause."""
+        answers: list[Answer] = []
+        for job, samples in zip(jobs, read, strict=True):
+            if isinstance(samples, Samples):
+                valid = samples.valid()
+                journal.expect(max(1, len(valid)))
+                answers.append(self._write(job, samples, [*self._score_many(self._reward, valid)]))
+            else:
+                answers.append(samples)
+        return answers
 
     def _answer_alone(self, job: WireJob, journal: Journal) -> Answer:
         samples = self._read(job)
@@ -253,6 +268,13 @@ def _known_outputs(job: WireJob, samples: int) -> list[Scored]:
     if job.rest:
         known += decode_outputs(job.rest) * (samples - len(known))
     return known[:samples]
+
+
+def _failed_as_one(outputs: Sequence[RewardOutput]) -> bool:
+    """Whether all of them failed for the same reason, as where one call for all gave too few values."""
+    return bool(outputs) and {(output.status, output.reason) for output in outputs} == {
+        (Status.ERROR, outputs[0].reason)
+    }
 
 
 def _count(outputs: Sequence[Scored]) -> dict[str, int]:
