@@ -447,3 +447,10 @@ def test_a_policy_that_no_protocol_can_follow_is_refused():
         ServerSettings(rewards=("math",), on_unscored=OnUnscored.MASK)
     with pytest.raises(InvalidSettings, match="on_unscored is one of raise, mean, nan, none, got 'zero'"):
         ServerSettings(rewards=("math",), on_unscored="zero")
+
+
+def test_a_file_in_the_working_folder_does_not_take_the_place_of_a_module(tmp_path, monkeypatch):
+    (tmp_path / "random.py").write_text("def one(response): return 1.0\n")
+    monkeypatch.chdir(tmp_path)
+    with ServerThread(ServerSettings(rewards=("random.py:one",), port=0, workers=1)) as running:
+        assert ask(running.address, "/get_reward", {"query": ["a"]}).json["rewards"] == [1.0]

@@ -1,6 +1,7 @@
 """The server's side of the template process and of each worker: started, spoken with, ended."""
 
 import asyncio
+import json
 import os
 import pickle
 import socket
@@ -19,7 +20,10 @@ from plaudit.serving.workers.wire import Answer, JournalView, encode_unit, read_
 __all__ = ["TemplateProcess", "WorkerProcess"]
 
 CLOSE_S = 5.0
-MODULE = "plaudit.serving.workers.template"
+START_TEMPLATE = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
+    "from plaudit.serving.workers.template import main; main(*map(int, sys.argv[2:]))"
+)  # where we look for modules, and not first in the working folder: it may hold a reward in a file random.py
 
 
 class TemplateProcess:
@@ -30,7 +34,8 @@ class TemplateProcess:
         self._loop = asyncio.get_running_loop()
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
-            command = [sys.executable, "-m", MODULE, str(theirs.fileno()), str(os.getpid())]
+            start = [sys.executable, "-P", "-c", START_TEMPLATE, json.dumps(sys.path)]
+            command = [*start, str(theirs.fileno()), str(os.getpid())]
             self._process = subprocess.Popen(command, pass_fds=(theirs.fileno(),), stdin=subprocess.DEVNULL)
         self._control.setblocking(False)
         self._loop.add_reader(self._control, self._listen)

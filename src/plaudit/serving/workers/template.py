@@ -132,7 +132,3 @@ def _children() -> list[int]:
         return [int(child) for child in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()]
     except OSError:
         return []
-
-
-if __name__ == "__main__":
-    main(*(int(argument) for argument in sys.argv[1:]))
