@@ -21,7 +21,7 @@ from plaudit.serving import HttpLimits, ServerSettings, ServerThread, read_token
 from plaudit.serving.http.connection import Connection
 from plaudit.serving.http.listening import tls_context
 from plaudit.serving.server import _setups
-from tests.serving.asking import ask, samples
+from tests.serving.asking import ask, samples, wait_until
 from tests.serving.conftest import settings
 
 OLD, NEW = "old-token-of-16-characters", "new-token-of-16-characters"
@@ -307,6 +307,22 @@ def test_a_client_has_time_to_read_an_answer_however_long_it_waited_for_it(serve
     connection.data_received(b"GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n")
     assert connection.deadline - time.monotonic() == pytest.approx(50.0, abs=5.0)
     connection.connection_lost(None)
+
+
+def test_who_announces_bodies_and_sends_none_holds_up_nobody_else():
+    head = b"POST /score HTTP/1.1\r\nhost: localhost\r\nx-client: hog\r\ncontent-type: application/json\r\n"
+    with ServerThread(settings("mark", queue_bytes=4000)) as running:
+        host, _, port = running.address.removeprefix("http://").partition(":")
+        hogs = [socket.create_connection((host, int(port))) for _ in range(4)]
+        for hog in hogs:
+            hog.sendall(head + b"content-length: 1000\r\n\r\n{")
+        wait_until(lambda: running.server.app.metrics.requests["other", 429] == 2)
+        answers = [ask(running.address, "/score", samples("yes"), x_client=who).status for who in ("honest", "hog")]
+        for hog in hogs:
+            hog.close()
+        wait_until(lambda: running.server.app.admission.bytes == 0)
+        assert answers == [200, 429]
+        assert ask(running.address, "/score", samples("yes"), x_client="hog").status == 200
 
 
 def test_a_crowd_of_connections_is_bounded(guarded):

@@ -20,18 +20,32 @@ class Admission:
         self.requests = 0
         self.bytes = 0
         self._by_client: dict[str, int] = {}
+        self._bytes_of: dict[str, int] = {}
         self._finished: deque[float] = deque(maxlen=RECENT)
 
-    def reserve(self, size: int) -> Response | None:
-        """Take bytes; a refusal where there are not as many left."""
+    def reserve(self, size: int, client: str) -> Response | None:
+        """Take bytes for a client; a refusal where there are not as many left.
+
+        A client that has some already gets no more than half of what others leave, so that there is room for the next:
+        bytes are taken when a body is announced, and who announces four of the largest may never send them.
+        """
         if self.bytes + size > self._most_bytes and self.bytes:
             return self._busy("the server holds as much as it may of the bodies of requests")
+        held = self._bytes_of.get(client, 0)
+        if held and held + size > (self._most_bytes - self.bytes + held) // 2:
+            return self._busy("your share of the room for bodies is full")
         self.bytes += size
+        self._bytes_of[client] = held + size
         return None
 
-    def release(self, size: int) -> None:
+    def release(self, size: int, client: str) -> None:
         """Give bytes back."""
         self.bytes -= size
+        left = self._bytes_of[client] - size
+        if left:
+            self._bytes_of[client] = left
+        else:
+            del self._bytes_of[client]
 
     def refusal_for(self, client: str) -> Response | None:
         """What to answer to a client that asks for more than there is room for; None where it may go on."""

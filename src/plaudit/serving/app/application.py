@@ -157,9 +157,9 @@ class Application:
             return refuse(422, "x-deadline-s is a positive number of seconds", self._heads[route.pool])
         return Ticket(route, str(client), self._rules, content != JSON, _chosen_id(headers), key, patience_s)
 
-    def reserve(self, size: int) -> Response | None:
+    def reserve(self, size: int, ticket: Ticket) -> Response | None:
         """Take bytes for a body."""
-        refusal = self.admission.reserve(size)
+        refusal = self.admission.reserve(size, ticket.client)
         if refusal is None:
             return None
         self.metrics.requests["other", refusal.status] += 1

@@ -40,10 +40,10 @@ class Gate(Protocol):
     def handle(self, request: Request, ticket: Any) -> None:
         """Answer a request that got a ticket, now or later."""
 
-    def reserve(self, size: int) -> Response | None:
-        """Take so many bytes from the budget; a refusal where there are not as many."""
+    def reserve(self, size: int, ticket: Any) -> Response | None:
+        """Take so many bytes from the budget, for the client of the ticket; a refusal where there are not as many."""
 
-    def release(self, size: int) -> None:
+    def release(self, size: int, client: str) -> None:
         """Give bytes back."""
 
     def refused(self, response: Response, headers: dict[bytes, bytes], ticket: Any = None) -> Response:
@@ -62,7 +62,7 @@ class Connection(asyncio.Protocol):
         self._current: Request | None = None
         self._ended = self._unread_answers = self._reading_paused = False
         self._deaf = False  # what still comes is not read
-        self._reserved = 0  # of the request that is being read
+        self._reserved, self._holder = 0, ""  # of the request that is being read, and for which client
         self._refusal: Response | None = None  # to be told when the body has gone by
         self._known: KnownHead | None = None
         self._begun = self._strange = 0  # requests that began in the data at hand; heads that were not the known one
@@ -112,10 +112,10 @@ class Connection(asyncio.Protocol):
     def connection_lost(self, error: Exception | None) -> None:
         self._deaf = self._ended = True
         self._gate.connections.discard(self)
-        self._give_back(self._reserved)
+        self._give_back(self._reserved, self._holder)
         for request in (self._current, *self._waiting):
             if request is not None:
-                self._give_back(request.size)
+                self._give_back(request.size, request.holder)
                 if request.on_abandon is not None:
                     request.on_abandon()
         self._reserved, self._current = 0, None
@@ -204,7 +204,7 @@ class Connection(asyncio.Protocol):
         request.keep_alive = self._parser.should_keep_alive() and not self._parser.should_upgrade()
         self._deaf = not request.keep_alive
         self._refusal, self._reading, self._expected = None, False, False
-        request.size, self._reserved = self._reserved, 0
+        request.size, request.holder, self._reserved = self._reserved, self._holder, 0
         if self._current is None:
             self._start(request)
             return
@@ -245,9 +245,9 @@ class Connection(asyncio.Protocol):
         known.ticket = ticket = self._gate.check(known.method, known.path, known.headers, self._peer, known.ticket)
         request = Request(known.method, known.path, known.headers, body, self._peer, time.monotonic(), self._respond)
         if not isinstance(ticket, Response) and body:
-            refusal = self._gate.reserve(len(body))
+            refusal = self._gate.reserve(len(body), ticket)
             if refusal is None:
-                request.size = len(body)
+                request.size, request.holder = len(body), ticket.client
             else:
                 ticket = self._gate.refused(refusal, known.headers, ticket)
         request.ticket = ticket
@@ -294,15 +294,15 @@ class Connection(asyncio.Protocol):
         return self._gate.refused(refuse(status, message), *known)
 
     def _reserve(self, size: int) -> Response | None:
-        refusal = self._gate.reserve(size)
+        refusal = self._gate.reserve(size, self._ticket)
         if refusal is None:
-            self._reserved += size
+            self._reserved, self._holder = self._reserved + size, self._ticket.client
             return None
         return self._gate.refused(refusal, self._headers, self._ticket)
 
-    def _give_back(self, size: int) -> None:
+    def _give_back(self, size: int, client: str) -> None:
         if size:
-            self._gate.release(size)
+            self._gate.release(size, client)
 
     def _start(self, request: Request) -> None:
         self._current = request
@@ -317,7 +317,7 @@ class Connection(asyncio.Protocol):
         if self._transport is None or self._ended or request is None:
             return
         if request.size:
-            self._gate.release(request.size)
+            self._gate.release(request.size, request.holder)
         is_last = self._gate.draining and not self._waiting
         keep_alive = request.keep_alive and not response.close and not is_last
         if keep_alive and b"connection" in request.headers:
@@ -356,7 +356,7 @@ class Connection(asyncio.Protocol):
         self._deaf, response.close = True, True
         refused = Request(self._method, self._plain, {}, b"", self._peer, time.monotonic(), self._respond)
         refused.ticket = response
-        refused.size, self._reserved = self._reserved, 0
+        refused.size, refused.holder, self._reserved = self._reserved, self._holder, 0
         if self._current is None:
             self._start(refused)
         else:

@@ -17,6 +17,7 @@ class Request:
     __slots__ = (
         "body",
         "headers",
+        "holder",
         "id",
         "keep_alive",
         "method",
@@ -42,7 +43,7 @@ class Request:
         self.method, self.path, self.headers, self.body = method, path, headers, body
         self.peer, self.received_at, self.respond = peer, received_at, respond
         self.id, self.keep_alive = b"", True
-        self.size = 0  # what it holds of the budget
+        self.size, self.holder = 0, ""  # what it holds of the budget, and for whom
         self.ticket: Any = None  # or the Response that refuses it
         self.on_abandon: Callable[[], None] | None = None  # nobody waits for the answer any more
 
