@@ -66,7 +66,9 @@ class Connection(asyncio.Protocol):
         self._refusal: Response | None = None  # to be told when the body has gone by
         self._known: KnownHead | None = None
         self._begun = self._strange = 0  # requests that began in the data at hand; heads that were not the known one
-        self.deadline = time.monotonic() + limits.head_s
+        self._known_client = False  # whether a request of it was let in, which takes a token where there are any
+        self._quiet_since = time.monotonic()
+        self.deadline = self._quiet_since + limits.head_s
         self._begin()
 
     def _begin(self) -> None:
@@ -87,7 +89,7 @@ class Connection(asyncio.Protocol):
         self._transport = transport = cast(asyncio.Transport, transport)  # uvloop's is none by inheritance
         peer = transport.get_extra_info("peername")
         self._peer = str(peer[0]) if isinstance(peer, tuple) and peer else "local"
-        if len(self._gate.connections) >= self._limits.connections:
+        if len(self._gate.connections) >= self._limits.connections and not self._make_room():
             self._deaf = self._ended = True  # and nobody looks after it: it is closed at once
             full = self._gate.refused(refuse(503, "too many connections", b"retry-after: 1\r\n"), {})
             transport.write(full.encode(keep_alive=False))
@@ -170,6 +172,7 @@ class Connection(asyncio.Protocol):
         if refusal is None:
             self._ticket = self._gate.check(self._method, self._plain, self._headers, self._peer)
             refusal = self._ticket if isinstance(self._ticket, Response) else None
+            self._known_client = self._known_client or (refusal is None and bool(self._ticket.client))
         if refusal is None and size > self._limits.body_bytes:
             refusal = self._too_large()
         if refusal is None and size:
@@ -280,6 +283,22 @@ class Connection(asyncio.Protocol):
         if self._transport is not None:
             self._transport.abort()
 
+    def _make_room(self) -> bool:
+        """Close the connection that has been idle longest, those of strangers first; False where all are at work."""
+        idle = [other for other in self._gate.connections if other._may_be_closed()]
+        if not idle:
+            return False
+        last = min(idle, key=lambda other: (other._known_client, other._quiet_since))
+        self._gate.connections.discard(last)
+        last.abort()
+        return True
+
+    def _may_be_closed(self) -> bool:
+        """Whether nothing is lost with it: no request is under way, and no answer to a client we know."""
+        if self._current is not None or self._reserved or self._transport is None:
+            return False
+        return not self._known_client or not self._transport.get_write_buffer_size()
+
     def _refuse_head(self) -> None:
         if not self._deaf:
             self._refuse(self._refusal_of(431, "the headers are too long"))
@@ -327,7 +346,8 @@ class Connection(asyncio.Protocol):
             self._close(at_once=not response.close)
             return
         is_read = self._transport.get_write_buffer_size() == 0
-        self.deadline = time.monotonic() + (self._limits.idle_s if is_read else self._limits.write_s)
+        self._quiet_since = time.monotonic()
+        self.deadline = self._quiet_since + (self._limits.idle_s if is_read else self._limits.write_s)
         if self._waiting or self._reading_paused or self._expected:
             self._go_on()
 
