@@ -420,7 +420,9 @@ def test_tls_is_spoken_with_the_files_that_are_given_and_with_new_ones_after_a_r
         assert b" 200 " in ask_health_with_tls(running, certificate)
         old = certificate.read_bytes()
         make_certificate(certificate, other_key)
-        running.server._renew_credentials()  # does not go with the key: the old one stays
+        running.server._read_tokens = lambda: (NEW,)
+        running.server._renew_credentials()  # does not go with the key: the old one stays, and tokens are renewed
+        assert running.server.app._access.needs_token
         (tmp_path / "old.pem").write_bytes(old)
         assert b" 200 " in ask_health_with_tls(running, tmp_path / "old.pem")
         other_key.rename(key)

@@ -149,14 +149,20 @@ class RewardServer:
             await asyncio.sleep(0.01)
 
     def _renew_credentials(self) -> None:
-        try:
-            if self._tls is not None:
-                tls_context(self.settings)  # a certificate that does not go with its key would spoil the one in use
-                load_certificate(self._tls, self.settings)
-            if self._read_tokens is not None:
-                self.app.admit(replace(self.settings, tokens=self._read_tokens()).tokens)
-        except (PlauditError, OSError) as error:
-            logger.error("tokens and certificate were not read again, and stay as they were: %s", error)
+        for what, renew in (("the tokens", self._renew_tokens), ("the certificate", self._renew_certificate)):
+            try:
+                renew()
+            except (PlauditError, OSError) as error:
+                logger.error("%s could not be read again, which changes nothing of that: %s", what, error)
+
+    def _renew_tokens(self) -> None:
+        if self._read_tokens is not None:
+            self.app.admit(replace(self.settings, tokens=self._read_tokens()).tokens)
+
+    def _renew_certificate(self) -> None:
+        if self._tls is not None:
+            tls_context(self.settings)  # a certificate that does not go with its key would spoil the one in use
+            load_certificate(self._tls, self.settings)
 
     async def _reload_one(self, name: str) -> None:
         async with self._reload_turn:
