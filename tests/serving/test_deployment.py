@@ -72,6 +72,13 @@ def test_the_command_of_the_image_serves_renews_its_tokens_on_sighup_and_stops_o
     assert "note: without --tls-cert" in said.read_text()
 
 
+def test_what_is_for_ray_is_refused_without_it():
+    command = [sys.executable, "-m", "plaudit", "serve", "math", "--address", "auto"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert "add --backend ray" in ended.stderr
+
+
 def test_a_second_sigterm_ends_what_is_under_way_and_its_client_is_told():
     command = [sys.executable, "-m", "plaudit", "serve", f"{REWARDS}:mark", "--port", "0", "--deadline", "100"]
     with (

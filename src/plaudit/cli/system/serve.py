@@ -14,12 +14,13 @@ from plaudit import serving
 from plaudit.cli.console import print_message, print_result
 from plaudit.cli.options import DEFAULT_DEADLINE_S, AddressOption, DeadlineOption, WorkersOption
 from plaudit.dialects.export import OnUnscored
-from plaudit.errors import require
+from plaudit.errors import InvalidSettings, require
 from plaudit.sandbox import diagnose
 
 __all__ = ["serve"]
 
 TOKENS = "PLAUDIT_TOKENS"
+REPLICAS = (1, 4)
 
 
 class ServeBackend(enum.StrEnum):
@@ -42,8 +43,10 @@ def serve(
     backend: Annotated[
         ServeBackend, typer.Option("--backend", help="Workers of this machine, or replicas on Ray Serve.")
     ] = ServeBackend.PROCESSES,
-    min_replicas: Annotated[int, typer.Option("--min-replicas", help="On Ray: never fewer replicas.")] = 1,
-    max_replicas: Annotated[int, typer.Option("--max-replicas", help="On Ray: never more, whatever the load.")] = 4,
+    min_replicas: Annotated[int, typer.Option("--min-replicas", help="On Ray: never fewer replicas.")] = REPLICAS[0],
+    max_replicas: Annotated[int, typer.Option("--max-replicas", help="On Ray: never more, whatever the load.")] = (
+        REPLICAS[1]
+    ),
     address: AddressOption = None,
     deadline: DeadlineOption = DEFAULT_DEADLINE_S,
     memory: Annotated[int | None, typer.Option("--memory", metavar="MB", help="Memory that a sample may take.")] = None,
@@ -66,6 +69,8 @@ def serve(
     """Serve rewards over HTTP until Ctrl-C or SIGTERM; SIGHUP loads them anew, without a failed request."""
     for package in ("httptools", "uvloop", "prometheus_client"):
         require(package, extra="serve", purpose="plaudit serve")
+    if backend is not ServeBackend.RAY and (address is not None or (min_replicas, max_replicas) != REPLICAS):
+        raise InvalidSettings("--address, --min-replicas and --max-replicas are for replicas on Ray: add --backend ray")
     read_tokens = partial(serving.read_tokens, token_file, os.environ.get(TOKENS, ""))
     settings = serving.ServerSettings(
         rewards=tuple(rewards or ()),
