@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.process_watch import descendants
+from tests.process_watch import descendants, gone
 from tests.serving.asking import ask, samples, wait_until
 from tests.serving.conftest import REWARDS
 
@@ -70,6 +70,25 @@ def test_the_command_of_the_image_serves_renews_its_tokens_on_sighup_and_stops_o
         assert process.wait(20) == 0
     assert "sandbox tier:" in said.read_text()
     assert "note: without --tls-cert" in said.read_text()
+
+
+def test_nothing_is_left_of_a_server_that_is_killed_nor_of_what_its_rewards_started(tmp_path):
+    file, started = tmp_path / "starting.py", tmp_path / "started"
+    file.write_text(
+        "import subprocess\n"
+        "def starting(response):\n"
+        "    sleeping = subprocess.Popen(['sleep', '100'], start_new_session=response == 'own session')\n"
+        f"    open({str(started)!r}, 'a').write(f'{{sleeping.pid}}\\n')\n"
+        "    return 1.0\n"
+    )
+    command = [sys.executable, "-m", "plaudit", "serve", f"{file}:starting", "--port", "0", "--workers", "1"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        address = process.stdout.readline().split()[-1]
+        assert ask(address, "/get_reward", {"query": ["ours", "own session"]}).status == 200
+        process.kill()
+    pids = {int(line) for line in started.read_text().split()}
+    assert len(pids) == 2
+    assert gone(pids)
 
 
 def test_what_is_for_ray_is_refused_without_it():

@@ -29,7 +29,7 @@ from plaudit.frames import write_all
 from plaudit.sandbox.cores import take_share
 from plaudit.trajectory import Trajectory
 
-__all__ = ["MEBIBYTE", "MemoryAllowance", "become_worker", "die_with", "main", "settle_memory"]
+__all__ = ["MEBIBYTE", "MemoryAllowance", "PR_SET_PDEATHSIG", "become_worker", "die_with", "main", "settle_memory"]
 
 PR_SET_PDEATHSIG = 1
 MEBIBYTE = 1 << 20

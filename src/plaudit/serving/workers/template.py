@@ -13,7 +13,7 @@ import socket
 import sys
 from pathlib import Path
 
-from plaudit.engine.backends.worker import become_worker, die_with, settle_memory
+from plaudit.engine.backends.worker import PR_SET_PDEATHSIG, become_worker, die_with, settle_memory
 from plaudit.engine.caching.origins import origin_of
 from plaudit.serving.workers.worker import serve
 
@@ -24,42 +24,43 @@ START, END = b"start", b"end "
 
 
 def main(control: int, parent: int) -> None:
-    """Obey until the server closes its end."""
-    die_with(parent)
+    """Obey until the server closes its end, or is gone."""
     if sys.platform == "linux":  # a worker whose guard is gone is ours to bury, also where we are not below an init
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
     origin_of("plaudit")  # hashes all of plaudit, once for all workers, which identify their reward by it
     settle_memory()  # or every worker would look through, and so copy, what all of them share
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group: the server decides what it means
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    _Template(socket.socket(fileno=control)).run()
+    _Template(socket.socket(fileno=control), parent).run()
 
 
 class _Template:
-    def __init__(self, control: socket.socket) -> None:
-        self._control, self._living = control, set[int]()
+    def __init__(self, control: socket.socket, parent: int) -> None:
+        self._control, self._parent, self._living = control, parent, set[int]()
         self._wake, waking = socket.socketpair()
         for end in (self._wake, waking):
             end.setblocking(False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(waking.fileno(), warn_on_full_buffer=False)
         self._waking = waking
+        if sys.platform == "linux":  # when the server is killed, a process that it forked may hold its end
+            ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGCHLD)
 
     def run(self) -> None:
         with selectors.DefaultSelector() as selector:
             selector.register(self._control, selectors.EVENT_READ)
             selector.register(self._wake, selectors.EVENT_READ)
-            while True:
+            while os.getppid() == self._parent:
                 ready = {key.fileobj for key, _ in selector.select()}
                 if self._wake in ready:
                     self._wake.recv(4096)
                     self._bury()
                 if self._control in ready and not self._obey():
-                    self._end_all()
-                    return
+                    break
+        self._end_all()
 
     def _end_all(self) -> None:
-        """The server has closed its end: kill every worker, and what rewards have left behind, until none is left."""
+        """The server is gone: kill every worker, and what rewards have left behind, until none is left."""
         for worker in self._living:
             os.killpg(worker, signal.SIGKILL)
         with contextlib.suppress(ChildProcessError):
@@ -69,7 +70,10 @@ class _Template:
                 os.waitpid(-1, 0)
 
     def _obey(self) -> bool:
-        message, descriptors, _, _ = socket.recv_fds(self._control, 256, 2)
+        try:
+            message, descriptors, _, _ = socket.recv_fds(self._control, 256, 2)
+        except ConnectionError:  # it was killed before it had read everything
+            return False
         if not message:
             return False
         if message == START:
@@ -122,8 +126,8 @@ class _Template:
     def _tell(self, message: str) -> None:
         try:
             self._control.send(message.encode())
-        except OSError:  # the server is gone
-            os._exit(0)
+        except OSError:  # the server is gone, as the next turn will find
+            return
 
 
 def _children() -> list[int]:
