@@ -1,8 +1,11 @@
 """A reward behind HTTP is a reward like any other: the same numbers, statuses and words as here."""
 
+import os
 import pickle
 import threading
 import time
+import warnings
+from functools import partial
 
 import msgspec
 import pytest
@@ -158,3 +161,36 @@ def test_no_server_left_is_a_status_and_never_a_score(server):  # noqa: F811
     [output] = score(remote, SAMPLES[:1])
     assert (output.reward, output.status) == (None, "error")
     assert "gave up after 8 tries" in output.reason
+
+
+def begin_in_child(call):
+    """Call in a forked process; where its text can be read."""
+    read, write = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of a fork among threads, none of which it needs
+        pid = os.fork()
+    if pid == 0:
+        try:
+            os.write(write, str(call()).encode())
+        finally:
+            os._exit(0)
+    os.close(write)
+    return pid, read
+
+
+def end_of_child(pid, read):
+    os.waitpid(pid, 0)
+    with open(read) as said:
+        return said.read()
+
+
+def test_a_forked_process_has_connections_of_its_own(server):  # noqa: F811
+    remote = load(f"{server.address}/mark")
+    score(remote, SAMPLES)  # a connection is open now, and the children have it too
+
+    def rewards(after_s, truth):
+        time.sleep(after_s)
+        return [output.reward for output in score(remote, [Trajectory("?", "slow", truth)] * 3)]
+
+    children = [begin_in_child(partial(rewards, *given)) for given in ((0.0, "slow"), (0.1, "quick"))]
+    assert [end_of_child(*child) for child in children] == ["[1.0, 1.0, 1.0]", "[0.0, 0.0, 0.0]"]

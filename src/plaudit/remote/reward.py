@@ -70,12 +70,15 @@ class RemoteReward(RewardFunction):
         self._open()
 
     def _open(self) -> None:
+        self._process = os.getpid()
         links = [ServerLink(url, self.policy, _token()) for url in self.urls]
         self._protocol: ClientProtocol = NativeClientProtocol() if self.native else OpenRLHFClientProtocol()
         self._servers = Servers(links, has_health=self.native)
         self._lock, self._threads = threading.Lock(), dict[tuple[int, str], ThreadPoolExecutor]()
 
     def compute_rewards(self, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
+        if self._process != os.getpid():
+            self._open()  # a forked process has its parent's sockets, and would read the answers that are for it
         chunks = self._chunks(trajectories)
         if len(chunks) == 1:
             return self._score_chunk([trajectories[place] for place in chunks[0]])
