@@ -1,5 +1,6 @@
 """A reward behind HTTP is a reward like any other: the same numbers, statuses and words as here."""
 
+import math
 import os
 import pickle
 import threading
@@ -194,3 +195,35 @@ def test_a_forked_process_has_connections_of_its_own(server):  # noqa: F811
 
     children = [begin_in_child(partial(rewards, *given)) for given in ((0.0, "slow"), (0.1, "quick"))]
     assert [end_of_child(*child) for child in children] == ["[1.0, 1.0, 1.0]", "[0.0, 0.0, 0.0]"]
+
+
+def test_what_msgpack_cannot_hold_is_answered_all_the_same():
+    samples = [Trajectory(prompt="?", response=text) for text in ("plain", "half", "large", "open")]
+    with ServerThread(settings("notes", workers=1)) as running:
+        remote = load(f"{running.address}/notes")
+        assert bare(score(remote, samples)) == bare(score(f"{REWARDS}:notes", samples))
+        assert remote.bounds == (0.0, math.inf)
+        assert [output.reward for output in score(0.5 * remote.clip(0.0, 4.5), samples)] == [2.25, 2.0, 2.25, 2.0]
+
+
+def test_a_sample_that_cannot_be_sent_or_read_spoils_no_other(server):  # noqa: F811
+    deep = []
+    for _ in range(80):
+        deep = [deep]
+    remote = load(f"{server.address}/mark")
+    outputs = score(remote, [*SAMPLES[:2], Trajectory("?", "yes", deep), Trajectory("?", "yes", {"a": object()})])
+    assert [output.reward for output in outputs] == [1.0, 0.0, None, None]
+    assert "nested too deeply" in outputs[2].reason
+    assert "the sample cannot be sent: trajectories[0].ground_truth.a is a object" in outputs[3].reason
+    foreign = score(load(f"{server.address}/mark/get_reward"), SAMPLES)  # which has no word for a failure
+    assert [output.reward for output in foreign] == [1.0, 0.0, None, None, 1.0]
+
+
+def test_samples_that_are_scored_together_are_never_sent_apart():
+    samples = [Trajectory("?", "yes", truth) for truth in ("yes", {"a": object()})]
+    with ServerThread(settings("share", workers=1)) as running:
+        remote = load(f"{running.address}/share")
+        assert [output.reward for output in score(remote, samples[:1] * 4)] == [0.25] * 4
+        outputs = score(remote, samples)
+    assert [output.reward for output in outputs] == [None, None]
+    assert "its samples are scored together, and one of them cannot be sent" in outputs[0].reason

@@ -1,5 +1,6 @@
 """Rewards that servers of the tests serve: quick ones, and some that hang, crash or keep count."""
 
+import math
 import os
 import time
 
@@ -62,3 +63,16 @@ def twin(response):
     if response == "hang":
         time.sleep(5)
     return 1.0
+
+
+@reward(bounds=(0.0, math.inf))
+def notes(response):
+    """The length of a response, which is in the metadata where it is odd."""
+    odd = {"half": "\ud800", "large": 2**70, "open": math.pi}
+    return RewardOutput(float(len(response)), metadata={"odd": odd[response]} if response in odd else {})
+
+
+@reward(scope="batch")
+def share(responses):
+    """One over the number of responses."""
+    return [1 / len(responses)] * len(responses)

@@ -6,6 +6,7 @@ not be scored in the end says so in its status: a server that is down is never a
 """
 
 import contextlib
+import math
 import os
 import re
 import threading
@@ -22,6 +23,7 @@ from plaudit import jsonline
 from plaudit.contract.boundary import Style
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput, Status
+from plaudit.contract.rules import Bounds
 from plaudit.endpoint.channel import wait_strategy
 from plaudit.endpoint.policy import EndpointPolicy
 from plaudit.endpoint.refusal import HttpRefusal
@@ -37,7 +39,8 @@ __all__ = ["RemoteReward", "open_remote"]
 CHUNK = 256
 TOKEN = "PLAUDIT_TOKEN"
 LOOK_S = 10.0
-NOT_ALLOWED, TOO_LARGE = 405, 413
+NOT_ALLOWED = 405
+OF_ONE_SAMPLE = (400, 413, 422)  # refusals that may be for one sample, or for their number
 POLICY = EndpointPolicy(concurrency=16, tries=5, first_wait_s=0.2, attempt_s=180.0, breaker_after=3, breaker_rest_s=5.0)
 
 
@@ -65,7 +68,7 @@ class RemoteReward(RewardFunction):
         self.key = str(about.get("key", ""))
         self.name = str(about.get("reward") or urls[0].rpartition("/")[2] or "remote")
         self.scope = about.get("scope", "sample")
-        self.bounds = tuple(about["bounds"]) if about.get("bounds") else None
+        self.bounds = _read_bounds(about.get("bounds"))
         self.deterministic = bool(about.get("deterministic", True))
         self._open()
 
@@ -105,9 +108,10 @@ class RemoteReward(RewardFunction):
         try:
             body, content = self._protocol.encode(trajectories)
         except jsonline.NotPlain as error:
-            if count > 1:
+            if count > 1 and self.scope == "sample":
                 return [output for each in trajectories for output in self._score_chunk([each])]
-            return [RewardOutput.unscored(Status.ERROR, f"{self.name}: the sample cannot be sent: {error}")]
+            what = "the sample cannot" if count == 1 else "its samples are scored together, and one of them cannot"
+            return [RewardOutput.unscored(Status.ERROR, f"{self.name}: {what} be sent: {error}")] * count
         headers = {"content-type": content, "idempotency-key": uuid.uuid4().hex}
         retrying = Retrying(
             stop=stop_after_attempt(self.policy.tries),
@@ -119,7 +123,7 @@ class RemoteReward(RewardFunction):
         except RetryError as failed:
             return [self._given_up(failed.last_attempt.exception())] * count
         except (PlauditError, HttpRefusal) as error:
-            if status_of(error) == TOO_LARGE and count > 1 and self.scope == "sample":
+            if status_of(error) in OF_ONE_SAMPLE and count > 1 and self.scope == "sample":
                 half = count // 2
                 return self._score_chunk(trajectories[:half]) + self._score_chunk(trajectories[half:])
             return [RewardOutput.unscored(Status.ERROR, f"{self.name}: {error}")] * count
@@ -229,6 +233,14 @@ def _read_description(url: str, body: bytes) -> dict[str, Any]:
         if isinstance(about, dict) and "score" in about.get("protocols", ()):
             return about
     raise RewardNotLoaded(f"{url} is a page of plaudit, and no reward; a reward is http://host:8000/name")
+
+
+def _read_bounds(given: Any) -> Bounds | None:
+    """The range of a reward; JSON has null for an end that is open."""
+    if not given:
+        return None
+    low, high = given
+    return (-math.inf if low is None else low, math.inf if high is None else high)
 
 
 def _token() -> str | None:

@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 from plaudit.contract.boundary import score_each, score_plainly, score_samples
@@ -246,14 +247,19 @@ class RewardService:
 
     def _write(self, job: WireJob, samples: Samples, outputs: list[Scored]) -> Answer:
         every = samples.merge(outputs)
-        counts = _count(every)
+        counts, packed = _count(every), job.packed
+        write = partial(PROTOCOLS[job.protocol].write, samples, every, self._about)
         try:
-            body = PROTOCOLS[job.protocol].write(samples, every, self._about, packed=job.packed)
+            try:
+                body = write(packed=packed)
+            except (UnicodeEncodeError, OverflowError):  # half a character, a number over 64 bits: JSON can hold them
+                packed = False
+                body = write(packed=packed)
         except RequestRefused as refused:
             return Answer(refused.status, refusal_body(str(refused)), counts)
         except Exception as error:  # noqa: BLE001 - see `_read`
             return _admit("answered", error)
-        return Answer(200, body, counts, job.packed)
+        return Answer(200, body, counts, packed)
 
 
 def _admit(what: str, error: Exception) -> Answer:
