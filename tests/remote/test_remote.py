@@ -5,8 +5,13 @@ import os
 import pickle
 import threading
 import time
+import traceback
+import urllib.request
 import warnings
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import msgspec
 import pytest
@@ -15,6 +20,7 @@ from plaudit import Trajectory, load, score
 from plaudit.endpoint.policy import EndpointPolicy
 from plaudit.errors import RewardNotLoaded
 from plaudit.remote.reward import open_remote
+from plaudit.remote.server_link import hide_tokens
 from plaudit.serving import HttpLimits, ServerThread
 from tests.serving.conftest import REWARDS, server, settings  # noqa: F401 - a fixture
 
@@ -227,3 +233,113 @@ def test_samples_that_are_scored_together_are_never_sent_apart():
         outputs = score(remote, samples)
     assert [output.reward for output in outputs] == [None, None]
     assert "its samples are scored together, and one of them cannot be sent" in outputs[0].reason
+
+
+class Fake:
+    """A server that answers each request as it is told to: status, headers and body by method."""
+
+    def __init__(self, answers):
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def handle_one(self):
+                self.rfile.read(int(self.headers.get("content-length", 0)))
+                status, headers, body = answers[self.command]
+                self.send_response(status)
+                for name, value in {**headers, "content-length": len(body)}.items():
+                    self.send_header(name, str(value))
+                self.end_headers()
+                self.wfile.write(body)
+
+            do_GET = do_POST = handle_one  # noqa: N815
+
+            def log_message(self, *_):
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.address = f"http://127.0.0.1:{self._server.server_port}"
+
+    def __enter__(self):
+        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self._server.shutdown()
+        self._server.server_close()
+
+
+def describing(server):  # noqa: F811
+    with urllib.request.urlopen(f"{server.address}/mark") as page:
+        return 200, {"x-plaudit-version": "1"}, page.read()
+
+
+def test_a_server_that_has_no_time_is_not_asked_again_while_there_are_others(server):  # noqa: F811
+    busy = {"GET": describing(server), "POST": (429, {"x-plaudit-version": "1", "retry-after": "0"}, b"busy")}
+    with Fake(busy) as full:
+        remote = load(f"{full.address}/mark,{server.address}/mark")
+        samples = [Trajectory("?", "slow", "slow")] * 4
+        beside = ThreadPoolExecutor(4)
+        outputs = [each.result() for each in [beside.submit(score, remote, samples) for _ in range(4)]]
+        beside.shutdown()
+    assert [output.reward for part in outputs for output in part] == [1.0] * 16
+
+
+@pytest.mark.parametrize("status", [429, 502, 503, 504])
+def test_a_server_that_is_not_ready_is_no_reason_not_to_load_from_others(server, status):  # noqa: F811
+    with Fake({"GET": (status, {}, b"later")}) as away:
+        assert load(f"{away.address}/mark,{server.address}/mark").native
+        with pytest.raises(RewardNotLoaded, match=f"no reward server answers: {away.address}/mark: HTTP {status}"):
+            load(f"{away.address}/mark")
+
+
+def test_a_reason_names_the_server_that_refused(server):  # noqa: F811
+    about = describing(server)
+    for status in (401, 500):
+        with Fake({"GET": about, "POST": (status, {}, b"no")}) as refusing:
+            [output] = score(open_remote(f"{refusing.address}/mark", QUICK), SAMPLES[:1])
+        assert output.reward is None
+        assert f"{refusing.address}/mark" in output.reason
+        assert f"HTTP {status}" in output.reason
+
+
+def test_a_date_beyond_all_calendars_is_no_reason_to_fail(server):  # noqa: F811
+    date = {"retry-after": "Mon, 01 Jan 99999999999999999999 00:00:00 GMT"}
+    with Fake({"GET": describing(server), "POST": (429, date, b"")}) as odd:
+        [output] = score(open_remote(f"{odd.address}/mark", QUICK), SAMPLES[:1])
+    assert "gave up after 8 tries" in output.reason
+
+
+def test_a_server_that_is_away_for_a_moment_costs_no_sample(server):  # noqa: F811
+    remote = open_remote(f"{server.address}/mark", replace(QUICK, tries=2, first_wait_s=0.01, breaker_rest_s=0.5))
+    [link] = remote._servers.links
+    for _ in range(QUICK.breaker_after):
+        link.breaker.record_failure(link, "away")
+    assert [output.reward for output in score(remote, SAMPLES[:2])] == [1.0, 0.0]
+
+
+SECRET = "SECRET-of-16-characters"
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        f"http://u:a/{SECRET}@127.0.0.1:9/x",
+        f"http://u:{SECRET}%0A@127.0.0.1:9/x",
+        f"http://u:{SECRET}@127.0.0.1:9/x,u:{SECRET}@127.0.0.1:9/x",
+        f"0.5 * http://u:{SECRET}@127.0.0.1:9/x",
+        f"HTTP://u:{SECRET}@127.0.0.1:9/x",
+    ],
+)
+def test_no_error_shows_a_token(spec):
+    with pytest.raises(RewardNotLoaded) as failed:
+        load(spec)
+    assert SECRET not in "".join(traceback.format_exception(failed.value)[1:])
+
+
+def test_no_name_and_no_hidden_text_shows_a_token():
+    with Fake({"GET": (200, {}, b"{}")}) as foreign:
+        remote = load(foreign.address.replace("http://", f"http://u:{SECRET}@"))
+    assert SECRET not in remote.name + repr(remote)
+    for place in (f"u:a@{SECRET}@h", f"u@x:{SECRET}@h", f"u:a,{SECRET}@h", f":{SECRET}@h"):
+        assert SECRET not in hide_tokens(f"http://{place}/x,HTTPS://{place}/x")
+    assert hide_tokens("http://h:80/a@b, https://h/a@b") == "http://h:80/a@b, https://h/a@b"

@@ -30,6 +30,7 @@ from plaudit.contract.function import Rewarding
 from plaudit.engine import Cache, Scorer
 from plaudit.errors import ScoringFailed
 from plaudit.loading import Loaded, resolve
+from plaudit.remote.server_link import hide_tokens
 from plaudit.testing import Rule
 from plaudit.trajectory import Trajectory
 
@@ -84,7 +85,7 @@ class _Audit:
         self.loaded, self.subject, self.seeds, self.deadline_s = loaded, subject, seeds, deadline_s
         self.on_progress = on_progress
         self.maker = SampleMaker(read_vocabulary(subject.reward))
-        self.spec = loaded.spec or subject.reward.name
+        self.spec = hide_tokens(loaded.spec or subject.reward.name)
         self.reporter = Reporter(subject, self.maker, self.spec)
         self.findings: list[AttackFinding] = []
         self.tried: dict[str, None] = {}

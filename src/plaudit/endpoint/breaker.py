@@ -60,6 +60,11 @@ class Breaker:
         with self._lock:
             return max(POLL_S, (self._rests_until or 0.0) - self._clock())
 
+    def first_rest_s(self) -> float:
+        """How much is left of the first rest, which is worth waiting for; 0.0 once a prober has failed."""
+        with self._lock:
+            return 0.0 if self._probe_failed else max(0.0, (self._rests_until or 0.0) - self._clock())
+
     def record_success(self) -> None:
         """The endpoint answered: all may send."""
         with self._lock:

@@ -92,7 +92,7 @@ def _seconds_until(date: str) -> float:
     """Seconds until an HTTP date; 0.0 when it has passed or is none."""
     try:
         moment = parsedate_to_datetime(date)
-    except ValueError:
+    except (ValueError, OverflowError):
         return 0.0
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)

@@ -12,6 +12,7 @@ from typing import Any, NoReturn, TypeAlias
 from plaudit.contract.function import RewardFunction
 from plaudit.errors import PlauditError, RewardNotLoaded, did_you_mean
 from plaudit.loading.building import Arguments, Loaded
+from plaudit.remote.server_link import hide_tokens
 
 __all__ = ["METHODS", "OPTIONS", "USING", "LookUp", "Specs", "build_expression", "parse_call", "spec_using"]
 
@@ -169,8 +170,8 @@ def _parse(text: str) -> ast.expr:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         detail = error.msg if isinstance(error, SyntaxError) else str(error)
         raise RewardNotLoaded(
-            f"cannot read the spec {text!r:.120}: {detail}; a spec is 'file.py:name', 'package.module:name', "
-            "a built-in such as 'length(target=200)', an expression of these, or a .yaml file"
+            f"cannot read the spec {hide_tokens(text)!r:.120}: {detail}; a spec is 'file.py:name', "
+            "'package.module:name', a built-in such as 'length(target=200)', an expression of these, or a .yaml file"
         ) from None
 
 

@@ -47,7 +47,7 @@ class NativeClientProtocol:
         packed = _MSGPACK in reply.headers.get("content-type", "")
         try:
             outputs = _scored.decode(reply.body).outputs if packed else _convert(jsonline.decode(reply.body))
-        except (msgspec.DecodeError, ValueError, TypeError) as error:
+        except (msgspec.DecodeError, ValueError, TypeError, RecursionError) as error:
             raise InvalidOutput(f"the server's answer cannot be read: {error}") from None
         if len(outputs) != count:
             raise InvalidOutput(f"the server answered {len(outputs)} outputs for {count} samples")
@@ -78,7 +78,7 @@ class OpenRLHFClientProtocol:
     def read(self, reply: Reply, count: int) -> list[RewardOutput]:
         try:
             answered = msgspec.json.decode(reply.body)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             answered = _decode_with_nan(reply.body)
         return read_outputs(answered, count)
 
@@ -87,5 +87,5 @@ def _decode_with_nan(body: bytes) -> Any:
     """JSON as Python servers write it, where a reward may be NaN."""
     try:
         return json.loads(body)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InvalidOutput(f"the server's answer is not JSON: {error}") from None

@@ -28,7 +28,7 @@ from plaudit.endpoint.channel import wait_strategy
 from plaudit.endpoint.policy import EndpointPolicy
 from plaudit.endpoint.refusal import HttpRefusal
 from plaudit.endpoint.transient import fault_of, is_transient, status_of
-from plaudit.errors import PlauditError, RewardNotLoaded
+from plaudit.errors import PlauditError, RewardNotLoaded, TransientError
 from plaudit.remote.client_protocols import ClientProtocol, NativeClientProtocol, OpenRLHFClientProtocol
 from plaudit.remote.server_link import Reply, ServerLink, split_token
 from plaudit.remote.servers import Servers
@@ -39,7 +39,7 @@ __all__ = ["RemoteReward", "open_remote"]
 CHUNK = 256
 TOKEN = "PLAUDIT_TOKEN"
 LOOK_S = 10.0
-NOT_ALLOWED = 405
+NOT_ALLOWED, NOT_NOW = 405, (429, 502, 503, 504)
 OF_ONE_SAMPLE = (400, 413, 422)  # refusals that may be for one sample, or for their number
 POLICY = EndpointPolicy(concurrency=16, tries=5, first_wait_s=0.2, attempt_s=180.0, breaker_after=3, breaker_rest_s=5.0)
 
@@ -53,7 +53,7 @@ def open_remote(spec: str, policy: EndpointPolicy = POLICY) -> "RemoteReward":
     urls = [url.strip().rstrip("/") for url in spec.split(",") if url.strip()]
     for url in urls:
         if not url.startswith(("http://", "https://")):
-            raise RewardNotLoaded(f"{url!r} is no URL; a list of servers is http://a:8000/x,http://b:8000/x")
+            raise RewardNotLoaded(f"{_bare(url)!r} is no URL; a list of servers is http://a:8000/x,http://b:8000/x")
     return RemoteReward(urls, policy)
 
 
@@ -66,7 +66,7 @@ class RemoteReward(RewardFunction):
         self.native = described is not None
         about = described or {}
         self.key = str(about.get("key", ""))
-        self.name = str(about.get("reward") or urls[0].rpartition("/")[2] or "remote")
+        self.name = str(about.get("reward") or split_token(urls[0])[0].rpartition("/")[2] or "remote")
         self.scope = about.get("scope", "sample")
         self.bounds = _read_bounds(about.get("bounds"))
         self.deterministic = bool(about.get("deterministic", True))
@@ -119,7 +119,7 @@ class RemoteReward(RewardFunction):
             retry=retry_if_exception(is_transient),
         )
         try:
-            return retrying(self._ask, body, headers, count)
+            return retrying(self._ask, body, headers, count, set[ServerLink]())
         except RetryError as failed:
             return [self._given_up(failed.last_attempt.exception())] * count
         except (PlauditError, HttpRefusal) as error:
@@ -128,9 +128,12 @@ class RemoteReward(RewardFunction):
                 return self._score_chunk(trajectories[:half]) + self._score_chunk(trajectories[half:])
             return [RewardOutput.unscored(Status.ERROR, f"{self.name}: {error}")] * count
 
-    def _ask(self, body: bytes, headers: dict[str, str], count: int) -> list[RewardOutput]:
-        """One try: on one server, and on a second one where the first takes unusually long."""
-        first = self._servers.choose()
+    def _ask(
+        self, body: bytes, headers: dict[str, str], count: int, asked_before: set[ServerLink]
+    ) -> list[RewardOutput]:
+        """One try: on one server that was not asked before, and on a second one where it takes unusually long."""
+        first = self._servers.choose(asked_before)
+        asked_before.add(first)
         if len(self.urls) == 1:
             return self._read(self._servers.ask(first, body, headers, self._protocol.path), count)
         pool = self._pool("asking")
@@ -154,7 +157,7 @@ class RemoteReward(RewardFunction):
     def _given_up(self, error: BaseException | None) -> RewardOutput:
         fault = fault_of(error)
         status = Status.TIMEOUT if fault is not None and fault.timeout else Status.ERROR
-        words = str(error) if fault is None else fault.words
+        words = str(error) if fault is None or isinstance(error, HttpRefusal) else fault.words
         return RewardOutput.unscored(status, f"{self.name}: gave up after {self.policy.tries} tries: {words}")
 
     def _pool(self, purpose: str) -> ThreadPoolExecutor:
@@ -192,7 +195,7 @@ def _describe(urls: Sequence[str], policy: EndpointPolicy) -> dict[str, Any] | N
     for url in urls:
         try:
             found[url] = _ask_what(url, policy)
-        except OSError as error:
+        except (OSError, TransientError) as error:
             silent.append(str(error))
     if not found:
         raise RewardNotLoaded(
@@ -213,10 +216,12 @@ def _ask_what(url: str, policy: EndpointPolicy) -> dict[str, Any] | None:
         reply = link.ask(None, {}, timeout_s=LOOK_S)
         return _read_description(link.url, reply.body) if "x-plaudit-version" in reply.headers else None
     except HttpRefusal as refused:
+        if refused.status in NOT_NOW:  # it is being started or stopped, or stands behind a proxy that cannot reach it
+            raise TransientError(str(refused)) from None
         if "x-plaudit-version" not in refused.headers:
             return None
         if refused.status != NOT_ALLOWED:
-            raise RewardNotLoaded(f"{link.url}: {refused}") from None
+            raise RewardNotLoaded(str(refused)) from None
         if url.endswith("/get_reward"):
             return None
         raise RewardNotLoaded(f"{link.url} is asked in one protocol; a reward is http://host:8000/name") from None
@@ -233,6 +238,11 @@ def _read_description(url: str, body: bytes) -> dict[str, Any]:
         if isinstance(about, dict) and "score" in about.get("protocols", ()):
             return about
     raise RewardNotLoaded(f"{url} is a page of plaudit, and no reward; a reward is http://host:8000/name")
+
+
+def _bare(url: str) -> str:
+    """What a message may show of a text that is no URL."""
+    return url.rpartition("@")[2]
 
 
 def _read_bounds(given: Any) -> Bounds | None:

@@ -20,7 +20,9 @@ __all__ = ["Reply", "ServerLink", "hide_tokens", "split_token"]
 
 CONNECTIONS = 32
 HIDDEN = "***"
-_IN_URL = re.compile(r"(https?://[^\s/@:,]*):[^\s/@,]+@")
+_IN_URL = re.compile(r"(https?://(?:(?!,https?://)[^\s/:])*):(?:(?!,https?://)[^\s/])*@", re.IGNORECASE)
+_PORT = re.compile(r".*:\d*|[^:]*|\[.*\]")
+_SENDABLE = re.compile("[!-~]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,7 @@ class ServerLink:
         except self._exceptions.HTTPError as error:
             raise ConnectionError(f"{self.url}: {_cause(error)}") from error
         if answer.status != 200:
-            raise HttpRefusal(answer.status, f"HTTP {answer.status}: {_words(answer.data)}", answer.headers)
+            raise HttpRefusal(answer.status, f"{self.url}: HTTP {answer.status}: {_words(answer.data)}", answer.headers)
         return Reply(answer.data, answer.headers)
 
     @property
@@ -105,9 +107,14 @@ def split_token(url: str) -> tuple[str, str | None]:
     scheme, _, rest = url.partition("://")
     place, slash, path = rest.partition("/")
     own, at, host = place.rpartition("@")
+    if not at and "@" in path and _PORT.fullmatch(place) is None:
+        bare = f"{scheme}://{path.rpartition('@')[2]}"
+        raise RewardNotLoaded(f"the token before {bare} holds a slash; write it as %2F")
     if not at:
         return url, None
     token = unquote(own.partition(":")[2])
+    if _SENDABLE.fullmatch(token) is None:
+        raise RewardNotLoaded(f"the token before {scheme}://{host} holds white space, or characters beyond ASCII")
     return f"{scheme}://{host}{slash}{path}", token if token and token != HIDDEN else None
 
 

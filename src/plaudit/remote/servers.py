@@ -4,7 +4,7 @@ A server that was left alone is asked for its health before it is sent samples a
 """
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from plaudit.endpoint.breaker import Permission
 from plaudit.endpoint.refusal import HttpRefusal
@@ -26,12 +26,14 @@ class Servers:
         self._turn = 0
         self._lock = threading.Lock()
 
-    def choose(self) -> ServerLink:
-        """The least busy server that is up; TransientError where none is."""
-        found = self._least_busy(self.links)
+    def choose(self, asked_before: Collection[ServerLink] = ()) -> ServerLink:
+        """The least busy server that is up, one that was not asked before if possible; TransientError where none is."""
+        others = [link for link in self.links if link not in asked_before]
+        found = self._least_busy(others) or self._least_busy(self.links)
         if found is None:
             words = "; ".join(f"{link.url}: {link.breaker.words()}" for link in self.links)
-            raise TransientError(f"no server is up: {words}")
+            rest_s = min(link.breaker.first_rest_s() for link in self.links)
+            raise TransientError(f"no server is up: {words}", retry_after_s=rest_s)
         return found
 
     def choose_other(self, first: ServerLink) -> ServerLink | None:
