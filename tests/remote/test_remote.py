@@ -1,8 +1,12 @@
 """A reward behind HTTP is a reward like any other: the same numbers, statuses and words as here."""
 
+import contextlib
 import math
 import os
 import pickle
+import socket
+import subprocess
+import sys
 import threading
 import time
 import traceback
@@ -343,3 +347,41 @@ def test_no_name_and_no_hidden_text_shows_a_token():
     for place in (f"u:a@{SECRET}@h", f"u@x:{SECRET}@h", f"u:a,{SECRET}@h", f":{SECRET}@h"):
         assert SECRET not in hide_tokens(f"http://{place}/x,HTTPS://{place}/x")
     assert hide_tokens("http://h:80/a@b, https://h/a@b") == "http://h:80/a@b, https://h/a@b"
+
+
+def test_an_answer_that_comes_in_drops_is_given_up_in_time(server):  # noqa: F811
+    about, ended = describing(server), threading.Event()
+
+    with Fake({"GET": about}) as dripping:
+
+        def drip(self):
+            self.rfile.read(int(self.headers["content-length"]))
+            self.send_response(200)
+            self.send_header("content-length", "1000")
+            self.end_headers()
+            with contextlib.suppress(OSError):
+                while not ended.wait(0.1):
+                    self.wfile.write(b" ")
+
+        dripping._server.RequestHandlerClass.do_POST = drip
+        began = time.monotonic()
+        quick = replace(QUICK, tries=2, attempt_s=0.5)
+        [output] = score(open_remote(f"{dripping.address}/mark", quick), SAMPLES[:1])
+        ended.set()
+    assert (output.reward, output.status) == (None, "timeout")
+    assert time.monotonic() - began < 3
+
+
+def test_a_request_that_is_still_out_does_not_keep_the_program_from_ending(server):  # noqa: F811
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # it takes connections, and says nothing
+        mute = f"http://127.0.0.1:{silent.getsockname()[1]}/mark"
+        program = (
+            "from plaudit import Trajectory, score\n"
+            "from plaudit.remote.reward import open_remote\n"
+            f"remote = open_remote('{server.address}/mark')\n"
+            f"remote.urls = ['{mute}', '{server.address}/mark']\n"
+            "remote._open()\n"
+            "print([each.reward for each in score(remote, [Trajectory('?', 'a', 'a')] * 4)])\n"
+        )
+        ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    assert ran.stdout == "[1.0, 1.0, 1.0, 1.0]\n"

@@ -12,9 +12,9 @@ import re
 import threading
 import uuid
 import warnings
-from collections.abc import Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from typing import Any
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from typing import Any, TypeVar
 
 import msgspec
 from tenacity import RetryError, Retrying, retry_if_exception, stop_after_attempt
@@ -36,6 +36,7 @@ from plaudit.trajectory import Trajectory
 
 __all__ = ["RemoteReward", "open_remote"]
 
+T = TypeVar("T")
 CHUNK = 256
 TOKEN = "PLAUDIT_TOKEN"
 LOOK_S = 10.0
@@ -77,7 +78,7 @@ class RemoteReward(RewardFunction):
         links = [ServerLink(url, self.policy, _token()) for url in self.urls]
         self._protocol: ClientProtocol = NativeClientProtocol() if self.native else OpenRLHFClientProtocol()
         self._servers = Servers(links, has_health=self.native)
-        self._lock, self._threads = threading.Lock(), dict[tuple[int, str], ThreadPoolExecutor]()
+        self._slots = threading.BoundedSemaphore(2 * self.policy.concurrency)
 
     def compute_rewards(self, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
         if self._process != os.getpid():
@@ -86,13 +87,24 @@ class RemoteReward(RewardFunction):
         if len(chunks) == 1:
             return self._score_chunk([trajectories[place] for place in chunks[0]])
         outputs: list[RewardOutput | None] = [None] * len(trajectories)
-        scored = self._pool("chunks").map(
-            lambda places: self._score_chunk([trajectories[place] for place in places]), chunks
-        )
+        scored = [self._begin_chunk([trajectories[place] for place in places]) for places in chunks]
         for places, part in zip(chunks, scored, strict=True):
-            for place, output in zip(places, part, strict=True):
+            for place, output in zip(places, part.result(), strict=True):
                 outputs[place] = output
         return outputs  # type: ignore[return-value]  # every place is in one chunk
+
+    def _begin_chunk(self, trajectories: Sequence[Trajectory]) -> "Future[list[RewardOutput]]":
+        """Score a chunk beside others, as soon as there is room for it."""
+        slots = self._slots
+        slots.acquire()
+
+        def score() -> list[RewardOutput]:
+            try:
+                return self._score_chunk(trajectories)
+            finally:
+                slots.release()
+
+        return _call_beside(score)
 
     def _chunks(self, trajectories: Sequence[Trajectory]) -> list[Sequence[int]]:
         """Which samples are sent together: some, those of one group, or all of them, by what the reward looks at."""
@@ -136,12 +148,12 @@ class RemoteReward(RewardFunction):
         asked_before.add(first)
         if len(self.urls) == 1:
             return self._read(self._servers.ask(first, body, headers, self._protocol.path), count)
-        pool = self._pool("asking")
-        asked = {pool.submit(self._servers.ask, first, body, headers, self._protocol.path): first}
+        path = self._protocol.path
+        asked = {_call_beside(lambda: self._servers.ask(first, body, headers, path))}
         done, _ = wait(asked, timeout=self._servers.patience_s(first))
         if not done and (second := self._servers.choose_other(first)) is not None:
-            asked[pool.submit(self._servers.ask, second, body, headers, self._protocol.path)] = second
-        return self._read(_first_reply(set(asked)), count)
+            asked.add(_call_beside(lambda: self._servers.ask(second, body, headers, path)))
+        return self._read(_first_reply(asked), count)
 
     def _read(self, reply: Reply, count: int) -> list[RewardOutput]:
         key = reply.headers.get("x-plaudit-key", self.key) if self.native else self.key
@@ -160,14 +172,6 @@ class RemoteReward(RewardFunction):
         words = str(error) if fault is None or isinstance(error, HttpRefusal) else fault.words
         return RewardOutput.unscored(status, f"{self.name}: gave up after {self.policy.tries} tries: {words}")
 
-    def _pool(self, purpose: str) -> ThreadPoolExecutor:
-        """Threads of this process; one that was forked has none of its parent's."""
-        with self._lock:
-            place = (os.getpid(), purpose)
-            if place not in self._threads:
-                self._threads[place] = ThreadPoolExecutor(2 * self.policy.concurrency, f"plaudit-{purpose}")
-            return self._threads[place]
-
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if not name.startswith("_")}
 
@@ -177,6 +181,20 @@ class RemoteReward(RewardFunction):
 
     def __repr__(self) -> str:
         return f"{self.name} at {', '.join(split_token(url)[0] for url in self.urls)}"
+
+
+def _call_beside(call: Callable[[], T]) -> "Future[T]":
+    """Call in a thread that the end of the program does not wait for, as it would for those of an executor."""
+    future: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(call())
+        except BaseException as error:  # noqa: BLE001 - whoever asks for the result gets it
+            future.set_exception(error)
+
+    threading.Thread(target=run, name="plaudit-remote", daemon=True).start()
+    return future
 
 
 def _first_reply(asked: "set[Future[Any]]") -> Any:

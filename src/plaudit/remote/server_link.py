@@ -19,6 +19,7 @@ from plaudit.errors import RewardNotLoaded, require
 __all__ = ["Reply", "ServerLink", "hide_tokens", "split_token"]
 
 CONNECTIONS = 32
+PIECE = 1 << 20
 HIDDEN = "***"
 _IN_URL = re.compile(r"(https?://(?:(?!,https?://)[^\s/:])*):(?:(?!,https?://)[^\s/])*@", re.IGNORECASE)
 _PORT = re.compile(r".*:\d*|[^:]*|\[.*\]")
@@ -64,7 +65,7 @@ class ServerLink:
                 self.load -= 1
 
     def _request(self, body: bytes | None, headers: Mapping[str, str], path: str, timeout_s: float) -> Reply:
-        method = "GET" if body is None else "POST"
+        method, until = "GET" if body is None else "POST", time.monotonic() + timeout_s
         try:
             answer = self._pool.request(
                 method,
@@ -73,18 +74,20 @@ class ServerLink:
                 headers={**self._headers, **headers},
                 timeout=timeout_s,
                 redirect=False,
+                preload_content=False,
             )
+            data = _read_all(answer, until)
         except self._exceptions.NewConnectionError as error:  # urllib3 counts it among its time-outs
             raise ConnectionError(f"{self.url}: {_cause(error)}") from error
-        except self._exceptions.TimeoutError as error:
+        except (self._exceptions.TimeoutError, TimeoutError) as error:
             raise TimeoutError(f"{self.url} did not answer within {timeout_s:g} s") from error
         except self._exceptions.LocationParseError as error:
             raise RewardNotLoaded(f"{self.url} is no URL: {error}") from None
         except self._exceptions.HTTPError as error:
             raise ConnectionError(f"{self.url}: {_cause(error)}") from error
         if answer.status != 200:
-            raise HttpRefusal(answer.status, f"{self.url}: HTTP {answer.status}: {_words(answer.data)}", answer.headers)
-        return Reply(answer.data, answer.headers)
+            raise HttpRefusal(answer.status, f"{self.url}: HTTP {answer.status}: {_words(data)}", answer.headers)
+        return Reply(data, answer.headers)
 
     @property
     def usual_s(self) -> float:
@@ -128,6 +131,18 @@ def hide_tokens(value: Any) -> Any:
         case list():
             return [hide_tokens(each) for each in value]
     return value
+
+
+def _read_all(answer: Any, until: float) -> bytes:
+    """The body of an answer; urllib3 bounds the time between two pieces, but not that of all of them."""
+    pieces: list[bytes] = []
+    while piece := answer.read1(PIECE):
+        pieces.append(piece)
+        if time.monotonic() > until:
+            answer.close()
+            raise TimeoutError
+    answer.release_conn()
+    return b"".join(pieces)
 
 
 def _cause(error: Exception) -> str:
