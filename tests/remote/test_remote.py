@@ -22,6 +22,7 @@ import pytest
 
 from plaudit import Trajectory, load, score
 from plaudit.endpoint.policy import EndpointPolicy
+from plaudit.engine import Scorer
 from plaudit.errors import RewardNotLoaded
 from plaudit.remote.reward import open_remote
 from plaudit.remote.server_link import hide_tokens
@@ -385,3 +386,20 @@ def test_a_request_that_is_still_out_does_not_keep_the_program_from_ending(serve
         )
         ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
     assert ran.stdout == "[1.0, 1.0, 1.0, 1.0]\n"
+
+
+def test_another_version_that_looks_at_other_samples_together_is_refused(server):  # noqa: F811
+    remote = load(f"{server.address}/mark")
+    remote.key, remote.scope = "before", "batch"
+    [output] = score(remote, SAMPLES[:1])
+    assert output.reward is None
+    assert "looks at each sample now, not at each batch: load it again" in output.reason
+
+
+def test_what_is_behind_a_foreign_url_is_not_known_and_never_cached(server, tmp_path):  # noqa: F811
+    remote = load(f"{server.address}/mark/get_reward")
+    assert not remote.deterministic
+    with Scorer(remote, backend="inline", cache=tmp_path / "scores") as scorer:
+        for _ in range(2):
+            assert [output.reward for output in scorer.score(SAMPLES[:2])] == [1.0, 0.0]
+        assert scorer.stats.cached == 0

@@ -28,7 +28,7 @@ from plaudit.endpoint.channel import wait_strategy
 from plaudit.endpoint.policy import EndpointPolicy
 from plaudit.endpoint.refusal import HttpRefusal
 from plaudit.endpoint.transient import fault_of, is_transient, status_of
-from plaudit.errors import PlauditError, RewardNotLoaded, TransientError
+from plaudit.errors import InvalidOutput, PlauditError, RewardNotLoaded, TransientError
 from plaudit.remote.client_protocols import ClientProtocol, NativeClientProtocol, OpenRLHFClientProtocol
 from plaudit.remote.server_link import Reply, ServerLink, split_token
 from plaudit.remote.servers import Servers
@@ -70,7 +70,7 @@ class RemoteReward(RewardFunction):
         self.name = str(about.get("reward") or split_token(urls[0])[0].rpartition("/")[2] or "remote")
         self.scope = about.get("scope", "sample")
         self.bounds = _read_bounds(about.get("bounds"))
-        self.deterministic = bool(about.get("deterministic", True))
+        self.deterministic = self.native and bool(about.get("deterministic", True))  # of others, we cannot know
         self._open()
 
     def _open(self) -> None:
@@ -158,6 +158,7 @@ class RemoteReward(RewardFunction):
     def _read(self, reply: Reply, count: int) -> list[RewardOutput]:
         key = reply.headers.get("x-plaudit-key", self.key) if self.native else self.key
         if key != self.key:
+            self._check_scope()
             warnings.warn(
                 f"{self.name} is another version now than when it was last asked (key {key}, before {self.key}): "
                 f"{', '.join(link.url for link in self._servers.links)} reloaded it, or do not all serve the same",
@@ -165,6 +166,17 @@ class RemoteReward(RewardFunction):
             )
             self.key = key
         return self._protocol.read(reply, count)
+
+    def _check_scope(self) -> None:
+        """Refuse another version that looks at other samples together than those that were sent so."""
+        for url in self.urls:
+            about = None
+            with contextlib.suppress(OSError, PlauditError):  # one that is away now says it when it is asked next
+                about = _ask_what(url, self.policy)
+            if about is not None and about.get("scope", self.scope) != self.scope:
+                raise InvalidOutput(
+                    f"it was reloaded, and looks at each {about['scope']} now, not at each {self.scope}: load it again"
+                )
 
     def _given_up(self, error: BaseException | None) -> RewardOutput:
         fault = fault_of(error)
