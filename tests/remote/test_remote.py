@@ -396,10 +396,45 @@ def test_another_version_that_looks_at_other_samples_together_is_refused(server)
     assert "looks at each sample now, not at each batch: load it again" in output.reason
 
 
-def test_what_is_behind_a_foreign_url_is_not_known_and_never_cached(server, tmp_path):  # noqa: F811
-    remote = load(f"{server.address}/mark/get_reward")
+@pytest.mark.parametrize("path", ["mark", "mark/get_reward"])
+def test_what_may_be_another_version_at_any_time_is_never_cached(server, tmp_path, path):  # noqa: F811
+    remote = load(f"{server.address}/{path}")
     assert not remote.deterministic
     with Scorer(remote, backend="inline", cache=tmp_path / "scores") as scorer:
         for _ in range(2):
             assert [output.reward for output in scorer.score(SAMPLES[:2])] == [1.0, 0.0]
         assert scorer.stats.cached == 0
+
+
+@pytest.mark.parametrize(
+    ("status", "body"), [(401, b"no"), (404, b"gone"), (200, b"<html>"), (200, b'{"outputs": []}')]
+)
+def test_what_one_server_refuses_or_answers_wrongly_another_is_asked_for(server, status, body):  # noqa: F811
+    with Fake({"GET": describing(server), "POST": (status, {}, body)}) as odd:
+        remote = open_remote(f"{odd.address}/mark,{server.address}/mark", QUICK)
+        outputs = score(remote, SAMPLES * 5)
+        [alone] = score(open_remote(f"{odd.address}/mark", QUICK), SAMPLES[:1])
+    assert bare(outputs) == bare(score(f"{REWARDS}:mark", SAMPLES * 5))
+    assert alone.reward is None
+
+
+def test_a_request_has_as_many_samples_as_take_some_seconds(server):  # noqa: F811
+    remote = load(f"{server.address}/mark")
+    assert remote._chunk_size(10_000) == 16  # before anything is known
+    for sample_s, size in ((1e-5, 256), (0.1, 20), (30.0, 1)):
+        remote._sample_s = sample_s
+        assert remote._chunk_size(10_000) == size
+    assert remote._chunk_size(0) == 1
+    samples = [Trajectory("?", str(n), "7") for n in range(50)]
+    assert [output.reward for output in score(remote, samples)] == [float(n == 7) for n in range(50)]
+    assert 0 < remote._sample_s < 30.0  # it has learnt
+
+
+def test_no_second_server_is_asked_before_it_is_known_how_long_an_answer_takes(server):  # noqa: F811
+    servers = load(f"{server.address}/mark,{server.address}/mark")._servers
+    one, other = servers.links
+    assert servers.patience_s(one) == 10.0
+    one._learn(1.0)
+    assert servers.patience_s(one) == servers.patience_s(other) == 4.0
+    other.ask(None, {})  # its health, which says nothing of how long samples take
+    assert servers.patience_s(other) == 4.0

@@ -10,6 +10,7 @@ import math
 import os
 import re
 import threading
+import time
 import uuid
 import warnings
 from collections.abc import Callable, Sequence
@@ -37,7 +38,10 @@ from plaudit.trajectory import Trajectory
 __all__ = ["RemoteReward", "open_remote"]
 
 T = TypeVar("T")
-CHUNK = 256
+CHUNK, FIRST_CHUNK = 256, 16  # samples of a request at most, and before it is known how long they take
+REQUEST_S = 2.0  # what a request may take, going by the samples before
+LEARNING = 0.3
+PATIENCE_STEP_S = 0.1
 TOKEN = "PLAUDIT_TOKEN"
 LOOK_S = 10.0
 NOT_ALLOWED, NOT_NOW = 405, (429, 502, 503, 504)
@@ -70,7 +74,7 @@ class RemoteReward(RewardFunction):
         self.name = str(about.get("reward") or split_token(urls[0])[0].rpartition("/")[2] or "remote")
         self.scope = about.get("scope", "sample")
         self.bounds = _read_bounds(about.get("bounds"))
-        self.deterministic = self.native and bool(about.get("deterministic", True))  # of others, we cannot know
+        self.deterministic = False  # whatever it does now, its server may load another version at any time
         self._open()
 
     def _open(self) -> None:
@@ -79,19 +83,24 @@ class RemoteReward(RewardFunction):
         self._protocol: ClientProtocol = NativeClientProtocol() if self.native else OpenRLHFClientProtocol()
         self._servers = Servers(links, has_health=self.native)
         self._slots = threading.BoundedSemaphore(2 * self.policy.concurrency)
+        self._sample_s = 0.0  # what a sample takes of late, waiting included; 0.0 before anything is known
 
     def compute_rewards(self, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
         if self._process != os.getpid():
             self._open()  # a forked process has its parent's sockets, and would read the answers that are for it
-        chunks = self._chunks(trajectories)
-        if len(chunks) == 1:
-            return self._score_chunk([trajectories[place] for place in chunks[0]])
-        outputs: list[RewardOutput | None] = [None] * len(trajectories)
-        scored = [self._begin_chunk([trajectories[place] for place in places]) for places in chunks]
-        for places, part in zip(chunks, scored, strict=True):
-            for place, output in zip(places, part.result(), strict=True):
-                outputs[place] = output
-        return outputs  # type: ignore[return-value]  # every place is in one chunk
+        if self.scope != "sample" or len(trajectories) <= self._chunk_size(len(trajectories)):
+            return self._score_chunk(trajectories) if trajectories else []
+        begun, start = [], 0
+        while start < len(trajectories):
+            end = start + self._chunk_size(len(trajectories))
+            begun.append(self._begin_chunk(trajectories[start:end]))
+            start = end
+        return [output for chunk in begun for output in chunk.result()]
+
+    def _chunk_size(self, count: int) -> int:
+        """How many of so many samples are sent together: every server gets some, and none is asked for too long."""
+        known = FIRST_CHUNK if not self._sample_s else int(REQUEST_S / self._sample_s)
+        return max(1, min(CHUNK, known, -(-count // len(self.urls))))
 
     def _begin_chunk(self, trajectories: Sequence[Trajectory]) -> "Future[list[RewardOutput]]":
         """Score a chunk beside others, as soon as there is room for it."""
@@ -105,14 +114,6 @@ class RemoteReward(RewardFunction):
                 slots.release()
 
         return _call_beside(score)
-
-    def _chunks(self, trajectories: Sequence[Trajectory]) -> list[Sequence[int]]:
-        """Which samples are sent together: some, those of one group, or all of them, by what the reward looks at."""
-        count = len(trajectories)
-        if self.scope != "sample":
-            return [range(count)] if count else []
-        size = max(1, min(CHUNK, -(-count // len(self.urls))))
-        return [range(start, min(count, start + size)) for start in range(0, count, size)]
 
     def _score_chunk(self, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
         """The outputs of some samples; the same for all of them where they could not be had."""
@@ -144,16 +145,29 @@ class RemoteReward(RewardFunction):
         self, body: bytes, headers: dict[str, str], count: int, asked_before: set[ServerLink]
     ) -> list[RewardOutput]:
         """One try: on one server that was not asked before, and on a second one where it takes unusually long."""
-        first = self._servers.choose(asked_before)
+        first, began = self._servers.choose(asked_before), time.monotonic()
         asked_before.add(first)
+        try:
+            outputs = self._read(self._reply_of(first, body, headers), count)
+        except (HttpRefusal, InvalidOutput) as error:
+            if is_transient(error) or status_of(error) in OF_ONE_SAMPLE or len(asked_before) == len(self.urls):
+                raise
+            raise TransientError(str(error)) from error  # of this server: another one may not refuse
+        sample_s = (time.monotonic() - began) / count
+        self._sample_s += (LEARNING if self._sample_s else 1.0) * (sample_s - self._sample_s)
+        return outputs
+
+    def _reply_of(self, first: ServerLink, body: bytes, headers: dict[str, str]) -> Reply:
+        path, began = self._protocol.path, time.monotonic()
         if len(self.urls) == 1:
-            return self._read(self._servers.ask(first, body, headers, self._protocol.path), count)
-        path = self._protocol.path
+            return self._servers.ask(first, body, headers, path)
         asked = {_call_beside(lambda: self._servers.ask(first, body, headers, path))}
-        done, _ = wait(asked, timeout=self._servers.patience_s(first))
+        done: set[Future[Reply]] = set()
+        while not done and time.monotonic() - began < self._servers.patience_s(first):  # which others teach meanwhile
+            done, _ = wait(asked, timeout=PATIENCE_STEP_S)
         if not done and (second := self._servers.choose_other(first)) is not None:
             asked.add(_call_beside(lambda: self._servers.ask(second, body, headers, path)))
-        return self._read(_first_reply(asked), count)
+        return _first_reply(asked)
 
     def _read(self, reply: Reply, count: int) -> list[RewardOutput]:
         key = reply.headers.get("x-plaudit-key", self.key) if self.native else self.key
@@ -209,7 +223,7 @@ def _call_beside(call: Callable[[], T]) -> "Future[T]":
     return future
 
 
-def _first_reply(asked: "set[Future[Any]]") -> Any:
+def _first_reply(asked: "set[Future[Reply]]") -> Reply:
     """The first answer that is one; where there is none, the last error."""
     while True:
         done, asked = wait(asked, return_when=FIRST_COMPLETED)

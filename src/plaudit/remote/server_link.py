@@ -58,7 +58,8 @@ class ServerLink:
             self.load += 1
         try:
             reply = self._request(body, headers, path, timeout_s or self._policy.attempt_s)
-            self._learn(time.monotonic() - began)
+            if body is not None:
+                self._learn(time.monotonic() - began)
             return reply
         finally:
             with self._lock:

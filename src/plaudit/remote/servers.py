@@ -16,6 +16,7 @@ __all__ = ["Servers"]
 
 HEALTH_S = 2.0
 UNUSUAL, SHORTEST_PATIENCE_S = 4.0, 0.5
+FIRST_PATIENCE_S = 10.0  # before any server has answered
 
 
 class Servers:
@@ -42,7 +43,8 @@ class Servers:
 
     def patience_s(self, link: ServerLink) -> float:
         """How long to wait for a server before another one is asked as well."""
-        return max(SHORTEST_PATIENCE_S, UNUSUAL * link.usual_s)
+        usual_s = link.usual_s or max(other.usual_s for other in self.links)
+        return max(SHORTEST_PATIENCE_S, UNUSUAL * usual_s) if usual_s else FIRST_PATIENCE_S
 
     def ask(self, link: ServerLink, body: bytes, headers: Mapping[str, str], path: str) -> Reply:
         """Ask one server, and remember whether it answered."""
