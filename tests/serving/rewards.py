@@ -48,10 +48,7 @@ def unsure(response):
 
 @reward
 def soon(response):
-    """1.0, after some forty microseconds, or a tenth of a second where a response asks for it."""
-    until = time.perf_counter() + (0.1 if response.startswith("slow") else 0.00004)
-    while time.perf_counter() < until:
-        pass
+    """1.0, at once."""
     return 1.0
 
 

@@ -1,5 +1,6 @@
 """The same reward as a Ray Serve deployment: the same answers, more replicas under load, none lost with a replica."""
 
+import contextlib
 import os
 import signal
 import time
@@ -53,9 +54,9 @@ def test_the_protocols_are_those_of_a_server_without_ray(deployed):
 
 def test_load_starts_a_replica_and_the_loss_of_one_costs_no_answer(deployed):
     pool = deployed.server.app.pools["mark"]
-    began, seen, lost = time.monotonic(), [], False
+    began, seen, losses = time.monotonic(), [], deployed.server.app.metrics.losses
     with ThreadPoolExecutor(16) as threads:
-        while not lost and time.monotonic() - began < START_S:
+        while not losses["mark", "replica"] and time.monotonic() - began < START_S:
             found = replicas() if pool.size == 2 else set()
             asked = [
                 threads.submit(ask, deployed.address, "/score", samples("slow", str(n), truth=str(n)))
@@ -63,14 +64,13 @@ def test_load_starts_a_replica_and_the_loss_of_one_costs_no_answer(deployed):
             ]
             if found:
                 wait(asked, return_when=FIRST_COMPLETED)  # by now both replicas are at work
-                os.kill(min(found), signal.SIGKILL)
-                lost = True
+                with contextlib.suppress(ProcessLookupError):  # the one of the round before
+                    os.kill(min(found), signal.SIGKILL)
             seen += [each.result() for each in asked]
-    assert lost, "no second replica was started"
+    assert losses["mark", "replica"], "no second replica was started, or none was lost at work"
     assert {answer.status for answer in seen} == {200}
     rewards = [[output["reward"] for output in answer.json["outputs"]] for answer in seen]
     assert rewards == [[0.0, 1.0]] * len(seen)
-    assert deployed.server.app.metrics.losses["mark", "replica"] > 0
 
 
 def test_more_replicas_at_least_than_at_most_make_no_sense():

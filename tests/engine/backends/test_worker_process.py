@@ -55,6 +55,14 @@ def test_every_sample_begins_in_the_callers_folder(tmp_path):
         assert [output.reward for output in scorer.score(samples(*[os.getcwd()] * 10))] == [1.0] * 10
 
 
+@pytest.mark.parametrize("name", ["random", "json", "importlib"])
+def test_a_reward_may_be_in_a_file_that_is_named_like_a_module_of_python(name, tmp_path, monkeypatch):
+    (tmp_path / f"{name}.py").write_text("def whole(response):\n    return 1.0\n")
+    monkeypatch.chdir(tmp_path)
+    with Scorer(f"{name}.py:whole", workers=1) as scorer:
+        assert [output.reward for output in scorer.score([Trajectory("?", "!")])] == [1.0]
+
+
 def test_memory_that_earlier_samples_left_does_not_fail_the_next():
     kept = []
 

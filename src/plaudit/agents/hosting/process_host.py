@@ -149,7 +149,7 @@ class _Template:
         paths = os.pathsep.join([*what["path"], os.environ.get("PYTHONPATH", "")])
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-c", code, json.dumps(what)],
+                [sys.executable, "-P", "-c", code, json.dumps(what)],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,

@@ -171,7 +171,3 @@ def die_with(parent: int) -> None:
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # it died before we could ask
         os._exit(0)
-
-
-if __name__ == "__main__":
-    main(*(int(argument) for argument in sys.argv[1:]))

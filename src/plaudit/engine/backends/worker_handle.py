@@ -4,7 +4,6 @@ import fcntl
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections import deque
 from contextlib import suppress
@@ -14,6 +13,7 @@ from plaudit.contract.output import RewardOutput
 from plaudit.engine.backends.messages import Answers, encode_value
 from plaudit.engine.shipping import Shipment
 from plaudit.engine.stream import Unit, UnitResult
+from plaudit.python_command import python_command
 
 __all__ = ["WorkerHandle"]
 
@@ -29,7 +29,7 @@ class WorkerHandle:
         incoming, self._writing = os.pipe()
         self.reading, outgoing = os.pipe()
         try:
-            command = [sys.executable, "-m", MODULE, str(incoming), str(outgoing), str(os.getpid())]
+            command = python_command(MODULE, "main", incoming, outgoing, os.getpid())
             self._process = subprocess.Popen(
                 command, pass_fds=(incoming, outgoing), stdin=subprocess.DEVNULL, start_new_session=True
             )

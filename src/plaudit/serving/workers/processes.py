@@ -1,18 +1,17 @@
 """The server's side of the template process and of each worker: started, spoken with, ended."""
 
 import asyncio
-import json
 import os
 import pickle
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, cast
 
 from plaudit.frames import FrameBuffer, frame
+from plaudit.python_command import python_command
 from plaudit.serving.workers.queueing import Job
 from plaudit.serving.workers.template import END, START
 from plaudit.serving.workers.wire import Answer, JournalView, encode_unit, read_answers
@@ -20,10 +19,7 @@ from plaudit.serving.workers.wire import Answer, JournalView, encode_unit, read_
 __all__ = ["TemplateProcess", "WorkerProcess"]
 
 CLOSE_S = 5.0
-START_TEMPLATE = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
-    "from plaudit.serving.workers.template import main; main(*map(int, sys.argv[2:]))"
-)  # where we look for modules, and not first in the working folder: it may hold a reward in a file random.py
+MODULE = "plaudit.serving.workers.template"
 
 
 class TemplateProcess:
@@ -34,8 +30,7 @@ class TemplateProcess:
         self._loop = asyncio.get_running_loop()
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
-            start = [sys.executable, "-P", "-c", START_TEMPLATE, json.dumps(sys.path)]
-            command = [*start, str(theirs.fileno()), str(os.getpid())]
+            command = python_command(MODULE, "main", theirs.fileno(), os.getpid())
             self._process = subprocess.Popen(command, pass_fds=(theirs.fileno(),), stdin=subprocess.DEVNULL)
         self._control.setblocking(False)
         self._loop.add_reader(self._control, self._listen)

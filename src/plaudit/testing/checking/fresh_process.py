@@ -4,9 +4,7 @@ The new process has another hash seed, so that values which follow the order of 
 shares `sys.path` and the working directory with this one, and answers through a file because a reward may print.
 """
 
-import json
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,15 +14,12 @@ from plaudit.contract.boundary import score_samples
 from plaudit.contract.output import RewardOutput
 from plaudit.errors import ScoringFailed
 from plaudit.loading import load
+from plaudit.python_command import python_command
 from plaudit.trajectory import Trajectory
 
 __all__ = ["PATIENCE_S", "score_in_fresh_process", "write_outputs"]
 
 PATIENCE_S = 60.0
-_START = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
-    "from plaudit.testing.checking.fresh_process import write_outputs; write_outputs(*sys.argv[2:])"
-)
 
 
 def score_in_fresh_process(spec: str, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
@@ -32,7 +27,7 @@ def score_in_fresh_process(spec: str, trajectories: Sequence[Trajectory]) -> lis
     with TemporaryDirectory(prefix="plaudit-") as folder:
         asked, answered = Path(folder, "asked.jsonl"), Path(folder, "answered.jsonl")
         asked.write_text("\n".join(trajectory.to_json() for trajectory in trajectories), encoding="utf-8")
-        _run([sys.executable, "-R", "-c", _START, json.dumps(sys.path), spec, str(asked), str(answered)])
+        _run(python_command(__name__, "write_outputs", spec, str(asked), str(answered), options=("-R",)))
         if not answered.exists():
             raise ScoringFailed("a fresh process ended early, without an error")
         return [RewardOutput.from_dict(jsonline.decode(line)) for line in answered.read_bytes().splitlines()]

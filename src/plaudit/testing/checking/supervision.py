@@ -21,6 +21,7 @@ import cloudpickle
 from plaudit.contract.function import Rewarding
 from plaudit.engine.shipping import Shipment
 from plaudit.errors import PlauditError, RewardNotLoaded
+from plaudit.python_command import python_command
 from plaudit.testing.checking.findings import Finding, Rule, Severity
 from plaudit.testing.checking.observation import announce_calls
 from plaudit.trajectory import Trajectory
@@ -31,7 +32,6 @@ Check: TypeAlias = Callable[[Rewarding | str, Sequence[Trajectory] | None, int, 
 START_UP_S = 60.0
 """How long loading the reward, here or in a further process, may take beyond the deadlines of its samples."""
 MAX_OVERRUNS = 3
-_START = "import sys, plaudit.testing.checking.supervision as s; s.main(int(sys.argv[1]))"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def check_under_deadline(
 
 def _run(request: _Request, deadline_s: float) -> list[Finding] | _Overrun:
     reading, writing = os.pipe()
-    command = [sys.executable, "-c", _START, str(writing)]
+    command = python_command(__name__, "main", writing)
     process = subprocess.Popen(command, pass_fds=(writing,), stdin=subprocess.PIPE, start_new_session=True)
     os.close(writing)
     try:
