@@ -1,15 +1,19 @@
 """The files in `deploy/` are sound, and their commands serve."""
 
+import contextlib
 import json
 import os
 import re
 import shlex
 import shutil
 import signal
+import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import IO
 
 import pytest
 import yaml
@@ -20,6 +24,15 @@ from tests.serving.conftest import REWARDS
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 TOKEN, NEXT = "a-token-of-the-deployment", "another-token-of-the-deployment"
+
+
+@contextlib.contextmanager
+def running(command: list[str], stderr: IO[str] | int = subprocess.DEVNULL) -> Iterator[subprocess.Popen[str]]:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()  # or it would be waited for without end where a check has failed
 
 
 def dockerfile_command() -> list[str]:
@@ -52,7 +65,7 @@ def test_the_command_of_the_image_serves_renews_its_tokens_on_sighup_and_stops_o
     given = {"/run/secrets/tokens": str(tmp_path / "tokens"), "8000": "0"}
     command = [sys.executable, "-m", *(given.get(word, word) for word in dockerfile_command()), "--workers", "1"]
     said = tmp_path / "said"
-    with said.open("w") as told, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=told, text=True) as process:
+    with said.open("w") as told, running(command, told) as process:
         address = process.stdout.readline().removeprefix("serving at ").strip().replace("0.0.0.0", "127.0.0.1")
         row = {"prompt": "2+2?", "response": "4", "ground_truth": "4"}
         answer = ask(address, "/score", {"trajectories": [row]}, authorization=f"Bearer {TOKEN}")
@@ -69,6 +82,8 @@ def test_the_command_of_the_image_serves_renews_its_tokens_on_sighup_and_stops_o
         process.send_signal(signal.SIGTERM)
         assert process.wait(20) == 0
     assert "sandbox tier:" in said.read_text()
+    port = address.rpartition(":")[2]
+    assert f"--remote_rm_url http://trainer:TOKEN@{socket.gethostname()}:{port}/get_reward" in said.read_text()
     assert "note: without --tls-cert" in said.read_text()
 
 
@@ -82,7 +97,7 @@ def test_nothing_is_left_of_a_server_that_is_killed_nor_of_what_its_rewards_star
         "    return 1.0\n"
     )
     command = [sys.executable, "-m", "plaudit", "serve", f"{file}:starting", "--port", "0", "--workers", "1"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+    with running(command) as process:
         address = process.stdout.readline().split()[-1]
         assert ask(address, "/get_reward", {"query": ["ours", "own session"]}).status == 200
         process.kill()
@@ -101,7 +116,7 @@ def test_what_is_for_ray_is_refused_without_it():
 def test_a_second_sigterm_ends_what_is_under_way_and_its_client_is_told():
     command = [sys.executable, "-m", "plaudit", "serve", f"{REWARDS}:mark", "--port", "0", "--deadline", "100"]
     with (
-        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process,
+        running(command) as process,
         ThreadPoolExecutor(1) as pool,
     ):
         address = process.stdout.readline().removeprefix("serving at ").strip()
@@ -150,7 +165,7 @@ def test_systemd_finds_nothing_wrong_with_the_unit(tmp_path):
 def test_the_process_that_holds_the_connections_goes_first_and_what_it_starts_does_not(chosen):
     command = ["nice", "-n", str(chosen), sys.executable, "-m", "plaudit", "serve", f"{REWARDS}:mark", "--port", "0"]
     allowed = subprocess.run(["nice", "-n", "-5", "nice"], capture_output=True, text=True, check=True).stdout
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+    with running(command) as process:
         address = process.stdout.readline().removeprefix("serving at ").strip()
         assert os.getpriority(os.PRIO_PROCESS, process.pid) == (chosen if chosen > 0 else int(allowed))
         assert ask(address, "/score", samples("crash", "yes")).json["outputs"][1]["reward"] == 1.0
@@ -165,7 +180,7 @@ def test_a_server_that_shall_run_only_when_nobody_else_does_keeps_to_that():
     os_idle = "import os; os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0)); "
     program = os_idle + "from plaudit.cli import main; main()"
     command = [sys.executable, "-c", program, "serve", f"{REWARDS}:mark", "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+    with running(command) as process:
         assert process.stdout.readline().startswith("serving at ")
         policies = {
             os.sched_getscheduler(each) & ~os.SCHED_RESET_ON_FORK for each in [process.pid, *descendants(process.pid)]

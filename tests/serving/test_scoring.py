@@ -214,3 +214,9 @@ def test_slime_and_nemo_gym_are_answered_in_their_words(server):
     asked = {"responses_create_params": {"input": [{"role": "user", "content": "?"}]}, "response": said}
     answer = ask(server.address, "/verify", {**asked, "expected_answer": "yes", "question": "?"}).json
     assert answer == {**asked, "expected_answer": "yes", "question": "?", "reward": 1.0}
+
+
+def test_who_asks_for_programs_where_none_are_run_is_told_of_the_option(server):
+    answer = ask(server.address, "/run_code", {"code": "", "language": "python"})
+    assert answer.status == 404
+    assert "programs are run by a server with --sandbox" in answer.json["error"]

@@ -4,6 +4,7 @@ import asyncio
 import enum
 import logging
 import os
+import socket
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -20,6 +21,7 @@ from plaudit.sandbox import diagnose
 __all__ = ["serve"]
 
 TOKENS = "PLAUDIT_TOKENS"
+EVERYWHERE = ("0.0.0.0", "[::]")
 REPLICAS = (1, 4)
 
 
@@ -105,11 +107,19 @@ class _Messages(logging.Handler):
 
 
 def _announce(server: "serving.RewardServer") -> None:
-    address = server.address
+    address = _address_of_clients(server)
     for name, pool in server.app.pools.items():
         print_message(f"{name}: {pool.description['reward']}, key {pool.description['key']}")
     if server.settings.rewards:
         print_message(f"OpenRLHF: --remote_rm_url {address}/get_reward")
     if server.settings.sandbox:
         print_message(f"SandboxFusion: {address}/run_code")
-    print_result(f"serving at {address}")
+    print_result(f"serving at {server.address}")
+
+
+def _address_of_clients(server: "serving.RewardServer") -> str:
+    """What a trainer is given: the name of this machine where the server listens on all, and a place for a token."""
+    scheme, _, place = server.address.partition("://")
+    host, _, port = place.rpartition(":")
+    host = socket.gethostname() if host in EVERYWHERE else host
+    return f"{scheme}://{'trainer:TOKEN@' if server.settings.tokens else ''}{host}:{port}"

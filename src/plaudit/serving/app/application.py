@@ -138,7 +138,8 @@ class Application:
         if self.loading and path not in OPEN_PAGES:
             return refuse(503, "the rewards are being loaded; try again in a moment", b"retry-after: 1\r\n")
         if route is None:
-            return refuse(404, f"nothing here; there is {', '.join(sorted(self._routes))}")
+            hint = "; programs are run by a server with --sandbox" if path.endswith("/run_code") else ""
+            return refuse(404, f"nothing here; there is {', '.join(sorted(self._routes))}{hint}")
         if method != route.method and not (method == "HEAD" and route.method == "GET"):
             of_reward = self._heads.get(route.pool, route.head)
             return refuse(405, f"{path} takes {route.method}", f"allow: {route.method}\r\n".encode() + of_reward)
