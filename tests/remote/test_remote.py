@@ -24,6 +24,7 @@ from plaudit import Trajectory, load, score
 from plaudit.endpoint.policy import EndpointPolicy
 from plaudit.engine import Scorer
 from plaudit.errors import RewardNotLoaded
+from plaudit.remote.client_protocols import NativeClientProtocol
 from plaudit.remote.reward import open_remote
 from plaudit.remote.server_link import hide_tokens
 from plaudit.serving import HttpLimits, ServerThread
@@ -249,7 +250,8 @@ class Fake:
 
             def handle_one(self):
                 self.rfile.read(int(self.headers.get("content-length", 0)))
-                status, headers, body = answers[self.command]
+                given = answers[self.command]
+                status, headers, body = given if isinstance(given, tuple) else given.pop(0) if given[1:] else given[0]
                 self.send_response(status)
                 for name, value in {**headers, "content-length": len(body)}.items():
                     self.send_header(name, str(value))
@@ -271,6 +273,12 @@ class Fake:
     def __exit__(self, *_):
         self._server.shutdown()
         self._server.server_close()
+
+
+def asked_of(server, samples):  # noqa: F811
+    """The request that a remote reward sends."""
+    body, content = NativeClientProtocol().encode(samples)
+    return urllib.request.Request(f"{server.address}/mark/score", body, {"content-type": content})
 
 
 def describing(server):  # noqa: F811
@@ -438,3 +446,49 @@ def test_no_second_server_is_asked_before_it_is_known_how_long_an_answer_takes(s
     assert servers.patience_s(one) == servers.patience_s(other) == 4.0
     other.ask(None, {})  # its health, which says nothing of how long samples take
     assert servers.patience_s(other) == 4.0
+
+
+@pytest.mark.parametrize("status", [400, 413, 422])
+def test_what_one_server_refuses_of_a_single_sample_another_is_asked_for(server, status):  # noqa: F811
+    with Fake({"GET": describing(server), "POST": (status, {}, b"no")}) as odd:
+        remote = open_remote(f"{odd.address}/mark,{server.address}/mark", QUICK)
+        outputs = [output for _ in range(6) for output in score(remote, SAMPLES[:1])]
+    assert bare(outputs) == bare(score(f"{REWARDS}:mark", SAMPLES[:1] * 6))
+
+
+def test_a_server_that_refuses_has_not_the_last_word_while_another_was_only_busy(server):  # noqa: F811
+    about, busy = describing(server), (429, {"x-plaudit-version": "1", "retry-after": "0"}, b"busy")
+    with urllib.request.urlopen(asked_of(server, SAMPLES[:1])) as page:
+        right = (200, dict(page.headers), page.read())
+    with (
+        Fake({"GET": about, "POST": (401, {}, b"no")}) as odd,
+        Fake({"GET": about, "POST": [busy, busy, right]}) as slow,
+    ):
+        remote = open_remote(f"{odd.address}/mark,{slow.address}/mark", QUICK)
+        assert bare(score(remote, SAMPLES[:1])) == bare(score(f"{REWARDS}:mark", SAMPLES[:1]))
+
+
+def test_nonsense_of_a_second_server_does_not_overtake_the_answer_of_a_slow_one(server):  # noqa: F811
+    with Fake({"GET": describing(server), "POST": (200, {}, b"<html>")}) as odd:
+        remote = open_remote(f"{server.address}/mark,{odd.address}/mark", QUICK)
+        for link in remote._servers.links:
+            link._learn(0.01)  # so that the second one is asked after half a second
+        outputs = score(remote, SLOW)
+    assert [output.reward for output in outputs] == [1.0] * len(SLOW)
+
+
+def test_a_time_out_makes_requests_smaller(server):  # noqa: F811
+    remote = open_remote(f"{server.address}/mark", replace(QUICK, attempt_s=0.3, tries=1))
+    remote._sample_s = 1e-6
+    assert remote._chunk_size(1000) == 256
+    assert score(remote, SLOW)[0].reward is None
+    assert remote._chunk_size(1000) < 256
+
+
+def test_a_thread_that_cannot_be_started_takes_no_place_away(server, monkeypatch):  # noqa: F811
+    remote = load(f"{server.address}/mark")
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", lambda _: (_ for _ in ()).throw(RuntimeError("no more threads")))
+        with pytest.raises(RuntimeError, match="no more threads"):
+            remote.compute_rewards(SAMPLES * 40)
+    assert remote._slots._value == 2 * remote.policy.concurrency

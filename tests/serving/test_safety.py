@@ -37,7 +37,7 @@ def guarded():
         yield running
 
 
-def send(server, *parts: bytes, wait_s: float = 5.0) -> bytes:
+def send(server, *parts: bytes, wait_s: float = 5.0, pause_s: float = 0.0) -> bytes:
     """Send bytes as they are, part by part; what comes back until the server closes."""
     host, port = server.address.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=wait_s) as connection:
@@ -46,6 +46,7 @@ def send(server, *parts: bytes, wait_s: float = 5.0) -> bytes:
         with contextlib.suppress(ConnectionError):  # it may be closed before the end
             for part in parts:
                 connection.sendall(part)
+                time.sleep(pause_s)
             while part := connection.recv(65536):
                 answer += part
         return answer
@@ -206,6 +207,30 @@ def test_a_head_that_can_be_read_in_two_ways_is_refused(server, headers, status)
     assert send(server, posted("yes", *headers, "connection: close"))[9:12] == str(status).encode()
 
 
+def test_wishes_for_the_connection_count_in_however_many_headers_they_stand(server):
+    head = b"GET /health HTTP/1.1\r\nhost: localhost\r\n"
+    behind = b"GET /ready HTTP/1.1\r\nhost: localhost\r\n\r\n"
+    for wishes in (b"close\r\nconnection: upgrade", b"upgrade\r\nconnection: close", b"close, upgrade", b"close"):
+        answered = send(server, head + b"connection: " + wishes + b"\r\nupgrade: h2c\r\n\r\n" + behind)
+        assert answered.count(b"HTTP/1.1 200") == 1
+
+
+def test_a_body_that_comes_in_pieces_is_not_in_its_own_way():
+    with ServerThread(settings("mark", queue_bytes=10_000, http=HttpLimits(body_bytes=8_000))) as running:
+        body = json.dumps(samples("y" * 6_000)).encode()
+        head = b"POST /score HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\nconnection: close\r\n"
+        chunks = [b"%x\r\n%b\r\n" % (len(part), part) for part in (body[:3_000], body[3_000:])]
+        parts = (head + b"transfer-encoding: chunked\r\n\r\n", *chunks, b"0\r\n\r\n")
+        assert b" 200 " in send(running, *parts, pause_s=0.05)[:20]
+        assert running.server.app.admission.bytes == 0
+
+
+def test_a_length_with_a_space_behind_it_is_a_length(guarded):
+    head = f"POST /score HTTP/1.1\r\nhost: a\r\nauthorization: Bearer {OLD}\r\ncontent-type: application/json\r\n"
+    asked = f"{head}expect: 100-continue\r\ncontent-length: 50000000 \r\n\r\n"
+    assert b" 413 " in send(guarded, asked.encode())[:20]
+
+
 @pytest.mark.parametrize("target", ["/%68ealth", "/health?a=b", "http://localhost/health", "http://localhost/health?a"])
 def test_a_path_may_be_written_in_all_ways_that_http_has(server, target):
     asked = f"GET {target} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n"
@@ -346,6 +371,25 @@ def test_a_crowd_of_strangers_is_bounded_and_keeps_no_client_out(guarded):
     assert ask(guarded.address, "/score", samples("yes"), **bearer(NEW)).status == 200
     for connection in (client, *crowd):
         connection.close()
+
+
+def test_a_client_that_has_begun_to_ask_is_not_the_one_that_makes_room(guarded):
+    place = urlsplit(guarded.address)
+    asked = f"GET / HTTP/1.1\r\nhost: a\r\nauthorization: Bearer {OLD}\r\n\r\n".encode()
+    with contextlib.ExitStack() as opened:
+        clients = [
+            opened.enter_context(socket.create_connection((place.hostname, place.port), timeout=5))
+            for _ in range(guarded.server.settings.http.connections)
+        ]
+        for client in clients:
+            client.sendall(asked)
+            assert client.recv(1 << 16).startswith(b"HTTP/1.1 200")
+        clients[0].sendall(asked[:20])
+        wait_until(lambda: any(each._reading for each in list(guarded.server.app.connections)))
+        opened.enter_context(socket.create_connection((place.hostname, place.port)))
+        assert clients[1].recv(1) == b""
+        clients[0].sendall(asked[20:])
+        assert clients[0].recv(1 << 16).startswith(b"HTTP/1.1 200")
 
 
 def test_a_crowd_of_connections_that_are_all_at_work_is_bounded():

@@ -15,6 +15,7 @@ import uuid
 import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import msgspec
@@ -62,6 +63,14 @@ def open_remote(spec: str, policy: EndpointPolicy = POLICY) -> "RemoteReward":
     return RemoteReward(urls, policy)
 
 
+@dataclass(slots=True)
+class _Tried:
+    """The servers that a request was sent to, and those of them that refused it or answered nonsense."""
+
+    asked: set[ServerLink] = field(default_factory=set)
+    refused: set[ServerLink] = field(default_factory=set)
+
+
 class RemoteReward(RewardFunction):
     """A reward on servers; its name, scope and bounds are those of the reward that they serve."""
 
@@ -78,12 +87,12 @@ class RemoteReward(RewardFunction):
         self._open()
 
     def _open(self) -> None:
-        self._process = os.getpid()
         links = [ServerLink(url, self.policy, _token()) for url in self.urls]
         self._protocol: ClientProtocol = NativeClientProtocol() if self.native else OpenRLHFClientProtocol()
         self._servers = Servers(links, has_health=self.native)
         self._slots = threading.BoundedSemaphore(2 * self.policy.concurrency)
         self._sample_s = 0.0  # what a sample takes of late, waiting included; 0.0 before anything is known
+        self._process = os.getpid()  # last: what is above is this process's own by then
 
     def compute_rewards(self, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
         if self._process != os.getpid():
@@ -113,7 +122,11 @@ class RemoteReward(RewardFunction):
             finally:
                 slots.release()
 
-        return _call_beside(score)
+        try:
+            return _call_beside(score)
+        except BaseException:  # no thread could be started
+            slots.release()
+            raise
 
     def _score_chunk(self, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
         """The outputs of some samples; the same for all of them where they could not be had."""
@@ -132,7 +145,7 @@ class RemoteReward(RewardFunction):
             retry=retry_if_exception(is_transient),
         )
         try:
-            return retrying(self._ask, body, headers, count, set[ServerLink]())
+            return retrying(self._ask, body, headers, count, _Tried())
         except RetryError as failed:
             return [self._given_up(failed.last_attempt.exception())] * count
         except (PlauditError, HttpRefusal) as error:
@@ -141,33 +154,45 @@ class RemoteReward(RewardFunction):
                 return self._score_chunk(trajectories[:half]) + self._score_chunk(trajectories[half:])
             return [RewardOutput.unscored(Status.ERROR, f"{self.name}: {error}")] * count
 
-    def _ask(
-        self, body: bytes, headers: dict[str, str], count: int, asked_before: set[ServerLink]
-    ) -> list[RewardOutput]:
+    def _ask(self, body: bytes, headers: dict[str, str], count: int, tried: "_Tried") -> list[RewardOutput]:
         """One try: on one server that was not asked before, and on a second one where it takes unusually long."""
-        first, began = self._servers.choose(asked_before), time.monotonic()
-        asked_before.add(first)
+        first, began = self._servers.choose(tried.asked, tried.refused), time.monotonic()
         try:
-            outputs = self._read(self._reply_of(first, body, headers), count)
+            outputs = self._first_answer(first, lambda link: self._ask_one(link, body, headers, count, tried))
+        except TimeoutError:
+            self._sample_s = max(self._sample_s, (time.monotonic() - began) / count)
+            raise
         except (HttpRefusal, InvalidOutput) as error:
-            if is_transient(error) or status_of(error) in OF_ONE_SAMPLE or len(asked_before) == len(self.urls):
+            is_for_parts = status_of(error) in OF_ONE_SAMPLE and count > 1 and self.scope == "sample"
+            if is_transient(error) or is_for_parts or len(tried.refused) == len(self._servers.links):
                 raise
             raise TransientError(str(error)) from error  # of this server: another one may not refuse
         sample_s = (time.monotonic() - began) / count
         self._sample_s += (LEARNING if self._sample_s else 1.0) * (sample_s - self._sample_s)
         return outputs
 
-    def _reply_of(self, first: ServerLink, body: bytes, headers: dict[str, str]) -> Reply:
-        path, began = self._protocol.path, time.monotonic()
+    def _ask_one(
+        self, link: ServerLink, body: bytes, headers: dict[str, str], count: int, tried: "_Tried"
+    ) -> list[RewardOutput]:
+        tried.asked.add(link)
+        try:
+            return self._read(self._servers.ask(link, body, headers, self._protocol.path), count)
+        except (HttpRefusal, InvalidOutput) as error:
+            if not is_transient(error):
+                tried.refused.add(link)
+            raise
+
+    def _first_answer(self, first: ServerLink, ask: Callable[[ServerLink], T]) -> T:
+        """What the first server says; where it takes unusually long, what a second one says before it."""
         if len(self.urls) == 1:
-            return self._servers.ask(first, body, headers, path)
-        asked = {_call_beside(lambda: self._servers.ask(first, body, headers, path))}
-        done: set[Future[Reply]] = set()
+            return ask(first)
+        asked, began = {_call_beside(lambda: ask(first))}, time.monotonic()
+        done: set[Future[T]] = set()
         while not done and time.monotonic() - began < self._servers.patience_s(first):  # which others teach meanwhile
             done, _ = wait(asked, timeout=PATIENCE_STEP_S)
         if not done and (second := self._servers.choose_other(first)) is not None:
-            asked.add(_call_beside(lambda: self._servers.ask(second, body, headers, path)))
-        return _first_reply(asked)
+            asked.add(_call_beside(lambda: ask(second)))
+        return _first_good(asked)
 
     def _read(self, reply: Reply, count: int) -> list[RewardOutput]:
         key = reply.headers.get("x-plaudit-key", self.key) if self.native else self.key
@@ -223,7 +248,7 @@ def _call_beside(call: Callable[[], T]) -> "Future[T]":
     return future
 
 
-def _first_reply(asked: "set[Future[Reply]]") -> Reply:
+def _first_good(asked: "set[Future[T]]") -> T:
     """The first answer that is one; where there is none, the last error."""
     while True:
         done, asked = wait(asked, return_when=FIRST_COMPLETED)

@@ -27,10 +27,13 @@ class Servers:
         self._turn = 0
         self._lock = threading.Lock()
 
-    def choose(self, asked_before: Collection[ServerLink] = ()) -> ServerLink:
-        """The least busy server that is up, one that was not asked before if possible; TransientError where none is."""
-        others = [link for link in self.links if link not in asked_before]
-        found = self._least_busy(others) or self._least_busy(self.links)
+    def choose(self, asked: Collection[ServerLink] = (), refused: Collection[ServerLink] = ()) -> ServerLink:
+        """The least busy server that is up; TransientError where none is.
+
+        If possible one that was not asked for the same before, or at least one that has not refused it.
+        """
+        others = ([link for link in self.links if link not in avoided] for avoided in (asked, refused, ()))
+        found = next(filter(None, map(self._least_busy, others)), None)
         if found is None:
             words = "; ".join(f"{link.url}: {link.breaker.words()}" for link in self.links)
             rest_s = min(link.breaker.first_rest_s() for link in self.links)

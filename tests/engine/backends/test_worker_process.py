@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+import plaudit
 from plaudit import RewardFunction, Status, Trajectory, reward
 from plaudit.engine import Scorer
 from plaudit.errors import InvalidSettings
@@ -60,6 +61,16 @@ def test_a_reward_may_be_in_a_file_that_is_named_like_a_module_of_python(name, t
     (tmp_path / f"{name}.py").write_text("def whole(response):\n    return 1.0\n")
     monkeypatch.chdir(tmp_path)
     with Scorer(f"{name}.py:whole", workers=1) as scorer:
+        assert [output.reward for output in scorer.score([Trajectory("?", "!")])] == [1.0]
+
+
+def test_workers_start_whatever_stands_in_the_search_path(tmp_path, monkeypatch):
+    (tmp_path / "odd_place.py").write_text("def whole(response):\n    return 1.0\n")
+    home = os.path.dirname(os.path.dirname(plaudit.__file__))
+    others = [place for place in sys.path if os.path.abspath(place or ".") != home]
+    many = [f"/nowhere/{number}/{'x' * 100}" for number in range(1500)]
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *others, tmp_path, *many])
+    with Scorer("odd_place:whole", workers=1) as scorer:
         assert [output.reward for output in scorer.score([Trajectory("?", "!")])] == [1.0]
 
 

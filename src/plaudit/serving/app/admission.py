@@ -23,16 +23,16 @@ class Admission:
         self._bytes_of: dict[str, int] = {}
         self._finished: deque[float] = deque(maxlen=RECENT)
 
-    def reserve(self, size: int, client: str) -> Response | None:
-        """Take bytes for a client; a refusal where there are not as many left.
+    def reserve(self, size: int, client: str, own: int = 0) -> Response | None:
+        """Take bytes for a client; a refusal where there are not as many left. `own` are those of the same request.
 
         A client that has some already gets no more than half of what others leave, so that there is room for the next:
         bytes are taken when a body is announced, and who announces four of the largest may never send them.
         """
-        if self.bytes + size > self._most_bytes and self.bytes:
+        if self.bytes + size > self._most_bytes and self.bytes > own:
             return self._busy("the server holds as much as it may of the bodies of requests")
         held = self._bytes_of.get(client, 0)
-        if held and held + size > (self._most_bytes - self.bytes + held) // 2:
+        if held > own and held + size > (self._most_bytes - self.bytes + held) // 2:
             return self._busy("your share of the room for bodies is full")
         self.bytes += size
         self._bytes_of[client] = held + size

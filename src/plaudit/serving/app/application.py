@@ -158,9 +158,9 @@ class Application:
             return refuse(422, "x-deadline-s is a positive number of seconds", self._heads[route.pool])
         return Ticket(route, str(client), self._rules, content != JSON, _chosen_id(headers), key, patience_s)
 
-    def reserve(self, size: int, ticket: Ticket) -> Response | None:
-        """Take bytes for a body."""
-        refusal = self.admission.reserve(size, ticket.client)
+    def reserve(self, size: int, ticket: Ticket, own: int = 0) -> Response | None:
+        """Take bytes for a body, of which `own` are taken already."""
+        refusal = self.admission.reserve(size, ticket.client, own)
         if refusal is None:
             return None
         self.metrics.requests["other", refusal.status] += 1

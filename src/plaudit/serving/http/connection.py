@@ -40,8 +40,8 @@ class Gate(Protocol):
     def handle(self, request: Request, ticket: Any) -> None:
         """Answer a request that got a ticket, now or later."""
 
-    def reserve(self, size: int, ticket: Any) -> Response | None:
-        """Take so many bytes from the budget, for the client of the ticket; a refusal where there are not as many."""
+    def reserve(self, size: int, ticket: Any, own: int = 0) -> Response | None:
+        """Take bytes for the client of a ticket, whose request has `own` already; a refusal where there are too few."""
 
     def release(self, size: int, client: str) -> None:
         """Give bytes back."""
@@ -157,6 +157,8 @@ class Connection(asyncio.Protocol):
         name = name.lower()
         if name in self._headers and name in ONLY_ONCE:
             self._twice = name
+        elif name == b"connection" and name in self._headers:
+            value = self._headers[name] + b"," + value
         self._headers[name] = value
 
     def on_headers_complete(self) -> None:
@@ -165,7 +167,7 @@ class Connection(asyncio.Protocol):
         if self._current is None:
             self.deadline = time.monotonic() + self._limits.body_s
         self._method, self._plain = self._parser.get_method().decode("latin-1"), plain_path(self._path)
-        declared = self._headers.get(b"content-length", b"0")
+        declared = self._headers.get(b"content-length", b"0").strip()
         size = int(declared) if declared.isdigit() else 0
         unfit = unfit_head(self._headers, self._twice, self._parser.get_http_version())
         refusal = None if unfit is None else self._refusal_of(*unfit)
@@ -178,7 +180,8 @@ class Connection(asyncio.Protocol):
         if refusal is None and size:
             refusal = self._reserve(size)
         if refusal is not None:
-            if size > SMALL or b"transfer-encoding" in self._headers or b"expect" in self._headers:
+            is_long = size > SMALL or b"transfer-encoding" in self._headers or b"expect" in self._headers
+            if is_long or self._parser.should_upgrade():  # then the parser does not read the body
                 self._refuse(refusal)
             else:
                 self._refusal = refusal
@@ -288,10 +291,13 @@ class Connection(asyncio.Protocol):
         idle = [other for other in self._gate.connections if other._may_be_closed()]
         if not idle:
             return False
-        last = min(idle, key=lambda other: (other._known_client, other._quiet_since))
+        last = min(idle, key=Connection._worth)
         self._gate.connections.discard(last)
         last.abort()
         return True
+
+    def _worth(self) -> tuple[bool, bool, float]:
+        return self._known_client, self._known_client and self._reading, self._quiet_since
 
     def _may_be_closed(self) -> bool:
         """Whether nothing is lost with it: no request is under way, and no answer to a client we know."""
@@ -313,7 +319,7 @@ class Connection(asyncio.Protocol):
         return self._gate.refused(refuse(status, message), *known)
 
     def _reserve(self, size: int) -> Response | None:
-        refusal = self._gate.reserve(size, self._ticket)
+        refusal = self._gate.reserve(size, self._ticket, self._reserved)
         if refusal is None:
             self._reserved, self._holder = self._reserved + size, self._ticket.client
             return None

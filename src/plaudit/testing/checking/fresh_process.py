@@ -4,7 +4,9 @@ The new process has another hash seed, so that values which follow the order of 
 shares `sys.path` and the working directory with this one, and answers through a file because a reward may print.
 """
 
+import json
 import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,6 +22,7 @@ from plaudit.trajectory import Trajectory
 __all__ = ["PATIENCE_S", "score_in_fresh_process", "write_outputs"]
 
 PATIENCE_S = 60.0
+SEARCH_PATH = "search_path.json"
 
 
 def score_in_fresh_process(spec: str, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
@@ -27,6 +30,7 @@ def score_in_fresh_process(spec: str, trajectories: Sequence[Trajectory]) -> lis
     with TemporaryDirectory(prefix="plaudit-") as folder:
         asked, answered = Path(folder, "asked.jsonl"), Path(folder, "answered.jsonl")
         asked.write_text("\n".join(trajectory.to_json() for trajectory in trajectories), encoding="utf-8")
+        Path(folder, SEARCH_PATH).write_text(json.dumps([place for place in sys.path if isinstance(place, str)]))
         _run(python_command(__name__, "write_outputs", spec, str(asked), str(answered), options=("-R",)))
         if not answered.exists():
             raise ScoringFailed("a fresh process ended early, without an error")
@@ -35,6 +39,7 @@ def score_in_fresh_process(spec: str, trajectories: Sequence[Trajectory]) -> lis
 
 def write_outputs(spec: str, asked: str, answered: str) -> None:
     """What the new process runs: read trajectories, score, write outputs."""
+    sys.path[:] = json.loads(Path(asked).with_name(SEARCH_PATH).read_text())
     trajectories = [Trajectory.from_json(line) for line in Path(asked).read_bytes().split(b"\n")]
     outputs = score_samples(load(spec), trajectories)
     compared = [
