@@ -107,7 +107,7 @@ class Journal:
         self._unwritten: list[Scored | None] = []  # None: the outputs of the next job follow
         self._note_at = self.write_at = 0.0  # when outputs that are there are noted, and written (of `time.monotonic`)
         self._unit = self._jobs = 0
-        self._job_at = 0.0  # when the job before this one ended
+        self._paced_at = 0.0  # when samples were last scored
         self.quick = False
 
     def begin(self) -> None:
@@ -115,8 +115,8 @@ class Journal:
         self._used, self._unwritten = 0, []
         self._unit, self._jobs = self._unit + 1, 0
         self._place[0] = self._place[1] = self._place[2] = 0
-        self._job_at = self.expect(1)
-        self.write_at = self._job_at + self._worth_s
+        self._paced_at = self.expect(1)
+        self.write_at = self._paced_at + self._worth_s
 
     def next_job(self) -> bool:
         """What follows belongs to the next job; False where that and all others were given to somebody else."""
@@ -148,20 +148,20 @@ class Journal:
                 self._note(outputs[noted:])
                 noted, done, due = len(outputs), self.done, self._note_at
         self._unwritten += outputs[noted:]
-        self._end_job(len(outputs))
+        self._learn_pace(len(outputs))
         return outputs
 
     def add(self, outputs: list[Scored]) -> None:
         """Outputs of samples that kept `done` themselves."""
-        if self._end_job(len(outputs)) > self._note_at:
+        if self._learn_pace(len(outputs)) > self._note_at:
             self._note(outputs)
         else:
             self._unwritten += outputs
 
-    def _end_job(self, samples: int) -> float:
-        """So many samples were scored since the last job: are they quick? The time."""
-        now, since = time.monotonic(), self._job_at
-        self.quick, self._job_at = self._repeatable and now - since < QUICK_S * samples, now
+    def _learn_pace(self, samples: int) -> float:
+        """So many samples were scored since the last ones: are they quick? The time."""
+        now, since = time.monotonic(), self._paced_at
+        self.quick, self._paced_at = self._repeatable and now - since < QUICK_S * samples, now
         return now
 
     def _note(self, outputs: list[Scored]) -> None:

@@ -58,9 +58,6 @@ def serve(channel: int, journal: int) -> None:
     setup: ServiceSetup = read_value(channel)
     try:
         service = setup.open()
-    except (PlauditError, MemoryError) as error:
-        write_all(channel, encode_value(str(error)))
-        return
     except Exception as error:  # noqa: BLE001 - whatever it is, a worker that only dies tells nobody why
         write_all(channel, encode_value(_why(error)))
         return
@@ -86,7 +83,9 @@ def serve(channel: int, journal: int) -> None:
 
 
 def _why(error: Exception) -> str:
-    """What keeps a worker from its reward, other than what a reward's loading explains."""
+    """What keeps a worker from its reward."""
+    if isinstance(error, PlauditError | MemoryError):
+        return str(error)  # as loading explains it
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
     return f"the reward cannot be loaded: {type(error).__name__}: {error}"
