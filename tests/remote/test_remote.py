@@ -26,7 +26,7 @@ from plaudit.engine import Scorer
 from plaudit.errors import RewardNotLoaded
 from plaudit.remote.client_protocols import NativeClientProtocol
 from plaudit.remote.reward import open_remote
-from plaudit.remote.server_link import hide_tokens
+from plaudit.remote.tokens import hide_tokens
 from plaudit.serving import HttpLimits, ServerThread
 from tests.serving.conftest import REWARDS, server, settings  # noqa: F401 - a fixture
 

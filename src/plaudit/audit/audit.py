@@ -30,7 +30,7 @@ from plaudit.contract.function import Rewarding
 from plaudit.engine import Cache, Scorer
 from plaudit.errors import ScoringFailed
 from plaudit.loading import Loaded, resolve
-from plaudit.remote.server_link import hide_tokens
+from plaudit.remote.tokens import hide_tokens
 from plaudit.testing import Rule
 from plaudit.trajectory import Trajectory
 

@@ -12,7 +12,7 @@ from typing import Any, NoReturn, TypeAlias
 from plaudit.contract.function import RewardFunction
 from plaudit.errors import PlauditError, RewardNotLoaded, did_you_mean
 from plaudit.loading.building import Arguments, Loaded
-from plaudit.remote.server_link import hide_tokens
+from plaudit.remote.tokens import hide_tokens
 
 __all__ = ["METHODS", "OPTIONS", "USING", "LookUp", "Specs", "build_expression", "parse_call", "spec_using"]
 

@@ -8,7 +8,6 @@ not be scored in the end says so in its status: a server that is down is never a
 import contextlib
 import math
 import os
-import re
 import threading
 import time
 import uuid
@@ -32,8 +31,9 @@ from plaudit.endpoint.refusal import HttpRefusal
 from plaudit.endpoint.transient import fault_of, is_transient, status_of
 from plaudit.errors import InvalidOutput, PlauditError, RewardNotLoaded, TransientError
 from plaudit.remote.client_protocols import ClientProtocol, NativeClientProtocol, OpenRLHFClientProtocol
-from plaudit.remote.server_link import Reply, ServerLink, split_token
+from plaudit.remote.server_link import Reply, ServerLink
 from plaudit.remote.servers import Servers
+from plaudit.remote.tokens import split_token
 from plaudit.trajectory import Trajectory
 
 __all__ = ["RemoteReward", "open_remote"]
@@ -43,7 +43,6 @@ CHUNK, FIRST_CHUNK = 256, 16  # samples of a request at most, and before it is k
 REQUEST_S = 2.0  # what a request may take, going by the samples before
 LEARNING = 0.3
 PATIENCE_STEP_S = 0.1
-TOKEN = "PLAUDIT_TOKEN"
 LOOK_S = 10.0
 NOT_ALLOWED, NOT_NOW = 405, (429, 502, 503, 504)
 OF_ONE_SAMPLE = (400, 413, 422)  # refusals that may be for one sample, or for their number
@@ -87,7 +86,7 @@ class RemoteReward(RewardFunction):
         self._open()
 
     def _open(self) -> None:
-        links = [ServerLink(url, self.policy, _token()) for url in self.urls]
+        links = [ServerLink(url, self.policy) for url in self.urls]
         self._protocol: ClientProtocol = NativeClientProtocol() if self.native else OpenRLHFClientProtocol()
         self._servers = Servers(links, has_health=self.native)
         self._slots = threading.BoundedSemaphore(2 * self.policy.concurrency)
@@ -280,7 +279,7 @@ def _describe(urls: Sequence[str], policy: EndpointPolicy) -> dict[str, Any] | N
 
 
 def _ask_what(url: str, policy: EndpointPolicy) -> dict[str, Any] | None:
-    link = ServerLink(url, policy, _token())
+    link = ServerLink(url, policy)
     try:
         reply = link.ask(None, {}, timeout_s=LOOK_S)
         return _read_description(link.url, reply.body) if "x-plaudit-version" in reply.headers else None
@@ -320,11 +319,3 @@ def _read_bounds(given: Any) -> Bounds | None:
         return None
     low, high = given
     return (-math.inf if low is None else low, math.inf if high is None else high)
-
-
-def _token() -> str | None:
-    """The token of the environment; white space around it comes from the file that it was read from."""
-    token = os.environ.get(TOKEN, "").strip()
-    if re.fullmatch("[!-~]*", token) is None:
-        raise RewardNotLoaded(f"{TOKEN} holds what no token does: white space, or characters beyond ASCII")
-    return token or None

@@ -3,27 +3,22 @@
 Connections are urllib3's: kept alive, shared by all threads of the process, closed with it.
 """
 
-import re
 import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import unquote
 
 from plaudit.endpoint.breaker import Breaker
 from plaudit.endpoint.policy import EndpointPolicy
 from plaudit.endpoint.refusal import HttpRefusal
 from plaudit.errors import RewardNotLoaded, require
+from plaudit.remote.tokens import environment_token, split_token
 
-__all__ = ["Reply", "ServerLink", "hide_tokens", "split_token"]
+__all__ = ["Reply", "ServerLink"]
 
 CONNECTIONS = 32
 PIECE = 1 << 20
-HIDDEN = "***"
-_IN_URL = re.compile(r"(https?://(?:(?!,https?://)[^\s/:])*):(?:(?!,https?://)[^\s/])*@", re.IGNORECASE)
-_PORT = re.compile(r".*:\d*|[^:]*|\[.*\]")
-_SENDABLE = re.compile("[!-~]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +32,12 @@ class Reply:
 class ServerLink:
     """The way to one server; `load` says how much is under way there."""
 
-    def __init__(self, url: str, policy: EndpointPolicy, token: str | None) -> None:
+    def __init__(self, url: str, policy: EndpointPolicy) -> None:
         urllib3: Any = require("urllib3", extra="serve", purpose="a reward at a URL")
+        usual_token = environment_token()
         self.url, own_token = split_token(url)
         self._policy, self._exceptions = policy, urllib3.exceptions
-        token = own_token or token
+        token = own_token or usual_token
         self._pool = urllib3.PoolManager(maxsize=CONNECTIONS, block=False, retries=False)
         self._headers = {"authorization": f"Bearer {token}"} if token else {}
         self.breaker = Breaker(policy.breaker_after, policy.breaker_rest_s, time.monotonic)
@@ -101,37 +97,6 @@ class ServerLink:
 
     def _learn(self, seconds: float) -> None:
         self._usual_s += 0.2 * (seconds - self._usual_s) if self._usual_s else seconds
-
-
-def split_token(url: str) -> tuple[str, str | None]:
-    """A URL without the token that stands in it as a password (`http://any:TOKEN@host:8000/name`), and that token.
-
-    One that was hidden is none.
-    """
-    scheme, _, rest = url.partition("://")
-    place, slash, path = rest.partition("/")
-    own, at, host = place.rpartition("@")
-    if not at and "@" in path and _PORT.fullmatch(place) is None:
-        bare = f"{scheme}://{path.rpartition('@')[2]}"
-        raise RewardNotLoaded(f"the token before {bare} holds a slash; write it as %2F")
-    if not at:
-        return url, None
-    token = unquote(own.partition(":")[2])
-    if _SENDABLE.fullmatch(token) is None:
-        raise RewardNotLoaded(f"the token before {scheme}://{host} holds white space, or characters beyond ASCII")
-    return f"{scheme}://{host}{slash}{path}", token if token and token != HIDDEN else None
-
-
-def hide_tokens(value: Any) -> Any:
-    """A text, or plain values that hold texts, with the tokens in URLs hidden, for files and logs that stay."""
-    match value:
-        case str():
-            return _IN_URL.sub(rf"\1:{HIDDEN}@", value)
-        case Mapping():
-            return {name: hide_tokens(each) for name, each in value.items()}
-        case list():
-            return [hide_tokens(each) for each in value]
-    return value
 
 
 def _read_all(answer: Any, until: float) -> bytes:

@@ -14,7 +14,7 @@ from typing import Any
 
 from plaudit import jsonline
 from plaudit.errors import TrainingError
-from plaudit.remote.server_link import hide_tokens
+from plaudit.remote.tokens import hide_tokens
 from plaudit.rollouts import Rollout, RolloutsWriter
 from plaudit.training.config.reading import document_config, load_config
 from plaudit.training.config.schema import RunConfig

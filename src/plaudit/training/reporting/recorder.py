@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from plaudit.remote.server_link import hide_tokens
+from plaudit.remote.tokens import hide_tokens
 from plaudit.rollouts import Rollout, ScoredRollout
 from plaudit.training.batches.collecting import Batch
 from plaudit.training.config.schema import RunConfig
