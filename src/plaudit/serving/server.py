@@ -153,7 +153,7 @@ class RewardServer:
             try:
                 renew()
             except (PlauditError, OSError) as error:
-                logger.error("%s could not be read again, which changes nothing of that: %s", what, error)
+                logger.error("%s could not be read again, and what was read before holds: %s", what, error)
 
     def _renew_tokens(self) -> None:
         if self._read_tokens is not None:

@@ -14,7 +14,7 @@ from plaudit.frames import FrameBuffer, frame
 from plaudit.python_command import python_command
 from plaudit.serving.workers.queueing import Job
 from plaudit.serving.workers.template import END, START
-from plaudit.serving.workers.wire import Answer, JournalView, encode_unit, read_answers
+from plaudit.serving.workers.wire import UNBEGUN, Answer, JournalView, encode_unit, read_answers
 
 __all__ = ["TemplateProcess", "WorkerProcess"]
 
@@ -112,7 +112,7 @@ class WorkerProcess(asyncio.Protocol):
         self.working = False
         self.since, self.units = 0.0, 0
         self.seen_since = 0.0  # when it was first seen at the place it was last seen at
-        self.seen_at = self.late_at = (0, (-1, 0))  # unit and place where it was last seen, and last found to be late
+        self.seen_at = self.late_at = (0, UNBEGUN)  # unit and place where it was last seen, and last found to be late
         self.greeting: Any = None
         self.ready = self.unwanted = self.overran = False
         self._buffer = FrameBuffer()
