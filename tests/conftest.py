@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.browser import NO_CHROMIUM, find_chromium
+from tests.scheduling import file_scheduling
 
 pytest_plugins = ["pytester"]
 
@@ -109,6 +110,7 @@ SLOW = (
     "tests/rollouts/test_writing.py::test_a_killed_writer",
     "tests/contract/test_alignment.py::test_the_sum_is_kept",
     "tests/verify/math/test_accuracy.py",
+    "tests/test_scheduling.py",
     "tests/test_public_line.py::test_a_users_script",
     "tests/test_public_line.py::test_a_mistake",
 )
@@ -117,14 +119,7 @@ SLOW = (
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     """With `--dist loadfile`, the files that share one Ray are one unit of work."""
-    from xdist.scheduler import LoadFileScheduling
-
-    class FilesByRay(LoadFileScheduling):
-        def _split_scope(self, nodeid):
-            file = super()._split_scope(nodeid)
-            return SHARING_RAY[0] if file in SHARING_RAY else file
-
-    return FilesByRay(config, log) if config.getvalue("dist") == "loadfile" else None
+    return file_scheduling([SHARING_RAY])(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 @pytest.hookimpl(wrapper=True)
