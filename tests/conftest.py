@@ -10,6 +10,7 @@ import os
 import pytest
 from hypothesis import HealthCheck, settings
 
+from plaudit.models.cpu_precision import limit_instructions
 from tests.browser import NO_CHROMIUM, find_chromium
 from tests.scheduling import file_scheduling
 
@@ -21,6 +22,8 @@ os.environ.setdefault("RAY_worker_niceness", "0")
 # Ray Data's usage poller stays behind as a thread that logs tracebacks for ever; CPython 3.11 then fails to parse
 # elsewhere ("AST constructor recursion depth mismatch"), as formatting a traceback parses too.
 os.environ.setdefault("RAY_DATA_USAGE_DISABLED", "1")
+
+limit_instructions()  # before a test file imports torch: workers and child processes inherit the limit
 
 settings.register_profile("plaudit", deadline=None, suppress_health_check=[HealthCheck.too_slow])  # machines are busy
 settings.load_profile("plaudit")

@@ -9,7 +9,7 @@ responses would seem to differ.
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from plaudit.errors import require
+from plaudit.models.cpu_precision import import_torch
 from plaudit.models.inputs import Encoded
 from plaudit.models.shared_models import LoadedModel, is_out_of_memory
 
@@ -41,7 +41,7 @@ def _compute(
     batch_size: int,
     compute: Callable[[Sequence[Encoded]], Sequence[T]],
 ) -> list[T | None]:
-    torch: Any = require("torch", extra="models", purpose="a model as a reward")
+    torch: Any = import_torch(extra="models", purpose="a model as a reward")
     results: list[T | None] = [None] * len(encoded)
     waiting = _cut_batches([len(each) for each in encoded], batch_size, _most_tokens(loaded))
     with torch.inference_mode():

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from plaudit.errors import MissingPackage, PolicyError, require
+from plaudit.models.cpu_precision import import_torch
 
 __all__ = ["keep_unpacked", "smollm2_file", "unpack", "unpacked_folder"]
 
@@ -46,7 +47,7 @@ def unpacked_folder(path: Path) -> Path:
 def unpack(path: Path) -> tuple[Any, Any]:
     """The model of a GGUF file in float32, and its tokenizer."""
     require("gguf", extra="gguf", purpose=_PURPOSE)
-    torch: Any = require("torch", extra="models", purpose=_PURPOSE)
+    torch: Any = import_torch(extra="models", purpose=_PURPOSE)
     transformers: Any = require("transformers", extra="models", purpose=_PURPOSE)
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(str(path.parent), gguf_file=path.name)

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from plaudit.contract.output import RewardOutput, Status
-from plaudit.errors import InvalidSettings, InvalidTrajectory, require
+from plaudit.errors import InvalidSettings, InvalidTrajectory
 from plaudit.models.batches import compute_batched
+from plaudit.models.cpu_precision import import_torch
 from plaudit.models.inputs import Encoded, write_inert, write_messages
 from plaudit.models.local_model import LocalModelReward
 from plaudit.models.shared_models import LoadedModel
@@ -134,7 +135,7 @@ def _rate(loaded: LoadedModel, batch: Sequence[Encoded]) -> list[float]:
     Filled up on the left, so that all truths stand at the end: only there logits are needed, which for a vocabulary of
     50,000 words are most of the memory.
     """
-    torch: Any = require("torch", extra="models", purpose="likelihoods")
+    torch: Any = import_torch(extra="models", purpose="likelihoods")
     longest = max(map(len, batch))
     pad = loaded.tokenizer.pad_token_id or 0
     rows = [[pad] * (longest - len(each)) + each.features["input_ids"] for each in batch]

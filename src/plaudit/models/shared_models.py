@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from plaudit.errors import InvalidSettings, PlauditError, ScoringFailed, did_you_mean, require
+from plaudit.models.cpu_precision import import_torch, usable_dtype
 from plaudit.models.locating import ModelFolder
 
 __all__ = [
@@ -83,7 +84,7 @@ def unload_model(key: ModelKey) -> bool:
     if found is None:
         return False
     if found.device.startswith("cuda"):
-        torch: Any = require("torch", extra="models", purpose=_PURPOSE)
+        torch: Any = import_torch(extra="models", purpose=_PURPOSE)
         found.model.to("cpu")
         torch.cuda.empty_cache()
     return True
@@ -106,7 +107,7 @@ _DEVICES = ("auto", "cpu", "cuda", "mps", "xpu")
 
 
 def _load(key: ModelKey) -> LoadedModel:
-    torch: Any = require("torch", extra="models", purpose=_PURPOSE)
+    torch: Any = import_torch(extra="models", purpose=_PURPOSE)
     transformers: Any = require("transformers", extra="models", purpose=_PURPOSE)
     unreadable: Any = require("safetensors", extra="models", purpose=_PURPOSE).SafetensorError
     name, path = key.folder.name, key.folder.path
@@ -133,7 +134,8 @@ def _load(key: ModelKey) -> LoadedModel:
         raise InvalidSettings(f"the model {name!r} cannot be loaded: {_first_line(error)}") from error
     _require_complete(name, missing)
     _set_padding(model, tokenizer)
-    return LoadedModel(_place(model.eval(), device, name), tokenizer, device)
+    usable = getattr(torch, usable_dtype(str(model.dtype).removeprefix("torch."), device))
+    return LoadedModel(_place(model.eval().to(usable), device, name), tokenizer, device)
 
 
 def _place(model: Any, device: str, name: str) -> Any:

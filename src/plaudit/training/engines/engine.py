@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Protocol
 
 from plaudit.contract.function import Rewarding
 from plaudit.errors import require
+from plaudit.models.cpu_precision import limit_instructions
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.run_folder import RunFolder
 
@@ -46,6 +47,7 @@ def train(
     is none; `overwrite` replaces a run that is in the folder.
     """
     engine = ENGINES[config.engine]
+    limit_instructions()
     for package in engine.packages:
         require(package, extra=engine.extra, purpose=f"training (engine: {config.engine})")
     begin: Callable[[RunConfig, RunOptions], Outcome] = importlib.import_module(engine.module).train

@@ -23,6 +23,7 @@ from trl.trainer.grpo_config import GRPOConfig
 from trl.trainer.grpo_trainer import GRPOTrainer
 
 from plaudit.errors import DataError, InvalidSettings, TrainingError
+from plaudit.models.cpu_precision import usable_dtype
 from plaudit.training.batches.task_stream import build_stream
 from plaudit.training.batches.unscored import UnscoredBatches
 from plaudit.training.config.schema import RunConfig
@@ -135,6 +136,7 @@ class _TRLRun:
     def _trainer(self) -> Any:
         shape = Shape(self.ranks.count, self.parts.sampling.max_new_tokens)
         arguments = {**trl_arguments(self.config, shape), "output_dir": str(self.folder.checkpoints)}
+        arguments["bf16"] = usable_dtype(self.config.model.dtype, self.config.model.device) == "bfloat16"
         trainer = GRPOTrainer(
             model=self.parts.policy.model,
             reward_funcs=self.reward,

@@ -1,5 +1,5 @@
 """From advantages to better weights: losses, updates, the critic, the supervised beginning."""
 
-from plaudit.errors import require
+from plaudit.models.cpu_precision import import_torch
 
-require("torch", extra="train", purpose="training")
+import_torch(extra="train", purpose="training")

@@ -9,6 +9,7 @@ import torch
 
 from plaudit.errors import InvalidSettings, PolicyError, did_you_mean, require
 from plaudit.models import gguf_weights
+from plaudit.models.cpu_precision import usable_dtype
 from plaudit.training.model.policy import Policy, hide_progress_bars
 from plaudit.training.model.tiny import tiny_policy
 
@@ -66,7 +67,7 @@ def load_policy(
     """
     if dtype not in DTYPES:
         raise InvalidSettings(f"no dtype {dtype!r}{did_you_mean(dtype, DTYPES)} (there are {', '.join(DTYPES)})")
-    policy = _find(str(spec), seed, DTYPES[dtype])
+    policy = _find(str(spec), seed, DTYPES[usable_dtype(dtype, device)])
     policy.model.to(device)
     return policy if lora is None else add_lora(policy, lora, seed=seed)
 

@@ -18,6 +18,7 @@ import torch
 from datasets import Dataset, disable_progress_bars, enable_progress_bars
 
 from plaudit.errors import DataError, InvalidSettings, TrainingError, did_you_mean, require
+from plaudit.models.cpu_precision import usable_dtype
 from plaudit.training.engines.engine import StopSignals
 from plaudit.training.reward_model.classifier import Classifier, load_classifier, transformers
 from plaudit.training.reward_model.fit_progress import FitProgress
@@ -138,7 +139,7 @@ def _own_arguments(config: RewardModelConfig, steps: int, scratch: Path) -> dict
         "seed": config.seed,
         "data_seed": config.seed,
         "use_cpu": config.model.device == "cpu",
-        "bf16": config.model.dtype == "bfloat16",
+        "bf16": usable_dtype(config.model.dtype, config.model.device) == "bfloat16",
         "gradient_checkpointing": config.model.gradient_checkpointing,
         "max_length": None,  # pairs were cut above
         "logging_steps": max(1, steps // 60),

@@ -16,6 +16,7 @@ from plaudit import jsonline
 from plaudit.engine import score
 from plaudit.errors import DataError, TrainingError, require
 from plaudit.models import RewardModel
+from plaudit.models.cpu_precision import limit_instructions
 from plaudit.training.reward_model.fit_progress import FitProgress, KeptNotes, NoFitProgress
 from plaudit.training.reward_model.held_out import RatedPair, accuracy_of
 from plaudit.training.reward_model.pair import PairColumns, PreferencePair
@@ -70,6 +71,7 @@ def train_reward_model(
     target = folder.resolve()
     _check_folder(folder, overwrite=overwrite)
     split = _read(config, heard)
+    limit_instructions()
     for package in ("torch", "transformers", "trl"):
         require(package, extra="trl", purpose="training a reward model")
     fitting = importlib.import_module(FITTING)
