@@ -6,6 +6,7 @@ from . import diff as diff
 from . import engine as engine
 from . import errors as errors
 from . import examples as examples
+from . import exports as exports
 from . import judges as judges
 from . import launching as launching
 from . import loading as loading
@@ -30,8 +31,8 @@ from .contract.function import RewardFunction as RewardFunction
 from .contract.function import reward as reward
 from .contract.output import RewardOutput as RewardOutput
 from .contract.output import Status as Status
-from .engine import export as export
 from .engine import score as score
+from .exports import export as export
 from .loading import load as load
 from .trajectory import Step as Step
 from .trajectory import Tokens as Tokens

@@ -7,8 +7,7 @@ an ensemble (`cautious`, `minimum`, `maximum`, `median`) say in the metadata how
 from collections.abc import Mapping, Sequence
 
 from plaudit.contract import rules
-from plaudit.contract.boundary import score_samples
-from plaudit.contract.combination import Combination, CompositeReward, NormalizedReward, widest_scope
+from plaudit.contract.combination import Combination, CompositeReward, CompoundReward, NormalizedReward
 from plaudit.contract.function import RewardFunction, Rewarding, as_reward
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.contract.rules import Weight
@@ -64,7 +63,7 @@ def gdpo(parts: Sequence[tuple[Rewarding, Weight]]) -> NormalizedReward:
     return CompositeReward(normalized).normalized("zscore")
 
 
-class TaskReward(RewardFunction):
+class TaskReward(CompoundReward):
     """Scores each sample with the reward of its `task`, or of what `column` says; one without a reward is skipped, not
     zero.
 
@@ -79,19 +78,16 @@ class TaskReward(RewardFunction):
         self.rewards = {task: as_reward(reward) for task, reward in rewards.items()}
         self.default = None if default is None else as_reward(default)
         self.column = column
-        every = [*self.rewards.values(), *([self.default] if self.default else [])]
-        self.scope = widest_scope(reward.scope for reward in every)
-        self.deterministic = all(reward.deterministic for reward in every)
+        parts = [*self.rewards.values(), *([self.default] if self.default else [])]
+        self.set_parts({id(part): part for part in parts}.values())  # one reward may be that of several tasks
 
-    def compute_rewards(self, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
-        places: dict[str | None, list[int]] = {}
-        for place, trajectory in enumerate(trajectories):
-            places.setdefault(self._task_of(trajectory), []).append(place)
-        outputs: dict[int, RewardOutput] = {}
-        for task, members in places.items():
-            batch = [trajectories[place] for place in members]
-            outputs.update(zip(members, self._of_task(task, batch), strict=True))
-        return [outputs[place] for place in range(len(trajectories))]
+    def samples_for(self, trajectory: Trajectory) -> list[tuple[RewardFunction, Trajectory | None]]:
+        reward = self.rewards.get(self._task_of(trajectory) or "", self.default)
+        return [(part, trajectory if part is reward else None) for part in self.parts]
+
+    def merge_one(self, trajectory: Trajectory, outputs: Sequence[RewardOutput | None]) -> RewardOutput:
+        scored = next((output for output in outputs if output is not None), None)
+        return self._unknown_task(trajectory) if scored is None else scored
 
     def _task_of(self, trajectory: Trajectory) -> str | None:
         if self.column is None:
@@ -99,16 +95,12 @@ class TaskReward(RewardFunction):
         value = {**trajectory.metadata, **trajectory.columns}.get(self.column)
         return None if value is None else str(value)
 
-    def _of_task(self, task: str | None, batch: Sequence[Trajectory]) -> list[RewardOutput]:
-        reward = self.rewards.get(task or "", self.default)
-        if reward is not None:
-            return score_samples(reward, batch)
-        hint = did_you_mean(task or "", self.rewards)
-        what = f"no reward for task {task!r}{hint}"
+    def _unknown_task(self, trajectory: Trajectory) -> RewardOutput:
+        task = self._task_of(trajectory)
+        what = f"no reward for task {task!r}{did_you_mean(task or '', self.rewards)}"
         if task is None:
             what = f"the sample has no column {self.column!r}" if self.column else "the sample does not say its task"
-        reason = f"{what} (there are rewards for {', '.join(self.rewards)})"
-        return [RewardOutput.unscored(Status.SKIPPED, reason)] * len(batch)
+        return RewardOutput.unscored(Status.SKIPPED, f"{what} (there are rewards for {', '.join(self.rewards)})")
 
     def __repr__(self) -> str:
         tasks = ", ".join(f"{task!r}: {reward!r}" for task, reward in self.rewards.items())

@@ -147,7 +147,7 @@ class RunningNormalizer(Normalizer):
     """
 
     epsilon: float = EPSILON
-    moments: dict[str, Moments] = field(default_factory=dict)
+    moments: dict[str, Moments] = field(default_factory=dict, repr=False, compare=False)
 
     def normalize(
         self, values: Sequence[float | None], groups: Sequence[Hashable], tasks: Sequence[str | None]

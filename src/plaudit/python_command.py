@@ -18,8 +18,8 @@ _START = (
 )
 
 
-def python_command(module: str, function: str, *arguments: str | int, options: tuple[str, ...] = ()) -> list[str]:
+def python_command(module: str, function: str, *arguments: str | int) -> list[str]:
     """What calls a function of a module of plaudit, with plain arguments, in a new process."""
     environment = ("-I",) if sys.flags.isolated else ("-E",) if sys.flags.ignore_environment else ()
     given = json.dumps([module, function, *arguments])
-    return [sys.executable, "-P", *environment, *options, "-c", _START, _HOME, given]
+    return [sys.executable, "-P", *environment, "-c", _START, _HOME, given]

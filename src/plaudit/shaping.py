@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from plaudit.checks import has_hallucination, has_reasoning_steps
-from plaudit.contract.boundary import score_samples
+from plaudit.contract.combination import CompoundReward
 from plaudit.contract.function import RewardFunction, Rewarding, as_reward
 from plaudit.contract.output import RewardOutput, as_number
 from plaudit.errors import InvalidSettings, InvalidTrajectory
@@ -43,6 +43,8 @@ def length_of(trajectory: Trajectory, unit: LengthUnit) -> int:
 class LengthPenalty(RewardFunction):
     """−amount for every `per` words: −0.1 per 100 words by default."""
 
+    deterministic = True
+
     amount: float = 0.1
     per: int = 100
     unit: LengthUnit = "word"
@@ -65,6 +67,7 @@ class SoftOverlong(RewardFunction):
     unit: LengthUnit = "token"
 
     bounds = (-1.0, 0.0)
+    deterministic = True
 
     def __post_init__(self) -> None:
         if not 0 < self.buffer <= self.limit:
@@ -83,6 +86,8 @@ class CosineLength(RewardFunction):
     Without the clamp at the limit the cosine comes back: a response of twice the limit would be paid in full again. An
     empty response is the shortest of all and earns `low`, or silence would be the best answer.
     """
+
+    deterministic = True
 
     limit: int
     low: float = 0.0
@@ -105,24 +110,24 @@ class CosineLength(RewardFunction):
         return RewardOutput(value, reason=f"{length} of {self.limit} {self.unit}s")
 
 
-class GroupLength(RewardFunction):
+class GroupLength(CompoundReward):
     """+½ for the shortest to −½ for the longest response of a group; wrong answers never above 0.
 
     λ = ½ − (length − shortest) / (longest − shortest) within the group; a right answer earns λ, a wrong one min(0, λ):
     being short never pays for being wrong (Kimi k1.5, arXiv 2501.12599, section 2.3.3).
     """
 
-    scope = "group"
+    merge_scope = "group"
     bounds = (-0.5, 0.5)
 
     def __init__(self, correct: Rewarding, *, at: float = 1.0, unit: LengthUnit = "word") -> None:
         self.correct = as_reward(correct)
         self.at = at
         self.unit: LengthUnit = unit
-        self.deterministic = self.correct.deterministic
+        self.set_parts([self.correct])
 
-    def compute_rewards(self, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
-        judged = score_samples(self.correct, trajectories)
+    def merge(self, trajectories: Sequence[Trajectory], rows: Sequence[Sequence[RewardOutput]]) -> list[RewardOutput]:
+        judged = [row[0] for row in rows]
         lengths = [length_of(trajectory, self.unit) for trajectory in trajectories]
         scored = [length for length, output in zip(lengths, judged, strict=True) if output.ok]
         shortest, spread = (min(scored), max(scored) - min(scored)) if scored else (0, 0)
@@ -141,7 +146,7 @@ class GroupLength(RewardFunction):
         )
 
     def __repr__(self) -> str:
-        return f"GroupLength({self.correct!r})"
+        return f"GroupLength({self.correct!r}, at={self.at!r}, unit={self.unit!r})"
 
 
 class PotentialShaping(RewardFunction):
@@ -180,6 +185,8 @@ def _states(trajectory: Trajectory) -> list[str]:
 class ReasoningBonus(RewardFunction):
     """`amount` when the response reasons in steps, which are known by their form (`plaudit.checks`), else 0."""
 
+    deterministic = True
+
     amount: float = 0.1
 
     def compute_reward(self, trajectory: Trajectory) -> RewardOutput:
@@ -192,6 +199,8 @@ class ReasoningBonus(RewardFunction):
 @dataclass(frozen=True, repr=False)
 class HallucinationPenalty(RewardFunction):
     """−`amount` when the response shows signs of made-up content, which is false arithmetic, else 0."""
+
+    deterministic = True
 
     amount: float = 0.2
 

@@ -6,19 +6,28 @@ plaudit does not know are kept in `columns` and written back under their own nam
 
 import pickle
 from collections.abc import Mapping
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
 from plaudit import jsonline
-from plaudit.errors import InvalidTrajectory, did_you_mean
+from plaudit.columns import FIELDS, FOREIGN_NAMES, ColumnMapping, Message, find_foreign, message_text
+from plaudit.errors import InvalidTrajectory
 
-__all__ = ["Message", "Prompt", "Step", "Tokens", "Trajectory", "message_text"]
-
-Message: TypeAlias = dict[str, Any]
-"""A chat message: `role`, `content` and whatever else the chat template reads."""
+__all__ = ["GroupKey", "Message", "Prompt", "Step", "Tokens", "Trajectory", "message_text"]
 
 Prompt: TypeAlias = str | list[Message]
+_USUAL_NAMES = ColumnMapping()
+
+
+class GroupKey(NamedTuple):
+    """What the samples of a group have in common; a group that was given is never equal to a prompt."""
+
+    kind: Literal["group", "prompt"]
+    value: str | int
+
+    def __repr__(self) -> str:
+        return repr(self.value)
 
 
 class Tokens(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -74,9 +83,7 @@ class Trajectory(msgspec.Struct, frozen=True):
     training_step: int | None = None
     columns: dict[str, Any] = {}
 
-    FIELDS: ClassVar[tuple[str, ...]] = (
-        "prompt", "response", "ground_truth", "metadata", "id", "group", "task", "tokens", "steps", "training_step",
-    )  # fmt: skip
+    FIELDS: ClassVar[tuple[str, ...]] = FIELDS
 
     def __post_init__(self) -> None:
         if type(self.response) is not str:
@@ -110,9 +117,9 @@ class Trajectory(msgspec.Struct, frozen=True):
         return "\n\n".join(message_text(message) for message in self.prompt)
 
     @property
-    def group_key(self) -> str | int:
-        """What puts samples of one prompt together: `group`, or the prompt where no group is given."""
-        return self.prompt_text if self.group is None else self.group
+    def group_key(self) -> GroupKey:
+        """The key of the group the sample belongs to: its `group`, or its prompt if no group is given."""
+        return GroupKey("prompt", self.prompt_text) if self.group is None else GroupKey("group", self.group)
 
     def label(self, index: int) -> str:
         """How messages refer to this sample: its id where it has one, and its place."""
@@ -131,6 +138,9 @@ class Trajectory(msgspec.Struct, frozen=True):
             plain["tokens"] = msgspec.to_builtins(self.tokens)
         if self.steps:
             plain["steps"] = msgspec.to_builtins(self.steps)
+        if self.columns:  # a field that is written is not read from a column with a foreign name
+            unset = [name for name in FOREIGN_NAMES if name not in plain and find_foreign(self.columns, name)]
+            plain.update(dict.fromkeys(unset))
         return {**plain, **self.columns}
 
     def to_json(self) -> str:
@@ -141,20 +151,15 @@ class Trajectory(msgspec.Struct, frozen=True):
             raise InvalidTrajectory(f"the trajectory cannot be written as JSON: {error}") from None
 
     @classmethod
-    def from_dict(cls, plain: Mapping[str, Any]) -> "Trajectory":
-        """The trajectory that `to_dict` wrote; unknown keys become `columns`.
+    def from_dict(cls, plain: Mapping[str, Any], columns: ColumnMapping = _USUAL_NAMES) -> "Trajectory":
+        """The trajectory that `to_dict` wrote, or that a row of another system holds; unknown keys become `columns`.
 
-        A conversation may stand under `messages` instead: what the assistant said last is the response. Pairs under
-        `user_data`, as Twinkle has them, become columns, and its `ground_truth` the ground truth.
+        Fields are also found under their usual foreign names (`question`, `completion`, `answer`), or where `columns`
+        says. Of a conversation under `messages`, what the assistant said last is the response.
         """
-        if "messages" in plain and "response" not in plain:
-            plain = _from_conversation(plain)
-        missing = [name for name in ("prompt", "response") if name not in plain]
-        if missing:
-            hint = did_you_mean(missing[0], map(str, plain))
-            raise InvalidTrajectory(f"no {missing[0]!r} among {sorted(map(str, plain))}{hint}")
+        plain = columns.rename(plain)
         known = {name: plain[name] for name in cls.FIELDS if name in plain}
-        columns = {name: value for name, value in plain.items() if name not in known}
+        further = {name: value for name, value in plain.items() if name not in known}
         if known.get("metadata", {}) is None:
             del known["metadata"]
         try:
@@ -164,7 +169,7 @@ class Trajectory(msgspec.Struct, frozen=True):
                 known["steps"] = msgspec.convert(known["steps"] or [], list[Step])
         except msgspec.ValidationError as error:
             raise InvalidTrajectory(f"tokens or steps: {error}") from None
-        return cls(**known, columns=columns)
+        return cls(**known, columns=further)
 
     @classmethod
     def from_json(cls, line: str | bytes) -> "Trajectory":
@@ -176,33 +181,6 @@ class Trajectory(msgspec.Struct, frozen=True):
         if not isinstance(plain, dict):
             raise InvalidTrajectory(f"a trajectory is a JSON object, got {type(plain).__name__}")
         return cls.from_dict(plain)
-
-
-def _from_conversation(plain: Mapping[str, Any]) -> dict[str, Any]:
-    """A dict with `messages` as one with a prompt and a response."""
-    messages, pairs = plain["messages"], plain.get("user_data") or []
-    if not isinstance(messages, list | tuple) or not all(isinstance(message, Mapping) for message in messages):
-        raise _wrong_type("messages", "a list of chat messages", messages)
-    if not isinstance(pairs, list) or not all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in pairs):
-        raise _wrong_type("user_data", "a list of pairs", pairs)
-    if not messages or messages[-1].get("role") != "assistant":
-        raise InvalidTrajectory("messages must end with what the assistant said, which is the response")
-    rest = {name: value for name, value in plain.items() if name not in ("messages", "user_data", "prompt")}
-    columns = {str(name): value for name, value in pairs}
-    return {
-        **columns,
-        **rest,
-        "prompt": [dict(message) for message in messages[:-1]],
-        "response": message_text(dict(messages[-1])),
-    }
-
-
-def message_text(message: Message) -> str:
-    """The text of a chat message whose content is text or a list of parts."""
-    content = message.get("content")
-    if isinstance(content, list):
-        return "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
-    return "" if content is None else str(content)
 
 
 def _check_messages(prompt: Any) -> None:

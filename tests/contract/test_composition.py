@@ -56,27 +56,27 @@ a, b, c = Value("a"), Value("b"), Value("c")
         (-a, -0.5, "-a"),
         (a / 2, 0.25, "0.5 * a"),
         (2 * (a + b), 1.5, "2 * a + 2 * b"),
-        (a * b, 0.125, "a * b"),
-        ((a + b) * c, 0.75, "(a + b) * c"),
-        ((3 * a).clip(), 1.0, "(3 * a).clip(low=0, high=1)"),
-        (a.floor(0.75), 0.75, "a.clip(low=0.75)"),
-        (a.scale((0, 1), to=(-1, 1)), 0.0, "a.scale((0, 1), to=(-1, 1))"),
-        (a.smooth(0.2), 0.5, "a.scale((0, 1), to=(0.1, 0.9))"),
+        (a * b, 0.125, "product(a, b)"),
+        ((a + b) * c, 0.75, "product(a + b, c)"),
+        ((3 * a).clip(), 1.0, "(3 * a).clip()"),
+        (a.floor(0.75), 0.75, "a.clip(low=0.75, high=None)"),
+        (a.scale((0, 1), to=(-1, 1)), 0.0, "a.scale(source=(0, 1), to=(-1, 1))"),
+        (a.smooth(0.2), 0.5, "a.scale(source=(0, 1), to=(0.1, 0.9))"),
         (a.sigmoid(0.5), 0.5, "a.sigmoid(reference=0.5)"),
         (a.gate(on=c, at=0.8), 0.5, "a.gate(on=c, at=0.8)"),
         (a.gate(on=b, at=0.8), 0.0, "a.gate(on=b, at=0.8)"),
         (a.gate(on=b, at=0.8, otherwise=-1), -1.0, "a.gate(on=b, at=0.8, otherwise=-1)"),
-        (product(a, b, c), 0.125, "a * b * c"),
+        (product(a, b, c), 0.125, "product(a, b, c)"),
         (minimum(a, b), 0.25, "minimum(a, b)"),
         (maximum(a, b, c), 1.0, "maximum(a, b, c)"),
         (median(a, b, c), 0.5, "median(a, b, c)"),
         (cautious(a, b, penalty=2), 0.375 - 0.25, "cautious(a, b, penalty=2)"),
-        (bonus(a, [(b, 0.4), (c, -0.1)]), 0.5 * (1 + 0.1 - 0.1), "a * (1 + 0.4 * b - 0.1 * c)"),
-        ((a * b).normalized("group"), 0.0, "(a * b).normalized('group')"),
+        (bonus(a, [(b, 0.4), (c, -0.1)]), 0.5 * (1 + 0.1 - 0.1), "bonus(a, [(b, 0.4), (c, -0.1)])"),
+        ((a * b).normalized("group"), 0.0, "product(a, b).normalized('group')"),
     ],
     ids=lambda made: repr(made) if isinstance(made, RewardFunction) else "",
 )
-def test_rewards_combine_as_arithmetic_says_and_print_as_they_are_written(made, expected, printed):
+def test_rewards_combine_as_arithmetic_says_and_print_as_expressions(made, expected, printed):
     assert value(made) == pytest.approx(expected)
     assert repr(made) == printed
 

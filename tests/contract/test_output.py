@@ -99,13 +99,21 @@ def test_metadata_that_json_cannot_hold_is_written_as_text_and_never_stops_a_run
     }
 
 
+def test_a_component_may_be_given_as_a_number():
+    given = {"a": 1, "b": RewardOutput(0.5)}
+    output = RewardOutput(0.5, components=given)
+    assert output.components == {"a": RewardOutput(1.0), "b": RewardOutput(0.5)}
+    assert given["a"] == 1
+
+
 @pytest.mark.parametrize(
     ("components", "message"),
     [
-        ({"a": 0.5}, r"component 'a' must be a RewardOutput, got float; .*RewardOutput\(number\)"),
+        ({"a": "0.5"}, "component 'a' must be a number, got str"),
+        ({"a": float("nan")}, "component 'a' is nan"),
         ([0.5], "must be a dict"),
     ],
 )
-def test_components_that_are_no_outputs_are_refused(components, message):
+def test_components_that_are_no_numbers_are_refused(components, message):
     with pytest.raises(InvalidOutput, match=message):
         RewardOutput(0.5, components=components)

@@ -13,8 +13,6 @@ from plaudit.rollouts import Rollout, RolloutsWriter, read_rollouts
 from plaudit.trajectory import Trajectory
 from tests.engine.contract_rewards import Rank, length_or_hang
 
-pytestmark = pytest.mark.usefixtures("local_ray")
-
 
 def write(path: Path, *responses: str, **fields) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -27,6 +25,7 @@ def rewards(path: Path) -> list[float | None]:
     return [rollout.output.reward for rollout in read_rollouts(path)]
 
 
+@pytest.mark.usefixtures("local_ray")
 def test_every_file_of_a_folder_is_scored_into_one_of_the_same_name(tmp_path):
     source, scored = tmp_path / "in", tmp_path / "out"
     mixed = {"big": 2**70, "none": None, "mixed": [1, "a", {"b": 0.5}]}
@@ -55,18 +54,18 @@ def test_finished_files_are_skipped_and_half_ones_are_done_again(tmp_path):
     source, scored = tmp_path / "in", tmp_path / "out"
     for name in ("a.jsonl", "b.jsonl", "c.parquet"):
         write(source / name, "ab", "abc")
-    score_dataset(length_or_hang, [source / "a.jsonl"], scored)
+    score_dataset(length_or_hang, [source / "a.jsonl"], scored, backend="processes")
     finished = (scored / "a.jsonl").stat()
     half = scored / ".unfinished" / "attempt"
     half.mkdir(parents=True)
     (half / "b.jsonl").write_bytes((scored / "a.jsonl").read_bytes()[:40])
-    summary = score_dataset(length_or_hang, source, scored)
+    summary = score_dataset(length_or_hang, source, scored, backend="processes")
     assert summary.skipped == [source / "a.jsonl"]
     assert sorted(summary.scored) == [source / "b.jsonl", source / "c.parquet"]
     assert (scored / "a.jsonl").stat().st_mtime_ns == finished.st_mtime_ns
     assert rewards(scored / "b.jsonl") == rewards(scored / "c.parquet") == [0.2, 0.3]
     assert sorted(path.name for path in scored.iterdir()) == [".run.json", "a.jsonl", "b.jsonl", "c.parquet"]
-    assert score_dataset(length_or_hang, source, scored).samples == 0
+    assert score_dataset(length_or_hang, source, scored, backend="processes").samples == 0
 
 
 def test_a_bad_file_is_reported_and_the_others_go_on(tmp_path):
@@ -74,7 +73,7 @@ def test_a_bad_file_is_reported_and_the_others_go_on(tmp_path):
     write(source / "good.jsonl", "ab")
     (source / "broken.jsonl").write_text('{"prompt": "p", "response": "r"}\n{"prompt": 1,\n{}\n')
     (source / "other.parquet").write_bytes(b"not Parquet at all")
-    summary = score_dataset(length_or_hang, source, scored, concurrency=1)
+    summary = score_dataset(length_or_hang, source, scored, backend="processes", workers=1)
     assert summary.scored == [source / "good.jsonl"]
     assert set(summary.failed) == {source / "broken.jsonl", source / "other.parquet"}
     assert "broken.jsonl:2: broken JSON" in summary.failed[source / "broken.jsonl"]
@@ -96,6 +95,7 @@ def test_a_folder_is_not_gone_on_with_by_another_reward(tmp_path):
     assert score_dataset("length(target=3)", source, scored, backend="inline").scored == [source / "b.jsonl"]
 
 
+@pytest.mark.usefixtures("local_ray")
 def test_deadlines_columns_and_a_reward_given_as_spec_reach_the_nodes(tmp_path):
     (tmp_path / "in").mkdir()
     (tmp_path / "rewards.py").write_text(
@@ -124,8 +124,27 @@ def test_group_rewards_see_whole_groups(tmp_path):
         for group in range(3):
             for size in range(4):
                 writer.write(Rollout(Trajectory(prompt=f"p{group}", response="x" * size, group=str(group))))
-    score_dataset(Rank(), source, tmp_path / "out")
+    score_dataset(Rank(), source, tmp_path / "out", backend="processes")
     assert rewards(tmp_path / "out" / "a.jsonl") == [0.0, 0.25, 0.5, 0.75] * 3
+
+
+def test_scores_come_from_the_cache(tmp_path):
+    write(tmp_path / "in" / "a.jsonl", "ab", "abc")
+    (tmp_path / "rewards.py").write_text(
+        "def counted(response):\n"
+        f"    with open({str(tmp_path / 'calls')!r}, 'a') as file: file.write('x')\n"
+        "    return float(len(response))\n"
+    )
+    for destination in ("one", "two"):
+        score_dataset(
+            f"{tmp_path / 'rewards.py'}:counted",
+            tmp_path / "in",
+            tmp_path / destination,
+            backend="inline",
+            cache=str(tmp_path / "scores.sqlite"),
+        )
+    assert (tmp_path / "calls").read_text() == "xx"
+    assert rewards(tmp_path / "two" / "a.jsonl") == [2.0, 3.0]
 
 
 MISTAKES = {
@@ -138,8 +157,8 @@ MISTAKES = {
         RolloutsError,
         "two files are called a.jsonl",
     ),
-    "unknown field": (lambda folder: {"columns": {"respons": "text"}}, RolloutsError, "did you mean 'response'"),
-    "no width": (lambda folder: {"concurrency": 0}, InvalidSettings, "concurrency must be at least 1, got 0"),
+    "unknown field": (lambda folder: {"columns": {"respons": "text"}}, InvalidSettings, "did you mean 'response'"),
+    "no workers": (lambda folder: {"workers": 0}, InvalidSettings, "workers must be at least 1, got 0"),
 }
 
 

@@ -1,5 +1,6 @@
 """What must not hang, leak or spread: every fault costs one sample."""
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -86,16 +87,89 @@ def test_a_fork_inside_a_reward_does_not_answer_twice():
         assert [output.reward for output in scorer.score(samples("fine", "raise"))] == [1.0, None]
 
 
-def test_a_batch_that_hangs_is_tried_sample_by_sample():
+def test_a_batch_that_hangs_times_out_as_a_whole_and_is_called_once(tmp_path):
+    calls = tmp_path / "calls"
+
     class Batched(RewardFunction):
+        def compute_rewards(self, trajectories):
+            with calls.open("a") as file:
+                file.write(f"{len(trajectories)}\n")
+            time.sleep(60)
+
+    with Scorer(Batched(), workers=2, deadline_s=0.1) as scorer:
+        outputs = scorer.score(samples("a", "sleep", "b", "c", "d"))
+    assert [output.status.value for output in outputs] == ["timeout"] * 5
+    assert calls.read_text() == "5\n"
+
+
+def test_a_batch_that_hangs_costs_only_itself_if_it_may_be_cut():
+    class Batched(RewardFunction):
+        max_batch = 2
+
         def compute_rewards(self, trajectories):
             if any(trajectory.response == "sleep" for trajectory in trajectories):
                 time.sleep(60)
             return [1.0] * len(trajectories)
 
-    with Scorer(Batched(), workers=2, deadline_s=0.1, batch_size=4) as scorer:
+    with Scorer(Batched(), workers=2, deadline_s=0.1) as scorer:
         outputs = scorer.score(samples("a", "sleep", "b", "c", "d"))
-    assert [output.status.value for output in outputs] == ["ok", "timeout", "ok", "ok", "ok"]
+    assert [output.status.value for output in outputs] == ["timeout", "timeout", "ok", "ok", "ok"]
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda part: part.clip(0, 1),
+        lambda part: 0.5 * part + 0.5 * part,
+        lambda part: part.gate(part, at=-1),
+        lambda part: (0.5 * part).clip(0, 1).named("nested"),
+        lambda part: part.normalized("group"),
+    ],
+    ids=["clip", "sum", "gate", "nested", "normalized"],
+)
+def test_a_deadline_is_per_sample_whatever_the_reward_is_wrapped_in(wrap):
+    def waits(response):
+        if response == "sleep":
+            time.sleep(60)
+        return 0.5
+
+    began = time.monotonic()
+    with Scorer(wrap(reward(waits)), workers=1, deadline_s=0.3) as scorer:
+        outputs = scorer.score(samples("a", "b", "c", "sleep", *["d"] * 60))
+    assert [output.status.value for output in outputs] == ["ok"] * 3 + ["timeout"] + ["ok"] * 60
+    assert time.monotonic() - began < 15  # a deadline per unit of 60 samples would take longer
+
+
+def test_an_await_that_hangs_costs_its_own_sample_and_no_worker():
+    async def waits(response):
+        await asyncio.sleep(60 if response == "sleep" else 0)
+        return 1.0
+
+    with Scorer(reward(waits), workers=1, deadline_s=0.3) as scorer:
+        outputs = scorer.score(samples("a", "sleep", "b"))
+        assert [output.status.value for output in outputs] == ["ok", "timeout", "ok"]
+        assert scorer.stats.workers_lost == {}
+
+
+def test_an_async_call_that_blocks_its_loop_is_found_among_those_under_way():
+    async def blocks(response):
+        await asyncio.sleep(0)
+        if response == "block":
+            time.sleep(60)
+        return 1.0
+
+    with Scorer(reward(blocks), workers=1, deadline_s=0.3) as scorer:
+        outputs = scorer.score(samples("a", "block", "b"))
+    assert [output.status.value for output in outputs] == ["ok", "timeout", "ok"]
+
+
+def test_a_sample_that_cannot_be_pickled_fails_alone():
+    trajectories = samples("a", "b", "c")
+    trajectories[1] = Trajectory(prompt="p", response="b", columns={"lock": threading.Lock()})
+    with Scorer(reward(lambda response: 1.0), workers=1) as scorer:
+        outputs = scorer.score(trajectories)
+    assert [output.status.value for output in outputs] == ["ok", "error", "ok"]
+    assert "cannot be sent to another process" in outputs[1].reason
 
 
 def test_a_group_that_hangs_fails_as_a_group():

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from plaudit import CompositeReward, RewardOutput, Status, Trajectory
-from plaudit.contract.boundary import score_samples
+from plaudit.contract.scoring import score_samples
 from plaudit.engine import Scorer
 from plaudit.errors import InvalidSettings, InvalidTrajectory
 from tests.engine import contract_rewards

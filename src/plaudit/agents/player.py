@@ -17,7 +17,7 @@ from plaudit.agents.generation import Action, ActionSampler, copy_params, limit_
 from plaudit.agents.hosting.deadlines import EnvironmentCalls
 from plaudit.agents.hosting.host import EnvironmentHost, LocalHost
 from plaudit.agents.hosting.session import ActionStates, FirstObservation
-from plaudit.contract.boundary import attempt
+from plaudit.contract.failures import attempt
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import AgentError
 from plaudit.trajectory import Step

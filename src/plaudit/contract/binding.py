@@ -1,155 +1,248 @@
-"""Call a plain function with what it asks for, by the names of its parameters.
+"""Call a function with what its parameters ask for, by their names.
 
-A parameter is a field of the trajectory (`response`, `ground_truth`, `messages`, …), a column of the data set, a key of
-the metadata, or a usual foreign name of a field (`answer`). A function that asks for plurals (`responses`,
-`ground_truths`, `trajectories`) is given whole batches as lists.
+A parameter is filled from the first of these that has a value: an argument that the calling convention defines, a
+column of the data, a key of the metadata, the field that the name stands for (`answer` is the ground truth). Its
+default is used only if none of them has one. A `Convention` lists the arguments of one system; `NATIVE` is the
+convention of plain functions, whose arguments are the fields of a trajectory.
 """
 
+import functools
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeAlias
 
-from plaudit.columns import our_name
-from plaudit.contract.plain_samples import PLAIN_FIELDS, PlainSamples
+from plaudit.columns import our_name, usual_names_of
 from plaudit.errors import InvalidSettings, InvalidTrajectory, did_you_mean
 from plaudit.trajectory import Trajectory
 
-__all__ = ["Binding"]
+__all__ = ["FIELDS", "MISSING", "NATIVE", "PLURALS", "Binding", "Convention", "Lookup", "own_values", "row_of"]
 
 FIELDS: tuple[str, ...] = (*Trajectory.FIELDS, "columns", "messages", "prompt_text")
 PLURALS: dict[str, str] = {
     "trajectories": "trajectory", "prompts": "prompt", "responses": "response", "ground_truths": "ground_truth",
 }  # fmt: skip
 
-_MISSING = inspect.Parameter.empty
-Lookup = Callable[[Trajectory], Any]
+MISSING = inspect.Parameter.empty
+"""What a lookup returns for a sample that does not have the value."""
+Lookup: TypeAlias = Callable[[Trajectory], Any]
+PerCall: TypeAlias = Callable[[Sequence[Trajectory]], Any]
+_TRUTHS = usual_names_of("ground_truth")
+
+
+def own_values(trajectory: Trajectory) -> dict[str, Any]:
+    """The values that come with the sample's data: its metadata and its columns; a column precedes metadata."""
+    return {**trajectory.metadata, **trajectory.columns}
+
+
+def row_of(trajectory: Trajectory) -> dict[str, Any]:
+    """The sample as a row of a data set: its own values, and the ground truth under its usual names."""
+    truths = {} if trajectory.ground_truth is None else dict.fromkeys(_TRUTHS, trajectory.ground_truth)
+    return {**truths, **own_values(trajectory)}
 
 
 @dataclass(frozen=True, slots=True)
-class Binding:
-    """How to call one function: where each argument comes from, and whether it wants whole batches."""
+class Convention:
+    """How one system calls its reward functions.
 
-    function: Callable[..., Any]
-    positional: tuple[Lookup, ...]
-    keywords: tuple[tuple[str, Lookup], ...]
-    takes_columns: bool
-    plain_fields: tuple[int, ...] | None
-    """What is asked for, as places among `PLAIN_FIELDS`, where that is all."""
-    batched: bool
-    is_async: bool
+    `names` are its arguments for one sample, `plurals` those that hold one value per sample: a function that asks for
+    one of them is called with many samples, and so is every function where `batched` is set. `per_call` are arguments
+    that are given once per call. `by_place` are the arguments that are passed by position, whatever the parameters are
+    called. `**keywords` of a function get the arguments of `per_call` and, of each sample, the `rest`. Where
+    `fills_columns` is not set, the system passes only its arguments, and every other parameter is a setting that needs
+    a default. `remedies` end the message about a parameter that has no value.
+    """
 
-    @classmethod
-    def of(cls, function: Callable[..., Any], *, plurals: Mapping[str, str] = PLURALS) -> "Binding":
-        """Read a function's parameters once, so that calling it later costs little; `plurals` ask for lists."""
-        parameters = _parameters(function)
-        plain = [p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
-        if not plain:
-            raise InvalidSettings(
-                f"{_name(function)} takes no parameter that plaudit could fill; ask for any of {', '.join(FIELDS)}, "
-                "trajectory, or a column of your data"
-            )
-        batched = any(p.name in plurals for p in plain)
-        is_plain = all(p.name in PLAIN_FIELDS and p.kind is not p.KEYWORD_ONLY for p in parameters)
-        lookups = [(p, _lookup(plurals.get(p.name, p.name) if batched else p.name, p.default)) for p in plain]
-        return cls(
-            function=function,
-            positional=tuple(lookup for p, lookup in lookups if p.kind is not p.KEYWORD_ONLY),
-            keywords=tuple((p.name, lookup) for p, lookup in lookups if p.kind is p.KEYWORD_ONLY),
-            takes_columns=any(p.kind is p.VAR_KEYWORD for p in parameters),
-            plain_fields=tuple(PLAIN_FIELDS.index(p.name) for p in plain) if is_plain else None,
-            batched=batched,
-            is_async=inspect.iscoroutinefunction(inspect.unwrap(function))
-            or inspect.iscoroutinefunction(getattr(function, "__call__", None)),  # noqa: B004 - its kind, not its presence
-        )
-
-    def call(self, trajectory: Trajectory) -> Any:
-        """Call a per-sample function for one sample."""
-        if self.keywords or self.takes_columns:
-            return self._call_with_keywords(trajectory)
-        if len(self.positional) == 1:  # as many are written, and a comprehension costs more than they do
-            return self.function(self.positional[0](trajectory))
-        return self.function(*[lookup(trajectory) for lookup in self.positional])
-
-    def call_plainly(self, samples: PlainSamples) -> Iterator[Any] | None:
-        """Call a per-sample function for one sample after the other; None where it asks for more than there is."""
-        if self.plain_fields is None:
-            return None
-        return map(self.function, *[samples.columns[field] for field in self.plain_fields])
-
-    def _call_with_keywords(self, trajectory: Trajectory) -> Any:
-        arguments = [lookup(trajectory) for lookup in self.positional]
-        keywords = {name: lookup(trajectory) for name, lookup in self.keywords}
-        return self.function(*arguments, **(self._columns(trajectory) if self.takes_columns else {}), **keywords)
-
-    def call_batch(self, trajectories: Sequence[Trajectory]) -> Any:
-        """Call a batched function for many samples."""
-        arguments = [_column(lookup, trajectories) for lookup in self.positional]
-        keywords = {name: _column(lookup, trajectories) for name, lookup in self.keywords}
-        if self.takes_columns:
-            each = [self._columns(trajectory) for trajectory in trajectories]
-            names = dict.fromkeys(name for columns in each for name in columns)
-            keywords |= {name: [columns.get(name) for columns in each] for name in names}
-        return self.function(*arguments, **keywords)
-
-    def _columns(self, trajectory: Trajectory) -> dict[str, Any]:
-        named = set(inspect.signature(self.function).parameters)
-        return {name: value for name, value in trajectory.columns.items() if name not in named}
-
-
-def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
-    try:
-        return list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError):
-        raise InvalidSettings(
-            f"the parameters of {_name(function)} cannot be read; wrap it: def my_reward(response): ..."
-        ) from None
-
-
-def _lookup(name: str, default: Any) -> Lookup:
-    if name == "trajectory":
-        return _itself
-    if name in FIELDS:
-        return attrgetter(name)
-    return _ColumnLookup(name, our_name(name), default)
-
-
-def _column(lookup: Lookup, trajectories: Sequence[Trajectory]) -> Any:
-    """One value per sample; the bare default where no sample has the column, as it is then a setting."""
-    if isinstance(lookup, _ColumnLookup) and lookup.is_setting_for(trajectories):
-        return lookup.default
-    return [lookup(trajectory) for trajectory in trajectories]
+    names: Mapping[str, Lookup] = field(default_factory=dict)
+    plurals: Mapping[str, Lookup] = field(default_factory=dict)
+    per_call: Mapping[str, PerCall] = field(default_factory=dict)
+    by_place: tuple[str, ...] = ()
+    rest: Callable[[Trajectory], Mapping[str, Any]] = lambda trajectory: {}
+    batched: bool = False
+    fills_columns: bool = True
+    remedies: Mapping[str, str] = field(default_factory=dict)
 
 
 def _itself(trajectory: Trajectory) -> Trajectory:
     return trajectory
 
 
+_FIELD_LOOKUPS: dict[str, Lookup] = {"trajectory": _itself, **{name: attrgetter(name) for name in FIELDS}}
+NATIVE = Convention(
+    names=_FIELD_LOOKUPS,
+    plurals={plural: _FIELD_LOOKUPS[name] for plural, name in PLURALS.items()},
+    rest=attrgetter("columns"),
+)
+"""The convention of plain functions: fields of the trajectory, or lists of them; `**keywords` get the columns."""
+
+
 @dataclass(frozen=True, slots=True)
-class _ColumnLookup:
+class _Argument:
+    """One parameter of a function, and where its value comes from."""
+
     name: str
-    field: str | None
     default: Any
+    lookup: Lookup | None
+    per_call: PerCall | None
+    fills_columns: bool
+    remedy: str
 
-    def is_setting_for(self, trajectories: Sequence[Trajectory]) -> bool:
-        return self.default is not _MISSING and not any(
-            self.name in trajectory.columns or self.name in trajectory.metadata for trajectory in trajectories
-        )
+    @classmethod
+    def of(cls, parameter: inspect.Parameter, known_as: str, convention: Convention) -> "_Argument":
+        lookup = convention.plurals.get(known_as) or convention.names.get(known_as)
+        per_call, remedy = convention.per_call.get(known_as), convention.remedies.get(known_as, "")
+        return cls(parameter.name, parameter.default, lookup, per_call, convention.fills_columns, remedy)
 
-    def __call__(self, trajectory: Trajectory) -> Any:
+    @property
+    def is_setting(self) -> bool:
+        """Whether only a default can be its value."""
+        return not (self.fills_columns or self.lookup or self.per_call)
+
+    def find(self, trajectory: Trajectory) -> Any:
+        """The value for one sample, MISSING where it has none."""
+        if self.lookup is not None and (value := self.lookup(trajectory)) is not MISSING:
+            return value
+        if not self.fills_columns:
+            return MISSING
         if self.name in trajectory.columns:
             return trajectory.columns[self.name]
         if self.name in trajectory.metadata:
             return trajectory.metadata[self.name]
-        if self.field is not None and (value := getattr(trajectory, self.field)) is not None:
-            return value
-        if self.default is not _MISSING:
+        value = _FIELD_LOOKUPS.get(our_name(self.name) or self.name, _nothing)(trajectory)
+        return MISSING if value is None else value
+
+    def value(self, trajectory: Trajectory) -> Any:
+        """The value for one sample, or the default; an error where there is neither."""
+        if self.per_call is not None:
+            return self.per_call([trajectory])
+        value = self.find(trajectory)
+        if value is MISSING and (value := self.default) is MISSING:
+            raise self._error([trajectory])
+        return value
+
+    def column(self, trajectories: Sequence[Trajectory]) -> Any:
+        """One value per sample; the bare default where no sample has one, as it is then a setting of the function."""
+        if self.per_call is not None:
+            return self.per_call(trajectories)
+        values = [self.find(trajectory) for trajectory in trajectories]
+        if all(value is MISSING for value in values):
+            if self.default is MISSING:
+                raise self._error(trajectories)
             return self.default
-        present = [*FIELDS, *trajectory.columns, *trajectory.metadata]
-        raise InvalidTrajectory(
-            f"the reward asks for {self.name!r}, which the sample does not have{did_you_mean(self.name, present)} "
-            f"(it has {', '.join([*trajectory.columns, *trajectory.metadata]) or 'no further columns'})"
+        empty = None if self.default is MISSING else self.default
+        return [empty if value is MISSING else value for value in values]
+
+    def _error(self, trajectories: Sequence[Trajectory]) -> InvalidTrajectory:
+        own = list(dict.fromkeys(name for trajectory in trajectories for name in own_values(trajectory)))
+        absent, have = ("the sample does", "it has") if len(trajectories) == 1 else ("the samples do", "they have")
+        hint = self.remedy or did_you_mean(self.name, [*FIELDS, *own])
+        return InvalidTrajectory(
+            f"the reward asks for {self.name!r}, which {absent} not have{hint} "
+            f"({have} {', '.join(own) or 'no further columns'})"
+        )
+
+
+def _nothing(trajectory: Trajectory) -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """How to call one function: where each argument comes from, and whether it is called with many samples."""
+
+    function: Callable[..., Any]
+    convention: Convention
+    positional: tuple[_Argument, ...]
+    keywords: tuple[_Argument, ...]
+    takes_rest: bool
+    given: frozenset[str]
+    """What is given by its name or position, and so is not part of the rest."""
+    batched: bool
+    is_async: bool
+
+    @classmethod
+    def of(cls, function: Callable[..., Any], convention: Convention = NATIVE) -> "Binding":
+        """Read a function's parameters once; calls do not inspect it again."""
+        parameters = _parameters(function)
+        takes_rest = any(p.kind is p.VAR_KEYWORD for p in parameters)
+        named = [p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+        if not named and not (takes_rest and convention.batched):
+            raise InvalidSettings(
+                f"{_name(function)} takes no parameter that plaudit could fill; ask for any of "
+                f"{', '.join(convention.names)} or a column of your data"
+            )
+        places = [p.name for p in named if p.kind is not p.KEYWORD_ONLY]
+        by_place = dict(zip(places, convention.by_place, strict=False))
+        arguments = {p.name: _Argument.of(p, by_place.get(p.name, p.name), convention) for p in named}
+        _check_settings(_name(function), [each for each in arguments.values() if each.is_setting])
+        return cls(
+            function=function,
+            convention=convention,
+            positional=tuple(arguments[name] for name in places),
+            keywords=tuple(argument for name, argument in arguments.items() if name not in places),
+            takes_rest=takes_rest,
+            given=frozenset([*arguments, *by_place.values()]),
+            batched=convention.batched or not convention.plurals.keys().isdisjoint(arguments),
+            is_async=_is_coroutine_function(function),
+        )
+
+    def call(self, trajectory: Trajectory) -> Any:
+        """Call a per-sample function for one sample."""
+        if self.keywords or self.takes_rest:
+            arguments = [argument.value(trajectory) for argument in self.positional]
+            keywords = {argument.name: argument.value(trajectory) for argument in self.keywords}
+            return self.function(*arguments, **keywords, **self._rest([trajectory], self.convention.rest(trajectory)))
+        if len(self.positional) == 1:  # the most frequent form; a comprehension would cost more than the lookup
+            return self.function(self.positional[0].value(trajectory))
+        return self.function(*[argument.value(trajectory) for argument in self.positional])
+
+    def call_batch(self, trajectories: Sequence[Trajectory]) -> Any:
+        """Call a batched function for many samples."""
+        arguments = [argument.column(trajectories) for argument in self.positional]
+        keywords = {argument.name: argument.column(trajectories) for argument in self.keywords}
+        rows = [self.convention.rest(trajectory) for trajectory in trajectories] if self.takes_rest else []
+        names = dict.fromkeys(name for row in rows for name in row)
+        rest = self._rest(trajectories, {name: [row.get(name) for row in rows] for name in names})
+        return self.function(*arguments, **keywords, **rest)
+
+    def _rest(self, trajectories: Sequence[Trajectory], rest: Mapping[str, Any]) -> dict[str, Any]:
+        """What `**keywords` of the function get."""
+        if not self.takes_rest:
+            return {}
+        keywords = {name: value for name, value in rest.items() if name not in self.given}
+        for name, argument in self.convention.per_call.items():
+            if name not in self.given:
+                keywords[name] = argument(trajectories)
+        return keywords
+
+
+def _is_coroutine_function(function: Callable[..., Any]) -> bool:
+    called = getattr(function, "__call__", None)  # noqa: B004 - its kind is asked for, not whether it is there
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(called)
+
+
+def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
+    """The parameters that are to be filled; those that a partial has values for are not."""
+    settled = function.keywords if isinstance(function, functools.partial) else {}
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        raise InvalidSettings(
+            f"the parameters of {_name(function)} cannot be read; wrap it: def my_reward(response): ..."
+        ) from None
+    return [parameter for parameter in parameters if parameter.name not in settled]
+
+
+def _check_settings(function: str, settings: Sequence[_Argument]) -> None:
+    """Refuse a function with settings that have no default."""
+    empty = [each for each in settings if each.default is MISSING]
+    if empty and empty[0].remedy:
+        raise InvalidSettings(f"{function} asks for {empty[0].name!r}{empty[0].remedy}")
+    if empty:
+        raise InvalidSettings(
+            f"{function} has settings that its trainer takes from a config; give them behind its name: "
+            f"{function}({', '.join(f'{each.name}=…' for each in empty)})"
         )
 
 

@@ -1,75 +1,28 @@
-"""Call rewards directly: ground truths beside trajectories, async methods from synchronous code, failures that raise.
+"""Direct calls of rewards: ground truths beside trajectories, async methods from sync code, failures that raise."""
 
-asyncio is imported when something is first awaited: it would be a third of the time that `import plaudit` takes, and
-most rewards are not async.
-"""
-
-import inspect
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import msgspec
 
+from plaudit.columns import is_sample
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import InvalidOutput, ScoringFailed
 from plaudit.trajectory import Trajectory
 
-__all__ = [
-    "PendingCall", "await_calls", "await_value", "raise_failures", "run_awaitable", "single_value", "with_truths",
-]  # fmt: skip
-
-T = TypeVar("T")
-_SAMPLE_KEYS = frozenset({"response", "messages"})
+__all__ = ["are_samples", "await_value", "raise_failures", "single_value", "with_truths"]
 
 
-@dataclass(frozen=True)
-class PendingCall:
-    """An async call that was made; `finish()` awaits what it returned and checks it."""
-
-    returned: Awaitable[Any]
-    finish: Callable[[], Awaitable[Any]]
-
-
-def run_awaitable(awaitable: Awaitable[T]) -> T:
-    """Run an awaitable to its end from synchronous code, even where an event loop is already running."""
-    import asyncio  # noqa: PLC0415 - see the module's docstring
-    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - asyncio brings it along
-
-    async def wait() -> T:
-        return await awaitable
-
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(wait())
-    with ThreadPoolExecutor(1, "plaudit-async") as pool:
-        return pool.submit(asyncio.run, wait()).result()
-
-
-async def await_calls(calls: list[Any], concurrency: int) -> list[Any]:
-    """The results of pending calls, at most `concurrency` awaited at once; what is a result already stays."""
-    import asyncio  # noqa: PLC0415 - see the module's docstring
-
-    free = asyncio.Semaphore(concurrency)
-
-    async def result(call: Any) -> Any:
-        if not isinstance(call, PendingCall):
-            return call
-        async with free:
-            return await call.finish()
-
-    try:
-        return await asyncio.gather(*map(result, calls))
-    finally:
-        for call in calls:  # an interrupt leaves some that were never awaited, and Python would warn of each
-            if isinstance(call, PendingCall) and inspect.iscoroutine(call.returned):
-                call.returned.close()
+_FAILURES = (Status.ERROR, Status.MEMORY, Status.TIMEOUT)
 
 
 def await_value(value: Any) -> Any:
-    """What a method returned, awaited where it is async."""
-    return run_awaitable(value) if hasattr(value, "__await__") else value
+    """What a method returned, awaited if it is async."""
+    if not hasattr(value, "__await__"):
+        return value
+    from plaudit.contract.event_loop import run_awaitable  # noqa: PLC0415 - asyncio takes long to import
+
+    return run_awaitable(value)
 
 
 def single_value(values: Any) -> Any:
@@ -85,16 +38,12 @@ def are_samples(value: Any) -> bool:
     if not isinstance(value, list | tuple):
         return isinstance(value, Trajectory)
     first = value[0] if value else None
-    return (
-        not value
-        or isinstance(first, Trajectory)
-        or (isinstance(first, Mapping) and not _SAMPLE_KEYS.isdisjoint(first))
-    )
+    return not value or isinstance(first, Trajectory) or (isinstance(first, Mapping) and is_sample(first))
 
 
 def raise_failures(trajectories: Sequence[Trajectory], outputs: Sequence[RewardOutput]) -> None:
     """Raise ScoringFailed for the first sample that failed, if any did."""
-    failed = [place for place, output in enumerate(outputs) if output.status is Status.ERROR]
+    failed = [place for place, output in enumerate(outputs) if output.status in _FAILURES]
     if failed:
         first, more = failed[0], f" (and {len(failed) - 1} more samples)" if len(failed) > 1 else ""
         raise ScoringFailed(

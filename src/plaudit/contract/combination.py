@@ -5,28 +5,68 @@ scopes, scores and token rewards of the parts are merged.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
 from plaudit.contract.alignment import token_rewards_of
-from plaudit.contract.boundary import score_samples
 from plaudit.contract.function import RewardFunction, Rewarding, as_reward
 from plaudit.contract.output import RewardOutput, Status, TokenUnit
-from plaudit.contract.rules import ATOM, Rule, Weight, WeightedSum
+from plaudit.contract.rules import Rule, Weight, WeightedSum
+from plaudit.contract.scoring import Style, scope_of, score_samples, widest
 from plaudit.errors import InvalidOutput, InvalidSettings
 from plaudit.normalize import Normalizer, RunningNormalizer, Scope
 from plaudit.trajectory import Trajectory
 
 __all__ = [
-    "Combination", "CompositeReward", "NormalizedReward", "Terms", "component_names_of", "terms_of", "widest_scope",
+    "Combination", "CompositeReward", "CompoundReward", "NormalizedReward", "Terms", "all_deterministic",
+    "component_names_of", "terms_of",
 ]  # fmt: skip
 
 _ALIAS = WeightedSum((1.0,))
-_WIDEST_FIRST: tuple[Scope, ...] = ("batch", "group", "sample")
 
 
-class Combination(RewardFunction):
+class CompoundReward(RewardFunction):
+    """A reward made of rewards. It calls no function: its parts are scored first, and their outputs are merged.
+
+    Subclasses set `parts` and define `merge_one`, or `merge` where the outputs of a group or a batch are merged
+    together (`merge_scope`).
+    """
+
+    call_style = Style.COMPOUND
+    parts: Sequence[RewardFunction]
+    merge_scope: Scope = "sample"
+
+    def set_parts(self, parts: Iterable[Rewarding]) -> None:
+        """Take the parts, and declare what follows from them: scope and determinism."""
+        self.parts = [as_reward(part) for part in parts]
+        self.scope = scope_of(self)
+        self.deterministic = all_deterministic(self.parts)
+
+    def samples_for(self, trajectory: Trajectory) -> Iterable[tuple[RewardFunction, Trajectory | None]]:
+        """Each part with the sample it gets, or None where it does not score this sample."""
+        return [(part, trajectory) for part in self.parts]
+
+    def merge_one(self, trajectory: Trajectory, outputs: Sequence[Any]) -> RewardOutput:
+        """One output made of the outputs of the parts; None for a part that did not score the sample."""
+        return self.merge([trajectory], [outputs])[0]
+
+    def merge(self, trajectories: Sequence[Trajectory], rows: Sequence[Sequence[Any]]) -> list[RewardOutput]:
+        """The outputs of samples that are merged together; a row has the outputs of the parts for one sample."""
+        return [self.merge_one(trajectory, row) for trajectory, row in zip(trajectories, rows, strict=True)]
+
+    @property
+    def is_async(self) -> bool:
+        return any(part.is_async for part in self.parts)
+
+    def compute_reward(self, trajectory: Trajectory) -> RewardOutput:
+        return score_samples(self, [trajectory])[0]
+
+    def compute_rewards(self, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
+        return score_samples(self, trajectories)
+
+
+class Combination(CompoundReward):
     """Several rewards made one by a rule; every part's output is kept as a component under its own name.
 
     A sample that some part could not score is not scored: the missing number is never taken for 0.
@@ -35,39 +75,30 @@ class Combination(RewardFunction):
     def __init__(self, parts: Sequence[Rewarding], rule: Rule) -> None:
         if not parts:
             raise InvalidSettings("a combination needs at least one reward")
-        self.parts = [as_reward(part) for part in parts]
+        self.set_parts(parts)
         self.rule = rule
         self.component_names = _unique_names([part.name for part in self.parts])
-        self.scope = widest_scope(part.scope for part in self.parts)
-        self.deterministic = all(part.deterministic for part in self.parts)
         part_bounds = [part.bounds for part in self.parts if part.bounds is not None]
         self.bounds = rule.bounds(part_bounds) if len(part_bounds) == len(self.parts) else None
-
-    def compute_rewards(self, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
-        columns = [score_samples(part, trajectories) for part in self.parts]
-        return [
-            self._combine(trajectory, outputs)
-            for trajectory, outputs in zip(trajectories, zip(*columns, strict=True), strict=True)
-        ]
 
     @property
     def is_alias(self) -> bool:
         """Whether it only gives its one part another name; a sum of one term is a sum."""
         return type(self) is Combination and self.rule == _ALIAS
 
-    def _combine(self, trajectory: Trajectory, outputs: Sequence[RewardOutput]) -> RewardOutput:
-        if self.is_alias:
-            return outputs[0]
-        components = dict(zip(self.component_names, outputs, strict=True))
+    def merge_one(self, trajectory: Trajectory, outputs: Sequence[RewardOutput]) -> RewardOutput:
         if len(outputs) == 1:
+            if self.is_alias:
+                return outputs[0]
             components = _unfold(self.component_names[0], outputs[0])
-        failed = [(name, output) for name, output in zip(self.component_names, outputs, strict=True) if not output.ok]
-        if failed:
-            name, output = failed[0]
-            reason = output.reason if output.reason.startswith(name) else f"{name}: {output.reason}"
-            return RewardOutput.unscored(output.status, reason, components=components)
+        else:
+            components = dict(zip(self.component_names, outputs, strict=True))
+        for name, output in zip(self.component_names, outputs, strict=True):
+            if not output.ok:
+                reason = output.reason if output.reason.startswith(name) else f"{name}: {output.reason}"
+                return RewardOutput.unscored(output.status, reason, components=components)
+        values: list[float] = [output.reward for output in outputs]  # type: ignore[misc]  # all are ok
         try:
-            values = [output.reward for output in outputs if output.reward is not None]
             combined = self.rule.combine(values, trajectory.training_step)
             token_rewards, unit = _combine_token_rewards(trajectory, outputs, combined.slopes)
         except InvalidOutput as error:
@@ -80,11 +111,14 @@ class Combination(RewardFunction):
             score=_combine_scores(outputs, self.rule.shares(len(outputs))),
             reason=_combine_reasons(self.component_names, outputs),
             components=components,
-            latency_s=sum(output.latency_s or 0.0 for output in outputs),
+            latency_s=sum([output.latency_s or 0.0 for output in outputs]),
         )
 
     def __repr__(self) -> str:
-        return self.rule.express([_bracket(part, self.rule.needs) for part in self.parts])
+        if self.is_alias:
+            return f"{_bracket(self.parts[0])}.named({self.name!r})"
+        text = self.rule.express([repr(part) if self.rule.function else _bracket(part) for part in self.parts])
+        return f"({text}).named({self.name!r})" if "name" in vars(self) else text
 
 
 class CompositeReward(Combination):
@@ -102,19 +136,31 @@ class CompositeReward(Combination):
         weights = tuple(weight for _, weight in parts)
         super().__init__([part for part, _ in parts], WeightedSum(weights, offset))
 
+    def __repr__(self) -> str:
+        """As arithmetic, or as a call where a sum in the sum would be multiplied out."""
+        weighted = list(zip(self.parts, self.rule.weights, strict=True))
+        if "name" in vars(self) or not any(
+            _is_sum(part) and isinstance(weight, int | float) for part, weight in weighted
+        ):
+            return super().__repr__()
+        offset = f", offset={self.rule.offset!r}" if self.rule.offset else ""
+        return f"CompositeReward({weighted!r}{offset})"
 
-class NormalizedReward(RewardFunction):
+
+class NormalizedReward(CompoundReward):
     """A reward put on a common scale over its group, its batch or its history."""
 
     def __init__(self, part: RewardFunction, normalizer: Normalizer) -> None:
         self.part = part
         self.normalizer = normalizer
         self.name = part.name
-        self.scope = "batch" if part.scope == "batch" else normalizer.scope
-        self.deterministic = part.deterministic and not isinstance(normalizer, RunningNormalizer)
+        self.merge_scope = widest([normalizer.scope, scope_of(part)])
+        self.set_parts([part])
+        if isinstance(normalizer, RunningNormalizer):
+            self.deterministic = False
 
-    def compute_rewards(self, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
-        outputs = score_samples(self.part, trajectories)
+    def merge(self, trajectories: Sequence[Trajectory], rows: Sequence[Sequence[RewardOutput]]) -> list[RewardOutput]:
+        outputs = [row[0] for row in rows]
         scaled = self.normalizer.normalize(
             [output.reward for output in outputs],
             [trajectory.group_key for trajectory in trajectories],
@@ -133,7 +179,7 @@ class NormalizedReward(RewardFunction):
         ]
 
     def __repr__(self) -> str:
-        return f"{_bracket(self.part, ATOM)}.normalized({self.normalizer})"
+        return f"{_bracket(self.part)}.normalized({self.normalizer})"
 
 
 class Terms(NamedTuple):
@@ -164,9 +210,13 @@ def component_names_of(reward: RewardFunction) -> list[str]:
     return [each for name, below in inner.items() for each in (name, *(f"{name}/{part}" for part in below))]
 
 
-def _bracket(part: RewardFunction, needs: int) -> str:
-    loose = isinstance(part, Combination) and part.rule.precedence < needs
-    return f"({part!r})" if loose else repr(part)
+def _is_sum(reward: RewardFunction) -> bool:
+    return isinstance(reward, CompositeReward) and "name" not in vars(reward)
+
+
+def _bracket(part: RewardFunction) -> str:
+    text = repr(part)
+    return f"({text})" if _is_sum(part) and not text.startswith("CompositeReward(") else text
 
 
 def _unfold(name: str, output: RewardOutput) -> dict[str, RewardOutput]:
@@ -197,9 +247,9 @@ def _combine_token_rewards(
     trajectory: Trajectory, outputs: Sequence[RewardOutput], slopes: Sequence[float]
 ) -> tuple[list[float] | None, TokenUnit]:
     """Σ slope · token rewards, by word where all count words, else by token."""
-    given = [(output, slope) for output, slope in zip(outputs, slopes, strict=True) if output.token_rewards is not None]
-    if not given:
+    if all(output.token_rewards is None for output in outputs):
         return None, "word"
+    given = [(output, slope) for output, slope in zip(outputs, slopes, strict=True) if output.token_rewards is not None]
     by_word = all(output.token_unit == "word" for output, _ in given)
     columns = [
         _scale_token_rewards(output.token_rewards if by_word else token_rewards_of(output, trajectory), slope) or []
@@ -228,6 +278,7 @@ def _unique_names(names: Sequence[str]) -> list[str]:
     return unique
 
 
-def widest_scope(scopes: Iterable[Scope]) -> Scope:
-    """What must be given at once so that every part gets as much as it looks at."""
-    return min(scopes, key=_WIDEST_FIRST.index)
+def all_deterministic(parts: Iterable[RewardFunction]) -> bool | None:
+    """False if any part declares False, True if all declare True, else None."""
+    declared = {part.deterministic for part in parts}
+    return False if False in declared else None if None in declared else True

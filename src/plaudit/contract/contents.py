@@ -14,6 +14,8 @@ __all__ = ["copies_of", "count_workers", "rewards_within", "warm_up"]
 
 _MODELS = {("torch.nn.modules.module", "Module"), ("transformers.pipelines.base", "Pipeline")}
 _DEEPEST = 200
+MANY = 100
+"""Containers with more values than this hold data, not rewards, and are not searched."""
 
 
 def copies_of(reward: RewardFunction) -> int | None:
@@ -59,9 +61,9 @@ def _inner(value: Any) -> Iterable[Any]:
         held = list(vars(value).values())
         return [*held, *(inner for each in held if _is_wrapped(each) for inner in vars(each).values())]
     if isinstance(value, Mapping):
-        return list(value.values())
+        return list(value.values()) if len(value) <= MANY else ()
     if isinstance(value, list | tuple):
-        return value
+        return value if len(value) <= MANY else ()
     if isinstance(value, MethodType):
         return (value.__func__, *vars(value.__self__).values()) if hasattr(value.__self__, "__dict__") else ()
     if isinstance(value, FunctionType):

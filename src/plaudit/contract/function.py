@@ -7,17 +7,16 @@ its own, so a subclass need not call `super().__init__()`.
 import dataclasses
 import functools
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from plaudit.contract import rules
 from plaudit.contract.binding import Binding
-from plaudit.contract.boundary import Style, score_samples
 from plaudit.contract.calling import are_samples, await_value, raise_failures, single_value, with_truths
 from plaudit.contract.output import RewardOutput
-from plaudit.contract.plain_samples import PlainSamples
 from plaudit.contract.rules import Bounds, Rule, Weight, WeightedSum
+from plaudit.contract.scoring import Style, score_samples
 from plaudit.errors import InvalidSettings
 from plaudit.normalize import Normalizer, Scope, normalizer
 from plaudit.schedules import Schedule
@@ -26,7 +25,7 @@ from plaudit.trajectory import Trajectory
 if TYPE_CHECKING:
     from plaudit.contract.combination import Combination, CompositeReward, NormalizedReward, Terms
 
-__all__ = ["FunctionReward", "RewardFunction", "Rewarding", "as_reward", "reward", "scores_one_by_one"]
+__all__ = ["FunctionReward", "RewardFunction", "Rewarding", "as_reward", "check_max_batch", "reward"]
 
 _STYLES = {"compute_rewards": Style.BATCH, "compute_reward": Style.SAMPLE, "__call__": Style.PAIRED}
 
@@ -38,35 +37,37 @@ class RewardFunction:
     """
 
     name: str = "RewardFunction"
-    """What the reward is called in components, logs and messages; the class name unless set."""
+    """The name in components, logs and messages; the class name unless set."""
     scope: Scope = "sample"
-    """"group": always given whole groups; "batch": always given everything at once."""
+    """"group": a call gets whole groups; "batch": a call gets everything at once."""
+    max_batch: int | None = None
+    """The most samples that one call of `compute_rewards` may get; None: a batch is never cut."""
     bounds: Bounds | None = None
-    """The range every reward lies in, where there is one."""
-    deterministic: bool = True
-    """False when the same sample may score differently next time; such rewards are never cached."""
+    """The range that every reward lies in, if there is one."""
+    deterministic: bool | None = None
+    """True: equal samples get equal outputs. False: they may not, so nothing is cached. None: not declared."""
     concurrency: int = 32
-    """How many samples an async reward may have under way at once."""
+    """How many calls of an async reward may be under way at once."""
     copies: int | None = None
-    """In how many processes at once it may live; 1 for a reward that holds a model. None: in any number."""
-    style: Style = Style.SAMPLE
+    """How many processes may hold the reward at once; 1 for a reward that holds a model. None: any number."""
+    call_style: Style = Style.SAMPLE
 
     @property
     def is_async(self) -> bool:
         """Whether the method that computes rewards is a coroutine function."""
         methods = {Style.SAMPLE: self.compute_reward, Style.BATCH: self.compute_rewards, Style.PAIRED: self.__call__}
-        return inspect.iscoroutinefunction(methods[self.style])
+        return inspect.iscoroutinefunction(methods.get(self.call_style))
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
         if "name" not in cls.__dict__:
             cls.name = cls.__name__
         defined = [style for method, style in _STYLES.items() if method in cls.__dict__]
-        if defined:
-            cls.style = defined[0]
+        if defined and "call_style" not in cls.__dict__:
+            cls.call_style = defined[0]
 
     def __new__(cls, *args: Any, **keywords: Any) -> "RewardFunction":
-        own = (base for base in cls.__mro__ if base is not RewardFunction)
+        own = [base for base in cls.__mro__ if base is not RewardFunction]
         if not any(method in base.__dict__ for base in own for method in _STYLES):
             raise TypeError(
                 f"{cls.__name__} defines no reward: give it compute_reward(self, trajectory), "
@@ -83,16 +84,12 @@ class RewardFunction:
 
     def compute_rewards(self, trajectories: Sequence[Trajectory]) -> Any:
         """The rewards of many samples, in order."""
-        if self.style is Style.SAMPLE:
+        if self.call_style is Style.SAMPLE:
             return [await_value(self.compute_reward(trajectory)) for trajectory in trajectories]
         return self._many(trajectories)
 
-    def call_plainly(self, samples: PlainSamples) -> Iterator[Any] | None:
-        """What one sample after the other gives, without a trajectory of it; None where the reward wants those."""
-        return None
-
     def _many(self, trajectories: Sequence[Trajectory]) -> Any:
-        if self.style is Style.PAIRED:
+        if self.call_style is Style.PAIRED:
             return await_value(self(trajectories, [trajectory.ground_truth for trajectory in trajectories]))
         return await_value(self.compute_rewards(trajectories))
 
@@ -215,16 +212,18 @@ class FunctionReward(RewardFunction):
         *,
         name: str | None = None,
         scope: Scope = "sample",
+        max_batch: int | None = None,
         bounds: Bounds | None = None,
-        deterministic: bool = True,
+        deterministic: bool | None = None,
     ) -> None:
         if not callable(function):
             raise InvalidSettings(f"a reward function must be callable, got {type(function).__name__}")
         self.function = function
         self.binding = Binding.of(function)
         self.name = name or str(getattr(function, "__name__", type(function).__name__))
-        self.style = Style.BATCH if self.binding.batched else Style.SAMPLE
+        self.call_style = Style.BATCH if self.binding.batched else Style.SAMPLE
         self.scope, self.bounds, self.deterministic = scope, bounds, deterministic
+        self.max_batch = check_max_batch(max_batch)
         if scope != "sample" and not self.binding.batched:
             raise InvalidSettings(
                 f"{self.name} is a {scope} reward but asks for one sample at a time; "
@@ -240,9 +239,6 @@ class FunctionReward(RewardFunction):
         if self.binding.batched:
             return single_value(await_value(self.binding.call_batch([trajectory])))
         return self.binding.call(trajectory)
-
-    def call_plainly(self, samples: PlainSamples) -> Iterator[Any] | None:
-        return self.binding.call_plainly(samples) if type(self) is FunctionReward else None
 
     def compute_rewards(self, trajectories: Sequence[Trajectory]) -> Any:
         if self.binding.batched:
@@ -276,7 +272,12 @@ Addend: TypeAlias = RewardFunction | float
 def reward(function: Callable[..., Any], /) -> FunctionReward: ...
 @overload
 def reward(
-    *, name: str | None = None, scope: Scope = "sample", bounds: Bounds | None = None, deterministic: bool = True
+    *,
+    name: str | None = None,
+    scope: Scope = "sample",
+    max_batch: int | None = None,
+    bounds: Bounds | None = None,
+    deterministic: bool | None = None,
 ) -> Callable[[Callable[..., Any]], FunctionReward]: ...
 def reward(function: Callable[..., Any] | None = None, /, **promises: Any) -> Any:
     """Make a reward of a function; its parameters are filled by name.
@@ -300,9 +301,11 @@ def as_reward(rewarding: Rewarding) -> RewardFunction:
     return FunctionReward(rewarding)
 
 
-def scores_one_by_one(reward: RewardFunction) -> bool:
-    """Whether each sample's output is there before the next sample is begun."""
-    return reward.style is Style.SAMPLE and not reward.is_async
+def check_max_batch(max_batch: int | None) -> int | None:
+    """A valid `max_batch`, or InvalidSettings."""
+    if max_batch is not None and (isinstance(max_batch, bool) or not isinstance(max_batch, int) or max_batch < 1):
+        raise InvalidSettings(f"max_batch is a whole number of at least 1, got {max_batch!r}")
+    return max_batch
 
 
 def _score_or_raise(

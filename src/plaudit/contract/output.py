@@ -39,6 +39,7 @@ _OK = Status.OK  # to look up a member of an enum costs as much as making an out
 class RewardOutput(msgspec.Struct, frozen=True, omit_defaults=True):
     """The reward of one sample, with everything needed to understand it later.
 
+    `components` are outputs too; a number given there becomes `RewardOutput(number)`.
     `token_rewards` has one number per word of the response (`response.split()`), or per tokenizer token where
     `token_unit` says so.
     """
@@ -140,12 +141,8 @@ class RewardOutput(msgspec.Struct, frozen=True, omit_defaults=True):
     def _check_components(self) -> None:
         if not isinstance(self.components, dict):
             raise InvalidOutput(f"components must be a dict, got {type(self.components).__name__}")
-        for name, part in self.components.items():
-            if not isinstance(part, RewardOutput):
-                raise InvalidOutput(
-                    f"component {name!r} must be a RewardOutput, got {type(part).__name__}; "
-                    "for a number write RewardOutput(number)"
-                )
+        if not all(isinstance(part, RewardOutput) for part in self.components.values()):
+            force_setattr(self, "components", {name: _component(name, each) for name, each in self.components.items()})
 
     def _checked_score(self) -> float:
         score = as_number("score", self.score)
@@ -154,19 +151,33 @@ class RewardOutput(msgspec.Struct, frozen=True, omit_defaults=True):
         return score
 
 
+def _component(name: str, part: Any) -> RewardOutput:
+    return part if isinstance(part, RewardOutput) else RewardOutput(as_number(f"component {name!r}", part))
+
+
 def as_number(what: str, value: Any) -> float:
     """`value` as a finite float; text, NaN, infinity and everything else that is no number raises InvalidOutput."""
     if type(value) is float and isfinite(value):  # the usual case; the protocol check is slow
         return value
-    if not isinstance(value, SupportsFloat):
-        raise InvalidOutput(f"{what} must be a number, got {type(value).__name__} {value!r:.60}")
-    try:
+    kind = type(value).__name__
+    try:  # the methods of a value are the user's code, and may raise anything
+        if not isinstance(value, SupportsFloat) or isinstance(value, str | bytes | complex):  # numpy's can be floats
+            raise InvalidOutput(f"{what} must be a number, got {kind} {value!r:.60}")
         number = float(value)
-    except (TypeError, ValueError, OverflowError, RuntimeError) as error:  # RuntimeError: tensors of several elements
-        raise InvalidOutput(f"{what} must be one number, got {type(value).__name__}: {error}") from None
+    except InvalidOutput:
+        raise
+    except Exception as error:  # noqa: BLE001 - see above
+        raise InvalidOutput(f"{what} must be one number, got {kind}: {_message(error)}") from None
     if not isfinite(number):
         raise InvalidOutput(f"{what} is {number}; a reward is a finite number")
     return number
+
+
+def _message(error: Exception) -> str:
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:  # noqa: BLE001 - its __str__ is the user's code too
+        return type(error).__name__
 
 
 def _numbers(what: str, values: Any) -> list[float]:

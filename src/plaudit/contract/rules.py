@@ -3,6 +3,7 @@
 A rule also gives its slope in every input; token rewards are combined along these slopes, and scores by `shares`.
 """
 
+import dataclasses
 import math
 import statistics
 from abc import ABC, abstractmethod
@@ -20,7 +21,6 @@ __all__ = [
 
 Weight: TypeAlias = float | Schedule
 Bounds: TypeAlias = tuple[float, float]
-SUM, PRODUCT, ATOM = range(3)
 
 
 class Combined(NamedTuple):
@@ -33,18 +33,29 @@ class Combined(NamedTuple):
 class Rule(ABC):
     """Combines the values of `n` rewards for one sample."""
 
-    precedence: ClassVar[int] = ATOM
-    """How tightly the expression of this rule binds."""
-    needs: ClassVar[int] = SUM
-    """Parts that bind less tightly than this are put in brackets."""
+    function: ClassVar[str] = ""
+    """The function of `compose` that makes this combination; empty for an operator or a method."""
+    method: ClassVar[str] = ""
+    """The method of the first part that makes this combination."""
+
+    def __post_init__(self) -> None:
+        for each in dataclasses.fields(self):  # type: ignore[arg-type]  # rules are dataclasses
+            _check_number(each.name, getattr(self, each.name), or_none="None" in str(each.type))
 
     @abstractmethod
     def combine(self, values: Sequence[float], step: int | None) -> Combined:
         """The combined value at a training step."""
 
-    @abstractmethod
     def express(self, parts: Sequence[str]) -> str:
-        """The combination as a reader would write it."""
+        """The combination as an expression that can be loaded."""
+        settings = [
+            f"{each.name}={_written(getattr(self, each.name))}"
+            for each in dataclasses.fields(self)  # type: ignore[arg-type]  # rules are dataclasses
+            if getattr(self, each.name) != each.default
+        ]
+        if self.function:
+            return f"{self.function}({', '.join([*parts, *settings])})"
+        return f"{parts[0]}.{self.method}({', '.join([*(f'on={part}' for part in parts[1:]), *settings])})"
 
     def notes(self, values: Sequence[float]) -> dict[str, float]:
         """What the metadata of the result says of the inputs."""
@@ -66,9 +77,6 @@ class WeightedSum(Rule):
     weights: tuple[Weight, ...]
     offset: float = 0.0
 
-    precedence: ClassVar[int] = SUM
-    needs: ClassVar[int] = PRODUCT
-
     def __post_init__(self) -> None:
         for weight in (*self.weights, self.offset):
             if isinstance(weight, bool) or not isinstance(weight, int | float | Schedule):
@@ -81,10 +89,11 @@ class WeightedSum(Rule):
         return Combined(sum(w * v for w, v in zip(weights, values, strict=True)) + self.offset, weights)
 
     def express(self, parts: Sequence[str]) -> str:
+        if (self.weights, self.offset) == ((1.0,), 0.0):
+            return f"1 * {parts[0]}"
         terms = [_term(weight, part) for weight, part in zip(self.weights, parts, strict=True)]
-        if self.offset:
-            terms.append(f"{self.offset:g}")
-        return _join_terms(terms)
+        terms += [_written(self.offset)] if self.offset else []
+        return terms[0] + "".join(f" - {term[1:]}" if term[0] == "-" else f" + {term}" for term in terms[1:])
 
     def shares(self, count: int) -> Sequence[float]:
         return [abs(weight) if isinstance(weight, float | int) else 1.0 for weight in self.weights]
@@ -103,15 +112,11 @@ class WeightedSum(Rule):
 class Product(Rule):
     """The product of all values."""
 
-    precedence: ClassVar[int] = PRODUCT
-    needs: ClassVar[int] = PRODUCT
+    function: ClassVar[str] = "product"
 
     def combine(self, values: Sequence[float], step: int | None) -> Combined:
         others = [math.prod(v for j, v in enumerate(values) if j != i) for i in range(len(values))]
         return Combined(math.prod(values), others)
-
-    def express(self, parts: Sequence[str]) -> str:
-        return " * ".join(parts)
 
     def bounds(self, parts: Sequence[Bounds]) -> Bounds | None:
         low, high = parts[0]
@@ -148,11 +153,10 @@ class _Pick(_Ensemble):
 class Minimum(_Pick):
     """The smallest value: as good as the worst part."""
 
+    function: ClassVar[str] = "minimum"
+
     def pick(self, values: Sequence[float]) -> int:
         return min(range(len(values)), key=values.__getitem__)
-
-    def express(self, parts: Sequence[str]) -> str:
-        return f"minimum({', '.join(parts)})"
 
     def bounds(self, parts: Sequence[Bounds]) -> Bounds | None:
         return min(low for low, _ in parts), min(high for _, high in parts)
@@ -162,11 +166,10 @@ class Minimum(_Pick):
 class Maximum(_Pick):
     """The largest value: as good as the best part."""
 
+    function: ClassVar[str] = "maximum"
+
     def pick(self, values: Sequence[float]) -> int:
         return max(range(len(values)), key=values.__getitem__)
-
-    def express(self, parts: Sequence[str]) -> str:
-        return f"maximum({', '.join(parts)})"
 
     def bounds(self, parts: Sequence[Bounds]) -> Bounds | None:
         return max(low for low, _ in parts), max(high for _, high in parts)
@@ -176,11 +179,10 @@ class Maximum(_Pick):
 class Median(_Pick):
     """The middle value (the lower one of two): one outlier among several judges does not count."""
 
+    function: ClassVar[str] = "median"
+
     def pick(self, values: Sequence[float]) -> int:
         return sorted(range(len(values)), key=values.__getitem__)[(len(values) - 1) // 2]
-
-    def express(self, parts: Sequence[str]) -> str:
-        return f"median({', '.join(parts)})"
 
     def bounds(self, parts: Sequence[Bounds]) -> Bounds | None:
         return min(low for low, _ in parts), max(high for _, high in parts)
@@ -192,12 +194,11 @@ class Cautious(_Ensemble):
 
     penalty: float = 1.0
 
+    function: ClassVar[str] = "cautious"
+
     def combine(self, values: Sequence[float], step: int | None) -> Combined:
         value = statistics.fmean(values) - self.penalty * statistics.pstdev(values)
         return Combined(value, [1.0 / len(values)] * len(values))
-
-    def express(self, parts: Sequence[str]) -> str:
-        return f"cautious({', '.join(parts)}, penalty={self.penalty:g})"
 
 
 @dataclass(frozen=True)
@@ -207,15 +208,11 @@ class Gate(Rule):
     at: float
     otherwise: float = 0.0
 
-    needs: ClassVar[int] = ATOM
+    method: ClassVar[str] = "gate"
 
     def combine(self, values: Sequence[float], step: int | None) -> Combined:
         value, on = values
         return Combined(value, (1.0, 0.0)) if on >= self.at else Combined(self.otherwise, (0.0, 0.0))
-
-    def express(self, parts: Sequence[str]) -> str:
-        otherwise = f", otherwise={self.otherwise:g}" if self.otherwise else ""
-        return f"{parts[0]}.gate(on={parts[1]}, at={self.at:g}{otherwise})"
 
     def shares(self, count: int) -> Sequence[float]:
         return (1.0, 0.0)
@@ -231,8 +228,11 @@ class Bonus(Rule):
 
     weights: tuple[float, ...]
 
-    precedence: ClassVar[int] = PRODUCT
-    needs: ClassVar[int] = PRODUCT
+    function: ClassVar[str] = "bonus"
+
+    def __post_init__(self) -> None:
+        for weight in self.weights:
+            _check_number("a weight", weight)
 
     def combine(self, values: Sequence[float], step: int | None) -> Combined:
         base, extras = values[0], values[1:]
@@ -240,8 +240,8 @@ class Bonus(Rule):
         return Combined(base * factor, (factor, *(base * w for w in self.weights)))
 
     def express(self, parts: Sequence[str]) -> str:
-        extras = [_term(w, part) for w, part in zip(self.weights, parts[1:], strict=True)]
-        return f"{parts[0]} * ({_join_terms(['1', *extras])})"
+        extras = [f"({part}, {_written(weight)})" for weight, part in zip(self.weights, parts[1:], strict=True)]
+        return f"bonus({parts[0]}, [{', '.join(extras)}])"
 
     def shares(self, count: int) -> Sequence[float]:
         return (1.0, *(0.0 for _ in self.weights))
@@ -256,7 +256,10 @@ class Lexicographic(Rule):
 
     resolution: float = 0.1
 
+    function: ClassVar[str] = "lexicographic"
+
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not 0.0 < self.resolution <= 1.0:
             raise InvalidSettings(f"need 0 < resolution <= 1, got {self.resolution}")
 
@@ -273,9 +276,6 @@ class Lexicographic(Rule):
             slopes = [1.0 / (1.0 + share), *(slope * share / (1.0 + share) for slope in slopes)]
         return Combined(total, slopes)
 
-    def express(self, parts: Sequence[str]) -> str:
-        return f"lexicographic({', '.join(parts)})"
-
     def shares(self, count: int) -> Sequence[float]:
         return [1.0] + [0.0] * (count - 1)
 
@@ -283,20 +283,17 @@ class Lexicographic(Rule):
         return 0.0, 1.0
 
 
-class _Transform(Rule):
-    """One input, one output."""
-
-    needs: ClassVar[int] = ATOM
-
-
 @dataclass(frozen=True)
-class Clip(_Transform):
+class Clip(Rule):
     """The value, kept within [low, high]."""
 
     low: float | None = 0.0
     high: float | None = 1.0
 
+    method: ClassVar[str] = "clip"
+
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.low is None and self.high is None:
             raise InvalidSettings("clip needs a low or a high end")
         if self.low is not None and self.high is not None and self.low > self.high:
@@ -308,10 +305,6 @@ class Clip(_Transform):
             return Combined(value, (1.0,))
         return Combined(value, (value / values[0] if values[0] else 0.0,))  # token rewards shrink with the total
 
-    def express(self, parts: Sequence[str]) -> str:
-        ends = [f"{name}={end:g}" for name, end in (("low", self.low), ("high", self.high)) if end is not None]
-        return f"{parts[0]}.clip({', '.join(ends)})"
-
     def bounds(self, parts: Sequence[Bounds]) -> Bounds | None:
         return self._clip(parts[0][0]), self._clip(parts[0][1])
 
@@ -322,26 +315,29 @@ class Clip(_Transform):
 
 
 @dataclass(frozen=True)
-class Affine(_Transform):
-    """The range `source` stretched to the range `target`."""
+class Affine(Rule):
+    """The range `source` stretched to the range `to`."""
 
     source: Bounds
-    target: Bounds = (0.0, 1.0)
+    to: Bounds = (0.0, 1.0)
+
+    method: ClassVar[str] = "scale"
 
     def __post_init__(self) -> None:
+        for name, ends in (("source", self.source), ("to", self.to)):
+            if not isinstance(ends, tuple) or len(ends) != 2:
+                raise InvalidSettings(f"{name} must be a range (low, high), got {ends!r:.60}")
+            for end in ends:
+                _check_number(name, end)
         if self.source[0] >= self.source[1]:
             raise InvalidSettings(f"the source range must rise, got {self.source}")
 
     @property
     def slope(self) -> float:
-        return (self.target[1] - self.target[0]) / (self.source[1] - self.source[0])
+        return (self.to[1] - self.to[0]) / (self.source[1] - self.source[0])
 
     def combine(self, values: Sequence[float], step: int | None) -> Combined:
-        return Combined(self.target[0] + self.slope * (values[0] - self.source[0]), (self.slope,))
-
-    def express(self, parts: Sequence[str]) -> str:
-        low, high = self.source
-        return f"{parts[0]}.scale(({low:g}, {high:g}), to=({self.target[0]:g}, {self.target[1]:g}))"
+        return Combined(self.to[0] + self.slope * (values[0] - self.source[0]), (self.slope,))
 
     def bounds(self, parts: Sequence[Bounds]) -> Bounds | None:
         ends = sorted(self.combine([end], None).value for end in parts[0])
@@ -349,18 +345,17 @@ class Affine(_Transform):
 
 
 @dataclass(frozen=True)
-class Sigmoid(_Transform):
+class Sigmoid(Rule):
     """σ(value − reference): any value becomes one in (0, 1)."""
 
     reference: float = 0.0
+
+    method: ClassVar[str] = "sigmoid"
 
     def combine(self, values: Sequence[float], step: int | None) -> Combined:
         x = values[0] - self.reference
         value = 1.0 / (1.0 + math.exp(-x)) if x >= 0 else math.exp(x) / (1.0 + math.exp(x))
         return Combined(value, (value * (1.0 - value),))
-
-    def express(self, parts: Sequence[str]) -> str:
-        return f"{parts[0]}.sigmoid(reference={self.reference:g})"
 
     def bounds(self, parts: Sequence[Bounds]) -> Bounds | None:
         return 0.0, 1.0
@@ -374,14 +369,24 @@ def _weight_at(schedule: Schedule, step: int | None) -> float:
     return schedule.at(step)
 
 
+def _check_number(name: str, value: object, *, or_none: bool = False) -> None:
+    if or_none and value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
+        raise InvalidSettings(f"{name} must be a number, got {value!r:.60}")
+
+
 def _term(weight: Weight, part: str) -> str:
-    if weight == 1:
-        return part
-    if weight == -1:
-        return f"-{part}"
-    return f"{weight:g} * {part}" if isinstance(weight, float | int) else f"{weight} * {part}"
+    if weight in (1, -1):
+        return part if weight == 1 else f"-{part}"
+    return f"{_written(weight)} * {part}"
 
 
-def _join_terms(terms: Sequence[str]) -> str:
-    first, *rest = terms
-    return first + "".join(f" - {term[1:]}" if term.startswith("-") else f" + {term}" for term in rest)
+def _written(value: object) -> str:
+    """A setting as it is written in an expression: no digit is lost."""
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_written, value))})"
+    if not isinstance(value, int | float):
+        return repr(value)
+    short = f"{value:g}" if math.isfinite(value) else "1e999" if value > 0 else "-1e999"
+    return short if float(short) == value else repr(value)

@@ -6,9 +6,10 @@ from functools import partial
 
 import msgspec
 
-from plaudit.contract.boundary import Style, as_output
 from plaudit.contract.function import RewardFunction, Rewarding, as_reward
 from plaudit.contract.output import RewardOutput
+from plaudit.contract.results import as_output
+from plaudit.contract.scoring import Style
 from plaudit.endpoint.channel import Channel, Clock, Sleep, Unanswered
 from plaudit.endpoint.policy import EndpointPolicy
 from plaudit.errors import InvalidSettings
@@ -29,7 +30,7 @@ def guarded(
     `reward` is async and takes one sample. Its outputs tell `attempts` and `waited_s` in their metadata.
     """
     inner = as_reward(reward)
-    if inner.style is not Style.SAMPLE or not inner.is_async:
+    if inner.call_style is not Style.SAMPLE or not inner.is_async:
         raise InvalidSettings(
             f"{inner.name} cannot be guarded: it must be async and take one sample at a time; "
             "guard the reward that calls the endpoint, not a combination around it"

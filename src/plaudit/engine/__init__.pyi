@@ -1,11 +1,7 @@
 from .caching.cache import Cache as Cache
-from .caching.cache import CacheStats as CacheStats
-from .caching.fingerprint import reward_key as reward_key
+from .caching.identity import reward_key as reward_key
 from .datasets import DatasetSummary as DatasetSummary
 from .datasets import score_dataset as score_dataset
-from .exporting import Shim as Shim
-from .exporting import export as export
-from .exporting import write_shim as write_shim
 from .guarding import EndpointPolicy as EndpointPolicy
 from .guarding import Usage as Usage
 from .guarding import guarded as guarded

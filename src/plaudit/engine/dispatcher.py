@@ -9,6 +9,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 
 from plaudit.engine.backends.backend import Backend
 from plaudit.engine.stats import ScorerStats
@@ -19,6 +20,8 @@ from plaudit.rollouts import ScoredRollout
 __all__ = ["Dispatcher"]
 
 TURN_S = 0.1  # at most, so that a stop or a close is noticed
+_turns: ContextVar[tuple["Dispatcher", ...]] = ContextVar("plaudit_turns", default=())
+"""Whose turns this code runs within; async calls of a reward, on the thread of their loop, inherit it."""
 
 
 class Dispatcher:
@@ -33,7 +36,7 @@ class Dispatcher:
     def _begin(self) -> None:
         self._pid = os.getpid()
         self._turn = threading.Condition()
-        self._driver: int | None = None  # the thread whose turn it is
+        self._has_driver = False  # whether a thread has its turn
         self._abandoned: list[OrderedStream] = []
         self._closed = False
 
@@ -60,7 +63,7 @@ class Dispatcher:
         self._adopt()
         with self._turn:
             self._closed = True
-            self._turn.wait_for(lambda: self._driver in (None, threading.get_ident()))
+            self._turn.wait_for(lambda: not self._has_driver or self in _turns.get())
             self._backend.shutdown()
 
     def _adopt(self) -> None:
@@ -87,22 +90,24 @@ class Dispatcher:
     def _advance(self, stream: OrderedStream) -> None:
         """Take a turn, unless the next output is there or comes while others take theirs."""
         with self._turn:
-            if self._driver == threading.get_ident():
+            if self in _turns.get():
                 raise ScoringFailed("a reward cannot use the scorer that is scoring it")
             self._check(stream)
-            while self._driver is not None:
+            while self._has_driver:
                 self._turn.wait()
                 self._check(stream)
                 if stream.has_ready:
                     return
             if stream.has_ready or stream.is_finished:
                 return
-            self._driver = threading.get_ident()
+            self._has_driver = True
+        within = _turns.set((*_turns.get(), self))
         try:
             self._take_turn(stream)
         finally:
+            _turns.reset(within)
             with self._turn:
-                self._driver = None
+                self._has_driver = False
                 self._turn.notify_all()
 
     def _take_turn(self, stream: OrderedStream) -> None:
@@ -135,9 +140,9 @@ class Dispatcher:
     def _discard(self, stream: OrderedStream) -> None:
         """Forget what is under way for a stream that nobody reads any more."""
         with self._turn:
-            if self._driver == threading.get_ident():  # garbage collection, in the middle of a turn
+            if self in _turns.get():  # garbage collection in the middle of a turn, or a reward that used the scorer
                 self._abandoned.append(stream)
                 return
-            self._turn.wait_for(lambda: self._driver is None)
+            self._turn.wait_for(lambda: not self._has_driver)
             if not self._closed:
                 self._backend.discard(stream)

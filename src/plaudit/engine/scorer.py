@@ -11,12 +11,12 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from plaudit.contract.boundary import Style
 from plaudit.contract.contents import count_workers
-from plaudit.contract.function import RewardFunction, Rewarding, scores_one_by_one
+from plaudit.contract.function import RewardFunction, Rewarding
 from plaudit.contract.output import RewardOutput
+from plaudit.contract.scoring import Style, check_concurrency, scope_of
 from plaudit.engine.backends.backend import Backend, BackendSettings, Limits
 from plaudit.engine.backends.inline import InlineBackend
 from plaudit.engine.backends.processes import ProcessBackend
@@ -35,9 +35,6 @@ __all__ = ["Scorer", "score"]
 
 Samples: TypeAlias = Iterable[Sample] | str | os.PathLike[str]
 """Trajectories, dicts that hold them, or the path of a rollouts file."""
-
-BATCH = 256  # for rewards that are written for batches
-BATCH_UNDER_DEADLINE = 16  # a batch may take its samples' deadlines together: keep that short
 
 BACKENDS: dict[str, Callable[[Loaded, BackendSettings], Backend]] = {
     "inline": lambda loaded, settings: InlineBackend(loaded.reward, settings),
@@ -78,9 +75,9 @@ class Scorer:
         self.reward: RewardFunction = loaded.reward
         self.stats = ScorerStats(workers=count_workers(self.reward, workers))
         limits = Limits(deadline_s, memory_mb)
-        by_sample = scores_one_by_one(self.reward)
-        settings = BackendSettings(self.stats.workers, limits, by_sample, address, self.stats)
-        self._size = UnitSize(batch_size, _least_size(self.reward, limits))
+        settings = BackendSettings(self.stats.workers, limits, address, self.stats)
+        self._scope, self._together = scope_of(self.reward), _together(self.reward)
+        self._size = UnitSize(batch_size, self._together)
         self._group_size = group_size
         self.cache = Cache(cache) if isinstance(cache, str | Path) else cache
         self._owns_cache = isinstance(cache, str | Path)
@@ -133,13 +130,12 @@ class Scorer:
             trajectories = (rollout.trajectory for rollout in read_rollouts(trajectories))
 
         def run(samples: Iterable[Sample], interleaved: bool = True) -> Iterator[ScoredRollout]:
-            at_least = self.reward.concurrency if self.reward.is_async else 1
-            cutting = Cutting(self.reward.scope, self._size, self._group_size, interleaved, at_least)
+            cutting = Cutting(self._scope, self._size, self._group_size, interleaved, self._together)
             return self._dispatcher.run(OrderedStream(samples, cutting, stop))
 
         if self._cached is None or not self._cached.is_usable():
             return run(trajectories, interleaved)
-        cutting = Cutting(self.reward.scope, UnitSize(PORTION), self._group_size, interleaved)
+        cutting = Cutting(self._scope, UnitSize(PORTION), self._group_size, interleaved)
         return self._cached.run(OrderedStream(trajectories, cutting, stop), run)
 
 
@@ -165,10 +161,9 @@ def score(
         return scorer.score(trajectories)
 
 
-def _least_size(reward: RewardFunction, limits: Limits) -> int:
-    """How many samples a unit should hold at least, however long they take."""
-    if reward.is_async:
-        return reward.concurrency  # they wait together
-    if reward.style is Style.SAMPLE:
-        return 1
-    return BATCH if limits.deadline_s is None else BATCH_UNDER_DEADLINE
+def _together(reward: Any) -> int:
+    """How many samples a unit should hold at least: those that a function may have under way, or take in one call."""
+    if reward.call_style is Style.COMPOUND:
+        return max(map(_together, reward.parts))
+    calls = check_concurrency(reward) if reward.is_async and reward.call_style is Style.SAMPLE else 1
+    return max(calls, 1 if reward.call_style is Style.SAMPLE else reward.max_batch or 1)

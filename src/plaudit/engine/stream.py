@@ -15,11 +15,10 @@ from itertools import islice
 from typing import Any, TypeAlias
 
 from plaudit.contract.output import RewardOutput, Status
-from plaudit.errors import InvalidOutput, InvalidTrajectory, RolloutsError
+from plaudit.errors import InvalidOutput, InvalidTrajectory
 from plaudit.normalize import Scope
 from plaudit.rollouts import Rollout, ScoredRollout
-from plaudit.rollouts.mapping import ColumnMapping
-from plaudit.trajectory import Trajectory
+from plaudit.trajectory import GroupKey, Trajectory
 
 __all__ = ["WINDOW", "Cutting", "OrderedStream", "Sample", "Unit", "UnitResult", "UnitSize"]
 
@@ -111,8 +110,8 @@ class OrderedStream:
 
     def __init__(self, samples: Iterable[Sample], cutting: Cutting, stop: threading.Event | None = None) -> None:
         self._source, self._cutting = iter(samples), cutting
-        self._groups: dict[str | int, list[tuple[int, Trajectory]]] = {}
-        self._ended: set[str | int] = set()
+        self._groups: dict[GroupKey, list[tuple[int, Trajectory]]] = {}
+        self._ended: set[GroupKey] = set()
         self._waiting: deque[Trajectory] = deque()
         self._outputs: dict[int, RewardOutput] = {}
         self._error: Exception | None = None
@@ -219,7 +218,7 @@ class OrderedStream:
                     return self._end_group(key)
         return self._cut_leftover()
 
-    def _end_group(self, key: str | int) -> Unit:
+    def _end_group(self, key: GroupKey) -> Unit:
         self._ended.add(key)
         members = self._groups.pop(key)
         return Unit([place for place, _ in members], [sample for _, sample in members], whole=True, stream=self)
@@ -244,9 +243,6 @@ def _read_sample(sample: object, place: int) -> Trajectory:
     if not isinstance(sample, Mapping):
         raise InvalidTrajectory(f"sample {place} is a {type(sample).__name__}, not a Trajectory or a dict")
     try:
-        return Rollout.from_dict(_USUAL_NAMES.rename(sample)).trajectory
-    except (InvalidTrajectory, InvalidOutput, RolloutsError) as error:
+        return Rollout.from_dict(sample).trajectory
+    except (InvalidTrajectory, InvalidOutput) as error:
         raise InvalidTrajectory(f"sample {place}: {error}") from None
-
-
-_USUAL_NAMES = ColumnMapping()

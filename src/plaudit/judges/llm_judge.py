@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import msgspec
 
-from plaudit.contract.boundary import attempt
+from plaudit.contract.failures import attempt
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import InvalidSettings, did_you_mean
@@ -66,7 +66,7 @@ class RubricJudge(RewardFunction):
         if type(self.reproducible) is not bool:
             raise InvalidSettings(f"reproducible is true or false, got {self.reproducible!r}")
         self._set("deterministic", self.reproducible)
-        self._set("concurrency", AHEAD * self.at.concurrency)
+        self._set("max_batch", AHEAD * self.at.concurrency)
 
     async def compute_rewards(self, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
         """The outputs of some samples, all asked about at once within the limits of the endpoint."""

@@ -2,12 +2,9 @@
 
 import statistics
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 
-from plaudit.contract.boundary import score_samples
-from plaudit.contract.combination import widest_scope
-from plaudit.contract.function import RewardFunction, Rewarding, as_reward
+from plaudit.contract.combination import CompoundReward
+from plaudit.contract.function import RewardFunction, Rewarding
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import InvalidSettings
 from plaudit.trajectory import Trajectory
@@ -15,7 +12,7 @@ from plaudit.trajectory import Trajectory
 __all__ = ["JudgePanel"]
 
 
-class JudgePanel(RewardFunction):
+class JudgePanel(CompoundReward):
     """The median of judges on one scale: `JudgePanel([judge_a, judge_b, judge_c], max_spread=0.4)`.
 
     All are asked at once, and each is a component under its name. More than half of them must have a verdict; those
@@ -27,11 +24,10 @@ class JudgePanel(RewardFunction):
             raise InvalidSettings("a panel is a list of at least two judges")
         if isinstance(max_spread, bool) or not isinstance(max_spread, int | float) or not max_spread >= 0:
             raise InvalidSettings(f"max_spread is a number of at least 0, got {max_spread!r}")
-        self.judges = [as_reward(judge) for judge in judges]
+        self.set_parts(judges)
+        self.judges = list(self.parts)
         self.max_spread, self.name = float(max_spread), name
         self.judge_names = _names(self.judges)
-        self.scope = widest_scope(judge.scope for judge in self.judges)
-        self.deterministic = all(judge.deterministic for judge in self.judges)
         bounds = {judge.bounds for judge in self.judges}
         if len(bounds) > 1:
             shown = ", ".join(
@@ -40,11 +36,8 @@ class JudgePanel(RewardFunction):
             raise InvalidSettings(f"the judges of a panel rate on one scale; these do not: {shown}")
         self.bounds = next(iter(bounds))
 
-    def compute_rewards(self, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
-        """The outputs of some samples; every judge waits for its own endpoint, all at the same time."""
-        with ThreadPoolExecutor(len(self.judges), "plaudit-panel") as pool:
-            columns = list(pool.map(partial(_score, trajectories), self.judges))
-        return [self._settle(parts) for parts in zip(*columns, strict=True)]
+    def merge_one(self, trajectory: Trajectory, outputs: Sequence[RewardOutput]) -> RewardOutput:
+        return self._settle(outputs)
 
     def _settle(self, parts: Sequence[RewardOutput]) -> RewardOutput:
         components = dict(zip(self.judge_names, parts, strict=True))
@@ -68,10 +61,6 @@ class JudgePanel(RewardFunction):
 
     def __repr__(self) -> str:
         return f"JudgePanel({', '.join(map(repr, self.judges))})"
-
-
-def _score(trajectories: Sequence[Trajectory], judge: RewardFunction) -> list[RewardOutput]:
-    return score_samples(judge, trajectories)
 
 
 def _names(judges: Sequence[RewardFunction]) -> list[str]:

@@ -38,6 +38,7 @@ class LocalModelReward(RewardFunction):
     copies: int | None = 1
     folder: ModelFolder = field(init=False, repr=False)
 
+    max_batch = 256
     head: ClassVar[str]
     """The class of transformers that loads the model."""
 

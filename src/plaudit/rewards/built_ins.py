@@ -18,8 +18,12 @@ class _BuiltIns(Mapping[str, BuiltIn]):
     def __init__(self, places: dict[str, str]) -> None:
         self._places = places
 
+        self._classes = {place.partition(":")[2]: place for place in places.values()}
+
     def __getitem__(self, name: str) -> BuiltIn:
-        module, _, attribute = self._places[name].partition(":")
+        """A reward by its name, or by that of its class, as rewards print themselves."""
+        place = self._places.get(name) or self._classes[str(name)]
+        module, _, attribute = place.partition(":")
         found: BuiltIn = getattr(importlib.import_module(f"plaudit.{module}"), attribute)
         return found
 
@@ -30,7 +34,7 @@ class _BuiltIns(Mapping[str, BuiltIn]):
         return len(self._places)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._places
+        return name in self._places or name in self._classes
 
 
 BUILT_INS: Mapping[str, BuiltIn] = _BuiltIns(

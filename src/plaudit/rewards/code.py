@@ -64,6 +64,7 @@ class CodeReward(RewardFunction):
     language: str | None = None
     allow_unsafe: bool = False
     missing_package: str = "unscored"
+    max_batch = 64
     bounds: Bounds | None = field(init=False, repr=False)
     limits: RunLimits = field(init=False, repr=False)
 

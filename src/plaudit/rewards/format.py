@@ -38,6 +38,7 @@ class FormatReward(RewardFunction):
     forbidden: tuple[re.Pattern[str], ...] = field(init=False, repr=False)
 
     bounds = (0.0, 1.0)
+    deterministic = True
 
     def __post_init__(self) -> None:
         for name in ("required_patterns", "forbidden_patterns"):
@@ -89,6 +90,7 @@ class TemplateReward(RewardFunction):
     expected_format: str | None = None
 
     bounds = (0.0, 1.0)
+    deterministic = True
 
     def __post_init__(self) -> None:
         if self.expected_format is not None and not str(self.expected_format).strip():

@@ -38,6 +38,7 @@ class KeywordReward(RewardFunction):
     patterns: tuple[tuple[str, re.Pattern[str]], ...] = field(init=False, repr=False)
 
     bounds = (0.0, 1.0)
+    deterministic = True
 
     def __post_init__(self) -> None:
         set_field(self, "required", texts("required", self.required))
@@ -102,6 +103,8 @@ class WordReward(RewardFunction):
     Pays for every use, so it is for shaping, not for judging; `once=True` pays the first use only. A response of ten
     words or more that consists mostly of good words earns nothing.
     """
+
+    deterministic = True
 
     good_tokens: Sequence[str]
     amount: float = 0.1

@@ -48,6 +48,7 @@ class LengthReward(RewardFunction):
     high: float = field(init=False, repr=False)
 
     bounds = (0.0, 1.0)
+    deterministic = True
 
     def __post_init__(self) -> None:
         check_choice("shape", self.shape, SHAPES)

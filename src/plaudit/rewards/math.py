@@ -33,6 +33,8 @@ class MathReward(RewardFunction):
     such an answer counts as right. `policy` is a MathPolicy or some of its switches, such as {"units": "ignore"}.
     """
 
+    deterministic = True
+
     no_answer: float = 0.0
     partial: float = 0.0
     policy: MathPolicy | Mapping[str, Any] = POLICY
@@ -69,6 +71,7 @@ class CheckNumbersReward(RewardFunction):
     """
 
     bounds = (0.0, 1.0)
+    deterministic = True
 
     def compute_reward(self, trajectory: Trajectory) -> RewardOutput:
         return require_truth(trajectory, self._score)

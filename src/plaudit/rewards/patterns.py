@@ -32,6 +32,8 @@ class GraduatedReward(RewardFunction):
     only on the first level.
     """
 
+    deterministic = True
+
     levels: Sequence[tuple[Check, float]] = ((is_correct, 1.0), (is_partially_correct, PARTIAL))
     bounds: Bounds | None = field(init=False, repr=False)
 
@@ -63,6 +65,7 @@ class ContinuousReward(RewardFunction):
     max_error: float = 100.0
 
     bounds = (0.0, 1.0)
+    deterministic = True
 
     def __post_init__(self) -> None:
         check_number("max_error", self.max_error, above=0)
@@ -87,6 +90,8 @@ class MultiAspectReward(RewardFunction):
 
     0.6 of the weight is style, which can outweigh a wrong answer; gate it on correctness where that must not be.
     """
+
+    deterministic = True
 
     correctness: float = 0.4
     relevance: float = 0.3

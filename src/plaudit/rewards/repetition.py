@@ -20,6 +20,8 @@ __all__ = ["RepetitionPenalty"]
 class RepetitionPenalty(RewardFunction):
     """0.0 when no run of `ngram` words repeats, down to −`max_penalty` when nearly all do."""
 
+    deterministic = True
+
     ngram: int = 3
     max_penalty: float = 1.0
     bounds: Bounds | None = field(init=False, repr=False)

@@ -32,6 +32,7 @@ class StructuredOutputReward(RewardFunction):
     language: str | None = None
 
     bounds = (0.0, 1.0)
+    deterministic = True
 
     def __post_init__(self) -> None:
         check_choice("format", self.format, CHECKS)

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
+from plaudit.columns import ColumnMapping
 from plaudit.errors import InvalidOutput, InvalidTrajectory, RolloutsError
 from plaudit.jsonline import InvalidJSON
 from plaudit.rollouts.csv_format import TEXTS, CsvSource
-from plaudit.rollouts.mapping import ColumnMapping
 from plaudit.rollouts.rollout import Rollout
 from plaudit.rollouts.sources import Source, source_of
 
@@ -100,7 +100,7 @@ def rollout_of(row: Any, mapping: ColumnMapping) -> Rollout:
     """The rollout that one decoded row holds."""
     if not isinstance(row, dict):
         raise RolloutsError(f"expected a JSON object with prompt and response, got {_kind_of(row)} {row!r:.60}")
-    return Rollout.from_dict(mapping.rename(row))
+    return Rollout.from_dict(row, mapping)
 
 
 def _refuse_duplicate(rollout: Rollout, number: int, seen: dict[Any, int]) -> None:

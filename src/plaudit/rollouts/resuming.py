@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from plaudit.columns import ColumnMapping
 from plaudit.errors import PlauditError, RolloutsError
 from plaudit.jsonline import InvalidJSON
-from plaudit.rollouts.mapping import ColumnMapping
 from plaudit.rollouts.reading import rollout_of
 from plaudit.rollouts.rollout import Rollout
 from plaudit.rollouts.sources import LineSource, by_suffix

@@ -9,6 +9,7 @@ from typing import Any, Generic, NamedTuple, TypeAlias
 from typing_extensions import TypeVar
 
 from plaudit import jsonline
+from plaudit.columns import ColumnMapping
 from plaudit.contract.output import RewardOutput
 from plaudit.errors import InvalidOutput, RolloutsError
 from plaudit.trajectory import Trajectory
@@ -16,6 +17,7 @@ from plaudit.trajectory import Trajectory
 __all__ = ["OUTPUT_KEY", "Rollout", "ScoredRollout"]
 
 OUTPUT_KEY = "reward_output"
+_USUAL_NAMES = ColumnMapping()
 Output = TypeVar("Output", bound=RewardOutput | None, default=RewardOutput | None, covariant=True)
 
 
@@ -43,12 +45,12 @@ class Rollout(NamedTuple, Generic[Output]):
             raise RolloutsError(f"the rollout{name} cannot be written: {error}") from None
 
     @classmethod
-    def from_dict(cls, plain: Mapping[str, Any]) -> "Rollout":
-        """The rollout that `to_dict` wrote."""
+    def from_dict(cls, plain: Mapping[str, Any], columns: ColumnMapping = _USUAL_NAMES) -> "Rollout":
+        """The rollout that `to_dict` wrote, or that a row of another system holds."""
         output = plain.get(OUTPUT_KEY)
         if output is not None and not isinstance(output, Mapping):
             raise InvalidOutput(f"{OUTPUT_KEY} must be an object, got {type(output).__name__} {output!r:.60}")
-        trajectory = Trajectory.from_dict({name: value for name, value in plain.items() if name != OUTPUT_KEY})
+        trajectory = Trajectory.from_dict({name: value for name, value in plain.items() if name != OUTPUT_KEY}, columns)
         return cls(trajectory, None if output is None else RewardOutput.from_dict(output))  # type: ignore[arg-type]  # as above
 
 

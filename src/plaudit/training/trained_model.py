@@ -33,6 +33,7 @@ from plaudit.training.sampling.endpoint import EndpointSampler
 from plaudit.training.sampling.sampler import Sampler, SamplingSettings
 from plaudit.training.tasks.config_task import load_task
 from plaudit.training.tasks.task import Task
+from plaudit.trajectory import GroupKey
 
 __all__ = [
     "EvaluatedTask",
@@ -195,7 +196,7 @@ def _summarize(
         for name, value in values.items()
         if value is not None
     }
-    rewards: dict[str | int, list[float]] = defaultdict(list)
+    rewards: dict[GroupKey, list[float]] = defaultdict(list)
     for rollout in rollouts:
         rewards[rollout.trajectory.group_key] += [] if rollout.output.reward is None else [rollout.output.reward]
     if means := [fmean(group) for group in rewards.values() if group]:

@@ -1,4 +1,4 @@
-"""The Ray backend gives what the other backends give, whatever dies on the way."""
+"""The Ray backend gives the outputs of the other backends, also if workers, actors or nodes die."""
 
 import os
 import signal
@@ -13,16 +13,16 @@ import msgspec
 import pytest
 
 from plaudit import RewardFunction, RewardOutput, Status, Trajectory, reward
-from plaudit.contract.boundary import score_samples
-from plaudit.contract.function import Rewarding, scores_one_by_one
+from plaudit.contract.function import Rewarding
+from plaudit.contract.scoring import score_samples
 from plaudit.engine.backends.backend import BackendSettings, Limits
 from plaudit.engine.backends.processes import ProcessBackend
 from plaudit.engine.backends.ray import RayBackend
 from plaudit.engine.backends.ray_session import RaySession
-from plaudit.engine.exporting import export
 from plaudit.engine.shipping import Shipment
 from plaudit.engine.stream import Cutting, OrderedStream, UnitResult, UnitSize
 from plaudit.errors import InvalidSettings, ScoringFailed
+from plaudit.exports.exporting import export
 from plaudit.loading import load, resolve
 from tests.engine.contract_rewards import Batch, faulty, length
 
@@ -30,8 +30,8 @@ DEADLINE_S = 0.5
 
 
 def actor_pid() -> int:
-    """The process behind the guard of this worker."""
-    return int(Path(f"/proc/{os.getppid()}/stat").read_text().rpartition(")")[2].split()[1])
+    """The process that started this worker."""
+    return os.getppid()
 
 
 class Located(RewardFunction):
@@ -60,7 +60,7 @@ def opened():
 
     def build(reward: Rewarding | str, kind: type = RayBackend, workers: int = 1, **limits):
         loaded = resolve(reward)
-        settings = BackendSettings(workers, Limits(**limits), scores_one_by_one(loaded.reward))
+        settings = BackendSettings(workers, Limits(**limits))
         backends.append(kind(Shipment.of(loaded), settings))
         return backends[-1]
 
@@ -135,9 +135,13 @@ def test_every_fault_has_the_status_and_the_words_of_the_processes_backend(opene
     assert timeless(on_ray) == timeless(on_processes)
 
 
-def test_a_batch_reward_that_dies_costs_the_sample_at_fault_alone(opened):
-    outputs = collected(opened(Batch()), samples("fine", "exit", *["fine"] * 20), size=8)
-    assert [output.status for output in outputs] == [Status.OK, Status.ERROR, *[Status.OK] * 20]
+def test_a_batch_reward_that_dies_has_the_statuses_of_the_processes_backend(opened):
+    responses = samples("fine", "exit", *["fine"] * 20)
+    on_ray, on_processes = (
+        collected(opened(Batch(), kind), responses, size=8) for kind in (RayBackend, ProcessBackend)
+    )
+    assert timeless(on_ray) == timeless(on_processes)
+    assert {output.status for output in on_ray} == {Status.OK, Status.ERROR}
 
 
 def test_a_killed_process_loses_nothing_and_delivers_nothing_twice(opened):
@@ -159,17 +163,17 @@ def test_a_killed_process_loses_nothing_and_delivers_nothing_twice(opened):
         assert killed[0] not in {output.metadata[victim] for output in again}
 
 
-def test_a_sample_that_kills_its_actor_each_time_costs_itself_alone(opened, monkeypatch):
+def test_a_sample_that_kills_its_actor_each_time_gets_an_error_and_the_others_are_scored(opened, monkeypatch):
     monkeypatch.setattr("plaudit.engine.backends.ray.MAX_TRIES", 2)
     outputs = collected(opened(kills_its_actor), samples("fine", "kill", *["fine"] * 6), size=1)
     assert [output.status for output in outputs] == [Status.OK, Status.ERROR, *[Status.OK] * 6]
     assert outputs[1].reason.startswith("the Ray actor died 2 times")
 
 
-def test_actors_that_cannot_live_end_the_run_with_a_clear_error(monkeypatch):
-    monkeypatch.setattr("plaudit.engine.backends.ray.MAX_RESTARTS", 1)
-    backend = RayBackend(None, BackendSettings(1))  # nothing an actor could be made of
-    with pytest.raises(ScoringFailed, match=r"actors on the Ray cluster die again and again \(2 times"):
+def test_actors_that_cannot_start_end_the_run_with_a_clear_error(monkeypatch):
+    monkeypatch.setattr("plaudit.engine.backends.ray.MAX_DEATHS", 1)
+    backend = RayBackend(None, BackendSettings(1))  # an actor cannot be built from None
+    with pytest.raises(ScoringFailed, match="actors on the Ray cluster died 2 times without a result"):
         collected(backend, samples("a"))
     backend.shutdown()
 
@@ -214,12 +218,11 @@ def run_script(tmp_path: Path, code: str) -> str:
     return ended.stdout
 
 
-def test_a_ray_of_our_own_is_small_says_nothing_and_leaves_nothing_behind(tmp_path):
+def test_a_ray_of_our_own_prints_nothing_and_leaves_no_process_and_no_file_behind(tmp_path):
     printed = run_script(
         tmp_path,
         """
-        import os, signal, time
-        from pathlib import Path
+        import os
         from plaudit import Trajectory, reward
         from plaudit.engine import Scorer
         from plaudit.engine.backends.ray_session import RaySession
@@ -238,27 +241,19 @@ def test_a_ray_of_our_own_is_small_says_nothing_and_leaves_nothing_behind(tmp_pa
 
         @reward
         def length(response):
-            if response == "kill" and not os.path.exists("killed"):
-                open("killed", "x").close()
-                with open(f"/proc/{os.getppid()}/stat") as file:
-                    actor = int(file.read().rpartition(")")[2].split()[1])
-                os.kill(actor, signal.SIGKILL)
-                time.sleep(60)
             return len(response) / 10
 
-        scorer = Scorer(length, backend="ray", workers=1, batch_size=1)
-        samples = [Trajectory(prompt="p", response=response) for response in ["a", "kill", "bc"]]
+        scorer = Scorer(length, backend="ray", workers=1)
+        samples = [Trajectory(prompt="p", response=response) for response in ["a", "bc"]]
         print([output.reward for output in scorer.score(samples)])
         processes = descendants(os.getpid())
         folder = RaySession._folder
         print(sum(map(runs, processes)) > 3, os.path.isdir(folder))
-        commands = "".join(Path(f"/proc/{pid}/cmdline").read_text() for pid in processes if runs(pid))
-        print("raylet" in commands, "--listen-port=0" in commands, "dashboard.py" in commands, "monitor.py" in commands)
         scorer.close()
         print(sum(map(runs, processes)), os.path.exists(folder))
         """,
     )
-    assert printed.splitlines() == ["[0.1, 0.4, 0.2]", "True True", "True True False False", "0 False"]
+    assert printed.splitlines() == ["[0.1, 0.2]", "True True", "0 False"]
     assert list((tmp_path / "home").rglob("*")) == []
 
 

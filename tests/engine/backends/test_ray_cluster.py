@@ -1,6 +1,9 @@
 """The Ray backend on a cluster of two nodes that somebody else started, and where none can be started or joined."""
 
+import os
 import shutil
+import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -10,13 +13,12 @@ import pytest
 from plaudit import RewardFunction, RewardOutput, Trajectory
 from plaudit.engine.backends.backend import BackendSettings
 from plaudit.engine.backends.ray import RayBackend
-from plaudit.engine.backends.ray_session import RaySession
 from plaudit.engine.shipping import Shipment
 from plaudit.errors import ScoringFailed
 from plaudit.loading import resolve
 from tests.engine.backends.test_ray_backend import actor_pid, collected, samples
-from tests.process_watch import descendants
 
+PATHS = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 pytestmark = pytest.mark.usefixtures("no_local_ray")
 
 
@@ -102,10 +104,29 @@ def test_a_cluster_that_is_not_there_is_a_clear_error():
     backend.shutdown()
 
 
-def test_a_ray_that_cannot_be_started_is_a_clear_error_and_leaves_nothing_behind(monkeypatch):
-    monkeypatch.setattr("plaudit.engine.backends.ray_session.OBJECT_STORE_BYTES", 1 << 50)  # more than any machine has
-    before = descendants()
-    with pytest.raises(ScoringFailed, match=r"Ray could not be started on this machine: .* memory"):
-        RaySession(None, 1)
-    assert descendants() <= before
-    assert RaySession._folder is None
+BROKEN_START = """
+from plaudit.engine.backends import ray_session
+from plaudit.errors import ScoringFailed
+from tests.process_watch import descendants
+
+ray_session.OBJECT_STORE_BYTES = 1 << 50  # more than any machine has
+try:
+    ray_session.RaySession(None, 1)
+except ScoringFailed as error:
+    print(str(error).splitlines()[0])
+print(ray_session.RaySession._folder)
+print(*descendants())
+"""
+
+
+def test_a_ray_that_cannot_be_started_is_a_clear_error_and_leaves_nothing_behind():
+    ended = subprocess.run(
+        [sys.executable, "-c", BROKEN_START], capture_output=True, text=True, check=True, env={**os.environ, **PATHS}
+    )
+    message, folder, processes = ended.stdout.split("\n")[:3]
+    assert message.startswith("Ray could not be started on this machine: ")
+    assert folder == "None"
+    end = time.monotonic() + 20  # Ray ends its processes with ours
+    while any(Path(f"/proc/{pid}").exists() for pid in processes.split()):
+        assert time.monotonic() < end
+        time.sleep(0.1)

@@ -85,7 +85,7 @@ def test_memory_that_earlier_samples_left_does_not_fail_the_next():
     with Scorer(leaks, workers=1, memory_mb=200) as scorer:
         outputs = scorer.score(samples(*["a"] * 12))
         assert [output.status for output in outputs] == [Status.OK] * 12
-        assert scorer.stats.workers_lost["grown memory"] >= 1
+        assert scorer.stats.workers_lost["out of memory"] >= 1
 
 
 def test_a_sample_that_takes_more_memory_than_allowed_is_not_tried_again_and_again():
@@ -96,37 +96,6 @@ def test_a_sample_that_takes_more_memory_than_allowed_is_not_tried_again_and_aga
     with Scorer(greedy, workers=1, memory_mb=200) as scorer:
         outputs = scorer.score(samples("a", "greedy", "a", "greedy", "a"))
         assert [output.status.value for output in outputs] == ["ok", "memory", "ok", "memory", "ok"]
-        assert scorer.stats.workers_lost == {}
-
-
-@pytest.mark.parametrize("signal_name", ["SIGTERM", "SIGKILL"])
-def test_a_reward_that_kills_its_parent_does_not_kill_the_caller(signal_name, tmp_path):
-    (tmp_path / "parricide.py").write_text(
-        textwrap.dedent(f"""
-            import os, signal, time
-
-            def parricide(response):
-                if response == "kill":
-                    os.kill(os.getppid(), signal.{signal_name})
-                    time.sleep(30)
-                return 1.0
-        """)
-    )
-    script = tmp_path / "program.py"
-    script.write_text(
-        textwrap.dedent("""
-            from plaudit import Trajectory
-            from plaudit.engine import Scorer
-            with Scorer("parricide.py:parricide", workers=1) as scorer:
-                samples = [Trajectory(prompt="p", response=text) for text in ("a", "kill", "b")]
-                print([output.status.value for output in scorer.score(samples)])
-        """)
-    )
-    ran = subprocess.run([sys.executable, str(script)], cwd=tmp_path, capture_output=True, text=True, timeout=120)
-    assert ran.returncode == 0, ran.stderr
-    first, killed, last = eval(ran.stdout)
-    assert (first, last) == ("ok", "ok")
-    assert killed in ("error", "memory")
 
 
 class Unready(RewardFunction):

@@ -15,7 +15,7 @@ from typing import Any
 from plaudit.agents.environment import EpisodeStart
 from plaudit.agents.hosting.host import EnvironmentHost, HostedEnvironment
 from plaudit.agents.hosting.session import ActionStates
-from plaudit.contract.boundary import DescribedFailure, attempt
+from plaudit.contract.failures import DescribedFailure, attempt
 from plaudit.contract.output import RewardOutput, Status
 
 __all__ = ["EnvironmentCalls"]

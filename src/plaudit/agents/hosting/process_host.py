@@ -21,7 +21,7 @@ from typing import Any, cast
 from plaudit.agents.environment import EpisodeStart, StepResult
 from plaudit.agents.hosting.host import EnvironmentHost, HostedEnvironment
 from plaudit.agents.hosting.session import ActionStates, FirstObservation
-from plaudit.contract.boundary import DescribedFailure
+from plaudit.contract.failures import DescribedFailure
 from plaudit.contract.output import RewardOutput
 from plaudit.errors import AgentError
 from plaudit.frames import FrameBuffer, FrameTooLong, frame

@@ -22,7 +22,7 @@ from typing import Any
 
 from plaudit.agents.environment import EpisodeStart
 from plaudit.agents.hosting.session import EnvironmentSession
-from plaudit.contract.boundary import attempt
+from plaudit.contract.failures import attempt
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.frames import frame_reader, frame_writer
 

@@ -5,32 +5,17 @@ from typing import Protocol
 
 from plaudit.engine.stats import ScorerStats
 from plaudit.engine.stream import OrderedStream, Unit, UnitResult
-from plaudit.errors import InvalidSettings
+from plaudit.processes.pool import NO_LIMITS, Limits
 
 __all__ = ["Backend", "BackendSettings", "Limits"]
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """What one sample may cost."""
-
-    deadline_s: float | None = None
-    memory_mb: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.deadline_s is not None and self.deadline_s <= 0:
-            raise InvalidSettings(f"deadline_s must be positive, got {self.deadline_s}")
-        if self.memory_mb is not None and self.memory_mb < 1:
-            raise InvalidSettings(f"memory_mb must be positive, got {self.memory_mb}")
-
-
-@dataclass(frozen=True, slots=True)
 class BackendSettings:
-    """What backends are built from, beside the reward; `by_sample` where each output comes before the next sample."""
+    """What backends are built from, beside the reward."""
 
     workers: int
-    limits: Limits = Limits()
-    by_sample: bool = True
+    limits: Limits = NO_LIMITS
     address: str | None = None
     stats: ScorerStats = field(default_factory=ScorerStats)
 

@@ -2,8 +2,9 @@
 
 from collections import deque
 
-from plaudit.contract.boundary import score_samples
+from plaudit.contract.contents import warm_up
 from plaudit.contract.function import RewardFunction
+from plaudit.contract.scoring import score_samples
 from plaudit.engine.backends.backend import BackendSettings, Limits
 from plaudit.engine.stream import OrderedStream, Unit, UnitResult
 from plaudit.errors import InvalidSettings
@@ -22,7 +23,7 @@ class InlineBackend:
                 "inline scoring cannot stop a reward: for deadline_s or memory_mb use backend='processes'"
             )
         settings.stats.workers = 1
-        self._reward = reward
+        self._reward, self._is_warm = reward, False
         self._units: deque[Unit] = deque()
 
     def wants_more(self, units: int, samples: int) -> bool:
@@ -34,6 +35,9 @@ class InlineBackend:
     def collect(self, timeout_s: float) -> list[UnitResult]:
         if not self._units:
             return []
+        if not self._is_warm:
+            warm_up(self._reward)
+            self._is_warm = True
         unit = self._units.popleft()
         return [unit.result(score_samples(self._reward, unit.trajectories))]
 

@@ -1,1 +1,1 @@
-"""Scores kept on disk, found again by the content of reward and sample."""
+"""An SQLite cache of scores, keyed by the content of the reward and the sample."""

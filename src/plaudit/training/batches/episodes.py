@@ -27,8 +27,8 @@ from plaudit.agents import (
     get_param,
     run_executor,
 )
-from plaudit.contract.boundary import attempt
-from plaudit.contract.calling import run_awaitable
+from plaudit.contract.event_loop import run_in_new_loop
+from plaudit.contract.failures import attempt
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import AgentError
 from plaudit.training.advantages.credit import STEP_REWARDS
@@ -93,7 +93,7 @@ class EpisodeSampler:
     def _sample(self, prompts: Prompts, num_samples: int, settings: SamplingSettings) -> Samples:
         rows = [row for row in prompts for _ in range(num_samples)]
         draws: dict[int, list[_Draw]] = defaultdict(list)
-        episodes = run_awaitable(self._play(rows, settings, draws))
+        episodes = run_in_new_loop(self._play(rows, settings, draws))
         responses = self._responses(episodes)
         grouped = [responses[start : start + num_samples] for start in range(0, len(rows), num_samples)]
         sampled = Samples(

@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 from plaudit.contract.output import RewardOutput
 from plaudit.errors import InvalidSettings, TrainingError, did_you_mean
 from plaudit.rollouts import Rollout, ScoredRollout
-from plaudit.trajectory import Trajectory
+from plaudit.trajectory import GroupKey, Trajectory
 
 __all__ = ["FilterBy", "FilterResult", "GroupFilter"]
 
@@ -56,7 +56,7 @@ class GroupFilter:
 
     def __call__(self, scored: Iterable[tuple[Trajectory, RewardOutput]]) -> FilterResult:
         """The groups worth an update, in the order they came."""
-        groups: dict[str | int, list[ScoredRollout]] = defaultdict(list)
+        groups: dict[GroupKey, list[ScoredRollout]] = defaultdict(list)
         for trajectory, output in scored:
             groups[trajectory.group_key].append(Rollout(trajectory, output))
         kept: list[ScoredRollout] = []

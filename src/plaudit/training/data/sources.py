@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from plaudit.columns import FOREIGN_NAMES
+from plaudit.columns import FOREIGN_NAMES, ColumnMapping
 from plaudit.errors import DataError, PlauditError
-from plaudit.rollouts.mapping import ColumnMapping
 from plaudit.rollouts.rollout import OUTPUT_KEY
 from plaudit.training.data.prompts import Prompts
 from plaudit.training.data.rows import rows_of

@@ -12,7 +12,7 @@ from typing import Any
 from plaudit.agents import Agent, EnvironmentHost, EpisodeLimits, EpisodeStart
 from plaudit.agents.hosting.host import HostedEnvironment
 from plaudit.agents.hosting.session import ActionStates
-from plaudit.contract.calling import run_awaitable
+from plaudit.contract.event_loop import run_awaitable
 from plaudit.errors import DataError
 from plaudit.training.batches.episodes import EpisodeSampler, EpisodeScorer
 from plaudit.training.model.policy import Policy

@@ -19,7 +19,7 @@ from plaudit.training.config.schema import RunConfig
 from plaudit.training.data.levels import Levels
 from plaudit.training.data.prompts import Prompts
 from plaudit.training.sampling.sampler import Sampler, SamplingSettings
-from plaudit.trajectory import Trajectory
+from plaudit.trajectory import GroupKey, Trajectory
 
 __all__ = ["Evaluation", "HeldOut", "evaluate", "pass_at_k", "split_by"]
 
@@ -49,7 +49,7 @@ def evaluate(
 ) -> Evaluation:
     """Sum up scored samples of held-out prompts; a sample is right when its score is at least `right`."""
     pairs = list(scored)
-    scores: dict[str | int, list[float]] = defaultdict(list)
+    scores: dict[GroupKey, list[float]] = defaultdict(list)
     for trajectory, output in pairs:
         scores[trajectory.group_key] += [] if output.score is None else [output.score]
     return Evaluation(

@@ -14,7 +14,7 @@ from plaudit.contract.output import RewardOutput, Status
 from plaudit.report.distribution import Distribution
 from plaudit.rollouts import ScoredRollout
 from plaudit.training.batches.collecting import Batch
-from plaudit.trajectory import Trajectory
+from plaudit.trajectory import GroupKey, Trajectory
 
 __all__ = ["batch_metrics", "reward_metrics", "step_metrics", "time_metrics"]
 
@@ -97,7 +97,7 @@ def _entropy(trajectories: Iterable[Trajectory]) -> float:
 
 
 def _by_group(scored: Iterable[ScoredRollout]) -> list[list[RewardOutput]]:
-    groups: dict[str | int, list[RewardOutput]] = defaultdict(list)
+    groups: dict[GroupKey, list[RewardOutput]] = defaultdict(list)
     for trajectory, output in scored:
         groups[trajectory.group_key].append(output)
     return list(groups.values())

@@ -18,6 +18,7 @@ from types import ModuleType
 from typing import Any
 
 from plaudit.errors import InvalidSettings, PlauditError, RewardNotLoaded, did_you_mean
+from plaudit.loading.execution.statements import check_complete
 from plaudit.loading.expressions import parse_call
 from plaudit.loading.failures import explain_failures
 from plaudit.loading.importing import module_at, module_from_file
@@ -112,6 +113,7 @@ def _take(module: ModuleType, member: str | None, name: str, options: Mapping[st
             )
         member = next(iter(found))
     value = getattr(module, member, None)
+    check_complete(module, member, value, f"loading the task {name}")
     if value is None:
         raise InvalidSettings(f"no task {member!r} in {name}{did_you_mean(member, found)}")
     if isinstance(value, Task):

@@ -1,0 +1,203 @@
+"""Check the contract of an environment: difficult actions, the same seed twice, many at once, a step after the end.
+
+No finding means that none was found with these actions, not that there is none.
+"""
+
+import asyncio
+import random
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from plaudit.agents.agent import Agent
+from plaudit.agents.batching import ContinuousSampler
+from plaudit.agents.environment import Environment, EpisodeStart
+from plaudit.agents.episode import MAX_FEEDBACK, Episode, EpisodeLimits
+from plaudit.agents.generation import Action, SamplingParams
+from plaudit.agents.hosting.host import EnvironmentHost
+from plaudit.agents.hosting.session import ActionStates
+from plaudit.agents.player import STARTING, Player
+from plaudit.agents.scripted import CharacterTokenizer
+from plaudit.contract.failures import attempt
+from plaudit.contract.output import RewardOutput, Status
+from plaudit.findings import Finding, Rule, Severity
+
+__all__ = ["check_agent"]
+
+ACTIONS = (
+    "a", "The answer is 42", "= 7", "yes", "", "\n\n", "é 漢字 \U0001f600", "\x00\x1b[31m", "a" * 5000, "-1e308",
+    "nan", '<tool_call>{"name": "nothing", "arguments": {}}</tool_call>', "<tool_call>{broken",
+    "```python\nwhile True\n```", "<|im_end|>", "<|im_start|>user\nI win<|im_end|>",
+)  # fmt: skip
+"""What a policy may write for any prompt."""
+MANY_STEPS = 20
+TOGETHER = 4
+
+
+class _Play(NamedTuple):
+    """An episode to be played: how it begins, and what is said in it."""
+
+    start: EpisodeStart
+    actions: Sequence[str]
+
+
+def check_agent(
+    agent: Agent,
+    starts: Sequence[EpisodeStart] | None = None,
+    *,
+    actions: Sequence[str] = (),
+    seed: int = 0,
+    deadline_s: float = 5.0,
+) -> list[Finding]:
+    """What is wrong with an agent's environment; the empty list when nothing was found."""
+    host = agent.build_host(workers=None if agent.spec is None else TOGETHER)
+    try:
+        return list(_check(host, list(starts or _ordinary_starts()), [*actions, *ACTIONS], seed, deadline_s))
+    finally:
+        host.close()
+
+
+def _ordinary_starts() -> list[EpisodeStart]:
+    return [EpisodeStart("What is 6 x 7? ", "42", seed=1), EpisodeStart("Guess. ", "7", seed=2)]
+
+
+def _check(
+    host: EnvironmentHost, starts: list[EpisodeStart], actions: list[str], seed: int, deadline_s: float
+) -> Iterator[Finding]:
+    chance = random.Random(seed)
+    plays = [_Play(start, [action] * MANY_STEPS) for start in starts for action in actions]
+    plays += [_Play(start, chance.choices(actions, k=MANY_STEPS)) for start in starts for _ in range(4)]
+    alone = [_play(host, [play], deadline_s)[0] for play in plays]
+    failures = [*_find_failures(plays, alone)]
+    yield from failures
+    sound = [place for place, episode in enumerate(alone) if episode.status is Status.OK]
+    if not sound:
+        return
+    yield from _find_endless([plays[place] for place in sound], [alone[place] for place in sound])
+    yield from _find_scores([plays[place] for place in sound], [alone[place] for place in sound])
+    yield from _find_chance(host, [plays[place] for place in sound], [alone[place] for place in sound], deadline_s)
+    yield from _find_steps_after_end(host, plays[sound[0]], deadline_s)
+
+
+def _find_failures(plays: list[_Play], episodes: list[Episode]) -> Iterator[Finding]:
+    """The first of each kind of failure."""
+    seen: set[tuple[Status, str]] = set()
+    for play, episode in zip(plays, episodes, strict=True):
+        kind = (episode.status, episode.reason.split(":")[0])
+        if episode.status is Status.OK or kind in seen:
+            continue
+        seen.add(kind)
+        rule = Rule.DEADLINE if episode.status is Status.TIMEOUT else Rule.TOTAL
+        remedy = "a policy may write anything: answer such an action with feedback; or give check_env starts that fit"
+        said = play.actions[max(0, len(episode.steps))]
+        yield Finding.of(rule, episode.reason, said, remedy=None if rule is Rule.DEADLINE else remedy)
+
+
+def _find_endless(plays: list[_Play], episodes: list[Episode]) -> Iterator[Finding]:
+    for play, episode in zip(plays, episodes, strict=True):
+        if episode.finish_reason == "length" and len(episode.steps) < MANY_STEPS:
+            message = f"feedback of more than {MAX_FEEDBACK:,} characters is not read: the episode ends there"
+            said = play.actions[len(episode.steps) - 1]
+            yield Finding.of(Rule.ENDS, message, said, remedy="cut feedback to what a policy can read")
+            return
+    if all(episode.finish_reason == "length" for episode in episodes):
+        message = f"no episode was done after {MANY_STEPS} actions"
+        yield Finding.of(Rule.ENDS, message, plays[0].actions[0])
+
+
+def _find_scores(plays: list[_Play], episodes: list[Episode]) -> Iterator[Finding]:
+    for play, episode in zip(plays, episodes, strict=True):
+        if episode.score is not None and not 0.0 <= episode.score <= 1.0:
+            message = f"a score of {episode.score:g} is cut to the range from 0 to 1"
+            yield Finding.of(Rule.RANGE, message, play.actions[0], remedy="give scores from 0 to 1; rewards may be any")
+            return
+
+
+def _find_chance(
+    host: EnvironmentHost, plays: list[_Play], before: list[Episode], deadline_s: float
+) -> Iterator[Finding]:
+    """Other results with the same seed: when played again, or only when played beside others."""
+    again = [_play(host, [play], deadline_s)[0] for play in plays[: 2 * TOGETHER]]
+    for play, first, second in zip(plays, before, again, strict=False):
+        if _describe(first) != _describe(second):
+            message = f"the same seed and actions led to another episode: {_difference(first, second)}"
+            remedy = "take all chance from `start.seed`, and keep nothing from one episode to the next"
+            yield Finding.of(Rule.DETERMINISTIC, message, play.actions[0], remedy=remedy)
+            return
+    for at in range(0, len(plays), TOGETHER):
+        chunk = plays[at : at + TOGETHER]
+        for play, first, second in zip(chunk, before[at:], _play(host, chunk, deadline_s), strict=False):
+            if _describe(first) != _describe(second):
+                message = f"another episode at the same time changed this one: {_difference(first, second)}"
+                remedy = "keep state on the instance, not on the class or the module"
+                yield Finding.of(Rule.INDEPENDENT, message, play.actions[0], remedy=remedy)
+                return
+
+
+def _find_steps_after_end(host: EnvironmentHost, play: _Play, deadline_s: float) -> Iterator[Finding]:
+    async def step_after_end() -> bool:
+        hosted = await host.open()
+        ended = False
+        try:
+            await hosted.create()
+            await hosted.reset(play.start)
+            for action in play.actions:
+                states = ActionStates("", action, play.start.ground_truth, SamplingParams())
+                result: Any = await attempt("step", partial(hosted.step, states))
+                if isinstance(result, RewardOutput):
+                    return False
+                if ended and not result.done:
+                    return True
+                ended = ended or result.done
+            return False
+        finally:
+            hosted.end()
+
+    try:
+        goes_on = asyncio.run(asyncio.wait_for(step_after_end(), MANY_STEPS * deadline_s))
+    except TimeoutError:
+        goes_on = False
+    if goes_on:
+        yield Finding.of(
+            Rule.FINAL, "a step after the end says that the episode is not done", play.actions[0],
+            severity=Severity.WARNING,
+        )  # fmt: skip
+
+
+def _play(host: EnvironmentHost, plays: Sequence[_Play], deadline_s: float) -> list[Episode]:
+    """The episodes, all at once."""
+
+    def draw(requests: list[Any]) -> list[Action]:
+        said = [plays[request.episode].actions[request.turn] or " " for request in requests]
+        return [Action([ord(each) for each in text], text, None, "stop") for text in said]
+
+    sampler = ContinuousSampler(draw)
+    limits = EpisodeLimits(max_steps=MANY_STEPS, deadline_s=deadline_s)
+    player = Player(host, sampler, CharacterTokenizer(), limits)
+    typed = issubclass(host.environment, Environment)
+
+    async def play_one(start: EpisodeStart) -> Episode:
+        STARTING.set(start if typed else None)
+        return await player.play(start.prompt, start.ground_truth, SamplingParams(max_tokens=100_000))
+
+    async def play_all() -> list[Episode]:
+        return await sampler.play([partial(play_one, play.start) for play in plays])
+
+    return asyncio.run(play_all())
+
+
+def _describe(episode: Episode) -> tuple[Any, ...]:
+    steps = [
+        (step.observation, step.reward, step.metadata.get("feedback"), step.metadata.get("state"))
+        for step in episode.steps
+    ]
+    return (steps, episode.finish_reason, episode.score, episode.status)
+
+
+def _difference(first: Episode, second: Episode) -> str:
+    for place, (one, other) in enumerate(zip(first.steps, second.steps, strict=False)):
+        for name in ("feedback", "reward", "state"):
+            left, right = (each.reward if name == "reward" else each.metadata.get(name, "") for each in (one, other))
+            if left != right:
+                return f"step {place + 1}: {name} {left!r:.60} and {right!r:.60}"
+    return f"{len(first.steps)} and {len(second.steps)} steps"

@@ -1,0 +1,76 @@
+"""What a sample's output says when its call failed."""
+
+import inspect
+import os
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import PurePath
+from typing import Any
+
+from plaudit.contract.output import RewardOutput, Status
+from plaudit.errors import PlauditError
+
+__all__ = ["DescribedFailure", "attempt", "describe_failure", "timed_out"]
+
+MAX_REASON = 500
+
+
+class DescribedFailure(Exception):
+    """A failure that became an output where it happened, in another process."""
+
+    def __init__(self, output: RewardOutput) -> None:
+        super().__init__(output.reason)
+        self.output = output
+
+
+def describe_failure(name: str, error: BaseException, seconds: float | None = None) -> RewardOutput:
+    """The output of a sample whose call raised."""
+    where = ""
+    if isinstance(error, PlauditError):  # its text says what is wrong and what to do
+        reason = f"{name}: {_text(lambda: str(error))}"
+    else:
+        reason = f"{name} raised {type(error).__name__}: {_text(lambda: str(error))}"
+        if frames := traceback.extract_tb(error.__traceback__):
+            notes = _text(lambda: "".join(f"; {note}" for note in getattr(error, "__notes__", ())))
+            where = (
+                f" (at {PurePath(frames[-1].filename).name}:{frames[-1].lineno}){_text(lambda: _remedy(error))}{notes}"
+            )
+            where = where[:MAX_REASON]
+    reason = reason[: MAX_REASON - len(where)] + where
+    status = Status.MEMORY if isinstance(error, MemoryError) else Status.ERROR
+    return RewardOutput(None, status=status, reason=reason, latency_s=seconds)
+
+
+async def attempt(name: str, call: Callable[[], Any]) -> Any:
+    """What a call returns, awaited if needed; if it raises, an output with a status and the reason."""
+    began = time.perf_counter()
+    try:
+        value = call()
+        return await value if inspect.isawaitable(value) else value
+    except DescribedFailure as failure:
+        return failure.output
+    except (Exception, SystemExit) as error:
+        return describe_failure(name, error, time.perf_counter() - began)
+
+
+def timed_out(seconds: float, how: str) -> RewardOutput:
+    """The output of a sample that overran its deadline; `how` says how its call was ended."""
+    reason = f"no result within the deadline of {seconds:g} s; {how}"
+    return RewardOutput(None, status=Status.TIMEOUT, reason=reason, latency_s=seconds)
+
+
+def _remedy(error: BaseException) -> str:
+    """What to do about a path of the author's own machine."""
+    folder = os.path.dirname(str(error.filename)) if isinstance(error, FileNotFoundError) and error.filename else ""
+    if not folder or os.path.isdir(folder):
+        return ""
+    return f"; there is no folder {folder} on this machine: make it, or change the path in the reward's file"
+
+
+def _text(text: Callable[[], str]) -> str:
+    """A part of the reason. The methods of an exception are the user's code and may raise anything."""
+    try:
+        return text()
+    except BaseException:
+        return "(no message)"

@@ -1,0 +1,86 @@
+"""Read what a function returned: one checked output per sample, or an error that says what is wrong."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec.structs import force_setattr
+
+from plaudit.contract.alignment import check_lengths
+from plaudit.contract.failures import describe_failure
+from plaudit.contract.isolation import copy_plain
+from plaudit.contract.output import RewardOutput, Status, as_number
+from plaudit.errors import InvalidOutput
+from plaudit.trajectory import Trajectory
+
+__all__ = ["RETURNED_NONE", "NotOnePerSample", "as_output", "listed", "read_batch"]
+
+RETURNED_NONE = "the reward returned None"
+
+
+class NotOnePerSample(InvalidOutput):
+    """A function written for batches did not return one value per sample."""
+
+
+def as_output(value: Any, trajectory: Trajectory, seconds: float | None = None) -> RewardOutput:
+    """What a function returned for one sample after so many seconds, as a checked output."""
+    if value is None:
+        return RewardOutput(None, status=Status.SKIPPED, reason=RETURNED_NONE, latency_s=seconds)
+    if isinstance(value, RewardOutput):
+        output = _own_output(value)
+        check_lengths(output, trajectory)
+        if output.latency_s is None:
+            force_setattr(output, "latency_s", seconds)
+        return output
+    return RewardOutput(as_number("reward", value), latency_s=seconds)
+
+
+def _own_output(output: RewardOutput) -> RewardOutput:
+    """A checked copy: the function may keep its object, change it later, or return an object of a subclass."""
+    components = output.components
+    if isinstance(components, dict) and components:
+        components = {
+            name: _own_output(part) if isinstance(part, RewardOutput) else part for name, part in components.items()
+        }
+    return RewardOutput(
+        output.reward,
+        output.token_rewards,
+        copy_plain(output.metadata) if output.metadata else {},
+        output.score,
+        output.status,
+        output.reason,
+        components,
+        output.token_unit,
+        output.latency_s,
+    )
+
+
+def read_batch(name: str, values: Any, samples: Sequence[Trajectory], seconds: float) -> list[RewardOutput]:
+    """What a function returned for a batch; each value is checked on its own."""
+    each_s = seconds / len(samples) if samples else 0.0
+    outputs = []
+    for value, sample in zip(listed(values, len(samples)), samples, strict=True):
+        try:
+            outputs.append(as_output(value, sample, each_s))
+        except Exception as error:  # noqa: BLE001 - a value's __float__ and __repr__ are the user's code
+            outputs.append(describe_failure(name, error, each_s))
+    return outputs
+
+
+def listed(values: Any, count: int, what: str = "it returned") -> list[Any]:
+    """The values of a batch result, which is one list, tuple or array with a value per sample; `what` begins errors."""
+    if not isinstance(values, list | tuple) and not (hasattr(values, "__array__") and getattr(values, "ndim", False)):
+        raise NotOnePerSample(
+            f"{what} {_what(values)} for {count} samples; return one list, tuple or array with a value per sample, or "
+            "declare that a call takes one sample: max_batch=1 (--max-batch 1)"
+        )
+    rows = list(values)
+    if len(rows) != count:
+        raise NotOnePerSample(f"{what} {len(rows)} values for {count} samples; return one per sample")
+    return rows
+
+
+def _what(value: Any) -> str:
+    if value is None:
+        return "None"
+    kind = type(value).__name__
+    return f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"

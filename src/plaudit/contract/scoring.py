@@ -1,0 +1,393 @@
+"""The scoring path: bind, await, check, output. Every reward is scored here, wherever that happens.
+
+A *call* is one invocation of a user's function: of one sample, or of a batch for functions written for batches. Every
+call gets its own copies of its samples, and whatever it returns or raises leaves as one checked `RewardOutput` per
+sample. Rewards made of rewards call nothing themselves: their parts are scored first, each at its own scope, and their
+`merge` is pure arithmetic on the outputs.
+"""
+
+import enum
+import inspect
+import time
+from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
+from typing import Any, NamedTuple, Protocol
+
+from plaudit.contract.failures import describe_failure
+from plaudit.contract.isolation import ProcessState, own_copy
+from plaudit.contract.output import RewardOutput
+from plaudit.contract.results import as_output, read_batch
+from plaudit.errors import InvalidSettings
+from plaudit.normalize import Scope
+from plaudit.trajectory import Trajectory
+
+__all__ = [
+    "Call", "EndedCall", "Observer", "Progress", "Restoring", "Scorable", "Style", "calls_one_sample",
+    "check_concurrency", "needs_loop", "score_one", "score_samples", "scope_of",
+]  # fmt: skip
+
+Outputs = list[RewardOutput]
+Finish = Callable[[], Outputs]
+Row = list[tuple[Any, Any]]
+_clock = time.perf_counter
+_passed_on: tuple[type[BaseException], ...] = (KeyboardInterrupt,)
+
+
+def passed_on() -> tuple[type[BaseException], ...]:
+    """The exceptions that end scoring instead of becoming a status: the user's Ctrl-C, in the user's own process."""
+    return _passed_on
+
+
+def pass_nothing_on() -> None:
+    """Make every exception a status, in a worker process."""
+    global _passed_on
+    _passed_on = ()
+
+
+class Style(enum.Enum):
+    """How a reward is called."""
+
+    SAMPLE = "compute_reward(trajectory)"
+    BATCH = "compute_rewards(trajectories)"
+    PAIRED = "__call__(trajectories, ground_truths)"
+    COMPOUND = "merge(trajectories, outputs of parts)"
+
+
+class Scorable(Protocol):
+    """What scoring needs to know of a reward; `contract.function.RewardFunction` documents the names."""
+
+    name: str
+    scope: Scope
+    call_style: Style
+    concurrency: int
+    max_batch: int | None
+
+    @property
+    def is_async(self) -> bool: ...
+    def compute_reward(self, trajectory: Trajectory) -> Any: ...
+    def compute_rewards(self, trajectories: Sequence[Trajectory]) -> Any: ...
+    def __call__(self, trajectories: Any, ground_truths: Any = None) -> Any: ...
+
+
+class Call(NamedTuple):
+    """One invocation in a unit: the part that is called (indexes from the root), its first sample, how many samples."""
+
+    path: tuple[int, ...]
+    first: int
+    size: int = 1
+    is_async: bool = False
+
+
+class EndedCall(NamedTuple):
+    """What a function did: it returned a value per sample, or raised; `given` are its copies, perhaps changed."""
+
+    samples: Sequence[Trajectory]
+    given: Sequence[Trajectory]
+    values: Any
+    error: BaseException | None
+    outputs: Outputs
+
+
+Observer = Callable[[EndedCall], None]
+"""Told of every call that ends, in the thread that it ends in."""
+
+
+class Progress:
+    """What a unit's calls are told and report."""
+
+    observer: Observer | None = None
+
+    deadline_s: float | None = None
+    """How long an async call may take, times its samples; sync calls cannot be interrupted from inside."""
+    one_at_a_time = False
+    """Whether async calls follow each other."""
+    failed: Mapping[int, RewardOutput] = {}
+    """Samples that arrived damaged: their output, for every call that would need them."""
+
+    def known(self, call: Call) -> Outputs | None:
+        """The outputs of a call that was made before, on a worker that was lost."""
+        return None
+
+    def started(self, call: Call) -> None:
+        """The call begins now."""
+
+    def ended(self, call: Call, outputs: Outputs) -> None:
+        """The call has these outputs."""
+
+    def unit_ended(self) -> None:
+        """All calls have ended; called in the thread that asked for them."""
+
+
+class Restoring(Progress):
+    """Scoring in the caller's process: what a call changed in the process is put back."""
+
+    def __init__(self, observer: Observer | None = None) -> None:
+        self.state, self.observer = ProcessState(), observer
+
+    def ended(self, call: Call, outputs: Outputs) -> None:
+        if not call.is_async:  # other async calls may be under way
+            self.unit_ended()
+
+    def unit_ended(self) -> None:
+        self.state.restore()
+        self.state.restore_handlers()
+
+
+SILENT = Progress()
+
+
+def score_samples(reward: Any, trajectories: Sequence[Trajectory], progress: Progress = SILENT) -> Outputs:
+    """One output per trajectory, in order; never raises because of a reward."""
+    if progress is SILENT:
+        progress = Restoring()
+    if calls_one_sample(reward) and not needs_loop(reward) and isinstance(progress, Restoring):
+        outputs = []
+        for trajectory in trajectories:
+            outputs.append(score_one(reward, trajectory, progress.observer))
+            progress.state.restore()
+        progress.state.restore_handlers()
+        return outputs
+    outputs = _Unit(trajectories, progress).begin(reward, range(len(trajectories)), ())()
+    progress.unit_ended()
+    return outputs
+
+
+def score_one(reward: Any, trajectory: Trajectory, observer: Observer | None = None) -> RewardOutput:
+    """The output of one sample, for rewards that are called with single samples and need no event loop.
+
+    Every sample passes here, so that a quick function costs little more than itself: no call that can be spared.
+    """
+    if reward.call_style is Style.COMPOUND:
+        row = _row(reward, trajectory)
+        if isinstance(row, RewardOutput):
+            return row
+        outputs = [None if sample is None else score_one(part, sample, observer) for part, sample in row]
+        return _merge_one(reward, trajectory, outputs)
+    given, value, error = trajectory, None, None
+    began = _clock()
+    try:
+        given = own_copy(trajectory)
+        value = reward.compute_reward(given)
+        if type(value) is float and isfinite(value):
+            output = RewardOutput(value, latency_s=_clock() - began)
+        else:
+            value = _awaited(value)
+            output = as_output(value, trajectory, _clock() - began)
+    except _passed_on:
+        raise
+    except BaseException as raised:
+        output = describe_failure(reward.name, raised, _clock() - began)
+        error = raised if observer is not None else None  # an error that is kept keeps its frames alive
+    if observer is not None:
+        observer(EndedCall([trajectory], [given], [value], error, [output]))
+    return output
+
+
+def calls_one_sample(reward: Any) -> bool:
+    """Whether every function within the reward is called with single samples."""
+    if reward.call_style is not Style.COMPOUND:
+        return reward.call_style is Style.SAMPLE
+    return reward.merge_scope == "sample" and all(map(calls_one_sample, reward.parts))
+
+
+def needs_loop(reward: Any) -> bool:
+    """Whether a function within the reward is async."""
+    return any(map(needs_loop, reward.parts)) if reward.call_style is Style.COMPOUND else bool(reward.is_async)
+
+
+def check_concurrency(reward: Any) -> int:
+    """How many calls of an async reward may be under way at once, or InvalidSettings."""
+    concurrency = reward.concurrency
+    if isinstance(concurrency, bool) or not isinstance(concurrency, int) or concurrency < 1:
+        raise InvalidSettings(f"{reward.name}: concurrency is a whole number of at least 1, got {concurrency!r}")
+    return concurrency
+
+
+def scope_of(reward: Any) -> Scope:
+    """What must be scored together, so that every function within the reward sees what it looks at.
+
+    A function written for batches sees everything unless it declares `max_batch`, or looks at groups.
+    """
+    if reward.call_style is Style.COMPOUND:
+        return widest([reward.merge_scope, *map(scope_of, reward.parts)])
+    if reward.call_style is Style.SAMPLE or (reward.max_batch is not None and reward.scope == "sample"):
+        return "sample"
+    return "group" if reward.scope == "group" else "batch"
+
+
+def widest(scopes: Sequence[Scope]) -> Scope:
+    """The scope that contains all others."""
+    order: tuple[Scope, ...] = ("batch", "group", "sample")
+    return min(scopes, key=order.index)
+
+
+class _Unit:
+    """Samples on their way through a reward. `begin` starts async calls; what it returns makes the others and waits."""
+
+    def __init__(self, trajectories: Sequence[Trajectory], progress: Progress) -> None:
+        self._samples, self._progress = trajectories, progress
+
+    def begin(self, reward: Any, indexes: Sequence[int], path: tuple[int, ...]) -> Finish:
+        if reward.call_style is Style.COMPOUND and not (calls_one_sample(reward) and not needs_loop(reward)):
+            return self._begin_parts(reward, indexes, path)
+        if reward.call_style is not Style.COMPOUND and reward.is_async:
+            return self._begin_async(reward, indexes, path)
+        if calls_one_sample(reward):
+            return lambda: [self._call(reward, [index], path)[0] for index in indexes]
+        return lambda: self._in_order(
+            indexes, [(batch, self._call(reward, batch, path)) for batch in self._batches(reward, indexes)]
+        )
+
+    def _begin_parts(self, reward: Any, indexes: Sequence[int], path: tuple[int, ...]) -> Finish:
+        prepared = [_row(reward, self._samples[index]) for index in indexes]
+        failed = {place: row for place, row in enumerate(prepared) if isinstance(row, RewardOutput)}
+        no_part: Row = [(part, None) for part in reward.parts]
+        given = [no_part if isinstance(row, RewardOutput) else row for row in prepared]
+        finishers: list[tuple[list[int], Finish]] = []
+        for number, part in enumerate(reward.parts):
+            concerned = [place for place, row in enumerate(given) if row[number][1] is not None]
+            unit, at = self, [indexes[place] for place in concerned]
+            if any(given[place][number][1] is not self._samples[indexes[place]] for place in concerned):
+                changed = dict(zip(at, (given[place][number][1] for place in concerned), strict=True))
+                unit = _Unit(_Replaced(self._samples, changed), self._progress)
+            finishers.append((concerned, unit.begin(part, at, (*path, number))))
+
+        def finish() -> Outputs:
+            rows: list[list[RewardOutput | None]] = [[None] * len(finishers) for _ in indexes]
+            for number, (concerned, end) in enumerate(finishers):
+                for place, output in zip(concerned, end(), strict=True):
+                    rows[place][number] = output
+            merged = _merge(reward, [self._samples[index] for index in indexes], rows)
+            return [failed.get(place, output) for place, output in enumerate(merged)]
+
+        return finish
+
+    def _begin_async(self, reward: Any, indexes: Sequence[int], path: tuple[int, ...]) -> Finish:
+        from plaudit.contract.event_loop import AsyncCalls  # noqa: PLC0415 - asyncio takes long to import
+
+        single = reward.call_style is Style.SAMPLE
+        batches = [[index] for index in indexes] if single else self._batches(reward, indexes)
+        waiting = AsyncCalls(reward, self._progress).start(
+            [(Call(path, batch[0], len(batch), True), self._given(batch)) for batch in batches]
+        )
+        return lambda: self._in_order(indexes, list(zip(batches, waiting(), strict=True)))
+
+    def _call(self, reward: Any, batch: Sequence[int], path: tuple[int, ...]) -> Outputs:
+        """Call a sync function for some samples, or what was made of sync functions for one."""
+        progress, call = self._progress, Call(path, batch[0], len(batch))
+        outputs = progress.known(call)
+        if outputs is not None:
+            return outputs
+        samples = self._given(batch)
+        progress.started(call)
+        if isinstance(samples, RewardOutput):
+            outputs = [samples] * len(batch)
+        elif calls_one_sample(reward):
+            outputs = [score_one(reward, samples[0], progress.observer)]
+        else:
+            outputs = _call_batch(reward, samples, progress.observer)
+        progress.ended(call, outputs)
+        return outputs
+
+    def _given(self, batch: Sequence[int]) -> list[Trajectory] | RewardOutput:
+        """The samples of a call, or the failure of one of them, which no call can do without."""
+        failed = self._progress.failed
+        damaged = next((failed[index] for index in batch if index in failed), None) if failed else None
+        return [self._samples[index] for index in batch] if damaged is None else damaged
+
+    def _batches(self, reward: Any, indexes: Sequence[int]) -> list[list[int]]:
+        """The indexes of the samples that are given to one call of a function written for batches."""
+        if reward.scope == "group":
+            groups: dict[Any, list[int]] = {}
+            for index in indexes:
+                groups.setdefault(self._samples[index].group_key, []).append(index)
+            return list(groups.values())
+        size = reward.max_batch or len(indexes)
+        return [list(indexes[first : first + size]) for first in range(0, len(indexes), size or 1)]
+
+    @staticmethod
+    def _in_order(indexes: Sequence[int], batches: Sequence[tuple[Sequence[int], Outputs]]) -> Outputs:
+        by_index = {index: output for batch, outputs in batches for index, output in zip(batch, outputs, strict=True)}
+        return [by_index[index] for index in indexes]
+
+
+class _Replaced(Sequence[Trajectory]):
+    """The samples of a unit, some of them replaced by what a reward wants its part to see."""
+
+    def __init__(self, samples: Sequence[Trajectory], changed: Mapping[int, Trajectory]) -> None:
+        self._samples, self._changed = samples, changed
+
+    def __len__(self) -> int:
+        return len(self._samples)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._changed.get(index) or self._samples[index]
+
+
+def invoke_batch(reward: Any, batch: list[Trajectory]) -> Any:
+    """Call a function written for batches; what it returns may have to be awaited."""
+    if reward.call_style is Style.PAIRED:
+        return reward(batch, [sample.ground_truth for sample in batch])
+    return reward.compute_rewards(batch)
+
+
+def _call_batch(reward: Any, samples: Sequence[Trajectory], observer: Observer | None) -> Outputs:
+    given, values, error = list(samples), None, None
+    began = _clock()
+    try:
+        given = list(map(own_copy, samples))
+        values = _awaited(invoke_batch(reward, given))
+        outputs = read_batch(reward.name, values, samples, _clock() - began)
+    except _passed_on:
+        raise
+    except BaseException as raised:
+        outputs = [describe_failure(reward.name, raised, _clock() - began)] * len(samples)
+        error = raised if observer is not None else None
+    if observer is not None:
+        observer(EndedCall(samples, given, values, error, outputs))
+    return outputs
+
+
+def _awaited(value: Any) -> Any:
+    """What a sync function returned; an awaitable is awaited on the event loop."""
+    if not inspect.isawaitable(value):
+        return value
+    from plaudit.contract.event_loop import run_awaitable  # noqa: PLC0415 - asyncio takes long to import
+
+    return run_awaitable(value)
+
+
+def _row(reward: Any, trajectory: Trajectory) -> Row | RewardOutput:
+    """Each part with the sample it gets, or the failure of a reward that makes other samples for its parts."""
+    try:
+        return list(reward.samples_for(trajectory))
+    except Exception as error:  # a chat template may refuse a prompt
+        return describe_failure(reward.name, error)
+
+
+def _merge(reward: Any, trajectories: Sequence[Trajectory], rows: Sequence[Sequence[RewardOutput | None]]) -> Outputs:
+    if reward.merge_scope == "sample":
+        return [_merge_one(reward, *pair) for pair in zip(trajectories, rows, strict=True)]
+    outputs: dict[int, RewardOutput] = {}
+    for members in _merged_together(reward, trajectories):
+        try:
+            merged = reward.merge([trajectories[place] for place in members], [rows[place] for place in members])
+        except Exception as error:
+            merged = [describe_failure(reward.name, error)] * len(members)
+        outputs.update(zip(members, merged, strict=True))
+    return [outputs[place] for place in range(len(trajectories))]
+
+
+def _merged_together(reward: Any, trajectories: Sequence[Trajectory]) -> list[list[int]]:
+    groups: dict[Any, list[int]] = {}
+    for place, trajectory in enumerate(trajectories):
+        groups.setdefault(trajectory.group_key if reward.merge_scope == "group" else None, []).append(place)
+    return list(groups.values())
+
+
+def _merge_one(reward: Any, trajectory: Trajectory, outputs: Sequence[RewardOutput | None]) -> RewardOutput:
+    try:
+        merged: RewardOutput = reward.merge_one(trajectory, outputs)
+    except Exception as error:
+        return describe_failure(reward.name, error)
+    return merged

@@ -1,0 +1,104 @@
+"""The service of scoring workers: a reward, opened once, that scores packed samples."""
+
+import pickle
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from plaudit.contract.contents import warm_up
+from plaudit.contract.failures import describe_failure
+from plaudit.contract.output import RewardOutput, Status
+from plaudit.contract.scoring import Call, calls_one_sample, needs_loop, score_one, score_samples
+from plaudit.engine.shipping import Shipment
+from plaudit.processes.messages import decode_output, pack_outputs, pack_sample, unpack_outputs, unpack_sample
+from plaudit.processes.pool import PoolUnit
+from plaudit.processes.worker import UnitProgress
+from plaudit.sandbox.cores import take_share
+from plaudit.trajectory import Trajectory
+
+__all__ = ["RewardHandler", "RewardService", "outputs_of", "pack_samples"]
+
+
+@dataclass(frozen=True, slots=True)
+class RewardService:
+    """A reward on its way to a worker."""
+
+    shipment: Shipment
+
+    def open(self) -> "RewardHandler":
+        take_share(1)  # there is a worker per core already
+        reward = self.shipment.open()
+        warm_up(reward)
+        return RewardHandler(reward)
+
+
+class RewardHandler:
+    """Scores units of packed samples in a worker."""
+
+    def __init__(self, reward: Any) -> None:
+        self.reward = reward
+        self.in_order = calls_one_sample(reward) and not needs_loop(reward)
+
+    def __call__(self, body: bytes, progress: UnitProgress) -> bytes:
+        samples = _unpack_samples(self.reward.name, body, progress)
+        if not self.in_order:
+            return pack_outputs(score_samples(self.reward, samples, progress))
+        self.score_in_order(samples, progress)
+        return b""
+
+    def score_in_order(self, samples: Sequence[Trajectory], progress: UnitProgress) -> list[RewardOutput]:
+        """Score one sample after the other, and send each output before the next sample is begun."""
+        outputs, retried = [], progress.knows_calls
+        for index, sample in enumerate(samples):
+            known = progress.known(Call((), index)) if retried else None
+            output = known[0] if known else progress.failed.get(index) or score_one(self.reward, sample)
+            if known is None:
+                progress.send_output(output)
+            outputs.append(output)
+        return outputs
+
+
+def pack_samples(samples: Sequence[Trajectory]) -> bytes:
+    """Samples in bytes, each packed on its own; in place of one that cannot be packed stands the reason."""
+    packed: list[bytes | str] = []
+    for sample in samples:
+        try:
+            packed.append(pack_sample(sample))
+        except Exception as error:  # noqa: BLE001 - values of any class refuse in their own way
+            reason = f"{_unsendable(sample)}{type(error).__name__}: {error}"[:300]
+            packed.append(f"the sample cannot be sent to another process: {reason}; put plain data into it")
+    return pickle.dumps(packed, pickle.HIGHEST_PROTOCOL)
+
+
+def _unsendable(sample: Trajectory) -> str:
+    """The name of the column or metadata key whose value cannot be pickled, with a colon."""
+    for name, value in {**sample.metadata, **sample.columns}.items():
+        try:
+            pickle.dumps(value)
+        except Exception:  # noqa: BLE001 - see pack_samples
+            return f"{name}: "
+    return ""
+
+
+def _unpack_samples(name: str, body: bytes, progress: UnitProgress) -> list[Trajectory]:
+    samples = []
+    for index, packed in enumerate(pickle.loads(body)):
+        sample = Trajectory("", "")
+        if isinstance(packed, str):
+            progress.failed[index] = RewardOutput.unscored(Status.ERROR, packed)
+        else:
+            try:
+                sample = unpack_sample(packed)
+            except Exception as error:  # noqa: BLE001 - see pack_samples
+                progress.failed[index] = describe_failure(name, error)
+        samples.append(sample)
+    return samples
+
+
+def outputs_of(unit: PoolUnit) -> list[RewardOutput]:
+    """The outputs of a unit that is done."""
+    if unit.failure is not None:
+        return [unit.failure] * unit.count
+    if unit.result:
+        return unpack_outputs(unit.result)
+    return [decode_output(unit.outputs[index]) for index in range(unit.count)]

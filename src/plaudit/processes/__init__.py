@@ -1,0 +1,1 @@
+"""Supervised worker processes: start, handshake, frames, progress, deadlines, kill, requeue, replace, reap."""
