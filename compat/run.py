@@ -16,13 +16,13 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from plaudit.dialects.compat import compat_page
+from plaudit.exports.compat import compat_page
 
 HERE = Path(__file__).resolve().parent
 PROJECT = HERE.parent
 FOLDER = PROJECT / ".compat"
 PAGE = PROJECT / "docs" / "systems.md"
-TABLE = PROJECT / "src" / "plaudit" / "dialects" / "compat.json"
+TABLE = PROJECT / "src" / "plaudit" / "exports" / "compat.json"
 LIMIT_S = 600
 
 

@@ -67,9 +67,9 @@ def check_numbers(home: Any, form: str, folder: Path) -> None:
 
 def check_faults(home: Any, form: str, folder: Path) -> str:
     """What could be scored has its number; what could not follows the policy; nothing stops."""
-    from plaudit.dialects import EXPORTS
+    from plaudit.exports.registry import EXPORTS
 
-    policy = EXPORTS[form][1].policies[0]
+    policy = EXPORTS[form].policies[0]
     values = home.FORMS[form](_shim(form, "faulty", folder), FAULTS)
     _compare([values[place] for place in (0, 4, 5)], [1.0, 0.0, 1.0])
     for place in (1, 2, 3):
@@ -113,7 +113,7 @@ def check_shipped(shipped: Shipped) -> None:
 
 
 def _shim(form: str, name: str, folder: Path, **options: Any) -> Path:
-    from plaudit.engine import write_shim
+    from plaudit.exports import write_shim
 
     file = folder / f"shim_{form.replace(':', '_')}_{name}.py"
     write_shim(f"{HERE}/rewards.py:{name}", form, file, workers=1, deadline_s=DEADLINE_S, **options)

@@ -11,11 +11,11 @@ from plaudit.loading import Loaded, resolve
 
 @pytest.fixture
 def loaded(tmp_path: Path) -> Callable[..., Loaded]:
-    """`loaded(source)` is what the file with that source loads as; `name` picks one reward of several."""
+    """`loaded(source)` loads a file with that source; `name` picks one reward of several, `dialect` a convention."""
 
-    def load(source: str, name: str | None = None) -> Loaded:
+    def load(source: str, name: str | None = None, dialect: str | None = None) -> Loaded:
         path = tmp_path / "my_rewards.py"
         path.write_text(textwrap.dedent(source))
-        return resolve(f"{path}:{name}" if name else str(path))
+        return resolve(f"{path}:{name}" if name else str(path), dialect=dialect)
 
     return load

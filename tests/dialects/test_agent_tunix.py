@@ -3,7 +3,7 @@
 import pytest
 
 from plaudit import Status, Trajectory
-from plaudit.contract.boundary import score_samples
+from plaudit.contract.scoring import score_samples
 
 CUSTOM = """
     from agent_tunix.rewards import evaluate_completeness, evaluate_correctness, evaluate_format

@@ -3,7 +3,8 @@
 import pytest
 
 from plaudit import Status, Trajectory
-from plaudit.contract.boundary import score_samples
+from plaudit.contract.scoring import score_samples
+from plaudit.errors import InvalidSettings
 
 CHAT = [{"role": "user", "content": "2+2?"}]
 RIGHT = Trajectory("2+2?", "<answer>4</answer>", ground_truth="4", columns={"level": 2})
@@ -190,16 +191,12 @@ def test_a_server_of_nemo_gym_is_made_with_its_config_and_given_the_body_it_asks
     assert rewards(loaded(SERVER.replace("COLUMN", "level"), "Server(right=0.5)")) == [0.5, 0.0]
 
 
-@pytest.mark.parametrize(
-    ("changed", "told"),
-    [
-        (("COLUMN", "tests"), "the reward asks for tests, which the sample does not have (it has level)"),
-        (("self, body: Request", "self, request, body: Request"), "asks for the request of a session"),
-    ],
-)
-def test_what_a_server_of_nemo_gym_lacks_is_named(loaded, changed, told):
-    output = score_samples(loaded(SERVER.replace(*changed)).reward, [RIGHT])[0]
-    assert (output.reward, told in output.reason) == (None, True), output.reason
+def test_what_a_server_of_nemo_gym_lacks_is_named(loaded):
+    output = score_samples(loaded(SERVER.replace("COLUMN", "tests")).reward, [RIGHT])[0]
+    assert output.reward is None
+    assert "the reward asks for tests, which the sample does not have (it has level)" in output.reason
+    with pytest.raises(InvalidSettings, match="asks for 'request', the request of a session"):
+        loaded(SERVER.replace("self, body: Request", "self, request, body: Request"))
 
 
 def test_a_skyrl_environment_builds_on_its_base(loaded):

@@ -5,8 +5,7 @@ import sys
 import pytest
 
 from plaudit import RewardFunction, Status, Trajectory
-from plaudit.contract.boundary import score_samples
-from plaudit.dialects.trainers.flux import FluxReward
+from plaudit.contract.scoring import score_samples
 
 BASIC = """
     from flux.rewards import RewardFunction, RewardOutput
@@ -116,7 +115,6 @@ def test_token_rewards_keep_one_value_per_word(loaded):
 @pytest.mark.parametrize("name", ["Duck", "AsyncDuck"])
 def test_the_output_object_of_a_look_alike_class_becomes_ours(loaded, name):
     result = loaded(DUCK, name)
-    assert isinstance(result.reward, FluxReward)
     assert result.convention == "Flux class"
     (output,) = score_samples(result.reward, [Trajectory("Hi", "two words")])
     assert (output.reward, output.token_rewards, output.metadata) == (0.25, [0.25, 0.0], {"seen": True})

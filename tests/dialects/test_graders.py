@@ -7,7 +7,7 @@ from threading import Thread
 import pytest
 
 from plaudit import Status, Trajectory, load
-from plaudit.contract.boundary import score_samples
+from plaudit.contract.scoring import score_samples
 from plaudit.errors import RewardNotLoaded
 
 SAMPLE = Trajectory(

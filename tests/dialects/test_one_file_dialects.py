@@ -3,6 +3,7 @@
 import pytest
 
 from plaudit import Trajectory, score
+from plaudit.errors import InvalidSettings
 from plaudit.loading import resolve
 
 FILES = {
@@ -79,5 +80,5 @@ def test_settings_that_a_trainer_has_from_a_config_stand_behind_the_name(tmp_pat
     assert (loaded.convention, loaded.reward.name) == ("EasyR1 batch function", "compute_score")
     assert [output.reward for output in score(loaded.reward, SAMPLES)] == [0.5, 0.5]
     assert [output.reward for output in score(f"{path}:of_verl(factor=3)", SAMPLES)] == [3.0, 0.0]
-    [output] = score(f"{path}:compute_score", SAMPLES[:1])
-    assert output.reason.endswith("give them behind its name: compute_score(limit=…)")
+    with pytest.raises(InvalidSettings, match=r"give them behind its name: compute_score\(limit=…\)"):
+        resolve(f"{path}:compute_score")

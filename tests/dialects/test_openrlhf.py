@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from plaudit import Status, Trajectory
-from plaudit.contract.boundary import score_samples
-from plaudit.dialects.trainers.openrlhf import OpenRLHFReward
+from plaudit.contract.scoring import score_samples
+from plaudit.dialects.trainers.openrlhf import openrlhf_reward
 
 TEMPLATE = """
     import torch
@@ -53,7 +53,7 @@ BATCH = [Trajectory("Q1 ", "a", ground_truth="1"), Trajectory("Q2 ", "bb", groun
 
 def returning(value):
     """A reward file's function that returns `value`."""
-    return OpenRLHFReward(lambda queries, prompts, labels: value)
+    return openrlhf_reward(lambda queries, prompts, labels: value)
 
 
 def test_the_template_gives_reward_score_and_log_per_sample(loaded):
@@ -111,7 +111,7 @@ def test_queries_are_prompt_and_response_and_labels_are_text():
         Trajectory("Q: ", "A"),
     ]
     with pytest.warns(UserWarning, match="the prompts are chats"):
-        score_samples(OpenRLHFReward(reward_func), batch)
+        score_samples(openrlhf_reward(reward_func), batch)
     seen = calls[0]
     assert seen["queries"] == ["Q: A", "Hi Ho", "Q: A", "Q: A"]
     assert seen["prompts"] == ["Q: ", "Hi ", "Q: ", "Q: "]
@@ -142,9 +142,18 @@ def test_a_single_sample_may_be_answered_by_a_scalar(value):
     assert (output.reward, output.score) == (0.5, 0.5)
 
 
-def test_a_file_that_answers_with_one_number_is_called_sample_by_sample():
-    function = OpenRLHFReward(lambda queries, prompts, labels: {"rewards": torch.tensor(float(len(queries[0])))})
-    assert [output.reward for output in score_samples(function, BATCH)] == [4.0, 5.0]
+def test_one_number_for_several_samples_is_an_error_that_names_the_remedy():
+    calls = []
+
+    def reward_func(queries, prompts, labels):
+        calls.append(len(queries))
+        return {"rewards": torch.tensor(float(len(queries[0])))}
+
+    outputs = score_samples(openrlhf_reward(reward_func), BATCH)
+    assert calls == [2]
+    assert {output.status for output in outputs} == {Status.ERROR}
+    assert "rewards has a float for 2 samples" in outputs[0].reason
+    assert "max_batch=1 (--max-batch 1)" in outputs[0].reason
 
 
 @pytest.mark.parametrize(
@@ -177,6 +186,16 @@ def test_one_nan_or_none_leaves_the_other_samples_scored():
     assert [output.metadata["loss"] for output in outputs] == [None, 2.0, 3.0]
 
 
+def test_a_value_that_cannot_be_read_is_an_error_of_its_sample_alone():
+    class Unprintable:
+        def __repr__(self):
+            raise ValueError("no text here")
+
+    outputs = score_samples(returning({"rewards": [Unprintable(), 1.0]}), BATCH)
+    assert [output.reward for output in outputs] == [None, 1.0]
+    assert "no text here" in outputs[0].reason
+
+
 def test_a_score_outside_zero_to_one_is_kept_as_metadata_with_a_note():
     outputs = score_samples(returning({"rewards": [1.0, 0.5], "scores": [-0.5, 0.5]}), BATCH)
     assert (outputs[0].score, outputs[0].metadata) == (None, {"scores": -0.5})
@@ -188,7 +207,7 @@ def test_an_async_reward_file_is_awaited():
     async def reward_func(queries, prompts, labels):
         return {"rewards": torch.ones(len(queries))}
 
-    assert [output.reward for output in score_samples(OpenRLHFReward(reward_func), BATCH)] == [1.0, 1.0]
+    assert [output.reward for output in score_samples(openrlhf_reward(reward_func), BATCH)] == [1.0, 1.0]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from plaudit import RewardFunction, Trajectory, score
 from plaudit.dialects import STAND_INS, stand_ins
-from plaudit.dialects.standins import Later, NameIsMissing, StandIns, Undetermined
+from plaudit.dialects.standins import Later, StandIns
 from plaudit.errors import RewardNotLoaded
 from plaudit.loading import load, resolve
 
@@ -213,30 +213,20 @@ def script(tmp_path):
 
 
 def test_a_reward_in_a_training_script_loads_though_the_script_uses_an_absent_package(script):
-    reward = load(f"{script}:compute_rewards")
+    with pytest.warns(UserWarning, match=r"line 8 could not run here.*'CLI' of twinkle.cli is needed"):
+        reward = load(f"{script}:compute_rewards")
     assert score(reward, [Trajectory("q", r"\boxed{4}"), Trajectory("q", "4")])[0].reward == 1.0
     assert sys.modules[reward.foreign.__module__].WORD == "boxed"
 
 
-def test_a_reward_that_needs_what_the_script_could_not_compute_is_not_scored(script):
-    (output,) = score(load(f"{script}:by_mode"), [Trajectory("q", "4")])
-    assert output.reward is None
-    assert "'CLI' of twinkle.cli is needed" in output.reason
+def test_a_reward_that_needs_what_the_script_could_not_compute_is_refused(script):
+    with pytest.raises(RewardNotLoaded, match=r"'CLI' of twinkle.cli is needed.*by_mode uses MODE"):
+        load(f"{script}:by_mode")
 
 
 def test_a_reward_whose_decorator_is_absent_is_refused_by_name(script):
     with pytest.raises(RewardNotLoaded, match=r"grpo.py:decorated failed: 'CLI' of twinkle.cli is needed"):
         load(f"{script}:decorated")
-
-
-@pytest.mark.parametrize(
-    "use",
-    ["value == 1", "value + 1", "1 + value", "f'{value}'", "value['a']", "value.a", "value()", "bool(value)",
-     "list(value)", "{value: 1}", "len(value)", "1 in value", "int(value)", "value < 3", "value or 3"],
-)  # fmt: skip
-def test_no_use_of_what_could_not_be_computed_goes_unnoticed(use):
-    with pytest.raises(NameIsMissing, match="what is missing"):
-        eval(use, {"value": Undetermined(NameIsMissing("what is missing"))})
 
 
 def test_an_absent_package_that_is_imported_inside_the_function_is_answered_for(tmp_path):

@@ -3,7 +3,8 @@
 import pytest
 
 from plaudit import Status, Tokens, Trajectory
-from plaudit.contract.boundary import score_samples
+from plaudit.contract.scoring import score_samples
+from plaudit.dialects.completions import completions_reward
 from plaudit.errors import RewardNotLoaded
 from plaudit.loading import resolve
 
@@ -36,11 +37,59 @@ def rewards(reward, batch):
 
 
 @pytest.mark.parametrize("batch", [TEXTS, CHATS], ids=["text", "chat"])
-@pytest.mark.parametrize("source", [TEXT, MESSAGES], ids=["reads text", "reads messages"])
-def test_completions_come_in_the_form_that_the_function_takes(loaded, source, batch):
-    result = loaded(source)
+@pytest.mark.parametrize(("source", "form"), [(TEXT, "text"), (MESSAGES, "messages")])
+def test_the_named_form_is_given_whatever_the_prompts_are(loaded, source, form, batch):
+    result = loaded(source, dialect=f"trl:{form}")
     assert result.convention == "TRL function"
     assert rewards(result.reward, batch) == [1.0, 0.0]
+
+
+ASYNC = MESSAGES.replace("    def right", "    async def right")
+
+
+@pytest.mark.parametrize(
+    ("source", "batch", "other"), [(TEXT, TEXTS, CHATS), (MESSAGES, CHATS, TEXTS), (ASYNC, CHATS, TEXTS)]
+)
+def test_without_a_named_form_the_data_decide_and_an_error_names_the_option(loaded, source, batch, other):
+    result = loaded(source)
+    assert rewards(result.reward, batch) == [1.0, 0.0]
+    outputs = score_samples(result.reward, other)
+    assert {output.status for output in outputs} == {Status.ERROR}
+    assert "dialect='trl:text' or 'trl:messages' (--dialect)" in outputs[0].reason
+
+
+@pytest.mark.parametrize("batch", [TEXTS, CHATS], ids=["text", "chat"])
+def test_a_function_that_raises_is_called_once_and_its_samples_get_the_error(loaded, batch):
+    result = loaded("""
+        calls = []
+
+        def right(completions, **kwargs):
+            calls.append(completions)
+            return [{}["absent"] for completion in completions] if len(calls) == 1 else [0.9] * len(completions)
+    """)
+    outputs = score_samples(result.reward, batch)
+    assert len(result.reward.foreign.__globals__["calls"]) == 1
+    assert [output.status for output in outputs] == [Status.ERROR] * len(batch)
+    assert "KeyError: 'absent' (at my_rewards.py:6)" in outputs[0].reason
+
+
+@pytest.mark.parametrize(("batch", "kind"), [(TEXTS, "str"), (CHATS, "list")])
+def test_two_functions_of_a_file_get_the_same_form_in_a_composite(loaded, batch, kind):
+    source = """
+        seen = []
+
+        def lengths(completions, **kwargs):
+            seen.append({type(completion).__name__ for completion in completions})
+            return [float(len(completion[0]["content"])) for completion in completions]
+
+        def kinds(completions, **kwargs):
+            seen.append({type(completion).__name__ for completion in completions})
+            return [1.0 for completion in completions]
+    """
+    lengths = loaded(source, "lengths").reward
+    kinds = completions_reward(lengths.foreign.__globals__["kinds"])
+    score_samples(lengths + kinds, batch)
+    assert lengths.foreign.__globals__["seen"] == [{kind}, {kind}]
 
 
 def test_chats_are_given_as_messages_and_text_as_text(loaded):
@@ -65,7 +114,7 @@ def test_a_column_that_is_not_there_is_named(loaded):
     assert "asks for 'levle', which the samples do not have" in output.reason
 
 
-def test_none_leaves_a_sample_out_and_an_error_in_both_forms_is_the_first(loaded):
+def test_none_leaves_a_sample_out_and_an_error_is_named(loaded):
     outputs = score_samples(loaded("def f(completions): return [None, 1.0]").reward, TEXTS)
     assert [output.status for output in outputs] == [Status.SKIPPED, Status.OK]
     (output, _) = score_samples(loaded("def f(completions): return completions.absent").reward, TEXTS)

@@ -4,8 +4,9 @@ import pytest
 import sympy
 
 from plaudit import Status, Trajectory
-from plaudit.contract.boundary import score_samples
+from plaudit.contract.scoring import score_samples
 from plaudit.dialects.packages.twinkle_rewards import TwinkleTrajectory
+from plaudit.errors import RewardNotLoaded
 
 CLASS = """
     from typing import List
@@ -184,12 +185,9 @@ def test_a_training_recipe_loads_and_its_total_is_the_reward(loaded):
     assert rewards(loaded(RECIPE, "BoxedReward").reward, batch) == [1.0, 0.0]
 
 
-def test_what_a_recipe_needs_of_the_real_package_is_named_when_it_is_used(loaded):
-    result = loaded(RECIPE + "    def needy(trajectories): return DataLoader(trajectories)\n", "needy")
-    (output,) = score_samples(result.reward, BATCH[:1])
-    assert output.status is Status.ERROR
-    assert "'DataLoader' of twinkle.dataloader is needed" in output.reason
-    assert "install twinkle" in output.reason
+def test_what_a_recipe_needs_of_the_real_package_is_named_when_it_is_loaded(loaded):
+    with pytest.raises(RewardNotLoaded, match=r"'DataLoader' of twinkle.dataloader is needed.*install twinkle"):
+        loaded(RECIPE + "    def needy(trajectories): return DataLoader(trajectories)\n", "needy")
 
 
 @pytest.mark.parametrize(
@@ -230,4 +228,4 @@ def test_user_data_reads_as_pairs_and_as_the_dict_of_older_files(loaded):
 def test_a_batch_reward_that_returns_nothing_says_so(loaded):
     result = loaded("def first(trajectories, ground_truths): pass", "first")
     (output,) = score_samples(result.reward, BATCH[:1])
-    assert "returned None for 1 samples" in output.reason
+    assert "it returned None for 1 samples; return one list" in output.reason

@@ -3,7 +3,7 @@
 import pytest
 
 from plaudit import Status, Trajectory
-from plaudit.contract.boundary import score_samples
+from plaudit.contract.scoring import score_samples
 
 BATCH = [
     Trajectory("2+2?", "4", ground_truth=4, task="gsm8k", columns={"level": 1}, group="a"),

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 from plaudit.contract.function import FunctionReward, RewardFunction
 from plaudit.dialects import environments, trainers
 from plaudit.dialects.dialect import Dialect, ForeignReward, System
-from plaudit.dialects.export import Export
 from plaudit.dialects.standins import Packages, StandIns
 from plaudit.errors import RewardNotLoaded, did_you_mean
 
 __all__ = [
-    "DIALECTS", "EXPORTS", "STAND_INS", "SYSTEMS", "Dialect", "Export", "StandIns", "System", "convention_of",
+    "DIALECTS", "STAND_INS", "SYSTEMS", "Dialect", "StandIns", "System", "convention_of",
     "dialects_of", "recognise", "stand_ins",
 ]  # fmt: skip
 
@@ -26,6 +25,15 @@ def __getattr__(name: str) -> Any:
     return _TABLES[name]()
 
 
+_OPENAI = System(
+    name="openai",
+    title="OpenAI graders",
+    distribution="openai",
+    shape="JSON of type `string_check`, `text_similarity`, `python`, `score_model`, `label_model` or `multi`",
+)
+"""Its graders are JSON files, which are loaded by their path."""
+
+
 @cache
 def _systems() -> dict[str, System]:
     modules = [
@@ -33,21 +41,12 @@ def _systems() -> dict[str, System]:
         for folder in (trainers, environments)
         for found in pkgutil.iter_modules(folder.__path__)
     ]
-    return {module.SYSTEM.name: module.SYSTEM for module in modules}
+    return {system.name: system for system in (*(module.SYSTEM for module in modules), _OPENAI)}
 
 
 @cache
-def _dialects() -> tuple[Dialect, ...]:
-    return tuple(dialect for system in _systems().values() for dialect in system.dialects)
-
-
-@cache
-def _exports() -> dict[str, tuple[System, Export]]:
-    return {
-        f"{system.name}:{export.form}" if export.form else system.name: (system, export)
-        for system in _systems().values()
-        for export in system.exports
-    }
+def _dialects() -> tuple[tuple[System, Dialect], ...]:
+    return tuple((system, dialect) for system in _systems().values() for dialect in system.dialects)
 
 
 @cache
@@ -56,42 +55,47 @@ def _packages() -> Packages:
 
 
 _TABLES: dict[str, Callable[[], Any]] = {
-    "SYSTEMS": _systems, "DIALECTS": _dialects, "EXPORTS": _exports, "STAND_INS": _packages,
+    "SYSTEMS": _systems, "DIALECTS": _dialects, "STAND_INS": _packages,
 }  # fmt: skip
 ForeignReward.find_packages = staticmethod(_packages)
 
 if TYPE_CHECKING:
     SYSTEMS: dict[str, System]
-    DIALECTS: tuple[Dialect, ...]
-    EXPORTS: dict[str, tuple[System, Export]]
+    DIALECTS: tuple[tuple[System, Dialect], ...]
     STAND_INS: Packages
 
 
 def dialects_of(candidate: Any, imports: Iterable[str] = (), name: str | None = None) -> list[Dialect]:
     """The conventions that a class, object or function may follow.
 
-    Of several, those of the packages that its file imports; `name` allows only one system's.
+    Of several, those of the packages that its file imports; `name` allows only one system's, or one form of it.
     """
-    allowed = [dialect for dialect in _dialects() if name in (None, dialect.name)]
-    if not allowed:
-        known = dict.fromkeys(dialect.name for dialect in _dialects())
-        raise RewardNotLoaded(f"no dialect {name!r}{did_you_mean(str(name), known)} (there are {', '.join(known)})")
-    fitting = [each for each in allowed if each.fits(candidate)]
-    at_home = [each for each in fitting if name is not None or each.packages & set(imports)]
-    return at_home or [each for each in fitting if each.recognises(candidate)]
+    return [dialect for _, dialect in _candidates(candidate, imports, name)]
+
+
+def _candidates(candidate: Any, imports: Iterable[str], name: str | None) -> list[tuple[System, Dialect]]:
+    known: dict[str, list[tuple[System, Dialect]]] = {}
+    for system, dialect in _dialects():
+        known.setdefault(f"{system.name}:{dialect.form}" if dialect.form else system.name, []).append((system, dialect))
+    if name is not None and name not in known:
+        raise RewardNotLoaded(f"no dialect {name!r}{did_you_mean(name, known)} (there are {', '.join(known)})")
+    allowed = [each for each in _dialects() if not each[1].form] if name is None else known[name]
+    accepting = [(system, dialect) for system, dialect in allowed if dialect.accepts(candidate)]
+    at_home = [each for each in accepting if name is not None or each[0].is_imported_by(imports)]
+    return at_home or [each for each in accepting if each[1].matches(candidate)]
 
 
 def recognise(candidate: Any, imports: Iterable[str] = (), name: str | None = None) -> Dialect | None:
     """The convention that a class, object or function follows, or None; an error with the candidates where two fit."""
-    fitting = dialects_of(candidate, imports, name)
-    systems = dict.fromkeys(dialect.name for dialect in fitting)
+    fitting = _candidates(candidate, imports, name)
+    systems = dict.fromkeys(system.name for system, _ in fitting)
     if len(systems) > 1:
         called = getattr(candidate, "__name__", type(candidate).__name__)
         raise RewardNotLoaded(
             f"{called} could be written for {' or '.join(systems)}; say which: dialect={next(iter(systems))!r} "
             f"(--dialect {next(iter(systems))})"
         )
-    return fitting[0] if fitting else None
+    return fitting[0][1] if fitting else None
 
 
 def convention_of(reward: RewardFunction) -> str:

@@ -1,31 +1,35 @@
 """What a system and its dialects are: how to know a foreign convention, and how to make a reward of what follows it.
 
-A foreign class is recognised before it is built and wrapped afterwards, so `recognises` takes classes, objects and
-functions while `to_reward` takes only objects and functions. Some conventions share a signature: what only `resembles`
-one is taken for it when the file imports that system, or when the user says so.
+A foreign class is recognised before it is built and wrapped afterwards, so `matches` takes classes, objects and
+functions while `to_reward` takes only objects and functions. Some conventions share a signature: these are recognised
+only when the file imports the system (`matches_if_imported`), or when the user names it.
 """
 
 import inspect
-import math
-import warnings
-from abc import abstractmethod
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from types import ModuleType
 from typing import Any, ClassVar
 
-from plaudit.contract.boundary import Style, score_samples
+from plaudit.contract.binding import Binding, Convention
 from plaudit.contract.function import RewardFunction
-from plaudit.contract.output import RewardOutput, as_number
-from plaudit.dialects.export import Export
+from plaudit.contract.output import RewardOutput, Status, as_number
+from plaudit.contract.results import listed
+from plaudit.contract.scoring import Style
 from plaudit.dialects.standins import Packages, StandIns
 from plaudit.errors import InvalidOutput, did_you_mean
+from plaudit.normalize import Scope
 from plaudit.trajectory import Trajectory
 
 __all__ = [
-    "Dialect", "ForeignBatchReward", "ForeignReward", "System", "await_result", "file_of", "method_parameters",
-    "name_of", "parameters", "read_columns", "read_result", "required_names", "truth_as_text",
+    "Dialect", "ForeignReward", "System", "asks_for", "call_parameters", "method_parameters", "name_of", "parameters",
+    "read_columns", "read_each", "read_object", "read_result", "read_value", "required_names", "truth_as_text",
 ]  # fmt: skip
+
+
+_WRONG_FORM = (TypeError, AttributeError, LookupError)
+"""Errors that a function raises if an argument has another form than it expects."""
 
 
 def _never(candidate: Any) -> bool:
@@ -34,145 +38,173 @@ def _never(candidate: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """One foreign convention; `packages` are the imports that tell it from others of the same shape.
+    """One foreign convention, e.g. "verl function".
 
-    `of_class`: what is wrapped is a class, which is made anew for each sample.
+    `of_class`: what is wrapped is a class, which is made anew for each sample. `form`: a variant that is used only
+    where the user names it, as `trl:messages`.
     """
 
-    name: str
     convention: str
-    packages: frozenset[str]
     to_reward: Callable[[Any], RewardFunction]
-    recognises: Callable[[Any], bool] = _never
-    resembles: Callable[[Any], bool] = _never
+    matches: Callable[[Any], bool] = _never
+    matches_if_imported: Callable[[Any], bool] = _never
     of_class: bool = False
+    form: str = ""
 
-    def fits(self, candidate: Any) -> bool:
-        """Whether the candidate could be called as this convention has it."""
-        return self.recognises(candidate) or self.resembles(candidate)
+    def accepts(self, candidate: Any) -> bool:
+        """Whether the candidate can be called by this convention."""
+        return self.matches(candidate) or self.matches_if_imported(candidate)
 
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """Another system: how it writes rewards, how ours follow it, and what answers for its absent package.
+    """Another system: how it writes rewards, and what answers for its absent package.
 
-    `distribution` is what pip installs; `shape` says in words how it calls a reward. `find_named` gives what makes the
-    reward that the system has under a name, where its package does not define that name.
+    `distribution` is what pip installs; `shape` says in words how it calls a reward. A file is written for the system
+    if it imports one of `packages` or of the packages with stand-ins. `find_named` gives what makes the reward that the
+    system has under a name, where its package does not define that name.
     """
 
     name: str
     title: str
     distribution: str
     shape: str
-    dialects: tuple[Dialect, ...]
-    exports: tuple[Export, ...] = ()
+    dialects: tuple[Dialect, ...] = ()
+    packages: frozenset[str] = frozenset()
     stand_ins: Packages = field(default_factory=dict)
     find_named: Callable[[ModuleType, str], Callable[..., Any]] | None = None
 
+    def is_imported_by(self, imports: Iterable[str]) -> bool:
+        """Whether one of these imported packages is the system's."""
+        return not {*self.packages, *self.stand_ins}.isdisjoint(imports)
+
 
 class ForeignReward(RewardFunction):
-    """A foreign function or object as a reward, under its own name; `method` is called where it has one."""
+    """A foreign function or object as a reward, under its own name.
+
+    The convention says how it is called. `read` turns what it returned for one sample into a number or an output;
+    `read_batch` does so for a call with many samples, and by default reads one value after the other. `call` is what is
+    called instead of the foreign object itself, e.g. one of its methods. `note` is added to errors that a wrong form of
+    an argument may have caused.
+    """
 
     find_packages: ClassVar[Callable[[], Packages]] = staticmethod(dict)
-    method: ClassVar[str] = ""
 
-    def __init__(self, foreign: Any) -> None:
-        self.foreign = foreign
-        self.name = name_of(foreign)
+    def __init__(
+        self,
+        foreign: Any,
+        convention: Convention,
+        read: Callable[[Any], Any] | None = None,
+        *,
+        read_batch: Callable[[Any, int], Sequence[Any]] | None = None,
+        call: Callable[..., Any] | None = None,
+        scope: Scope = "sample",
+        note: str = "",
+    ) -> None:
+        self.foreign, self.name = foreign, name_of(foreign)
+        self.binding = Binding.of(call or foreign, convention)
+        self.read = read or _as_it_is
+        self.read_batch = read_batch or partial(read_each, read=self.read)
+        self.note = note
+        self.call_style = Style.BATCH if self.binding.batched else Style.SAMPLE
+        self.scope = scope if self.binding.batched else "sample"
+
+    @property
+    def is_async(self) -> bool:
+        return self.binding.is_async
 
     def compute_reward(self, trajectory: Trajectory) -> Any:
-        raise NotImplementedError
+        if self.binding.batched:
+            return super().compute_reward(trajectory)
+        return self._read(self._call(self.binding.call, trajectory), self.read)
 
-    def ask(self, *arguments: Any, **keywords: Any) -> Any:
-        """Call what was wrapped; an absent package that it imports only now is answered for too."""
-        foreign = getattr(self.foreign, self.method, self.foreign) if self.method else self.foreign
+    def compute_rewards(self, trajectories: Sequence[Trajectory]) -> Any:
+        if not self.binding.batched:
+            return super().compute_rewards(trajectories)
+        returned = self._call(self.binding.call_batch, trajectories)
+        return self._read(returned, lambda values: self.read_batch(values, len(trajectories)))
+
+    def _call(self, call: Callable[[Any], Any], samples: Any) -> Any:
+        """Call it; when it imports an absent package that has a stand-in, call it again with the stand-in."""
         try:
-            return foreign(*arguments, **keywords)
+            return call(samples)
         except ModuleNotFoundError as error:
             if str(error.name).partition(".")[0] not in type(self).find_packages():
                 raise
+        except _WRONG_FORM as error:
+            self._add_note(error)
+            raise
         with StandIns(type(self).find_packages()):
-            return foreign(*arguments, **keywords)
+            return call(samples)
+
+    def _read(self, returned: Any, read: Callable[[Any], Any]) -> Any:
+        return self._read_later(returned, read) if inspect.isawaitable(returned) else read(returned)
+
+    async def _read_later(self, returned: Awaitable[Any], read: Callable[[Any], Any]) -> Any:
+        try:
+            value = await returned
+        except _WRONG_FORM as error:
+            self._add_note(error)
+            raise
+        return read(value)
+
+    def _add_note(self, error: Exception) -> None:
+        if self.note:
+            error.add_note(self.note)
 
     def __repr__(self) -> str:
         return self.name
 
 
-class ForeignBatchReward(ForeignReward):
-    """A foreign function that is called with many samples at once.
+def _as_it_is(returned: Any) -> Any:
+    return returned
 
-    It is given the samples of one batch, as its home does. Where it gives the first sample another reward alone, a
-    warning says so once: then `scope` decides what it sees together.
-    """
 
-    def __init__(self, foreign: Any) -> None:
-        super().__init__(foreign)
-        self.style = Style.BATCH
-        self.checked = False
+def read_each(returned: Any, count: int, read: Callable[[Any], Any] = _as_it_is) -> list[Any]:
+    """One output or number per sample; a value that cannot be read is an error of its sample alone."""
+    return [read_value(value, read) for value in listed(returned, count)]
 
-    @abstractmethod
-    def call(self, trajectories: Sequence[Trajectory]) -> Any:
-        """What the foreign function returns, as it is."""
 
-    @abstractmethod
-    def read(self, returned: Any, trajectories: Sequence[Trajectory]) -> Sequence[Any]:
-        """What it returned, as one output or number per sample."""
-
-    def compute_rewards(self, trajectories: Sequence[Trajectory]) -> Any:
-        returned = self.call(trajectories)
-        if inspect.isawaitable(returned):
-            return self._await_outputs(returned, trajectories)
-        outputs = self.read(returned, trajectories)
-        if not self.checked and self.scope == "sample" and len(trajectories) > 1:
-            self.checked = True
-            self._check_independence(trajectories, outputs)
-        return outputs
-
-    async def _await_outputs(self, returned: Awaitable[Any], trajectories: Sequence[Trajectory]) -> Sequence[Any]:
-        return self.read(await returned, trajectories)
-
-    def _check_independence(self, trajectories: Sequence[Trajectory], outputs: Sequence[Any]) -> None:
-        among = next(iter(outputs), None)
-        alone = score_samples(self, trajectories[:1])[0]
-        value = getattr(among, "reward", among)
-        if alone.reward is None or value is None or math.isclose(alone.reward, float(value), rel_tol=1e-6):
-            return
-        warnings.warn(
-            f"{self.name} in {file_of(self.foreign)} gives the first sample {float(value):g} among {len(trajectories)} "
-            f"samples and {alone.reward:g} alone: its rewards depend on the batch, or are random; where it compares "
-            "the samples of one prompt, say scope='group' (--scope group)",
-            stacklevel=2,
-        )
+def read_value(value: Any, read: Callable[[Any], Any], metadata: Mapping[str, Any] | None = None) -> Any:
+    """What `read` makes of the value of one sample of a batch; an output with the error where it cannot be read."""
+    try:
+        return read(value)
+    except Exception as error:  # noqa: BLE001 - __float__ and __repr__ of a value are the user's code
+        described = str(error) if isinstance(error, InvalidOutput) else f"{type(error).__name__}: {error}"
+        return RewardOutput.unscored(Status.ERROR, described, metadata=dict(metadata or {}))
 
 
 def read_columns(returned: Any, count: int) -> list[Any]:
-    """One value per sample; of a tuple of several columns the first is the reward, the others go to the metadata."""
-    if returned is None:
-        raise InvalidOutput(f"it returned None for {count} samples; give a list with one number per sample")
+    """One value per sample; of a tuple of several lists the first has the rewards, the others go to the metadata."""
     columns = list(returned) if isinstance(returned, tuple) else []
     if len(columns) < 2 or not all(isinstance(column, list) and len(column) == count for column in columns):
-        return list(returned)
+        return listed(returned, count)
     rows = zip(*columns, strict=True)
     return [RewardOutput(reward, metadata={"parts": list(parts)}) for reward, *parts in rows]
 
 
-def read_result(returned: Any) -> Any:
-    """A number as it is; of a mapping, `score` is the reward and of a tuple the first; the rest is metadata."""
+def read_result(returned: Any, key: str = "score") -> Any:
+    """A number as it is; `key` of a mapping is the reward, as is the first value of a tuple; the rest is metadata."""
     if isinstance(returned, tuple) and len(returned) > 1:
         return RewardOutput(as_number("reward", returned[0]), metadata={"parts": list(returned[1:])})
     if not isinstance(returned, Mapping):
         return returned
-    if returned.get("score") is None:
-        hint = did_you_mean("score", map(str, returned))
-        raise InvalidOutput(f"it returned no 'score' but {', '.join(map(str, returned)) or 'nothing'}{hint}")
-    return RewardOutput(
-        returned["score"], metadata={str(key): each for key, each in returned.items() if key != "score"}
-    )
+    if returned.get(key) is None:
+        hint = did_you_mean(key, map(str, returned))
+        raise InvalidOutput(f"it returned no {key!r} but {', '.join(map(str, returned)) or 'nothing'}{hint}")
+    return RewardOutput(returned[key], metadata={str(name): each for name, each in returned.items() if name != key})
 
 
-async def await_result(returned: Awaitable[Any]) -> Any:
-    """`read_result` of what is awaited."""
-    return read_result(await returned)
+def read_object(returned: Any) -> Any:
+    """An object with a `reward` as an output; numbers and outputs as they are."""
+    if isinstance(returned, RewardOutput) or not hasattr(returned, "reward"):
+        return returned
+    metadata = getattr(returned, "metadata", None)
+    found = dict(metadata) if isinstance(metadata, Mapping) else {}
+    if getattr(returned, "is_correct", None) is not None:
+        found["is_correct"] = bool(returned.is_correct)
+    token_rewards = list(getattr(returned, "token_rewards", None) or ())
+    return RewardOutput(returned.reward, token_rewards=token_rewards or None, metadata=found)
 
 
 def parameters(function: Any) -> dict[str, inspect.Parameter]:
@@ -191,6 +223,22 @@ def method_parameters(owner: Any, method: str) -> dict[str, inspect.Parameter]:
         return parameters(getattr(owner, method, None))
     own = next((vars(each)[method] for each in owner.__mro__ if method in vars(each)), None)
     return dict(list(parameters(own).items())[1:])
+
+
+def call_parameters(candidate: Any) -> dict[str, inspect.Parameter]:
+    """The parameters of a function, or of the `__call__` of an object or of a class's objects."""
+    return method_parameters(candidate, "__call__") if isinstance(candidate, type) else parameters(candidate)
+
+
+def asks_for(convention: Convention, *needed: set[str]) -> Callable[[Any], bool]:
+    """What tells a function of a convention: it has all names of one of the `needed` sets, and requires no others."""
+    known = {*convention.names, *convention.plurals}
+
+    def matches(candidate: Any) -> bool:
+        asked = call_parameters(candidate)
+        return any(names <= set(asked) for names in needed) and required_names(asked) <= known
+
+    return matches
 
 
 def required_names(asked: dict[str, inspect.Parameter]) -> set[str]:
@@ -212,12 +260,3 @@ def truth_as_text(trajectory: Trajectory) -> Any:
 def name_of(foreign: Any) -> str:
     """What a foreign function or object is called."""
     return str(getattr(foreign, "__name__", type(foreign).__name__))
-
-
-def file_of(foreign: Any) -> str:
-    """The file a foreign function or the class of an object stands in."""
-    home = foreign if inspect.isroutine(foreign) else type(foreign)
-    try:
-        return inspect.getfile(inspect.unwrap(home))
-    except TypeError:
-        return "an unknown file"

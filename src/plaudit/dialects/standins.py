@@ -17,7 +17,7 @@ from typing import Any, NoReturn, TypeAlias, cast
 
 from plaudit.errors import MissingPackage, did_you_mean
 
-__all__ = ["FIRST_MISSED", "Answers", "Later", "Missing", "NameIsMissing", "Packages", "StandIns", "Undetermined"]
+__all__ = ["Answers", "Later", "Missing", "NameIsMissing", "Packages", "StandIns"]
 
 Answers: TypeAlias = Mapping[str, Mapping[str, object]]
 """Module name → the names in it and what they are: `{"flux.rewards": {"RewardOutput": RewardOutput}}`."""
@@ -51,7 +51,7 @@ class Missing(type):
 
     error: Exception | SystemExit
 
-    def _refuse(cls) -> NoReturn:
+    def _refuse(cls, *_: Any, **__: Any) -> NoReturn:
         raise cls.error
 
     def __getattr__(cls, name: str) -> NoReturn:
@@ -59,52 +59,7 @@ class Missing(type):
             raise AttributeError(name)
         cls._refuse()
 
-    def __call__(cls, *_: Any, **__: Any) -> Any:
-        cls._refuse()
-
-    def __instancecheck__(cls, _: object) -> bool:
-        cls._refuse()
-
-    def __subclasscheck__(cls, _: type) -> bool:
-        cls._refuse()
-
-    def __bool__(cls) -> bool:
-        cls._refuse()
-
-    def __iter__(cls) -> NoReturn:
-        cls._refuse()
-
-    def __getitem__(cls, _: object) -> NoReturn:
-        cls._refuse()
-
-
-FIRST_MISSED = "__first_missed__"
-"""Where a module keeps the first thing that could not be computed in it."""
-
-
-class Undetermined:
-    """A value that could not be computed here; whatever is done with it raises the error again."""
-
-    def __init__(self, error: Exception | SystemExit, *, is_definition: bool = False) -> None:
-        self.error, self.is_definition = error, is_definition
-
-    def refuse(self, *_: Any, **__: Any) -> NoReturn:
-        """Say once more what is missing."""
-        raise self.error
-
-    def __getattr__(self, name: str) -> NoReturn:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        self.refuse()
-
-
-_OPERATORS = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift"
-_USES = (
-    "eq ne lt le gt ge bool hash str format len iter next contains getitem setitem call enter int float index neg abs "
-    "mro_entries"
-)
-for _use in (*_USES.split(), *_OPERATORS.split(), *(f"r{each}" for each in _OPERATORS.split())):
-    setattr(Undetermined, f"__{_use}__", Undetermined.refuse)
+    __call__ = __instancecheck__ = __subclasscheck__ = __bool__ = __iter__ = __getitem__ = _refuse
 
 
 class StandIns(MetaPathFinder, Loader, AbstractContextManager["StandIns"]):

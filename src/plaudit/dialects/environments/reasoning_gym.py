@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from plaudit import jsonline
+from plaudit.contract.binding import Convention
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.dialects.dialect import Dialect, ForeignReward, System, method_parameters, parameters
 from plaudit.dialects.standins import Packages
@@ -26,14 +27,17 @@ SOLVER: Packages = {"pycosat": {"pycosat": {}}}
 _ANSWER = re.compile(r"<answer>(.*?)</answer>", re.DOTALL)
 _SHAPE = ["answer", "entry"]
 _CALLABLE = inspect.Parameter.KEYWORD_ONLY
+_CONVENTION = Convention(names={"trajectory": lambda trajectory: trajectory}, fills_columns=False)
 
 
 class ReasoningGymReward(ForeignReward):
     """A data set, or the `score_answer` function of one."""
 
-    method = "score_answer"
+    def __init__(self, foreign: Any) -> None:
+        self.score_answer = getattr(foreign, "score_answer", foreign)
+        super().__init__(foreign, _CONVENTION, call=self._score)
 
-    def compute_reward(self, trajectory: Trajectory) -> Any:
+    def _score(self, trajectory: Trajectory) -> Any:
         entry = _entry(trajectory)
         if self._reads_metadata and not entry.get("metadata"):
             return _skip(
@@ -48,14 +52,14 @@ class ReasoningGymReward(ForeignReward):
                     "the seed and options that it was made with: reasoning_gym:NAME(seed=…)"
                 )
             entry = original
-        value = self.ask(_answer(trajectory.response), entry)
+        value = self.score_answer(_answer(trajectory.response), entry)
         is_share = isinstance(value, int | float) and 0.0 <= value <= 1.0
         return RewardOutput(float(value), score=float(value)) if is_share else value
 
     @cached_property
     def _reads_metadata(self) -> bool:
         try:
-            return "metadata" in inspect.getsource(getattr(self.foreign, self.method, self.foreign))
+            return "metadata" in inspect.getsource(self.score_answer)
         except (OSError, TypeError):
             return False
 
@@ -69,7 +73,7 @@ class ReasoningGymReward(ForeignReward):
             stored = jsonline.decode(jsonline.encode(entry))
         except jsonline.NotPlain:
             return True
-        return bool(self.ask(entry["answer"], entry) != self.ask(entry["answer"], stored))
+        return bool(self.score_answer(entry["answer"], entry) != self.score_answer(entry["answer"], stored))
 
     def _generate(self, entry: Mapping[str, Any]) -> dict[str, Any] | None:
         """The entry as the data set makes it; None where it makes another one at that place."""
@@ -114,11 +118,11 @@ def _entry(trajectory: Trajectory) -> dict[str, Any]:
     }
 
 
-def _recognises(candidate: Any) -> bool:
+def _matches(candidate: Any) -> bool:
     return not isinstance(candidate, type) and list(method_parameters(candidate, "score_answer")) == _SHAPE
 
 
-def _resembles(candidate: Any) -> bool:
+def _matches_if_imported(candidate: Any) -> bool:
     return list(parameters(candidate))[:2] == _SHAPE
 
 
@@ -127,12 +131,7 @@ SYSTEM = System(
     title="reasoning-gym",
     distribution="reasoning-gym",
     shape="data set with `score_answer(answer, entry)`: `reasoning_gym:leg_counting`",
-    dialects=(
-        Dialect(
-            "reasoning_gym", "reasoning-gym data set", frozenset({"reasoning_gym"}), ReasoningGymReward,
-            _recognises, _resembles,
-        ),
-    ),
+    dialects=(Dialect("reasoning-gym data set", ReasoningGymReward, _matches, _matches_if_imported),),
     stand_ins={"reasoning_gym": {"reasoning_gym": {}}, **SOLVER},
     find_named=find_data_set,
 )  # fmt: skip

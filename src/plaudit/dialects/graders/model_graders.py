@@ -6,6 +6,7 @@ key are those of OpenAI's own client: OPENAI_BASE_URL and OPENAI_API_KEY.
 """
 
 import os
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,8 +16,9 @@ from plaudit.contract.output import RewardOutput
 from plaudit.dialects.graders.templates import fill
 from plaudit.errors import InvalidSettings
 from plaudit.judges.chat_endpoint import ChatEndpoint
-from plaudit.judges.judgement import Judgement, put_question, report_calls
+from plaudit.judges.judgement import put_question, report_calls
 from plaudit.judges.question import Form
+from plaudit.judges.verdict import Verdict
 from plaudit.judges.verdict_fields import ChoiceField, NumberField, VerdictField
 from plaudit.trajectory import Trajectory
 
@@ -61,15 +63,22 @@ class _ModelGrader(RewardFunction):
             "additionalProperties": False,
         }
 
-    async def ask(self, trajectory: Trajectory) -> Judgement:
-        """What the model answers, or why that counts for nothing."""
+    @abstractmethod
+    def read(self, verdict: Verdict, metadata: dict[str, Any]) -> RewardOutput:
+        """The output of a valid verdict."""
+
+    async def compute_reward(self, trajectory: Trajectory) -> RewardOutput:
         messages = [
             {"role": message["role"].replace("developer", "system"), "content": fill(_text(message), trajectory)}
             for message in self.input
         ]
         question = _GraderQuestion(messages, (self.value,), self.schema)
         async with self._endpoint().connect() as line:
-            return await put_question(line, question)
+            judgement = await put_question(line, question)
+        metadata = report_calls([judgement])
+        if judgement.verdict is None:
+            return RewardOutput.unscored(judgement.status, f"{self.model}: {judgement.reason}", metadata=metadata)
+        return self.read(judgement.verdict, metadata)
 
     def _endpoint(self) -> ChatEndpoint:
         """The endpoint that the environment names now, with its own limits."""
@@ -91,12 +100,7 @@ class ScoreModelGrader(_ModelGrader):
         low, high = map(float, grader.get("range") or (0, 1))
         super().__init__(grader, NumberField("result", low, high), steps=True)
 
-    async def compute_reward(self, trajectory: Trajectory) -> RewardOutput:
-        judgement = await self.ask(trajectory)
-        metadata = report_calls([judgement])
-        if judgement.verdict is None:
-            return RewardOutput.unscored(judgement.status, f"{self.model}: {judgement.reason}", metadata=metadata)
-        verdict = judgement.verdict
+    def read(self, verdict: Verdict, metadata: dict[str, Any]) -> RewardOutput:
         return RewardOutput(verdict.values["result"], reason=verdict.reasoning[:MAX_REASON], metadata=metadata)
 
 
@@ -111,12 +115,8 @@ class LabelModelGrader(_ModelGrader):
                 f"passing_labels of {self.name} are not all among its labels {', '.join(grader['labels'])}"
             )
 
-    async def compute_reward(self, trajectory: Trajectory) -> RewardOutput:
-        judgement = await self.ask(trajectory)
-        metadata = report_calls([judgement])
-        if judgement.verdict is None:
-            return RewardOutput.unscored(judgement.status, f"{self.model}: {judgement.reason}", metadata=metadata)
-        label = judgement.verdict.values["label"]
+    def read(self, verdict: Verdict, metadata: dict[str, Any]) -> RewardOutput:
+        label = verdict.values["label"]
         value = float(label in self.passing)
         return RewardOutput(value, score=value, reason=f"labelled {label}", metadata={**metadata, "label": label})
 

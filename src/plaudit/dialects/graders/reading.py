@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from plaudit.contract.boundary import score_samples
+from plaudit.contract.combination import CompoundReward
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.dialects.graders.formula import Formula
@@ -22,6 +22,7 @@ class StringCheckGrader(RewardFunction):
     """1 where a text is, is not or contains another, else 0."""
 
     bounds = (0.0, 1.0)
+    deterministic = True
 
     def __init__(self, grader: dict[str, Any]) -> None:
         self.name, self.input, self.reference = _name(grader), grader["input"], grader["reference"]
@@ -48,6 +49,7 @@ class TextSimilarityGrader(RewardFunction):
     """How alike two texts are; `pass_threshold`, where there is one, decides only the score."""
 
     bounds = (0.0, 1.0)
+    deterministic = True
 
     def __init__(self, grader: dict[str, Any]) -> None:
         self.name, self.input, self.reference = _name(grader), grader["input"], grader["reference"]
@@ -85,7 +87,7 @@ class PythonGrader(RewardFunction):
         return {name: value for name, value in vars(self).items() if name != "grade"}
 
 
-class MultiGrader(RewardFunction):
+class MultiGrader(CompoundReward):
     """A formula over the rewards of other graders; unscored where one of them is."""
 
     def __init__(self, grader: dict[str, Any]) -> None:
@@ -94,16 +96,10 @@ class MultiGrader(RewardFunction):
         graders = given if isinstance(given, Mapping) else {str(each["name"]): each for each in given}
         self.graders = {name: grader_reward(each) for name, each in graders.items()}
         self.formula = Formula(grader["calculate_output"], self.graders)
-        self.deterministic = all(each.deterministic for each in self.graders.values())
+        self.set_parts(self.graders.values())
 
-    def compute_rewards(self, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
-        columns = {name: score_samples(each, trajectories) for name, each in self.graders.items()}
-        return [
-            self._combine({name: column[place] for name, column in columns.items()})
-            for place in range(len(trajectories))
-        ]
-
-    def _combine(self, parts: dict[str, RewardOutput]) -> RewardOutput:
+    def merge_one(self, trajectory: Trajectory, outputs: Sequence[RewardOutput]) -> RewardOutput:
+        parts = dict(zip(self.graders, outputs, strict=True))
         failed = next(((name, part) for name, part in parts.items() if part.reward is None), None)
         if failed is not None:
             name, part = failed

@@ -10,6 +10,7 @@ import re
 from typing import Any
 
 from plaudit.columns import our_name
+from plaudit.contract.binding import own_values
 from plaudit.errors import InvalidTrajectory, did_you_mean
 from plaudit.trajectory import Trajectory
 
@@ -29,7 +30,7 @@ def fill(template: str, trajectory: Trajectory) -> str:
 def item_of(trajectory: Trajectory) -> dict[str, Any]:
     """The row: its columns, its metadata, the prompt, and the ground truth."""
     row = {"prompt": trajectory.prompt, "ground_truth": trajectory.ground_truth}
-    return {**row, **trajectory.columns, **trajectory.metadata}
+    return {**row, **own_values(trajectory)}
 
 
 def sample_of(trajectory: Trajectory) -> dict[str, Any]:

@@ -1,10 +1,17 @@
-"""Braces that belong together, as helpers of several systems look for them."""
+r"""Find `\boxed{…}` with balanced braces; helpers of several systems do."""
 
-__all__ = ["find_closing_brace"]
+__all__ = ["find_closing_brace", "last_boxed"]
+
+
+def last_boxed(text: str) -> str | None:
+    r"""The content of the last `\boxed{…}`; None if there is none or it is not closed."""
+    start = text.rfind("\\boxed{")
+    end = find_closing_brace(text, start) if start >= 0 else None
+    return None if end is None else text[start + len("\\boxed{") : end]
 
 
 def find_closing_brace(text: str, start: int) -> int | None:
-    """The place of the brace that closes the first one opened from `start` on; None where it is left open."""
+    """The index of the brace that closes the first one opened from `start` on; None if it is not closed."""
     depth = 0
     for place in range(start, len(text)):
         depth += {"{": 1, "}": -1}.get(text[place], 0)

@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from plaudit.contract.binding import own_values
 from plaudit.trajectory import Trajectory
 
 __all__ = ["TwinkleMessage", "TwinkleTrajectory", "find_entry", "pack_value", "user_data_get"]
@@ -42,7 +43,7 @@ class TwinkleTrajectory(dict[str, Any]):
     @classmethod
     def of(cls, trajectory: Trajectory) -> "TwinkleTrajectory":
         """Our trajectory as Twinkle's rewards read it; columns and metadata are keys, and entries of `user_data`."""
-        known = {**trajectory.columns, **trajectory.metadata}
+        known = own_values(trajectory)
         if trajectory.ground_truth is not None:
             known = {"ground_truth": trajectory.ground_truth, **known}
         fields = {name: getattr(trajectory, name) for name in ("id", "group", "task") if getattr(trajectory, name)}

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from plaudit.dialects.packages.braces import find_closing_brace
+from plaudit.dialects.packages.braces import last_boxed
 from plaudit.dialects.packages.twinkle_data import (
     TwinkleMessage,
     TwinkleTrajectory,
@@ -140,10 +140,8 @@ def _answer(text: str) -> str:
 
 
 def _last_box(text: str) -> str | None:
-    r"""What the last \boxed{} holds, however many braces; None where there is none or it is left open."""
-    start = text.rfind(r"\boxed{")
-    end = find_closing_brace(text, start) if start >= 0 else None
-    return None if end is None else text[start + len(r"\boxed{") : end].strip()
+    boxed = last_boxed(text)
+    return None if boxed is None else boxed.strip()
 
 
 _MESSAGES: dict[str, object] = {"Message": TwinkleMessage}

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from plaudit.dialects.packages.braces import find_closing_brace
+from plaudit.dialects.packages.braces import last_boxed
 from plaudit.dialects.standins import Answers
 from plaudit.trajectory import message_text
 
@@ -139,11 +139,8 @@ class RubricGroup:
 
 def extract_boxed_answer(text: str, strict: bool = False) -> str:
     """What stands in the last `\\boxed{…}`; without one the text, or nothing where `strict`."""
-    opened = text.rfind("\\boxed{")
-    closed = None if opened < 0 else find_closing_brace(text, opened)
-    if closed is None:
-        return "" if strict else text
-    return text[opened + len("\\boxed{") : closed]
+    boxed = last_boxed(text)
+    return boxed if boxed is not None else "" if strict else text
 
 
 def _of_role(role: str, completion: Any) -> list[Any]:

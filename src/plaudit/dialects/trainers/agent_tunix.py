@@ -1,54 +1,39 @@
 """Agent-Tunix rewards: `(response, prompt, metadata) -> float` as documented, and the batch form of its code.
 
-That form, `(prompts, completions, answer, **columns)`, is Tunix's, on which Agent-Tunix stands; all of it is text.
-
-The expected answer travels in the metadata there, so a ground truth is found under `answer` unless the data has its
-own.
+That form, `(prompts, completions, answer, **columns)`, is Tunix's, which Agent-Tunix is built on; all of it is text.
+The expected answer is in the metadata, so the ground truth is given as `answer` unless the data has such a column.
 """
 
+from functools import partial
+from operator import attrgetter
 from typing import Any
 
-from plaudit.dialects.completions import TextCompletionsExport, TextCompletionsReward, is_completions_function
+from plaudit.contract.binding import Convention, own_values
+from plaudit.dialects.completions import is_completions_function, text_completions_reward
 from plaudit.dialects.dialect import Dialect, ForeignReward, System, parameters
-from plaudit.dialects.export import Export, OnUnscored
 from plaudit.dialects.standins import Later
 from plaudit.trajectory import Trajectory
 
-__all__ = ["SYSTEM", "AgentTunixReward"]
-
-_DOCUMENTED = {"response", "prompt", "metadata"}
-
-
-class AgentTunixReward(ForeignReward):
-    """A function of a response, its prompt as text, and metadata that holds the expected `answer`."""
-
-    def __init__(self, foreign: Any) -> None:
-        super().__init__(foreign)
-        self.asked = tuple(parameters(foreign))
-
-    def compute_reward(self, trajectory: Trajectory) -> Any:
-        known = {
-            "response": trajectory.response,
-            "prompt": trajectory.prompt_text,
-            "metadata": _metadata(trajectory),
-        }
-        return self.ask(**{name: known[name] for name in self.asked})
+__all__ = ["SYSTEM"]
 
 
 def _metadata(trajectory: Trajectory) -> dict[str, Any]:
-    """The metadata with the columns, and the ground truth as `answer` where there is none."""
-    metadata = {**trajectory.columns, **trajectory.metadata}
-    if trajectory.ground_truth is not None:
-        metadata.setdefault("answer", trajectory.ground_truth)
-    return metadata
+    """Metadata and columns, and the ground truth as `answer` where they have none."""
+    truth = {} if trajectory.ground_truth is None else {"answer": trajectory.ground_truth}
+    return {**truth, **own_values(trajectory)}
 
 
-def _recognises_documented(candidate: Any) -> bool:
+_CONVENTION = Convention(
+    names={"response": attrgetter("response"), "prompt": attrgetter("prompt_text"), "metadata": _metadata},
+    fills_columns=False,
+)
+
+
+def _matches_documented(candidate: Any) -> bool:
     asked = set(parameters(candidate))
-    return {"response", "metadata"} <= asked <= _DOCUMENTED
+    return {"response", "metadata"} <= asked <= set(_CONVENTION.names)
 
 
-_HOME = frozenset({"agent_tunix"})
 _TITLE = "Agent-Tunix function"
 SYSTEM = System(
     name="agent_tunix",
@@ -56,15 +41,8 @@ SYSTEM = System(
     distribution="agent-tunix",
     shape="function of `(response, prompt, metadata)` or `(prompts, completions, answer, **columns)`",
     dialects=(
-        Dialect("agent_tunix", _TITLE, _HOME, AgentTunixReward, recognises=_recognises_documented),
-        Dialect("agent_tunix", _TITLE, _HOME, TextCompletionsReward, resembles=is_completions_function),
-    ),
-    exports=(
-        Export(
-            TextCompletionsExport,
-            (OnUnscored.MEAN, OnUnscored.NAN, OnUnscored.RAISE),
-            usage="from {module} import reward\n\nlearner = GrpoLearner(…, reward_fns=[reward])",
-        ),
+        Dialect(_TITLE, partial(ForeignReward, convention=_CONVENTION), _matches_documented),
+        Dialect(_TITLE, text_completions_reward, matches_if_imported=is_completions_function),
     ),
     stand_ins={"agent_tunix": Later("plaudit.dialects.packages.agent_tunix_rewards", "ANSWERS")},
 )
