@@ -1,0 +1,52 @@
+"""What an export is: how a trainer calls a reward, which policies it can follow, and how a shim is used there."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from plaudit import dialects
+from plaudit.exports.exported import Call, ExportedReward, ExportSettings, OnUnscored
+
+__all__ = ["MEAN", "Export", "Grouping"]
+
+MEAN = (OnUnscored.MEAN, OnUnscored.RAISE)
+"""The policies of a trainer that needs a finite number for every sample."""
+
+
+class Grouping(StrEnum):
+    """How the samples of a group reach an exported reward."""
+
+    CALL = "in one call"
+    COLLECTED = "collected"  # one sample a call, in one process: they wait for each other
+    NEVER = "never together"
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """How rewards are called by a system (a name of `dialects.SYSTEMS`): see `exported` for `convert`.
+
+    The first of the `policies` is the default. `usage` are the lines that use a shim, in which `{argument}` is the file
+    as a shell takes it. `form` distinguishes several exports of a system; in a shim the reward is called `entry`, with
+    `imports` before and `setup` after it. `build` makes the object that the trainer is given.
+    """
+
+    system: str
+    convert: Callable[..., Call]
+    usage: str
+    policies: tuple[OnUnscored, ...] = MEAN
+    build: Callable[[ExportSettings], ExportedReward] = ExportedReward
+    grouping: Grouping = Grouping.NEVER
+    form: str = ""
+    entry: str = "reward"
+    imports: str = ""
+    setup: str = ""
+
+    @property
+    def name(self) -> str:
+        """What `plaudit export` calls it: `verl`, `verl:batch`."""
+        return f"{self.system}:{self.form}" if self.form else self.system
+
+    @property
+    def title(self) -> str:
+        """The name of its system in a sentence."""
+        return dialects.SYSTEMS[self.system].title

@@ -1,0 +1,306 @@
+"""A reward of plaudit as another trainer calls it: an object that has a name, can be pickled and scores on the engine.
+
+How a trainer calls it is a generator function `convert(reward, *arguments)` of `exports/trainers/`: it yields the
+sample or the list of samples of a call, is sent a `Rated` for each, and returns what the trainer expects. Workers start
+with the first call; a copy in another process starts its own, and they end with that process or with `close()`.
+"""
+
+import asyncio
+import atexit
+import inspect
+import logging
+import math
+import threading
+import uuid
+import warnings
+import weakref
+from collections import Counter
+from collections.abc import Callable, Generator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import CodeType
+from typing import Any, NamedTuple, TypeAlias
+
+from plaudit.columns import FIELDS, ColumnMapping, message_text
+from plaudit.contract.output import RewardOutput, Status
+from plaudit.engine.scorer import Scorer
+from plaudit.errors import ScoringFailed
+from plaudit.exports.collector import GroupCollector
+from plaudit.trajectory import GroupKey, Trajectory
+
+__all__ = ["AsyncExportedReward", "Call", "ExportSettings", "ExportedReward", "OnUnscored", "Rated", "plain_value"]
+
+CALLS_AT_ONCE = 64
+MOST_REASONS = 100
+LOG = logging.getLogger("plaudit.exports")
+Call: TypeAlias = Generator[Trajectory | list[Trajectory], Any, Any]
+"""One call by a trainer: yields samples, is sent what became of them, returns the trainer's result."""
+
+
+class OnUnscored(StrEnum):
+    """What a trainer is given for a sample that was not scored."""
+
+    NONE = "none"
+    NAN = "nan"
+    MEAN = "mean"  # the mean of the scored samples of the same group, or else of all that were scored so far
+    MASK = "mask"  # that mean, and the sample is marked so that it is not trained on
+    RAISE = "raise"
+
+
+class Rated(NamedTuple):
+    """What became of one sample: its output, and the number for the trainer (None only under `OnUnscored.NONE`)."""
+
+    output: RewardOutput
+    value: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ExportSettings:
+    """What an exported reward is made with; `components` are the names that every output of the reward may have.
+
+    `takes_none`: the trainer leaves out a sample whose reward is None or NaN.
+    """
+
+    name: str
+    convert: Callable[..., Call]
+    build_scorer: Callable[[], Scorer]
+    on_unscored: OnUnscored
+    takes_none: bool = False
+    columns: ColumnMapping = field(default_factory=ColumnMapping)
+    group_size: int | None = None
+    group_wait_s: float = 60.0
+    components: tuple[str, ...] = ()
+
+
+class ExportedReward:
+    """A reward as a trainer calls it; `close()` ends its workers."""
+
+    def __init__(self, settings: ExportSettings, identity: str | None = None) -> None:
+        self.settings = settings
+        self.identity = identity or uuid.uuid4().hex
+        self.__name__ = self.__qualname__ = settings.name
+        self._scorer: Scorer | None = None
+        self._lock = threading.Lock()
+        self._count, self._sum = 0, 0.0
+        self._reasons: set[str] = set()
+        self._log_names: tuple[str, ...] | None = None
+        self._start()
+        _here[self.identity] = self
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        call = self.settings.convert(self, *arguments, **keywords)
+        return _finish(call, self.rate(next(call)))
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        own = inspect.signature(self.settings.convert)
+        return own.replace(parameters=list(own.parameters.values())[1:])
+
+    def rate(self, samples: Trajectory | list[Trajectory]) -> Any:
+        """A `Rated` for a sample, a list of them for a list; a single sample of a group waits until it is complete."""
+        if isinstance(samples, list):
+            self._check_groups(samples)
+            return self._rate(samples)
+        if self.settings.group_size is None:
+            return self._rate([samples])[0]
+        return self._groups.add(samples.group_key, samples).result()
+
+    def sample(self, prompt: Any, completion: Any, row: Mapping[str, Any], ids: Any = None, **given: Any) -> Trajectory:
+        """The sample of one row of the data; `given` are fields that the trainer itself passes.
+
+        Fields are found in the row under their usual names; what the user chose with `columns` has priority.
+        """
+        chosen = self.settings.columns.chosen
+        kept = {"ground_truth", *chosen.values()}
+        text = completion if isinstance(completion, str) else "".join(map(message_text, completion))
+        tokens = None if ids is None else {"ids": [int(each) for each in plain_value(ids)]}
+        own = {"prompt": prompt, "response": text, "tokens": tokens, **given}
+        plain = {name: value for name, value in row.items() if name not in FIELDS or name in kept}
+        plain |= {name: value for name, value in own.items() if value is not None and name not in chosen}
+        return Trajectory.from_dict(plain, self.settings.columns)
+
+    def details(self, output: RewardOutput, *, same_keys: bool = True) -> dict[str, float]:
+        """Status and components of one sample as numbers.
+
+        With `same_keys` every sample has the same names, with NaN for a missing number; otherwise missing numbers are
+        left out, and numbers of the metadata are there too.
+        """
+        parts = {name: part.reward for name, part in output.flat_components().items()}
+        same = {name: parts.get(name) for name in self.settings.components}
+        own = same if same_keys else _numbers(output.metadata | parts)
+        statuses = {f"unscored/{status}": output.status is status for status in Status if status is not Status.OK}
+        found = {**own, "unscored": not output.ok, **statuses}
+        return {name: math.nan if value is None else float(value) for name, value in found.items()}
+
+    def log_columns(self, rated: Sequence[Rated]) -> dict[str, list[float]]:
+        """Details and metadata numbers with one value per sample, under the names that the first call had."""
+        rows = [{**_numbers(each.output.metadata), **self.details(each.output)} for each in rated]
+        with self._lock:
+            if self._log_names is None:
+                self._log_names = tuple(dict.fromkeys(name for row in rows for name in row))
+            names = self._log_names
+        return {name: [row.get(name, math.nan) for row in rows] for name in names}
+
+    def close(self) -> None:
+        """End the workers; the next call starts new ones."""
+        with self._lock:
+            scorer, self._scorer = self._scorer, None
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        self._start()
+        if scorer is not None:
+            atexit.unregister(self.close)
+            scorer.close()
+
+    def _start(self) -> None:
+        size, wait_s = self.settings.group_size or 1, self.settings.group_wait_s
+        self._threads = ThreadPoolExecutor(CALLS_AT_ONCE, thread_name_prefix=self.__name__)
+        self._groups = GroupCollector(self._rate, self._give_up, self._threads, size, wait_s)
+
+    def _rate(self, samples: list[Trajectory]) -> list[Rated]:
+        with self._lock:
+            if self._scorer is None:
+                self._scorer = self.settings.build_scorer()
+                atexit.register(self.close)
+            scorer = self._scorer
+        return self._judge(samples, scorer.score(samples))
+
+    def _give_up(self, samples: list[Trajectory]) -> list[Rated]:
+        reason = (
+            f"{self.__name__} needs whole groups of {self.settings.group_size}, and {len(samples)} samples of this one "
+            f"reached this process within {self.settings.group_wait_s:g} s: let one process score, or give "
+            "group_wait_s="
+        )
+        return self._judge(samples, [RewardOutput.unscored(Status.SKIPPED, reason)] * len(samples))
+
+    def _judge(self, samples: list[Trajectory], outputs: list[RewardOutput]) -> list[Rated]:
+        """The outputs with the numbers for the trainer: those of the policy for samples that were not scored."""
+        failed = [output for output in outputs if output.reward is None]
+        groups: dict[GroupKey, list[float]] = {}
+        for sample, output in zip(samples, outputs, strict=True):
+            if output.reward is not None:
+                groups.setdefault(sample.group_key, []).append(output.reward)
+        with self._lock:
+            self._count += len(outputs) - len(failed)
+            self._sum += sum(map(sum, groups.values()))
+        self._report(samples, outputs)
+        if failed and self.settings.on_unscored is OnUnscored.RAISE:
+            raise ScoringFailed(f"{len(failed)} of {len(outputs)} samples were not scored: {failed[0].reason}")
+        return [
+            Rated(output, self._instead(groups.get(sample.group_key, []), output) if not output.ok else output.reward)
+            for sample, output in zip(samples, outputs, strict=True)
+        ]
+
+    def _instead(self, of_group: list[float], output: RewardOutput) -> float | None:
+        if self.settings.on_unscored is OnUnscored.NONE:
+            return None
+        if self.settings.on_unscored is OnUnscored.NAN:
+            return math.nan
+        if of_group:
+            return sum(of_group) / len(of_group)
+        if self.settings.takes_none:
+            return math.nan
+        if self._count:
+            return self._sum / self._count
+        warnings.warn(
+            f"{self.__name__} gives 0.0 for a sample that was not scored, since it has scored none yet and "
+            f"the trainer cannot leave one out: {output.reason}",
+            stacklevel=2,
+        )
+        return 0.0
+
+    def _report(self, samples: Sequence[Trajectory], outputs: Sequence[RewardOutput]) -> None:
+        """Report each distinct reason once, to the log and as a warning."""
+        for place, (sample, output) in enumerate(zip(samples, outputs, strict=True)):
+            with self._lock:
+                if output.ok or output.reason in self._reasons or len(self._reasons) == MOST_REASONS:
+                    continue
+                self._reasons.add(output.reason)
+            message = (
+                f"{self.__name__}: {sample.label(place)} with the prompt {sample.prompt_text!r:.60} was not scored "
+                f"({output.status.value}): {output.reason}{_remedy(sample, output)}; this reason is reported once"
+            )
+            LOG.warning(message)
+            warnings.warn(message, stacklevel=2)
+
+    def _check_groups(self, samples: Sequence[Trajectory]) -> None:
+        """Raise ScoringFailed if a group that is to be scored whole was cut."""
+        size = self.settings.group_size
+        counts = Counter(sample.group_key for sample in samples) if size is not None else {}
+        cut = next((key for key, count in counts.items() if count % (size or 1)), None)
+        if cut is not None:
+            raise ScoringFailed(
+                f"{self.__name__} needs whole groups of {size}, and the trainer gave {counts[cut]} samples of the "
+                f"prompt {cut!r:.60}: make the batch of a process a multiple of the group size"
+            )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Trainers that pickle a reward with every call get the same object in a process each time."""
+        return _arrive, (type(self), self.settings, self.identity)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.__name__})"
+
+
+class AsyncExportedReward(ExportedReward):
+    """The same for a trainer that awaits its rewards; `inspect.iscoroutinefunction` is true of it.
+
+    Trainers ask that before they call; up to Python 3.11 it needs an object with the attributes of a function.
+    """
+
+    __defaults__ = None
+    __kwdefaults__ = None
+
+    async def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        call = self.settings.convert(self, *arguments, **keywords)
+        return _finish(call, await self._rate_async(next(call)))
+
+    @property
+    def __code__(self) -> CodeType:
+        return AsyncExportedReward.__call__.__code__
+
+    async def _rate_async(self, samples: Trajectory | list[Trajectory]) -> Any:
+        if isinstance(samples, Trajectory) and self.settings.group_size is not None:
+            return await asyncio.wrap_future(self._groups.add(samples.group_key, samples))
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self.rate, samples)
+
+
+_here: weakref.WeakValueDictionary[str, ExportedReward] = weakref.WeakValueDictionary()
+
+
+def _arrive(kind: type[ExportedReward], settings: ExportSettings, identity: str) -> ExportedReward:
+    known = _here.get(identity)
+    return kind(settings, identity) if known is None else known
+
+
+def _finish(call: Call, rated: Any) -> Any:
+    try:
+        call.send(rated)
+    except StopIteration as done:
+        return done.value
+    raise RuntimeError("a call yields its samples once")
+
+
+def plain_value(value: Any) -> Any:
+    """An array, or an element of one, as a list or a number."""
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
+def _numbers(values: Mapping[str, Any]) -> dict[str, float]:
+    return {
+        str(name): float(value)
+        for name, value in values.items()
+        if isinstance(value, int | float) and math.isfinite(value)
+    }
+
+
+def _remedy(sample: Trajectory, output: RewardOutput) -> str:
+    """How to map a column, if the sample has no ground truth and that may be the reason."""
+    if sample.ground_truth is not None or not sample.columns or output.status in (Status.TIMEOUT, Status.MEMORY):
+        return ""
+    guess = next(iter(sample.columns)) if len(sample.columns) == 1 else "COLUMN"
+    return (
+        f"; the sample has no ground truth (columns found: {', '.join(sample.columns)}); if the reward needs "
+        f"one, map the column that holds it: columns={{'ground_truth': '{guess}'}} (plaudit export -c "
+        f"ground_truth={guess})"
+    )

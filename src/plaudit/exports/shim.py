@@ -1,0 +1,76 @@
+"""The file that `plaudit export` writes: it builds a reward from its spec and gives it the name its trainer looks for.
+
+Files that the spec names are found beside the shim wherever both are moved to, or else at their place on this machine.
+"""
+
+import re
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from plaudit.exports.convention import Export
+
+__all__ = ["shim_text", "usage_lines"]
+
+_PATH = re.compile(r"""(?<=['"])[^'"]+?\.(?:py|ya?ml|json)(?=[:'"])|[^\s'"(),:]+\.(?:py|ya?ml|json)\b""")
+_WHOLE = re.compile(r".+?\.(?:py|ya?ml|json)(?=:|$)")
+
+
+def shim_text(export: Export, spec: str, file: Path, *, name: str, options: Mapping[str, Any], command: str) -> str:
+    """The source of a shim that stands in `file`."""
+    written, is_relative = _portable(spec, file)
+    given = "".join(f", {key}={value!r}" for key, value in options.items())
+    usage = "\n".join(f"    {line}".rstrip() for line in usage_lines(export, name, file).splitlines())
+    imports = ["import plaudit", *([export.imports] if export.imports else [])]
+    return "\n".join(
+        [
+            f'"""The reward {name} for {export.title}, written by `{_quoted(command)}`. To use it:',
+            "",
+            _quoted(usage),
+            '"""',
+            "",
+            *(["from pathlib import Path", ""] if is_relative else []),
+            *imports,
+            "",
+            *(["_HERE = Path(__file__).resolve().parent"] if is_relative else []),
+            f"{export.entry} = plaudit.export({written}, {export.name!r}{given})",
+            *([export.setup.format(name=name, title=_title(name)).rstrip("\n")] if export.setup else []),
+            "",
+        ]
+    )
+
+
+def usage_lines(export: Export, name: str, file: Path) -> str:
+    """The flags or lines of code that make the trainer use a shim."""
+    return export.usage.format(file=file, argument=shlex.quote(str(file)), module=file.stem, name=name)
+
+
+def _quoted(text: str) -> str:
+    """As it stands in a docstring."""
+    return text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+
+
+def _portable(spec: str, file: Path) -> tuple[str, bool]:
+    """The spec as a Python literal in which paths do not depend on the current folder."""
+    folder = file.resolve().parent
+    is_relative = False
+
+    def place(match: re.Match[str]) -> str:
+        nonlocal is_relative
+        found = Path(match[0]).expanduser().resolve()
+        if not found.exists():
+            return match[0]
+        if not found.is_relative_to(folder):
+            return found.as_posix()
+        is_relative = True
+        return f"{{_HERE}}/{found.relative_to(folder).as_posix()}"
+
+    escaped = spec.replace("{", "{{").replace("}", "}}")
+    whole = _WHOLE.match(escaped)  # the spec is a path, which may hold spaces
+    written = (_WHOLE if whole and Path(whole[0]).expanduser().exists() else _PATH).sub(place, escaped)
+    return (f"f{written!r}", True) if is_relative else (repr(written.replace("{{", "{").replace("}}", "}")), False)
+
+
+def _title(name: str) -> str:
+    return "".join(part[:1].upper() + part[1:] for part in name.split("_"))

@@ -1,0 +1,1 @@
+"""How trainers call exported rewards: one file per trainer."""
