@@ -3,7 +3,7 @@
 import pytest
 
 from plaudit import Trajectory
-from plaudit.contract.boundary import score_samples
+from plaudit.contract.scoring import score_samples
 from plaudit.errors import RewardNotLoaded
 from plaudit.loading import load, resolve
 
@@ -24,7 +24,9 @@ def score(write):
 
     def scored(text):
         write("folder/reward.yaml", text)
-        (output,) = score_samples(load("folder/reward.yaml"), [Trajectory("Hi", "Ho")])
+        (output,) = score_samples(
+            load("folder/reward.yaml"), [Trajectory("Hi", "Ho", ground_truth="3", training_step=5)]
+        )
         return output
 
     return scored
@@ -53,16 +55,35 @@ def score(write):
             -1.0,
             id="closed gate",
         ),
-        pytest.param("tasks: {a: fixed.py, default: 'fixed.py:Fixed(value=4)'}", 4.0, id="another task"),
+        pytest.param(
+            "TaskReward: {rewards: {a: fixed.py}, default: 'fixed.py:Fixed(value=4)'}", 4.0, id="another task"
+        ),
         pytest.param("reward: fixed.py:Fixed(value=7)\nclip: [0, 1]", 1.0, id="clip"),
         pytest.param("reward: fixed.py:Fixed(value=7)\nclip: [null, 2]", 2.0, id="clip one end"),
         pytest.param("reward: fixed.py:Fixed(value=7)\nnormalized: group", 0.0, id="normalized"),
         pytest.param("reward: 2 * 'fixed.py' - 0.5", 1.5, id="expression with a file"),
+        pytest.param("minimum('fixed.py', 2 * 'fixed.py')", 1.0, id="expression alone"),
+        pytest.param("cautious: {rewards: [fixed.py, 'fixed.py:Fixed(value=3)'], penalty: 0.5}", 1.5, id="parameters"),
+        pytest.param("median: [fixed.py, 2 * 'fixed.py', {reward: fixed.py, name: c}]", 1.0, id="median"),
+        pytest.param("bonus: {reward: fixed.py, extras: [[fixed.py, 0.5]]}", 1.5, id="bonus"),
+        pytest.param("gdpo: [[fixed.py, 1.0]]", 0.0, id="gdpo"),
+        pytest.param("lexicographic: {rewards: [fixed.py, fixed.py], resolution: 0.5}", 1.0, id="resolution"),
+        pytest.param("reward: fixed.py:Fixed(value=7)\nscale: {source: [0, 14], to: [0, 2]}", 1.0, id="scale"),
+        pytest.param("reward: fixed.py:Fixed(value=7)\nfloor: 8", 8.0, id="floor"),
+        pytest.param("reward: fixed.py\nsigmoid: {reference: 1}", 0.5, id="sigmoid"),
+        pytest.param("math\n", 0.0, id="built-in alone"),
+        pytest.param("length: {target: 1}", 1.0, id="built-in with settings"),
+        pytest.param("sum: [{length: {target: 1}, weight: 2}]", 2.0, id="built-in in a sum"),
+        pytest.param("length: {target: 1}\nsmooth: 0.2", 0.9, id="smooth"),
     ],
 )
 def test_a_yaml_file_scores_as_it_says(score, text, expected):
     output = score(text)
     assert output.reward == pytest.approx(expected), output.reason
+
+
+def test_a_weight_in_yaml_may_be_a_schedule(score):
+    assert score("sum: [{reward: fixed.py, weight: 'LinearSchedule(0, 1, steps=10)'}]").reward == 0.5
 
 
 def test_names_in_yaml_are_the_names_of_components(score):
@@ -106,7 +127,9 @@ def test_the_origin_of_a_composite_is_its_file(score):
         pytest.param("sume: [length]", ["unknown key 'sume'", "did you mean 'sum'?"], id="unknown key"),
         pytest.param("sum: [{reward: length, wieght: 1}]", ["sum[0]", "'wieght'", "'weight'?"], id="key of an item"),
         pytest.param(
-            "gate: {reward: length, onn: math, at: 1}", ["gate has", "did you mean 'on'?"], id="key of a gate"
+            "gate: {reward: length, onn: math, at: 1}",
+            ["gate has no parameter 'onn'", "did you mean 'on'?"],
+            id="key of a gate",
         ),
         pytest.param("product: [{reward: length, weight: 2}]", ["weights belong to the items of a sum"], id="weight"),
         pytest.param("weight: 2\nreward: length", ["unknown key 'weight'"], id="weight of the whole"),
@@ -117,18 +140,22 @@ def test_the_origin_of_a_composite_is_its_file(score):
         pytest.param("sum: length", ["sum must be a list of rewards"], id="no list"),
         pytest.param("sum: []", ["sum must be a list of rewards"], id="empty list"),
         pytest.param("sum: [3]", ["sum[0] must be a spec or a mapping, got 3"], id="number"),
-        pytest.param("gate: length", ["gate must be a mapping"], id="gate without mapping"),
-        pytest.param("tasks: length", ["tasks must map the names of tasks to rewards"], id="tasks without mapping"),
-        pytest.param("tasks: {a: length, column: 3}", ["column must name a column, got 3"], id="column of tasks"),
-        pytest.param("tasks: {a: lenght}", ["did you mean 'length'"], id="reward of a task"),
-        pytest.param("gate: {reward: length, at: 0.5}", ["gate needs on"], id="gate without on"),
+        pytest.param(
+            "gate: length", ["gate needs other arguments: missing a required argument: 'on'"], id="gate without mapping"
+        ),
+        pytest.param("TaskReward: length", ["the rewards of tasks are a mapping"], id="tasks without mapping"),
+        pytest.param("TaskReward: {rewards: {a: lenght}}", ["did you mean 'length'"], id="reward of a task"),
+        pytest.param(
+            "gate: {reward: length, at: 0.5}",
+            ["gate needs other arguments: missing a required argument: 'on'"],
+            id="gate without on",
+        ),
         pytest.param(
             "gate: {reward: length, on: math, at: high}", ["at must be a number, got 'high'"], id="gate at text"
         ),
         pytest.param("sum: [{reward: length, weight: true}]", ["weight must be a number"], id="weight true"),
-        pytest.param("reward: length\nclip: 1", ["clip must be [low, high]"], id="clip number"),
         pytest.param("reward: length\nclip: [1, 0]", ["need low <= high"], id="clip reversed"),
-        pytest.param("reward: length\nclip: [a, 0]", ["clip must be a number, got 'a'"], id="clip text"),
+        pytest.param("reward: length\nclip: [a, 0]", ["low must be a number, got 'a'"], id="clip text"),
         pytest.param("reward: length\nname: 3", ["name must be text, got 3"], id="name number"),
         pytest.param("reward: length\nnormalized: gruop", ["did you mean 'group'?"], id="normaliser"),
         pytest.param("reward: lenght", ["did you mean 'length'?"], id="spec"),

@@ -3,14 +3,14 @@
 import pytest
 
 from plaudit import Trajectory, reward
-from plaudit.contract.boundary import score_samples
+from plaudit.contract.scoring import score_samples
 from plaudit.errors import RewardNotLoaded
 from plaudit.loading import load
 from plaudit.loading.building import Arguments, Target, build
 from plaudit.loading.expressions import build_expression as read
 from plaudit.rewards import LengthReward
 
-SAMPLE = Trajectory("What is 2 + 2?", "2 + 2 = 4. The answer is 4.", ground_truth="4")
+SAMPLE = Trajectory("What is 2 + 2?", "2 + 2 = 4. The answer is 4.", ground_truth="4", training_step=5)
 
 
 def value_of(text, **names):
@@ -48,6 +48,21 @@ def value_of(text, **names):
         ("a.gate(on='b', at=0.8)", 0.5),
         ("a.normalized('group')", 0.0),
         ("a.named('first') + 'b'", 1.5),
+        ("minimum(a, b)", 0.5),
+        ("maximum(a, 'b')", 1.0),
+        ("median(a, b, a)", 0.5),
+        ("product(a, b, a)", 0.25),
+        ("cautious(a, b, penalty=2)", 0.25),
+        ("lexicographic(b, a, resolution=0.5)", 0.9),
+        ("bonus(a, [(b, 0.5), ('a', 1)])", 1.0),
+        ("gdpo([(a, 1.0), (b, 0.5)])", 0.0),
+        ("TaskReward({'x': a}, default=b)", 1.0),
+        ("TaskReward({'x': a}, default='b', column='kind')", 1.0),
+        ("CompositeReward([(a, 2), (b, 1)], offset=0.5)", 2.5),
+        ("LinearSchedule(0, 1, steps=10) * a", 0.25),
+        ("a * CosineSchedule(1.0, 0.0, steps=10)", 0.25),
+        ("PiecewiseSchedule(((0, 1.0), (5, 0.5))) * b", 0.5),
+        ("a.normalized(GroupNormalizer(scale=False))", 0.0),
     ],
 )
 def test_an_expression_means_what_the_same_python_would(text, expected):
@@ -112,6 +127,13 @@ def test_a_built_in_keeps_its_literal_arguments():
         ("length(**{'target': 3})", ["cannot be unpacked"]),
         ("0.5 * lenght", ["no reward named 'lenght'", "did you mean 'length'?"]),
         ("length +", ["cannot read the spec"]),
+        ("LinearSchedule(0, 1, steps=10)", ["is a LinearSchedule, not a reward"]),
+        ("LinearSchedule(0, 1, steps=10).clip()", ["is a LinearSchedule; only rewards have .clip"]),
+        ("minimum(2, math)", ["makes no reward"]),
+        ("minimum()", ["makes no reward", "at least one reward"]),
+        ("cautious(math, penaltie=2)", ["no parameter 'penaltie'", "did you mean 'penalty'?"]),
+        ("bonus(math, [format])", ["(reward, weight) pairs"]),
+        ("math.gate(on=format, at='high')", ["at must be a number, got 'high'"]),
         pytest.param("(" * 5000 + "length" + ")" * 5000, ["cannot read the spec"], id="deep brackets"),
     ],
 )

@@ -44,6 +44,25 @@ def test_scope_says_what_a_reward_of_batches_sees_together(write, way):
     assert rewards(load(str(path)), GROUPS) == [1.0, 0.0, 0.0]
 
 
+ONE_NUMBER = """
+def reward_func(queries, prompts, labels):
+    return {"rewards": float(len(queries[0]))}
+"""
+
+
+@pytest.mark.parametrize("way", ["python", "spec", "yaml"])
+def test_max_batch_says_how_many_samples_a_call_takes(write, way):
+    path = write("one_number.py", ONE_NUMBER)
+    write("one_number.yaml", "reward: one_number.py\nmax_batch: 1\n")
+    reward = {
+        "python": lambda: load(str(path), max_batch=1),
+        "spec": lambda: load(f"using('{path}', max_batch=1)"),
+        "yaml": lambda: load(str(path.with_suffix(".yaml"))),
+    }[way]()
+    assert rewards(reward, GROUPS) == [12.0, 6.0, 2.0]
+    assert "max_batch=1 (--max-batch 1)" in score(load(str(path)), GROUPS)[0].reason
+
+
 @pytest.mark.parametrize("way", ["python", "spec", "yaml"])
 def test_chats_become_text_in_the_form_of_a_template(write, way):
     path = write("templated.py", TEMPLATED)
@@ -58,21 +77,8 @@ def test_chats_become_text_in_the_form_of_a_template(write, way):
 
 def test_a_chat_prompt_meeting_a_file_that_reads_text_is_a_warning(write):
     path = write("templated.py", TEMPLATED)
-    with pytest.warns(UserWarning, match=r"templated\.py reads prompts as text, but the prompts are chats"):
+    with pytest.warns(UserWarning, match=r"reward_func reads prompts as text, but the prompts are chats"):
         score(str(path), [Trajectory(CHAT, "Ho")])
-
-
-def test_rewards_that_depend_on_the_batch_are_a_warning_that_names_the_file(write):
-    path = write("best.py", BEST)
-    with pytest.warns(UserWarning, match=r"best\.py gives the first sample 0 among 2 samples and 1 alone"):
-        score(str(path), [Trajectory("a", "short"), Trajectory("a", "a long answer")])
-
-
-def test_rewards_of_single_samples_are_no_warning(write):
-    path = write("own.py", "def reward_func(queries, prompts, labels): return [float(len(q)) for q in queries]\n")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert [output.reward for output in score(str(path), GROUPS)] == [12.0, 6.0, 2.0]
 
 
 def test_a_dialect_can_be_named(write):
@@ -92,6 +98,7 @@ def test_a_dialect_can_be_named(write):
         ({"dialect": "openrlhf"}, "which is not how openrlhf writes rewards"),
         ({"scope": "groups"}, "scope is one of sample, group, batch; got 'groups'"),
         ({"scope": "group"}, "is given one sample at a time"),
+        ({"max_batch": 2}, "mine is not a function of batches"),
         ({"chat_template": "./nowhere"}, "no chat template './nowhere'"),
     ],
 )

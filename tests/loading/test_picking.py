@@ -1,5 +1,7 @@
 """Which reward a file without a name stands for."""
 
+from pathlib import Path
+
 import pytest
 
 from plaudit import Trajectory
@@ -131,3 +133,22 @@ def test_a_missing_name_is_answered_with_what_is_there(write):
 def test_a_module_that_makes_names_on_demand_is_asked(write):
     write("lazy_names.py", "def __getattr__(name):\n    return lambda response: float(name == 'asked')\n")
     assert load("lazy_names.py:asked")([Trajectory("Hi", "Ho")]) == [1.0]
+
+
+def test_tables_of_a_file_are_not_printed_while_its_reward_is_looked_for(write):
+    write(
+        "tables.py",
+        """
+        class Table(list):
+            def __repr__(self):
+                print("printed", file=open("printed.txt", "w"))
+                return "[]"
+
+        TABLE = Table([1, 2])
+
+        def right(response):
+            return float(len(TABLE))
+        """,
+    )
+    assert load("tables.py").name == "right"
+    assert not Path("printed.txt").exists()

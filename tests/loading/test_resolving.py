@@ -3,7 +3,7 @@
 import pytest
 
 from plaudit import RewardFunction, Trajectory, reward
-from plaudit.contract.boundary import score_samples
+from plaudit.contract.scoring import score_samples
 from plaudit.errors import RewardNotLoaded
 from plaudit.loading import Loaded, load, resolve
 from plaudit.rewards import LengthReward

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from plaudit import Status, Trajectory, load, score
+from plaudit import Trajectory, load, score
 from plaudit.errors import RewardNotLoaded
 
 SCRIPT = """
@@ -85,13 +85,9 @@ def test_a_reward_that_needs_an_absent_package_is_refused_with_its_name(script, 
         load(f"{script}:{name}")
 
 
-def test_what_could_not_be_computed_fails_only_the_samples_that_need_it(script, samples):
-    with pytest.warns(UserWarning, match="could not run here"):
-        reward = load(f"{script}:needs_client_for_some")
-    first, second = score(reward, samples)
-    assert first.reward == 0.5
-    assert second.status is Status.ERROR
-    assert "ZeroDivisionError" in second.reason
+def test_a_reward_that_may_use_what_could_not_be_computed_is_refused(script):
+    with pytest.raises(RewardNotLoaded, match=r"line 10: `client = 1 / 0`\); needs_client_for_some uses client"):
+        load(f"{script}:needs_client_for_some")
 
 
 def test_what_a_failed_statement_would_have_changed_is_not_used_unchanged(script):
@@ -127,7 +123,7 @@ def test_a_file_in_a_copy_of_a_trainer_loads_where_the_package_does_not(tmp_path
     assert reward([Trajectory("p", "r", ground_truth="t")]) == [0.5]
 
 
-def test_a_neighbour_gives_what_it_can_compute(tmp_path):
+def test_a_neighbour_may_import_absent_packages_that_the_reward_does_not_use(tmp_path):
     (tmp_path / "data_kit.py").write_text(
         "import absent_loader\n\nMARK = 'ANSWER'\n\ndef rows():\n    return absent_loader.load()\n"
     )
@@ -136,8 +132,20 @@ def test_a_neighbour_gives_what_it_can_compute(tmp_path):
         "def ranked(response):\n    return float(rows().index(response))\n"
     )
     assert load(f"{tmp_path}/scores.py:marked")([Trajectory("p", "ANSWER 4")]) == [1.0]
-    with pytest.raises(RewardNotLoaded, match="No module named 'absent_loader'"):
+    with pytest.raises(RewardNotLoaded, match=r"'absent_loader' .*data_kit.py, line 1: .*pip install absent_loader"):
         load(f"{tmp_path}/scores.py:ranked")
+
+
+def test_any_other_failure_of_a_neighbour_is_a_failure_of_the_import(tmp_path):
+    (tmp_path / "table_kit.py").write_text("import absent_loader\nTABLE = absent_loader.load()\nMARK = 'ANSWER'\n")
+    (tmp_path / "scores.py").write_text(
+        "from table_kit import MARK\n\ndef marked(response):\n    return float(MARK in response)\n\n"
+        "def short(response):\n    return 1.0\n"
+    )
+    with pytest.raises(RewardNotLoaded, match=r"No module named 'absent_loader'.*line 1: `from table_kit import MARK`"):
+        load(f"{tmp_path}/scores.py:marked")
+    with pytest.warns(UserWarning, match="absent_loader"):
+        assert load(f"{tmp_path}/scores.py:short")([Trajectory("p", "r")]) == [1.0]
 
 
 def test_names_that_a_package_makes_on_demand_are_found(tmp_path, monkeypatch):
@@ -163,18 +171,6 @@ def test_rewards_load_in_a_folder_that_was_deleted(tmp_path, monkeypatch):
     os.chdir(tmp_path)
 
 
-def test_a_class_that_keeps_something_absent_is_refused_only_where_it_is_used(tmp_path):
-    path = tmp_path / "keeper.py"
-    path.write_text(
-        "from absent_package import Kept\n\n"
-        "class Keeper:\n"
-        "    kept = Kept\n"
-        "    def __call__(self, completions, **columns): return [1.0 for _ in completions]\n"
-    )
-    with pytest.warns(UserWarning, match="No module named 'absent_package'"):
-        assert load(f"{path}:Keeper")([Trajectory("q", "a")]) == [1.0]
-
-
 def test_a_script_reads_its_own_command_line_and_asserts_about_it_do_not_count(tmp_path, monkeypatch):
     monkeypatch.setattr("sys.argv", ["plaudit", "score", "--step", "9"])
     path = tmp_path / "script.py"
@@ -183,5 +179,5 @@ def test_a_script_reads_its_own_command_line_and_asserts_about_it_do_not_count(t
         "args = parser.parse_args()\nparser.add_argument('data')\nmore = parser.parse_args()\nassert more.data\n\n"
         "def mine(completions, **kwargs): return [float(args.step) for _ in completions]\n"
     )
-    with pytest.warns(UserWarning, match="line 7 .* could not run here"):
+    with pytest.warns(UserWarning, match="line 7 could not run here"):
         assert load(f"{path}:mine")([Trajectory("q", "a")]) == [3.0]

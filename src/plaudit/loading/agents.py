@@ -13,6 +13,7 @@ from typing import Any
 from plaudit.agents import ENVIRONMENTS, Agent, AgentExecutor, AgentInstance, build_environment
 from plaudit.dialects.agents import find_adapter
 from plaudit.errors import AgentError, did_you_mean
+from plaudit.loading.execution.statements import check_complete, failures_of, refuse
 from plaudit.loading.importing import module_from_file
 
 __all__ = ["load_agent"]
@@ -33,8 +34,10 @@ def load_agent(spec: str | Path) -> Agent:
     if colon and name.isidentifier() and (place.endswith(".py") or not Path(text).exists()):
         is_file = place.endswith(".py")
         module = module_from_file(Path(place)) if is_file else _import_module(text, place)
+        found = _find(text, module, name)
+        check_complete(module, name, found, f"loading {text}")
         return Agent(
-            _as_environment(text, _find(text, module, name)),
+            _as_environment(text, found),
             spec=f"{Path(place).absolute()}:{name}" if is_file else text,
         )
     if not text.endswith(".py") and not Path(text).exists():
@@ -57,13 +60,17 @@ def _agent_in_file(path: str) -> Agent:
         environment = _as_environment(path, environment)
     if environment is None and inspect.iscoroutinefunction(getattr(module, "step", None)):
         environment = _environment_of(module.step)
+    for failure in failures_of(module) if environment is None else ():
+        raise refuse(failure, f"loading {path}")
     executors = [each for each in _own_classes(module) if issubclass(each, AgentExecutor)]
     if environment is None:
         raise AgentError(
             f"{path} has no environment: write a class AgentInstance with `async def reset(self, states)` "
             "and `async def step(self, states)`"
         )
-    return Agent(environment, _choose(path, "AgentExecutor", executors), str(Path(path).absolute()))
+    executor = _choose(path, "AgentExecutor", executors)
+    check_complete(module, "AgentInstance", (environment, executor), f"loading {path}")
+    return Agent(environment, executor, str(Path(path).absolute()))
 
 
 def _environment_of(step: Callable[..., Any]) -> type:

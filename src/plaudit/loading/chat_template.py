@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from plaudit.contract.boundary import score_samples
+from plaudit.contract.combination import CompoundReward
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput
 from plaudit.errors import RewardNotLoaded, did_you_mean, require
@@ -45,17 +45,20 @@ def _gemma(messages: Sequence[Message]) -> str:
 TEMPLATES: dict[str, Callable[[Sequence[Message]], str]] = {"chatml": _chatml, "llama3": _llama3, "gemma": _gemma}
 
 
-class ChatTemplateReward(RewardFunction):
+class ChatTemplateReward(CompoundReward):
     """A reward that is given chat prompts as text, in the form of a chat template; text prompts stay as they are."""
 
     def __init__(self, reward: RewardFunction, template: str) -> None:
         self.reward, self.template = reward, template
-        self.name, self.scope, self.bounds = reward.name, reward.scope, reward.bounds
-        self.deterministic = reward.deterministic
+        self.name, self.bounds = reward.name, reward.bounds
+        self.set_parts([reward])
         _renderer(template)  # a template that does not exist fails now
 
-    def compute_rewards(self, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
-        return score_samples(self.reward, [self._render(trajectory) for trajectory in trajectories])
+    def samples_for(self, trajectory: Trajectory) -> list[tuple[RewardFunction, Trajectory | None]]:
+        return [(self.reward, self._render(trajectory))]
+
+    def merge_one(self, trajectory: Trajectory, outputs: Sequence[RewardOutput]) -> RewardOutput:
+        return outputs[0]
 
     def _render(self, trajectory: Trajectory) -> Trajectory:
         if isinstance(trajectory.prompt, str):
@@ -63,7 +66,7 @@ class ChatTemplateReward(RewardFunction):
         return msgspec.structs.replace(trajectory, prompt=_renderer(self.template)(trajectory.prompt))
 
     def __repr__(self) -> str:
-        return f"{self.reward!r} with the chat template {self.template}"
+        return f"ChatTemplateReward({self.reward!r}, {self.template!r})"
 
 
 @functools.lru_cache(maxsize=8)

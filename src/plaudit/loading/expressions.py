@@ -1,7 +1,7 @@
-"""Rewards written as arithmetic: `0.7 * check_answer + 0.3 * format`, `math.gate(on=format, at=0.8)`.
+"""Rewards written as Python writes them: `0.7 * check_answer + 0.3 * format`, `minimum(math, length(target=60))`.
 
-The text is parsed, never run as Python: numbers, names, calls with literal or reward arguments, `+ - * /` and the
-methods below are all there is.
+The text is parsed, never run as Python: numbers, names, calls with literal or reward arguments, `+ - * /`, and the
+functions and methods of the vocabulary are all there is. What a composed reward prints can be loaded again.
 """
 
 import ast
@@ -12,22 +12,18 @@ from typing import Any, NoReturn, TypeAlias
 from plaudit.contract.function import RewardFunction
 from plaudit.errors import PlauditError, RewardNotLoaded, did_you_mean
 from plaudit.loading.building import Arguments, Loaded
+from plaudit.loading.vocabulary import FUNCTIONS, METHODS, find_composer
 from plaudit.remote.tokens import hide_tokens
 
-__all__ = ["METHODS", "OPTIONS", "USING", "LookUp", "Specs", "build_expression", "parse_call", "spec_using"]
+__all__ = ["OPTIONS", "USING", "LookUp", "Specs", "build_expression", "evaluate", "parse_call", "spec_using"]
 
 LookUp: TypeAlias = Callable[[str, Arguments | None], Loaded]
 """Finds what a name or a dotted name stands for."""
 Specs: TypeAlias = Callable[[str], Loaded]
 """Finds what a quoted spec stands for."""
 
-METHODS: dict[str, tuple[str, ...]] = {
-    "clip": (), "floor": (), "gate": ("on",), "named": (), "normalized": (), "scale": (), "sigmoid": (),
-}  # fmt: skip
-"""The methods an expression may call, and which of their parameters are rewards (the first ones)."""
-
 USING = "using"
-OPTIONS = ("dialect", "scope", "chat_template")
+OPTIONS = ("dialect", "scope", "max_batch", "chat_template")
 """What `using('spec', …)` takes: the options of `load`."""
 
 _OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
@@ -38,15 +34,21 @@ _SIGNS: dict[type[ast.AST], Callable[[Any], Any]] = {ast.USub: operator.neg, ast
 
 def build_expression(text: str, look_up: LookUp, specs: Specs) -> Loaded:
     """The reward that an expression stands for."""
-    value = _Expression(text, look_up, specs).value(_parse(text))
+    value = evaluate(text, look_up, specs)
     if isinstance(value, Loaded):
         return value
     if isinstance(value, RewardFunction):
         return Loaded(value, "plaudit", f"the expression {text}")
-    raise RewardNotLoaded(f"{text!r} is the number {value:g}, not a reward")
+    what = f"the number {value:g}" if isinstance(value, float) else f"a {type(value).__name__}"
+    raise RewardNotLoaded(f"{text!r} is {what}, not a reward")
 
 
-def spec_using(spec: str, **options: str | None) -> str:
+def evaluate(text: str, look_up: LookUp, specs: Specs) -> Any:
+    """What an expression stands for: a number, a reward, a schedule, or a `Loaded` for what was found as it stands."""
+    return _Expression(text, look_up, specs).value(_parse(text))
+
+
+def spec_using(spec: str, **options: str | int | None) -> str:
     """The spec with options of `load`, as a spec: `using('reward_func.py', scope='group')`."""
     given = {name: value for name, value in options.items() if value is not None}
     if not given:
@@ -74,7 +76,6 @@ class _Expression:
         self.specs = specs
 
     def value(self, node: ast.AST) -> Any:
-        """A number, a reward, or a `Loaded` for what was found as it stands."""
         handle = _HANDLERS.get(type(node))
         if handle is None:
             self.refuse(node)
@@ -111,34 +112,38 @@ class _Expression:
         return sign(self.operand(node.operand))
 
     def call(self, node: ast.Call) -> Any:
+        given = _read_arguments(node, self.text, self.argument)
         if isinstance(node.func, ast.Attribute) and node.func.attr in METHODS:
-            return self.method(node, node.func)
+            receiver = self.operand(node.func.value)
+            if not isinstance(receiver, RewardFunction):
+                what = "a number" if isinstance(receiver, float) else f"a {type(receiver).__name__}"
+                raise RewardNotLoaded(f"{_source(node.func.value)} is {what}; only rewards have .{node.func.attr}(…)")
+            given = Arguments((receiver, *given.positional), given.keywords)
         dotted = _dotted_name(node.func)
+        composer = find_composer(node.func.attr if isinstance(node.func, ast.Attribute) else str(dotted))
+        if composer is not None and (isinstance(node.func, ast.Name) or composer.name in METHODS):
+            return self.apply(node, lambda: composer.call(given.positional, given.keywords, self.as_reward))
         if dotted is None:
             self.refuse(node.func)
-        return self.look_up(dotted, _read_arguments(node, self.text, self.argument))
-
-    def method(self, node: ast.Call, function: ast.Attribute) -> Any:
-        reward = self.operand(function.value)
-        if not isinstance(reward, RewardFunction):
-            raise RewardNotLoaded(f"{_source(function.value)} is a number; only rewards have .{function.attr}(…)")
-        rewards = METHODS[function.attr]
-        given = _read_arguments(node, self.text, self.argument)
-        positional = [self.as_reward(value) for value in given.positional[: len(rewards)]]
-        keywords = {name: self.as_reward(value) if name in rewards else value for name, value in given.keywords.items()}
-        bound = getattr(reward, function.attr)
-        return self.apply(node, lambda: bound(*positional, *given.positional[len(rewards) :], **keywords))
+        return self.look_up(dotted, given)
 
     def as_reward(self, value: Any) -> Any:
         """Where a reward is asked for, text is a spec."""
         return self.specs(value).reward if isinstance(value, str) else value
 
     def argument(self, node: ast.AST) -> Any:
-        """A literal, or else a reward."""
+        """A literal, a list or a dict of arguments, or else a reward."""
         try:
             return ast.literal_eval(node)
         except (ValueError, TypeError):
-            return self.operand(node)
+            pass
+        if isinstance(node, ast.List | ast.Tuple):
+            values = [self.argument(each) for each in node.elts]
+            return values if isinstance(node, ast.List) else tuple(values)
+        if isinstance(node, ast.Dict) and None not in node.keys:
+            keys = [self.argument(each) for each in node.keys if each is not None]
+            return dict(zip(keys, (self.argument(each) for each in node.values), strict=True))
+        return self.operand(node)
 
     def apply(self, node: ast.AST, operation: Callable[[], Any]) -> Any:
         try:
@@ -149,8 +154,8 @@ class _Expression:
     def refuse(self, node: ast.AST) -> NoReturn:
         hint = did_you_mean(node.attr, METHODS) if isinstance(node, ast.Attribute) else ""
         raise RewardNotLoaded(
-            f"{_source(node)!r} cannot stand in a reward expression{hint or ';'} an expression has "
-            f"numbers, rewards by name or as quoted specs, + - * / and the methods {', '.join(METHODS)}"
+            f"{_source(node)!r} cannot stand in a reward expression{hint or ';'} an expression has numbers, rewards "
+            f"by name or as quoted specs, + - * /, the methods {', '.join(METHODS)} and {', '.join(FUNCTIONS)}"
         )
 
 

@@ -7,13 +7,10 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeAlias
 
 from plaudit.errors import PlauditError, RewardNotLoaded
 
-__all__ = ["Failure", "explain_failures", "name_absent_model"]
-
-Failure: TypeAlias = Exception | SystemExit
+__all__ = ["describe", "explain_failures", "name_absent_model"]
 
 _NOT_THEIRS = ("<", str(Path(__file__).parents[1]))
 
@@ -23,20 +20,22 @@ def explain_failures(doing: str, file: Path | None = None) -> Iterator[None]:
     """`with explain_failures("importing rewards.py"):` runs code that is not ours."""
     try:
         yield
-    except (Exception, SystemExit) as error:  # a file may call sys.exit(); Ctrl-C goes through
-        raise RewardNotLoaded(f"{doing} failed: {_describe(error, file)}") from error
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        at = "" if isinstance(error, SyntaxError) else _location(error, file)
+        raise RewardNotLoaded(f"{doing} failed: {describe(name_absent_model(error))}{at}") from error
 
 
-def _describe(error: Failure, file: Path | None) -> str:
+def describe(error: BaseException) -> str:
+    """The kind of an error and its message; errors of plaudit are messages for users already."""
     if isinstance(error, SyntaxError):
         line = f": {error.text.strip()}" if error.text else ""
         return f"{type(error).__name__}: {error.msg} ({error.filename}, line {error.lineno}){line}"
-    error = name_absent_model(error)
-    kind = "" if isinstance(error, PlauditError) else f"{type(error).__name__}: "  # ours say enough themselves
-    return f"{kind}{error}{_location(error, file)}"
+    return f"{error}" if isinstance(error, PlauditError) else f"{type(error).__name__}: {error}"
 
 
-def name_absent_model(error: Failure) -> Failure:
+def name_absent_model(error: BaseException) -> BaseException:
     """The error, or one that names the model that the Hugging Face hub was asked for in vain: the hub's does not."""
     if not isinstance(error, OSError):
         return error

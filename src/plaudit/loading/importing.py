@@ -11,8 +11,9 @@ import importlib.util
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, NamespaceLoader, PathFinder, SourceFileLoader
 from pathlib import Path
@@ -20,10 +21,10 @@ from types import ModuleType
 
 from plaudit.dialects import StandIns, stand_ins
 from plaudit.errors import RewardNotLoaded, did_you_mean
-from plaudit.loading.failures import explain_failures
-from plaudit.loading.loaded_files import FILES, LOCK
+from plaudit.loading.execution.statements import execute
+from plaudit.loading.failures import describe, explain_failures
+from plaudit.loading.loaded_files import FILES, LOCK, NEIGHBOURS, LoadedFile
 from plaudit.loading.names import imported_packages
-from plaudit.loading.statements import note_left_out, run_statements
 
 __all__ = ["module_at", "module_from_file"]
 
@@ -41,9 +42,9 @@ def module_from_file(path: Path) -> ModuleType:
         stat = path.stat()
         stamp = (stat.st_mtime_ns, stat.st_size)
         known = FILES.get(path)
-        if known is None or known[0] != stamp:
-            FILES[path] = known = (stamp, _execute(path))
-        return known[1]
+        if known is None or known.stamp != stamp:
+            FILES[path] = known = _execute(path, stamp)
+        return known.module
 
 
 def module_at(dotted: str, folder: Path) -> tuple[ModuleType | None, list[str]]:
@@ -65,65 +66,65 @@ def module_at(dotted: str, folder: Path) -> tuple[ModuleType | None, list[str]]:
     return None, parts
 
 
-class _SourceLoader(SourceFileLoader):
-    """Always compiles: compiled files are matched by the second, and a file may change twice in one."""
-
-    def exec_module(self, module: ModuleType) -> None:
-        run_statements(self.get_data(self.path), module, self.path)
-
-
-def _execute(path: Path) -> ModuleType:
-    package, root = _package_of(path)
+def _execute(path: Path, stamp: tuple[int, int]) -> LoadedFile:
+    with explain_failures(f"importing {path.name}", path):
+        source = path.read_bytes()
+        tree = ast.parse(source, path)
+    package, root = _package_of(path, tree)
     digest = hashlib.sha256(str(path).encode(errors="surrogateescape")).hexdigest()
     stem = re.sub(r"[^0-9a-zA-Z_]", "_", path.stem)
     name = f"{package}.{stem}" if package else f"{stem}_{digest[:12]}"
-    folders, of_project = (root, path.parent), _project_packages(path)
+    packages, before = _project_packages(path, tree), list(warnings.filters)
     with (
-        _import_from(*folders, beside=of_project.values()),
-        _Neighbours(folders, of_project),
-        _run_without_arguments(path),
+        _import_from(root, path.parent, packages=packages),
+        _run_as_script(path),
         explain_failures(f"importing {path.name}", path),
     ):
-        if package:
-            failed = _import_package(package, root)
-            if failed is not None:
-                module = _execute_as(name, path)
-                note_left_out(module, f"the package {package} cannot be imported here", failed)
-                return module
-            if _file_of(sys.modules.get(name)) == path and path not in FILES:
-                return sys.modules[name]  # the package's own __init__ has imported it
-        return _execute_as(name, path)
+        failed = _import_package(package, root) if package else None
+        if package and _file_of(sys.modules.get(name)) == path and path not in FILES:
+            return LoadedFile(stamp, sys.modules[name])  # the package's own __init__ has imported it
+        spec, replaced = importlib.util.spec_from_file_location(name, path), sys.modules.get(name)
+        assert spec is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module  # dataclasses and pickle look modules up there
+        try:
+            failures = execute(tree, source, module, str(path))
+        except BaseException:
+            del sys.modules[name]
+            sys.modules |= {name: replaced} if replaced else {}
+            raise
+    notes = [] if failed is None else [f"the package {package} cannot be imported here: {describe(failed)}"]
+    filters = {id(each): each for each in warnings.filters if all(each is not old for old in before)}
+    return LoadedFile(stamp, module, failures, notes, filters)
 
 
 @contextmanager
-def _run_without_arguments(path: Path) -> Iterator[None]:
-    """While entered, the command line is that of the file, without arguments: a script reads its own, not plaudit's."""
-    before = sys.argv
-    sys.argv = [str(path)]
+def _run_as_script(path: Path) -> Iterator[None]:
+    """While entered, the command line is the file without arguments, and imports write no compiled files."""
+    before = sys.argv, sys.dont_write_bytecode
+    sys.argv, sys.dont_write_bytecode = [str(path)], True
     try:
         yield
     finally:
-        sys.argv = before
+        sys.argv, sys.dont_write_bytecode = before
 
 
-class _Neighbours(MetaPathFinder, AbstractContextManager["_Neighbours"]):
-    """While entered, files beside the one that is loaded are run as it is: statement by statement.
+class _NeighbourLoader(SourceFileLoader):
+    """Executes a module of the file's folder or project: what it imports of absent packages cannot be used."""
 
-    Packages of its project, which nobody else finds, are found in the folders given for them.
-    """
+    def exec_module(self, module: ModuleType) -> None:
+        source = self.get_data(self.path)
+        failures = execute(ast.parse(source, self.path), source, module, self.path, only_imports=True)
+        NEIGHBOURS[module.__name__] = LoadedFile((0, 0), module, failures)
+
+
+class _ProjectFinder(MetaPathFinder):
+    """Finds modules of the file's folders, and packages of its project that nothing else finds."""
 
     def __init__(self, folders: Sequence[Path], packages: Mapping[str, Path]) -> None:
         self._packages = packages
-        of_project = [folder / name for name, folder in packages.items()]
-        modules = [folder / f"{name}.py" for name, folder in packages.items()]
-        self._folders = (*(f"{folder}{os.sep}" for folder in (*folders, *of_project)), *map(str, modules))
-
-    def __enter__(self) -> "_Neighbours":
-        sys.meta_path.insert(0, self)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        sys.meta_path.remove(self)
+        held = [part for name, folder in packages.items() for part in (folder / name, folder / f"{name}.py")]
+        self._folders = (*(f"{folder}{os.sep}" for folder in folders), *map(str, held))
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -138,9 +139,9 @@ class _Neighbours(MetaPathFinder, AbstractContextManager["_Neighbours"]):
         origin = "" if spec is None or spec.origin is None else spec.origin
         is_installed = {"site-packages", "dist-packages"} & set(Path(origin).parts)
         if spec is None or is_installed or not origin.startswith(self._folders):
-            return None  # whoever else finds it loads it
+            return None
         if isinstance(spec.loader, SourceFileLoader):
-            spec.loader = _SourceLoader(fullname, origin)
+            spec.loader = _NeighbourLoader(fullname, origin)
         return spec
 
 
@@ -150,7 +151,7 @@ def _import_package(package: str, root: Path) -> BaseException | None:
     """
     try:
         importlib.import_module(package)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - told to whoever uses the file
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - reported with the reward
         parts = package.split(".")
         for depth in range(1, len(parts) + 1):
             name = ".".join(parts[:depth])
@@ -162,24 +163,7 @@ def _import_package(package: str, root: Path) -> BaseException | None:
     return None
 
 
-def _execute_as(name: str, path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, path, loader=_SourceLoader(name, str(path)))
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    before = sys.modules.get(name)
-    sys.modules[name] = module  # where dataclasses and pickle look it up
-    done = False
-    try:
-        spec.loader.exec_module(module)
-        done = True
-    finally:
-        if not done:
-            _restore(name, before)
-    return module
-
-
-def _package_of(path: Path) -> tuple[str, Path]:
+def _package_of(path: Path, tree: ast.Module) -> tuple[str, Path]:
     """The package that a file belongs to, and the folder it is imported from; no package for a file on its own.
 
     Folders with an `__init__.py` are packages. Without one, a file that imports its neighbours by dots belongs to as
@@ -188,36 +172,24 @@ def _package_of(path: Path) -> tuple[str, Path]:
     depth = 0
     while (path.parents[depth] / "__init__.py").exists() and path.parents[depth].name.isidentifier():
         depth += 1
-    depth = depth or _relative_depth(path)
+    levels = [node.level for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    depth = depth or max(levels, default=0)
     names = [folder.name for folder in path.parents[:depth]]
     if not depth or not all(name.isidentifier() for name in names):
         return "", path.parent
     return ".".join(reversed(names)), path.parents[depth]
 
 
-def _relative_depth(path: Path) -> int:
-    """How many folders up the relative imports of a file reach; 0 where it has none, or cannot be read."""
-    try:
-        tree = ast.parse(path.read_bytes())
-    except (SyntaxError, ValueError):
-        return 0  # importing it says what is wrong
-    return max((node.level for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)), default=0)
-
-
-def _project_packages(path: Path) -> dict[str, Path]:
+def _project_packages(path: Path, tree: ast.Module) -> dict[str, Path]:
     """The packages that a file imports by name as it can where its project is run, and the folders they stand in.
 
     These are those in the folders of its project or in their `src`, and a package that the file itself is in. Copies of
     trainers rarely can be imported, so what plaudit stands in for is not looked for.
     """
-    try:
-        packages = imported_packages(ast.parse(path.read_bytes()))
-    except (SyntaxError, ValueError):
-        return {}  # importing it says what is wrong
     above = list(path.parents)[1:]
     depth = next((at for at, folder in enumerate(above) if any((folder / name).exists() for name in _OF_PROJECT)), -1)
     folders = [each for folder in above[: depth + 1] for each in (folder, folder / "src")]
-    others = packages - set(stand_ins().packages)
+    others = imported_packages(tree) - set(stand_ins().packages)
     held = ((name, next((folder for folder in folders if _holds(folder, name)), None)) for name in others)
     own = {folder.name: folder.parent for folder in path.parents[:-1] if folder.name in others}
     return own | {name: folder for name, folder in held if folder is not None}
@@ -233,29 +205,27 @@ def _file_of(module: ModuleType | None) -> Path | None:
     return None if file is None else Path(file).resolve()
 
 
-def _restore(name: str, before: ModuleType | None) -> None:
-    del sys.modules[name]
-    if before is not None:
-        sys.modules[name] = before
-
-
 @contextmanager
-def _import_from(*folders: Path, beside: Iterable[Path] = ()) -> Iterator[StandIns]:
+def _import_from(*folders: Path, packages: Mapping[str, Path] | None = None) -> Iterator[StandIns]:
     """While entered, modules in these folders can be imported, the first folder first, and stand-ins answer.
 
-    Modules of the folders `beside` them, which others find, make way for those of the next file too.
+    For a file, `packages` are the packages of its project by name, with the folders they stand in.
     """
     paths = [str(folder) for folder in dict.fromkeys(folders)]
-    folders = (*folders, *beside)
+    finders = [] if packages is None else [_ProjectFinder(folders, packages)]
+    folders = (*folders, *(packages or {}).values())
     with LOCK, stand_ins() as finder:
         for folder in folders:
             _forget_siblings(folder)
         importlib.invalidate_caches()
         sys.path[:0] = paths
+        sys.meta_path[:0] = finders
         before = set(sys.modules)
         try:
             yield finder
         finally:
+            for each in finders:
+                sys.meta_path.remove(each)
             for path in paths:
                 if path in sys.path:
                     sys.path.remove(path)

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import ModuleType
 
 __all__ = [
-    "bound_names", "files_that_define", "imported_packages", "locate_files", "read_imports", "top_level_names",
+    "bound_names", "files_that_define", "imported_packages", "is_main_guard", "locate_files", "read_imports",
 ]  # fmt: skip
 
 _FILES = re.compile(r"""(?:\A|(?<=['"]))[^'":()*]+\.(?:py|yaml|yml)(?=[:'"]|\Z)""")
@@ -25,10 +25,10 @@ def locate_files(spec: str, folders: Sequence[Path]) -> str:
 
 def files_that_define(name: str, folder: Path) -> list[Path]:
     """The Python files of a folder that define a name."""
-    return [path for path in sorted(folder.glob("*.py")) if name in top_level_names(path)]
+    return [path for path in sorted(folder.glob("*.py")) if name in _top_level_names(path)]
 
 
-def top_level_names(path: Path) -> set[str]:
+def _top_level_names(path: Path) -> set[str]:
     """The names that a file defines, read without running it; none where it cannot be read."""
     try:
         return bound_names(ast.parse(path.read_bytes()).body)[1]
@@ -57,6 +57,14 @@ def imported_packages(tree: ast.AST) -> set[str]:
     return packages
 
 
+def is_main_guard(node: ast.AST) -> bool:
+    """Whether a statement is `if __name__ == "__main__":`."""
+    test = node.test if isinstance(node, ast.If) else None
+    return isinstance(test, ast.Compare) and {"'__main__'", "__name__"} == {
+        ast.unparse(each) for each in (test.left, *test.comparators)
+    }
+
+
 def bound_names(statements: Iterable[ast.AST]) -> tuple[set[str], set[str]]:
     """The names that statements import and define, also inside `if` and `try` but not inside functions."""
     imported: set[str] = set()
@@ -68,7 +76,12 @@ def bound_names(statements: Iterable[ast.AST]) -> tuple[set[str], set[str]]:
             defined.add(node.name)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             defined.add(node.id)
+        elif isinstance(node, ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+            walrus = (each.target.id for each in ast.walk(node) if isinstance(each, ast.NamedExpr))
+            defined |= set() if isinstance(node, ast.Lambda) else set(walrus)
         else:
+            if isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
+                defined.add(node.name)
             inner_imported, inner_defined = bound_names(ast.iter_child_nodes(node))
             imported |= inner_imported
             defined |= inner_defined

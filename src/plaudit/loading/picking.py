@@ -7,19 +7,18 @@ its own.
 import enum
 import inspect
 from dataclasses import dataclass
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from plaudit.contract.function import RewardFunction
 from plaudit.dialects import dialects_of
 from plaudit.dialects.dialect import parameters
-from plaudit.dialects.standins import Missing, Undetermined
+from plaudit.dialects.standins import Missing
 from plaudit.errors import RewardNotLoaded, did_you_mean
 from plaudit.loading.building import Target, is_reward_class, signature_of
+from plaudit.loading.execution.statements import check_complete, failures_of, may_be_reward, refuse
 from plaudit.loading.failures import explain_failures
-from plaudit.loading.names import read_imports
-from plaudit.loading.statements import find_need, warn_of_left_out
+from plaudit.loading.names import bound_names, read_imports
 
 __all__ = ["Source"]
 
@@ -59,35 +58,30 @@ class Source:
         with explain_failures(f"reading {self.spec}:{name}"):  # modules may make names on demand
             value = getattr(self.module, name, _ABSENT)
         if value is _ABSENT:
+            failures, hint = failures_of(self.module), did_you_mean(name, self._public())
+            binding = [failure for failure in failures if name in set().union(*bound_names([failure.node]))]
+            if binding or (failures and not hint):  # the failure may be why the name is missing
+                raise refuse((binding or failures)[0], f"reading {self.spec}:{name}")
             there = self._offers() or [each for each in self._public() if each not in self.imported_names]
             listed = f" (it has {', '.join(there)})" if there else " (it is empty)"
-            raise RewardNotLoaded(f"no {name!r} in {self.spec}{did_you_mean(name, self._public())}{listed}")
-        self._check_needs(value, f"reading {self.spec}:{name}")
-        warn_of_left_out(self.module)
+            raise RewardNotLoaded(f"no {name!r} in {self.spec}{hint}{listed}")
+        check_complete(self.module, name, value, f"reading {self.spec}:{name}")
         return Target(value, f"{self.spec}:{name}", f"{name} in {self.title}", self.imports)
-
-    def _check_needs(self, value: Any, doing: str) -> None:
-        """Refuse what the file could not compute here, and what needs an absent package, with the reason."""
-        missed = value if isinstance(value, Undetermined) else find_need(value)
-        if missed is not None:
-            with explain_failures(doing, Path(str(self.module.__file__))):
-                raise missed.error
 
     def choose(self) -> Target:
         """The reward called `reward` or `reward_func`, or else the only one there is."""
-        missed = [each for each in vars(self.module).values() if isinstance(each, Undetermined)]
-        for each in missed:
-            if each.is_definition:  # it may be the reward
-                self._check_needs(each, f"importing {self.spec}")
-        candidates = {name: self._standing(name, value) for name, value in vars(self.module).items()}
+        candidates = {name: self._standing(name, value) for name, value in list(vars(self.module).items())}
         favoured = {
             name: candidates[name] for name in FAVOURED if candidates.get(name, _Standing.NOTHING) <= _Standing.FUNCTION
         }
         possible = favoured or candidates
         best = min(possible.values(), default=_Standing.NOTHING)
+        offered = {name for name, standing in candidates.items() if standing is not _Standing.NOTHING}
+        for failure in failures_of(self.module):
+            favours = bound_names([failure.node])[1] & set(FAVOURED)
+            if best is _Standing.NOTHING or favours or may_be_reward(failure.node, offered, vars(self.module)):
+                raise refuse(failure, f"importing {self.title}")
         if best is _Standing.NOTHING:
-            for each in missed[:1]:
-                self._check_needs(each, f"importing {self.spec}")
             raise self._no_reward()
         names = self._distinct([name for name, standing in possible.items() if standing is best])
         if best is _Standing.FUNCTION:
@@ -99,11 +93,11 @@ class Source:
         return self.find(names[0])
 
     def _standing(self, name: str, value: Any) -> _Standing:
-        if name.startswith("_") or name in self.imported_names or isinstance(value, Missing | Undetermined):
+        if name.startswith("_") or name in self.imported_names or isinstance(value, Missing):
             return _Standing.NOTHING
         if isinstance(value, RewardFunction):
             return _Standing.OURS
-        if inspect.ismodule(value):
+        if isinstance(value, ModuleType | str | list | tuple | dict | set):  # data may be large: no dialect is asked
             return _Standing.NOTHING
         written_here = getattr(value, "__module__", None) == self.module.__name__
         if isinstance(value, type):

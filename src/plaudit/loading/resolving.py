@@ -12,18 +12,19 @@ from pathlib import Path
 from typing import Any, get_args
 
 from plaudit import dialects, remote  # what is in them is imported when first used: a worker starts in less time
-from plaudit.contract.boundary import Style
-from plaudit.contract.function import RewardFunction
+from plaudit.contract.function import RewardFunction, check_max_batch
+from plaudit.contract.scoring import Style
 from plaudit.dialects import graders
 from plaudit.errors import RewardNotLoaded, did_you_mean
 from plaudit.loading.building import Arguments, Loaded, Target, build
 from plaudit.loading.catalog import find_named, no_such_name
 from plaudit.loading.chat_template import ChatTemplateReward
 from plaudit.loading.composites import build_composite
-from plaudit.loading.expressions import METHODS, OPTIONS, USING, build_expression, parse_call
+from plaudit.loading.expressions import OPTIONS, USING, build_expression, parse_call
 from plaudit.loading.importing import module_at, module_from_file
 from plaudit.loading.names import files_that_define
 from plaudit.loading.picking import Source
+from plaudit.loading.vocabulary import METHODS
 from plaudit.normalize import Scope
 
 __all__ = ["load", "resolve"]
@@ -39,14 +40,15 @@ def load(
     *,
     dialect: str | None = None,
     scope: Scope | None = None,
+    max_batch: int | None = None,
     chat_template: str | None = None,
 ) -> RewardFunction:
     """The reward that a spec names: `load("rewards.py:quality")`, `load("0.7 * check_answer + 0.3 * format")`.
 
     The options are for rewards written for other systems: `dialect` says which, `scope` what a reward of batches sees
-    together, `chat_template` how chats become text.
+    together, `max_batch` how many samples it takes in a call, `chat_template` how chats become text.
     """
-    return resolve(spec, dialect=dialect, scope=scope, chat_template=chat_template).reward
+    return resolve(spec, dialect=dialect, scope=scope, max_batch=max_batch, chat_template=chat_template).reward
 
 
 def resolve(
@@ -54,28 +56,40 @@ def resolve(
     *,
     dialect: str | None = None,
     scope: Scope | None = None,
+    max_batch: int | None = None,
     chat_template: str | None = None,
 ) -> Loaded:
     """What `load` gives, with the convention it was written in and where it came from."""
     if isinstance(spec, str | Path):
         loaded = _Place(_working_folder(), dialect=dialect).resolve(str(spec))
-        if (dialect, scope, chat_template) == (None, None, None):  # else the spec alone is not the whole of it
+        if (dialect, scope, max_batch, chat_template) == (None,) * 4:  # else the spec alone is not the whole of it
             loaded = replace(loaded, spec=str(spec))
     else:
         name = str(getattr(spec, "name", None) or getattr(spec, "__name__", type(spec).__name__))
         loaded = build(Target(spec, name, f"{name}, as given"), dialect=dialect)
-    return _apply_options(loaded, scope, chat_template)
+    return _apply_options(loaded, scope=scope, max_batch=max_batch, chat_template=chat_template)
 
 
-def _apply_options(loaded: Loaded, scope: Scope | None, chat_template: str | None) -> Loaded:
+def _apply_options(
+    loaded: Loaded,
+    *,
+    scope: Scope | None = None,
+    max_batch: int | None = None,
+    chat_template: str | None = None,
+) -> Loaded:
     reward = loaded.reward
     if scope is not None:
         if scope not in get_args(Scope):
             raise RewardNotLoaded(f"scope is one of {', '.join(get_args(Scope))}; got {scope!r}")
-        if reward.style is Style.SAMPLE and scope != "sample":
+        if reward.call_style is Style.SAMPLE and scope != "sample":
             raise RewardNotLoaded(f"{reward.name} is given one sample at a time: scope={scope!r} is for batches")
         reward = copy(reward)
         reward.scope = scope
+    if max_batch is not None:
+        if reward.call_style not in (Style.BATCH, Style.PAIRED):
+            raise RewardNotLoaded(f"{reward.name} is not a function of batches: max_batch={max_batch} is for these")
+        reward = copy(reward)
+        reward.max_batch = check_max_batch(max_batch)
     if chat_template is not None:
         reward = ChatTemplateReward(reward, chat_template)
     return replace(loaded, reward=reward)
@@ -143,9 +157,9 @@ class _Place:
         known = set(arguments.keywords) <= set(OPTIONS)
         if not known or len(arguments.positional) != 1 or not isinstance(arguments.positional[0], str):
             raise RewardNotLoaded(f"{USING} takes one quoted spec and any of {', '.join(OPTIONS)}")
-        place = replace(self, dialect=arguments.keywords.get("dialect", self.dialect))
-        loaded = place.resolve(arguments.positional[0])
-        return _apply_options(loaded, arguments.keywords.get("scope"), arguments.keywords.get("chat_template"))
+        options = dict(arguments.keywords)
+        place = replace(self, dialect=options.pop("dialect", self.dialect))
+        return _apply_options(place.resolve(arguments.positional[0]), **options)
 
     def composite(self, text: str) -> Loaded:
         path = (self.folder / Path(text).expanduser()).resolve()
@@ -155,7 +169,7 @@ class _Place:
         if path in self.trail:
             raise RewardNotLoaded(f"{path} refers to itself: {' → '.join(each.name for each in (*self.trail, path))}")
         place = replace(self, folder=path.parent, trail=(*self.trail, path))
-        return Loaded(build_composite(path, lambda spec: place.resolve(spec).reward), "plaudit", path.name)
+        return Loaded(build_composite(path, place.look_up, place.resolve), "plaudit", path.name)
 
     def grader(self, text: str) -> Loaded:
         path = self.folder / Path(text).expanduser()
