@@ -1,7 +1,10 @@
 """Ask a server by hand, with nothing but the standard library."""
 
+import contextlib
 import http.client
 import json
+import re
+import socket
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -36,6 +39,30 @@ def ask(address: str, path: str, body: Any = None, method: str | None = None, **
 def samples(*responses: str, truth: str = "yes") -> dict[str, Any]:
     """A request for `/score`."""
     return {"trajectories": [{"prompt": "?", "response": each, "ground_truth": truth} for each in responses]}
+
+
+def metric(address: str, name: str, **labels: str) -> float:
+    """The current value of a metric of a server; 0 where it has none."""
+    wanted = [f'{label}="{value}"' for label, value in labels.items()]
+    for line in ask(address, "/metrics").body.decode().splitlines():
+        if re.match(rf"{name}[ {{]", line) and all(each in line for each in wanted):
+            return float(line.rpartition(" ")[2])
+    return 0.0
+
+
+def send(server: Any, *parts: bytes, wait_s: float = 5.0, pause_s: float = 0.0) -> bytes:
+    """Send bytes as they are, part by part; what comes back until the server closes."""
+    place = urlsplit(server.address)
+    with socket.create_connection((place.hostname, place.port), timeout=wait_s) as connection:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        answer = b""
+        with contextlib.suppress(ConnectionError):  # it may be closed before the end
+            for part in parts:
+                connection.sendall(part)
+                time.sleep(pause_s)
+            while part := connection.recv(65536):
+                answer += part
+        return answer
 
 
 def wait_until(true: Callable[[], object]) -> None:

@@ -1,4 +1,4 @@
-"""Rewards that servers of the tests serve: quick ones, and some that hang, crash or keep count."""
+"""Rewards for the servers of the tests: quick ones, and some that hang or crash."""
 
 import math
 import os
@@ -9,7 +9,7 @@ from plaudit import RewardOutput, reward
 
 @reward
 def mark(response, ground_truth=None):
-    """1.0 for the ground truth; what a response asks for happens."""
+    """1.0 for the ground truth; a response may ask for a hang, a crash, an exception, a delay or None."""
     if response.startswith("hang"):
         time.sleep(60)
     if response.startswith("crash"):
@@ -25,7 +25,7 @@ def mark(response, ground_truth=None):
 
 @reward
 def batched(responses):
-    """How many responses were scored together; hangs, or forgets a response, where one asks for it."""
+    """The number of responses of the call; hangs, or leaves out a response, where one asks for it."""
     if any(response.startswith("hang") for response in responses):
         time.sleep(60)
     return [float(len(responses)) for response in responses if not response.startswith("forget")]
@@ -38,23 +38,15 @@ def best_of_group(responses):
     return [float(len(response) == longest) for response in responses]
 
 
-@reward(deterministic=False)
-def unsure(response):
-    """1.0, after a while where a response asks for it; not to be asked twice."""
-    if response.startswith("slow"):
-        time.sleep(0.2)
-    return 1.0
-
-
 @reward
-def soon(response):
-    """1.0, at once."""
-    return 1.0
+def logged(response):
+    """1.0, with the length of the response to log."""
+    return RewardOutput(1.0, metadata={"length": len(response)})
 
 
 @reward
 def twin(response):
-    """1.0; where a response asks for it, a child is forked and forgotten, or the parent hangs for a while."""
+    """1.0; where a response asks for it, a child is forked that returns too, or the worker hangs for a while."""
     if response == "fork" and os.fork() == 0:
         time.sleep(0.1)
     if response == "hang":

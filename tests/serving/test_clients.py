@@ -42,7 +42,6 @@ def test_openrlhf_reads_its_rewards_from_one_server_and_from_two(server):
     [
         (),
         ("--http1.0",),
-        ("--http2",),  # asks for an upgrade, and goes on without
         ("--header", "transfer-encoding: chunked"),
         ("--header", "expect: 100-continue"),
         ("--header", "connection: close"),
@@ -69,6 +68,7 @@ def test_curl_is_told_what_is_wrong(server):
         (("--data", "{}"), "415", "application/json"),
         ((*json_body, "{"), "400", "not JSON"),
         ((*json_body, '{"query": [1]}'), "422", "query"),
+        (("--http2", *json_body, "{}"), "400", "make it use HTTP/1.1 only"),
         ((), "405", "takes POST"),
     ):
         told = subprocess.run([*command, *options, f"{server.address}/get_reward"], capture_output=True, text=True)

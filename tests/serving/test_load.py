@@ -1,139 +1,141 @@
-"""Under load: back-pressure, fair turns, kept answers, deadlines, reload and drain without a failed request."""
+"""Under load: limits, idempotency, deadlines, lost workers, reload and drain without a failed request."""
 
+import asyncio
 import contextlib
 import os
 import signal
-import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
 from plaudit.serving import ServerSettings, ServerThread
-from plaudit.serving.app.replays import Replays
-from plaudit.serving.http.messages import Request, Response
-from plaudit.serving.workers.queueing import FairQueue, Job
-from plaudit.serving.workers.wire import WireJob
+from plaudit.serving.app import idempotency
+from plaudit.serving.app.idempotency import IdempotencyCache
 from tests.process_watch import descendants
-from tests.serving.asking import ask, samples, wait_until
+from tests.serving.asking import ask, metric, samples, send, wait_until
 from tests.serving.conftest import settings
 
 
-def test_a_full_queue_is_told_to_come_back_and_nothing_is_lost():
+def test_requests_beyond_the_limit_get_503_with_retry_after_and_none_is_lost():
     with ServerThread(settings("mark", workers=1, queue_requests=3)) as running, ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(lambda _: ask(running.address, "/score", samples("slow")), range(8)))
-        statuses = [answer.status for answer in answers]
-        assert set(statuses) == {200, 429}
-        assert all(int(answer.headers["retry-after"]) >= 1 for answer in answers if answer.status == 429)
+        assert {answer.status for answer in answers} == {200, 503}
+        assert all(answer.headers["retry-after"] == "1" for answer in answers if answer.status == 503)
         assert ask(running.address, "/score", samples("yes")).status == 200
-        assert running.server.app.admission.bytes == running.server.app.admission.requests == 0
+        assert metric(running.address, "plaudit_held_bytes") == 0
+        assert metric(running.address, "plaudit_requests_under_way") == 0
 
 
-def test_clients_take_turns_however_much_one_sends():
-    queue = FairQueue()
-    for client, count in (("greedy", 5), ("modest", 2)):
-        for _ in range(count):
-            queue.add(Job(WireJob("score", b""), client, lambda job, answer: None))
-    assert [job.client for job in queue.take(7, 1000)] == ["greedy", "modest", "greedy", "modest", *["greedy"] * 3]
+def test_bodies_beyond_the_limit_of_bytes_get_503_with_retry_after():
+    with ServerThread(settings("mark", workers=1, queue_bytes=4000)) as running, ThreadPoolExecutor(2) as pool:
+        slow = pool.submit(ask, running.address, "/score", samples("slow" + "w" * 3000, "slow", "slow"))
+        wait_until(lambda: metric(running.address, "plaudit_held_bytes"))
+        refused = ask(running.address, "/score", samples("y" * 3000))
+        assert (refused.status, refused.headers["retry-after"]) == (503, "1")
+        assert slow.result().status == 200
+        assert ask(running.address, "/score", samples("y" * 3000)).status == 200
 
 
-@pytest.fixture
-def waiting():
-    """A queue with jobs of two clients, and what was answered to which."""
-    queue, told = FairQueue(), []
-    for client, expires_at in (("a", 1.0), ("a", 9.0), ("b", 1.0)):
-        queue.add(
-            Job(
-                WireJob("score", b""),
-                client,
-                lambda job, answer: told.append((job.client, answer.status)),
-                expires_at,
-            )
-        )
-    return queue, told
+def test_a_request_does_not_wait_behind_one_that_hangs_while_a_worker_is_idle():
+    with ServerThread(settings("mark", workers=2, deadline_s=60.0)) as running, ThreadPoolExecutor(1) as pool:
+        wait_until(lambda: metric(running.address, "plaudit_workers", reward="mark") == 2)
+        hanging = pool.submit(ask, running.address, "/score", samples("hang"))
+        wait_until(lambda: metric(running.address, "plaudit_workers_busy", reward="mark") == 1)
+        for _ in range(10):
+            assert ask(running.address, "/score", samples("yes")).json["outputs"][0]["reward"] == 1.0
+        assert not hanging.done()
+        for _ in range(2):
+            running.call(running.server.ask_to_stop)
+        running.run(running.server.stop())
+        assert hanging.result().status == 503
 
 
-def test_a_request_whose_time_is_over_is_told_so_once(waiting):
-    queue, told = waiting
-    queue.drop_stale(2.0)
-    queue.drop_stale(3.0)
-    assert told == [("a", 504), ("b", 504)]
-    assert len(queue) == 1
-    assert [job.expires_at for job in queue.take(9, 1000)] == [9.0]
-
-
-@pytest.mark.parametrize("forget", [lambda queue: queue.drop_stale(0.0), lambda queue: queue.take(9, 1000)])
-def test_a_request_that_nobody_waits_for_is_counted_out_and_not_given_to_a_worker(waiting, forget):
-    queue, told = waiting
-    for job in list(queue._by_client["a"]):
-        job.abandon()
-    forget(queue)
-    assert told == [("a", 499)] * 2
-    assert [job.client for job in queue.take(9, 1000)] in (["b"], [])
-
-
-def test_clients_that_hang_up_or_run_out_of_time_leave_the_queue_as_it_was():
-    with ServerThread(settings("mark", workers=1, deadline_s=0.4)) as running, ThreadPoolExecutor(6) as pool:
-        host, port = running.address.removeprefix("http://").split(":")
-        hanging = [pool.submit(ask, running.address, "/score", samples("hang")) for _ in range(2)]
-        time.sleep(0.1)
-        late = [pool.submit(ask, running.address, "/score", samples("yes"), x_deadline_s="0.05") for _ in range(3)]
-        for _ in range(3):
-            with socket.create_connection((host, int(port))) as gone:
-                gone.sendall(
-                    b"POST /score HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
-                    b"content-length: 2\r\n\r\n{}"
-                )
-                time.sleep(0.02)
-        assert {each.result().status for each in late} <= {200, 504}
-        assert [each.result().json["outputs"][0]["status"] for each in hanging] == ["timeout"] * 2
-        admission = running.server.app.admission
-        assert (admission.requests, admission.bytes, admission._by_client) == (0, 0, {})
-        assert ask(running.address, "/score", samples("hang")).json["outputs"][0]["status"] == "timeout"
+def test_quick_requests_do_not_wait_for_one_that_hangs_and_was_given_to_the_same_worker():
+    with ServerThread(settings("mark", workers=2, deadline_s=60.0)) as running, ThreadPoolExecutor(16) as pool:
+        for _ in range(100):
+            ask(running.address, "/score", samples("yes"))  # so that workers hold several requests
+        asked = [pool.submit(ask, running.address, "/score", samples(text)) for text in ("hang", *["yes"] * 15)]
+        assert [each.result().status for each in asked[1:]] == [200] * 15
+        assert not asked[0].done()
+        for _ in range(2):
+            running.call(running.server.ask_to_stop)
+        running.run(running.server.stop())
 
 
 def test_a_request_that_is_sent_again_is_not_scored_again(server):
     body, key = samples("yes", "no"), {"idempotency_key": "batch-7"}
     first = ask(server.address, "/score", body, **key)
-    scored = server.server.app.metrics.samples["mark", "ok"]
+    scored = metric(server.address, "plaudit_samples_total", reward="mark", status="ok")
     assert ask(server.address, "/score", body, **key).body == first.body
-    assert server.server.app.metrics.samples["mark", "ok"] == scored
+    assert metric(server.address, "plaudit_samples_total", reward="mark", status="ok") == scored
     assert ask(server.address, "/score", samples("other"), **key).status == 422
-    for text in ("yes", "other"):  # no key at all
+    for text in ("yes", "other"):  # an empty key is no key
         assert ask(server.address, "/score", samples(text), idempotency_key="").status == 200
 
 
-def test_kept_answers_are_bounded_however_small_they_are(monkeypatch):
-    monkeypatch.setattr("plaudit.serving.app.replays.KEPT_BYTES", 100_000)
-    replays = Replays()
-    for number in range(1000):
-        place = ("client", "/remote_rm", b"%d" % number)
-        request = Request("POST", "/remote_rm", {}, b"{}", "", 0.0, lambda response, head: None)
-        assert replays.join(place, request) is None
-        replays.finish(place, Response(200, b"1.0"))
-    assert 100 < len(replays._kept) < 250
+def test_a_request_that_is_sent_again_while_it_is_scored_waits_for_the_same_answer(server):
+    with ThreadPoolExecutor(4) as pool:
+        before = metric(server.address, "plaudit_samples_total", reward="mark", status="ok")
+        asked = [pool.submit(ask, server.address, "/score", samples("slow"), idempotency_key="twice") for _ in range(4)]
+        assert len({each.result().body for each in asked}) == 1
+        assert metric(server.address, "plaudit_samples_total", reward="mark", status="ok") == before + 1
 
 
-def test_requests_are_scored_together_where_the_reward_takes_batches(server):
-    with ThreadPoolExecutor(16) as pool:
-        answers = list(pool.map(lambda _: ask(server.address, "/batched/score", samples("a")).json, range(64)))
-    assert max(answer["outputs"][0]["reward"] for answer in answers) > 1
+def test_stored_answers_are_limited_however_small_they_are(monkeypatch):
+    monkeypatch.setattr(idempotency, "KEPT_BYTES", 100 * idempotency.ENTRY_BYTES)
+    computed = []
+
+    async def ask_often() -> None:
+        cache: IdempotencyCache[bytes] = IdempotencyCache(len)
+        for key in [b"%d" % number for number in range(300)] * 2:
+
+            async def compute(key=key) -> bytes:
+                computed.append(key)
+                return b""
+
+            await cache.get(("/score", key), b"{}", compute)
+
+    asyncio.run(ask_often())
+    assert len(computed) == 600  # the first answers were removed before they were asked for again
 
 
 def test_a_client_says_how_long_it_wants_to_wait(server):
-    [output] = ask(server.address, "/score", samples("hang"), x_deadline_s="0.5").json["outputs"]
-    assert output["status"] == "timeout"
-    assert output["reason"] == "no result within the time that the request allowed"
+    late = ask(server.address, "/score", samples("slow", "slow"), x_deadline_s="0.05")
+    assert (late.status, late.json) == (504, {"error": "the time that the client allowed is over"})
+    assert ask(server.address, "/score", samples("slow"), x_deadline_s="20").status == 200
 
 
-def test_a_worker_that_is_killed_by_hand_costs_no_answer(server):
-    pids = [worker.pid for worker in server.server.app.pools["mark"]._workers if worker.ready]
+@pytest.mark.parametrize("at", [0, 3, 19])
+@pytest.mark.parametrize("misdeed", ["hang", "crash"])
+def test_of_quick_samples_only_the_one_that_hangs_or_crashes_fails(misdeed, at):
+    with ServerThread(settings("mark", workers=1, deadline_s=0.5, on_unscored="none")) as running:
+        texts, expected = ["yes"] * 20, [1.0] * 20
+        texts[at], expected[at] = misdeed, None
+        asked = {"query": texts, "labels": ["yes"] * 20}
+        assert ask(running.address, "/get_reward", asked).json["rewards"] == expected
+        assert sum(running.server.app.metrics.losses.values()) == 1
+
+
+def test_every_sample_of_a_request_may_crash_its_worker():
+    with ServerThread(settings("mark", workers=1)) as running:
+        outputs = ask(running.address, "/score", samples(*["crash"] * 5, "yes")).json["outputs"]
+        assert [each["status"] for each in outputs] == ["error"] * 5 + ["ok"]
+
+
+def test_a_child_that_a_reward_forked_and_forgot_does_not_answer_for_its_parent():
+    with ServerThread(settings("twin", workers=1, deadline_s=0.5, on_unscored="none")) as running:
+        for texts, expected in ((["fork", "yes"], [1.0, 1.0]), (["yes", "hang", "yes"], [1.0, None, 1.0])):
+            assert ask(running.address, "/get_reward", {"query": texts}).json["rewards"] == expected
+        assert running.server.app.metrics.losses == {("twin", "deadline"): 1}
+
+
+def test_a_worker_that_is_killed_from_outside_costs_no_answer(server):
     with ThreadPoolExecutor(4) as pool:
         asked = [pool.submit(ask, server.address, "/score", samples("slow", "yes")) for _ in range(4)]
-        time.sleep(0.1)
-        for pid in pids:
+        wait_until(lambda: metric(server.address, "plaudit_workers_busy", reward="mark"))
+        for pid in server.server.app.pools.current["mark"].pids():
             os.killpg(pid, signal.SIGKILL)
         outputs = [each.result().json["outputs"] for each in asked]
     assert [[each["status"] for each in pair] for pair in outputs] == [["ok", "ok"]] * 4
@@ -157,61 +159,64 @@ def test_a_reward_is_reloaded_without_a_failed_request(tmp_path):
         running.run(running.server.reload())
         again = ask(running.address, "/score", samples("a"), idempotency_key="kept")
         file.write_text("this is no Python\n")
-        running.run(running.server.reload())  # stays as it was
+        running.run(running.server.reload())  # is served as before
         stop.set()
         asking.join()
         last = ask(running.address, "/score", samples("a")).json["outputs"][0]["reward"]
     assert last == 2.0
-    assert (again.body, again.headers["x-plaudit-key"]) == (first.body, first.json["key"])  # the key of who scored it
+    assert (again.body, again.headers["x-plaudit-key"]) == (first.body, first.json["key"])
     assert {(status, reward) for status, reward, _ in seen} == {(200, 1.0), (200, 2.0)}
-    assert len({(reward, key) for _, reward, key in seen}) == 2  # the key tells which
+    assert len({(reward, key) for _, reward, key in seen}) == 2  # each version has its key
 
 
-def test_a_reload_takes_the_place_of_one_that_never_ends(tmp_path):
+def test_a_worker_with_a_newer_version_is_not_used_before_the_reload(tmp_path):
+    file = tmp_path / "changing.py"
+    text = "import os\ndef version(response): return os._exit(3) if response == 'crash' else {}.0\n"
+    file.write_text(text.format(1))
+    with ServerThread(ServerSettings(rewards=(f"{file}:version",), port=0, workers=2)) as running:
+        wait_until(lambda: metric(running.address, "plaudit_workers", reward="version") == 2)
+        file.write_text(text.format(2))
+        ask(running.address, "/score", samples("crash"))
+        wait_until(lambda: running.server.app.metrics.reloads["version", "done"])
+        answer = ask(running.address, "/score", samples("a"))
+        assert answer.json["outputs"][0]["reward"] == 2.0
+        assert answer.headers["x-plaudit-key"] == ask(running.address, "/version").json["key"]
+
+
+def test_a_reload_replaces_one_that_never_ends(tmp_path):
     file, begun = tmp_path / "changing.py", tmp_path / "begun"
     file.write_text("def version(response): return 1.0\n")
     before = descendants()
     with ServerThread(ServerSettings(rewards=(f"{file}:version",), port=0, workers=1)) as running:
         file.write_text(f"import time; open({str(begun)!r}, 'w'); time.sleep(600)\n")
-        running._loop.call_soon_threadsafe(running.server.begin_reload)
+        running.call(running.server.begin_reload)
         wait_until(begun.exists)
         file.write_text("def version(response): return 2.0\n")
-        running._loop.call_soon_threadsafe(running.server.begin_reload)
+        running.call(running.server.begin_reload)
         wait_until(lambda: running.server.app.metrics.reloads["version", "done"])
         assert ask(running.address, "/score", samples("a")).json["outputs"][0]["reward"] == 2.0
     assert descendants() <= before
 
 
-def test_a_version_that_was_replaced_ends_with_the_server():
+def test_a_replaced_version_ends_with_the_server():
     before = descendants()
     with ServerThread(settings("mark", workers=1, drain_s=0.1)) as running, ThreadPoolExecutor(1) as pool:
         asked = pool.submit(ask, running.address, "/score", samples("hang"))
-        wait_until(lambda: running.server.app.pools["mark"].busy)
+        wait_until(lambda: metric(running.address, "plaudit_workers_busy", reward="mark"))
         running.run(running.server.reload())
         running.run(running.server.stop())
         assert asked.result().status == 503
     assert descendants() <= before
 
 
-def test_a_process_that_a_reward_has_moved_to_a_session_of_its_own_ends_with_the_server(tmp_path):
-    file = tmp_path / "leaving.py"
-    file.write_text(
-        "import subprocess\n"
-        "def leave(response): return subprocess.Popen(['sleep', '600'], start_new_session=True).pid\n"
-    )
-    with ServerThread(ServerSettings(rewards=(f"{file}:leave",), port=0, workers=1)) as running:
-        pid = int(ask(running.address, "/score", samples("a")).json["outputs"][0]["reward"])
-        began = time.monotonic()
-    assert time.monotonic() - began < 4
-    assert not Path(f"/proc/{pid}").exists()
-
-
-def test_stopping_answers_what_is_under_way_and_leaves_nothing_behind():
+def test_stopping_answers_the_requests_under_way_and_leaves_nothing_behind():
+    with ServerThread(settings("mark", workers=1)):
+        pass  # what the first server of a process opens stays open
     before, files = descendants(), set(open_files())
     with ServerThread(settings("mark", workers=1)) as running, ThreadPoolExecutor(1) as pool:
         address = running.address
         asked = pool.submit(ask, address, "/score", samples("slow", "slow"))
-        time.sleep(0.1)
+        wait_until(lambda: metric(address, "plaudit_workers_busy", reward="mark"))
         running.run(running.server.stop())
         assert asked.result().status == 200
     assert descendants() <= before
@@ -225,3 +230,14 @@ def open_files() -> list[str]:
         with contextlib.suppress(OSError):
             found.append(os.readlink(f"/proc/self/fd/{descriptor}"))
     return [each for each in found if not each.startswith("/proc/")]
+
+
+def test_a_client_that_sends_its_body_slowly_is_refused():
+    with ServerThread(settings("mark", workers=1, body_s=0.3)) as running:
+        began = time.monotonic()
+        head = (
+            b"POST /score HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{"
+        )
+        assert b" 408 " in send(running, head)[:20]
+        assert time.monotonic() - began < 10
+        assert metric(running.address, "plaudit_held_bytes") == 0

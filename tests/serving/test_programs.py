@@ -4,7 +4,7 @@ import pytest
 
 from plaudit.sandbox import Ending, Outcome
 from plaudit.serving import ServerSettings, ServerThread
-from plaudit.serving.workers import program_files
+from plaudit.serving.protocols import program_files
 from tests.serving.asking import ask
 
 LATE = """
@@ -43,7 +43,7 @@ def test_a_program_is_run_and_told_of(sandbox, code, stdin, status, run_status, 
     ("more", "words"),
     [
         ({"language": "cobol"}, "no language"),
-        ({"files": {"a": "aGk="}, "language": "nodejs"}, "files and fetch_files are there for programs in Python"),
+        ({"files": {"a": "aGk="}, "language": "nodejs"}, "files and fetch_files are supported for Python"),
         ({"files": {"/etc/motd": "aGk="}}, "not a path below the program's folder"),
         ({"fetch_files": ["../secret"]}, "not a path below the program's folder"),
         ({"files": {"a": "no base64!"}}, "is not base64"),

@@ -1,17 +1,20 @@
-"""The same reward as a Ray Serve deployment: the same answers, more replicas under load, none lost with a replica."""
+"""The same application on Ray Serve: the same answers, more replicas under load, none lost with a replica."""
 
 import contextlib
 import os
 import signal
+import socket
 import time
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from plaudit import Trajectory, load, score
 from plaudit.errors import InvalidSettings
-from plaudit.serving import ReplicaScale, ServerThread
+from plaudit.serving import RayDeployment, ReplicaScale
 from tests.process_watch import descendants
 from tests.serving.asking import ask, samples
 from tests.serving.conftest import settings
@@ -20,10 +23,13 @@ START_S = 120.0
 
 
 @pytest.fixture(scope="module")
-def deployed() -> Iterator[ServerThread]:
+def deployed() -> Iterator[RayDeployment]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_worker_niceness", "0")
-        with ServerThread(settings("mark", workers=1, replicas=ReplicaScale(least=1, most=2))) as running:
+        with RayDeployment(settings("mark", workers=1, port=port), ReplicaScale(least=1, most=2)) as running:
             yield running
     assert not replicas()
 
@@ -32,11 +38,9 @@ def replicas() -> set[int]:
     """The processes of replicas below this one."""
     found = set()
     for process in descendants():
-        try:
+        with contextlib.suppress(OSError):
             if b"ServeReplica" in Path(f"/proc/{process}/cmdline").read_bytes():
                 found.add(process)
-        except OSError:
-            continue
     return found
 
 
@@ -48,31 +52,31 @@ def test_the_protocols_are_those_of_a_server_without_ray(deployed):
     assert ask(deployed.address, "/get_reward", asked).json["rewards"] == [1.0, 0.0]
     assert ask(deployed.address, "/remote_rm", {"prompt": "?", "response": "yes", "label": "yes"}).json == 1.0
     assert ask(deployed.address, "/ready").json == {"status": "ready", "rewards": ["mark"]}
-    late = ask(deployed.address, "/score", samples("hang"), x_deadline_s="0.5").json["outputs"]
-    assert late[0]["status"] == "timeout"
+    assert deployed.descriptions()["mark"]["scope"] == "sample"
 
 
-def test_load_starts_a_replica_and_the_loss_of_one_costs_no_answer(deployed):
-    pool = deployed.server.app.pools["mark"]
-    began, seen, losses = time.monotonic(), [], deployed.server.app.metrics.losses
+def test_load_starts_a_replica_and_the_loss_of_one_costs_no_sample(deployed):
+    reward = load(f"{deployed.address}/mark")
+    batch = [Trajectory("?", "slow", "slow")] * 2
+    began, killed, seen = time.monotonic(), False, []
     with ThreadPoolExecutor(16) as threads:
-        while not losses["mark", "replica"] and time.monotonic() - began < START_S:
-            found = replicas() if pool.size == 2 else set()
-            asked = [
-                threads.submit(ask, deployed.address, "/score", samples("slow", str(n), truth=str(n)))
-                for n in range(16)
-            ]
-            if found:
+        while not killed and time.monotonic() - began < START_S:
+            found = replicas()
+            asked = [threads.submit(score, reward, batch) for _ in range(16)]
+            if len(found) == 2:
                 wait(asked, return_when=FIRST_COMPLETED)  # by now both replicas are at work
-                with contextlib.suppress(ProcessLookupError):  # the one of the round before
-                    os.kill(min(found), signal.SIGKILL)
+                os.kill(min(found), signal.SIGKILL)
+                killed = True
             seen += [each.result() for each in asked]
-    assert losses["mark", "replica"], "no second replica was started, or none was lost at work"
-    assert {answer.status for answer in seen} == {200}
-    rewards = [[output["reward"] for output in answer.json["outputs"]] for answer in seen]
-    assert rewards == [[0.0, 1.0]] * len(seen)
+    assert killed, "no second replica was started"
+    assert {output.reward for outputs in seen for output in outputs} == {1.0}
 
 
-def test_more_replicas_at_least_than_at_most_make_no_sense():
+def test_tls_with_ray_is_refused(tmp_path):
+    with pytest.raises(InvalidSettings, match="put a TLS proxy in front"):
+        RayDeployment(replace(settings("mark"), tls_certificate=tmp_path, tls_key=tmp_path), ReplicaScale())
+
+
+def test_more_replicas_at_least_than_at_most_are_refused():
     with pytest.raises(InvalidSettings, match="need 1 <= least <= most replicas, got 3 and 2"):
         ReplicaScale(3, 2)

@@ -1,30 +1,23 @@
-"""A server is safe by default: who may ask, how much, how long, and what it gives away."""
+"""A server is safe by default: tokens, limits, TLS, and what its answers and logs show."""
 
 import asyncio
 import base64
-import contextlib
-import http.client
 import json
 import os
 import socket
 import ssl
 import subprocess
-import time
-from concurrent.futures import ThreadPoolExecutor
-from urllib.parse import urlsplit
 
 import pytest
 import requests
 
-from plaudit.dialects.export import OnUnscored
 from plaudit.errors import InvalidSettings
+from plaudit.exports.exported import OnUnscored
 from plaudit.sandbox import Tier
 from plaudit.sandbox.doctor import Diagnosis
-from plaudit.serving import HttpLimits, ServerSettings, ServerThread, read_tokens
-from plaudit.serving.http.connection import Connection
-from plaudit.serving.http.listening import tls_context
-from plaudit.serving.server import _setups
-from tests.serving.asking import ask, samples, wait_until
+from plaudit.serving import RewardServer, ServerSettings, ServerThread, read_tokens
+from plaudit.serving.listening import tls_context
+from tests.serving.asking import ask, metric, samples, send, wait_until
 from tests.serving.conftest import settings
 
 OLD, NEW = "old-token-of-16-characters", "new-token-of-16-characters"
@@ -32,24 +25,8 @@ OLD, NEW = "old-token-of-16-characters", "new-token-of-16-characters"
 
 @pytest.fixture(scope="module")
 def guarded():
-    limits = HttpLimits(body_bytes=2000, head_bytes=4000, head_s=0.5, body_s=0.5, connections=20)
-    with ServerThread(settings("mark", tokens=(f"trainer: {OLD}", NEW), http=limits, workers=1)) as running:
+    with ServerThread(settings("mark", tokens=(f"trainer: {OLD}", NEW), body_bytes=2000, workers=1)) as running:
         yield running
-
-
-def send(server, *parts: bytes, wait_s: float = 5.0, pause_s: float = 0.0) -> bytes:
-    """Send bytes as they are, part by part; what comes back until the server closes."""
-    host, port = server.address.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), timeout=wait_s) as connection:
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        answer = b""
-        with contextlib.suppress(ConnectionError):  # it may be closed before the end
-            for part in parts:
-                connection.sendall(part)
-                time.sleep(pause_s)
-            while part := connection.recv(65536):
-                answer += part
-        return answer
 
 
 def bearer(token: str) -> dict[str, str]:
@@ -116,9 +93,9 @@ def test_tokens_come_from_a_file_or_a_list_and_are_long_enough(tmp_path):
     [
         ("short", "at least 16 characters"),
         ("name: ", "at least 16 characters"),
-        ("tökén-that-is-long-enough", "signs of ASCII"),
-        ("a token with spaces in it", "signs of ASCII"),
-        ("a\0token-that-is-long", "signs of ASCII"),
+        ("tökén-that-is-long-enough", "printable ASCII"),
+        ("a token with spaces in it", "printable ASCII"),
+        ("a\0token-that-is-long", "printable ASCII"),
     ],
 )
 def test_a_token_that_clients_cannot_show_or_others_guess_is_refused(token, words):
@@ -129,7 +106,11 @@ def test_a_token_that_clients_cannot_show_or_others_guess_is_refused(token, word
 @pytest.mark.parametrize("spec", ["rewards.py:score", "health=math", "verify=math", "run_code=math"])
 def test_a_reward_does_not_take_the_place_of_a_path_of_the_server(spec):
     with pytest.raises(InvalidSettings, match="is a path of the server itself; give the reward another name: other="):
-        _setups(ServerSettings(rewards=(spec,)))
+        asyncio.run(build(ServerSettings(rewards=(spec,))))
+
+
+async def build(given: ServerSettings) -> RewardServer:
+    return RewardServer(given)
 
 
 @pytest.mark.parametrize("wrong", [{"deadline_s": float("nan")}, {"deadline_s": -1.0}, {"memory_mb": 0}])
@@ -146,25 +127,16 @@ def test_a_web_page_cannot_reach_a_server_on_loopback(server):
 
 
 def test_a_large_body_is_refused_before_it_is_read(guarded):
-    answer = ask(guarded.address, "/score", b"x" * 3000, **bearer(OLD))
-    assert answer.status == 413
-    chunked = (
-        (
-            f"POST /score HTTP/1.1\r\nhost: a\r\nauthorization: Bearer {OLD}\r\ncontent-type: application/json\r\n"
-            "transfer-encoding: chunked\r\n\r\n"
-        ).encode()
-        + b"fa0\r\n"
-        + b"x" * 4000
-    )
+    head = f"POST /score HTTP/1.1\r\nhost: a\r\nauthorization: Bearer {OLD}\r\ncontent-type: application/json\r\n"
+    assert b" 413 " in send(guarded, f"{head}content-length: 50000000\r\n\r\n".encode())[:20]
+    chunked = f"{head}transfer-encoding: chunked\r\n\r\n".encode() + b"fa0\r\n" + b"x" * 4000
     assert b" 413 " in send(guarded, chunked)[:20]
 
 
-def test_long_headers_and_what_is_not_http_are_refused(guarded):
-    assert b" 431 " in send(guarded, b"GET / HTTP/1.1\r\na: " + b"x" * 5000 + b"\r\n\r\n")[:20]
-    broken = send(guarded, b"\x16\x03\x01 hello\r\n\r\n")
-    assert b" 400 " in broken[:20]
-    assert b"x-plaudit-version" in broken
-    assert b"x-plaudit-key" not in broken  # whoever it is has shown no token
+def test_bytes_that_are_not_http_are_refused(guarded):
+    answer = send(guarded, b"\x16\x03\x01 hello\r\n\r\n")
+    assert b" 400 " in answer[:20]
+    assert b"x-plaudit-key" not in answer  # the client has shown no token
 
 
 def posted(response: str, *headers: str) -> bytes:
@@ -174,230 +146,70 @@ def posted(response: str, *headers: str) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("behind", "status"),
-    [
-        (b"no HTTP\r\n\r\n", 400),
-        (posted("yes", "host: localhost", "content-length: 3"), 400),
-        (b"GET / HTTP/1.1\r\nhost: localhost\r\na: " + b"x" * 40_000 + b"\r\n\r\n", 431),
-        (b"POST /nothing HTTP/1.1\r\nhost: localhost\r\nexpect: 100-continue\r\ncontent-length: 5\r\n\r\n", 404),
-        (b"GET /nothing HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade, close\r\nupgrade: h2c\r\n\r\n", 404),
-    ],
-    ids=["no HTTP", "two lengths", "long head", "expectation", "upgrade"],
-)
-def test_a_refusal_does_not_overtake_the_answers_before_it(server, behind, status):
-    answered = send(server, posted("slow", "host: localhost") + behind)
-    assert [int(part[:3]) for part in answered.split(b"HTTP/1.1 ")[1:]] == [200, status]
-    assert b'"reward":1.0' in answered
-
-
-@pytest.mark.parametrize(
     ("headers", "status"),
     [
-        (("host: localhost", "host: example.com"), 400),
-        (("host: localhost", "idempotency-key: a", "idempotency-key: b"), 400),
-        ((), 400),
         (("host: localhost", "content-encoding: gzip"), 415),
-        (("host: localhost", "transfer-encoding: identity", "transfer-encoding: chunked"), 400),
+        (("host: localhost", "content-length: 3"), 400),
         (("host: localhost", "x-deadline-s: soon"), 422),
+        (("host: localhost", "x-deadline-s: -1"), 422),
         (("host: localhost", f"idempotency-key: {'k' * 201}"), 422),
         (("host: localhost",), 200),
     ],
 )
-def test_a_head_that_can_be_read_in_two_ways_is_refused(server, headers, status):
+def test_a_header_with_an_invalid_value_is_refused(server, headers, status):
     assert send(server, posted("yes", *headers, "connection: close"))[9:12] == str(status).encode()
 
 
-def test_wishes_for_the_connection_count_in_however_many_headers_they_stand(server):
-    head = b"GET /health HTTP/1.1\r\nhost: localhost\r\n"
-    behind = b"GET /ready HTTP/1.1\r\nhost: localhost\r\n\r\n"
-    for wishes in (b"close\r\nconnection: upgrade", b"upgrade\r\nconnection: close", b"close, upgrade", b"close"):
-        answered = send(server, head + b"connection: " + wishes + b"\r\nupgrade: h2c\r\n\r\n" + behind)
-        assert answered.count(b"HTTP/1.1 200") == 1
+def test_requests_sent_ahead_are_answered_in_order(server):
+    close = ("host: localhost", "connection: close")
+    answered = send(server, posted("slow", "host: localhost") + posted("yes", *close).replace(b"/score", b"/nothing"))
+    assert [int(part[:3]) for part in answered.split(b"HTTP/1.1 ")[1:]] == [200, 404]
+    assert b'"reward":1.0' in answered
 
 
-def test_a_body_that_comes_in_pieces_is_not_in_its_own_way():
-    with ServerThread(settings("mark", queue_bytes=10_000, http=HttpLimits(body_bytes=8_000))) as running:
+def test_a_chunked_body_is_counted_as_it_arrives():
+    with ServerThread(settings("mark", workers=1, queue_bytes=10_000, body_bytes=8_000)) as running:
         body = json.dumps(samples("y" * 6_000)).encode()
         head = b"POST /score HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\nconnection: close\r\n"
         chunks = [b"%x\r\n%b\r\n" % (len(part), part) for part in (body[:3_000], body[3_000:])]
         parts = (head + b"transfer-encoding: chunked\r\n\r\n", *chunks, b"0\r\n\r\n")
         assert b" 200 " in send(running, *parts, pause_s=0.05)[:20]
-        assert running.server.app.admission.bytes == 0
-
-
-def test_a_length_with_a_space_behind_it_is_a_length(guarded):
-    head = f"POST /score HTTP/1.1\r\nhost: a\r\nauthorization: Bearer {OLD}\r\ncontent-type: application/json\r\n"
-    asked = f"{head}expect: 100-continue\r\ncontent-length: 50000000 \r\n\r\n"
-    assert b" 413 " in send(guarded, asked.encode())[:20]
+        assert metric(running.address, "plaudit_held_bytes") == 0
 
 
 @pytest.mark.parametrize("target", ["/%68ealth", "/health?a=b", "http://localhost/health", "http://localhost/health?a"])
-def test_a_path_may_be_written_in_all_ways_that_http_has(server, target):
+def test_a_path_may_be_written_in_every_form_of_http(server, target):
     asked = f"GET {target} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n"
     assert b" 200 " in send(server, asked.encode())[:20]
 
 
-OFFER = ("host: localhost", "upgrade: h2c", "http2-settings: AAMAAABkAARAAAAAAAIAAAAA")
-UPGRADE = "connection: Upgrade, HTTP2-Settings"
+def test_the_number_of_connections_is_limited():
+    with ServerThread(settings("mark", workers=1, connections=3)) as running:
+        host, port = running.address.removeprefix("http://").split(":")
+        idle = [socket.create_connection((host, int(port))) for _ in range(3)]
+        wait_until(lambda: ask(running.address, "/health").status == 503)
+        for connection in idle:
+            connection.close()
+        wait_until(lambda: ask(running.address, "/health").status == 200)
 
 
-@pytest.mark.parametrize("size", [1, 7, 1 << 16])
-def test_who_offers_another_protocol_is_answered_in_this_one(server, size):
-    """As Java's client and `curl --http2` do."""
-    asked = posted("yes", *OFFER, UPGRADE) + posted("no", *OFFER, UPGRADE, "connection: upgrade, close")
-    answered = send(server, *(asked[at : at + size] for at in range(0, len(asked), size)))
-    assert [int(part[:3]) for part in answered.split(b"HTTP/1.1 ")[1:]] == [200, 200]
-    assert answered.count(b'"reward":1.0') == 2
-    assert answered.count(b"connection: close") == 1
-
-
-@pytest.mark.parametrize(
-    ("request_", "status"),
-    [
-        (posted("yes", *OFFER, UPGRADE, "host: localhost"), 400),
-        (posted("yes", *OFFER, UPGRADE).replace(b"/score", b"/nothing"), 404),
-        (posted("yes", *OFFER, UPGRADE, "connection: upgrade, close").replace(b"HTTP/1.1", b"HTTP/1.0"), 200),
-        (b"CONNECT localhost:80 HTTP/1.1\r\nhost: localhost\r\nupgrade: h2c\r\n\r\n", 404),
-        (b"GET /health HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: a\r\n\r\n" * 50, 200),
-    ],
-    ids=["two hosts", "no such path", "HTTP/1.0", "tunnel", "crowd"],
-)
-def test_an_offer_of_another_protocol_changes_nothing_else(server, request_, status):
-    answered = [int(part[:3]) for part in send(server, request_, b"GET / HTTP/1.0\r\n\r\n").split(b"HTTP/1.1 ")[1:]]
-    assert answered[0] == status
-    assert set(answered[1:]) <= {200, 400}
-
-
-def test_trailers_change_nothing_of_what_was_checked(server):
-    body = json.dumps(samples("yes")).encode()
-    head = b"POST /score HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\nconnection: close\r\n"
-    chunks = b"%x\r\n%b\r\n0\r\nx-deadline-s: never\r\nx-request-id: later\r\n\r\n" % (len(body), body)
-    answered = send(server, head + b"transfer-encoding: chunked\r\n\r\n" + chunks)
-    assert b" 200 " in answered[:20]
-    assert b"later" not in answered
-
-
-def test_nothing_is_read_behind_a_request_that_closes_the_connection(server):
-    answered = send(server, posted("yes", "host: localhost", "connection: close") + posted("yes", "host: localhost"))
-    assert answered.count(b"HTTP/1.1 200") == answered.count(b"HTTP/1.1") == 1
-
-
-def test_a_client_that_writes_slowly_is_cut_off(guarded):
-    began = time.monotonic()
-    head = f"POST /score HTTP/1.1\r\nauthorization: Bearer {OLD}\r\ncontent-type: application/json\r\n"
-    assert b" 408 " in send(guarded, head.encode() + b"content-length: 100\r\n\r\n{")[:20]
-    send(guarded, b"GET / HT")
-    assert time.monotonic() - began < 10
-
-
-def test_a_client_that_does_not_read_gets_no_more_and_holds_up_nobody(server):
+def test_a_client_that_does_not_read_its_answers_affects_nobody_else(server):
     host, port = server.address.removeprefix("http://").split(":")
-    echoed = {"responses_create_params": {}, "response": {"output": []}, "padding": "x" * (1 << 20)}
-    body = json.dumps(echoed).encode()
+    body = json.dumps({"responses_create_params": {}, "response": {"output": []}, "padding": "x" * (1 << 20)}).encode()
     head = f"POST /verify HTTP/1.1\r\nhost: {host}\r\ncontent-type: application/json\r\ncontent-length: {len(body)}"
-    asked = f"{head}\r\n\r\n".encode() + body
     with socket.socket() as lazy:
         lazy.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         lazy.connect((host, int(port)))
-        lazy.setblocking(False)
-        left, stuck, deadline = b"", [], time.monotonic() + 30
-        while not stuck and time.monotonic() < deadline:
-            left = left or asked
-            with contextlib.suppress(BlockingIOError):
-                left = left[lazy.send(left) :]
-            stuck = [each for each in list(server.server.app.connections) if each._unread_answers]
+        lazy.settimeout(2)
+        sent = 0
+        try:
+            for _ in range(50):
+                lazy.sendall(f"{head}\r\n\r\n".encode() + body)
+                sent += 1
+        except TimeoutError:
+            pass
+        assert sent < 50  # the server stopped reading
         assert ask(server.address, "/score", samples("yes")).status == 200
-        [connection] = stuck
-        assert connection._transport.get_write_buffer_size() < 3 * len(body)  # an answer has its request in it
-        assert server.server.app.admission.bytes < 20 * len(body)
-    assert ask(server.address, "/score", samples("yes")).status == 200
-
-
-class NotYetRead(asyncio.Transport):
-    """A line whose other end has yet to read a part of what was written."""
-
-    def write(self, data):
-        pass
-
-    def is_closing(self):
-        return False
-
-    def get_write_buffer_size(self):
-        return 1
-
-
-@pytest.mark.parametrize("late_s", [0.0, -100.0])
-def test_a_client_has_time_to_read_an_answer_however_long_it_waited_for_it(server, late_s):
-    limits = HttpLimits(head_s=1.0, body_s=1.0, idle_s=1.0, write_s=50.0)
-    connection = Connection(server.server.app, limits)
-    connection.connection_made(NotYetRead())
-    connection.deadline = time.monotonic() + late_s
-    connection.data_received(b"GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n")
-    assert connection.deadline - time.monotonic() == pytest.approx(50.0, abs=5.0)
-    connection.connection_lost(None)
-
-
-def test_who_announces_bodies_and_sends_none_holds_up_nobody_else():
-    head = b"POST /score HTTP/1.1\r\nhost: localhost\r\nx-client: hog\r\ncontent-type: application/json\r\n"
-    with ServerThread(settings("mark", queue_bytes=4000)) as running:
-        host, _, port = running.address.removeprefix("http://").partition(":")
-        hogs = [socket.create_connection((host, int(port))) for _ in range(4)]
-        for hog in hogs:
-            hog.sendall(head + b"content-length: 1000\r\n\r\n{")
-        wait_until(lambda: running.server.app.metrics.requests["other", 429] == 2)
-        answers = [ask(running.address, "/score", samples("yes"), x_client=who).status for who in ("honest", "hog")]
-        for hog in hogs:
-            hog.close()
-        wait_until(lambda: running.server.app.admission.bytes == 0)
-        assert answers == [200, 429]
-        assert ask(running.address, "/score", samples("yes"), x_client="hog").status == 200
-
-
-def test_a_crowd_of_strangers_is_bounded_and_keeps_no_client_out(guarded):
-    place = urlsplit(guarded.address)
-    client = http.client.HTTPConnection(place.hostname, place.port, timeout=10)
-    crowd = []
-    for _ in range(2):  # the client of a token comes first, then last: it is not the one that has to go
-        client.request(
-            "POST", "/score", json.dumps(samples("yes")), {"content-type": "application/json", **bearer(NEW)}
-        )
-        assert client.getresponse().read().startswith(b'{"outputs"')
-        crowd += [socket.create_connection((place.hostname, place.port)) for _ in range(40)]
-        wait_until(lambda: len(guarded.server.app.connections) == 20)
-    sock = client.sock
-    client.request("POST", "/score", json.dumps(samples("yes")), {"content-type": "application/json", **bearer(NEW)})
-    assert client.getresponse().status == 200
-    assert client.sock is sock
-    assert ask(guarded.address, "/score", samples("yes"), **bearer(NEW)).status == 200
-    for connection in (client, *crowd):
-        connection.close()
-
-
-def test_a_client_that_has_begun_to_ask_is_not_the_one_that_makes_room(guarded):
-    place = urlsplit(guarded.address)
-    asked = f"GET / HTTP/1.1\r\nhost: a\r\nauthorization: Bearer {OLD}\r\n\r\n".encode()
-    with contextlib.ExitStack() as opened:
-        clients = [
-            opened.enter_context(socket.create_connection((place.hostname, place.port), timeout=5))
-            for _ in range(guarded.server.settings.http.connections)
-        ]
-        for client in clients:
-            client.sendall(asked)
-            assert client.recv(1 << 16).startswith(b"HTTP/1.1 200")
-        clients[0].sendall(asked[:20])
-        wait_until(lambda: any(each._reading for each in list(guarded.server.app.connections)))
-        opened.enter_context(socket.create_connection((place.hostname, place.port)))
-        assert clients[1].recv(1) == b""
-        clients[0].sendall(asked[20:])
-        assert clients[0].recv(1 << 16).startswith(b"HTTP/1.1 200")
-
-
-def test_a_crowd_of_connections_that_are_all_at_work_is_bounded():
-    with ServerThread(settings("mark", http=HttpLimits(connections=3))) as running, ThreadPoolExecutor(3) as pool:
-        asked = [pool.submit(ask, running.address, "/score", samples("slow", "slow", "slow")) for _ in range(3)]
-        wait_until(lambda: running.server.app.admission.requests == 3)
-        assert send(running, b"").startswith(b"HTTP/1.1 503 ")  # what it sends may not be read, and the line be reset
-        assert [each.result().status for each in asked] == [200] * 3
 
 
 def test_a_failure_shows_no_traceback_and_no_path(server):
@@ -456,7 +268,7 @@ def ask_health_with_tls(running, certificate) -> bytes:
         return wrapped.recv(1000)
 
 
-def test_tls_is_spoken_with_the_files_that_are_given_and_with_new_ones_after_a_reload(tmp_path):
+def test_tls_uses_the_given_files_and_reads_them_again_on_reload(tmp_path):
     certificate, key, other_key = tmp_path / "cert.pem", tmp_path / "key.pem", tmp_path / "other.pem"
     make_certificate(certificate, key)
     with ServerThread(settings("mark", tls_certificate=certificate, tls_key=key, workers=1)) as running:
@@ -464,13 +276,11 @@ def test_tls_is_spoken_with_the_files_that_are_given_and_with_new_ones_after_a_r
         assert b" 200 " in ask_health_with_tls(running, certificate)
         old = certificate.read_bytes()
         make_certificate(certificate, other_key)
-        running.server._read_tokens = lambda: (NEW,)
-        running.server._renew_credentials()  # does not go with the key: the old one stays, and tokens are renewed
-        assert running.server.app._access.needs_token
+        running.run(running.server.reload())  # the new certificate does not fit the key: the old one stays
         (tmp_path / "old.pem").write_bytes(old)
         assert b" 200 " in ask_health_with_tls(running, tmp_path / "old.pem")
         other_key.rename(key)
-        running.server._renew_credentials()
+        running.run(running.server.reload())
         assert b" 200 " in ask_health_with_tls(running, certificate)
     with (
         pytest.raises(InvalidSettings, match="for TLS"),
@@ -489,7 +299,7 @@ def test_a_key_with_a_password_is_refused_and_nobody_is_asked_for_it(tmp_path):
 
 
 def test_a_weak_sandbox_does_not_serve_other_machines_unless_told_to(monkeypatch):
-    monkeypatch.setattr("plaudit.serving.server.diagnose", lambda: Diagnosis(Tier.SECCOMP, ()))
+    monkeypatch.setattr("plaudit.serving.reward_pools.diagnose", lambda: Diagnosis(Tier.SECCOMP, ()))
     words = "the sandbox tier here is 'seccomp', and other machines could send programs"
     with (
         pytest.raises(InvalidSettings, match=words),

@@ -1,6 +1,8 @@
 """Requests are answered in the protocols that trainers speak, and one bad sample stops nobody else."""
 
 import json
+import re
+from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
 import pytest
@@ -41,7 +43,7 @@ def test_a_sample_whose_columns_have_no_names_stops_nobody_else(server):
     answer = ask(server.address, "/score", body, content_type="application/msgpack")
     outputs = msgspec.msgpack.decode(answer.body)["outputs"]
     assert [each["status"] for each in outputs] == ["error", "ok"]
-    assert outputs[0]["reason"] == "sample 0: the names of columns are text"
+    assert outputs[0]["reason"] == "sample 0: the names of columns must be text"
 
 
 def test_msgpack_is_answered_in_msgpack(server):
@@ -64,8 +66,7 @@ def test_a_sample_that_is_none_says_so_beside_the_others(server):
     [
         {"messages": [1, 2]},
         {"messages": None},
-        {"messages": [{"role": "assistant", "content": "a"}], "user_data": 5},
-        {"messages": [{"role": "assistant", "content": "a"}], "user_data": [[1]]},
+        {"messages": [{"role": "user", "content": "a"}]},
     ],
 )
 def test_a_conversation_that_is_none_costs_only_itself(server, sample):
@@ -86,9 +87,25 @@ def test_a_sample_that_hangs_or_crashes_costs_only_itself(server):
     assert outputs[3]["reason"] == "the worker died: exit code 3"
 
 
-def test_a_batch_that_hangs_is_tried_sample_by_sample(server):
-    outputs = ask(server.address, "/batched/score", samples("a", "hang")).json["outputs"]
-    assert [each["status"] for each in outputs] == ["ok", "timeout"]
+def test_a_function_for_batches_gets_one_request_in_one_call(server):
+    outputs = ask(server.address, "/batched/score", samples("a", "b", "c")).json["outputs"]
+    assert [each["reward"] for each in outputs] == [3.0, 3.0, 3.0]
+    with ThreadPoolExecutor(16) as pool:
+        answers = list(pool.map(lambda _: ask(server.address, "/batched/score", samples("a")).json, range(32)))
+    assert {answer["outputs"][0]["reward"] for answer in answers} == {1.0}  # requests are never merged
+
+
+@pytest.mark.parametrize(("responses", "status"), [(("a", "hang"), "timeout"), (("forget", "b"), "error")])
+def test_a_batch_call_that_fails_fails_all_its_samples_and_no_others(server, responses, status):
+    outputs = ask(server.address, "/batched/score", samples(*responses)).json["outputs"]
+    assert [each["status"] for each in outputs] == [status] * 2
+    assert ask(server.address, "/batched/score", samples("a")).json["outputs"][0]["status"] == "ok"
+
+
+def test_the_description_says_what_is_scored_together(server):
+    described = {each["name"]: each for each in ask(server.address, "/").json["rewards"]}
+    scopes = {name: (each["scope"], each["max_batch"]) for name, each in described.items()}
+    assert scopes == {"mark": ("sample", None), "batched": ("batch", None), "best_of_group": ("group", None)}
 
 
 def test_a_group_reward_sees_the_groups_of_one_request(server):
@@ -137,6 +154,20 @@ def test_the_response_of_openrlhf_is_what_stands_behind_the_prompt(query, prompt
     asked = msgspec.json.encode({"query": [query], "prompts": [prompt]})
     [sample] = PROTOCOLS["get_reward"].read(asked, packed=False).trajectories
     assert (sample.prompt, sample.response) == (prompt, response)
+
+
+def test_openrlhf_gets_the_numbers_of_metadata_and_components_as_extra_logs():
+    protocol = PROTOCOLS["get_reward"]
+    read = protocol.read(b'{"query": ["a", "b"]}', packed=False)
+    outputs = [
+        RewardOutput(
+            n, metadata={"length": n, "text": "a", "huge": 2**2000, "rare": 1}, components={"c": RewardOutput(n)}
+        )
+        for n in (1.0, 2.0)
+    ]
+    del outputs[1].metadata["rare"]  # only what every sample has can be logged
+    answer = json.loads(protocol.write(read, outputs, About("a", "k", "1"), packed=False))
+    assert answer["extra_logs"] == {"length": [1.0, 2.0], "c": [1.0, 2.0]}
 
 
 UNSCORED = RewardOutput.unscored(Status.ERROR, "no such thing")
@@ -203,6 +234,9 @@ def test_the_document_describes_every_path(server):
     document = ask(server.address, "/openapi.json").json
     refused = ask(server.address, "/nothing").json["error"]
     assert all(f"{path}," in f"{refused}," for path in document["paths"])
+    schemas = document["components"]["schemas"]
+    assert set(re.findall(r"#/components/schemas/(\w+)", json.dumps(document))) == {*schemas}
+    assert schemas["ScoreRequest"]["required"] == ["trajectories"]
     assert document["paths"]["/mark/score"]["post"]["requestBody"]["content"].keys() == {
         "application/json", "application/msgpack",
     }  # fmt: skip
@@ -220,3 +254,13 @@ def test_who_asks_for_programs_where_none_are_run_is_told_of_the_option(server):
     answer = ask(server.address, "/run_code", {"code": "", "language": "python"})
     assert answer.status == 404
     assert "programs are run by a server with --sandbox" in answer.json["error"]
+
+
+def test_exact_samples_are_read_under_our_names_alone(server):
+    sample = {"prompt": "?", "response": "yes", "answer": "yes"}
+    told = [
+        ask(server.address, "/score", {"exact": exact, "trajectories": [sample]}).json["outputs"][0]["reward"]
+        for exact in (False, True)
+    ]
+    assert told[0] == 1.0
+    assert told[1] != 1.0

@@ -1,4 +1,4 @@
-"""What is sent to a server for some samples, and how its answer is read: plaudit's own protocol, or OpenRLHF's."""
+"""How samples are sent to a server and its answer is read: plaudit's own protocol, or OpenRLHF's."""
 
 import json
 from collections.abc import Sequence
@@ -28,11 +28,11 @@ class ClientProtocol(Protocol):
         """The body of a request and its content type; NotPlain where a sample cannot be sent."""
 
     def read(self, reply: Reply, count: int) -> list[RewardOutput]:
-        """One output per sample; InvalidOutput where the answer is none."""
+        """One output per sample; InvalidOutput where the answer cannot be read."""
 
 
 class NativeClientProtocol:
-    """Whole outputs, statuses included, in msgpack; in JSON where that cannot hold a sample (numbers over 64 bits)."""
+    """Outputs with statuses, in msgpack; in JSON where msgpack cannot hold a sample (numbers over 64 bits)."""
 
     path = "/score"
 
@@ -55,7 +55,7 @@ class NativeClientProtocol:
 
 
 class _Scored(msgspec.Struct):
-    """What we read of an answer."""
+    """The part of an answer that is used."""
 
     outputs: list[RewardOutput]
 

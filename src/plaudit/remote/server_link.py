@@ -1,6 +1,6 @@
-"""One server of a remote reward: its connections, whether it is up, and what it takes to ask it.
+"""One server of a remote reward: its connections, its circuit breaker, and how it is asked.
 
-Connections are urllib3's: kept alive, shared by all threads of the process, closed with it.
+Connections are urllib3's: kept alive, and shared by all threads of the process.
 """
 
 import threading
@@ -23,14 +23,14 @@ PIECE = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a server answered."""
+    """The answer of a server."""
 
     body: bytes
     headers: Mapping[str, str]
 
 
 class ServerLink:
-    """The way to one server; `load` says how much is under way there."""
+    """Connections to one server; `load` is the number of requests under way."""
 
     def __init__(self, url: str, policy: EndpointPolicy) -> None:
         urllib3: Any = require("urllib3", extra="serve", purpose="a reward at a URL")
@@ -38,25 +38,24 @@ class ServerLink:
         self.url, own_token = split_token(url)
         self._policy, self._exceptions = policy, urllib3.exceptions
         token = own_token or usual_token
-        self._pool = urllib3.PoolManager(maxsize=CONNECTIONS, block=False, retries=False)
+        try:
+            self._pool = urllib3.connection_from_url(self.url, maxsize=CONNECTIONS)
+            self._path = urllib3.util.parse_url(self.url).request_uri.rstrip("/")
+        except urllib3.exceptions.LocationParseError as error:
+            raise RewardNotLoaded(f"{self.url} is not a URL: {error}") from None
         self._headers = {"authorization": f"Bearer {token}"} if token else {}
         self.breaker = Breaker(policy.breaker_after, policy.breaker_rest_s, time.monotonic)
         self._lock = threading.Lock()
         self.load = 0
-        self._usual_s = 0.0
 
     def ask(
         self, body: bytes | None, headers: Mapping[str, str], path: str = "", timeout_s: float | None = None
     ) -> Reply:
         """POST a body, or GET where there is none; HttpRefusal and OSError where that fails."""
-        began = time.monotonic()
         with self._lock:
             self.load += 1
         try:
-            reply = self._request(body, headers, path, timeout_s or self._policy.attempt_s)
-            if body is not None:
-                self._learn(time.monotonic() - began)
-            return reply
+            return self._request(body, headers, path, timeout_s or self._policy.attempt_s)
         finally:
             with self._lock:
                 self.load -= 1
@@ -64,13 +63,14 @@ class ServerLink:
     def _request(self, body: bytes | None, headers: Mapping[str, str], path: str, timeout_s: float) -> Reply:
         method, until = "GET" if body is None else "POST", time.monotonic() + timeout_s
         try:
-            answer = self._pool.request(
+            answer = self._pool.urlopen(
                 method,
-                self.url + path,
+                self._path + path or "/",
                 body=body,
                 headers={**self._headers, **headers},
                 timeout=timeout_s,
                 redirect=False,
+                retries=False,
                 preload_content=False,
             )
             data = _read_all(answer, until)
@@ -78,29 +78,19 @@ class ServerLink:
             raise ConnectionError(f"{self.url}: {_cause(error)}") from error
         except (self._exceptions.TimeoutError, TimeoutError) as error:
             raise TimeoutError(f"{self.url} did not answer within {timeout_s:g} s") from error
-        except self._exceptions.LocationParseError as error:
-            raise RewardNotLoaded(f"{self.url} is no URL: {error}") from None
         except self._exceptions.HTTPError as error:
             raise ConnectionError(f"{self.url}: {_cause(error)}") from error
         if answer.status != 200:
             raise HttpRefusal(answer.status, f"{self.url}: HTTP {answer.status}: {_words(data)}", answer.headers)
         return Reply(data, answer.headers)
 
-    @property
-    def usual_s(self) -> float:
-        """How long an answer takes, of late."""
-        return self._usual_s
-
     def close(self) -> None:
         """Close its connections."""
-        self._pool.clear()
-
-    def _learn(self, seconds: float) -> None:
-        self._usual_s += 0.2 * (seconds - self._usual_s) if self._usual_s else seconds
+        self._pool.close()
 
 
 def _read_all(answer: Any, until: float) -> bytes:
-    """The body of an answer; urllib3 bounds the time between two pieces, but not that of all of them."""
+    """The body of an answer; urllib3 limits the time between two pieces, but not the time of all of them."""
     pieces: list[bytes] = []
     while piece := answer.read1(PIECE):
         pieces.append(piece)
@@ -112,7 +102,7 @@ def _read_all(answer: Any, until: float) -> bytes:
 
 
 def _cause(error: Exception) -> str:
-    """What urllib3 ran into, without its repr of itself."""
+    """The cause that urllib3 names, without the repr of its objects."""
     return str(error).rpartition(": ")[2] or type(error).__name__
 
 

@@ -1,6 +1,6 @@
-"""Several servers of one reward: the least busy one that is up is asked, and those that fail are left alone a while.
+"""Several servers of one reward: requests go to the least busy one; servers that fail are left out for a while.
 
-A server that was left alone is asked for its health before it is sent samples again.
+A server that was left out is asked for its health before it gets samples again.
 """
 
 import threading
@@ -8,15 +8,14 @@ from collections.abc import Collection, Mapping, Sequence
 
 from plaudit.endpoint.breaker import Permission
 from plaudit.endpoint.refusal import HttpRefusal
-from plaudit.endpoint.transient import fault_of
+from plaudit.endpoint.transient import fault_of, status_of
 from plaudit.errors import TransientError
 from plaudit.remote.server_link import Reply, ServerLink
 
 __all__ = ["Servers"]
 
 HEALTH_S = 2.0
-UNUSUAL, SHORTEST_PATIENCE_S = 4.0, 0.5
-FIRST_PATIENCE_S = 10.0  # before any server has answered
+OVERLOADED = 503  # with Retry-After: the server is up and has too much to do
 
 
 class Servers:
@@ -30,7 +29,7 @@ class Servers:
     def choose(self, asked: Collection[ServerLink] = (), refused: Collection[ServerLink] = ()) -> ServerLink:
         """The least busy server that is up; TransientError where none is.
 
-        If possible one that was not asked for the same before, or at least one that has not refused it.
+        If possible one that was not asked for the same samples before, or at least one that has not refused them.
         """
         others = ([link for link in self.links if link not in avoided] for avoided in (asked, refused, ()))
         found = next(filter(None, map(self._least_busy, others)), None)
@@ -40,23 +39,15 @@ class Servers:
             raise TransientError(f"no server is up: {words}", retry_after_s=rest_s)
         return found
 
-    def choose_other(self, first: ServerLink) -> ServerLink | None:
-        """Another server that is up, if there is one."""
-        return self._least_busy([link for link in self.links if link is not first])
-
-    def patience_s(self, link: ServerLink) -> float:
-        """How long to wait for a server before another one is asked as well."""
-        usual_s = link.usual_s or max(other.usual_s for other in self.links)
-        return max(SHORTEST_PATIENCE_S, UNUSUAL * usual_s) if usual_s else FIRST_PATIENCE_S
-
     def ask(self, link: ServerLink, body: bytes, headers: Mapping[str, str], path: str) -> Reply:
         """Ask one server, and remember whether it answered."""
         try:
             reply = link.ask(body, headers, path)
         except (HttpRefusal, OSError) as error:
             fault = fault_of(error)
-            if fault is None or fault.throttled:
-                link.breaker.record_success()  # a refusal is an answer too
+            is_overloaded = status_of(error) == OVERLOADED and fault is not None and fault.retry_after_s > 0
+            if fault is None or fault.throttled or is_overloaded:
+                link.breaker.record_success()  # it answers
             else:
                 link.breaker.record_failure(link, fault.words)
             raise
@@ -70,7 +61,7 @@ class Servers:
         with self._lock:
             self._turn += 1
             turn = self._turn
-        return min((up[(turn + place) % len(up)] for place in range(len(up))), key=lambda link: link.load)
+        return min((up[(turn + offset) % len(up)] for offset in range(len(up))), key=lambda link: link.load)
 
     def _is_up(self, link: ServerLink) -> bool:
         caller = object()
@@ -78,7 +69,7 @@ class Servers:
             return True
         if link.breaker.ask(caller) is not Permission.SEND:
             return False
-        try:  # its rest is over, and it is ours to look whether it is back
+        try:  # its rest is over, and this caller finds out whether it is back
             if self._has_health:
                 link.ask(None, {}, timeout_s=HEALTH_S)
             link.breaker.record_success()

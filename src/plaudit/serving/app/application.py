@@ -1,106 +1,96 @@
-"""What the server does with a request: finds whom it is for, checks whether it may, queues it, and answers.
+"""The ASGI application of a server of rewards: routes, tokens, limits, pages; the workers do everything else.
 
-Transport-independent: connections and Ray Serve call the same `check` and `handle`. A refusal never holds a sample or a
-traceback.
+It runs behind any ASGI server: `plaudit serve` uses uvicorn, `plaudit serve --backend ray` uses Ray Serve. Workers read
+the bodies, score them and write the answers, so this process touches no sample.
 """
 
+import asyncio
 import itertools
 import math
 import re
 import secrets
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 
+from plaudit.errors import PlauditError
 from plaudit.serving.app.access import Access
-from plaudit.serving.app.admission import Admission
-from plaudit.serving.app.metrics import TEXT, Metrics
+from plaudit.serving.app.idempotency import MAX_KEY_BYTES, IdempotencyCache
+from plaudit.serving.app.limits import Admission, LoadLimits
+from plaudit.serving.app.metrics import METRICS_TYPE, Metrics
 from plaudit.serving.app.openapi import OPEN_PAGES, describe_api
-from plaudit.serving.app.replays import LONGEST_KEY, Replays
-from plaudit.serving.http.connection import Connection
-from plaudit.serving.http.messages import JSON, MSGPACK, Request, Response, refuse
 from plaudit.serving.protocols import PROTOCOLS
+from plaudit.serving.protocols.protocol import RequestRefused, refusal_body
+from plaudit.serving.reward_pools import RewardPools
 from plaudit.serving.settings import ServerSettings
-from plaudit.serving.workers.queueing import Job
-from plaudit.serving.workers.service_pool import ServicePool
-from plaudit.serving.workers.wire import Answer, WireJob
 from plaudit.version import __version__
 
-__all__ = ["Application", "Route", "Ticket"]
+__all__ = ["Application"]
 
+Headers: TypeAlias = list[tuple[bytes, bytes]]
+Message: TypeAlias = MutableMapping[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[Message]]
+Send: TypeAlias = Callable[[Message], Awaitable[None]]
+
+JSON, MSGPACK = b"application/json", b"application/msgpack"
 _MSGPACK_NAMES = (MSGPACK, b"application/x-msgpack", b"application/vnd.msgpack")
-_GOOD_ID = re.compile(rb"[\w.:-]{1,128}")
-_VERSION = f"x-plaudit-version: {__version__}\r\n".encode()
-_CHALLENGE = b"www-authenticate: Bearer\r\n"
+_VALID_ID = re.compile(rb"[\w.:-]{1,128}")
+_VERSION = (b"x-plaudit-version", __version__.encode())
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
+class Response:
+    """An answer to a request."""
+
+    status: int
+    body: bytes
+    content_type: bytes = JSON
+    headers: Headers = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
 class Route:
-    """Where a path leads: to a pool in some protocol, or to a page."""
+    """What a path leads to: a page, or a reward in some protocol."""
 
     method: str
-    pool: str = ""
-    protocol: str = ""
     page: Callable[[], Response] | None = None
-    head: bytes = b""
+    reward: str = ""
+    protocol: str = ""
     packs: bool = False
 
 
-@dataclass(slots=True)
-class Ticket:
-    """What the head of a request says, which may go on as long as `rules` hold."""
-
-    route: Route
-    client: str
-    rules: object
-    packed: bool = False
-    id: bytes | None = None  # that the client chose
-    key: bytes | None = None  # under which the answer is kept
-    patience_s: float = math.inf
-
-
 class Application:
-    """Answers requests with the pools it has; `connections` are those that are open."""
+    """The ASGI application; `start()` and `close()` may be called directly or by the lifespan protocol."""
 
     def __init__(self, settings: ServerSettings) -> None:
         self.settings = settings
-        self.pools: dict[str, ServicePool] = {}
         self.metrics = Metrics()
-        self.admission = Admission(settings.queue_requests, settings.queue_bytes)
-        self.release = self.admission.release
-        self.connections: set[Connection] = set()
-        self.draining, self.loading = False, True
-        self.admit(settings.tokens)
-        self._replays = Replays()
-        self._heads: dict[str, bytes] = {}  # what every answer of a pool says of it
-        self._routes: dict[str, Route] = self._pages()
-        self._prefix, self._numbers = secrets.token_hex(4).encode(), itertools.count(1)
+        self.limits = LoadLimits(settings.queue_requests, settings.queue_bytes)
+        self.pools = RewardPools(settings, self.metrics, self._set_routes)
+        self.draining = False
+        self._answers: IdempotencyCache[Response] = IdempotencyCache(lambda r: len(r.body) if r.status == 200 else None)
+        self._ids, self._id_prefix = itertools.count(1), secrets.token_hex(4).encode()
+        self.set_tokens(settings.tokens)
+        self._set_routes()
 
-    def admit(self, tokens: tuple[str, ...]) -> None:
-        """Take these tokens from now on, and no others."""
+    def set_tokens(self, tokens: tuple[str, ...]) -> None:
+        """Accept these tokens from now on, and no others."""
         self._access = Access(tokens, self.settings.host)
-        self._rules = object()
 
-    def set_pool(self, name: str, pool: ServicePool) -> None:
-        """Serve a reward, or a new version of it, from now on."""
-        self.pools[name] = pool
-        self._routes, self._rules = self._pages(), object()
-        for place, (each, served) in enumerate(self.pools.items()):
-            about = served.description
-            head = f"x-plaudit-reward: {each}\r\nx-plaudit-key: {about.get('key', '')}\r\n".encode()
-            self._heads[each] = head
-            for protocol in about.get("protocols", ()):
-                packs = protocol in PROTOCOLS and PROTOCOLS[protocol].packs
-                route = Route("POST", each, protocol, packs=packs)
-                for prefix in (f"/{each}", *([""] if place == 0 or protocol == "run_code" else [])):
-                    self._routes[f"{prefix}/{protocol}"] = route
-            self._routes[f"/{each}"] = Route("GET", page=partial(self._show_reward, each), head=head)
+    async def start(self) -> None:
+        """Load the rewards; raises where one cannot be served."""
+        await self.pools.start()
 
-    def _pages(self) -> dict[str, Route]:
+    async def close(self) -> None:
+        """End the workers; requests under way are answered with 503."""
+        self.draining = True
+        await self.pools.close()
+
+    def _set_routes(self) -> None:
         pages = {
             "/health": self._show_health,
             "/ready": self._show_readiness,
@@ -108,133 +98,131 @@ class Application:
             "/openapi.json": self._show_api,
             "/": self._show_rewards,
         }
-        return {path: Route("GET", page=page) for path, page in pages.items()}
+        self._routes = {path: Route("GET", page) for path, page in pages.items()}
+        self._reward_headers: dict[str, Headers] = {"": []}
+        for index, (name, pool) in enumerate(self.pools.current.items()):
+            key = str(pool.description["key"]).encode()
+            self._reward_headers[name] = [(b"x-plaudit-reward", name.encode()), (b"x-plaudit-key", key)]
+            self._routes[f"/{name}"] = Route("GET", partial(self._show_reward, name), name)
+            for protocol in pool.description["protocols"]:
+                packs = protocol in PROTOCOLS and PROTOCOLS[protocol].packs
+                for prefix in (f"/{name}", *([""] if index == 0 or protocol == "run_code" else [])):
+                    self._routes[f"{prefix}/{protocol}"] = Route("POST", None, name, protocol, packs)
 
-    # What connections ask
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Answer one request, or follow the lifespan of the ASGI server."""
+        if scope["type"] == "lifespan":
+            await self._follow_lifespan(receive, send)
+        elif scope["type"] == "http":
+            await self._handle(scope, receive, send)
 
-    def check(
-        self, method: str, path: str, headers: dict[bytes, bytes], peer: str, last: Ticket | Response | None = None
-    ) -> Ticket | Response:
-        """Whether a request may go on, before its body is read: a ticket, or what to answer instead."""
-        found = last
-        if not isinstance(found, Ticket) or found.rules is not self._rules:
-            found = self._check(method, path, headers, peer)
-        if isinstance(found, Ticket):
-            full = None if found.route.page else self.admission.refusal_for(found.client)
-            if full is None:
-                return found
-            full.head += self._heads[found.route.pool]
-            found = full
-        self.metrics.requests[path if path in self._routes else "other", found.status] += 1
-        return self.refused(found, headers)
+    async def _follow_lifespan(self, receive: Receive, send: Send) -> None:
+        await receive()
+        try:
+            await self.start()
+        except (PlauditError, OSError) as error:
+            await send({"type": "lifespan.startup.failed", "message": str(error)})
+            return
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        await self.close()
+        await send({"type": "lifespan.shutdown.complete"})
 
-    def _check(self, method: str, path: str, headers: dict[bytes, bytes], peer: str) -> Ticket | Response:
+    async def _handle(self, scope: Message, receive: Receive, send: Send) -> None:
+        began, path, headers = time.monotonic(), scope["path"], dict(scope["headers"])
         route = self._routes.get(path)
+        try:
+            checked = self._check(route, scope["method"], path, headers)
+            if checked.page is not None:
+                response = checked.page()
+            else:
+                response = await self._score(checked, path, headers, receive, began)
+                self.metrics.observe(path, time.monotonic() - began)
+        except RequestRefused as refused:
+            known = route if route is not None and refused.status not in (401, 403) else None
+            response = self._refusal(refused, known)
+        self.metrics.requests[path if route is not None else "other", response.status] += 1
+        chosen = headers.get(b"x-request-id", b"")
+        request_id = chosen if _VALID_ID.fullmatch(chosen) else b"%b-%x" % (self._id_prefix, next(self._ids))
+        start = [
+            (b"content-type", response.content_type),
+            (b"content-length", b"%d" % len(response.body)),
+            _VERSION,
+            (b"x-request-id", request_id),
+            *response.headers,
+        ]
+        await send({"type": "http.response.start", "status": response.status, "headers": start})
+        await send({"type": "http.response.body", "body": response.body})
+
+    def _check(self, route: Route | None, method: str, path: str, headers: dict[bytes, bytes]) -> Route:
+        """The route of a request whose token and method fit; RequestRefused otherwise."""
         if self._access.is_foreign_page(headers):
-            return refuse(403, "this name is not how the server is called here; ask for localhost or its address")
-        client = self._access.client_of(headers, peer)
-        if client is None and path not in OPEN_PAGES:
-            return refuse(401, "show a valid token: Authorization: Bearer …", _CHALLENGE)
-        if self.loading and path not in OPEN_PAGES:
-            return refuse(503, "the rewards are being loaded; try again in a moment", b"retry-after: 1\r\n")
+            raise RequestRefused(403, "the Host header is not a name of this server; use localhost or its address")
+        if path not in OPEN_PAGES:
+            if not self._access.is_allowed(headers):
+                raise RequestRefused(401, "show a valid token: Authorization: Bearer …")
+            if self.pools.loading:
+                raise RequestRefused(503, "the rewards are being loaded; try again in a moment", retry_after_s=1)
         if route is None:
             hint = "; programs are run by a server with --sandbox" if path.endswith("/run_code") else ""
-            return refuse(404, f"nothing here; there is {', '.join(sorted(self._routes))}{hint}")
-        if method != route.method and not (method == "HEAD" and route.method == "GET"):
-            of_reward = self._heads.get(route.pool, route.head)
-            return refuse(405, f"{path} takes {route.method}", f"allow: {route.method}\r\n".encode() + of_reward)
-        if route.page is not None:
-            return Ticket(route, client or "", self._rules, id=_chosen_id(headers))
-        content = headers.get(b"content-type", b"")
-        if content != JSON:
-            content = content.partition(b";")[0].strip().lower()
-        if content != JSON and not (route.packs and content in _MSGPACK_NAMES):
-            also = " or application/msgpack" if route.packs else ""
-            return refuse(415, f"send content-type: application/json{also}", self._heads[route.pool])
-        key, patience_s = headers.get(b"idempotency-key") or None, _patience_s(headers)
-        if key is not None and len(key) > LONGEST_KEY:
-            return refuse(422, f"an idempotency key has at most {LONGEST_KEY} bytes", self._heads[route.pool])
-        if patience_s is None:
-            return refuse(422, "x-deadline-s is a positive number of seconds", self._heads[route.pool])
-        return Ticket(route, str(client), self._rules, content != JSON, _chosen_id(headers), key, patience_s)
+            raise RequestRefused(404, f"no such path; there are {', '.join(sorted(self._routes))}{hint}")
+        if method != route.method and (method, route.method) != ("HEAD", "GET"):
+            raise RequestRefused(405, f"{path} takes {route.method}")
+        return route
 
-    def reserve(self, size: int, ticket: Ticket, own: int = 0) -> Response | None:
-        """Take bytes for a body, of which `own` are taken already."""
-        refusal = self.admission.reserve(size, ticket.client, own)
-        if refusal is None:
-            return None
-        self.metrics.requests["other", refusal.status] += 1
-        return refusal
+    def _refusal(self, refused: RequestRefused, route: Route | None) -> Response:
+        more = list(self._reward_headers.get(route.reward, []) if route is not None else [])
+        if refused.retry_after_s is not None:
+            more.append((b"retry-after", b"%d" % refused.retry_after_s))
+        if refused.status == 401:
+            more.append((b"www-authenticate", b"Bearer"))
+        if refused.status == 405 and route is not None:
+            more.append((b"allow", route.method.encode()))
+        if refused.status in (408, 413):
+            more.append((b"connection", b"close"))  # the rest of the body is not read
+        return Response(refused.status, refusal_body(str(refused)), headers=more)
 
-    def refused(self, response: Response, headers: dict[bytes, bytes], ticket: Any = None) -> Response:
-        """A refusal with the headers that every answer has; those of a reward for whom it may know of."""
-        of_reward = self._heads.get(ticket.route.pool, b"") if isinstance(ticket, Ticket) else b""
-        own = _chosen_id(headers) or self._new_id()
-        head = b"%bx-request-id: %b\r\n%b%b" % (_VERSION, own, of_reward, response.head)
-        return Response(response.status, response.body, response.content_type, head, close=response.close)
+    async def _score(
+        self, route: Route, path: str, headers: dict[bytes, bytes], receive: Receive, began: float
+    ) -> Response:
+        packed = _is_packed(route, headers)
+        key, wait_s = headers.get(b"idempotency-key"), _wait_s(headers)
+        if key is not None and len(key) > MAX_KEY_BYTES:
+            raise RequestRefused(422, f"an idempotency key has at most {MAX_KEY_BYTES} bytes")
+        with self.limits.admit() as admission:
+            body = await self._read_body(receive, headers, admission)
+            compute = partial(self._ask_pool, route, body, packed, began + wait_s)
+            return await (self._answers.get((path, key), body, compute) if key else compute())
 
-    def handle(self, request: Request, ticket: Ticket) -> None:
-        """Answer a request that `check` gave a ticket, now or when its samples are scored."""
-        request.id = ticket.id or self._new_id()
-        route = ticket.route
-        if route.page is not None:
-            response = route.page()
-            response.head += route.head
-            self._respond(request, route, response)
-            return
-        place = None if ticket.key is None else (ticket.client, request.path, ticket.key)
-        if place is None or self._is_new(place, request, route):
-            self._submit(request, ticket, place)
+    async def _read_body(self, receive: Receive, headers: dict[bytes, bytes], admission: Admission) -> bytes:
+        most, announced = self.settings.body_bytes, int(headers.get(b"content-length", b"0"))
+        if announced > most:
+            raise RequestRefused(413, f"the body is larger than {most} bytes")
+        admission.reserve(announced)
+        parts: list[bytes] = []
+        size, more = 0, True
+        try:
+            async with asyncio.timeout(self.settings.body_s):
+                while more:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        raise RequestRefused(400, "the client closed the connection")
+                    parts.append(message.get("body", b""))
+                    size, more = size + len(parts[-1]), message.get("more_body", False)
+                    if size > most:
+                        raise RequestRefused(413, f"the body is larger than {most} bytes")
+                    if size > announced:  # chunked
+                        admission.reserve(len(parts[-1]))
+        except TimeoutError:
+            raise RequestRefused(408, f"the body did not arrive within {self.settings.body_s:g} s") from None
+        return parts[0] if len(parts) == 1 else b"".join(parts)
 
-    def _is_new(self, place: tuple[str, str, bytes], request: Request, route: Route) -> bool:
-        found = self._replays.join(place, request)
-        if isinstance(found, Response):
-            self.metrics.replays += 1
-            self._respond(request, route, found)
-        elif found is False:
-            why = "this idempotency key belongs to another request"
-            self._respond(request, route, refuse(422, why, self._heads[route.pool]))
-        return found is None
-
-    def _submit(self, request: Request, ticket: Ticket, place: tuple[str, str, bytes] | None) -> None:
-        route, client = ticket.route, ticket.client
-        head = self._heads[route.pool]  # of the pool that answers, which may be replaced meanwhile
-        wire = WireJob(route.protocol, request.body, ticket.packed)
-        told = partial(self._answer, request, route, head, place)
-        job = Job(wire, client, told, request.received_at + ticket.patience_s)
-        if place is None:
-            request.on_abandon = job.abandon
-        self.admission.begin(client)
-        self.pools[route.pool].submit(job)
-
-    def _answer(
-        self,
-        request: Request,
-        route: Route,
-        head: bytes,
-        place: tuple[str, str, bytes] | None,
-        job: Job,
-        answered: Answer,
-    ) -> None:
-        self.admission.end(job.client)
-        for status, count in answered.counts.items():
-            self.metrics.samples[route.pool, status] += count
-        response = Response(answered.status, answered.body, MSGPACK if answered.packed else JSON, head)
-        others = self._replays.finish(place, response) if place is not None else ()
-        self._respond(request, route, response)
-        for other in others:
-            self.metrics.replays += 1
-            self._respond(other, route, response)
-
-    def _respond(self, request: Request, route: Route, response: Response) -> None:
-        self.metrics.requests[request.path, response.status] += 1
-        if route.page is None:
-            self.metrics.observe(request.path, time.monotonic() - request.received_at)
-        request.on_abandon = None
-        request.respond(response, b"%bx-request-id: %b\r\n" % (_VERSION, request.id))
-
-    def _new_id(self) -> bytes:
-        return b"%b-%x" % (self._prefix, next(self._numbers))
+    async def _ask_pool(self, route: Route, body: bytes, packed: bool, expires_at: float) -> Response:
+        pool, headers = self.pools.current[route.reward], self._reward_headers[route.reward]
+        answer = await pool.score(route.protocol, body, packed=packed, expires_at=expires_at)
+        for status, count in answer.counts.items():
+            self.metrics.samples[route.reward, status] += count
+        return Response(answer.status, answer.body, MSGPACK if answer.packed else JSON, headers)
 
     # Pages
 
@@ -242,47 +230,57 @@ class Application:
         return _json({"status": "ok", "version": __version__})
 
     def _show_readiness(self) -> Response:
-        waiting = {name: pool.failure for name, pool in self.pools.items() if not pool.ready}
-        if self.draining or self.loading or waiting:
-            status = "draining" if self.draining else "loading" if self.loading else "not ready"
-            return _json({"status": status, "rewards": waiting}, 503)
-        return _json({"status": "ready", "rewards": list(self.pools)})
+        failed = {name: pool.failure for name, pool in self.pools.current.items() if pool.failure}
+        if self.draining or self.pools.loading or failed:
+            status = "draining" if self.draining else "loading" if self.pools.loading else "not ready"
+            return _json({"status": status, "rewards": failed}, 503)
+        return _json({"status": "ready", "rewards": list(self.pools.current)})
 
     def _show_metrics(self) -> Response:
+        pools = self.pools.current
         self.metrics.gauges = {
-            "connections": {"": len(self.connections)},
-            "held_bytes": {"": self.admission.bytes},
-            "requests_under_way": {"": self.admission.requests},
-            "queued_requests": {name: len(pool.queue) for name, pool in self.pools.items()},
-            "workers": {name: pool.size for name, pool in self.pools.items()},
-            "workers_busy": {name: pool.busy for name, pool in self.pools.items()},
+            "held_bytes": {"": self.limits.bytes},
+            "requests_under_way": {"": self.limits.requests},
+            "repeated_requests": {"": self._answers.repeats},
+            "queued_requests": {name: pool.queued for name, pool in pools.items()},
+            "workers": {name: pool.size for name, pool in pools.items()},
+            "workers_busy": {name: pool.busy for name, pool in pools.items()},
         }
-        return Response(200, self.metrics.render(), TEXT)
+        return Response(200, self.metrics.render(), METRICS_TYPE)
 
     def _show_api(self) -> Response:
-        described = {name: pool.description for name, pool in self.pools.items()}
-        return _json(describe_api(described, needs_token=self._access.needs_token))
+        return _json(describe_api(self.pools.descriptions, needs_token=self._access.needs_token))
 
     def _show_rewards(self) -> Response:
-        return _json({"version": __version__, "rewards": [pool.description for pool in self.pools.values()]})
+        return _json({"version": __version__, "rewards": list(self.pools.descriptions.values())})
 
     def _show_reward(self, name: str) -> Response:
-        return _json(self.pools[name].description)
+        described = msgspec.json.encode(self.pools.descriptions[name])
+        return Response(200, described, headers=self._reward_headers[name])
 
 
-def _chosen_id(headers: dict[bytes, bytes]) -> bytes | None:
-    """The id that a client chose for its request, where it may be one."""
-    asked = headers.get(b"x-request-id")
-    return asked if asked is not None and _GOOD_ID.fullmatch(asked) else None
+def _is_packed(route: Route, headers: dict[bytes, bytes]) -> bool:
+    """Whether the body is msgpack; RequestRefused where the route does not take its content type."""
+    kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
+    if kind != JSON and not (route.packs and kind in _MSGPACK_NAMES):
+        also = " or application/msgpack" if route.packs else ""
+        raise RequestRefused(415, f"send content-type: application/json{also}")
+    if b"upgrade" in headers:  # HTTP servers stop reading the request there
+        raise RequestRefused(400, "the client offers another protocol by an Upgrade header: make it use HTTP/1.1 only")
+    if headers.get(b"content-encoding", b"identity").lower() != b"identity":
+        raise RequestRefused(415, "send the body without content-encoding")
+    return kind != JSON
 
 
-def _patience_s(headers: dict[bytes, bytes]) -> float | None:
-    """How long a client wants to wait, as it says in `x-deadline-s`; None where that is no time."""
+def _wait_s(headers: dict[bytes, bytes]) -> float:
+    """The seconds that a client wants to wait, from `x-deadline-s`."""
     try:
         seconds = float(headers.get(b"x-deadline-s", b"inf"))
     except ValueError:
-        return None
-    return seconds if seconds > 0 else None
+        seconds = math.nan
+    if not seconds > 0:
+        raise RequestRefused(422, "x-deadline-s must be a positive number of seconds")
+    return seconds
 
 
 def _json(value: object, status: int = 200) -> Response:

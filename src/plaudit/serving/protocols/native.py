@@ -1,7 +1,7 @@
-"""plaudit's own protocol: trajectories as lines of a rollouts file hold them, outputs as they are, statuses included.
+"""plaudit's own protocol: trajectories as in a rollouts file, outputs with statuses.
 
-In JSON or msgpack; msgpack also carries what JSON cannot: NaN, bytes, keys that are no text. Columns may have the names
-of other systems, unless the request says `exact`, as our client does, whose samples have been read before.
+In JSON or msgpack; msgpack also carries what JSON cannot: NaN, bytes, keys that are not text. Columns may have the
+names of other systems, unless the request says `exact`, as our client does.
 """
 
 from collections.abc import Sequence
@@ -10,41 +10,52 @@ from typing import Any
 import msgspec
 
 from plaudit import jsonline
+from plaudit.columns import ColumnMapping
 from plaudit.contract.output import RewardOutput
-from plaudit.errors import InvalidOutput, InvalidTrajectory, RolloutsError
+from plaudit.errors import InvalidOutput, InvalidTrajectory
 from plaudit.rollouts import Rollout
-from plaudit.rollouts.mapping import ColumnMapping
-from plaudit.serving.protocols.protocol import About, RequestRefused, Samples, decode_plain, invalid_sample
+from plaudit.serving.protocols.protocol import About, Samples, decode_message, invalid_sample
 from plaudit.trajectory import Trajectory
 
 __all__ = ["NativeProtocol"]
 
-_USUAL_NAMES = ColumnMapping()
+_OWN_NAMES = ColumnMapping(usual_names=False)
+
+
+class ScoreRequest(msgspec.Struct):
+    """{"trajectories": [{"prompt": …, "response": …}, …]}"""
+
+    trajectories: list[Any]
+    exact: bool = False
+
+
+class ScoreAnswer(msgspec.Struct):
+    """One output for each trajectory, in order."""
+
+    outputs: list[RewardOutput]
+    reward: str
+    key: str
+    version: str
 
 
 class NativeProtocol:
     """`{"trajectories": [...]}` → `{"outputs": [...], "reward", "key", "version"}`."""
 
-    path, packs, plain = "score", True, False
+    path, packs, title = "score", True, "plaudit: trajectories to outputs"
+    messages: tuple[Any, Any] = ScoreRequest, ScoreAnswer
 
     def read(self, body: bytes, *, packed: bool) -> Samples:
-        given = decode_plain(body, packed=packed)
-        listed = given.get("trajectories") if type(given) is dict else None
-        if type(listed) is not list:
-            raise RequestRefused(422, 'expected {"trajectories": [{"prompt": …, "response": …}, …]}')
-        if type(given.get("exact", False)) is not bool:
-            raise RequestRefused(422, "exact is true or false")
-        read_one = Trajectory.from_dict if given.get("exact") is True else _read_row
-        samples = Samples([None] * len(listed))
+        asked = decode_message(body, ScoreRequest, packed=packed)
+        read_one = _read_exactly if asked.exact else _read_row
         read: list[Trajectory | None] = []
-        for place, plain in enumerate(listed):
+        invalid: dict[int, RewardOutput] = {}
+        for index, plain in enumerate(asked.trajectories):
             try:
                 read.append(read_one(_expect_object(plain)))
-            except (InvalidTrajectory, InvalidOutput, RolloutsError) as error:
+            except (InvalidTrajectory, InvalidOutput) as error:
                 read.append(None)
-                samples.invalid[place] = invalid_sample(place, error)
-        samples.trajectories = read
-        return samples
+                invalid[index] = invalid_sample(index, error)
+        return Samples(read, invalid)
 
     def write(self, samples: Samples, outputs: Sequence[RewardOutput], about: About, *, packed: bool) -> bytes:
         plain = {
@@ -60,9 +71,13 @@ def _expect_object(plain: Any) -> dict[str, Any]:
     if type(plain) is not dict:
         raise InvalidTrajectory(f"expected an object with prompt and response, got {type(plain).__name__}")
     if not all(type(name) is str for name in plain):
-        raise InvalidTrajectory("the names of columns are text")
+        raise InvalidTrajectory("the names of columns must be text")
     return plain
 
 
+def _read_exactly(plain: dict[str, Any]) -> Trajectory:
+    return Trajectory.from_dict(plain, _OWN_NAMES)
+
+
 def _read_row(plain: dict[str, Any]) -> Trajectory:
-    return Rollout.from_dict(_USUAL_NAMES.rename(plain)).trajectory
+    return Rollout.from_dict(plain).trajectory

@@ -1,12 +1,14 @@
-"""NeMo Gym's `/verify`: the request and the response of a model as the Responses API has them, and the reward beside.
+"""NeMo Gym's `/verify`: the request and the response of a model in the form of the Responses API; adds the reward.
 
 The input of `responses_create_params` is the prompt; the text of the assistant's messages in `response.output` is the
-response. The truth stands under any of its usual names; what else the body holds becomes columns and is sent back.
+response. The ground truth may have any of its usual names; other fields of the body become columns and are sent back.
 """
 
 import math
 from collections.abc import Sequence
 from typing import Any
+
+import msgspec
 
 from plaudit import jsonline
 from plaudit.columns import FOREIGN_NAMES
@@ -28,19 +30,33 @@ _OWN = ("responses_create_params", "response", "reward", "reward_components")
 _TRUTHS = ("ground_truth", "expected_answer", *FOREIGN_NAMES["ground_truth"])
 
 
-class NemoGymProtocol:
-    """One sample a request; the answer is the request and its reward."""
+class VerifyRequest(msgspec.Struct):
+    """{"responses_create_params": {"input": …}, "response": {"output": […]}, …}"""
 
-    path, packs, plain = "verify", False, False
+    responses_create_params: dict[str, Any]
+    response: dict[str, Any]
+
+
+class VerifyAnswer(VerifyRequest):
+    """The request and its reward."""
+
+    reward: float | None = None
+    reward_components: dict[str, float] = {}
+
+
+class NemoGymProtocol:
+    """One sample per request; the answer is the request and its reward."""
+
+    path, packs, title = "verify", False, "NeMo Gym: /verify"
+    messages: tuple[Any, Any] = VerifyRequest, VerifyAnswer
 
     def read(self, body: bytes, *, packed: bool) -> Samples:
         asked = decode_plain(body)
-        if type(asked) is not dict or "response" not in asked or "responses_create_params" not in asked:
-            raise RequestRefused(
-                422, 'expected {"responses_create_params": {"input": …}, "response": {"output": […]}, …}'
-            )
         try:
+            msgspec.convert(asked, VerifyRequest)
             return Samples([_sample(asked)], context=asked)
+        except msgspec.ValidationError as error:
+            raise RequestRefused(422, f"{error}; expected {VerifyRequest.__doc__}") from None
         except InvalidTrajectory as error:
             raise RequestRefused(422, str(error)) from None
 
@@ -52,10 +68,7 @@ class NemoGymProtocol:
 
 
 def _sample(asked: dict[str, Any]) -> Trajectory:
-    params = asked["responses_create_params"]
-    if type(params) is not dict:
-        raise InvalidTrajectory("responses_create_params must be an object with an input")
-    given = params.get("input", "")
+    given = asked["responses_create_params"].get("input", "")
     named = next((name for name in _TRUTHS if name in asked), None)
     columns = {
         name: value
@@ -71,18 +84,18 @@ def _sample(asked: dict[str, Any]) -> Trajectory:
 
 
 def _messages(given: list[Any]) -> list[dict[str, Any]]:
-    """Chat messages; what else the input of a model holds (calls of tools, outputs) has no role and is left out."""
-    for place, item in enumerate(given):
+    """The chat messages of an input; other items (tool calls and their outputs) have no role and are left out."""
+    for index, item in enumerate(given):
         if type(item) is not dict or type(item.get("role", "")) is not str:
-            raise InvalidTrajectory(f"responses_create_params.input[{place}] must be an object whose role is text")
+            raise InvalidTrajectory(f"responses_create_params.input[{index}] must be an object whose role is text")
     return [item for item in given if "role" in item]
 
 
-def _response_text(response: Any) -> str:
-    """What the assistant said, at the end of its turns."""
-    output = response.get("output") if type(response) is dict else None
+def _response_text(response: dict[str, Any]) -> str:
+    """The text of the assistant's messages."""
+    output = response.get("output")
     if type(output) is not list or not all(type(item) is dict for item in output):
-        raise InvalidTrajectory("response.output must be a list of items, as the Responses API has them")
+        raise InvalidTrajectory("response.output must be a list of items, as in the Responses API")
     said = [
         message_text(item)
         for item in output

@@ -1,47 +1,45 @@
-"""What a protocol is: bytes of a request to samples, outputs to bytes of an answer.
+"""The interface of a protocol: bytes of a request to samples, outputs to bytes of an answer.
 
-A request that makes no sense as a whole is refused with a status; a sample that makes none gets an output that says
-why, so that one bad sample stops nobody else.
+A request that cannot be read is refused with an HTTP status; a sample that cannot be read gets an output that says why,
+so that one bad sample does not affect the others.
 """
 
 import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias, TypeGuard
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 
 from plaudit import jsonline
 from plaudit.contract.output import RewardOutput, Status
-from plaudit.dialects.export import OnUnscored
 from plaudit.errors import PlauditError
+from plaudit.exports.exported import OnUnscored
 from plaudit.trajectory import Trajectory
 
 __all__ = [
-    "About", "RequestRefused", "Samples", "Scored", "ServingProtocol", "are_bare", "check_depth", "decode_plain",
+    "About", "RequestRefused", "Samples", "ServingProtocol", "check_depth", "decode_message", "decode_plain",
     "encode_numbers", "invalid_sample", "numbers_of", "refusal_body",
 ]  # fmt: skip
 
-Scored: TypeAlias = RewardOutput | float
-"""What became of a sample: a bare number is an output that holds nothing else."""
-
+T = TypeVar("T")
 MAX_DEPTH = 64
 """How deep the values of a request may be nested."""
 _NESTED = frozenset({dict, list})
 
 
 class RequestRefused(PlauditError, ValueError):
-    """A request that cannot be answered, with the HTTP status that says so."""
+    """A request that is not answered, with the HTTP status that says why."""
 
-    def __init__(self, status: int, message: str) -> None:
+    def __init__(self, status: int, message: str, retry_after_s: int | None = None) -> None:
         super().__init__(message)
-        self.status = status
+        self.status, self.retry_after_s = status, retry_after_s
 
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What every answer says of the reward: its name here, its content key, the version of plaudit."""
+    """What every answer says about the reward: its name here, its content key, the version of plaudit."""
 
     name: str
     key: str
@@ -51,7 +49,7 @@ class About:
 
 @dataclass(slots=True)
 class Samples:
-    """The samples of a request; `invalid` has the outputs of those that are none, by place."""
+    """The samples of a request; `invalid` maps the index of each malformed sample to its error output."""
 
     trajectories: Sequence[Trajectory | None]
     invalid: dict[int, RewardOutput] = field(default_factory=dict)
@@ -60,43 +58,44 @@ class Samples:
     def valid(self) -> Sequence[Trajectory]:
         """The samples that can be scored."""
         if not self.invalid:
-            return self.trajectories  # type: ignore[return-value]  # None stands only for invalid ones
+            return self.trajectories  # type: ignore[return-value]  # only malformed samples are None
         return [trajectory for trajectory in self.trajectories if trajectory is not None]
 
-    def merge(self, outputs: Sequence[Scored]) -> Sequence[Scored]:
-        """The outputs of the valid samples with those of the invalid ones, in order."""
+    def merge(self, outputs: Sequence[RewardOutput]) -> Sequence[RewardOutput]:
+        """The outputs of the valid samples and those of the malformed ones, in the order of the request."""
         if not self.invalid:
             return outputs
         scored = iter(outputs)
-        return [
-            self.invalid[place] if place in self.invalid else next(scored) for place in range(len(self.trajectories))
-        ]
+        return [self.invalid[i] if i in self.invalid else next(scored) for i in range(len(self.trajectories))]
 
 
 class ServingProtocol(Protocol):
     """One protocol that trainers speak."""
 
     path: str
-    """Where it is asked, below the name of a reward."""
+    """The path below the name of a reward."""
     packs: bool
-    """Whether it may be spoken in msgpack."""
-    plain: bool
-    """Whether a bare number is all it can say of a sample whose output holds nothing else."""
+    """Whether it also takes msgpack."""
+    title: str
+
+    @property
+    def messages(self) -> tuple[Any, Any]:
+        """The types of a request and of an answer, for the OpenAPI document."""
 
     def read(self, body: bytes, *, packed: bool) -> Samples:
         """The samples of a request; RequestRefused where it holds none."""
 
-    def write(self, samples: Samples, outputs: Sequence[Any], about: About, *, packed: bool) -> bytes:
-        """The answer; outputs may be bare numbers where it is `plain`."""
+    def write(self, samples: Samples, outputs: Sequence[RewardOutput], about: About, *, packed: bool) -> bytes:
+        """The answer."""
 
 
 def refusal_body(message: str) -> bytes:
-    """What a client is told where its request is refused."""
+    """The body of a refusal."""
     return msgspec.json.encode({"error": message})
 
 
 def decode_plain(body: bytes, *, packed: bool = False) -> Any:
-    """The plain value that a body holds, not nested too deeply."""
+    """The plain value of a body; RequestRefused where it cannot be decoded or is nested too deeply."""
     try:
         value = msgspec.msgpack.decode(body) if packed else jsonline.decode(body)
     except RecursionError:
@@ -108,8 +107,16 @@ def decode_plain(body: bytes, *, packed: bool = False) -> Any:
     return value
 
 
+def decode_message(body: bytes, kind: type[T], *, packed: bool = False) -> T:
+    """A body as a message of some type; RequestRefused where it is not one."""
+    try:
+        return msgspec.convert(decode_plain(body, packed=packed), kind)
+    except msgspec.ValidationError as error:
+        raise RequestRefused(422, f"{error}; expected {kind.__doc__}") from None
+
+
 def check_depth(value: Any, left: int = MAX_DEPTH) -> None:
-    """Refuse what is nested too deeply."""
+    """Refuse a value that is nested too deeply."""
     if type(value) is dict:
         value = value.values()
     elif type(value) is not list:
@@ -121,47 +128,34 @@ def check_depth(value: Any, left: int = MAX_DEPTH) -> None:
             check_depth(item, left - 1)
 
 
-def are_bare(outputs: Sequence[Scored]) -> TypeGuard[Sequence[float]]:
-    """Whether all of them are bare numbers."""
-    return {*map(type, outputs)} == {float}
-
-
-def numbers_of(outputs: Sequence[Scored], about: About) -> Sequence[float | None]:
-    """The rewards as bare numbers, for protocols that know nothing else; what is unscored is as the server was told."""
-    if are_bare(outputs):
-        return outputs
-    rewards = [output if isinstance(output, float) else output.reward for output in outputs]
-    if None not in rewards:
+def numbers_of(outputs: Sequence[RewardOutput], about: About) -> list[float | None]:
+    """The rewards as bare numbers, for protocols without statuses; unscored samples follow `--on-unscored`."""
+    rewards = [output.reward for output in outputs]
+    failed = [index for index, reward in enumerate(rewards) if reward is None]
+    if not failed or about.on_unscored == OnUnscored.NONE:
         return rewards
-    failed = [place for place, reward in enumerate(rewards) if reward is None]
     if about.on_unscored == OnUnscored.RAISE:
         first = outputs[failed[0]]
-        assert isinstance(first, RewardOutput)  # a bare number is a reward
         raise RequestRefused(
             422,
             f"{len(failed)} of {len(outputs)} samples were not scored; sample {failed[0]}: {first.status.value}: "
             f"{first.reason}; this protocol cannot express that (/score can): serve with --on-unscored mean, nan or "
-            "none to answer all the same",
+            "none to get an answer",
         )
-    if about.on_unscored == OnUnscored.NONE:
-        return rewards
     scored = [reward for reward in rewards if reward is not None]
     instead = sum(scored) / len(scored) if about.on_unscored == OnUnscored.MEAN and scored else math.nan
     return [instead if reward is None else reward for reward in rewards]
 
 
 def encode_numbers(answer: Any) -> bytes:
-    """JSON of finite numbers; NaN, which its grammar lacks, as the clients of these protocols write and read it.
-
-    The only NaN is what `numbers_of` put in the place of a reward, so nothing else has to be looked through for one.
-    """
+    """JSON of numbers; NaN is written as the Python clients of these protocols write and read it."""
     try:
         encoded = msgspec.json.encode(answer)
-    except (UnicodeEncodeError, OverflowError):  # half a character, an integer of more than 64 bits
+    except (UnicodeEncodeError, OverflowError):  # a lone surrogate, an integer of more than 64 bits
         encoded = b"null"
     return json.dumps(answer).encode() if b"null" in encoded else encoded
 
 
-def invalid_sample(place: int, error: object) -> RewardOutput:
-    """The output of what is no sample."""
-    return RewardOutput.unscored(Status.ERROR, f"sample {place}: {error}")
+def invalid_sample(index: int, error: object) -> RewardOutput:
+    """The output of a malformed sample."""
+    return RewardOutput.unscored(Status.ERROR, f"sample {index}: {error}")

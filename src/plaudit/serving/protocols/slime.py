@@ -3,13 +3,15 @@
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
+
+from plaudit.contract.output import RewardOutput
 from plaudit.errors import InvalidTrajectory
 from plaudit.serving.protocols.protocol import (
     About,
     RequestRefused,
     Samples,
-    Scored,
-    decode_plain,
+    decode_message,
     encode_numbers,
     numbers_of,
 )
@@ -18,29 +20,28 @@ from plaudit.trajectory import Trajectory
 __all__ = ["SlimeProtocol"]
 
 
-class SlimeProtocol:
-    """One sample a request; its answer is what slime takes for the reward."""
+class RemoteRewardRequest(msgspec.Struct):
+    """{"prompt": …, "response": …, "label": …}"""
 
-    path, packs, plain = "remote_rm", False, True
+    response: Any
+    prompt: str | list[Any] = ""
+    label: Any = None
+    metadata: Any = None
+
+
+class SlimeProtocol:
+    """One sample per request; the answer is the reward."""
+
+    path, packs, title = "remote_rm", False, "slime: --rm-type remote_rm"
+    messages: tuple[Any, Any] = RemoteRewardRequest, float | None
 
     def read(self, body: bytes, *, packed: bool) -> Samples:
-        asked = decode_plain(body)
-        if type(asked) is not dict or "response" not in asked:
-            raise RequestRefused(422, 'expected {"prompt": …, "response": …, "label": …}')
-        return Samples([_sample(asked)])
+        asked = decode_message(body, RemoteRewardRequest)
+        metadata = asked.metadata if type(asked.metadata) is dict else {}
+        try:
+            return Samples([Trajectory(asked.prompt, asked.response, asked.label, metadata)])
+        except InvalidTrajectory as error:
+            raise RequestRefused(422, str(error)) from None
 
-    def write(self, samples: Samples, outputs: Sequence[Scored], about: About, *, packed: bool) -> bytes:
+    def write(self, samples: Samples, outputs: Sequence[RewardOutput], about: About, *, packed: bool) -> bytes:
         return encode_numbers(numbers_of(outputs, about)[0])
-
-
-def _sample(asked: dict[str, Any]) -> Trajectory:
-    metadata = asked.get("metadata")
-    try:
-        return Trajectory(
-            asked.get("prompt", ""),
-            asked["response"],
-            asked.get("label"),
-            metadata if type(metadata) is dict else {},
-        )
-    except InvalidTrajectory as error:
-        raise RequestRefused(422, str(error)) from None

@@ -1,1 +1,1 @@
-"""Worker processes of a server: forked from a template, killed past a deadline, replaced."""
+"""The worker processes of a server: what they do, and how the server's event loop drives them."""

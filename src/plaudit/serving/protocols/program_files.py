@@ -1,7 +1,7 @@
-"""A Python program with files beside it: they are put into its scratch folder before it runs, and fetched behind it.
+"""A Python program with files: they are put into its scratch folder before it runs, and fetched afterwards.
 
-What puts, runs and fetches lies in the program's own process, behind the same walls. A program may tamper with it, and
-then it lies about its own files only; one that ends its process by force leaves none.
+The code that does this runs in the program's own process, inside the sandbox. A program may tamper with it, which
+affects only its own files; a program that ends its process by force leaves none.
 """
 
 import base64
@@ -63,9 +63,9 @@ def fetch(name, most):
 
 @dataclass(frozen=True, slots=True)
 class RunWithFiles:
-    """How a program ended, its exit code where it ended by itself, and of the wanted files those that it left.
+    """How a program ended, its exit code if it ended by itself, and the wanted files that it left.
 
-    `too_large` names those that it left and that are not here.
+    `too_large` names those that were too large to be fetched.
     """
 
     outcome: Outcome
@@ -77,7 +77,7 @@ class RunWithFiles:
 def run_with_files(
     sandbox: Sandbox, code: str, stdin: str, limits: RunLimits, files: dict[str, str | None], wanted: list[str]
 ) -> RunWithFiles:
-    """Put files beside a program, run it, and fetch the wanted ones behind it."""
+    """Run a program with files, and fetch the wanted ones afterwards."""
     if len(wanted) > MOST_NAMES:
         raise SandboxError(f"{len(wanted)} fetch_files; a program has at most {MOST_NAMES} files")
     given = {_below(name): _checked(name, content) for name, content in files.items() if content is not None}
@@ -94,7 +94,7 @@ def run_with_files(
 
 
 def _fetched(program: Program, names: dict[str, str]) -> tuple[dict[str, str], list[str]]:
-    """The files that are there, in base64, under the names that they were asked for; and those that are too large."""
+    """The files that exist, in base64, by the names that were asked for; and the names of those that are too large."""
     found: dict[str, str] = {}
     too_large: list[str] = []
     left = FETCHED_BYTES
@@ -111,7 +111,7 @@ def _fetched(program: Program, names: dict[str, str]) -> tuple[dict[str, str], l
 
 
 def _below(name: str) -> str:
-    """A path below the program's folder; SandboxError where it leads elsewhere."""
+    """A path below the program's folder; SandboxError for any other path."""
     path = PurePosixPath(name)
     if not name or path.is_absolute() or ".." in path.parts or "\0" in name:
         raise SandboxError(f"{name!r} is not a path below the program's folder, such as 'data/input.txt'")
@@ -128,4 +128,4 @@ def _checked(name: str, content: str) -> str:
 
 def _expect_return(outcome: Outcome) -> None:
     if outcome.ending is not Ending.RETURNED:
-        raise SandboxError(f"the files could not be put beside the program: {outcome.error or outcome.reason}")
+        raise SandboxError(f"the files could not be given to the program: {outcome.error or outcome.reason}")

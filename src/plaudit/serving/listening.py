@@ -1,4 +1,4 @@
-"""The sockets and the TLS of a server."""
+"""The listening socket and the TLS settings of a server."""
 
 import errno
 import os
@@ -14,7 +14,7 @@ BACKLOG = 1024
 
 
 def open_socket(settings: ServerSettings) -> socket.socket:
-    """A listening socket; InvalidSettings where the address cannot be had."""
+    """A listening socket; InvalidSettings where the address cannot be used."""
     where = f"{settings.host}:{settings.port}"
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
@@ -39,7 +39,7 @@ def open_socket(settings: ServerSettings) -> socket.socket:
 
 
 def tls_context(settings: ServerSettings) -> ssl.SSLContext | None:
-    """The TLS of a server; None where it speaks plain HTTP."""
+    """The TLS context of a server; None for plain HTTP."""
     if settings.tls_certificate is None:
         return None
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -49,17 +49,17 @@ def tls_context(settings: ServerSettings) -> ssl.SSLContext | None:
 
 
 def load_certificate(context: ssl.SSLContext, settings: ServerSettings) -> None:
-    """Use the certificate as it is now; InvalidSettings where it cannot be used with its key."""
+    """Read the certificate into a context; InvalidSettings where it does not fit its key."""
     assert settings.tls_certificate is not None
 
-    def refuse_to_ask() -> str:
+    def refuse_password() -> str:
         raise InvalidSettings(
-            f"{settings.tls_key} is encrypted, and nobody is there to be asked for its password; "
-            f"write it in the clear: openssl pkey -in {settings.tls_key} -out key.pem"
+            f"{settings.tls_key} is encrypted, and a server cannot ask for its password; "
+            f"store it without one: openssl pkey -in {settings.tls_key} -out key.pem"
         )
 
     try:
-        context.load_cert_chain(settings.tls_certificate, settings.tls_key, refuse_to_ask)
+        context.load_cert_chain(settings.tls_certificate, settings.tls_key, refuse_password)
     except OSError as error:
         raise InvalidSettings(
             f"cannot use {settings.tls_certificate} and {settings.tls_key} for TLS: {error.strerror or error}; "

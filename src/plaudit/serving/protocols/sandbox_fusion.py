@@ -1,29 +1,29 @@
-"""SandboxFusion's `/run_code`: one program in plaudit's sandbox, and what came of it in the words its clients know.
+"""SandboxFusion's `/run_code`: runs one program in plaudit's sandbox and answers in the form of SandboxFusion.
 
-Programs in Python run on a fork server that is kept warm; those in other languages are compiled and run by the tools
-that are installed here. A program in Python may have files beside it. A language that is not there, and files beside
-other programs, are answered as a `SandboxError`, which clients take for what it is: nothing is known about the program.
+Programs in Python run on a warm fork server; those in other languages are compiled and run by the installed tools. A
+program in Python may have files. A language that is not installed, and files for other languages, are answered as a
+`SandboxError`: nothing is known about the program.
 """
 
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import msgspec
 
+from plaudit.contract.scoring import Call
 from plaudit.errors import InvalidSettings, InvalidTrajectory, SandboxError
+from plaudit.processes.worker import UnitProgress
 from plaudit.sandbox import Ending, Outcome, RunLimits, Sandbox
 from plaudit.sandbox.languages.compiling import CompileError
 from plaudit.sandbox.languages.language import Language, find_language
 from plaudit.sandbox.languages.running import CommandPool
 from plaudit.sandbox.languages.toolchains import find_toolchain
+from plaudit.serving.protocols.program_files import SCRATCH_MB, run_with_files
 from plaudit.serving.protocols.protocol import refusal_body
-from plaudit.serving.workers.program_files import SCRATCH_MB, run_with_files
-from plaudit.serving.workers.wire import Answer, Journal, WireJob, decode_outputs
+from plaudit.serving.workers.messages import Answer, encode_answer, read_request
 from plaudit.version import __version__
 
-__all__ = ["SandboxService", "SandboxSetup"]
+__all__ = ["SandboxHandler", "SandboxSetup"]
 
 LONGEST_S = 60.0
 MEMORY_MB, MOST_MEMORY_MB = 1024, 8192
@@ -33,7 +33,7 @@ ENDED = (Ending.RETURNED, Ending.EXITED, Ending.RAISED, Ending.MEMORY, Ending.CR
 
 
 class RunRequest(msgspec.Struct):
-    """What a client asks for."""
+    """A program, its input and its limits."""
 
     code: str
     language: str
@@ -56,7 +56,7 @@ class RunResult(msgspec.Struct):
 
 
 class RunAnswer(msgspec.Struct):
-    """What the client is answered."""
+    """How the program ended, and the files that were fetched."""
 
     status: str
     message: str = ""
@@ -70,55 +70,51 @@ class RunAnswer(msgspec.Struct):
 class SandboxSetup:
     """A sandbox to be served."""
 
-    def open(self) -> "SandboxService":
-        return SandboxService()
+    def open(self) -> "SandboxHandler":
+        return SandboxHandler()
 
 
-class SandboxService:
+class SandboxHandler:
     """Runs programs, one request at a time."""
+
+    in_order = True
 
     def __init__(self) -> None:
         self._sandbox, self._commands = Sandbox(), CommandPool()
-        self._with_scratch = Sandbox()  # its server starts when a program comes with files
+        self._with_scratch = Sandbox()  # its fork server starts with the first program that has files
         self._decoder = msgspec.json.Decoder(RunRequest)
         self._tier = self._sandbox.protections.tier
 
-    def describe(self) -> dict[str, Any]:
-        return {
+    def __call__(self, body: bytes, progress: UnitProgress) -> bytes:
+        request = read_request(body)
+        answer = self._describe() if request.protocol == "describe" else self._answer(request.body, progress)
+        return encode_answer(answer)
+
+    def _describe(self) -> Answer:
+        described = {
             "name": "sandbox",
             "reward": "sandbox",
             "key": self._tier.name.lower(),
             "version": __version__,
             "scope": "sample",
-            "bounds": None,
-            "deterministic": False,
-            "one_by_one": True,
-            "merges": False,
             "protocols": ["run_code"],
             "about": f"SandboxFusion's /run_code, behind {self._tier.label}",
         }
+        return Answer(200, msgspec.json.encode(described))
 
-    def answer(self, jobs: list[WireJob], journal: Journal) -> Iterator[Answer]:
-        for job in jobs:
-            if not journal.next_job():
-                return
-            yield self._answer_one(job)
-
-    def _answer_one(self, job: WireJob) -> Answer:
-        lost = job.rest or next(iter(job.verdicts.values()), b"")
-        if lost:  # its worker was, which says nothing about the program
-            return _answered(RunAnswer("SandboxError", decode_outputs(lost)[0].reason))
+    def _answer(self, body: bytes, progress: UnitProgress) -> Answer:
+        if lost := progress.known(Call((), 0)):  # a worker was lost, which says nothing about the program
+            return _answered(RunAnswer("SandboxError", lost[0].reason))
+        progress.expect(1)
         try:
-            asked = self._decoder.decode(job.body)
-            limits = _limits(asked)
+            asked = self._decoder.decode(body)
+            return _answered(self._run(asked, _limits(asked)))
         except RecursionError:
             return Answer(422, refusal_body("the body is nested too deeply"))
         except (msgspec.ValidationError, InvalidSettings) as error:
             return Answer(422, refusal_body(str(error)))
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             return Answer(400, refusal_body(f"the body is not JSON: {error}"))
-        try:
-            return _answered(self._run(asked, limits))
         except (SandboxError, InvalidTrajectory) as error:
             return _answered(RunAnswer("SandboxError", str(error)))
 
@@ -132,18 +128,20 @@ class SandboxService:
         began = time.monotonic()
         with self._sandbox.open(limits) as program:
             outcome = program.load(asked.code, stdin)
-        return _told(_run_result(outcome, time.monotonic() - began))
+        return _to_answer(_run_result(outcome, time.monotonic() - began))
 
     def _run_with_files(self, language: Language | None, asked: RunRequest, limits: RunLimits) -> RunAnswer:
         if language is not None:
-            raise SandboxError(f"files and fetch_files are there for programs in Python, not for {asked.language}")
+            raise SandboxError(f"files and fetch_files are supported for Python, not for {asked.language}")
         limits = replace(limits, scratch_mb=SCRATCH_MB)
         began = time.monotonic()
         ended = run_with_files(
             self._with_scratch, asked.code, asked.stdin or "", limits, asked.files, asked.fetch_files
         )
         run = _run_result(ended.outcome, time.monotonic() - began)
-        answer = _told(run if ended.exit_code is None else msgspec.structs.replace(run, return_code=ended.exit_code))
+        answer = _to_answer(
+            run if ended.exit_code is None else msgspec.structs.replace(run, return_code=ended.exit_code)
+        )
         left_out = f"too large to be fetched: {', '.join(ended.too_large)}" if ended.too_large else ""
         return msgspec.structs.replace(answer, files=ended.files, message=left_out)
 
@@ -157,7 +155,7 @@ class SandboxService:
         except CompileError as error:
             failed = RunResult("Finished", time.monotonic() - began, 1, stderr=str(error))
             return RunAnswer("Failed", compile_result=failed)
-        return _told(_run_result(outcome, time.monotonic() - began), compiled)
+        return _to_answer(_run_result(outcome, time.monotonic() - began), compiled)
 
 
 def _limits(asked: RunRequest) -> RunLimits:
@@ -189,7 +187,7 @@ def _return_code(outcome: Outcome) -> int | None:
     return -outcome.signal if outcome.signal is not None else 1
 
 
-def _told(run: RunResult, compiled: RunResult | None = None) -> RunAnswer:
+def _to_answer(run: RunResult, compiled: RunResult | None = None) -> RunAnswer:
     passed = run.status == "Finished" and run.return_code == 0
     return RunAnswer("Success" if passed else "Failed", compile_result=compiled, run_result=run)
 

@@ -1,1 +1,0 @@
-"""HTTP/1.1 on asyncio: connections, requests, responses, addresses."""

@@ -1,0 +1,5 @@
+"""The server of tests/serving."""
+
+from tests.serving.conftest import server
+
+__all__ = ["server"]
