@@ -4,8 +4,8 @@ import pytest
 
 from plaudit import load
 from plaudit.audit import Attacker, Budget, audit_reward
-from plaudit.contract.boundary import score_samples
-from plaudit.testing.checking.fresh_process import score_in_fresh_process
+from plaudit.contract.scoring import score_samples
+from plaudit.engine import Scorer
 from plaudit.testing.checking.probes import ordinary_samples
 from tests.audit.zoo.roster import BUGGY, BUILT_IN_SPECS, ROBUST, SLOW_BUGGY
 
@@ -38,7 +38,9 @@ def test_nothing_is_found_in_a_built_in_reward(spec):
 
 def test_a_fresh_process_gives_the_same_sum_of_all_built_in_rewards():
     every, samples = " + ".join(f"({spec})" for spec in BUILT_IN_SPECS if spec != PROGRAMS), ordinary_samples(seed=0)
-    here, there = score_samples(load(every), samples), score_in_fresh_process(every, samples)
+    here = score_samples(load(every), samples)
+    with Scorer(every, workers=1) as scorer:
+        there = scorer.score(samples)
     assert all(output.ok for output in here)
     assert [output.reward for output in there] == [output.reward for output in here]
 

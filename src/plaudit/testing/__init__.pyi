@@ -4,8 +4,8 @@ from .cases.running import run_cases as run_cases
 from .cases.table import Case as Case
 from .cases.table import CaseTable as CaseTable
 from .cases.table import load_cases as load_cases
+from .checking.check import Finding as Finding
+from .checking.check import Rule as Rule
+from .checking.check import Severity as Severity
 from .checking.check import check_reward as check_reward
 from .checking.environments import check_env as check_env
-from .checking.findings import Finding as Finding
-from .checking.findings import Rule as Rule
-from .checking.findings import Severity as Severity

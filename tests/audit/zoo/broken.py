@@ -37,8 +37,9 @@ def drops_repeats(responses):
     return [0.5 for _ in dict.fromkeys(responses)]
 
 
+@reward(max_batch=64)
 def ranks_batch(responses):
-    """Independence: the value depends on the neighbours, though it claims to look at one sample."""
+    """Independence: the value depends on the other samples, though batches may be cut."""
     longest = max(len(response) for response in responses)
     return [len(response) / max(1, longest) for response in responses]
 

@@ -10,6 +10,7 @@ import pytest
 
 from plaudit import CompositeReward, FunctionReward, RewardFunction, RewardOutput, Status, Trajectory, reward
 from plaudit.testing import Rule, Severity, check_reward
+from plaudit.testing.checking.probes import mutated_samples
 
 
 def words(response):
@@ -52,7 +53,7 @@ class Twinkling(RewardFunction):
 
 class Patient(RewardFunction):
     async def compute_rewards(self, trajectories):
-        return (words(trajectory.response) for trajectory in trajectories)
+        return [words(trajectory.response) for trajectory in trajectories]
 
 
 class Cached(RewardFunction):
@@ -143,6 +144,10 @@ def invalid_output(response):
     return RewardOutput(0.5, score=2.0)
 
 
+def own_error(responses):
+    return [0.5 if text else RewardOutput.unscored(Status.ERROR, "no text") for text in responses]
+
+
 def recursive_parser(response):
     try:
         return float(bool(json.loads(response)))
@@ -160,6 +165,10 @@ def drops_repeated(responses):
 
 def one_for_all(responses):
     return 0.5
+
+
+def generates(responses):
+    return (words(response) for response in responses)
 
 
 async def too_few_later(responses):
@@ -282,11 +291,15 @@ BROKEN = {
     "recursion": (recursive_parser, Rule.TOTAL),
     "raises inside a sum": (CompositeReward([(raises_on_empty, 0.5), (words, 0.5)]), Rule.TOTAL),
     "nan": (gives_nan, Rule.FINITE),
+    "nan inside a sum": (0.5 * FunctionReward(gives_nan) + 0.5 * FunctionReward(words), Rule.FINITE),
+    "nan in a batch": (lambda responses: [float("nan") for _ in responses], Rule.FINITE),
+    "its own error in a batch": (own_error, Rule.TOTAL),
     "text": (gives_text, Rule.FINITE),
     "invalid output": (invalid_output, Rule.FINITE),
     "too few values": (too_few, Rule.ARITY),
     "repeated samples dropped": (drops_repeated, Rule.ARITY),
     "one value for all": (one_for_all, Rule.ARITY),
+    "generator": (generates, Rule.ARITY),
     "too few values, async": (too_few_later, Rule.ARITY),
     "raises, async": (raises_later, Rule.TOTAL),
     "skips everything": (skips_everything, Rule.SCORED),
@@ -336,6 +349,53 @@ def test_a_finding_says_what_where_and_what_to_do():
     assert "ZeroDivisionError" in finding.message
     assert finding.sample == "''"
     assert "Status.UNPARSED" in finding.remedy
+
+
+def standardised(responses):
+    """Not a number for a single sample, as a standard deviation with n - 1 is."""
+    lengths = [len(response) for response in responses]
+    mean = sum(lengths) / len(lengths)
+    variance = sum((length - mean) ** 2 for length in lengths) / (len(lengths) - 1) if lengths[1:] else float("nan")
+    return [1 / (1 + 2.718 ** (-(length - mean) / (variance**0.5 + 1e-9))) for length in lengths]
+
+
+def test_a_function_for_batches_that_depends_on_the_batch_is_an_info():
+    [finding] = check_reward(0.5 * FunctionReward(standardised) + 0.5 * FunctionReward(words))
+    assert (finding.rule, finding.severity) == (Rule.INDEPENDENT, Severity.INFO)
+    assert "standardised: a sample gave" in finding.message
+    assert "reward is nan" in finding.message
+
+
+def test_a_function_for_batches_that_says_that_it_compares_has_no_finding():
+    assert check_reward(reward(scope="batch")(standardised)) == []
+
+
+def test_a_function_whose_batches_are_cut_must_not_depend_on_them():
+    [finding] = check_reward(reward(max_batch=64)(against_the_batch))
+    assert (finding.rule, finding.severity) == (Rule.INDEPENDENT, Severity.ERROR)
+    assert "max_batch" in finding.message
+
+
+def tool_calls(response):
+    calls = re.findall(r"<tool_call>(.*?)</tool_call>", response, re.DOTALL)
+    return float(bool(calls) and all(json.loads(call)["name"] == "search" for call in calls))
+
+
+def test_the_users_own_responses_are_changed_and_tried():
+    texts = [f'<tool_call>{{"name": "{name}", "arguments": {{}}}}</tool_call>' for name in ("search", "find")]
+    findings = check_reward(tool_calls, [Trajectory(prompt="", response=text) for text in texts])
+    [finding] = [finding for finding in findings if "KeyError" in finding.message]
+    assert finding.rule is Rule.TOTAL
+    assert finding.response == "<tool_call>{}</tool_call>"
+
+
+def test_changed_responses_are_few_however_many_samples_are_given():
+    samples = [Trajectory("?", f"<answer>{n}</answer>") for n in range(1000)]
+    assert 8 <= len(mutated_samples(samples)) <= 8 * 6
+
+
+def test_a_status_that_the_reward_itself_returns_is_no_overrun():
+    assert check_reward(lambda response: RewardOutput.unscored(Status.TIMEOUT, "slow") if not response else 0.5) == []
 
 
 def test_the_memory_of_a_stateful_reward_is_named():

@@ -8,10 +8,10 @@ import pytest
 
 from plaudit.contract.function import RewardFunction
 from plaudit.errors import PlauditError
+from plaudit.findings import shorten
 from plaudit.loading import load
 from plaudit.testing.cases.running import CaseResult, find_spec, run_cases
 from plaudit.testing.cases.table import Case, CaseTable, load_cases
-from plaudit.testing.checking.findings import shorten
 
 __all__ = ["CaseFailed", "CaseFile", "CaseItem"]
 

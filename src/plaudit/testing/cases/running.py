@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from plaudit.contract.boundary import score_samples
 from plaudit.contract.function import Rewarding
 from plaudit.contract.output import RewardOutput, Status
+from plaudit.contract.scoring import score_samples
 from plaudit.engine import Scorer
 from plaudit.errors import CasesError
 from plaudit.loading import load

@@ -1,4 +1,4 @@
-"""Prove the contract of a reward: try it on nasty texts, twice, in another order, alone, and in a new process.
+"""Check the contract of a reward: try it on difficult texts, twice, in another order, alone, and in a new process.
 
 No finding means that none was found on these samples, not that there is none. Without a deadline everything is scored
 in this process, and a reward that never returns holds up the check.
@@ -7,16 +7,18 @@ in this process, and a reward that never returns holds up the check.
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from plaudit.contract.function import RewardFunction, Rewarding
+from plaudit.contract.function import Rewarding
+from plaudit.contract.scoring import scope_of
+from plaudit.engine.shipping import Shipment
+from plaudit.findings import Finding, Rule, Severity
 from plaudit.loading import load
 from plaudit.testing.checking import repetition, single_samples
-from plaudit.testing.checking.findings import Finding, Rule
-from plaudit.testing.checking.observation import Scoring, observe
-from plaudit.testing.checking.probes import nasty_samples, ordinary_samples, without_truth
-from plaudit.testing.checking.supervision import check_under_deadline
+from plaudit.testing.checking.observation import Observation
+from plaudit.testing.checking.probes import difficult_samples, ordinary_samples, without_truth
+from plaudit.testing.checking.subjects import NOT_TRIED, LocalSubject, Subject, WorkerSubject
 from plaudit.trajectory import Trajectory
 
-__all__ = ["check_reward"]
+__all__ = ["Finding", "Rule", "Severity", "check_reward"]
 
 
 def check_reward(
@@ -29,8 +31,9 @@ def check_reward(
     """What is wrong with a reward; the empty list when nothing was found.
 
     `reward` is a reward, a plain function, or a spec string as `plaudit.load` takes it; only a spec is also tried in a
-    fresh process. Give `trajectories` when the reward needs columns of your data; each is scored about four times. With
-    a deadline the check runs in a process of its own, and a sample that takes longer is a finding.
+    fresh process. Give `trajectories` when the reward needs columns of your data; each is scored about four times, and
+    a few are also tried with changes. With a deadline the reward is called in a worker process, and a sample that takes
+    longer is a finding.
 
     >>> from plaudit import reward
     >>> @reward(bounds=(0.0, 1.0))
@@ -38,56 +41,65 @@ def check_reward(
     >>> check_reward(polite)
     []
     """
+    loaded = load(reward)
+    samples = list(trajectories or ordinary_samples(seed))
+    subject: Subject = LocalSubject(loaded)
     if deadline_s is not None:
-        return check_under_deadline(_check, reward, trajectories, seed, deadline_s)
-    return _check(reward, trajectories, seed, frozenset())
+        subject = WorkerSubject(loaded, Shipment.of(reward), deadline_s)
+    fresh = WorkerSubject(loaded, Shipment.of(reward), deadline_s) if isinstance(reward, str) else None
+    try:
+        return _check(subject, fresh, samples, bool(trajectories), seed)
+    finally:
+        subject.close()
+        if fresh is not None:
+            fresh.close()
 
 
 def _check(
-    reward: Rewarding | str, trajectories: Sequence[Trajectory] | None, seed: int, excluded: frozenset[str]
+    subject: Subject, fresh: Subject | None, samples: Sequence[Trajectory], are_given: bool, seed: int
 ) -> list[Finding]:
-    """The check itself, without the responses that are excluded."""
-    subject = load(reward)
-    given = list(trajectories or ())
-    samples = [sample for sample in given or ordinary_samples(seed) if sample.response not in excluded]
-    if not samples:
-        return []
-    first = observe(subject, samples)
-    probes = [sample for sample in nasty_samples(samples, seed) if sample.response not in excluded]
-    if not given:  # given samples show by themselves which truths there are, and whether one can be missing
+    first = subject.observe(samples)
+    subject.company = [observation.trajectory for observation in first if observation.fault is None]
+    probes = difficult_samples(samples, seed)
+    if not are_given:  # given samples show which truths there are, and whether one can be missing
         probes.append(without_truth(samples[0]))
-    nasty = [observe(subject, [sample]) for sample in probes]
-    findings = [*_on_single_samples(subject, first, nasty)]
+    difficult = [subject.observe_one(sample) for sample in probes]
+    findings = [*_on_single_samples(subject, first, difficult)]
     findings += single_samples.check_containment(subject, samples)
-    if given:
-        findings += single_samples.check_variation(first.observations)
+    if are_given:
+        findings += single_samples.check_variation(first)
     elif all(finding.rule is not Rule.GROUND_TRUTH for finding in findings):
         findings += single_samples.check_odd_truths(subject, samples[0])
-    spec = reward if isinstance(reward, str) else None
-    return [*findings, *islice(_on_repetition(subject, first, nasty, spec, seed), 1)]
+    return [*findings, *islice(_on_repetition(subject, fresh, first, difficult, seed), 1)]
 
 
-def _on_single_samples(reward: RewardFunction, first: Scoring, nasty: Sequence[Scoring]) -> Iterator[Finding]:
-    strained = [observation for scoring in nasty for observation in scoring.observations]
-    observations = [*first.observations, *strained]
+def _on_single_samples(subject: Subject, first: list[Observation], difficult: list[Observation]) -> Iterator[Finding]:
+    observations = [observation for observation in (*first, *difficult) if observation.output is not NOT_TRIED]
+    if len(observations) < len(first) + len(difficult):
+        message = f"only {len(observations)} samples were tried: {NOT_TRIED.reason}"
+        yield Finding.of(Rule.SCORED, message, "", severity=Severity.INFO, remedy="correct that, and check again")
     if failed := list(single_samples.check_every_sample_failing(observations)):
         yield from failed
         return
-    yield from single_samples.check_any_scored(first.observations)
-    yield from single_samples.check_failures(reward, observations)
-    yield from single_samples.check_range(reward, observations)
-    yield from single_samples.check_garbage(first.observations, strained)
+    yield from single_samples.check_any_scored(first)
+    yield from single_samples.check_failures(subject, observations)
+    yield from single_samples.check_range(subject.reward, observations)
+    yield from single_samples.check_garbage(first, difficult)
 
 
 def _on_repetition(
-    reward: RewardFunction, first: Scoring, nasty: Sequence[Scoring], spec: str | None, seed: int
+    subject: Subject, fresh: Subject | None, first: list[Observation], difficult: list[Observation], seed: int
 ) -> Iterator[Finding]:
     """Lazily, most basic rule first: the caller takes the first finding."""
-    yield from repetition.check_purity([first, *nasty])
-    if not reward.deterministic:
+    yield from repetition.check_purity([*first, *difficult])
+    if subject.reward.deterministic is False:
         return
-    yield from repetition.check_repetition(reward, first)
-    if spec is not None:
-        yield from repetition.check_fresh_process(spec, first)
-    yield from repetition.check_order(reward, first, seed)
-    yield from repetition.check_independence(reward, first)
+    if scope_of(subject.reward) == "sample":  # without those that failed, a batch would be another batch
+        first = [each for each in first if each.fault is None and each.output is not NOT_TRIED]
+    if not first:
+        return
+    yield from repetition.check_repetition(subject, first)
+    if fresh is not None:
+        yield from repetition.check_fresh_process(fresh, first)
+    yield from repetition.check_order(subject, first, seed)
+    yield from repetition.check_independence(subject, first)

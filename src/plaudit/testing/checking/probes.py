@@ -1,9 +1,10 @@
-"""Responses that break careless rewards, and ordinary samples to compare them with.
+"""Responses that break careless rewards, changed copies of given responses, and ordinary samples to compare them with.
 
 There are no power towers and no factorials here: a reward that evaluates those never returns, and not every check has
-a deadline. Everything follows from a seed, so that a finding can be found again.
+a deadline. The seed determines everything, so that a finding is found again.
 """
 
+import json
 import random
 import re
 from collections.abc import Iterator, Sequence
@@ -14,18 +15,19 @@ import msgspec
 from plaudit.trajectory import Tokens, Trajectory
 
 __all__ = [
-    "CONTENTLESS", "Containing", "containing_samples", "nasty_samples", "ordinary_samples", "with_odd_truths",
+    "CONTENTLESS", "Containing", "containing_samples", "difficult_samples", "ordinary_samples", "with_odd_truths",
     "with_response", "without_truth",
 ]  # fmt: skip
 
 LONG = 200_000
 DEEP = 2_000
 RANDOM_TEXTS = 8
+MUTATED_SAMPLES = 8
 
 CONTENTLESS = ("", "   ", "\n\t\r\n", "\x00", "\u200b\ufeff\u2060", "?!.,;:-")
-"""Responses in which nobody could find anything right."""
+"""Responses without content."""
 
-_NASTY = (
+_DIFFICULT = (
     *CONTENTLESS,
     "\ud800 lone surrogate",
     "The answer is \udfff.",
@@ -72,13 +74,50 @@ _ODD_TRUTHS: tuple[Any, ...] = (1234, 0.5, "1,234", "-3.5", "1/2", "50%", "$1,23
 _ALPHABET = "ab 01.,-+=\\{}[]()<>/$#\n\t\"'`\x00\x1féß𝔽\u0301\u202e\ud83d"
 
 
-def nasty_samples(samples: Sequence[Trajectory], seed: int) -> list[Trajectory]:
-    """Texts that are known to break rewards, odd numbers in the usual formats, and a few random texts."""
+def difficult_samples(samples: Sequence[Trajectory], seed: int) -> list[Trajectory]:
+    """Texts that are known to break rewards, odd numbers in the usual formats, random texts, and changed responses."""
     pattern = _with_truth(samples)
     chance = random.Random(seed)
     scrambled = ["".join(chance.choices(_ALPHABET, k=chance.randint(1, 80))) for _ in range(RANDOM_TEXTS)]
     odd = [form.format(number) for number in _ODD_NUMBERS for form in _ANSWER_FORMATS]
-    return [with_response(pattern, response) for response in dict.fromkeys([*_NASTY, *odd, *scrambled])]
+    difficult = [with_response(pattern, response) for response in dict.fromkeys([*_DIFFICULT, *odd, *scrambled])]
+    return [*difficult, *mutated_samples(samples)]
+
+
+def mutated_samples(samples: Sequence[Trajectory]) -> list[Trajectory]:
+    """A few samples with changed responses: those that can be changed in the most ways, because of tags and JSON."""
+    distinct = {sample.response: sample for sample in reversed(samples)}
+    mutations = {response: _mutations(response) for response in reversed(distinct)}
+    chosen = sorted(mutations, key=lambda response: -len(mutations[response]))[:MUTATED_SAMPLES]
+    texts = {text: distinct[response] for response in reversed(chosen) for text in mutations[response]}
+    return [with_response(sample, text) for text, sample in texts.items() if text not in distinct]
+
+
+def _mutations(response: str) -> list[str]:
+    """A response cut in half, doubled, without closing tags, with empty tags, and with empty JSON values."""
+    changed = [
+        response[: len(response) // 2],
+        response + response,
+        re.sub(r"</\w+>", "", response),
+        re.sub(r"<(\w+)>.*?</\1>", r"<\1></\1>", response, flags=re.DOTALL),
+        _replace_json(response, "{}"),
+        _replace_json(response, "[]"),
+    ]
+    return [text for text in dict.fromkeys(changed) if text != response]
+
+
+def _replace_json(response: str, empty: str) -> str:
+    """The response with another value for each JSON object or list in it."""
+    decoder, kept, at = json.JSONDecoder(), "", 0
+    for start in [match.start() for match in re.finditer(r"[{\[]", response)]:
+        if start < at:  # within a value that was replaced
+            continue
+        try:
+            _, end = decoder.raw_decode(response, start)
+        except (ValueError, RecursionError):
+            continue
+        kept, at = kept + response[at:start] + empty, end
+    return kept + response[at:]
 
 
 def with_odd_truths(sample: Trajectory) -> list[Trajectory]:

@@ -1,88 +1,112 @@
 """Rules that show only when the same samples are scored more than once: purity, repetition, order, independence.
 
 One cause often breaks several of them, so they are tried in that order and only the first broken one is reported.
-Rewards that declare `deterministic = False` are only asked to leave their inputs alone.
+Rewards that declare `deterministic = False` are checked for purity only.
 """
 
 import math
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from plaudit.contract.boundary import Style
-from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput
-from plaudit.errors import InvalidTrajectory, ScoringFailed
-from plaudit.testing.checking.findings import Finding, Rule, Severity
-from plaudit.testing.checking.fresh_process import PATIENCE_S, score_in_fresh_process
-from plaudit.testing.checking.observation import Observation, Scoring, announce_call, observe
+from plaudit.contract.scoring import Style, calls_one_sample, scope_of, widest
+from plaudit.errors import InvalidTrajectory, PlauditError
+from plaudit.findings import Finding, Rule, Severity
+from plaudit.normalize import Scope
+from plaudit.testing.checking.observation import Observation
 from plaudit.testing.checking.probes import with_response
-from plaudit.testing.checking.reward_state import capture_state, find_changes
+from plaudit.testing.checking.reward_state import find_changes
+from plaudit.testing.checking.subjects import NOT_TRIED, Subject
 from plaudit.trajectory import Trajectory
 
-__all__ = ["check_repetition", "check_independence", "check_fresh_process", "check_purity", "check_order"]
+__all__ = ["check_fresh_process", "check_independence", "check_order", "check_purity", "check_repetition"]
 
 TOLERANCE = 1e-5
 """Batched models add up in another order, in 24 bits; differences this small are arithmetic, not behaviour."""
 FEW = 8
 
 
-def check_purity(scorings: Sequence[Scoring]) -> Iterator[Finding]:
+def check_purity(observations: Sequence[Observation]) -> Iterator[Finding]:
     """The reward wrote into a trajectory, or into the list it was given."""
-    changed = [sample for scoring in scorings for sample in scoring.changed]
+    changed = [observation.trajectory for observation in observations if observation.changed]
     if changed:
         yield Finding.of(Rule.PURE, f"it changed {len(changed)} of the samples it was given", changed[0].response)
 
 
-def check_repetition(reward: RewardFunction, first: Scoring) -> Iterator[Finding]:
+def check_repetition(subject: Subject, first: Sequence[Observation]) -> Iterator[Finding]:
     """The same samples, after other samples have been scored in between."""
-    samples = [observation.trajectory for observation in first.observations]
-    second = observe(reward, samples)
-    if difference := _difference(first.observations, second.outputs):
-        rule, why = _cause(reward, samples)
+    samples = [observation.trajectory for observation in first]
+    if difference := _difference(first, subject.observe(samples)):
+        rule, why = _cause(subject, samples)
         message = f"the same sample gave {difference.before}, later {difference.after}; {why}"
         yield Finding.of(rule, message, difference.response)
 
 
-def check_fresh_process(spec: str, first: Scoring) -> Iterator[Finding]:
-    """The same samples in a new process, where the reward is loaded anew."""
-    samples = [observation.trajectory for observation in first.observations]
-    announce_call(samples, extra_s=PATIENCE_S)
+def check_fresh_process(fresh: Subject, first: Sequence[Observation]) -> Iterator[Finding]:
+    """The same samples in a new process, where the reward is loaded anew and the hash seed is another."""
     try:
-        outputs = score_in_fresh_process(spec, samples)
+        difference = _difference(first, fresh.observe([observation.trajectory for observation in first]))
     except InvalidTrajectory:  # samples that are not plain data cannot be sent there
         return
-    except ScoringFailed as error:
-        yield Finding.of(Rule.DETERMINISTIC, str(error), samples[0].response, severity=Severity.WARNING)
+    except PlauditError as error:
+        yield Finding.of(Rule.DETERMINISTIC, f"in a fresh process: {error}", "", severity=Severity.WARNING)
         return
-    if difference := _difference(first.observations, outputs):
+    if difference:
         message = f"it gave {difference.before} here and {difference.after} in a fresh process"
         remedy = "look for hash(), the order of a set, random numbers, the clock, or files that changed"
         yield Finding.of(Rule.DETERMINISTIC, message, difference.response, remedy=remedy)
 
 
-def check_order(reward: RewardFunction, first: Scoring, seed: int) -> Iterator[Finding]:
+def check_order(subject: Subject, first: Sequence[Observation], seed: int) -> Iterator[Finding]:
     """The same samples in another order."""
-    shuffled = random.Random(seed).sample(first.observations, len(first.observations))
-    outputs = observe(reward, [observation.trajectory for observation in shuffled]).outputs
-    if difference := _difference(shuffled, outputs):
+    shuffled = random.Random(seed).sample(first, len(first))
+    again = subject.observe([observation.trajectory for observation in shuffled])
+    if difference := _difference(shuffled, again):
         message = f"a sample gave {difference.before}, and {difference.after} with the batch in another order"
-        rule = Rule.STATELESS if reward.style is Style.SAMPLE else Rule.ORDER
+        rule = Rule.STATELESS if calls_one_sample(subject.reward) else Rule.ORDER
         yield Finding.of(rule, message, difference.response)
 
 
-def check_independence(reward: RewardFunction, first: Scoring) -> Iterator[Finding]:
-    """Each sample, or each group for a group reward, without the others."""
-    if reward.scope == "batch" or reward.style is Style.SAMPLE:
+def check_independence(subject: Subject, first: Sequence[Observation]) -> Iterator[Finding]:
+    """Each sample alone, for functions written for batches that do not say that they compare samples.
+
+    A batch is cut only for functions that declare `max_batch`. Those break the contract if their rewards depend on
+    other samples; for others that is worth knowing.
+    """
+    reward = subject.reward
+    if calls_one_sample(reward) or _declared_scope(reward) != "sample":
         return
-    for unit in _units(reward, first.observations):
-        outputs = observe(reward, [observation.trajectory for observation in unit]).outputs
-        if difference := _difference(unit, outputs):
-            company = "other groups" if reward.scope == "group" else "other samples"
-            message = f"a sample gave {difference.before} beside {company} and {difference.after} without them"
-            yield Finding.of(Rule.INDEPENDENT, message, difference.response)
+    for observation in first:
+        difference = _difference([observation], subject.observe([observation.trajectory]))
+        if difference:
+            names = ", ".join(dict.fromkeys(_batch_functions(reward)))
+            message = f"{names}: a sample gave {difference.before} beside others and {difference.after} alone"
+            if scope_of(reward) == "sample":
+                yield Finding.of(Rule.INDEPENDENT, f"{message}, and max_batch cuts batches", difference.response)
+            else:
+                remedy = (
+                    "score whole batches, as training does; declare scope = 'batch' or 'group' to say that it compares"
+                )
+                yield Finding.of(Rule.INDEPENDENT, message, difference.response, severity=Severity.INFO, remedy=remedy)
             return
+
+
+def _declared_scope(reward: Any) -> Scope:
+    """What a reward and its parts say that they look at."""
+    if reward.call_style is Style.COMPOUND:
+        return widest([reward.merge_scope, *map(_declared_scope, reward.parts)])
+    scope: Scope = "sample" if reward.call_style is Style.SAMPLE else reward.scope
+    return scope
+
+
+def _batch_functions(reward: Any) -> Iterator[str]:
+    if reward.call_style is Style.COMPOUND:
+        for part in reward.parts:
+            yield from _batch_functions(part)
+    elif reward.call_style is not Style.SAMPLE:
+        yield reward.name
 
 
 def outputs_agree(a: RewardOutput, b: RewardOutput) -> bool:
@@ -101,40 +125,35 @@ class _Difference(NamedTuple):
     response: str
 
 
-def _difference(observations: Sequence[Observation], outputs: Sequence[RewardOutput]) -> _Difference | None:
-    """The first sample that came out differently; failures are left out, being findings of their own."""
-    for observation, output in zip(observations, outputs, strict=True):
-        if observation.fault is None and not outputs_agree(observation.output, output):
-            return _Difference(_describe(observation.output), _describe(output), observation.trajectory.response)
+def _difference(before: Sequence[Observation], after: Sequence[Observation]) -> _Difference | None:
+    """The first sample that came out differently; those that failed before are findings of their own."""
+    for one, other in zip(before, after, strict=True):
+        if one.fault is not None or NOT_TRIED in (one.output, other.output):
+            continue
+        if not outputs_agree(one.output, other.output):
+            return _Difference(_describe(one), _describe(other), one.trajectory.response)
     return None
 
 
-def _units(reward: RewardFunction, observations: Sequence[Observation]) -> Iterable[list[Observation]]:
-    """What a reward may look at together: single samples, or whole groups."""
-    if reward.scope == "sample":
-        return ([observation] for observation in observations)
-    groups: dict[str | int, list[Observation]] = {}
-    for observation in observations:
-        groups.setdefault(observation.trajectory.group_key, []).append(observation)
-    return groups.values()
-
-
-def _cause(reward: RewardFunction, samples: Sequence[Trajectory]) -> tuple[Rule, str]:
-    """Why repetition differs: memory of earlier samples, where it shows, else chance."""
-    before = capture_state(reward)
-    observe(reward, [with_response(sample, f"{sample.response} And more.") for sample in samples])
-    if changed := find_changes(before, capture_state(reward)):
+def _cause(subject: Subject, samples: Sequence[Trajectory]) -> tuple[Rule, str]:
+    """Why repetition differs: memory of earlier samples if it can be seen, else chance."""
+    before = subject.capture_state()
+    subject.observe([with_response(sample, f"{sample.response} And more.") for sample in samples])
+    if changed := find_changes(before, subject.capture_state()):
         return Rule.STATELESS, f"it remembers earlier samples in {', '.join(changed)}"
-    batches = [samples] if reward.scope == "batch" else [[sample] for sample in samples[:FEW]]
-    if all(_repeats_itself(reward, batch) for batch in batches):
+    batches = [[sample] for sample in samples[:FEW]] if scope_of(subject.reward) == "sample" else [samples]
+    if all(_repeats_itself(subject, batch) for batch in batches):
         return Rule.STATELESS, "it repeats itself until another sample comes between"
     return Rule.DETERMINISTIC, "even twice in a row it does not repeat itself"
 
 
-def _repeats_itself(reward: RewardFunction, batch: Sequence[Trajectory]) -> bool:
-    _, second, third = (observe(reward, batch).outputs for _ in range(3))
-    return all(outputs_agree(a, b) for a, b in zip(second, third, strict=True))
+def _repeats_itself(subject: Subject, batch: Sequence[Trajectory]) -> bool:
+    _, second, third = (subject.observe(batch) for _ in range(3))
+    return all(outputs_agree(a.output, b.output) for a, b in zip(second, third, strict=True))
 
 
-def _describe(output: RewardOutput) -> str:
-    return f"{output.reward:.6g}" if output.reward is not None else f"no reward ({output.status})"
+def _describe(observation: Observation) -> str:
+    output = observation.output
+    if output.reward is not None:
+        return f"{output.reward:.6g}"
+    return f"no reward ({output.reason[:200] if observation.fault else output.status})"

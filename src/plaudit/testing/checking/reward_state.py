@@ -1,7 +1,6 @@
-"""What a reward holds on to between calls: attributes, closure variables, module globals, default arguments.
+"""What a reward holds between calls: attributes, closure variables, module globals, default arguments.
 
-A look before and after scoring names what changed. It sees what pickles or prints; memory inside other objects that do
-neither stays hidden.
+Fingerprints before and after scoring show what changed, in values that can be pickled or printed.
 """
 
 import functools
@@ -11,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType
 from typing import Any
 
-from plaudit.contract.combination import Combination
+from plaudit.contract.combination import CompoundReward
 from plaudit.contract.function import FunctionReward, RewardFunction
 
 __all__ = ["find_changes", "capture_state"]
@@ -22,7 +21,7 @@ _UNPICKLABLE = (pickle.PicklingError, TypeError, AttributeError, ValueError, Run
 
 def capture_state(reward: RewardFunction) -> dict[str, bytes]:
     """A fingerprint of everything the reward can remember with, by name."""
-    if isinstance(reward, Combination):
+    if isinstance(reward, CompoundReward):
         return {f"{part.name}: {name}": mark for part in reward.parts for name, mark in capture_state(part).items()}
     held = dict(_attributes(reward))
     for function in _functions(reward):

@@ -1,6 +1,6 @@
-"""Rules that single samples can break: failures to score, values out of range, garbage taken for right.
+"""Rules that single samples can break: failures to score, values out of range, responses without content that score.
 
-One finding per cause, not per sample: it says how many samples it concerns and shows the first.
+One finding per cause, not per sample: it says how many samples it concerns and shows one of them.
 """
 
 import re
@@ -10,10 +10,11 @@ import msgspec
 
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import Status
+from plaudit.findings import Finding, Rule, Severity
 from plaudit.report.failures import failure_kind
-from plaudit.testing.checking.findings import Finding, Rule, Severity
-from plaudit.testing.checking.observation import Observation, observe
+from plaudit.testing.checking.observation import Observation
 from plaudit.testing.checking.probes import CONTENTLESS, containing_samples, with_odd_truths
+from plaudit.testing.checking.subjects import Subject
 from plaudit.trajectory import Trajectory
 
 __all__ = [
@@ -23,29 +24,29 @@ __all__ = [
 
 ENOUGH = 8
 MANY = 0.2
-"""The share of ordinary samples from which on None is more than an exception."""
+"""The share of ordinary samples above which None is a finding."""
 ROUNDING = 1e-9
 SUBSTITUTE_TRUTH = "4"
 ODD_TRUTHS = "read numbers with plaudit.verify, or return RewardOutput.unscored(...) for truths that you do not have"
 
 
 def check_every_sample_failing(observations: Sequence[Observation]) -> Iterator[Finding]:
-    """A failure that has nothing to do with the text: a bug, or a column that the samples lack."""
+    """A failure that does not depend on the text: a bug, or a column that the samples lack."""
     first = observations[0]
     if all(observation.fault is Rule.TOTAL for observation in observations):
         yield Finding.of(
             Rule.SCORED,
             f"it failed on every one of {len(observations)} samples: {first.output.reason}",
             first.trajectory.response,
-            remedy="mend that, or give check_reward trajectories with the columns that the reward needs",
+            remedy="correct that, or give check_reward trajectories with the columns that the reward needs",
         )
 
 
 def check_any_scored(ordinary: Sequence[Observation]) -> Iterator[Finding]:
-    """Little is proved about a reward that leaves many of the ordinary samples without a reward."""
+    """Many of the ordinary samples got no reward, so that the check says little."""
     count, without = len(ordinary), [observation for observation in ordinary if observation.returned_none]
     if len(without) > MANY * count:
-        message = f"it returned None for {len(without)} of {count} samples, which are not scored then"
+        message = f"it returned None for {len(without)} of {count} samples, which leaves them without a score"
         remedy = "a branch may have forgotten to return its value, or the function swallows its own errors"
         response = without[0].trajectory.response
         yield Finding.of(Rule.SCORED, message, response, severity=Severity.WARNING, remedy=remedy)
@@ -56,25 +57,25 @@ def check_any_scored(ordinary: Sequence[Observation]) -> Iterator[Finding]:
         yield Finding.of(Rule.SCORED, message, first.trajectory.response, severity=Severity.WARNING, remedy=remedy)
 
 
-def check_odd_truths(reward: RewardFunction, sample: Trajectory) -> Iterator[Finding]:
+def check_odd_truths(subject: Subject, sample: Trajectory) -> Iterator[Finding]:
     """It fails on ground truths as data sets have them: numbers, fractions, thousands, units."""
-    if observe(reward, [sample]).observations[0].fault is not None:
+    if subject.observe_one(sample).fault is not None:
         return
     probes = with_odd_truths(sample)
-    failed = [one for one in probes if observe(reward, [one]).observations[0].fault is Rule.TOTAL]
+    failed = [one for one in probes if subject.observe_one(one).fault is Rule.TOTAL]
     if failed:
         truths = ", ".join(repr(one.ground_truth) for one in failed)
         message = f"it failed on {len(failed)} of {len(probes)} kinds of ground truth: {truths}"
         yield Finding.of(Rule.GROUND_TRUTH, message, sample.response, remedy=ODD_TRUTHS)
 
 
-def check_containment(reward: RewardFunction, samples: Sequence[Trajectory]) -> Iterator[Finding]:
-    """A wrong answer earns as much as the right one because the ground truth stands somewhere in it."""
+def check_containment(subject: Subject, samples: Sequence[Trajectory]) -> Iterator[Finding]:
+    """A wrong answer earns as much as the right one because it contains the ground truth."""
     probe = containing_samples(samples)
     if probe is None:
         return
     asked = (probe.right, probe.wrong, *probe.holding)
-    values, again = ([observe(reward, [one]).outputs[0].reward for one in asked] for _ in range(2))
+    values, again = ([subject.observe_one(one).output.reward for one in asked] for _ in range(2))
     if values != again:  # what differs from call to call says nothing about the response
         return
     right, wrong, *holding = values
@@ -83,19 +84,19 @@ def check_containment(reward: RewardFunction, samples: Sequence[Trajectory]) -> 
     for sample, value in zip(probe.holding, holding, strict=True):
         if value is not None and abs(value - right) <= ROUNDING:
             message = (
-                f"a wrong answer that holds the ground truth {str(sample.ground_truth)!r} earns {value:g}, "
+                f"a wrong answer that contains the ground truth {str(sample.ground_truth)!r} earns {value:g}, "
                 f"as much as the right one; other wrong answers earn {wrong:g}"
             )
             yield Finding.of(Rule.CONTAINMENT, message, sample.response)
             return
 
 
-def check_failures(reward: RewardFunction, observations: Sequence[Observation]) -> Iterator[Finding]:
+def check_failures(subject: Subject, observations: Sequence[Observation]) -> Iterator[Finding]:
     """Samples that could not be scored, by cause."""
     causes: dict[tuple[Rule, str], list[Observation]] = {}
     for observation in observations:
         if observation.fault is not None:
-            rule = Rule.GROUND_TRUTH if _lacks_truth(reward, observation, observations) else observation.fault
+            rule = Rule.GROUND_TRUTH if _lacks_truth(subject, observation, observations) else observation.fault
             causes.setdefault((rule, failure_kind(observation.output.reason)), []).append(observation)
     for (rule, _), concerned in causes.items():
         first = min(concerned, key=lambda observation: len(observation.trajectory.response))
@@ -105,9 +106,10 @@ def check_failures(reward: RewardFunction, observations: Sequence[Observation]) 
 
 _HOW = {
     Rule.TOTAL: "it failed on",
+    Rule.DEADLINE: "it took too long for",
     Rule.FINITE: "it gave something that is not a finite number for",
     Rule.ARITY: "it did not give one value per sample for",
-    Rule.GROUND_TRUTH: "it failed for want of a ground truth on",
+    Rule.GROUND_TRUTH: "without a ground truth it failed on",
 }
 
 
@@ -126,12 +128,12 @@ def check_range(reward: RewardFunction, observations: Sequence[Observation]) -> 
         yield Finding.of(Rule.RANGE, f"it declares no bounds, and {value:g} lies outside [0, 1]", response)
 
 
-def check_garbage(ordinary: Sequence[Observation], nasty: Sequence[Observation]) -> Iterator[Finding]:
+def check_garbage(ordinary: Sequence[Observation], difficult: Sequence[Observation]) -> Iterator[Finding]:
     """A response without content whose `score` beats every ordinary response.
 
-    Only `score` is compared: a reward for brevity may well like an empty response best.
+    Only `score` is compared: a reward for brevity may give an empty response the most.
     """
-    garbage = [(score, sample) for score, sample in _scores(nasty) if sample.response in CONTENTLESS]
+    garbage = [(score, sample) for score, sample in _scores(difficult) if sample.response in CONTENTLESS]
     best = max((score for score, sample in _scores(ordinary) if sample.response not in CONTENTLESS), default=None)
     if not garbage or best is None:
         return
@@ -156,10 +158,10 @@ def _scores(observations: Sequence[Observation]) -> list[tuple[float, Trajectory
     return [(o.output.score, o.trajectory) for o in observations if o.output.score is not None]
 
 
-def _lacks_truth(reward: RewardFunction, failed: Observation, observations: Sequence[Observation]) -> bool:
-    """True when the sample has no ground truth and would be scored, or left unscored in good order, if it had one."""
+def _lacks_truth(subject: Subject, failed: Observation, observations: Sequence[Observation]) -> bool:
+    """Whether the sample has no ground truth, and would not fail if it had one."""
     if failed.fault is not Rule.TOTAL or failed.trajectory.ground_truth is not None:
         return False
     truths = [o.trajectory.ground_truth for o in observations if o.trajectory.ground_truth is not None]
     helped = msgspec.structs.replace(failed.trajectory, ground_truth=[*truths, SUBSTITUTE_TRUTH][0])
-    return observe(reward, [helped]).outputs[0].status is not Status.ERROR
+    return subject.observe_one(helped).output.status is not Status.ERROR
