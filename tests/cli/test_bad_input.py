@@ -72,7 +72,7 @@ def test_a_reward_that_misbehaves_is_a_status_with_a_reason(plaudit, tmp_path, s
     (tmp_path / "data.jsonl").write_bytes(row() + row())
     (tmp_path / "r.py").write_text(source + "\n")
     ran = plaudit("score", "r.py:r", "data.jsonl", "-o", "out.jsonl")
-    assert ran.code == 1
+    assert ran.code == 3
     assert "2 error" in ran.out or "2 skipped" in ran.out
     for line in (tmp_path / "out.jsonl").read_text().splitlines():
         output = json.loads(line)["reward_output"]
@@ -267,7 +267,7 @@ def test_a_path_of_the_authors_machine_is_named_with_what_to_do(plaudit, tmp_pat
         "    return [1.0] * len(queries)\n"
     )
     ran = plaudit("score", "r.py", "data.jsonl", "-o", "out.jsonl")
-    assert ran.code == 1
+    assert ran.code == 3
     reason = json.loads((tmp_path / "out.jsonl").read_text())["reward_output"]["reason"]
     assert "there is no folder /home/author/logs on this machine" in reason
 

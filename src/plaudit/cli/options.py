@@ -16,9 +16,9 @@ from plaudit.rollouts import RolloutsReader, read_rollouts
 
 __all__ = [
     "DEFAULT_DEADLINE_S", "AddressOption", "Backend", "BackendOption", "CacheOption", "ChatTemplateOption",
-    "ColumnsOption", "DeadlineOption", "DialectOption", "EngineOptions", "JsonOption", "QuietOption",
-    "RewardArgument", "RolloutsArgument", "ScopeOption", "SkipBadOption", "WorkersOption", "column_mapping",
-    "load_reward", "open_rollouts", "report_input",
+    "ColumnsOption", "DeadlineOption", "DialectOption", "EngineOptions", "JsonOption", "MaxBatchOption",
+    "QuietOption", "RewardArgument", "RolloutsArgument", "ScopeOption", "SkipBadOption", "WorkersOption",
+    "column_mapping", "load_reward", "open_rollouts", "report_input",
 ]  # fmt: skip
 
 RewardArgument: TypeAlias = Annotated[
@@ -30,11 +30,17 @@ RewardArgument: TypeAlias = Annotated[
     ),
 ]
 DialectOption: TypeAlias = Annotated[
-    str | None, typer.Option("--dialect", metavar="SYSTEM", help="The system REWARD was written for, e.g. openrlhf.")
+    str | None,
+    typer.Option(
+        "--dialect", metavar="SYSTEM", help="The system REWARD was written for, e.g. openrlhf or trl:messages."
+    ),
 ]
 ScopeOption: TypeAlias = Annotated[
     str | None,
     typer.Option("--scope", help="What a function of batches sees together: sample (any batch), group or batch."),
+]
+MaxBatchOption: TypeAlias = Annotated[
+    int | None, typer.Option("--max-batch", min=1, help="The most samples that a call of a function of batches gets.")
 ]
 ChatTemplateOption: TypeAlias = Annotated[
     str | None,
@@ -76,7 +82,12 @@ AddressOption: TypeAlias = Annotated[
     str | None, typer.Option("--address", help="The Ray cluster to use: auto, host:port or ray://host:port.")
 ]
 CacheOption: TypeAlias = Annotated[
-    Path | None, typer.Option("--cache", metavar="FILE", help="Keep scores here, and take them from here next time.")
+    Path | None,
+    typer.Option(
+        "--cache",
+        metavar="FILE",
+        help="Store scores in FILE and reuse them, unless the reward declares deterministic=False.",
+    ),
 ]
 DEFAULT_DEADLINE_S = 10.0
 

@@ -86,9 +86,41 @@ def test_samples_that_fail_are_counted_and_kept_with_their_reason(plaudit, rollo
     assert failed["reason"].startswith("picky raised ValueError: cannot judge this (at picky.py:3)")
 
 
-def test_the_exit_code_is_one_when_nothing_could_be_scored(plaudit, rollouts, tmp_path):
+UNSURE = """
+def unsure(response):
+    assert '4' not in response, 'four'
+    return None if '5' in response else 1.0
+"""
+
+
+@pytest.mark.parametrize(("options", "code"), [((), 3), (("--max-unscored", "0.8"), 0), (("--fail-under", "2"), 3)])
+def test_the_exit_code_is_three_if_too_many_samples_were_not_scored(options, code, plaudit, tmp_path):
+    (tmp_path / "unsure.py").write_text(UNSURE)
+    rows = [{"prompt": "p", "response": text} for text in ("4", "44", "5", "6")]
+    (tmp_path / "rows.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    ran = plaudit("score", "unsure.py", "rows.jsonl", "-q", *options)
+    assert ran.code == code
+    if code == 3:
+        first, second, third = ran.err.splitlines()[-3:]
+        assert "3 of 4 samples were not scored, more than --max-unscored 0.5" in first
+        assert "2 × error: unsure raised AssertionError: four" in second
+        assert "(first: sample 0)" in second
+        assert "1 × skipped" in third
+
+
+def test_the_exit_code_of_a_folder_is_three_if_too_many_samples_were_not_scored(plaudit, rollouts, tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "a.jsonl").write_text(rollouts.read_text())
     (tmp_path / "bad.py").write_text("def bad(response):\n    return float('nan')\n")
-    ran = plaudit("score", "bad.py", rollouts)
+    ran = plaudit("score", "bad.py", "folder", "-o", "scored")
+    assert ran.code == 3
+    assert "4 of 4 samples were not scored" in ran.err
+    assert "4 × error" in ran.err
+
+
+def test_the_exit_code_is_one_if_nothing_was_scored_and_that_is_allowed(plaudit, rollouts, tmp_path):
+    (tmp_path / "bad.py").write_text("def bad(response):\n    return float('nan')\n")
+    ran = plaudit("score", "bad.py", rollouts, "--max-unscored", "1")
     assert ran.code == 1
     assert "reward is nan" in ran.out
 

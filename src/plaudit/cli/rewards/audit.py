@@ -21,6 +21,7 @@ from plaudit.cli.options import (
     ColumnsOption,
     DialectOption,
     JsonOption,
+    MaxBatchOption,
     QuietOption,
     RewardArgument,
     ScopeOption,
@@ -64,6 +65,7 @@ def audit(
     junit: Annotated[Path | None, typer.Option("--junit", metavar="FILE", help="Write JUnit XML here.")] = None,
     dialect: DialectOption = None,
     scope: ScopeOption = None,
+    max_batch: MaxBatchOption = None,
     chat_template: ChatTemplateOption = None,
     columns: ColumnsOption = None,
     workers: WorkersOption = None,
@@ -78,7 +80,7 @@ def audit(
     if accept and baseline is None:
         raise typer.BadParameter("--accept writes into a baseline; name it with --baseline FILE")
     check_output(baseline if accept else None, sarif, junit)
-    spec = spec_using(reward, dialect=dialect, scope=scope, chat_template=chat_template)
+    spec = spec_using(reward, dialect=dialect, scope=scope, max_batch=max_batch, chat_template=chat_template)
     loaded = load_reward(spec, quiet=quiet)
     table = None if cases is None else load_cases(cases)
     accepted = None if baseline is None or accept else read_baseline(baseline)

@@ -153,5 +153,5 @@ def _promises(reward: Any) -> dict[str, Any]:
     return {
         "scope": getattr(reward, "scope", None),
         "bounds": f"{bounds[0]:g} to {bounds[1]:g}" if isinstance(bounds, tuple) else None,
-        "": None if getattr(reward, "deterministic", True) else "not deterministic",
+        "": "not deterministic" if getattr(reward, "deterministic", None) is False else None,
     }

@@ -17,6 +17,7 @@ from plaudit.cli.options import (
     DeadlineOption,
     DialectOption,
     JsonOption,
+    MaxBatchOption,
     RewardArgument,
     ScopeOption,
     open_rollouts,
@@ -38,16 +39,17 @@ def check(
     count: Annotated[int, typer.Option("-n", "--count", min=1, help="How many of these samples.")] = 200,
     dialect: DialectOption = None,
     scope: ScopeOption = None,
+    max_batch: MaxBatchOption = None,
     chat_template: ChatTemplateOption = None,
     columns: ColumnsOption = None,
     deadline: DeadlineOption = DEFAULT_DEADLINE_S,
     json: JsonOption = False,
 ) -> int:
-    """Try REWARD on nasty responses, twice, alone, in another order and in a new process; say what it breaks.
+    """Try REWARD on difficult responses, twice, alone, in another order and in a new process; say what it breaks.
 
     The exit code is 1 when the contract is broken; warnings do not count.
     """
-    reward = spec_using(reward, dialect=dialect, scope=scope, chat_template=chat_template)
+    reward = spec_using(reward, dialect=dialect, scope=scope, max_batch=max_batch, chat_template=chat_template)
     samples = rollouts and [rollout.trajectory for rollout in islice(open_rollouts(rollouts, columns), count)]
     findings = check_reward(reward, samples or None, deadline_s=deadline or None)
     if json:

@@ -8,15 +8,18 @@ import typer
 from plaudit.cli.console import print_json, print_message, print_text
 from plaudit.cli.options import (
     ChatTemplateOption,
+    ColumnsOption,
     DialectOption,
     JsonOption,
+    MaxBatchOption,
     RewardArgument,
     ScopeOption,
     WorkersOption,
     check_output,
+    column_mapping,
 )
-from plaudit.engine import write_shim
 from plaudit.errors import InvalidSettings
+from plaudit.exports import write_shim
 from plaudit.loading import spec_using
 
 __all__ = ["export"]
@@ -35,7 +38,9 @@ def export(
     workers: WorkersOption = None,
     dialect: DialectOption = None,
     scope: ScopeOption = None,
+    max_batch: MaxBatchOption = None,
     chat_template: ChatTemplateOption = None,
+    columns: ColumnsOption = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", "--force", "-f", help="Replace FILE if it exists.")] = False,
     json: JsonOption = False,
 ) -> None:
@@ -47,9 +52,16 @@ def export(
         raise InvalidSettings(
             f"{output.name} cannot be imported; call it for example {trainer.partition(':')[0]}_reward.py"
         )
-    spec = spec_using(reward, dialect=dialect, scope=scope, chat_template=chat_template)
+    spec = spec_using(reward, dialect=dialect, scope=scope, max_batch=max_batch, chat_template=chat_template)
     shim = write_shim(
-        spec, trainer, output, on_unscored=on_unscored, group_size=group_size, deadline_s=deadline, workers=workers
+        spec,
+        trainer,
+        output,
+        on_unscored=on_unscored,
+        group_size=group_size,
+        deadline_s=deadline,
+        workers=workers,
+        columns=column_mapping(columns) or None,
     )
     if json:
         print_json({"file": str(shim.file), "usage": shim.usage})

@@ -12,6 +12,7 @@ from plaudit.cli.options import (
     DeadlineOption,
     DialectOption,
     JsonOption,
+    MaxBatchOption,
     QuietOption,
     ScopeOption,
 )
@@ -36,6 +37,7 @@ def test_command(
     ],
     dialect: DialectOption = None,
     scope: ScopeOption = None,
+    max_batch: MaxBatchOption = None,
     chat_template: ChatTemplateOption = None,
     deadline: DeadlineOption = DEFAULT_DEADLINE_S,
     json: JsonOption = False,
@@ -47,7 +49,7 @@ def test_command(
     *reward, cases = given
     table = load_cases(Path(cases))
     spec = find_spec(table, reward[0] if reward else None)
-    spec = spec_using(spec, dialect=dialect, scope=scope, chat_template=chat_template)
+    spec = spec_using(spec, dialect=dialect, scope=scope, max_batch=max_batch, chat_template=chat_template)
     results = run_cases(spec, table, deadline_s=deadline or None)
     failed = [result for result in results if not result.passed]
     if json:

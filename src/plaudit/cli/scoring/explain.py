@@ -15,6 +15,7 @@ from plaudit.cli.options import (
     DialectOption,
     EngineOptions,
     JsonOption,
+    MaxBatchOption,
     ScopeOption,
     SkipBadOption,
     load_reward,
@@ -53,6 +54,7 @@ def explain(
     where: WhereOption = None,
     dialect: DialectOption = None,
     scope: ScopeOption = None,
+    max_batch: MaxBatchOption = None,
     chat_template: ChatTemplateOption = None,
     columns: ColumnsOption = None,
     skip_bad: SkipBadOption = False,
@@ -64,7 +66,7 @@ def explain(
     if len(given) > 2:
         raise typer.BadParameter(f"takes a reward and rollouts, or a scored file alone; got {len(given)} arguments")
     *spec, rollouts = given
-    options = {"dialect": dialect, "scope": scope, "chat_template": chat_template}
+    options = {"dialect": dialect, "scope": scope, "max_batch": max_batch, "chat_template": chat_template}
     reward = load_reward(spec_using(spec[0], **options)) if spec else None
     reader = open_rollouts(rollouts, columns, skip_bad=skip_bad)
     selected = build_selection(where, limit).select(reader)

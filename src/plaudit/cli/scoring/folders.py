@@ -4,6 +4,8 @@ from pathlib import Path
 
 from plaudit.cli.console import print_json, print_message, print_result
 from plaudit.cli.options import EngineOptions, column_mapping
+from plaudit.cli.scoring.run_report import TOO_MANY_UNSCORED, has_too_many_unscored
+from plaudit.contract.output import Status
 from plaudit.engine import DatasetSummary, score_dataset
 from plaudit.errors import RolloutsError
 
@@ -13,9 +15,16 @@ SOME_FAILED = 1
 
 
 def score_folder(
-    reward: str, folder: Path, out: str | None, engine: EngineOptions, columns: list[str] | None, *, json: bool
+    reward: str,
+    folder: Path,
+    out: str | None,
+    engine: EngineOptions,
+    columns: list[str] | None,
+    max_unscored: float,
+    *,
+    json: bool,
 ) -> int:
-    """Score each file of a folder into one of the same name; the exit code is 1 when a file failed."""
+    """Score each file of a folder into one of the same name; the exit code is 1 if a file failed."""
     if out in (None, "-"):
         raise RolloutsError(f"{folder} is a folder; name a folder for its scored files: -o OUTFOLDER")
     if Path(str(out)).is_file():
@@ -26,8 +35,9 @@ def score_folder(
         Path(str(out)),
         backend=engine.backend.value,
         address=engine.address,
+        workers=engine.workers,
         deadline_s=engine.effective_deadline_s,
-        concurrency=engine.workers,
+        cache=engine.cache,
         columns=column_mapping(columns),
     )
     if json:
@@ -36,6 +46,9 @@ def score_folder(
         _print_summary(summary, str(out))
     for file, reason in summary.failed.items():
         print_message(f"{file}: {reason}")
+    statuses = (f"{count:,} × {each.value}" for each, count in summary.statuses.most_common() if each is not Status.OK)
+    if has_too_many_unscored(summary.samples, summary.statuses[Status.OK], max_unscored, statuses):
+        return TOO_MANY_UNSCORED
     return SOME_FAILED if summary.failed else 0
 
 

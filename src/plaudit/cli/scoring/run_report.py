@@ -19,8 +19,8 @@ from plaudit.rollouts import Rollout
 from plaudit.trajectory import Trajectory
 
 __all__ = [
-    "AgainstOption", "ByOption", "FailUnderOption", "LimitOption", "RunReport", "WhereOption", "build_report",
-    "build_selection", "exit_code",
+    "AgainstOption", "ByOption", "FailUnderOption", "LimitOption", "MaxUnscoredOption", "RunReport", "WhereOption",
+    "build_report", "build_selection", "exit_code", "has_too_many_unscored",
 ]  # fmt: skip
 
 LimitOption: TypeAlias = Annotated[int | None, typer.Option("--limit", min=1, help="Only the first N samples.")]
@@ -39,7 +39,15 @@ AgainstOption: TypeAlias = Annotated[
 FailUnderOption: TypeAlias = Annotated[
     float | None, typer.Option("--fail-under", metavar="MEAN", help="Exit with 1 when the mean reward is below it.")
 ]
-PASSED, FAILED = 0, 1
+MaxUnscoredOption: TypeAlias = Annotated[
+    float,
+    typer.Option(
+        "--max-unscored", metavar="SHARE", min=0, max=1, help="Exit with 3 if more of the samples were not scored."
+    ),
+]
+PASSED, FAILED, TOO_MANY_UNSCORED = 0, 1, 3
+MAX_UNSCORED = 0.5
+MOST_REASONS = 3
 PEEK = 1_000
 """How many samples are looked at before scoring: a column that none of them has may come later in a longer file."""
 
@@ -100,8 +108,22 @@ class RunReport:
         return plain
 
 
-def exit_code(summary: Summary, fail_under: float | None) -> int:
-    """1 when nothing was scored, or the mean reward is below what was asked for."""
+def has_too_many_unscored(count: int, ok: int, max_unscored: float, reasons: Iterable[str]) -> bool:
+    """Whether more than a share of the samples was not scored; prints how many, and the most frequent reasons."""
+    unscored = count - ok
+    if unscored <= max_unscored * count:
+        return False
+    print_message(f"{unscored:,} of {count:,} samples were not scored, more than --max-unscored {max_unscored:g}:")
+    for reason in islice(reasons, MOST_REASONS):
+        print_message(f"  {reason}")
+    return True
+
+
+def exit_code(summary: Summary, fail_under: float | None, max_unscored: float = 1.0) -> int:
+    """3 if too many samples were not scored; 1 if none was, or if the mean reward is below what was asked for."""
+    reasons = (f"{one.count:,} × {one.status}: {one.reason} (first: {one.example})" for one in summary.failures)
+    if has_too_many_unscored(summary.count, summary.ok, max_unscored, reasons):
+        return TOO_MANY_UNSCORED
     if summary.reward is None:
         return FAILED
     if fail_under is not None and summary.reward.mean < fail_under:

@@ -24,6 +24,7 @@ from plaudit.cli.options import (
     DialectOption,
     EngineOptions,
     JsonOption,
+    MaxBatchOption,
     QuietOption,
     RewardArgument,
     RolloutsArgument,
@@ -37,10 +38,12 @@ from plaudit.cli.options import (
 from plaudit.cli.progress import Advance, count_lines, show_progress
 from plaudit.cli.scoring.folders import score_folder
 from plaudit.cli.scoring.run_report import (
+    MAX_UNSCORED,
     AgainstOption,
     ByOption,
     FailUnderOption,
     LimitOption,
+    MaxUnscoredOption,
     RunReport,
     WhereOption,
     build_report,
@@ -82,6 +85,7 @@ def score(
     ] = None,
     dialect: DialectOption = None,
     scope: ScopeOption = None,
+    max_batch: MaxBatchOption = None,
     chat_template: ChatTemplateOption = None,
     columns: ColumnsOption = None,
     limit: LimitOption = None,
@@ -89,6 +93,7 @@ def score(
     by: ByOption = None,
     against: AgainstOption = None,
     fail_under: FailUnderOption = None,
+    max_unscored: MaxUnscoredOption = MAX_UNSCORED,
     skip_bad: SkipBadOption = False,
     resume: Annotated[bool, typer.Option("--resume", help="Go on where an interrupted run stopped.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace OUT if it exists.")] = False,
@@ -102,16 +107,17 @@ def score(
 ) -> int:
     """Score every sample of ROLLOUTS with REWARD; show a summary, keep the details in OUT.
 
-    Samples that could not be scored are counted by status and stand in OUT with the reason. The exit code is 1 when no
-    sample could be scored, or the mean reward is below --fail-under. ROLLOUTS and OUT may be folders of files.
+    Samples that could not be scored are counted by status and stand in OUT with the reason. The exit code is 3 if
+    more than --max-unscored of them were not scored, and 1 if the mean reward is below --fail-under. ROLLOUTS and
+    OUT may be folders of files.
     """
-    reward = spec_using(reward, dialect=dialect, scope=scope, chat_template=chat_template)
+    reward = spec_using(reward, dialect=dialect, scope=scope, max_batch=max_batch, chat_template=chat_template)
     engine = EngineOptions(backend, workers, deadline, cache, address)
     if Path(rollouts).is_dir():
         _refuse_with_folder(
             {"--limit": limit, "--where": where, "--by": by, "--against": against, "--fail-under": fail_under}
         )
-        return score_folder(reward, Path(rollouts), out, engine, columns, json=json)
+        return score_folder(reward, Path(rollouts), out, engine, columns, max_unscored, json=json)
     _check_destination(out, rollouts, resume=resume, overwrite=overwrite)
     loaded = load_reward(reward, quiet=quiet)
     record = RunRecord(repr(loaded.reward), reward_key(loaded.reward), {"columns": columns or [], "where": where or []})
@@ -135,7 +141,7 @@ def score(
     if json:
         changes = {"changes": asdict(run.changes)} if run.changes.count else {}
         print_json({**run.report.to_dict(summary), "engine": scorer.stats.to_dict(), **changes})
-    return exit_code(summary, fail_under)
+    return exit_code(summary, fail_under, max_unscored)
 
 
 @dataclass(slots=True)

@@ -6,7 +6,7 @@ from rich.table import Column, Table
 
 from plaudit.cli.console import print_json, print_result
 from plaudit.cli.options import JsonOption
-from plaudit.dialects.compat import compat_rows
+from plaudit.exports.compat import compat_rows
 
 __all__ = ["compat"]
 

@@ -5,17 +5,18 @@ import enum
 import logging
 import os
 import socket
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from plaudit import serving
 from plaudit.cli.console import print_message, print_result
 from plaudit.cli.options import DEFAULT_DEADLINE_S, AddressOption, DeadlineOption, WorkersOption
-from plaudit.dialects.export import OnUnscored
 from plaudit.errors import InvalidSettings, require
+from plaudit.exports.exported import OnUnscored
 from plaudit.sandbox import diagnose
 
 __all__ = ["serve"]
@@ -68,10 +69,11 @@ def serve(
         ),
     ] = OnUnscored.RAISE,
 ) -> None:
-    """Serve rewards over HTTP until Ctrl-C or SIGTERM; SIGHUP loads them anew, without a failed request."""
-    for package in ("httptools", "uvloop", "prometheus_client"):
+    """Serve rewards over HTTP until Ctrl-C or SIGTERM; SIGHUP reloads them without a failed request."""
+    for package in ("uvicorn", "httptools", "uvloop", "prometheus_client"):
         require(package, extra="serve", purpose="plaudit serve")
-    if backend is not ServeBackend.RAY and (address is not None or (min_replicas, max_replicas) != REPLICAS):
+    on_ray = backend is ServeBackend.RAY
+    if not on_ray and (address is not None or (min_replicas, max_replicas) != REPLICAS):
         raise InvalidSettings("--address, --min-replicas and --max-replicas are for replicas on Ray: add --backend ray")
     read_tokens = partial(serving.read_tokens, token_file, os.environ.get(TOKENS, ""))
     settings = serving.ServerSettings(
@@ -80,8 +82,7 @@ def serve(
         allow_weak_sandbox=allow_weak_sandbox,
         host=host,
         port=port,
-        workers=workers or (1 if backend is ServeBackend.RAY else os.cpu_count()) or 1,
-        replicas=serving.ReplicaScale(min_replicas, max_replicas, address) if backend is ServeBackend.RAY else None,
+        workers=workers or (1 if on_ray else os.cpu_count()) or 1,
         deadline_s=deadline or None,
         memory_mb=memory,
         tokens=read_tokens(),
@@ -91,35 +92,43 @@ def serve(
     )
     print_message(f"sandbox tier: {diagnose().tier.label}")
     if not settings.on_loopback and tls_cert is None:
-        print_message("note: without --tls-cert tokens and samples travel in the clear")
+        print_message("note: without --tls-cert tokens and samples are not encrypted on the network")
     logging.getLogger("plaudit.serving").addHandler(_Messages(logging.ERROR))
-    loop = require("uvloop", extra="serve", purpose="plaudit serve").new_event_loop
-    with asyncio.Runner(loop_factory=loop) as runner:
-        runner.run(serving.serve_until_signalled(settings, _announce, read_tokens))
+    if on_ray:
+        scale = serving.ReplicaScale(min_replicas, max_replicas, address)
+        serving.serve_on_ray(settings, scale, partial(_announce, settings), read_tokens)
+    else:
+        loop = require("uvloop", extra="serve", purpose="plaudit serve").new_event_loop
+        with asyncio.Runner(loop_factory=loop) as runner:
+            runner.run(serving.serve_until_signalled(settings, _announce_server, read_tokens))
     print_message("stopped")
 
 
 class _Messages(logging.Handler):
-    """Tells whoever runs the server what it logs: a reward that was not reloaded, workers that cannot be replaced."""
+    """Prints what the server logs: a reward that was not reloaded, workers that cannot be replaced."""
 
     def emit(self, record: logging.LogRecord) -> None:
         print_message(f"error: {record.getMessage()}")
 
 
-def _announce(server: "serving.RewardServer") -> None:
-    address = _address_of_clients(server)
-    for name, pool in server.app.pools.items():
-        print_message(f"{name}: {pool.description['reward']}, key {pool.description['key']}")
-    if server.settings.rewards:
-        print_message(f"OpenRLHF: --remote_rm_url {address}/get_reward")
-    if server.settings.sandbox:
-        print_message(f"SandboxFusion: {address}/run_code")
-    print_result(f"serving at {server.address}")
+def _announce_server(server: "serving.RewardServer") -> None:
+    _announce(server.settings, server.address, server.app.pools.descriptions)
 
 
-def _address_of_clients(server: "serving.RewardServer") -> str:
-    """What a trainer is given: the name of this machine where the server listens on all, and a place for a token."""
-    scheme, _, place = server.address.partition("://")
-    host, _, port = place.rpartition(":")
+def _announce(settings: "serving.ServerSettings", address: str, rewards: Mapping[str, Mapping[str, Any]]) -> None:
+    for name, described in rewards.items():
+        print_message(f"{name}: {described['reward']}, key {described['key']}")
+    shown = _address_for_clients(settings, address)
+    if settings.rewards:
+        print_message(f"OpenRLHF: --remote_rm_url {shown}/get_reward")
+    if settings.sandbox:
+        print_message(f"SandboxFusion: {shown}/run_code")
+    print_result(f"serving at {address}")
+
+
+def _address_for_clients(settings: "serving.ServerSettings", address: str) -> str:
+    """The URL for trainers: with the name of this machine if the server listens everywhere, and room for a token."""
+    scheme, _, location = address.partition("://")
+    host, _, port = location.rpartition(":")
     host = socket.gethostname() if host in EVERYWHERE else host
-    return f"{scheme}://{'trainer:TOKEN@' if server.settings.tokens else ''}{host}:{port}"
+    return f"{scheme}://{'trainer:TOKEN@' if settings.tokens else ''}{host}:{port}"
