@@ -42,6 +42,8 @@ SHARING_RAY = (
 # Chosen by what `--durations` shows: a test of more than about two seconds belongs here, or its file.
 SLOW = (
     "tests/test_docs.py::test_every_example_of_the_page_runs",
+    "tests/promises/test_matrix.py",
+    "tests/promises/",
     "tests/audit/test_zoo.py",
     "tests/training/test_",
     "tests/sandbox/languages/",
@@ -81,7 +83,7 @@ SLOW = (
     "tests/judges/test_real_endpoint.py",
     "tests/endpoint/",
     "tests/remote/",
-    "tests/dialects/test_export_in_trl.py",
+    "tests/exports/test_export_in_trl.py",
     "tests/dialects/test_foreign_files.py",
     "tests/systems/test_twinkle_training.py",
     "tests/systems/test_agent_tunix_training.py",

@@ -25,10 +25,10 @@ COMMAND_MODULES = {f"plaudit.cli.{place.partition(':')[0]}" for place in COMMAND
 
 LAYERS: list[set[str]] = [
     {"errors", "examples", "frames", "markup", "python_command", "version"},
-    {"jsonline", "columns", "schedules", "normalize"},
+    {"jsonline", "columns", "findings", "schedules", "normalize"},
     {"trajectory"},
     {"contract"},
-    {"verify", "sandbox", "endpoint"},
+    {"verify", "sandbox", "endpoint", "processes"},
     {"checks"},
     {"compose", "shaping"},
     {"judges"},
@@ -39,6 +39,7 @@ LAYERS: list[set[str]] = [
     {"loading"},
     {"rollouts"},
     {"engine"},
+    {"exports"},
     {"diff"},
     {"report"},
     {"watch"},
@@ -171,13 +172,13 @@ def test_the_command_line_starts_without_what_only_some_commands_need(heavy):
 @pytest.mark.parametrize("heavy", ["asyncio", "tenacity", "plaudit.remote.reward", "plaudit.judges.chat_endpoint"])
 def test_a_worker_starts_without_what_only_some_rewards_need(heavy):
     assert heavy not in loaded_by(
-        "import plaudit.engine.backends.worker, plaudit.loading\nplaudit.loading.load('length')"
+        "import plaudit.engine.reward_service, plaudit.loading\nplaudit.loading.load('length')"
     )
 
 
 @pytest.mark.parametrize("heavy", ["yaml", "importlib.metadata", "plaudit.dialects", "plaudit.loading.resolving"])
 def test_a_worker_starts_without_what_loads_rewards_by_spec(heavy):
-    assert heavy not in loaded_by("import plaudit.engine.backends.worker")
+    assert heavy not in loaded_by("import plaudit.engine.reward_service")
 
 
 def test_a_command_imports_no_other():

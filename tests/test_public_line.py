@@ -20,8 +20,8 @@ PUBLIC: dict[str, set[str]] = {
     "plaudit": {
         "CompositeReward", "FunctionReward", "RewardFunction", "RewardOutput", "Status", "Step", "Tokens",
         "Trajectory", "__version__", "agents", "audit", "checks", "compose", "diff", "engine", "errors", "examples",
-        "export", "judges", "launching", "load", "loading", "models", "normalize", "remote", "report", "reward",
-        "rewards",
+        "export", "exports", "judges", "launching", "load", "loading", "models", "normalize", "remote", "report",
+        "reward", "rewards",
         "rollouts", "sandbox", "schedules", "score", "serving", "shaping", "testing", "token_rewards_of", "training",
         "verify", "watch",
     },
@@ -50,8 +50,8 @@ PUBLIC: dict[str, set[str]] = {
         "compare_pairs", "compare_rewards", "pair_files", "pair_rewards",
     },
     "plaudit.engine": {
-        "Cache", "CacheStats", "DatasetSummary", "EndpointPolicy", "Scorer", "ScorerStats", "Shim", "Usage",
-        "export", "guarded", "reward_key", "score", "score_dataset", "score_ray_dataset", "write_shim",
+        "Cache", "DatasetSummary", "EndpointPolicy", "Scorer", "ScorerStats", "Usage", "guarded",
+        "reward_key", "score", "score_dataset", "score_ray_dataset",
     },
     "plaudit.errors": {
         "AgentError", "CacheError", "CasesError", "DataError", "InvalidAdvantage", "InvalidOutput",
@@ -62,6 +62,7 @@ PUBLIC: dict[str, set[str]] = {
     "plaudit.examples": {
         "gsm8k_rollouts",
     },
+    "plaudit.exports": {"Shim", "export", "write_shim"},
     "plaudit.judges": {
         "ChatEndpoint", "Criterion", "Example", "JudgePanel", "LLMJudge", "Rubric", "RubricReward",
     },
@@ -100,8 +101,8 @@ PUBLIC: dict[str, set[str]] = {
         "Verdict", "diagnose", "read_suite", "shared_pool",
     },
     "plaudit.serving": {
-        "HttpLimits", "ReplicaScale", "RewardServer", "ServerSettings", "ServerThread", "read_tokens",
-        "serve_until_signalled",
+        "RayDeployment", "ReplicaScale", "RewardServer", "ServerSettings", "ServerThread", "read_tokens",
+        "serve_on_ray", "serve_until_signalled",
     },
     "plaudit.schedules": {
         "CosineSchedule", "LinearSchedule", "PiecewiseSchedule", "Schedule",

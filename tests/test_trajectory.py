@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import plaudit
 from plaudit import Step, Tokens, Trajectory
 from plaudit.errors import InvalidTrajectory
 
@@ -65,7 +66,51 @@ def test_prompt_text_joins_chat_messages_and_content_parts():
 
 def test_samples_without_a_group_are_grouped_by_prompt():
     assert Trajectory(prompt="same", response="1").group_key == Trajectory(prompt="same", response="2").group_key
-    assert Trajectory(prompt="same", response="1", group="g").group_key == "g"
+    assert (
+        Trajectory(prompt="a", response="", group="g").group_key
+        == Trajectory(prompt="b", response="", group="g").group_key
+    )
+
+
+def test_a_group_is_never_equal_to_a_prompt_or_to_a_number_of_the_same_digits():
+    samples = [Trajectory("1", "r"), Trajectory("p", "r", group="1"), Trajectory("p", "r", group=1)]
+    assert len({sample.group_key for sample in samples}) == 3
+    assert [repr(sample.group_key) for sample in samples] == ["'1'", "'1'", "1"]
+
+
+USER, ANSWER = {"role": "user", "content": "2+2?"}, {"role": "assistant", "content": "4"}
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ({"messages": [USER, ANSWER, USER]}, Trajectory([USER], "4", columns={"messages": [USER, ANSWER, USER]})),
+        ({"question": "q", "completion": "r", "answer": 4}, Trajectory("q", "r", ground_truth=4)),
+        (
+            {"messages": (USER, ANSWER), "user_data": [("solution", "4"), ("level", 3)]},
+            Trajectory([USER], "4", ground_truth="4", columns={"solution": "4", "level": 3}),
+        ),
+    ],
+    ids=["a conversation that goes on", "foreign names", "Twinkle"],
+)
+def test_from_dict_and_score_take_the_same_rows(row, expected):
+    seen = []
+
+    @plaudit.reward
+    def look(trajectory):
+        seen.append(trajectory)
+        return 1.0
+
+    plaudit.score(look, [row])
+    look([row])
+    assert [Trajectory.from_dict(row), *seen] == [expected] * 3
+
+
+def test_a_column_with_a_foreign_name_stays_a_column_on_the_way_through_json():
+    foreign = {"answer": 4, "data_source": "sums", "info": {"a": 1}, "group_id": 7}
+    of_twinkle = {"messages": [USER], "user_data": [["answer", 4]]}
+    trajectory = Trajectory("p", "r", columns={**foreign, **of_twinkle})
+    assert Trajectory.from_json(trajectory.to_json()) == trajectory
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 
 import plaudit
 from plaudit import CompositeReward, RewardOutput, Status, reward
-from plaudit.contract.boundary import score_samples
+from plaudit.contract.scoring import score_samples
 from plaudit.engine import EndpointPolicy, Usage, guarded
 from plaudit.errors import InvalidSettings, TransientError
 from tests.endpoint.judging import USAGE, Answer, Judge, Scripted, failing, guard, samples, slow

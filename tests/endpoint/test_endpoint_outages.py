@@ -3,7 +3,7 @@
 import threading
 
 from plaudit import Status
-from plaudit.contract.boundary import score_samples
+from plaudit.contract.scoring import score_samples
 from plaudit.engine import EndpointPolicy, guarded
 from tests.endpoint.judging import GONE, Answer, Scripted, failing, guard, samples
 

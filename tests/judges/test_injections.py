@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from plaudit import Trajectory
-from plaudit.contract.boundary import score_samples
+from plaudit.contract.scoring import score_samples
 from plaudit.judges import ChatEndpoint, LLMJudge
 from tests.judges import gullible
 from tests.judges.attack_list import ATTACKS, PROMPT

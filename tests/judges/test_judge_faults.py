@@ -9,7 +9,7 @@ import socket
 import pytest
 
 from plaudit import Status, Trajectory
-from plaudit.contract.boundary import score_samples
+from plaudit.contract.scoring import score_samples
 from plaudit.engine import Usage
 from plaudit.errors import InvalidSettings
 from plaudit.judges import ChatEndpoint, LLMJudge

@@ -8,7 +8,7 @@ import pytest
 
 from plaudit import Status, Trajectory, load, score
 from plaudit.cli import main
-from plaudit.contract.boundary import score_samples
+from plaudit.contract.scoring import score_samples
 from plaudit.engine import Scorer, Usage
 from plaudit.errors import InvalidSettings, RewardNotLoaded
 from plaudit.judges import ChatEndpoint, Criterion, Example, JudgePanel, LLMJudge, Rubric, RubricReward
@@ -408,14 +408,20 @@ def test_commands_take_judges(yaml_files, lengths, capsys):
 @pytest.mark.parametrize(
     ("yaml", "words"),
     [
-        ("judge: {rubric: r.yaml}", "needs an endpoint"),
+        ("judge: {rubric: r.yaml}", "missing a required argument: 'endpoint'"),
         ("judge: {endpoint: {url: 'http://h/v1', model: m}, rubric: none.yaml}", "no rubric"),
-        ("judge: {endpoint: {url: 'http://h/v1', model: m}, vots: 3}", "unknown key 'vots'; did you mean 'votes'"),
+        (
+            "judge: {endpoint: {url: 'http://h/v1', model: m}, vots: 3}",
+            "judge has no parameter 'vots'; did you mean 'votes'",
+        ),
         ("judge: {endpoint: {url: 'http://h/v1', model: m}, mode: pairs}", "mode is one of"),
         ("judge: {endpoint: {url: 'http://h/v1', mode: m}}", "endpoint has no setting 'mode'; did you mean 'model'"),
         ("rubric: {endpoint: {url: 'http://h/v1', model: m}}", "RubricReward needs a rubric, or the column"),
         ("panel: {judges: [length]}", "a panel is a list of at least two judges"),
-        ("judge: 3", "must be a mapping"),
+        (
+            "judge: 3",
+            "judge.yaml: judge makes no reward: calling judge(3) failed: endpoint is a ChatEndpoint or a mapping",
+        ),
     ],
 )
 def test_what_is_wrong_with_a_judge_in_yaml_is_said_when_it_is_loaded(tmp_path, yaml, words):

@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from plaudit import Status, Trajectory
-from plaudit.contract.boundary import score_samples
+from plaudit.contract.scoring import score_samples
 from plaudit.judges import ChatEndpoint, Criterion, LLMJudge, Rubric
 from plaudit.judges.fence import code_for
 from plaudit.judges.verdict import Answer, read_verdict

@@ -192,9 +192,8 @@ def test_outputs_without_names_of_their_own_are_refused(tmp_path, names):
 def test_a_head_that_was_never_trained_is_refused(tmp_path):
     folder = save_llama(tmp_path / "lm", "LlamaForCausalLM")
     edit(folder / "config.json", architectures=["LlamaForSequenceClassification"])
-    [output] = score(RewardModel(str(folder)), SAMPLES[:1])
-    assert output.status is Status.ERROR
-    assert "lack score.weight; transformers would fill them in by chance" in output.reason
+    with pytest.raises(InvalidSettings, match=r"lack score\.weight; transformers would fill them in by chance"):
+        score(RewardModel(str(folder)), SAMPLES[:1])
 
 
 def test_a_tokenizer_without_a_chat_template_is_refused_with_the_ways_out(tmp_path):
@@ -229,11 +228,10 @@ def test_weights_that_give_no_number_are_a_status(copied):
     assert "the model gave nan" in output.reason
 
 
-def test_weights_that_cannot_be_read_are_a_status_that_names_the_model(copied):
+def test_weights_that_cannot_be_read_are_an_error_that_names_the_model(copied):
     (copied / "model.safetensors").write_bytes(b"half a file")
-    [output] = score(RewardModel(str(copied)), SAMPLES[:1])
-    assert output.status is Status.ERROR
-    assert f"the model '{copied}' cannot be loaded" in output.reason
+    with pytest.raises(InvalidSettings, match=f"the model '{copied}' cannot be loaded"):
+        score(RewardModel(str(copied)), SAMPLES[:1])
 
 
 def test_batches_are_halved_when_memory_runs_out_and_one_sample_alone_is_a_status(folder, monkeypatch):

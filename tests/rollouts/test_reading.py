@@ -6,7 +6,7 @@ import tracemalloc
 import pytest
 
 from plaudit import Trajectory
-from plaudit.errors import RolloutsError
+from plaudit.errors import InvalidSettings, RolloutsError
 from plaudit.rollouts import BadLine, Rollout, RolloutsWriter, read_rollouts
 
 DEEP = b"[" * 100_000 + b"]" * 100_000
@@ -143,7 +143,7 @@ def test_utf16_is_an_error_that_says_so(data):
 
 
 def test_a_wrong_column_option_is_an_error_before_reading(data):
-    with pytest.raises(RolloutsError, match="no field named"):
+    with pytest.raises(InvalidSettings, match="no field named"):
         read_rollouts(data(GOOD), columns={"completion": "text"})
 
 

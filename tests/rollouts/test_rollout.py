@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plaudit import RewardOutput, Status, Step, Tokens, Trajectory, jsonline
+from plaudit.columns import MAPPABLE
 from plaudit.errors import RolloutsError
 from plaudit.rollouts import Rollout
-from plaudit.rollouts.mapping import MAPPABLE
 
 # JSON has no way to write a high surrogate followed by a low one: the two become one character.
 TEXT = st.text(st.characters(exclude_categories=()), max_size=20).filter(

@@ -1,7 +1,7 @@
 import pytest
 
-from plaudit.errors import RolloutsError
-from plaudit.rollouts.mapping import ColumnMapping
+from plaudit.columns import ColumnMapping
+from plaudit.errors import InvalidSettings, InvalidTrajectory
 
 USER = {"role": "user", "content": "2+2?"}
 ANSWER = {"role": "assistant", "content": "4"}
@@ -37,6 +37,14 @@ BY_DEFAULT = {
     "info that is no metadata stays a column": (
         {"prompt": "p", "response": "r", "info": "see"},
         ("p", "r", {"info": "see"}),
+    ),
+    "pairs beside messages are columns": (
+        {"messages": [USER, ANSWER], "user_data": [["level", 3], ["solution", "4"]]},
+        ([USER], "4", {"level": 3, "solution": "4", "ground_truth": "4"}),
+    ),
+    "user data that is no pairs stays a column": (
+        {"messages": [USER, ANSWER], "user_data": 5},
+        ([USER], "4", {"user_data": 5}),
     ),
     "numbers stay numbers": ({"prompt": "p", "response": "r", "label": 4.0}, ("p", "r", {"ground_truth": 4.0})),
     "lists stay lists": ({"prompt": "p", "response": "r", "target": []}, ("p", "r", {"ground_truth": []})),
@@ -153,10 +161,10 @@ REFUSED = {
 
 @pytest.mark.parametrize(("columns", "row", "message"), REFUSED.values(), ids=REFUSED)
 def test_a_row_without_its_columns_is_refused_with_the_remedy(columns, row, message):
-    with pytest.raises(RolloutsError, match=message):
+    with pytest.raises(InvalidTrajectory, match=message):
         ColumnMapping(columns).rename(row)
 
 
 def test_an_unknown_field_is_refused_before_anything_is_read():
-    with pytest.raises(RolloutsError, match="no field named 'respnse'; did you mean 'response'"):
+    with pytest.raises(InvalidSettings, match="no field named 'respnse'; did you mean 'response'"):
         ColumnMapping({"respnse": "text"})

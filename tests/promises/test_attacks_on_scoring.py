@@ -1,0 +1,337 @@
+"""Rewards that misbehave in unusual ways: each costs at most its own sample, and no run hangs or crashes."""
+
+import asyncio
+import functools
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from plaudit import RewardOutput, Trajectory, reward, score
+from plaudit.compose import TaskReward
+from plaudit.contract.combination import CompoundReward
+from plaudit.contract.function import RewardFunction
+from plaudit.engine.reward_service import RewardService, outputs_of, pack_samples
+from plaudit.engine.shipping import Shipment
+from plaudit.errors import InvalidSettings
+from plaudit.processes.pool import Limits, Pool, PoolUnit
+
+BACKENDS = ("inline", "processes")
+
+
+def samples(*responses: str) -> list[Trajectory]:
+    return [Trajectory(prompt="?", response=response) for response in responses]
+
+
+def rewards(function: Any, *responses: str, **settings: Any) -> list[float | None]:
+    return [output.reward for output in score(function, samples(*responses), **settings)]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_an_output_object_that_is_reused_and_changed_does_not_change_earlier_outputs(backend: str) -> None:
+    kept = RewardOutput(1.0, metadata={"seen": []}, latency_s=0.1)
+
+    def reusing(response: str) -> RewardOutput:
+        kept.metadata["seen"].append(response)
+        return kept
+
+    outputs = score(reusing, samples("a", "b"), backend=backend, workers=1)
+    assert [output.metadata["seen"] for output in outputs] == [["a"], ["a", "b"]]
+
+
+class UncheckedOutput(RewardOutput, frozen=True):
+    def __post_init__(self) -> None: ...
+
+
+def returns_unchecked_nan(response: str) -> RewardOutput:
+    return UncheckedOutput(float("nan"))
+
+
+def adds_nan_component(response: str) -> RewardOutput:
+    output = RewardOutput(1.0, components={"part": 1.0})  # type: ignore[dict-item]
+    output.components["other"] = float("nan")  # type: ignore[assignment]
+    return output
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("function", [returns_unchecked_nan, adds_nan_component])
+def test_an_output_is_checked_when_it_is_read(function: Callable[..., Any], backend: str) -> None:
+    assert score(function, samples("a"), backend=backend, workers=1)[0].status == "error"
+
+
+@pytest.mark.parametrize("value", [np.str_("0.5"), np.bytes_(b"5"), np.complex128(1 + 2j)])
+def test_text_and_complex_numbers_of_numpy_are_errors(value: Any) -> None:
+    assert score(lambda response: value, samples("a"))[0].status == "error"
+    assert rewards(lambda responses: np.array([value, value]), "a", "b") == [None, None]
+
+
+class UnprintableError(Exception):
+    def __str__(self) -> str:
+        raise SystemExit(3)
+
+
+def raises_unprintable(response: str) -> float:
+    if response == "bad":
+        raise UnprintableError
+    return 1.0
+
+
+def raises_with_broken_notes(response: str) -> float:
+    if response == "bad":
+        error = ValueError("x")
+        error.__notes__ = 5  # type: ignore[assignment]
+        raise error
+    return 1.0
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("function", [raises_unprintable, raises_with_broken_notes])
+def test_an_exception_that_cannot_be_described_costs_its_own_sample(function: Callable[..., Any], backend: str) -> None:
+    assert rewards(function, "a", "bad", "c", backend=backend, workers=1) == [1.0, None, 1.0]
+
+
+def test_a_reason_is_short_whatever_notes_an_exception_has() -> None:
+    def noted(response: str) -> float:
+        error = ValueError("x")
+        error.add_note("n" * 10_000)
+        raise error
+
+    assert len(score(noted, samples("a"))[0].reason) <= 500
+
+
+def test_a_sync_wrapper_of_an_async_function_runs_outside_the_event_loop() -> None:
+    async def judged(response: str) -> float:
+        return 1.0
+
+    @functools.wraps(judged)
+    def sync(response: str) -> float:
+        return asyncio.run(judged(response))
+
+    assert rewards(sync, "a") == [1.0]
+
+
+def in_another_process(lines: str) -> str:
+    """What a script prints that would hang if the promise were broken."""
+    head = (
+        "import asyncio, os, time\nfrom plaudit import RewardOutput, Trajectory, reward, score\n"
+        "from plaudit.engine import Scorer\n"
+        "samples = [Trajectory(prompt='?', response=text) for text in ('a', 'b')]\n"
+    )
+    run = subprocess.run([sys.executable, "-c", head + lines], capture_output=True, text=True, timeout=60, check=False)
+    assert run.returncode == 0, run.stderr
+    return run.stdout.strip()
+
+
+def test_an_async_reward_may_score_async_rewards_from_its_sync_code() -> None:
+    printed = in_another_process("""
+@reward
+async def leaf(response): return 1.0
+@reward
+async def middle(response): return leaf(samples)[0]
+@reward
+async def outer(response): return score(middle, samples)[0].reward
+print([output.reward for output in score(outer, samples)])
+""")
+    assert printed == "[1.0, 1.0]"
+
+
+def test_an_async_reward_that_uses_the_scorer_that_scores_it_fails_with_the_reason() -> None:
+    printed = in_another_process("""
+@reward
+async def greedy(response): return scorer.score(samples)[0].reward
+with Scorer(greedy, backend="inline") as scorer:
+    print({output.reason for output in scorer.score(samples)})
+""")
+    assert printed == "{'greedy: a reward cannot use the scorer that is scoring it'}"
+
+
+async def cancels_itself(response: str) -> float:
+    task = asyncio.current_task()
+    if response == "bad" and task is not None:
+        task.cancel()
+    return 1.0
+
+
+async def cancels_all(response: str) -> float:
+    if response == "bad":
+        for task in asyncio.all_tasks():
+            task.cancel()
+        await asyncio.sleep(0)
+    return 1.0
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_call_that_cancels_its_own_task_costs_at_most_itself(backend: str) -> None:
+    found = rewards(cancels_itself, "a", "bad", "c", backend=backend, workers=1)
+    assert (found[0], found[2]) == (1.0, 1.0)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_call_that_cancels_all_tasks_does_not_harm_calls_that_had_not_begun(backend: str) -> None:
+    assert rewards(cancels_all, "bad", "b", "c", backend=backend, workers=1) == [None, 1.0, 1.0]
+
+
+class NoneAtOnce(RewardFunction):
+    concurrency = 0
+
+    async def compute_reward(self, trajectory: Trajectory) -> float:
+        return 1.0
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_concurrency_below_one_is_refused(backend: str) -> None:
+    with pytest.raises(InvalidSettings, match="concurrency"):
+        score(NoneAtOnce(), samples("a"), backend=backend)
+    with pytest.raises(InvalidSettings, match="concurrency"):
+        NoneAtOnce()(samples("a"))
+
+
+def test_the_working_folder_is_put_back_after_async_calls() -> None:
+    async def moves(response: str) -> float:
+        os.chdir("/")
+        return 1.0
+
+    before = os.getcwd()
+    assert rewards(moves, "a", "b") == [1.0, 1.0]
+    assert os.getcwd() == before
+
+
+class Unreadable:
+    def __reduce__(self) -> Any:
+        return int, ("not a number",)
+
+
+def returns_unreadable(response: str) -> Any:
+    return RewardOutput(1.0, metadata={"value": Unreadable()}) if response == "bad" else 1.0
+
+
+async def returns_unreadable_async(response: str) -> Any:
+    return returns_unreadable(response)
+
+
+def returns_unreadable_batch(responses: list[str]) -> list[Any]:
+    return [returns_unreadable(response) for response in responses]
+
+
+@pytest.mark.parametrize("function", [returns_unreadable, returns_unreadable_async, returns_unreadable_batch])
+def test_an_output_that_cannot_be_unpickled_costs_its_own_sample(function: Callable[..., Any]) -> None:
+    outputs = score(function, samples("a", "bad", "c"), backend="processes", workers=1)
+    assert [output.reward for output in outputs] == [1.0, None, 1.0]
+    assert "plain data" in outputs[1].reason
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_the_token_unit_of_an_output_is_kept(backend: str) -> None:
+    def by_token(response: str) -> RewardOutput:
+        return RewardOutput(1.0, token_unit="token")
+
+    assert score(by_token, samples("a"), backend=backend, workers=1)[0].token_unit == "token"
+
+
+def closes_all_descriptors(response: str) -> float:
+    if response == "bad":
+        os.closerange(0, 256)
+        time.sleep(60)
+    return 1.0
+
+
+def test_a_worker_that_closed_its_pipe_and_goes_on_is_killed() -> None:
+    began = time.monotonic()
+    found = rewards(closes_all_descriptors, "a", "bad", "c", backend="processes", workers=1, deadline_s=5)
+    assert found == [1.0, None, 1.0]
+    assert time.monotonic() - began < 30
+
+
+def leaves_a_fork_and_dies(response: str) -> float:
+    if response == "bad":
+        if os.fork() == 0:
+            time.sleep(60)
+        os._exit(3)
+    return 1.0
+
+
+def test_the_death_of_a_worker_is_noticed_while_a_process_that_it_forked_lives() -> None:
+    began = time.monotonic()
+    outputs = score(leaves_a_fork_and_dies, samples("a", "bad", "c"), backend="processes", workers=1)
+    assert [output.reward for output in outputs] == [1.0, None, 1.0]
+    assert "exit code 3" in outputs[1].reason
+    assert time.monotonic() - began < 30
+
+
+def test_the_clock_of_a_call_starts_when_its_sample_has_been_sent() -> None:
+    pool = Pool(RewardService(Shipment.of(lambda response: 1.0)), 1, Limits(deadline_s=5.0))
+    try:
+        finish(pool, "small")
+        worker = pool.workers[0]
+        os.kill(worker.process.pid, signal.SIGSTOP)
+        pool.submit(PoolUnit(pack_samples(samples("x" * 10_000_000)), 1))
+        pool.give()
+        assert pool.next_expiry() == float("inf")
+        os.kill(worker.process.pid, signal.SIGCONT)
+        assert [output.reward for output in finish(pool)] == [1.0]
+    finally:
+        pool.close()
+
+
+def finish(pool: Pool, *responses: str) -> list[RewardOutput]:
+    if responses:
+        pool.submit(PoolUnit(pack_samples(samples(*responses)), len(responses)))
+    pool.give()
+    until = time.monotonic() + 60
+    while not pool.finished and time.monotonic() < until:
+        for worker in list(pool.workers):
+            worker.flush()
+            pool.read(worker)
+        time.sleep(0.001)
+    return outputs_of(pool.finished.popleft())
+
+
+class RefusesSomePrompts(CompoundReward):
+    """A reward that makes other samples for its part, as one with a chat template does."""
+
+    def __init__(self, part: Any) -> None:
+        self.set_parts([part])
+
+    def samples_for(self, trajectory: Trajectory) -> list[tuple[RewardFunction, Trajectory | None]]:
+        if trajectory.response == "bad":
+            raise ValueError("roles must alternate")
+        return [(self.parts[0], trajectory)]
+
+    def merge_one(self, trajectory: Trajectory, outputs: Sequence[Any]) -> RewardOutput:
+        result: RewardOutput = outputs[0]
+        return result
+
+
+def always_one(response: str) -> float:
+    return 1.0
+
+
+async def always_one_async(response: str) -> float:
+    return 1.0
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("part", [always_one, always_one_async])
+def test_a_sample_that_cannot_be_made_for_a_part_costs_itself(part: Callable[..., Any], backend: str) -> None:
+    outputs = score(RefusesSomePrompts(part), samples("a", "bad", "c"), backend=backend, workers=1)
+    assert [output.reward for output in outputs] == [1.0, None, 1.0]
+    assert "roles must alternate" in outputs[1].reason
+
+
+def test_a_reward_that_several_tasks_share_is_called_once_per_sample() -> None:
+    calls = []
+
+    @reward
+    def counted(response: str) -> float:
+        calls.append(response)
+        return 1.0
+
+    table = TaskReward({"x": counted, "y": counted}, default=counted)
+    score(table, [Trajectory(prompt="?", response="a", task="x"), Trajectory(prompt="?", response="b", task="z")])
+    assert calls == ["a", "b"]
