@@ -1,10 +1,11 @@
 """Reward files that others wrote: do they load, and do they give the numbers of their home?
 
-Reads `shared/data/foreign` beside the project (see its README), lays every repository out as it was, loads each entry
-by its spec and compares the rewards of the five samples with what the entry returned at home. Packages that were
-stubbed for that run are stubbed here too, but for the home package itself, which plaudit stands in for.
+Reads `shared/data/foreign-index` beside the project (see its README) and a folder with the files that it names, each
+under `OWNER+REPOSITORY/original/path`. Loads each entry by its spec and compares the rewards of the five samples with
+what the entry returned at home. Packages that were stubbed for that run are stubbed here too, but for the home package
+itself, which plaudit stands in for. Files that are not in the folder are left out.
 
-    python benchmarks/foreign.py [SYSTEM …] [--write docs/foreign.md]
+    python benchmarks/foreign.py --folder DIR [SYSTEM …] [--write docs/foreign.md]
 """
 
 import argparse
@@ -17,7 +18,6 @@ import json
 import math
 import random
 import sys
-import tempfile
 import types
 import warnings
 from collections import Counter
@@ -59,18 +59,11 @@ class Result:
     detail: str = ""
 
 
-def place_of(row: dict[str, Any], target: Path) -> Path:
-    """Where a file stood in its repository; pieces of documentation have no place of their own."""
+def place_of(row: dict[str, Any], folder: Path) -> Path:
+    """Where a file stands in the copy of its repository; pieces of documentation have no place of their own."""
     path, original = Path(row["path"]), str(row["original_path"] or "")
-    return target / path.parent / (original if original.endswith(".py") else path.name)
-
-
-def lay_out(index: list[dict[str, Any]], source: Path, target: Path) -> None:
-    """Every repository as it was: files that import their neighbours find them."""
-    for row in index:
-        place = place_of(row, target)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes((source / row["path"]).read_bytes())
+    name = original if original.endswith(".py") else path.name
+    return folder / str(row["repo"] or row["system"]).replace("/", "+") / name
 
 
 class Stubs(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -111,22 +104,28 @@ def seed() -> None:
 def native_rewards(native: Any, form: str = "str") -> list[Any] | str | None:
     """The rewards an entry gave at home, the error it raised there, or None where nothing was recorded.
 
-    TRL and Tunix entries were called with text and with chats: an entry that takes only one of them gives its numbers.
+    TRL and Tunix entries were called with text and with chats.
     """
     if isinstance(native, str) or native is None:
         return native
     if isinstance(native, dict):
         if "str" in native:
-            other = native["chat" if form == "str" else "str"]
-            return native_rewards(other if isinstance(native[form], str) else native[form])
+            return native_rewards(native[form])
         return native_rewards(native.get("batch", native.get("rewards")))
     if native and isinstance(native[0], dict):
         return [row["score"] for row in native]
     return list(native[0]) if native and isinstance(native[0], list) else list(native)
 
 
+def forms_of(native: Any) -> tuple[str, ...]:
+    """The forms of completions to call an entry with: those that it took at home, else text."""
+    if not isinstance(native, dict) or "chat" not in native:
+        return ("str",)
+    return tuple(form for form in ("str", "chat") if not isinstance(native[form], str)) or ("str",)
+
+
 def judge(row: dict[str, Any], entry: str, file: Path, samples: list[dict[str, str]]) -> list[Result]:
-    """Load one entry, score the samples, compare; entries that were called with chats are called so too."""
+    """Load one entry, score the samples, compare; entries that took chats are called with chats too."""
     native = row["native"].get(entry)
 
     def result(verdict: str, detail: str = "") -> Result:
@@ -135,12 +134,11 @@ def judge(row: dict[str, Any], entry: str, file: Path, samples: list[dict[str, s
     try:
         loaded = resolve(f"{file}:{entry}") if entry else resolve(str(file))
     except (PlauditError, ImportError) as error:
-        raises = isinstance(native_rewards(native), str)
+        raises = isinstance(native_rewards(native, forms_of(native)[0]), str)
         return [result(FAILS_BOTH if raises else REFUSED, _short(str(error), file))]
     results = []
-    loaded.reward.__dict__["checked"] = True  # the question whether it depends on the batch would draw random numbers
     seed()
-    for form in ("str", "chat") if isinstance(native, dict) and "chat" in native else ("str",):
+    for form in forms_of(native):
         expected = native_rewards(native, form)
         outputs = score(loaded.reward, [_trajectory(each, form) for each in samples])
         if any(not output.ok for output in outputs):
@@ -180,32 +178,29 @@ def _short(message: str, file: Path) -> str:
     return message.replace(f"{file.parent.resolve()}/", "").replace(f"{file.parent}/", "")[:160]
 
 
-def run(systems: list[str]) -> list[Result]:
-    """Every entry of every file of the given systems."""
-    source = shared("foreign")
+def run(systems: list[str], folder: Path) -> list[Result]:
+    """Every entry of every file of the given systems that the folder holds."""
+    source = shared("foreign-index")
     if source is None:
-        raise SystemExit("no shared/data/foreign beside the project: nothing to compare with")
+        raise SystemExit("no shared/data/foreign-index beside the project: nothing to compare with")
     index = json.loads((source / "index.json").read_text())
     samples = json.loads((source / "samples.json").read_text())
     results = []
-    with tempfile.TemporaryDirectory() as folder:
-        target = Path(folder)
-        lay_out(index, source, target)
-        for row in index:
-            if systems and row["system"] not in systems:
-                continue
-            file = place_of(row, target)
-            with (
-                Stubs(row["native_stubs"] or []),
-                warnings.catch_warnings(action="ignore"),
-                contextlib.redirect_stdout(io.StringIO()),
-                contextlib.redirect_stderr(io.StringIO()),
-            ):
-                if row["system"].endswith("agent"):
-                    results.append(judge_agent(row, file))
-                else:
-                    for entry in row["entries"] or [""]:
-                        results += judge(row, entry, file, samples)
+    for row in index:
+        file = place_of(row, folder)
+        if (systems and row["system"] not in systems) or not file.is_file():
+            continue
+        with (
+            Stubs(row["native_stubs"] or []),
+            warnings.catch_warnings(action="ignore"),
+            contextlib.redirect_stdout(io.StringIO()),
+            contextlib.redirect_stderr(io.StringIO()),
+        ):
+            if row["system"].endswith("agent"):
+                results.append(judge_agent(row, file))
+            else:
+                for entry in row["entries"] or [""]:
+                    results += judge(row, entry, file, samples)
     return results
 
 
@@ -213,9 +208,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("systems", nargs="*", help="only these systems; 'seeds' are the four of the documents")
     parser.add_argument("--write", type=Path, help="write the table to this page")
+    parser.add_argument("--folder", type=Path, required=True, help="the files, under OWNER+REPOSITORY/original/path")
     arguments = parser.parse_args()
     systems = list(SEEDS) if arguments.systems == ["seeds"] else arguments.systems
-    results = run(systems)
+    results = run(systems, arguments.folder)
     page = render(results)
     print(page)
     if arguments.write:
@@ -229,8 +225,8 @@ def render(results: list[Result]) -> str:
     lines = [
         "# Reward files that others wrote",
         "",
-        "Made by `benchmarks/foreign.py` from 103 files of public repositories, with the numbers that their entries",
-        "gave at home. Of the packages they were written for, only TRL is installed here.",
+        f"Made by `benchmarks/foreign.py` from {len({each.path for each in results})} files of public repositories,",
+        "with the numbers that their entries gave at home. Of their packages, only TRL is installed here.",
         "",
         *(f"- **{verdict}**: {meaning}" for verdict, meaning in MEANING.items()),
         "",

@@ -15,7 +15,7 @@ from typing import Any
 
 from plaudit.contract.output import RewardOutput
 from plaudit.diff.group_order import GroupDifference, compare_group, merge_groups
-from plaudit.trajectory import Trajectory
+from plaudit.trajectory import GroupKey, Trajectory
 
 __all__ = ["ChangeCounts", "Difference", "DifferenceBuilder", "Disagreement", "GroupDifference", "Sides"]
 
@@ -82,7 +82,7 @@ class DifferenceBuilder:
         self.status_changes: Counter[str] = Counter()
         self._old, self._new = array("d"), array("d")
         self._latencies = (array("d"), array("d"))
-        self._groups: dict[tuple[str | int, int | None], tuple[array[float], array[float]]] = {}
+        self._groups: dict[tuple[GroupKey, int | None], tuple[array[float], array[float]]] = {}
         self._worst: list[tuple[float, int, Disagreement]] = []
 
     def add(self, trajectory: Trajectory, old: RewardOutput, new: RewardOutput) -> None:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from plaudit.engine.exporting import write_shim
 from plaudit.errors import DataError, InvalidSettings, require
+from plaudit.exports.exporting import write_shim
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.tasks.config_task import load_task
 from plaudit.training.tasks.data_task import MAX_NEW_TOKENS

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from plaudit import jsonline
+from plaudit.columns import ColumnMapping
 from plaudit.errors import InvalidOutput, InvalidTrajectory, RolloutsError
 from plaudit.report.page.report_file import ReportedRun, describe_run, read_metrics
 from plaudit.report.page.sample_data import full_sample, sample_values
@@ -19,7 +20,6 @@ from plaudit.report.statistics.figures import FiguresBuilder
 from plaudit.report.statistics.remarks import remarks
 from plaudit.report.view.sample_index import Place, Query, SampleIndex
 from plaudit.rollouts import Rollout, ScoredRollout, read_rollouts
-from plaudit.rollouts.mapping import ColumnMapping
 from plaudit.rollouts.reading import rollout_of
 
 __all__ = ["LiveRun", "FoundSamples"]
