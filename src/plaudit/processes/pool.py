@@ -1,6 +1,6 @@
 """Workers that score units: who has what, since when, and what happens when one is too slow or dies.
 
-The pool does no waiting of its own. Whoever drives it (the engine with a selector, the server with an event loop) calls
+The pool never waits. Its driver (the engine with a selector, the server with an event loop) calls
 `read` when a worker has written something and `expire` when a deadline is due; units that are done are in `finished`.
 Finished calls of a lost worker are kept, the call under way gets the failure, and the unit goes to another worker.
 """

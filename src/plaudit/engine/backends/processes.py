@@ -1,4 +1,4 @@
-"""Score on warm worker processes, with deadlines that kill: a `Pool`, driven by whoever waits for results."""
+"""Score on warm worker processes, with deadlines that kill: the thread that waits for results drives a `Pool`."""
 
 import selectors
 import time

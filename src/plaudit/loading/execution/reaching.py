@@ -57,7 +57,7 @@ class Reached:
     kinds: list[type] = field(default_factory=list)
     """The user's classes of the objects, where the walk was of data only."""
     missing: list[Missing] = field(default_factory=list)
-    """Names of packages that plaudit stands in for without providing the name."""
+    """Names that the stub of an absent package does not provide."""
     absent_packages: dict[str, str] = field(default_factory=dict)
     """Packages that a function imports when it runs and that are not installed, and the function."""
     dynamic: str = ""
