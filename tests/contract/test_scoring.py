@@ -234,42 +234,32 @@ def test_reasons_stay_short():
     assert outputs[3].reason.endswith(".py:27)") or "test_scoring.py:" in outputs[3].reason
 
 
+class Counted(RewardFunction):
+    """Counts how many of its calls are under way."""
+
+    concurrency = 3
+
+    def __init__(self):
+        self.under_way = self.most = 0
+
+    async def compute_reward(self, trajectory):
+        self.under_way += 1
+        self.most = max(self.most, self.under_way)
+        await asyncio.sleep(0.005)
+        self.under_way -= 1
+        return 1.0
+
+
 def test_async_rewards_run_no_more_than_their_concurrency_at_once():
-    under_way = 0
-    most = 0
-
-    class Endpoint(RewardFunction):
-        concurrency = 3
-
-        async def compute_reward(self, trajectory):
-            nonlocal under_way, most
-            under_way += 1
-            most = max(most, under_way)
-            await asyncio.sleep(0.005)
-            under_way -= 1
-            return 1.0
-
-    score(Endpoint(), SAMPLES * 4)
-    assert most == 3
+    counted = Counted()
+    score(counted, SAMPLES * 4)
+    assert counted.most == 3
 
 
 def test_concurrency_counts_for_a_reward_wherever_it_stands():
-    under_way, most = 0, 0
-
-    class Endpoint(RewardFunction):
-        concurrency = 3
-
-        async def compute_reward(self, trajectory):
-            nonlocal under_way, most
-            under_way += 1
-            most = max(most, under_way)
-            await asyncio.sleep(0.005)
-            under_way -= 1
-            return 1.0
-
-    endpoint = Endpoint()
-    score(endpoint * endpoint, SAMPLES * 4)
-    assert most == 3
+    counted = Counted()
+    score(counted * counted, SAMPLES * 4)
+    assert counted.most == 3
 
 
 def test_a_reward_may_have_an_attribute_called_style():
