@@ -16,7 +16,7 @@ from plaudit.cli import main
 from plaudit.cli.training.jobs import run_job
 from plaudit.errors import TrainingError
 from plaudit.launching import ray_jobs
-from plaudit.launching.ray_jobs import DashboardJob, Job, plaudit_command, submit_job
+from plaudit.launching.ray_jobs import Job, RayJob, plaudit_command, submit_job
 
 DEADLINE_S = 120
 
@@ -52,7 +52,7 @@ def test_jobs_are_followed_to_their_end_in_this_folder_and_ctrl_c_leaves_one_run
     shown = capfd.readouterr().err
     assert "submitted to Ray" in shown
     assert "found ü\na variable\n" in shown
-    assert "failed with exit code 3" in shown
+    assert "FAILED" in shown
     assert list(tmp_path.iterdir()) == [tmp_path / "here.txt"]
 
     monkeypatch.setattr("plaudit.cli.training.train.plaudit_command", _echo)
@@ -64,7 +64,7 @@ def test_jobs_are_followed_to_their_end_in_this_folder_and_ctrl_c_leaves_one_run
     monkeypatch.setattr("plaudit.cli.training.jobs._show", _interrupt)
     assert run_job(address, Job("sh -c 'echo begun; sleep 2; touch done.txt'")) == 130
     told = capfd.readouterr().err
-    assert "goes on; see its log with `tail -f plaudit-" in told
+    assert "goes on; follow it with `ray job logs --follow" in told
     ends = time.monotonic() + DEADLINE_S
     while not (tmp_path / "done.txt").exists() and time.monotonic() < ends:
         time.sleep(0.1)
@@ -103,18 +103,18 @@ class ForgetfulClient:
     [
         (["one\n", "two\nthree\n"], ["one\n", "two\nthree\n"]),
         (["one\n"], ["one\n", "two\nthree\n"]),
-        (["one\n", "three\n"], ["one\n", "three\n", "\n(a part of the log was lost on its way; from there on again:)\n",
+        (["one\n", "three\n"], ["one\n", "three\n", "\n(a part of the log was lost; the log from there on:)\n",
                                "two\nthree\n"]),
     ],
 )  # fmt: skip
 def test_what_a_connection_loses_of_the_log_is_shown_at_the_end(parts, shown):
     seen: list[str] = []
-    assert DashboardJob("job", "http://host", ForgetfulClient(*parts)).follow(seen.append) is None
+    assert RayJob("job", "http://host", ForgetfulClient(*parts)).follow(seen.append) is None
     assert seen == shown
 
 
 def test_a_dashboard_that_does_not_answer_is_an_error():
-    with pytest.raises(TrainingError, match="no Ray dashboard answers"):
+    with pytest.raises(TrainingError, match="no Ray cluster answers"):
         submit_job("http://127.0.0.1:1", Job("true"))
 
 
@@ -139,8 +139,8 @@ class AgentlessDashboard(BaseHTTPRequestHandler):
 
 
 def test_a_dashboard_without_an_agent_is_asked_again_and_then_an_error_with_the_remedy(monkeypatch):
-    waiting = ray_jobs._BESIDE_NEW_CLUSTERS.copy(wait=wait_none(), stop=stop_after_attempt(3))
-    monkeypatch.setattr(ray_jobs, "_BESIDE_NEW_CLUSTERS", waiting)
+    waiting = ray_jobs._WAIT_FOR_AGENT.copy(wait=wait_none(), stop=stop_after_attempt(3))
+    monkeypatch.setattr(ray_jobs, "_WAIT_FOR_AGENT", waiting)
     with ThreadingHTTPServer(("127.0.0.1", 0), AgentlessDashboard) as dashboard:
         Thread(target=dashboard.serve_forever).start()
         with pytest.raises(TrainingError, match=r"no agent that starts jobs.*--dashboard-agent-listen-port 0"):

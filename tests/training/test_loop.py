@@ -8,7 +8,7 @@ import pytest
 
 from plaudit import RewardOutput, Status, reward
 from plaudit.errors import DataError, InvalidAdvantage, InvalidSettings, PlauditError, TrainingError
-from plaudit.launching.from_openrlhf import read_openrlhf_flags
+from plaudit.launching.openrlhf_flags import read_openrlhf_flags
 from plaudit.serving import ServerSettings, ServerThread
 from plaudit.training import Samples, train
 from plaudit.training.batches.collecting import Batch

@@ -1,28 +1,59 @@
-"""Make the command with which another trainer runs a config: `plan_launch(config, "verl", folder)`.
+"""Write a config as the training command of another trainer: `plan_launch(config, "verl", folder)`.
 
-Arguments are checked against the trainer's own definitions before anything is written down as a command.
+One key table for each trainer translates the keys. Arguments of the trainer itself are passed on as written, and
+every key without a counterpart is listed.
 """
 
-import importlib
+import json
+import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
+from typing import Any
 
 from plaudit.errors import InvalidSettings, did_you_mean
-from plaudit.launching.command_builder import CommandBuilder, Launch, Machines
-from plaudit.launching.definitions import Definitions, find_definitions
 from plaudit.launching.launch_files import write_launch_files
+from plaudit.launching.openrlhf_table import TABLE as OPENRLHF
+from plaudit.launching.trainer_table import LaunchContext, Machines, TrainerTable
+from plaudit.launching.trl_table import TABLE as TRL
+from plaudit.launching.verl_table import TABLE as VERL
+from plaudit.training.config.reading import KEYS
 from plaudit.training.config.schema import RunConfig
+from plaudit.training.config.section import flatten
 
-__all__ = ["TRAINERS", "find_trainer", "plan_launch", "read_extra"]
+__all__ = ["Launch", "find_table", "plan_launch"]
 
-TRAINERS = {
-    "openrlhf": "plaudit.launching.to_openrlhf",
-    "verl": "plaudit.launching.to_verl",
-    "trl": "plaudit.launching.to_trl",
-}
-"""Every trainer and the module that writes a config for it."""
+TABLES = {"openrlhf": OPENRLHF, "verl": VERL, "trl": TRL}
+"""Every trainer and its key table."""
 GPUS = 8
+LINE_WIDTH = 96
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """The command that trains with another trainer what a config describes."""
+
+    trainer: str
+    words: list[list[str]]
+    """The command: the program first, then each argument with its values."""
+    unmapped: list[str]
+    """Keys that the trainer has no counterpart for, with their values."""
+    notes: list[str]
+    """What means something else in the other trainer."""
+    files: list[str]
+    """The files that were written for it."""
+
+    @property
+    def command(self) -> str:
+        """The command for a shell, over several lines."""
+        lines: list[str] = []
+        for words in self.words:
+            text = " ".join(_quote(word) for word in words)
+            if len(lines) > 1 and len(lines[-1]) + len(text) < LINE_WIDTH:
+                lines[-1] += f" {text}"
+            else:
+                lines.append(text)
+        return " \\\n    ".join(lines)
 
 
 def plan_launch(
@@ -31,76 +62,88 @@ def plan_launch(
     folder: str | Path,
     *,
     machines: Machines | None = None,
-    version: str | None = None,
     extra: Sequence[str] = (),
 ) -> Launch:
-    """The command for a config, with the reward file and the data that it needs written to `folder`.
+    """The command for a config; writes the reward file and the data that it needs to `folder`.
 
-    `version` is that of the trainer, where it is not the one installed; `extra` are arguments of its own that are added
-    or take the place of ours.
+    `extra` are arguments of the trainer itself; they are added as written and replace ours of the same name.
     """
-    module = find_trainer(trainer)
-    definitions = find_definitions(trainer, version)
-    given = read_extra(extra, definitions)
-    definitions.check(given)
+    table = find_table(trainer)
     machines = machines or Machines(1 if trainer == "trl" and config.model.device == "cpu" else GPUS)
-    builder = CommandBuilder(config, write_launch_files(config, trainer, Path(folder)), machines, definitions)
-    module.build_command(builder)
-    builder.override(given)
-    definitions.check(builder.arguments)
+    values = flatten(config.to_dict())
+    chosen = _choose(table, trainer, values)
+    context = LaunchContext(config, write_launch_files(config, trainer, Path(folder)), machines)
+    arguments: dict[str, Any] = {flag: values[key] for key, flag in table.renamed.items() if values[key] is not None}
+    arguments |= chosen | {flag: value for flag, value in table.compute(context).items() if value is not None}
+    words = [[*table.program(context)], *(table.write(flag, value) for flag, value in arguments.items())]
+    extra_words = _split(extra)
+    replaced = {_name(each) for each in extra_words}
+    words = [each for each in words if _name(each) not in replaced] + extra_words
     return Launch(
         trainer=trainer,
-        version=definitions.version,
-        origin=definitions.origin,
-        words=[_program(trainer, module, builder), *_words(trainer, builder.arguments)],
-        unmapped=builder.unmapped(),
-        differences=builder.differences,
-        files=list(builder.launch_files.written),
+        words=[each for each in words if each],
+        unmapped=_unmapped(table, values),
+        notes=context.notes,
+        files=list(context.files.written),
     )
 
 
-def find_trainer(name: str) -> ModuleType:
-    """What writes configs for a trainer."""
-    if name not in TRAINERS:
-        raise InvalidSettings(f"no trainer {name!r}{did_you_mean(name, TRAINERS)} (there are {', '.join(TRAINERS)})")
-    return importlib.import_module(TRAINERS[name])
+def find_table(trainer: str) -> TrainerTable:
+    """The key table of a trainer."""
+    if trainer not in TABLES:
+        raise InvalidSettings(f"no trainer {trainer!r}{did_you_mean(trainer, TABLES)} (there are {', '.join(TABLES)})")
+    return TABLES[trainer]
 
 
-def read_extra(extra: Sequence[str], definitions: Definitions) -> dict[str, list[str]]:
-    """Arguments of a trainer's own, as `--name value` or, for verl, `name=value`."""
-    found: dict[str, list[str]] = {}
-    words = list(extra)
-    while words:
-        word = words.pop(0)
-        if not word.startswith("--"):
-            name, equals, value = word.partition("=")
-            if not equals:
-                raise InvalidSettings(f"{word!r} belongs to no argument of {definitions.trainer}")
-            found[name.lstrip("+")] = [value]
-            continue
-        name, equals, value = word.removeprefix("--").partition("=")
-        found[name] = [value] if equals else _values_of(name, words, definitions)
-    return found
+def _choose(table: TrainerTable, trainer: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments for values that have other names in the trainer.
+
+    Another advantage or loss would be another training, so a missing one is an error.
+    """
+    arguments: dict[str, Any] = {}
+    for key, choices in table.choices.items():
+        if values[key] in choices:
+            arguments |= choices[values[key]]
+        elif key in ("advantage", "loss.name"):
+            raise InvalidSettings(f"{key}={values[key]}: {trainer} has {', '.join(choices)}")
+    return arguments
 
 
-def _values_of(name: str, words: list[str], definitions: Definitions) -> list[str]:
-    arity = definitions.known[name].arity if name in definitions.known else "*"
-    values: list[str] = []
-    while words and not words[0].startswith("--") and (isinstance(arity, str) or len(values) < arity):
-        values.append(words.pop(0))
-    return values
+def _unmapped(table: TrainerTable, values: Mapping[str, Any]) -> list[str]:
+    """Keys without a counterpart: a value that the trainer lacks, or a key that is not at its default."""
+    unmapped = []
+    for key, value in values.items():
+        default = KEYS[key].default if key in KEYS else None
+        if key in table.choices:
+            is_mapped = value in table.choices[key]
+        else:
+            is_mapped = key in table.renamed or key in table.computed_from or _plain(value) == _plain(default)
+        if not is_mapped:
+            unmapped.append(f"{key}={value if isinstance(value, str) else json.dumps(value)}")
+    return unmapped
 
 
-def _program(trainer: str, module: ModuleType, builder: CommandBuilder) -> list[str]:
-    if trainer != "trl":
-        return list(module.PROGRAM)
-    machines = builder.machines  # the reward is imported by name, and the processes are accelerate's
-    processes = ["--num_processes", str(machines.processes)] if machines.processes > 1 else []
-    nodes = ["--num_machines", str(machines.nodes)] if machines.nodes > 1 else []
-    return ["env", f"PYTHONPATH={builder.launch_files.folder}", *module.PROGRAM, *processes, *nodes]
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple | list):
+        return [_plain(each) for each in value]
+    return {} if not isinstance(value, int | float | str | dict | None) else value
 
 
-def _words(trainer: str, arguments: Mapping[str, Sequence[str]]) -> list[list[str]]:
-    if trainer == "verl":
-        return [[f"{name}={value}"] for name, (value,) in arguments.items()]
-    return [[f"--{name}", *values] for name, values in arguments.items()]
+def _split(extra: Sequence[str]) -> list[list[str]]:
+    """Arguments with their values: `--name value …`, or `name=value` for verl."""
+    arguments: list[list[str]] = []
+    for word in extra:
+        if word.startswith("--") or "=" in word or not arguments:
+            arguments.append([word])
+        else:
+            arguments[-1].append(word)
+    return arguments
+
+
+def _name(words: Sequence[str]) -> str:
+    return words[0].partition("=")[0].lstrip("+") if words else ""
+
+
+def _quote(word: str) -> str:
+    """Quoted for a shell, which expands a variable of the environment."""
+    return f'"{word}"' if word.startswith("$") and word[1:].isidentifier() else shlex.quote(word)

@@ -1,5 +1,6 @@
 """`plaudit launch`: the command with which another trainer runs a config."""
 
+import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -34,10 +35,6 @@ def launch(
     ] = None,
     gpus: Annotated[int | None, typer.Option("--gpus", min=1, help="GPUs of each node; 8 by default.")] = None,
     nodes: Annotated[int, typer.Option("--nodes", min=1, help="Nodes.")] = 1,
-    trainer_version: Annotated[
-        str | None,
-        typer.Option("--trainer-version", metavar="VERSION", help="Of the trainer, where another is installed here."),
-    ] = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", "--force", "-f", help="Replace the files of an earlier launch.")
     ] = False,
@@ -48,10 +45,10 @@ def launch(
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> int:
-    """Print the complete training command of another trainer for a config, checked against its own definitions.
+    """Print the training command of another trainer for a config.
 
-    The reward goes along as a file that keeps deadlines and worker processes, prompts in the trainer's form.
-    Keys that the trainer lacks, and keys that mean something else there, are listed by name.
+    The reward is written as a file that keeps deadlines and worker processes, prompts in the form of the trainer.
+    Arguments of the trainer are passed on as written. Keys without a counterpart are listed by name.
     """
     words = given or []
     ours = [word for word in words if _is_ours(word, trainer)]
@@ -64,11 +61,11 @@ def launch(
         raise InvalidSettings(f"{folder} is not empty; --overwrite replaces the reward file and the data in it")
     machines = None if gpus is None and nodes == 1 else launching.Machines(gpus or 8, nodes)
     extra = [word for word in words if word not in ours]
-    planned = launching.plan_launch(config, trainer, folder, machines=machines, version=trainer_version, extra=extra)
+    planned = launching.plan_launch(config, trainer, folder, machines=machines, extra=extra)
     if not quiet:
-        _tell(planned)
+        _describe(planned)
     if json:
-        print_json({**_plain(planned), "command": planned.command})
+        print_json({**dataclasses.asdict(planned), "command": planned.command})
     else:
         print_text(planned.command + "\n")
     return 0 if submit is None else run_job(submit, Job(planned.command))
@@ -84,17 +81,10 @@ def _is_ours(word: str, trainer: str) -> bool:
     return trainer != "verl" or name.lstrip("+") in KEYS  # verl's own settings are written as ours are
 
 
-def _tell(planned: "Launch") -> None:
-    checked = "the installed package" if planned.origin == "installed" else "its pinned definitions"
-    print_message(f"for {planned.trainer} {planned.version}, checked against {checked}")
+def _describe(planned: "Launch") -> None:
     for file in planned.files:
         print_message(f"wrote {file}")
     for key in planned.unmapped:
         print_message(f"not mapped: {key}")
-    for difference in planned.differences:
-        print_message(f"differs: {difference}")
-
-
-def _plain(planned: "Launch") -> dict[str, object]:
-    names = ("trainer", "version", "origin", "words", "unmapped", "differences", "files")
-    return {name: getattr(planned, name) for name in names}
+    for note in planned.notes:
+        print_message(f"differs: {note}")

@@ -13,7 +13,7 @@ from plaudit.cli.options import JsonOption, QuietOption
 from plaudit.cli.training.jobs import run_job
 from plaudit.cli.training.training_progress import TrainingProgress, outcome_table
 from plaudit.errors import InvalidSettings, TrainingError, did_you_mean
-from plaudit.launching.from_openrlhf import ForeignFlags, read_openrlhf_flags
+from plaudit.launching.openrlhf_flags import ForeignFlags, read_openrlhf_flags
 from plaudit.launching.ray_jobs import Job, plaudit_command
 from plaudit.training.config.keys import read_yaml, write_value
 from plaudit.training.config.reading import KEYS, document_config, load_config

@@ -18,7 +18,7 @@ from typing import Any
 
 from plaudit.errors import ScoringFailed, require
 
-__all__ = ["RaySession"]
+__all__ = ["RaySession", "check_listener"]
 
 OBJECT_STORE_BYTES = 256 << 20
 CONNECT_S = 10.0
@@ -90,15 +90,20 @@ def _start(ray: Any, cpus: int) -> None:
 
 def _join(ray: Any, address: str) -> None:
     try:
-        host, _, port = address.removeprefix("ray://").rpartition(":")
-        if host and port.isdecimal():  # Ray would try an address without a listener for minutes
-            socket.create_connection((host, int(port)), timeout=CONNECT_S).close()
+        check_listener(address)
         ray.init(address=address, **QUIET)
     except (OSError, RuntimeError, ValueError) as error:
         raise ScoringFailed(
             f"cannot join a Ray cluster at {address!r}: {error}; start one with 'ray start --head', or leave the "
             "address out to score on this machine"
         ) from error
+
+
+def check_listener(address: str) -> None:
+    """Raise OSError if nothing listens at `host:port`: Ray itself would retry for minutes."""
+    host, _, port = address.rpartition("//")[2].rpartition(":")
+    if host and port.isdecimal():
+        socket.create_connection((host, int(port)), timeout=CONNECT_S).close()
 
 
 def _end() -> None:
