@@ -129,6 +129,14 @@ def test_the_reward_is_the_mean_log_probability_whatever_else_is_in_the_batch(sm
     assert rewards(LikelihoodReward(small, measure="improvement"), given) == pytest.approx(improvements, abs=1e-4)
 
 
+@pytest.mark.parametrize("measure", ["logprob", "gain"])
+def test_of_several_references_the_likeliest_counts(small, measure):
+    reward = LikelihoodReward(small, measure=measure)
+    one_each = [Trajectory("What?", "<think>abc</think>", ground_truth=truth) for truth in ("ab", "zq")]
+    both = Trajectory("What?", "<think>abc</think>", ground_truth=["zq", "ab"])
+    assert rewards(reward, [both]) == [pytest.approx(max(rewards(reward, one_each)), abs=1e-5)]
+
+
 def test_what_is_thought_is_the_reasoning_and_the_answer_is_not(small):
     reward = LikelihoodReward(small, measure="logprob")
     thought, bare, answered = rewards(

@@ -13,7 +13,7 @@ from plaudit.errors import InvalidSettings, RewardNotLoaded
 from plaudit.models import PipelineReward, RewardModel
 from plaudit.models.shared_models import loaded_names
 from tests.models.sentiment import save_sentiment_model
-from tests.models.small_models import save_llama
+from tests.models.small_models import save_llama, save_reward_model
 
 # Sentences that the head was not fitted to, best first.
 SENTENCES = [
@@ -61,6 +61,25 @@ def test_labels_have_the_rewards_they_are_given(folder):
     plain = [output.reward for output in score(PipelineReward(folder), said(*SENTENCES))]
     assert [output.reward for output in score(scaled, said(*SENTENCES))] == pytest.approx([3 * r - 1 for r in plain])
     assert scaled.bounds == (-1.0, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("problem", "labels", "bounds"),
+    [
+        ("regression", 1, None),
+        ("multi_label_classification", 3, (-1.0, 3.0)),
+        ("single_label_classification", 3, (-1.0, 2.0)),
+        (None, 1, (0.0, 1.0)),
+    ],
+)
+def test_outputs_and_bounds_are_those_of_transformers_for_every_problem_type(tmp_path, problem, labels, bounds):
+    folder = str(save_reward_model(tmp_path / "m", num_labels=labels, problem_type=problem))
+    worth = {f"LABEL_{index}": value for index, value in enumerate((1.0, 2.0, -1.0)[:labels])}
+    reward = PipelineReward(folder, labels=worth)
+    theirs = transformers.pipeline("text-classification", model=folder, top_k=None)
+    expected = [sum(worth[each["label"]] * each["score"] for each in theirs([text])[0]) for text in ("ab", "cd")]
+    assert [output.reward for output in score(reward, said("ab", "cd"))] == pytest.approx(expected, abs=1e-5)
+    assert reward.bounds == bounds
 
 
 @pytest.mark.parametrize(

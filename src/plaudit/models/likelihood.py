@@ -40,7 +40,8 @@ class LikelihoodReward(LocalModelReward):
     `measure` is "logprob" (the mean over the truth's tokens), "probability" (its exponential, in [0, 1]), "gain" (the
     log-probability above that without the reasoning) or "improvement" (1 − perplexity with / without, at most 1). The
     reasoning is what stands in `<think>`, else the response without its `<answer>`; `before_truth` stands between it
-    and the truth. `format` is "chat" (the model's chat template) or "text".
+    and the truth. Of several references, the one with the highest reward counts. `format` is "chat" (the model's chat
+    template) or "text".
     """
 
     model: str = "smollm2"
@@ -75,10 +76,11 @@ class LikelihoodReward(LocalModelReward):
         if trajectory.ground_truth is None:
             return RewardOutput.unscored(Status.SKIPPED, "the sample has no ground truth")
         try:
-            [truth, *_] = references_of(trajectory.ground_truth)
             reasoning = write_inert(loaded.tokenizer, _reasoning(trajectory.response))
-            contexts = [reasoning, ""] if self.measure in WITH_BASELINE else [reasoning]
-            return [self._encode(loaded, self._context(loaded, trajectory, each), truth) for each in contexts]
+            texts = [reasoning, ""] if self.measure in WITH_BASELINE else [reasoning]
+            contexts = [self._context(loaded, trajectory, text) for text in texts]
+            references = references_of(trajectory.ground_truth)
+            return [self._encode(loaded, context, truth) for truth in references for context in contexts]
         except InvalidTrajectory as error:
             return RewardOutput.unscored(Status.SKIPPED, f"{self.name}: {error}")
 
@@ -114,14 +116,19 @@ class LikelihoodReward(LocalModelReward):
     def _output(self, encoded: Sequence[Encoded], rated: Sequence[float | None]) -> RewardOutput:
         if any(each is None for each in rated):
             return self.as_output(None, encoded[0], "")
-        with_it, without = (float(rated[0] or 0.0), float(rated[-1] or 0.0))
-        value = MEASURES[self.measure](with_it, without) if math.isfinite(with_it + without) else math.nan
+        size = 2 if self.measure in WITH_BASELINE else 1
+        logprobs = [float(each or 0.0) for each in rated]
+        pairs = [(logprobs[index], logprobs[index + size - 1]) for index in range(0, len(logprobs), size)]
+        value, with_it, without = max((self._measure(*pair), *pair) for pair in pairs)
         notes = {"logprob": with_it, "perplexity": math.exp(min(50.0, -with_it))}
         reason = f"log-probability {with_it:.3f} a token"
         if self.measure in WITH_BASELINE:
             notes["logprob_without"] = without
             reason += f", {without:.3f} without the reasoning"
         return self.as_output(value, encoded[0], reason, **notes)
+
+    def _measure(self, with_it: float, without: float) -> float:
+        return MEASURES[self.measure](with_it, without) if math.isfinite(with_it + without) else -math.inf
 
 
 def _reasoning(response: str) -> str:

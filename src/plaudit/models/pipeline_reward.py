@@ -1,7 +1,7 @@
 """Any pipeline of transformers as a reward: what it says of a text, as a number.
 
-A classifier gives a probability to every label; the reward is their mean by `labels`. So a sentiment model's reward is
-the probability of POSITIVE, whichever label it prefers.
+A classifier gives a probability to every label; the reward is their sum weighted by `labels`. So a sentiment model's
+reward is the probability of POSITIVE, whichever label it prefers. A regression head gives its number as it is.
 """
 
 import importlib
@@ -61,8 +61,24 @@ class PipelineReward(LocalModelReward):
             )
         self.folder.require_head("ForSequenceClassification", purpose=self.name)
         set_field(self, "rewards", tuple(self._rewards_of_labels().items()))
+        set_field(self, "bounds", self._bounds())
+
+    def _bounds(self) -> tuple[float, float] | None:
+        """The range of the weighted outputs: of a distribution over labels, of independent labels, or unknown."""
         values = [value for _, value in self.rewards]
-        set_field(self, "bounds", (min(values), max(values)) if len(values) > 1 else None)
+        if self.task == ZERO_SHOT or self._activation == "softmax":
+            return min(values), max(values)
+        if self._activation == "sigmoid":
+            return sum(min(0.0, value) for value in values), sum(max(0.0, value) for value in values)
+        return None
+
+    @property
+    def _activation(self) -> str:
+        """What transformers' classification pipeline applies to the logits of this model."""
+        problem = self.folder.config.get("problem_type")
+        if problem == "regression":
+            return "none"
+        return "sigmoid" if problem == "multi_label_classification" or len(self.folder.labels) == 1 else "softmax"
 
     def _rewards_of_labels(self) -> Mapping[str, float]:
         if self.task == ZERO_SHOT:
@@ -120,9 +136,8 @@ class PipelineReward(LocalModelReward):
     def _classify(self, loaded: LoadedModel, batch: Sequence[Encoded]) -> list[list[dict[str, Any]]]:
         """What a classification pipeline gives for each text, without its detours: most of the time on short texts."""
         logits = loaded.model(**pad_inputs(loaded, batch)).logits.float()
-        config = loaded.model.config
-        one_by_one = config.num_labels == 1 or config.problem_type == "multi_label_classification"
-        shares = logits.sigmoid() if one_by_one else logits.softmax(dim=-1)
+        activations = {"none": logits, "sigmoid": logits.sigmoid(), "softmax": logits.softmax(dim=-1)}
+        shares = activations[self._activation]
         labels = self.folder.labels
         return [
             [{"label": label, "score": share} for label, share in zip(labels, row, strict=True)]
