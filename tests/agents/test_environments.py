@@ -29,13 +29,13 @@ def play(environment, start, *actions):
     return asyncio.run(run())
 
 
-def test_math_retries_gives_the_documented_texts_and_numbers():
+def test_math_retries_gives_the_documented_texts_and_rewards_and_a_score_of_0_or_1():
     first, second, last = play(MathRetries(), EpisodeStart("6 x 7?", "42"), "it = 41", "no idea", "= 43")
     assert first.feedback == "\n\n[INCORRECT] Try again. Think step-by-step:\n\n\nAssistant: "
     assert second.feedback == "\n\n[NO ANSWER FOUND] Please state the final answer:\n\n\nAssistant: "
-    assert (last.done, last.reward, last.score) == (True, -0.3, 0.2)
+    assert (last.done, last.reward, last.score) == (True, -0.3, 0.0)
     [right] = play(MathRetries(), EpisodeStart("6 x 7?", "42"), "The answer is: 42")
-    assert (right.feedback, right.reward, right.score) == ("\n\n[CORRECT! Episode complete]\n", 1.0, 1.5)
+    assert (right.feedback, right.reward, right.score) == ("\n\n[CORRECT! Episode complete]\n", 1.0, 1.0)
     assert right.logs == {"step": 1, "correct": True, "attempts": 1}
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from plaudit import Trajectory
 from plaudit.agents import EpisodeLimits
+from plaudit.errors import DataError
 from plaudit.loading import load_agent
 from plaudit.training import (
     EpisodeSampler,
@@ -86,7 +87,13 @@ def test_our_environment_is_played_by_tool_calls_as_trl_asks_for_it():
     assert (one.get_reward(), other.get_reward()) == (pytest.approx(0.9), 0.0)
     assert one.act("7") == "The episode is over."
     one.reset(prompt="Guess.", answer=2)
-    assert one.get_reward() == 0.0
+    assert one.get_reward() is None, "a missing reward is not 0.0"
+
+
+def test_two_rows_with_one_prompt_and_different_ground_truths_are_an_error():
+    rows = [{"prompt": "Guess.", "answer": 1}, {"prompt": "Guess.", "answer": 2}]
+    with pytest.raises(DataError, match="the ground truths 1 and 2"):
+        trl_rollout_func(load_agent("number_guessing"), rows, EpisodeLimits(2))
 
 
 COUNTER = """

@@ -11,7 +11,10 @@ _ANSWER = re.compile(r"(?:answer is:?|=)\s*(-?\d+\.?\d*)", re.IGNORECASE)
 
 
 class MathRetries(Environment):
-    """1.0 for the right number; at the last attempt −0.3 for a wrong one and −0.5 for none; 0.0 in between."""
+    """1.0 for the right number; at the last attempt −0.3 for a wrong one and −0.5 for none; 0.0 in between.
+
+    The score is 1.0 for a right number, else 0.0.
+    """
 
     max_steps: ClassVar[int] = 3
     in_threads: ClassVar[bool] = True
@@ -39,6 +42,6 @@ class MathRetries(Environment):
             feedback,
             done,
             reward,
-            score=max(0.0, reward + 0.5),
+            score=float(correct),
             logs={"step": self.step_idx, "correct": correct, "attempts": len(self.steps_taken)},
         )

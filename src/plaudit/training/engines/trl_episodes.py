@@ -37,7 +37,7 @@ def trl_rollout_func(
     TRL hands over prompts alone, so `rows` say which ground truth goes with which: usually the training data set.
     Episodes that failed, or that nobody judged, have None as their reward, which TRL leaves out.
     """
-    known = {_key(row["prompt"]): dict(row) for row in rows}
+    known = _rows_by_prompt(rows)
     host: EnvironmentHost = agent.build_host(workers=workers)
     scorer = EpisodeScorer()
 
@@ -115,7 +115,7 @@ def trl_environment_factory(agent: Agent, *, workers: int | None = None) -> type
             return result.feedback or "The episode is over."
 
         def get_reward(self) -> float | None:
-            return sum(self._rewards) if self._rewards else (0.0 if not self._done else None)
+            return sum(self._rewards) if self._rewards else None
 
         async def _begin(self) -> str | None:
             self._hosted = await host.open()
@@ -144,6 +144,19 @@ def _settings(trainer: Any) -> SamplingSettings:
 
 def _key(prompt: Any) -> str:
     return repr(prompt)
+
+
+def _rows_by_prompt(rows: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Rows by their prompt; two rows with one prompt and different ground truths are an error."""
+    known: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        earlier = known.setdefault(_key(row["prompt"]), dict(row))
+        if _truth(earlier) != _truth(row):
+            raise DataError(
+                f"two rows have the prompt {row['prompt']!r:.60} and the ground truths {_truth(earlier)!r:.40} and "
+                f"{_truth(row)!r:.40}; TRL passes prompts only, so make the prompts different"
+            )
+    return known
 
 
 def _row(known: Mapping[str, Mapping[str, Any]], prompt: Any) -> Trajectory:
