@@ -1,6 +1,6 @@
 """Text to token ids and back, for any Hugging Face tokenizer.
 
-Samples ids are never re-encoded: the text is decoded from them, and offsets only say where each of them stands in it.
+Sampled ids are never re-encoded: the text is decoded from them, and offsets map each id to its characters.
 """
 
 from collections.abc import Iterable, Sequence

@@ -171,7 +171,7 @@ class _Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Answers:
-    """The responses to one prompt, and its token ids where the server answer_json them."""
+    """The responses to one prompt, and its token ids if the server returns them."""
 
     responses: list[Response]
     prompt_ids: list[int] | None
