@@ -18,8 +18,9 @@ from torch import Tensor
 from plaudit.errors import PolicyError
 from plaudit.training.advantages.credit import BatchCredit, gae
 from plaudit.training.advantages.estimators import GAEAdvantage
+from plaudit.training.config.learning_keys import OptimizerConfig
 from plaudit.training.learning.losses import Loss, token_weights, value_loss
-from plaudit.training.learning.optimizer import AdamWSettings, MasterAdamW
+from plaudit.training.learning.optimizer import MasterAdamW
 from plaudit.training.learning.pieces import Pieces
 from plaudit.training.model.policy import Policy, TokenBatch
 
@@ -28,12 +29,11 @@ __all__ = ["Critic", "CriticSettings"]
 
 @dataclass(frozen=True, slots=True)
 class CriticSettings:
-    """How a critic learns: passes over each batch, step size, and how far a pass may move its values."""
+    """How a critic learns: its optimizer, passes over each batch, and how far a pass may move its values."""
 
-    lr: float = 1e-3
+    optimizer: OptimizerConfig = field(default_factory=OptimizerConfig)
     passes: int = 2
     clip: float = 0.2
-    max_grad_norm: float = 1.0
     pieces: Pieces = field(default_factory=Pieces)
     """In which pieces a pass is computed: less memory, the same result."""
 
@@ -48,8 +48,7 @@ class Critic:
         self._head = torch.nn.Linear(model.config.hidden_size, 1).to(policy.device)
         torch.nn.init.zeros_(self._head.weight)
         torch.nn.init.zeros_(self._head.bias)
-        adamw = AdamWSettings(self.settings.lr, weight_decay=0.0, max_grad_norm=self.settings.max_grad_norm)
-        self._optimizer = MasterAdamW(self._parameters(), adamw)
+        self._optimizer = MasterAdamW(self._parameters(), self.settings.optimizer)
 
     def values(self, batch: TokenBatch) -> Tensor:
         """What is expected from each token of the responses on, before that token is known: (B, T)."""

@@ -12,11 +12,10 @@ from plaudit.training.config.schema import RunConfig
 from plaudit.training.learning.controllers import EntropyController, KLController
 from plaudit.training.learning.critic import CriticSettings
 from plaudit.training.learning.loss_settings import LossSettings, loss_settings
-from plaudit.training.learning.optimizer import AdamWSettings
 from plaudit.training.learning.pieces import Pieces
 
 __all__ = [
-    "build_adamw", "build_advantage", "build_critic_settings", "build_entropy_controller", "build_kl_controller",
+    "build_advantage", "build_critic_settings", "build_entropy_controller", "build_kl_controller",
     "build_loss", "build_pieces", "check_learning",
 ]  # fmt: skip
 
@@ -91,12 +90,6 @@ def build_entropy_controller(config: RunConfig) -> EntropyController:
     return EntropyController(config.loss.entropy_bonus, config.loss.entropy_target, config.loss.entropy_step)
 
 
-def build_adamw(config: RunConfig) -> AdamWSettings:
-    """The optimizer of the policy."""
-    own = config.optimizer
-    return AdamWSettings(own.lr, own.betas, own.eps, own.weight_decay, own.max_grad_norm, fused=True)
-
-
 def build_pieces(config: RunConfig) -> Pieces:
     """In which pieces a batch is computed."""
     return Pieces(config.training.gradient_accumulation, config.training.max_tokens_per_piece)
@@ -104,9 +97,7 @@ def build_pieces(config: RunConfig) -> Pieces:
 
 def build_critic_settings(config: RunConfig) -> CriticSettings:
     """How the critic of `gae` learns."""
-    own = config.optimizer
-    passes = config.training.critic_passes
-    return CriticSettings(own.lr, passes, max_grad_norm=own.max_grad_norm, pieces=build_pieces(config))
+    return CriticSettings(config.optimizer, config.training.critic_passes, pieces=build_pieces(config))
 
 
 def _check_estimator(config: RunConfig, found: Advantage) -> None:

@@ -5,7 +5,6 @@ lower precision therefore get a float32 copy which is what learns; the model see
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -13,30 +12,19 @@ from torch import Tensor
 from torch.nn import Parameter
 
 from plaudit.schedules import CosineSchedule, LinearSchedule, PiecewiseSchedule, Schedule
+from plaudit.training.config.learning_keys import OptimizerConfig
 from plaudit.training.config.schema import RunConfig
 
-__all__ = ["AdamWSettings", "MasterAdamW", "learning_rate"]
+__all__ = ["MasterAdamW", "learning_rate"]
 
 FUSED = ("cpu", "cuda", "mps")
 """Where torch has AdamW as one kernel."""
 
 
-@dataclass(frozen=True, slots=True)
-class AdamWSettings:
-    """The settings of AdamW, with torch's defaults; gradients are clipped to `max_grad_norm`."""
-
-    lr: float = 1e-3
-    betas: tuple[float, float] = (0.9, 0.999)
-    eps: float = 1e-8
-    weight_decay: float = 0.01
-    max_grad_norm: float = 1.0
-    fused: bool = False
-
-
 class MasterAdamW:
     """Updates parameters in place from their gradients, in float32."""
 
-    def __init__(self, parameters: Iterable[Parameter], settings: AdamWSettings) -> None:
+    def __init__(self, parameters: Iterable[Parameter], settings: OptimizerConfig, *, fused: bool = False) -> None:
         self._parameters, self._settings = list(parameters), settings
         self._masters = [_master(parameter) for parameter in self._parameters]
         on = {parameter.device.type for parameter in self._parameters}
@@ -46,11 +34,11 @@ class MasterAdamW:
             betas=settings.betas,
             eps=settings.eps,
             weight_decay=settings.weight_decay,
-            fused=(settings.fused and on <= set(FUSED)) or None,
+            fused=(fused and on <= set(FUSED)) or None,
         )
 
     def set_lr(self, lr: float) -> None:
-        """The learning rate from here on."""
+        """Set the learning rate of the next steps."""
         for group in self._optimizer.param_groups:
             group["lr"] = lr
 

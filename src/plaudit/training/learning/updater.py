@@ -50,7 +50,7 @@ class Updater:
         self.reference = policy.reference() if config.loss.kl_beta else None
         self.off_policy = config.training.async_train
         self.demonstrations = demonstrations if config.loss.sft_weight else ()
-        self.optimizer = MasterAdamW(policy.parameters(), from_config.build_adamw(config))
+        self.optimizer = MasterAdamW(policy.parameters(), config.optimizer, fused=True)
         several = len(config.tasks) > 1
         wanted = config.training.normalize_tasks
         self.task_scale = TaskScale() if (several if wanted is None else wanted) else None

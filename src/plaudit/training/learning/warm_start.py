@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 import torch
 
 from plaudit.errors import DataError
-from plaudit.training.learning.optimizer import AdamWSettings, MasterAdamW
+from plaudit.training.config.learning_keys import OptimizerConfig
+from plaudit.training.learning.optimizer import MasterAdamW
 from plaudit.training.learning.pieces import Pieces
 from plaudit.training.model.policy import Policy
 from plaudit.trajectory import Trajectory
@@ -42,7 +43,8 @@ def warm_start(
     if not demonstrations:
         raise DataError("there are no demonstrations to learn from; give some, or set warm-start steps to 0")
     chance = torch.Generator().manual_seed(settings.seed)
-    optimizer = MasterAdamW(policy.parameters(), AdamWSettings(settings.learning_rate))
+    adamw = OptimizerConfig(lr=settings.learning_rate, betas=(0.9, 0.999), weight_decay=0.01)  # as torch has it
+    optimizer = MasterAdamW(policy.parameters(), adamw)
     loss = float("nan")
     for step in range(settings.steps):
         picked = torch.randint(len(demonstrations), (settings.batch_size,), generator=chance).tolist()
