@@ -14,8 +14,9 @@ from .advantages.estimators import ReinforceBaselineAdvantage as ReinforceBaseli
 from .advantages.estimators import RLOOAdvantage as RLOOAdvantage
 from .batches.episodes import EpisodeSampler as EpisodeSampler
 from .batches.episodes import EpisodeScorer as EpisodeScorer
-from .batches.filtering import GroupFilter as GroupFilter
+from .batches.filtering import filter_groups as filter_groups
 from .config.reading import load_config as load_config
+from .config.schema import FilterConfig as FilterConfig
 from .config.schema import RunConfig as RunConfig
 from .data.levels import Levels as Levels
 from .data.prompts import Prompts as Prompts

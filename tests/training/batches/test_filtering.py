@@ -3,8 +3,9 @@
 import pytest
 
 from plaudit import RewardOutput, Status, Trajectory
-from plaudit.errors import InvalidSettings, TrainingError
-from plaudit.training.batches.filtering import GroupFilter
+from plaudit.errors import TrainingError
+from plaudit.training.batches.filtering import filter_groups
+from plaudit.training.config.schema import FilterConfig
 
 UNSCORED = RewardOutput.unscored(Status.TIMEOUT, "too slow")
 
@@ -24,33 +25,33 @@ def kept_groups(found):
 
 
 CASES = {
-    "all wrong goes": (GroupFilter(), [0.0, 0.0, 0.0], False),
-    "all right goes": (GroupFilter(), [1.0, 1.0, 1.0], False),
-    "mixed stays": (GroupFilter(), [0.0, 1.0, 0.0], True),
-    "graded and alike stays by mean": (GroupFilter(), [0.5, 0.5], True),
-    "below a bound goes": (GroupFilter(low=0.2), [0.0, 0.0, 0.3], False),
-    "at a bound goes": (GroupFilter(low=0.5), [0.0, 1.0], False),
-    "above a bound goes": (GroupFilter(high=0.8), [1.0, 1.0, 1.0, 0.5], False),
-    "alike goes by spread": (GroupFilter("spread"), [0.5, 0.5], False),
-    "different stays by spread": (GroupFilter("spread"), [0.5, 0.6], True),
-    "hardly different goes": (GroupFilter("spread", min_spread=0.2), [0.5, 0.6], False),
-    "unscored do not count": (GroupFilter(), [1.0, None, 1.0], False),
-    "the scored decide": (GroupFilter(), [1.0, None, 0.0], True),
-    "nothing scored goes": (GroupFilter(), [None, None], False),
-    "no filter keeps all": (GroupFilter("none"), [0.0, 0.0], True),
+    "all wrong goes": (FilterConfig(by="mean"), [0.0, 0.0, 0.0], False),
+    "all right goes": (FilterConfig(by="mean"), [1.0, 1.0, 1.0], False),
+    "mixed stays": (FilterConfig(by="mean"), [0.0, 1.0, 0.0], True),
+    "graded and alike stays by mean": (FilterConfig(by="mean"), [0.5, 0.5], True),
+    "below a bound goes": (FilterConfig(by="mean", low=0.2), [0.0, 0.0, 0.3], False),
+    "at a bound goes": (FilterConfig(by="mean", low=0.5), [0.0, 1.0], False),
+    "above a bound goes": (FilterConfig(by="mean", high=0.8), [1.0, 1.0, 1.0, 0.5], False),
+    "alike goes by spread": (FilterConfig(by="spread"), [0.5, 0.5], False),
+    "different stays by spread": (FilterConfig(by="spread"), [0.5, 0.6], True),
+    "hardly different goes": (FilterConfig(by="spread", min_spread=0.2), [0.5, 0.6], False),
+    "unscored do not count": (FilterConfig(by="mean"), [1.0, None, 1.0], False),
+    "the scored decide": (FilterConfig(by="mean"), [1.0, None, 0.0], True),
+    "nothing scored goes": (FilterConfig(by="mean"), [None, None], False),
+    "no filter keeps all": (FilterConfig(), [0.0, 0.0], True),
 }
 
 
-@pytest.mark.parametrize(("which", "scores", "stays"), CASES.values(), ids=CASES)
-def test_a_group_stays_when_it_teaches(which, scores, stays):
-    found = which(group("a", *scores))
+@pytest.mark.parametrize(("settings", "scores", "stays"), CASES.values(), ids=CASES)
+def test_a_group_stays_when_it_teaches(settings, scores, stays):
+    found = filter_groups(group("a", *scores), settings)
     assert bool(found.kept) is stays
     assert found.share == (0.0 if stays else 1.0)
 
 
 def test_whole_groups_stay_in_their_order_and_reasons_are_counted():
     batch = [*group("hard", 0, 0), *group("good", 0, None, 1), *group("easy", 1, 1), *group("lost", None)]
-    found = GroupFilter()(batch)
+    found = filter_groups(batch, FilterConfig(by="mean"))
     assert kept_groups(found) == ["good"]
     assert len(found.kept) == 3
     assert found.dropped == {"too hard": 1, "too easy": 1, "not scored": 1}
@@ -60,26 +61,16 @@ def test_whole_groups_stay_in_their_order_and_reasons_are_counted():
 
 def test_members_of_a_group_need_not_stand_together():
     (a1, a2), (b1, b2) = group("a", 0, 1), group("b", 0, 0)
-    assert GroupFilter()([a1, b1, a2, b2]).kept == [a1, a2]
+    assert filter_groups([a1, b1, a2, b2], FilterConfig(by="mean")).kept == [a1, a2]
 
 
 def test_the_shaped_reward_is_not_looked_at():
     rewards_differ = [(Trajectory("?", "!", group="a"), RewardOutput(reward, score=1.0)) for reward in (0.1, 0.9)]
-    assert not GroupFilter("spread")(rewards_differ).kept
+    assert not filter_groups(rewards_differ, FilterConfig(by="spread")).kept
 
 
 def test_a_reward_without_scores_cannot_filter():
     unjudged = [(Trajectory("?", "!"), RewardOutput(0.5))]
     with pytest.raises(TrainingError, match="needs a score of every sample"):
-        GroupFilter()(unjudged)
-    assert GroupFilter("none")(unjudged).kept == unjudged
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [({"by": "men"}, "did you mean 'mean'"), ({"low": 0.9, "high": 0.1}, "got low=0.9 and high=0.1")],
-    ids=["unknown", "bounds"],
-)
-def test_a_filter_that_makes_no_sense_cannot_be_built(arguments, message):
-    with pytest.raises(InvalidSettings, match=message):
-        GroupFilter(**arguments)
+        filter_groups(unjudged, FilterConfig(by="mean"))
+    assert filter_groups(unjudged, FilterConfig()).kept == unjudged

@@ -8,7 +8,8 @@ import pytest
 
 from plaudit import Trajectory
 from plaudit.errors import DataError
-from plaudit.training.data.curriculum_stream import CurriculumSettings, CurriculumStream, SuccessRates
+from plaudit.training.config.task_keys import CurriculumConfig
+from plaudit.training.data.curriculum_stream import CurriculumStream, SuccessRates
 from plaudit.training.data.levels import Levels
 from plaudit.training.data.mixed_stream import MixedStream, StreamPart
 from plaudit.training.data.prompt_stream import PromptStream
@@ -22,7 +23,7 @@ RATED = Prompts(
 
 
 def curriculum(prompts=RATED, **settings):
-    return CurriculumStream(prompts, Levels.of(prompts), CurriculumSettings(**settings), seed=1)
+    return CurriculumStream(prompts, Levels.of(prompts), CurriculumConfig(**{"by": "difficulty", **settings}), seed=1)
 
 
 def mixture():
@@ -132,7 +133,7 @@ def test_a_prompt_that_was_never_tried_counts_as_half_and_what_is_new_counts_mor
 
 
 def test_stages_open_and_close_with_hysteresis():
-    stages = Stages(3, up=0.7, down=0.2, samples=10)
+    stages = Stages(3, CurriculumConfig(stage_up=0.7, stage_down=0.2, stage_samples=10))
     stages.observe(0, [1.0] * 9)
     assert stages.stage == 0  # too few to tell
     stages.observe(0, [1.0])

@@ -16,7 +16,7 @@ import msgspec
 from plaudit.contract.output import RewardOutput
 from plaudit.errors import TrainingError
 from plaudit.rollouts import Rollout, ScoredRollout
-from plaudit.training.batches.filtering import GroupFilter
+from plaudit.training.batches.filtering import filter_groups
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.data.prompt_stream import Stream
 from plaudit.training.data.prompts import Prompts
@@ -74,7 +74,6 @@ class Collector:
 
     def __init__(self, stream: Stream, scorer: Scoring, config: RunConfig, *, settings: SamplingSettings) -> None:
         self.stream, self.scorer, self.config, self.settings = stream, scorer, config, settings
-        self.filter = GroupFilter(config.filter.by, config.filter.low, config.filter.high, config.filter.min_spread)
 
     def collect(self, step: int, sampler: Sampler, *, staleness: int = 0) -> Batch:
         """The batch of a step; where filtering leaves too few groups after all refills, it is smaller."""
@@ -94,7 +93,7 @@ class Collector:
             self._observe(outputs)
             sample_s, reward_s = sample_s + drawn - began, reward_s + time.perf_counter() - drawn
             for group in _groups(sampled, outputs, self.config.sampling.samples_per_prompt, baselines):
-                judged = self.filter(group.scored)
+                judged = filter_groups(group.scored, self.config.filter)
                 (kept if judged.kept else left_out).append(group)
                 reasons.update(judged.dropped)
             if len(kept) == wanted:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from plaudit.training.config.schema import RunConfig
-from plaudit.training.data.curriculum_stream import CurriculumSettings, CurriculumStream
+from plaudit.training.data.curriculum_stream import CurriculumStream
 from plaudit.training.data.levels import Levels
 from plaudit.training.data.mixed_stream import MixedStream, StreamPart
 from plaudit.training.data.prompt_stream import PromptStream, Stream
@@ -25,11 +25,7 @@ def build_stream(prompts: Prompts, weights: Mapping[str, float], levels: Levels,
 
 
 def _stream(prompts: Prompts, levels: Levels, config: RunConfig, seed: int | str) -> Stream:
-    by, shuffle = config.curriculum.by, config.data.shuffle
-    if by == "none":
+    shuffle = config.data.shuffle
+    if config.curriculum.by == "none":
         return PromptStream(prompts, seed=seed, shuffle=shuffle)
-    keys = config.curriculum
-    settings = CurriculumSettings(
-        by, keys.epsilon, keys.memory, keys.stages, keys.stage_up, keys.stage_down, keys.stage_samples
-    )
-    return CurriculumStream(prompts, levels, settings, seed=seed, shuffle=shuffle)
+    return CurriculumStream(prompts, levels, config.curriculum, seed=seed, shuffle=shuffle)

@@ -9,39 +9,27 @@ import random
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from plaudit.errors import DataError
+from plaudit.training.config.task_keys import CurriculumConfig
 from plaudit.training.data.levels import Levels
 from plaudit.training.data.prompt_stream import PromptStream
 from plaudit.training.data.prompts import Prompts
 from plaudit.training.data.stages import Stages
 
-__all__ = ["CurriculumSettings", "CurriculumStream", "SuccessRates"]
+__all__ = ["CurriculumStream", "SuccessRates"]
 
 SOLVED, HOPELESS = 0.9, 0.1
 PRIOR = 1.0
 """How many samples the guess of ½ counts as."""
 
 
-@dataclass(frozen=True, slots=True)
-class CurriculumSettings:
-    """What prompts are pooled by, and how far what was seen of them counts; `stages` opens levels one by one."""
-
-    by: Literal["difficulty", "prompt"] = "difficulty"
-    epsilon: float = 0.05
-    memory: float = 0.8
-    stages: bool = False
-    stage_up: float = 0.7
-    stage_down: float = 0.2
-    stage_samples: int = 64
-
-
 class CurriculumStream:
     """Draws a level (or a prompt) by its weight, and within a level one prompt after the other."""
 
     def __init__(
-        self, prompts: Prompts, levels: Levels, settings: CurriculumSettings, *, seed: int | str, shuffle: bool = True
+        self, prompts: Prompts, levels: Levels, settings: CurriculumConfig, *, seed: int | str, shuffle: bool = True
     ) -> None:
         if not prompts:
             raise DataError("there are no prompts to train on")
@@ -50,7 +38,7 @@ class CurriculumStream:
         self._labels = [levels.label(row) for row in prompts]
         self._order = [name for name in levels.all if name in set(self._labels)]
         self._rates = SuccessRates(settings.memory, settings.epsilon)
-        self._stages = self._build_stages()
+        self._stages = Stages(len(self._order), settings) if settings.stages else None
         self._pools = {} if settings.by == "prompt" else self._build_pools(shuffle)
         self._taken: list[Hashable] = []
 
@@ -123,12 +111,6 @@ class CurriculumStream:
             label: (members, PromptStream(self.prompts.pick(members), seed=f"{self._seed}/{label}", shuffle=shuffle))
             for label, members in places.items()
         }
-
-    def _build_stages(self) -> Stages | None:
-        settings = self.settings
-        if not settings.stages:
-            return None
-        return Stages(len(self._order), settings.stage_up, settings.stage_down, settings.stage_samples)
 
 
 @dataclass

@@ -8,28 +8,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from plaudit.errors import InvalidSettings
+from plaudit.training.config.task_keys import CurriculumConfig
 
 __all__ = ["Stages"]
 
 
 @dataclass
 class Stages:
-    """`stage` is the place of the hardest level that is open; a level is judged by the samples of its own stage."""
+    """`stage` is the index of the hardest level that is open; a level is judged by the samples of its own stage."""
 
     count: int
-    up: float = 0.7
-    down: float = 0.2
-    samples: int = 64
+    settings: CurriculumConfig
     stage: int = 0
     right: float = 0.0
     seen: int = 0
-
-    def __post_init__(self) -> None:
-        if not 0.0 <= self.down < self.up <= 1.0:
-            raise InvalidSettings(
-                f"curriculum.stage_down={self.down:g} must be below curriculum.stage_up={self.up:g}, both in [0, 1]"
-            )
 
     def observe(self, level: int, scores: Sequence[float]) -> None:
         """Take the scores of samples of a level; only the hardest open one decides."""
@@ -37,12 +29,12 @@ class Stages:
             return
         self.right += sum(scores)
         self.seen += len(scores)
-        if self.seen < self.samples:
+        if self.seen < self.settings.stage_samples:
             return
         rate = self.right / self.seen
-        if rate >= self.up and self.stage + 1 < self.count:
+        if rate >= self.settings.stage_up and self.stage + 1 < self.count:
             self._enter(self.stage + 1)
-        elif rate < self.down and self.stage:
+        elif rate < self.settings.stage_down and self.stage:
             self._enter(self.stage - 1)
         else:  # the newest samples decide, not those of long ago
             self.seen //= 2
