@@ -5,13 +5,13 @@ without one (moved alone, or written by hand) is continued on trust.
 """
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from plaudit.errors import RolloutsError
+from plaudit.rollouts.atomic_file import write_atomically
 
 __all__ = ["RunRecord", "record_path"]
 
@@ -33,11 +33,9 @@ class RunRecord:
 
     def write(self, path: Path) -> None:
         """Keep the record, whole or not at all."""
-        partial = path.with_name(f"{path.name}.partial")
         text = json.dumps({"reward": self.reward, "key": self.key, "options": dict(self.options)}, indent=1)
         try:
-            partial.write_text(text + "\n")
-            os.replace(partial, path)
+            write_atomically(path, f"{text}\n".encode())
         except OSError as error:
             raise RolloutsError(f"cannot write {path}: {error.strerror}") from error
 

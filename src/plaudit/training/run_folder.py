@@ -16,6 +16,7 @@ from plaudit import jsonline
 from plaudit.errors import TrainingError
 from plaudit.remote.tokens import hide_tokens
 from plaudit.rollouts import Rollout, RolloutsWriter
+from plaudit.rollouts.atomic_file import write_atomically
 from plaudit.training.config.reading import document_config, load_config
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.config.section import flatten
@@ -133,9 +134,7 @@ class RunFolder:
 
     def save_config(self, config: RunConfig) -> None:
         """Write config.yaml, every key with its meaning but no token, whole or not at all."""
-        partial = self.config.with_name("config.yaml.partial")
-        partial.write_text(hide_tokens(document_config(config)), encoding="utf-8")
-        os.replace(partial, self.config)
+        write_atomically(self.config, hide_tokens(document_config(config)).encode())
 
     def unscored_share(self) -> float:
         """The share of the samples of all steps that were not scored."""

@@ -1,6 +1,5 @@
 """A report: the figures of one run or several, and a page that shows them with as many samples as fit into it."""
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -14,6 +13,7 @@ from plaudit.report.page.packing import PackedSamples, encode_json
 from plaudit.report.statistics.figures import Figures, FiguresBuilder
 from plaudit.report.statistics.remarks import Remark, remarks
 from plaudit.rollouts import ScoredRollout
+from plaudit.rollouts.atomic_file import write_atomically
 from plaudit.version import __version__
 
 __all__ = ["MAX_BYTES", "Metrics", "ReportedRun", "build_report", "read_metrics", "write_page"]
@@ -73,12 +73,9 @@ def write_page(runs: Sequence[ReportedRun], path: Path, *, difference: Differenc
     title = f"{', '.join(run.name for run in runs)} – plaudit"
     compared = {"difference": _describe_difference(difference)} if difference else {}
     data = encode_json({"served": False, "version": __version__, "runs": described, **compared})
-    partial = path.with_name(f"{path.name}.partial")
     try:
-        partial.write_bytes(build_page(title, data, blocks))
-        os.replace(partial, path)
+        write_atomically(path, build_page(title, data, blocks))
     except OSError as error:
-        partial.unlink(missing_ok=True)
         raise RolloutsError(f"cannot write {path}: {error.strerror}") from error
 
 

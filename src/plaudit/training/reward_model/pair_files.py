@@ -1,6 +1,5 @@
 """Read and write files of preference pairs, and split them so that no prompt is on both sides."""
 
-import os
 import random
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -9,6 +8,7 @@ from pathlib import Path
 
 from plaudit import jsonline
 from plaudit.errors import DataError
+from plaudit.rollouts.atomic_file import write_atomically
 from plaudit.training.data.rows import rows_of
 from plaudit.training.reward_model.pair import PairColumns, PreferencePair, read_pair
 
@@ -128,10 +128,7 @@ def keep_apart(pairs: Sequence[PreferencePair], held_out: Sequence[PreferencePai
 
 def write_pairs(rows: Iterable[dict[str, object]], path: str | Path) -> None:
     """Write rows of pairs as JSON lines, whole or not at all."""
-    target = Path(path)
-    partial = target.with_name(f"{target.name}.partial")
-    partial.write_bytes(b"".join(jsonline.encode(row) + b"\n" for row in rows))
-    os.replace(partial, target)
+    write_atomically(Path(path), b"".join(jsonline.encode(row) + b"\n" for row in rows))
 
 
 def _parts_by_prompt(pairs: Sequence[PreferencePair]) -> dict[str, list[int]]:

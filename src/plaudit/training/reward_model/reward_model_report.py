@@ -1,6 +1,5 @@
 """What is known of a reward model after its training, as JSON and as a picture."""
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 import msgspec
 
 from plaudit.report.distribution import Distribution
+from plaudit.rollouts.atomic_file import write_atomically
 from plaudit.training.reward_model.held_out import Calibration, Estimate, RatedPair, accuracy_of, calibrate, margins_of
 from plaudit.training.reward_model.length_bias import LengthReport, Rate, measure_length_bias
 
@@ -62,6 +62,4 @@ def measure_reward_model(
 
 def write_json(plain: Any, path: Path) -> None:
     """Write plain data as indented JSON, whole or not at all."""
-    partial = path.with_name(f"{path.name}.partial")
-    partial.write_bytes(msgspec.json.format(msgspec.json.encode(plain), indent=2) + b"\n")
-    os.replace(partial, path)
+    write_atomically(path, msgspec.json.format(msgspec.json.encode(plain), indent=2) + b"\n")
