@@ -7,21 +7,18 @@ channel of the endpoint, which bounds, paces and repeats calls for all judges of
 
 import functools
 import json
-import ssl
 import threading
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Literal, TypeAlias, get_args
-from urllib.parse import urlsplit
 
-import msgspec
-
+from plaudit.endpoint.api_key import KeySource
 from plaudit.endpoint.channel import Channel, Sent
+from plaudit.endpoint.http_client import HttpClient, check_url
 from plaudit.endpoint.policy import EndpointPolicy
 from plaudit.endpoint.refusal import HttpRefusal
-from plaudit.errors import InvalidSettings, TransientError, did_you_mean, require
-from plaudit.judges.api_key import KeySource
+from plaudit.errors import InvalidSettings, TransientError, did_you_mean
 from plaudit.judges.question import Form, Question
 from plaudit.judges.verdict import Answer
 
@@ -29,8 +26,6 @@ __all__ = ["ChatEndpoint", "ChatConnection", "open_endpoint"]
 
 FormSetting: TypeAlias = Literal["auto", "schema", "tool", "text"]
 SAMPLING: Mapping[str, Any] = {"temperature": 0.0, "max_tokens": 1024}
-MAX_BODY = 8 << 20
-MAX_WORDS = 300
 MAX_COUNT = 10**15
 """Of what a server says that it used; more is a fault of the server."""
 TOOL = "give_verdict"
@@ -62,7 +57,7 @@ class ChatEndpoint:
     """False for models that know no system message: the instructions then begin the user's."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "url", _checked_url(self.url))
+        object.__setattr__(self, "url", check_url(self.url))
         if not isinstance(self.model, str) or not self.model:
             raise InvalidSettings(f"model is the name under which the server knows the judge, got {self.model!r}")
         if self.form not in get_args(FormSetting):
@@ -137,17 +132,11 @@ def open_endpoint(given: Any) -> ChatEndpoint:
 
 
 class ChatConnection:
-    """The connections of one batch to an endpoint; `ask` puts a question.
-
-    Each connection has a client of its own: one client looks through all its connections for every request, which
-    takes longer than all the rest when there are 32 of them.
-    """
+    """The connections of one batch to an endpoint; `ask` sends a question."""
 
     def __init__(self, endpoint: ChatEndpoint, key: str | None) -> None:
-        self._endpoint, self._key, self.url = endpoint, key, endpoint.url
-        self._httpx: Any = require("httpx2", extra="endpoints", purpose=f"the judge at {endpoint.url}")
-        self._clients: list[Any] = []
-        self._idle: list[Any] = []
+        self._endpoint, self.url = endpoint, endpoint.url
+        self._client = HttpClient(endpoint.url, key, purpose=f"the judge at {endpoint.url}")
         self._channel: Channel = endpoint._channel  # type: ignore[attr-defined]  # set in _open
         self._forms: _Forms = endpoint._forms  # type: ignore[attr-defined]
 
@@ -176,48 +165,11 @@ class ChatConnection:
             **question.request_fields,
             **_form_fields(form, question),
         }
-        client = self._idle.pop() if self._idle else self._open_client()
-        try:
-            response, content = await self._post(client, msgspec.json.encode(body))
-        finally:
-            self._idle.append(client)
-        if response.status_code != 200:
-            words = content[:MAX_WORDS].decode("utf-8", "replace")
-            raise HttpRefusal(
-                response.status_code,
-                f"HTTP {response.status_code}: {' '.join(words.split())}{_remedy(response.status_code)}",
-                dict(response.headers),
-            )
-        return _read_answer(content, endpoint.prices)
+        return _read_answer(await self._client.post("/chat/completions", body), endpoint.prices)
 
     async def close(self) -> None:
         """Close all connections."""
-        for client in self._clients:
-            await client.aclose()
-
-    def _open_client(self) -> Any:
-        client = self._httpx.AsyncClient(
-            trust_env=False,  # no proxy and no key but those that were named
-            verify=_tls(),
-            timeout=None,  # the channel ends a try that takes too long
-            headers={"authorization": f"Bearer {self._key}"} if self._key else {},
-        )
-        self._clients.append(client)
-        return client
-
-    async def _post(self, client: Any, body: bytes) -> tuple[Any, bytes]:
-        address, kind = f"{self._endpoint.url}/chat/completions", {"content-type": "application/json"}
-        content = bytearray()
-        async with client.stream("POST", address, content=body, headers=kind) as response:
-            async for part in response.aiter_bytes():
-                content += part
-                if len(content) > MAX_BODY:
-                    raise HttpRefusal(413, f"the answer is larger than {MAX_BODY >> 20} MB", {})
-        return response, self._without_key(bytes(content))
-
-    def _without_key(self, content: bytes) -> bytes:
-        """What came back, without the key that some servers repeat."""
-        return content.replace(self._key.encode(), b"(key)") if self._key else content
+        await self._client.close()
 
 
 class _Forms:
@@ -286,25 +238,6 @@ def _is_count(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= MAX_COUNT
 
 
-def _remedy(status: int) -> str:
-    if status in (401, 403):
-        return "; name where its key is, by api_key_env or api_key_file"
-    return "; the url ends where /chat/completions begins, most often in /v1" if status == 404 else ""
-
-
-def _checked_url(url: Any) -> str:
-    try:
-        parts = urlsplit(url)
-        valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except (ValueError, AttributeError, TypeError):
-        valid, parts = False, urlsplit("")
-    if not valid:
-        raise InvalidSettings(f"the url of an endpoint is like 'http://127.0.0.1:8000/v1', got {url!r:.80}")
-    if parts.username or parts.password or parts.query or parts.fragment:
-        raise InvalidSettings("the url of an endpoint holds no key, no query and no fragment; see api_key_env")
-    return str(url).rstrip("/").removesuffix("/chat/completions")
-
-
 def _checked_prices(prices: Any) -> tuple[float, float]:
     listed = list(prices) if isinstance(prices, list | tuple) else []
     if len(listed) != 2 or any(
@@ -321,9 +254,3 @@ def _read_policy(given: Mapping[str, Any]) -> EndpointPolicy:
             hint = did_you_mean(str(name), known)
             raise InvalidSettings(f"policy has no setting {name!r}{hint} (there are {', '.join(known)})")
     return EndpointPolicy(**given)
-
-
-@functools.cache
-def _tls() -> ssl.SSLContext:
-    """One context for all connections: making one takes longer than a call."""
-    return ssl.create_default_context()

@@ -64,15 +64,23 @@ class TrainedModel:
         return self.sampler.sample([asked], count, settings=settings).texts
 
 
-def open_model(spec: str, *, model: str | None = None, device: str = "cpu", dtype: str = "float32") -> TrainedModel:
+def open_model(
+    spec: str,
+    *,
+    model: str | None = None,
+    api_key_env: str | None = None,
+    device: str = "cpu",
+    dtype: str = "float32",
+) -> TrainedModel:
     """The model that `spec` names: a run folder, a model as `model.path` takes it, or a server's URL.
 
-    `model` is the name by which a server knows the model.
+    `model` is the name by which a server knows the model, `api_key_env` the environment variable with its key.
     """
     if "://" in spec:
         if model is None:
             raise InvalidSettings(f"{spec} may serve several models; name the one that is meant (--model NAME)")
-        return TrainedModel(model, EndpointSampler(spec, model), PromptTemplate(), SamplingSettings().max_new_tokens)
+        sampler = EndpointSampler(spec, model, api_key_env=api_key_env)
+        return TrainedModel(model, sampler, PromptTemplate(), sampler.settings.max_new_tokens)
     config = _config_of(spec)
     with hide_progress_bars():
         policy = load_policy(_model_path(spec), device=device, dtype=dtype)

@@ -13,7 +13,7 @@ from plaudit import training
 from plaudit.cli.console import print_json, print_message, print_result
 from plaudit.cli.options import DEFAULT_DEADLINE_S, ColumnsOption, JsonOption, QuietOption, column_mapping
 from plaudit.cli.progress import show_progress
-from plaudit.cli.training.sample import ModelArgument, ServedModelOption
+from plaudit.cli.training.sample import KeyVariableOption, ModelArgument, ServedModelOption
 from plaudit.contract.function import Rewarding
 from plaudit.engine import Scorer
 from plaudit.errors import InvalidSettings
@@ -59,13 +59,14 @@ def evaluate(
         typer.Option("--out", "--output", "-o", metavar="FILE", help="Keep every scored sample as a rollouts file."),
     ] = None,
     served: ServedModelOption = None,
+    api_key_env: KeyVariableOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> int:
     """Evaluate a model: mean score, pass@k and the likeliest response, with 95 % intervals over the prompts."""
     exams = _exams(model, tasks or [], data, reward, column_mapping(columns), limit)
     settings = training.EvaluationSettings(samples, tuple(pass_at or [1]), greedy=temperature > 0)
-    trained = training.open_model(model, model=served)
+    trained = training.open_model(model, model=served, api_key_env=api_key_env)
     sampling = training.SamplingSettings(trained.max_new_tokens, temperature=temperature)
     settings = replace(settings, sampling=sampling)
     total = sum(len(exam.prompts) for exam in exams) * (samples + settings.greedy)

@@ -11,7 +11,7 @@ from plaudit.cli.options import JsonOption
 from plaudit.errors import InvalidSettings
 from plaudit.report.terminal.formatting import escape_controls
 
-__all__ = ["ModelArgument", "ServedModelOption", "sample"]
+__all__ = ["KeyVariableOption", "ModelArgument", "ServedModelOption", "sample"]
 
 ModelArgument: TypeAlias = Annotated[
     str,
@@ -21,6 +21,11 @@ ModelArgument: TypeAlias = Annotated[
 ]
 ServedModelOption: TypeAlias = Annotated[
     str | None, typer.Option("--model", metavar="NAME", help="Which model of a server is meant.")
+]
+
+KeyVariableOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--api-key-env", metavar="NAME", help="The environment variable that holds the key of a server."),
 ]
 
 
@@ -37,12 +42,13 @@ def sample(
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Another seed draws other responses.")] = 0,
     served: ServedModelOption = None,
+    api_key_env: KeyVariableOption = None,
     json: JsonOption = False,
 ) -> int:
     """Sample responses from a trained model; prompts go through the template that the run was trained with."""
     if count > 1 and temperature == 0:
         raise InvalidSettings(f"--samples {count} at temperature 0 are {count} times the same; add --temperature 1")
-    trained = training.open_model(model, model=served)
+    trained = training.open_model(model, model=served, api_key_env=api_key_env)
     settings = training.SamplingSettings(max_new_tokens or trained.max_new_tokens, temperature=temperature, seed=seed)
     found = [{"prompt": prompt, "responses": trained.respond(prompt, count, settings=settings)} for prompt in prompts]
     if json:

@@ -4,22 +4,20 @@ Most servers tell no token ids, and then the trajectories carry none. vLLM and S
 `token_ids=True` does; log-probabilities are kept at temperature 1 only, since servers report those of the plain model.
 """
 
+import asyncio
 import json
-import time
 from collections.abc import Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import KW_ONLY, dataclass, field
+from functools import partial
 from typing import Any
-from urllib.error import HTTPError, URLError
-from urllib.parse import urlsplit
-from urllib.request import OpenerDirector, ProxyHandler, Request, build_opener
 
-from tenacity import Retrying, retry_if_exception, stop_after_attempt
-
-from plaudit.endpoint.channel import Pace, wait_strategy
+from plaudit.contract.event_loop import run_awaitable
+from plaudit.endpoint.api_key import KeySource
+from plaudit.endpoint.channel import Channel, Unanswered
+from plaudit.endpoint.http_client import HttpClient, check_url
 from plaudit.endpoint.policy import EndpointPolicy
-from plaudit.endpoint.transient import fault_of, is_transient
-from plaudit.errors import InvalidSettings, SamplingFailed
+from plaudit.endpoint.refusal import HttpRefusal
+from plaudit.errors import SamplingFailed
 from plaudit.training.data.prompts import PromptLike, Prompts
 from plaudit.training.sampling.sampler import Response, Samples, SamplingSettings, group_responses, sample_prompts
 from plaudit.trajectory import Prompt, Tokens, Trajectory
@@ -42,20 +40,26 @@ class EndpointSampler:
     settings: SamplingSettings = field(default_factory=SamplingSettings)
     _: KW_ONLY
     policy: EndpointPolicy = field(default_factory=EndpointPolicy)
-    api_key: str | None = field(default=None, repr=False)
+    api_key_env: str | None = None
+    """The environment variable that holds the key."""
+    api_key_file: str | None = None
+    """The file that holds the key."""
     chat: bool = False
     """Send texts as a user's chat message too; chat messages always go to the chat endpoint."""
     token_ids: bool = False
     """Ask for token ids and log-probabilities, as vLLM and SGLang give them."""
     extra: Mapping[str, Any] = field(default_factory=dict)
     """More fields for every request."""
-    _pace: Pace = field(init=False, repr=False, compare=False)
+    _channel: Channel = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        parts = urlsplit(self.url)
-        if parts.scheme not in ("http", "https") or not parts.netloc:
-            raise InvalidSettings(f"the url must be like 'http://127.0.0.1:8000/v1', got {self.url!r}")
-        object.__setattr__(self, "_pace", Pace(self.policy.per_second, time.monotonic))
+        object.__setattr__(self, "url", check_url(self.url))
+        self._key  # noqa: B018 - an invalid choice of the key is an error now
+        object.__setattr__(self, "_channel", Channel(self.policy))
+
+    @property
+    def _key(self) -> KeySource:
+        return KeySource(self.api_key_env, self.api_key_file)
 
     def sample(
         self,
@@ -68,28 +72,38 @@ class EndpointSampler:
         return sample_prompts(self._sample, batch, num_samples, settings or self.settings)
 
     def _sample(self, prompts: Prompts, num_samples: int, settings: SamplingSettings) -> Samples:
-        pool = ThreadPoolExecutor(min(self.policy.concurrency, len(prompts)))
-        try:
-            waiting = [
-                pool.submit(self._answers, place, row, num_samples, settings) for place, row in enumerate(prompts)
-            ]
-            answers = [each.result() for each in waiting]
-        finally:
-            pool.shutdown(cancel_futures=True)
+        answers = run_awaitable(self._answer_all(prompts, num_samples, settings))
         prompt_ids = [each.prompt_ids for each in answers]
         known = [ids for ids in prompt_ids if ids is not None]
         return group_responses(
             prompts, [each.responses for each in answers], known if len(known) == len(prompt_ids) else None
         )
 
-    def _answers(self, place: int, row: Trajectory, num_samples: int, settings: SamplingSettings) -> "_Answers":
+    async def _answer_all(self, prompts: Prompts, num_samples: int, settings: SamplingSettings) -> "list[_Answers]":
+        """The samples of all prompts; the first failure ends the other calls."""
+        client = HttpClient(self.url, self._key.read(), purpose=f"sampling from {self.url}")
+        tasks = [
+            asyncio.ensure_future(self._answer(client, index, row, num_samples, settings))
+            for index, row in enumerate(prompts)
+        ]
+        try:
+            return await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            await client.close()
+
+    async def _answer(
+        self, client: HttpClient, index: int, row: Trajectory, num_samples: int, settings: SamplingSettings
+    ) -> "_Answers":
         """All samples of one prompt; a server that gives fewer than it was asked for is asked again."""
         answers = _Answers([], None)
         while missing := num_samples - len(answers.responses):
             body = self._body(row.prompt, missing, settings, drawn=len(answers.responses))
-            more = _read(self._send(row.label(place), row.prompt, body), settings)
+            more = _read(await self._send(client, row.label(index), row.prompt, body), settings)
             if not more.responses:
-                raise SamplingFailed(f"{self.url} gave no response to {row.label(place)}")
+                raise SamplingFailed(f"{self.url} gave no response to {row.label(index)}")
             answers = _Answers([*answers.responses, *more.responses[:missing]], more.prompt_ids)
         return answers
 
@@ -120,53 +134,20 @@ class EndpointSampler:
     def _is_chat(self, prompt: Prompt) -> bool:
         return self.chat or not isinstance(prompt, str)
 
-    def _send(self, name: str, prompt: Prompt, body: dict[str, Any]) -> dict[str, Any]:
+    async def _send(self, client: HttpClient, name: str, prompt: Prompt, body: dict[str, Any]) -> dict[str, Any]:
         path = "/chat/completions" if self._is_chat(prompt) else "/completions"
-        retrying = Retrying(
-            stop=stop_after_attempt(self.policy.tries),
-            wait=wait_strategy(self.policy),
-            retry=retry_if_exception(is_transient),
-            reraise=True,
-        )
         try:
-            answer: dict[str, Any] = retrying(self._attempt, self.url.rstrip("/") + path, body)
-        except (_Refused, OSError, ValueError) as error:
-            fault = fault_of(error)
-            tried = f" after {self.policy.tries} tries" if fault else ""
-            words = fault.words if fault else f"{type(error).__name__.lstrip('_')}: {error}"
-            raise SamplingFailed(f"no response to {name} from {self.url}{tried}: {words}") from error
-        return answer
-
-    def _attempt(self, url: str, body: dict[str, Any]) -> dict[str, Any]:
-        if wait_s := self._pace.reserve():
-            time.sleep(wait_s)
-        headers = {"Content-Type": "application/json"}
-        if self.api_key is not None:
-            headers["Authorization"] = f"Bearer {self.api_key}"
-        request = Request(url, json.dumps(body).encode(), headers)
-        try:
-            with _OPENER.open(request, timeout=self.policy.attempt_s) as answer:
-                answer_json = json.load(answer)
-        except HTTPError as error:
-            with error:  # it holds the connection open
-                raise _Refused(error) from None
-        except URLError as error:  # a wrapper that hides whether trying again may help
-            raise error.reason if isinstance(error.reason, OSError) else error from error
-        if not isinstance(answer_json, dict) or not isinstance(answer_json.get("choices"), list):
-            raise ValueError(f"the answer holds no 'choices': {str(answer_json)[:MAX_WORDS]}")
-        return answer_json
+            sent = await self._channel.send(partial(_post, client, path, body))
+        except (Unanswered, HttpRefusal, ValueError) as error:
+            raise SamplingFailed(f"no response to {name} from {self.url}: {error}") from error
+        return sent.value
 
 
-_OPENER: OpenerDirector = build_opener(ProxyHandler({}))  # the environment is not ours to read
-
-
-class _Refused(Exception):
-    """An answer with an error status; it carries what tells whether trying again may help."""
-
-    def __init__(self, error: HTTPError) -> None:
-        said = error.read(MAX_WORDS).decode(errors="replace")
-        super().__init__(f"HTTP {error.code} {error.reason}: {said}")
-        self.status, self.headers = error.code, dict(error.headers)
+async def _post(client: HttpClient, path: str, body: dict[str, Any]) -> dict[str, Any]:
+    answer = json.loads(await client.post(path, body))
+    if not isinstance(answer, dict) or not isinstance(answer.get("choices"), list):
+        raise ValueError(f"the answer holds no 'choices': {str(answer)[:MAX_WORDS]}")
+    return answer
 
 
 @dataclass(frozen=True, slots=True)
