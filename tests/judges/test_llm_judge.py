@@ -78,7 +78,7 @@ def test_a_response_of_a_megabyte_is_refused_or_cut_and_says_so(lengths):
     [output] = score_samples(LLMJudge(endpoint), samples)
     assert output.status is Status.SKIPPED
     assert "the response has 1,000,000 characters, more than max_chars=60000" in output.reason
-    [output] = score_samples(LLMJudge(endpoint, overlong="cut", max_chars=1000), samples)
+    [output] = score_samples(LLMJudge(endpoint, too_long="truncate", max_chars=1000), samples)
     assert output.metadata["changed"] == {"left_out": 999_000}
     shown = material(lengths.requests[-1], "response")
     assert shown == "a" * 500 + "\n[999,000 characters are left out here]\n" + "b" * 500
@@ -468,7 +468,7 @@ def test_a_rubric_that_makes_no_sense_is_refused_with_the_place(rubric, words):
         ({"votes": 3, "sampling": {"temperature": 0}}, "3 votes at temperature 0 are one vote"),
         ({"max_spread": 2}, "max_spread is a share"),
         ({"reference": "yes"}, "reference is one of"),
-        ({"overlong": "trim"}, "overlong is one of"),
+        ({"too_long": "trim"}, "too_long is one of"),
         ({"max_chars": 3}, "max_chars is a whole number"),
         ({"opponents": 3}, "for mode='pairwise'"),
         ({"mode": "pairwise", "votes": 3}, "votes are for other modes"),

@@ -48,7 +48,7 @@ class RubricJudge(RewardFunction):
     """Whether the ground truth is shown to the judge: where there is one, always, never."""
     max_chars: int = 60_000
     """How long prompt, response and reference may each be."""
-    overlong: Literal["refuse", "cut"] = "refuse"
+    too_long: Literal["refuse", "truncate"] = "refuse"
     """What becomes of a longer text: the sample is skipped, or the middle is left out."""
     reproducible: bool = False
     """True promises that the server gives equal answers to equal questions, so that scores may be cached."""
@@ -60,7 +60,7 @@ class RubricJudge(RewardFunction):
 
     def __post_init__(self) -> None:
         self._set("endpoint", open_endpoint(self.endpoint))
-        self._set("reading", Reading(self.reference, self.max_chars, self.overlong))
+        self._set("reading", Reading(self.reference, self.max_chars, self.too_long))
         self._set("voting", Votes(self.votes, self.max_spread))
         self.voting.request_fields(self.at)
         if type(self.reproducible) is not bool:

@@ -14,7 +14,7 @@ from plaudit.trajectory import Prompt, Trajectory, message_text
 __all__ = ["Reading", "Refused", "SampleTexts"]
 
 ReferenceUse: TypeAlias = Literal["auto", "required", "never"]
-Overlong: TypeAlias = Literal["refuse", "cut"]
+TooLong: TypeAlias = Literal["refuse", "truncate"]
 
 
 class Refused(Exception):
@@ -47,12 +47,12 @@ class Reading:
 
     reference: ReferenceUse = "auto"
     max_chars: int = 60_000
-    overlong: Overlong = "refuse"
+    too_long: TooLong = "refuse"
 
     def __post_init__(self) -> None:
         for name, value, choices in (
             ("reference", self.reference, get_args(ReferenceUse)),
-            ("overlong", self.overlong, get_args(Overlong)),
+            ("too_long", self.too_long, get_args(TooLong)),
         ):
             if value not in choices:
                 hint = did_you_mean(str(value), choices)
@@ -75,10 +75,10 @@ class Reading:
     def _limit(self, name: str, text: str) -> str:
         if len(text) <= self.max_chars:
             return text
-        if self.overlong == "refuse":
+        if self.too_long == "refuse":
             raise Refused(
                 f"the {name} has {len(text):,} characters, more than max_chars={self.max_chars}; the judge was not "
-                "asked (overlong='cut' shows it without its middle)"
+                "asked (too_long='truncate' shows it without its middle)"
             )
         half = self.max_chars // 2
         note = f"[{len(text) - 2 * half:,} characters are left out here]"

@@ -27,7 +27,6 @@ RENAMED = {
     "model.gradient_checkpointing": "actor_rollout_ref.model.enable_gradient_checkpointing",
     "data.shuffle": "data.shuffle",
     "seed": "data.seed",
-    "data.drop_long": "data.filter_overlong_prompts",
     "steps": "trainer.total_training_steps",
     "sampling.prompts_per_step": "data.train_batch_size",
     "sampling.samples_per_prompt": f"{ROLLOUT}.n",
@@ -155,6 +154,10 @@ def _choices() -> dict[str, Mapping[Any, Arguments]]:
             f"{ACTOR}.optim.lr_scheduler_type", {"cosine": "cosine", "constant": "constant"}
         ),
         "filter.by": {"none": {}, "spread": filtered},
+        "data.too_long": {
+            "refuse": {"data.filter_overlong_prompts": False},
+            "skip": {"data.filter_overlong_prompts": True},
+        },
     }
 
 

@@ -279,7 +279,11 @@ def _keep_fitting(task: Task, policy: Policy, config: RunConfig) -> Task:
         )
 
     def fit(prompts: Prompts) -> Prompts:
-        return keep_fitting(prompts, policy.tokenizer, longest, drop=config.data.drop_long) if prompts else prompts
+        return (
+            keep_fitting(prompts, policy.tokenizer, longest, drop=config.data.too_long == "skip")
+            if prompts
+            else prompts
+        )
 
     return replace(task, prompts=fit(task.prompts), held_out=fit(task.held_out))
 

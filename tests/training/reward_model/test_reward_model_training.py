@@ -108,7 +108,7 @@ def test_a_reward_model_is_trained_further_with_lora_and_the_same_seed_gives_the
     ("too_long", "count", "said"),
     [
         ("truncate", 3, "1 of 4 pairs are longer than 64 tokens (model.max_tokens): their beginnings are left out"),
-        ("leave_out", 2, "1 of 4 pairs are longer than 64 tokens (model.max_tokens): they are left out"),
+        ("skip", 2, "1 of 4 pairs are longer than 64 tokens (model.max_tokens): they are left out"),
     ],
 )
 def test_long_pairs_are_cut_or_left_out_and_told(too_long, count, said, tmp_path):

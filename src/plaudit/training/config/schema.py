@@ -93,9 +93,11 @@ class DataConfig(Section, frozen=True):
         str | None, Meta(description="Prompts with right responses, for warm_start_steps and loss.sft_weight")
     ] = None
     max_prompt_tokens: Annotated[
-        Count | None, Meta(description="A longer prompt is an error that names it; null: what the context leaves")
+        Count | None, Meta(description="The longest prompt; null: what the context leaves")
     ] = None
-    drop_long: Annotated[bool, Meta(description="Leave too long prompts out instead")] = False
+    too_long: Annotated[
+        Literal["refuse", "skip"], Meta(description="A longer prompt is an error that names it, or is left out")
+    ] = "refuse"
     shuffle: Annotated[bool, Meta(description="Draw prompts in a new order every epoch")] = True
 
 

@@ -81,7 +81,7 @@ def encode_pairs(
     """The pairs as TRL takes them once they are tokens; what cannot be learnt from is left out and told."""
     chosen = classifier.encode([pair.chosen for pair in pairs])
     rejected = classifier.encode([pair.rejected for pair in pairs])
-    longest, leave_out = classifier.longest, config.data.too_long == "leave_out"
+    longest, leave_out = classifier.longest, config.data.too_long == "skip"
     examples: list[dict[str, Any]] = []
     long = same = without_margin = 0
     for pair, better, worse in zip(pairs, chosen, rejected, strict=True):

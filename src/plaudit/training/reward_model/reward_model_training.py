@@ -125,7 +125,7 @@ def _read(config: RewardModelConfig, heard: KeptNotes) -> PairSplit:
 
 def _judge(folder: Path, config: RewardModelConfig, split: PairSplit, heard: KeptNotes) -> RewardModelReport:
     """Ask the saved model, as it will be used, and write down what it says."""
-    too_long = "refuse" if config.data.too_long == "leave_out" else "truncate"
+    too_long = "refuse" if config.data.too_long == "skip" else "truncate"
     model = RewardModel(str(folder), device=config.model.device, too_long=too_long)
     failures: list[str] = []
 

@@ -69,7 +69,7 @@ class PairsConfig(Section, frozen=True):
     split: Annotated[str, Meta(description="Which split of a Hugging Face dataset folder")] = "train"
     limit: Annotated[Count | None, Meta(description="Read no more pairs than this")] = None
     too_long: Annotated[
-        Literal["truncate", "leave_out"],
+        Literal["truncate", "skip"],
         Meta(description="Pairs longer than model.max_tokens lose their beginning, or are left out"),
     ] = "truncate"
     skip_bad: Annotated[bool, Meta(description="Leave out rows that hold no pair, and say how many there were")] = False
