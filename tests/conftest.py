@@ -87,7 +87,7 @@ SLOW = (
     "tests/dialects/test_foreign_files.py",
     "tests/systems/test_twinkle_training.py",
     "tests/systems/test_agent_tunix_training.py",
-    "tests/sandbox/inside/",
+    "tests/sandbox/child/",
     "tests/sandbox/test_not_covered.py",
     "tests/sandbox/judging/test_pool.py",
     "tests/sandbox/test_sandbox.py",

@@ -19,6 +19,7 @@ PROBE = Path(__file__).with_name("harm_probe.py")
 COVERED = {
     "reading, listing, writing, linking and deleting files": "read a file, list a folder, write a file, link a file",
     "secrets in the environment and in other processes": "environment, read the environment of others",
+    "the name of the machine and the version of its kernel": "name of the machine",
     "connections of any kind, also to processes on this machine": "TCP, unix socket, abstract socket, UDP",
     "new processes, programs and daemons": "fork, fork bomb, daemon, start a program, processes by clone",
     "signals to others, also by way of descriptors": "kill others, signal by descriptor owner",
@@ -32,18 +33,12 @@ COVERED = {
     "fill it with names, soft link, hard link, dot dot, rename out, device nodes, pipes, sockets, holes, strange names",
 }
 # What a program with scratch space may do and others may not. Modes and times are only said to be changed; a path can
-# be looked up, never read, and only where there are no namespaces does it lead anywhere.
+# be looked up, and leads nowhere.
 WITH_SCRATCH = {
     "look at a file": ["x"],
     "change modes": ["chmod"],
     "change times": ["utime"],
     "dangerous calls": ["ftruncate"],
-}
-WITHOUT_NAMESPACES = {
-    "read without following": ["read"],
-    "look at a file": ["stat", "x"],
-    "change directory": ["chdir"],
-    "reopen its own descriptors": ["fd", "dev"],
 }
 
 
@@ -79,20 +74,15 @@ def test_the_filter_alone_stops_every_harm(folder):
     assert seen["findings"] == {}
 
 
-@pytest.mark.parametrize("identity", IDENTITIES)
+@pytest.mark.parametrize("identity", [name for name in IDENTITIES if name != "no capabilities"])
 def test_scratch_space_opens_no_way_out_and_is_empty_for_the_next_program(identity, folder):
     seen = probe(identity, Tier.NAMESPACES, folder, scratch_mb=4)
-    mounted = seen["tier"] == "NAMESPACES"
-    expected = WITH_SCRATCH if mounted else WITH_SCRATCH | WITHOUT_NAMESPACES
-    assert {name: finding["achieved"] for name, finding in seen["findings"].items()} == expected
+    assert {name: finding["achieved"] for name, finding in seen["findings"].items()} == WITH_SCRATCH
     assert all(finding["changed"] == "{}" and finding["next clean"] for finding in seen["findings"].values())
     assert set(SCRATCH_HARMS) <= set(seen["endings"])
-    fillings = {name: ending for name, ending in seen["endings"].items() if name.startswith("fill it")}
-    assert fillings.pop("fill it") == ("returned" if mounted else "wrote too much")
-    # On a slow disk time is up before there is too much on it.
-    over = {"wrote too much", "over the limit of processor time", "over the limit of time"}
-    assert set(fillings.values()) <= ({"returned"} if mounted else over)
-    assert (seen["left"]["processes"], seen["left"]["folders"]) == ([], [])
+    fillings = {ending for name, ending in seen["endings"].items() if name.startswith("fill it")}
+    assert fillings == {"returned"}
+    assert seen["left"]["processes"] == []
 
 
 def test_without_walls_the_same_attempts_succeed():

@@ -15,7 +15,6 @@ def size(path):
         return None
     return int.from_bytes(buffer.raw[48:56], "little")
 """
-STAT_BY_OS = "import os\ndef size(path): return os.stat(path).st_size"
 
 
 @pytest.fixture(scope="module")
@@ -30,9 +29,9 @@ def any_value_can_be_returned(sandbox):
         return program.call("f").value == "forged"
 
 
-def the_clock_and_the_name_of_the_machine_can_be_read(sandbox):
+def the_clock_can_be_read(sandbox):
     with sandbox.open() as program:
-        program.load("import os, time\ndef f(): return time.time() > 0 and len(os.uname().release) > 0")
+        program.load("import time\ndef f(): return time.time() > 0")
         return program.call("f").value is True
 
 
@@ -45,46 +44,29 @@ def each_call_has_its_whole_budget(sandbox):
 
 
 def files_can_be_asked_about_without_namespaces(sandbox):
-    with Sandbox(at_most=Tier.LANDLOCK) as weaker, weaker_with_scratch() as with_scratch:
-        sizes = [size_of_passwd(weaker, STAT_BY_HAND), size_of_passwd(with_scratch, STAT_BY_OS)]
-    hidden = size_of_passwd(sandbox, STAT_BY_HAND) is None
-    return all(sizes) and hidden is (sandbox.protections.tier is Tier.NAMESPACES)
+    with Sandbox(at_most=Tier.LANDLOCK) as weaker:
+        visible = size_of_passwd(weaker)
+    hidden = size_of_passwd(sandbox) is None
+    return visible and hidden is (sandbox.protections.tier is Tier.NAMESPACES)
 
 
-def size_of_passwd(sandbox, source):
+def size_of_passwd(sandbox):
     with sandbox.open() as program:
-        program.load(source)
+        program.load(STAT_BY_HAND)
         return program.call("size", ["/etc/passwd"]).value
-
-
-def weaker_with_scratch():
-    return Sandbox(at_most=Tier.LANDLOCK, limits=RunLimits(scratch_mb=1))
-
-
-def more_can_be_written_for_a_moment(_):
-    source = "def f():\n    for name in 'abcd': open(name, 'wb').write(bytes(1 << 20))\n    return True"
-    with weaker_with_scratch() as weaker:
-        return any(wrote(weaker, source) for _ in range(50))
-
-
-def wrote(sandbox, source):
-    with sandbox.open() as program:
-        program.load(source)
-        return program.call("f").value
 
 
 def some_modules_are_missing(sandbox):
     with sandbox.open() as program:
-        return program.load("import sqlite3").error.name == "ModuleNotFoundError"
+        return program.load("import ssl").error.name == "ModuleNotFoundError"
 
 
 CLAIMS = {
     "values": any_value_can_be_returned,
-    "the clock": the_clock_and_the_name_of_the_machine_can_be_read,
+    "the clock": the_clock_can_be_read,
     "time over many calls": each_call_has_its_whole_budget,
     "whether a file exists": files_can_be_asked_about_without_namespaces,
-    "more than scratch": more_can_be_written_for_a_moment,
-    "modules with large": some_modules_are_missing,
+    "modules of the standard library": some_modules_are_missing,
 }
 
 

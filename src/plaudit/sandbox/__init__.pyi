@@ -1,6 +1,6 @@
+from .child.protocol import FLAVOURS as FLAVOURS
 from .doctor import Diagnosis as Diagnosis
 from .doctor import diagnose as diagnose
-from .inside.preloaded import FLAVOURS as FLAVOURS
 from .judging.job import Job as Job
 from .judging.pool import JudgePool as JudgePool
 from .judging.pool import shared_pool as shared_pool

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 
 from plaudit.frames import FrameBuffer, FrameTooLong
-from plaudit.sandbox.inside.requests import READY
+from plaudit.sandbox.child.protocol import READY
 from plaudit.sandbox.limits import RunLimits
 from plaudit.sandbox.locked_process import Budget, LockedProcess
 from plaudit.sandbox.outcome import Ending

@@ -12,7 +12,7 @@ from typing import Self
 
 from plaudit.errors import SandboxError, did_you_mean
 from plaudit.sandbox.canaries import CANARY_LIMITS, check_canaries
-from plaudit.sandbox.inside.preloaded import FLAVOURS
+from plaudit.sandbox.child.protocol import FLAVOURS
 from plaudit.sandbox.limits import RunLimits
 from plaudit.sandbox.locked_process import LockedProcess
 from plaudit.sandbox.program import Program
@@ -100,7 +100,12 @@ class Sandbox:
         if self._closed:
             raise SandboxError("this sandbox is closed")
         server = self._server
-        if server is None or not server.fits(limits) or server.lost or server.taken >= PROGRAMS_PER_SERVER:
+        if (
+            server is None
+            or server.scratch_mb != limits.scratch_mb
+            or server.lost
+            or server.taken >= PROGRAMS_PER_SERVER
+        ):
             self._drop_server()
             server = self._server = self._start_server(limits.scratch_mb)
         return server
@@ -117,8 +122,8 @@ class Sandbox:
             why = "; ".join(f"{wall.name}: {wall.detail}" for wall in server.protections.walls if not wall.active)
             raise _UnfitServer(f"no protection is available here ({why}); allow_unsafe=True runs programs without any")
         try:
-            for limits in (CANARY_LIMITS, replace(CANARY_LIMITS, scratch_mb=scratch_mb))[: 1 + bool(scratch_mb)]:
-                check_canaries(partial(_open_program, server, limits), walled=not self._allow_unsafe)
+            limits = replace(CANARY_LIMITS, scratch_mb=scratch_mb)
+            check_canaries(partial(_open_program, server, limits), walled=not self._allow_unsafe)
         except BaseException as error:
             unfit = isinstance(error, SandboxError) and not server.lost
             server.close()

@@ -1,14 +1,16 @@
-"""The judge's handle on one fork server.
+"""The owner's handle on one fork server.
 
 Servers are started by exec, so the size of the process that starts them does not matter, with an environment of one
 constant: a fixed hash seed, so that a program that prints a set prints it the same way every time. A server has one
-running child at a time, and one that waits: it was asked for when the one before it was done with.
+running child at a time, and one that waits: it was requested when the one before it was no longer needed.
 """
 
 import contextlib
+import errno
 import importlib.util
 import json
 import os
+import resource
 import select
 import shutil
 import signal
@@ -18,37 +20,41 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from plaudit.errors import MissingPackage, SandboxError
-from plaudit.sandbox.inside.requests import BURY, LIMITS, NEXT, QUIT, STATUS, TAKE
-from plaudit.sandbox.inside.service import ServerSettings
+from plaudit.sandbox.child.confinement.profiles import PROGRAM, Profile
+from plaudit.sandbox.child.protocol import FETCH, LIMITS, NEXT, PLACE, QUIT, REAP, STATUS, TAKE, ServerSettings
+from plaudit.sandbox.child.system_limits import explain_error, find_small_limit
 from plaudit.sandbox.limits import RunLimits
 from plaudit.sandbox.locked_process import LockedProcess
 from plaudit.sandbox.tiers import Protection, Protections, Tier
 
-__all__ = ["JUDGES", "ForkServer"]
+__all__ = ["COMMANDS", "JUDGES", "ForkServer", "processor_clock"]
 
 START_S, ANSWER_S = 60.0, 30.0
 DESCRIPTORS = 5
 PACKAGE = Path(__file__).resolve().parents[1]
-# The packages are named without running their __init__: a server needs nothing of plaudit but what is inside.
+# The packages are named without running their __init__: a server needs nothing of plaudit but what is in `child`.
 BOOT = """
 import sys
 for name, folder in (("plaudit", sys.argv[2]), ("plaudit.sandbox", sys.argv[2] + "/sandbox")):
     sys.modules[name] = type(sys)(name)
     sys.modules[name].__path__ = [folder]
-from plaudit.sandbox.inside.layout import prepare_layout
-prepare_layout()
-import json
-settings = json.loads(sys.argv[1])
-sys.path.extend(settings["paths"])
-from plaudit.sandbox.inside.server_loop import ServerSettings, main
-main(ServerSettings(**settings))
+from plaudit.sandbox.child.system_limits import explain_error
+try:
+    from plaudit.sandbox.child.server_loop import ServerSettings, main
+    main(ServerSettings.from_json(sys.argv[1]))
+except (OSError, MemoryError) as error:
+    sys.exit(explain_error(error))
 """
-PROGRAMS, JUDGES = "plaudit.sandbox.inside.warm_up", "plaudit.sandbox.judging.verdict_process"
-NEEDED = {JUDGES: ("msgspec",)}
-MOST_NEEDS = 1 << 16
+PROGRAMS, COMMANDS = "plaudit.sandbox.child.programs", "plaudit.sandbox.child.command_process"
+JUDGES = "plaudit.sandbox.judging.verdict_process"
+PACKAGES = {JUDGES: ("msgspec",)}
+MOST_PREPARED = 1 << 16
+ZONES = ("/usr/share/zoneinfo", "/usr/lib/zoneinfo", "/usr/share/lib/zoneinfo", "/etc/zoneinfo")
+SERVER_BYTES, SERVER_FILES = 512 << 20, 64  # of address space and open files that a server needs
 
 
 class ForkServer:
@@ -64,70 +70,74 @@ class ForkServer:
         *,
         service: str = PROGRAMS,
         core: int | None = None,
+        profile: Profile = PROGRAM,
     ) -> None:
         if sys.platform != "linux":
             raise SandboxError(f"programs can be run safely on Linux only; this is {sys.platform}")
+        if small := find_small_limit({resource.RLIMIT_NOFILE: SERVER_FILES, resource.RLIMIT_AS: SERVER_BYTES}):
+            raise SandboxError(f"a sandbox cannot be started: {small}")
         self._owner, self.taken = os.getpid(), 0
         self._is_lost, self._service = False, service
-        self.scratch_mb = scratch_mb
-        self._promised = b""  # the limits of the child that was asked for and not taken yet
-        self._folder = tempfile.mkdtemp(prefix=f"plaudit-scratch-{os.getpid()}-") if scratch_mb else ""
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.scratch_mb, self._profile = scratch_mb, replace(profile, folder_mb=scratch_mb or profile.folder_mb)
+        self._packed: dict[RunLimits, bytes] = {}
+        self._prefetched = b""  # the limits of the child that was requested and not taken yet
+        needs_folder = profile.executes and profile.folder_mb
+        self._folder = tempfile.mkdtemp(prefix=f"plaudit-work-{os.getpid()}-") if needs_folder else ""
+        paths = sorted({_folder_of(module.partition(".")[0]) for module in (*modules, *PACKAGES.get(service, ()))})
         try:
-            paths = sorted({_folder_of(module.partition(".")[0]) for module in (*modules, *NEEDED.get(service, ()))})
+            self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             settings = ServerSettings(
-                service, str(PACKAGE), paths, modules, int(at_most), theirs.fileno(), scratch_mb, self._folder, core
+                service, paths, modules, int(at_most), theirs.fileno(), self._profile, self._folder, _zones(), core
             )
-            self._control, self._process = ours, _start(settings, theirs)
-            self._hung_up = select.poll()
-            self._hung_up.register(self._control, 0)  # that the other end is closed is told in any case
-            self.protections = self._hello()
-            self.tier = self.protections.tier
-        except BaseException:
-            ours.close()
-            theirs.close()
+            self._process = _start(settings, theirs)
+        except OSError as error:
             self._remove_folder()
-            raise
-        if scratch_mb and not self.protections.active("scratch"):
-            why = next((wall.detail for wall in self.protections.walls if wall.name == "scratch"), "")
-            self.close()
-            raise SandboxError(f"programs can have no scratch space here, so scratch_mb must be 0: {why}")
-
-    def take(self, limits: RunLimits, needs: bytes = b"") -> LockedProcess:
-        """A process with these limits, alone with its program to be; `needs` is for the service to prepare."""
-        wanted = _pack(limits)
+            raise SandboxError(f"a sandbox cannot be started: {explain_error(error)}") from error
         try:
-            if self._promised and self._promised != wanted:
-                self._decline()
-            if not self._promised:
-                self._control.send(TAKE + wanted + (needs if len(needs) <= MOST_NEEDS else b""))
+            self._hung_up = select.poll()
+            self._hung_up.register(self._control, 0)  # that the other end is closed is reported in any case
+            self.folder, self.protections = self._hello()
+            self.tier = self.protections.tier
+            self._check_protections()
+        except BaseException:
+            self.close()
+            raise
+
+    def take(self, limits: RunLimits, encoded_suites: bytes = b"") -> LockedProcess:
+        """A process with these limits; `encoded_suites` is for a service to prepare."""
+        wanted = self._pack(limits)
+        try:
+            if self._prefetched and self._prefetched != wanted:
+                self._discard_prefetched()
+            if not self._prefetched:
+                self._control.send(TAKE + wanted + (encoded_suites if len(encoded_suites) <= MOST_PREPARED else b""))
             child = self._receive()
         except OSError as error:
-            raise self._lost(error) from error
+            raise self._lost(explain_error(error)) from error
         self.taken += 1
         return child
 
     def end(self, process: LockedProcess, limits: RunLimits) -> None:
-        """Kill a process, have it buried, and ask for the next, as most often it has the same limits.
+        """Kill a process, have it reaped, and request the next, as most often it has the same limits.
 
-        Scratch space is for one program at a time, so then the next is not asked for before the last is gone; nor is
-        a judge, who is asked for with what it needs.
+        A folder is for one program at a time, so the next is then requested once the last is gone; so is a judge,
+        which is requested with what it is to prepare.
         """
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(process.process, signal.SIGKILL)
-        number, wanted = str(process.number).encode(), _pack(limits)
+        number, wanted = str(process.number).encode(), self._pack(limits)
         try:
-            if limits.scratch_mb or self._service != PROGRAMS:
-                self._control.send(BURY + number)
+            if self._profile.folder_mb or self._service != PROGRAMS:
+                self._control.send(REAP + number)
             else:
                 self._control.send(NEXT + wanted + number)
-                self._promised = wanted
+                self._prefetched = wanted
         except OSError as error:
             raise self._lost(error) from error
 
     def clock_of(self, process: LockedProcess) -> Callable[[], float]:
-        """A function that tells the processor seconds that a process has used, all its threads together."""
-        clock, seen = _processor_clock(process.process), [0.0]
+        """A function that gives the processor seconds that a process has used, all its threads together."""
+        clock, seen = processor_clock(process.process), [0.0]
 
         def seconds() -> float:
             with contextlib.suppress(OSError):  # it is dead
@@ -144,9 +154,26 @@ class ForkServer:
         except (OSError, ValueError) as error:
             raise self._lost(error) from error
 
-    def fits(self, limits: RunLimits) -> bool:
-        """Whether programs with these limits can run here: scratch space is of one size per server."""
-        return limits.scratch_mb in (0, self.scratch_mb)
+    def place(self, file: int, name: str = "") -> None:
+        """Put a file into the folder, replacing the one before it; without a name it is the program to execute."""
+        try:
+            socket.send_fds(self._control, [PLACE + name.encode()], [file])
+            answer = self._control.recv(256)
+        except OSError as error:
+            raise self._lost(error) from error
+        if answer != b"placed":
+            raise self._lost("it could not place a file")
+
+    def fetch(self, name: str) -> int:
+        """A descriptor of a file that a command left in the folder; SandboxError where there is none."""
+        try:
+            self._control.send(FETCH + name.encode())
+            answer, descriptors, *_ = socket.recv_fds(self._control, 1 << 12, 1, socket.MSG_CMSG_CLOEXEC)
+        except OSError as error:
+            raise self._lost(error) from error
+        if not descriptors:
+            raise SandboxError(f"the command left no file {name!r}: {answer.decode(errors='replace')}")
+        return descriptors[0]
 
     def close(self) -> None:
         """End the server and what it forked."""
@@ -164,62 +191,99 @@ class ForkServer:
             self._process.wait()
         self._remove_folder()
 
+    @property
+    def lost(self) -> bool:
+        """Whether it is gone, or belongs to the process that this one was forked from."""
+        return self._is_lost or self._owner != os.getpid()
+
+    def _pack(self, limits: RunLimits) -> bytes:
+        """The limits as the kernel is to enforce them; SandboxError where the system allows less."""
+        if limits in self._packed:
+            return self._packed[limits]
+        executes, memory = self._profile.executes, limits.memory_mb << 20
+        # Processor time is watched from outside; a compiler's processes are not, so each has the limit itself.
+        cpu_s = int(limits.cpu_s) + 1 if self._profile.compiles else 60 + 100 * int(limits.cpu_s + 1)
+        file_bytes = max(limits.output_bytes + 1, limits.scratch_mb << 20)
+        needed = {resource.RLIMIT_FSIZE: file_bytes, resource.RLIMIT_CPU: int(limits.cpu_s) + 1}
+        needed |= {} if executes else {resource.RLIMIT_AS: memory + SERVER_BYTES}
+        if small := find_small_limit(needed):
+            raise SandboxError(f"programs cannot have their limits here: {small}")
+        self._packed[limits] = LIMITS.pack(memory, cpu_s, file_bytes)
+        return self._packed[limits]
+
     def _receive(self) -> LockedProcess:
-        """The child that was asked for."""
-        self._promised = b""
-        answer, descriptors, *_ = socket.recv_fds(self._control, 256, DESCRIPTORS)
+        """The child that was requested."""
+        self._prefetched = b""
+        answer, descriptors, flags, _ = socket.recv_fds(self._control, 256, DESCRIPTORS)
         if len(descriptors) != DESCRIPTORS:
             for descriptor in descriptors:
                 os.close(descriptor)
+            if flags & socket.MSG_CTRUNC:  # the kernel installs only as many descriptors as there is room for
+                raise self._lost(explain_error(OSError(errno.EMFILE, os.strerror(errno.EMFILE))))
             raise self._lost(answer.decode(errors="replace") or "it closed the connection")
         channel, process, stdin, stdout, stderr = descriptors
         child = LockedProcess(channel, process, stdin, stdout, stderr, number=int(answer))
-        if self._hung_up.poll(0):  # it was asked for a while ago
+        if self._hung_up.poll(0):  # it was requested a while ago
             child.close()
             raise self._lost("it closed the connection")
         return child
 
-    def _decline(self) -> None:
-        """Do without the child that was asked for."""
+    def _discard_prefetched(self) -> None:
+        """Do without the child that was requested."""
         child = self._receive()
         signal.pidfd_send_signal(child.process, signal.SIGKILL)
         child.close()
-        self._control.send(BURY + str(child.number).encode())
+        self._control.send(REAP + str(child.number).encode())
 
     def _remove_folder(self) -> None:
         if self._folder:
             shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _hello(self) -> Protections:
+    def _hello(self) -> tuple[str, Protections]:
         self._control.settimeout(START_S)
         try:
-            report = json.loads(self._control.recv(1 << 16))
+            hello = json.loads(self._control.recv(1 << 16))
         except (OSError, ValueError) as error:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(5)
-            said = self._process.stderr.read(2000).decode(errors="replace") if self._process.stderr else ""
             self._process.kill()
-            self._process.wait()
-            raise SandboxError(f"the sandbox server did not start: {said.strip()[-500:] or error}") from error
+            printed = self._process.stderr.read(2000).decode(errors="replace") if self._process.stderr else ""
+            reason = printed.strip()[-500:] or explain_error(error)
+            raise SandboxError(f"the sandbox server did not start: {reason}") from error
         finally:
             if self._process.stderr:
                 self._process.stderr.close()
         self._control.settimeout(ANSWER_S)
-        return Protections(tuple(Protection(name, active, detail) for name, (active, detail) in report.items()))
+        report = hello["report"]
+        protections = tuple(Protection(name, active, detail) for name, (active, detail) in report.items())
+        return hello["folder"], Protections(protections)
 
-    @property
-    def lost(self) -> bool:
-        """Whether it is gone, or belongs to the process that this one was forked from."""
-        return self._is_lost or self._owner != os.getpid()
+    def _check_protections(self) -> None:
+        """A folder and files that may be read need what decides about paths; scratch space is mounted or absent."""
+        profile = self._profile
+        needed = ["seccomp"] if profile.executes else []
+        needed += ["Landlock"] if profile.reads or profile.compiles or self.scratch_mb else []
+        needed += ["namespaces"] if self.scratch_mb else []
+        for name in needed:
+            if not self.protections.active(name):
+                why = next((wall.detail for wall in self.protections.walls if wall.name == name), "")
+                what = f"scratch_mb={self.scratch_mb}" if self.scratch_mb else "this"
+                raise SandboxError(f"{what} needs {name}, which is not available here: {why}")
 
     def _lost(self, why: object) -> SandboxError:
         self._is_lost = True
         return SandboxError(f"the sandbox server was lost: {why}")
 
 
-def _pack(limits: RunLimits) -> bytes:
-    cpu_s = 60 + 100 * int(limits.cpu_s + 1)
-    return LIMITS.pack(limits.memory_mb << 20, cpu_s, limits.output_bytes + 1, limits.scratch_mb << 20)
+def processor_clock(process: int) -> int:
+    """The number of the clock that counts the processor time of all threads of a process, given as a descriptor."""
+    descriptor = os.open(f"/proc/self/fdinfo/{process}", os.O_RDONLY)
+    try:
+        words = os.read(descriptor, 4096).split()
+    finally:
+        os.close(descriptor)
+    pid = int(words[words.index(b"Pid:") + 1])  # as seen from here; the server may be in another namespace
+    return (~pid << 3) | 2
 
 
 def _start(settings: ServerSettings, control: socket.socket) -> "subprocess.Popen[bytes]":
@@ -244,12 +308,9 @@ def _folder_of(package: str) -> str:
     return str(Path(spec.origin).parents[1])
 
 
-def _processor_clock(process: int) -> int:
-    """The number of the clock that counts the processor time of all threads of a process."""
-    descriptor = os.open(f"/proc/self/fdinfo/{process}", os.O_RDONLY)
-    try:
-        words = os.read(descriptor, 4096).split()
-    finally:
-        os.close(descriptor)
-    pid = int(words[words.index(b"Pid:") + 1])  # as seen from here; the server may be in another namespace
-    return (~pid << 3) | 2
+def _zones() -> str:
+    """The folder of time zone data: the system's, else that of the package tzdata, else none."""
+    if system := next((path for path in ZONES if os.path.isdir(path)), ""):
+        return system
+    spec = importlib.util.find_spec("tzdata")
+    return str(Path(spec.origin).parent / "zoneinfo") if spec and spec.origin else ""

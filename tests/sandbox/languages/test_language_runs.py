@@ -196,8 +196,10 @@ def test_absent_tools_are_an_error_unless_the_program_chose_them(judges, monkeyp
 def test_an_owner_that_is_killed_leaves_no_process_and_no_folder(tmp_path):
     code = (
         "import os, tempfile; tempfile.tempdir = os.environ['PLACE']\n"
-        "from plaudit.sandbox.languages.commands import CommandServer\n"
-        "server = CommandServer()\nprint(server.protections.active('namespaces'), flush=True)\ninput()\n"
+        "from plaudit.sandbox.child.confinement.profiles import Profile\n"
+        "from plaudit.sandbox.server import COMMANDS, ForkServer\n"
+        "server = ForkServer(service=COMMANDS, profile=Profile(executes=True, folder_mb=1))\n"
+        "print(server.protections.active('namespaces'), flush=True)\ninput()\n"
     )
     owner = subprocess.Popen(
         [sys.executable, "-c", code],

@@ -18,9 +18,8 @@ import msgspec
 
 from plaudit.errors import SandboxError
 from plaudit.frames import FrameBuffer, FrameTooLong, frame, write_all
+from plaudit.sandbox.child.protocol import FLAVOURS, READY
 from plaudit.sandbox.cores import CoreClaim
-from plaudit.sandbox.inside.preloaded import FLAVOURS
-from plaudit.sandbox.inside.requests import READY
 from plaudit.sandbox.judging.job import Briefing, Job
 from plaudit.sandbox.judging.judge_processes import JudgeProcesses
 from plaudit.sandbox.judging.rewriting.comparisons import only_compare

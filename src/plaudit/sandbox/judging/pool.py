@@ -14,8 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 import msgspec
 
 from plaudit.errors import SandboxError
+from plaudit.sandbox.child.protocol import FLAVOURS
 from plaudit.sandbox.cores import cores
-from plaudit.sandbox.inside.preloaded import FLAVOURS
 from plaudit.sandbox.judging.client import JudgeClient, JudgeLost
 from plaudit.sandbox.judging.job import Job
 from plaudit.sandbox.judging.rewriting.modules import modules_of

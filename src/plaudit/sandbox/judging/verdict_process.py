@@ -25,8 +25,7 @@ import msgspec
 
 from plaudit.errors import PlauditError
 from plaudit.frames import frame, read_frame, write_all
-from plaudit.sandbox.inside.requests import CHANNEL
-from plaudit.sandbox.inside.service import Service
+from plaudit.sandbox.child.protocol import CHANNEL, Service
 from plaudit.sandbox.judging.job import Briefing, Job
 from plaudit.sandbox.judging.judge import Judge, prepare_suite
 from plaudit.sandbox.judging.proxies.exceptions import NotSplittable

@@ -12,8 +12,8 @@ import sys
 import time
 from collections.abc import Callable
 
-from plaudit.sandbox.inside.requests import READY
-from plaudit.sandbox.inside.runtime import make_service
+from plaudit.sandbox.child.protocol import READY
+from plaudit.sandbox.child.runtime import make_service
 from plaudit.sandbox.judging.job import Job
 from plaudit.sandbox.judging.judge import Judge
 from plaudit.sandbox.judging.proxies.arrays import guard_comparisons

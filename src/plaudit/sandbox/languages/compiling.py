@@ -7,13 +7,16 @@ limited. What the compiler refuses, or takes too long over, is the program's fai
 
 import os
 import re
+import stat
 from dataclasses import dataclass
 
 from plaudit.errors import SandboxError
+from plaudit.sandbox.child.confinement.profiles import Profile
 from plaudit.sandbox.languages.binaries import BinaryCache
-from plaudit.sandbox.languages.commands import Command, CommandEnd, CommandServer, memory_file
-from plaudit.sandbox.languages.inside.command_loop import CommandLimits
+from plaudit.sandbox.languages.commands import Command, CommandEnd, memory_file, run_command
 from plaudit.sandbox.languages.toolchains import Toolchain
+from plaudit.sandbox.limits import RunLimits
+from plaudit.sandbox.server import COMMANDS, ForkServer
 from plaudit.sandbox.tiers import Tier
 
 __all__ = ["COMPILE_LIMITS", "CompileError", "CompileLimits", "compile_program", "main_class"]
@@ -80,21 +83,33 @@ def main_class(source: str) -> str:
 
 
 def _compile_to_entry(toolchain: Toolchain, source: str, limits: CompileLimits, at_most: Tier) -> bytes:
-    server = CommandServer(toolchain.compile_reads, at_most, work_mb=limits.work_mb, compiles=True)
+    language = toolchain.language
+    profile = Profile(
+        executes=True,
+        compiles=True,
+        reads=toolchain.compile_reads,
+        folder_mb=limits.work_mb,
+        stack_mb=64 if language.run == () else 8,
+        processes=limits.processes,
+        descriptors=256,
+    )
+    server = ForkServer(at_most=at_most, service=COMMANDS, profile=profile)
+    cpu_s = language.compile_cpu_s
+    bounds = RunLimits(cpu_s, 10 * cpu_s, limits.memory_mb, output_bytes=limits.output_mb << 20)
     try:
-        name = toolchain.language.file(source)
+        name = language.file(source)
         text = memory_file("source", source.encode())
         try:
-            server.place(name, text)
+            server.place(text, name)
         finally:
             os.close(text)
-        for line in _lines(toolchain, server.work, name, source):
-            ended = server.run(_command(toolchain, line, server.work, limits), most_output=1 << 16)
+        for line in _lines(toolchain, server.folder, name, source):
+            ended = run_command(server, Command(line, _environment(toolchain, server.folder)), bounds)
             if refusal := _refusal(toolchain, ended):
                 if _is_lasting(ended):
                     return FAILURE + refusal.encode(errors="replace")
                 raise CompileError(refusal)  # which is not kept: a busy or full machine may have had a part in it
-        return PROGRAM + _program(server, limits)
+        return PROGRAM + _program(server, limits.output_mb << 20)
     finally:
         server.close()
 
@@ -111,19 +126,10 @@ def _lines(toolchain: Toolchain, work: str, name: str, source: str) -> list[list
     return [[part.format_map(words) for part in line] for line in toolchain.language.compile]
 
 
-def _command(toolchain: Toolchain, line: list[str], work: str, limits: CompileLimits) -> Command:
-    cpu_s = toolchain.language.compile_cpu_s
-    bounds = CommandLimits(
-        data_bytes=limits.memory_mb << 20,
-        stack_bytes=64 << 20 if toolchain.language.run == () else 8 << 20,
-        cpu_s=int(cpu_s) + 1,
-        file_bytes=limits.output_mb << 20,
-        processes=limits.processes,
-        descriptors=256,
-    )
+def _environment(toolchain: Toolchain, work: str) -> dict[str, str]:
     environment = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": work, "TMPDIR": work}
-    environment |= {"GOCACHE": toolchain.library, "GOPATH": f"{work}/go"} | dict(toolchain.language.compile_environment)
-    return Command(line, bounds, cpu_s, 10 * cpu_s, environment)
+    environment |= {"GOCACHE": toolchain.library, "GOPATH": f"{work}/go"}
+    return environment | dict(toolchain.language.compile_environment)
 
 
 def _refusal(toolchain: Toolchain, ended: CommandEnd) -> str:
@@ -144,8 +150,12 @@ def _is_lasting(ended: CommandEnd) -> bool:
     return ended.code > 0 and not ended.over and not any(sign in said for sign in EXHAUSTED)
 
 
-def _program(server: CommandServer, limits: CompileLimits) -> bytes:
-    try:
-        return server.fetch(OUT, limits.output_mb << 20)
-    except SandboxError as error:
-        raise SandboxError(f"the compiler said that all is well, but {error}") from error
+def _program(server: ForkServer, most_bytes: int) -> bytes:
+    """The file that a compiler left: unread until now, so it may be anything."""
+    with os.fdopen(server.fetch(OUT), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise SandboxError("the compiler succeeded, but what it left is not a file")
+        content = file.read(most_bytes + 1)
+    if len(content) > most_bytes:
+        raise SandboxError(f"the compiler succeeded, but it left more than {most_bytes} bytes")
+    return content

@@ -9,22 +9,24 @@ import contextlib
 import os
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 
 from plaudit.errors import SandboxError
+from plaudit.sandbox.child.confinement.profiles import Profile
 from plaudit.sandbox.languages.binaries import BinaryCache
-from plaudit.sandbox.languages.commands import Command, CommandEnd, CommandServer, memory_file
+from plaudit.sandbox.languages.commands import Command, CommandEnd, memory_file, run_command
 from plaudit.sandbox.languages.compiling import SIGXCPU, SIGXFSZ, compile_program
-from plaudit.sandbox.languages.inside.command_loop import CommandLimits
 from plaudit.sandbox.languages.toolchains import Toolchain
 from plaudit.sandbox.limits import RunLimits
 from plaudit.sandbox.outcome import Ending, Outcome
+from plaudit.sandbox.server import COMMANDS, ForkServer
 from plaudit.sandbox.tiers import Tier
 
 __all__ = ["CommandPool", "LoadedProgram"]
 
-THREADS, DESCRIPTORS = 128, 64
 TRIES = 3
 MOST_IDLE = 8
+WORK_MB = 64
 ENVIRONMENT = {
     "LC_ALL": "C.UTF-8",
     "HOME": "/",
@@ -37,7 +39,7 @@ class CommandPool:
 
     def __init__(self, cache: BinaryCache | None = None, at_most: Tier = Tier.NAMESPACES) -> None:
         self.cache, self.at_most = cache or BinaryCache(), at_most
-        self._idle: list[tuple[tuple[str, ...], CommandServer]] = []
+        self._idle: list[tuple[Profile, ForkServer]] = []
         self._lock = threading.Lock()
         self._owner = os.getpid()
 
@@ -53,22 +55,22 @@ class CommandPool:
             program.close()
             os.close(file)
 
-    def acquire(self, reads: tuple[str, ...]) -> CommandServer:
-        """A server whose programs may read these files."""
+    def acquire(self, profile: Profile) -> ForkServer:
+        """A server whose programs have this profile."""
         with self._lock:
-            if self._owner != os.getpid():  # we are a fork: these servers answer to somebody else
+            if self._owner != os.getpid():  # we are a fork: these servers answer to another process
                 self._idle, self._owner = [], os.getpid()
-            for place, (files, server) in enumerate(self._idle):
-                if files == reads:
-                    del self._idle[place]
+            for index, (known, server) in enumerate(self._idle):
+                if known == profile:
+                    del self._idle[index]
                     return server
-        return CommandServer(reads, self.at_most)
+        return ForkServer(at_most=self.at_most, service=COMMANDS, profile=profile)
 
-    def give_back(self, reads: tuple[str, ...], server: CommandServer) -> None:
+    def give_back(self, profile: Profile, server: ForkServer) -> None:
         """Take a server back, to be used again unless it was lost."""
         with self._lock:
             if not server.lost and len(self._idle) < MOST_IDLE:
-                self._idle.append((reads, server))
+                self._idle.append((profile, server))
                 return
         server.close()
 
@@ -90,16 +92,27 @@ class LoadedProgram:
     """One program on one server; runs are independent of each other."""
 
     def __init__(self, pool: CommandPool, toolchain: Toolchain, source: str, file: int, limits: RunLimits) -> None:
+        language = toolchain.language
         self._pool, self._toolchain, self._file, self._limits = pool, toolchain, file, limits
-        self._name = toolchain.language.file(source) if not toolchain.language.compile else "program.jar"
-        self._server: CommandServer | None = None
+        self._name = language.file(source) if not language.compile else "program.jar"
+        self._profile = Profile(
+            executes=True,
+            reads=toolchain.run_reads,
+            folder_mb=WORK_MB if language.run else 0,
+            stack_mb=language.stack_mb,
+        )
+        self._with_runtime = replace(
+            limits, cpu_s=limits.cpu_s + language.runtime_s, memory_mb=limits.memory_mb + language.runtime_mb,
+            wall_s=max(limits.wall_s, limits.cpu_s + language.runtime_s),
+        )  # fmt: skip
+        self._server: ForkServer | None = None
 
     def run(self, stdin: bytes) -> Outcome:
         """Run it once on a standard input; a server that is lost is replaced."""
         for tries_left in reversed(range(TRIES)):
             server = self._ready_server()
             try:
-                ended = server.run(self._command(server.work), stdin, self._limits.output_bytes)
+                ended = run_command(server, self._command(server.folder), self._with_runtime, stdin)
                 return self._outcome(ended, server.protections.tier)
             except SandboxError:
                 self.close()
@@ -111,34 +124,23 @@ class LoadedProgram:
         """Give the server back."""
         server, self._server = self._server, None
         if server is not None:
-            self._pool.give_back(self._toolchain.run_reads, server)
+            self._pool.give_back(self._profile, server)
 
-    def _ready_server(self) -> CommandServer:
+    def _ready_server(self) -> ForkServer:
         if self._server is None:
-            self._server = self._pool.acquire(self._toolchain.run_reads)
-            if self._toolchain.language.run:
-                self._server.place(self._name, self._file)
+            self._server = self._pool.acquire(self._profile)
+            self._server.place(self._file, self._name if self._toolchain.language.run else "")
         return self._server
 
     def _command(self, work: str) -> Command:
-        language, limits = self._toolchain.language, self._limits
-        cpu_s = limits.cpu_s + language.runtime_s
-        bounds = CommandLimits(
-            data_bytes=(limits.memory_mb + language.runtime_mb) << 20,
-            stack_bytes=language.stack_mb << 20,
-            cpu_s=60 + 100 * int(cpu_s + 1),
-            file_bytes=limits.output_bytes + 1,
-            processes=THREADS,
-            descriptors=DESCRIPTORS,
-        )
         words = {
             "tool": self._toolchain.tool,
             "bin": os.path.dirname(self._toolchain.tool),
-            "memory": limits.memory_mb,
+            "memory": self._limits.memory_mb,
             "program": f"{work}/{self._name}",
         }
-        line = [part.format_map(words) for part in language.run] or ["program"]
-        return Command(line, bounds, cpu_s, limits.wall_s, ENVIRONMENT, program=None if language.run else self._file)
+        line = [part.format_map(words) for part in self._toolchain.language.run]
+        return Command(line or ["program"], ENVIRONMENT, placed=not line)
 
     def _outcome(self, ended: CommandEnd, tier: Tier) -> Outcome:
         printed = max(len(ended.stdout), len(ended.stderr))

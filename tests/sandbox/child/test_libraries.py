@@ -7,8 +7,7 @@ import sys
 
 MOVING = """
 import ctypes, decimal, json, math, re, unicodedata, zlib
-from plaudit.sandbox.inside.libraries import move_libraries
-from plaudit.sandbox.inside.walls.kernel import Kernel
+from plaudit.sandbox.child.libraries import move_libraries
 def mappings():
     with open("/proc/self/maps") as file:
         return file.read().splitlines()
@@ -16,7 +15,7 @@ def work():
     text = json.dumps([str(decimal.Decimal(n) / 7) for n in range(200)])
     return zlib.crc32(re.sub("1+", unicodedata.name("x"), text).encode()) + math.isqrt(10**40)
 before, first = len(mappings()), work()
-move_libraries(Kernel())
+move_libraries()
 after, again = mappings(), work()
 libraries = [line for line in after if ".so" in line]
 print(json.dumps([before, len(after), len(libraries), first == again]))

@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Any
 
 from plaudit.frames import frame_reader, frame_writer
-from plaudit.sandbox.inside.requests import CHANNEL
+from plaudit.sandbox.child.protocol import CHANNEL
 from plaudit.sandbox.values import Handle, NotPlain, from_text, to_text
 
 __all__ = ["Runtime", "make_service"]

@@ -4,32 +4,18 @@ Errors are raised as OSError. Loaded once, in the server, so that children only 
 """
 
 import ctypes
-import errno
 import os
-import platform
 import struct
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 __all__ = ["Kernel"]
 
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 1, 4, 22, 24, 38
 PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 47, 4
 SECCOMP_MODE_FILTER = 2
-MADV_HUGEPAGE, MADV_COLLAPSE = 14, 25
-PROT_READ, PROT_WRITE = 1, 2
-MAP_PRIVATE, MAP_ANONYMOUS, MAP_FIXED_NOREPLACE, MAP_FAILED = 0x02, 0x20, 0x10_0000, (1 << 64) - 1
-MOVE_TO = 3  # of mremap: to an address, in the place of what is there
-CONTEXT, STACK = 1 << 13, 1 << 16  # bytes; a context is smaller than that wherever Linux runs
-PLACES, STACK_LENGTH = (8, 16), 32  # where a context has the next one, its stack, and the length of that
-CREATE_RULESET, ADD_RULE, RESTRICT_SELF, PIVOT_ROOT, CAPSET = (
-    444,
-    445,
-    446,
-    {"x86_64": 155, "aarch64": 41},
-    {"x86_64": 126, "aarch64": 91},
-)
+CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
+PIVOT_ROOT, CAPSET = {"x86_64": 155, "aarch64": 41}, {"x86_64": 126, "aarch64": 91}
 CAPABILITY_VERSION = 0x20080522
 # Landlock: what each version of it can deny of files, and since when it knows of TCP and of scopes.
 FILES = {1: 0x1FFF, 2: 0x3FFF, 3: 0x7FFF, 5: 0xFFFF}
@@ -46,11 +32,6 @@ class Kernel:
         self._c.syscall.restype = ctypes.c_long
         self._c.syscall.argtypes = [ctypes.c_long] * 6
         self._c.prctl.argtypes = [ctypes.c_int, ctypes.c_ulong, ctypes.c_ulong, ctypes.c_ulong, ctypes.c_ulong]
-        for name in ("madvise", "mprotect"):
-            getattr(self._c, name).argtypes = [ctypes.c_ulong, ctypes.c_ulong, ctypes.c_int]
-        self._c.munmap.argtypes = [ctypes.c_ulong, ctypes.c_ulong]
-        self._c.mmap.restype = ctypes.c_ulong
-        self._c.mmap.argtypes = [ctypes.c_ulong, ctypes.c_ulong, *[ctypes.c_int] * 3, ctypes.c_long]
         self._c.mount.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_ulong, ctypes.c_char_p]
 
     def prctl(self, option: int, *arguments: int) -> None:
@@ -58,7 +39,7 @@ class Kernel:
         self._check(self._c.prctl(option, *arguments, *(0,) * (4 - len(arguments))), "prctl")
 
     def ready(self, name: str, *arguments: int) -> Callable[[], int]:
-        """A call of the C library that is made already, but for calling it: all that a child can afford."""
+        """A prepared call of the C library; to build it in a child would copy pages."""
         return partial(getattr(self._bare, name), *map(ctypes.c_ulong, arguments))
 
     def fork(self) -> Callable[[], int]:
@@ -67,59 +48,6 @@ class Kernel:
         They cost a child some 200 page faults, and would give each program another random seed.
         """
         return self.ready("fork")
-
-    def protect(self, start: int, length: int, protection: int) -> None:
-        """Change what may be done with mapped memory."""
-        self._check(self._c.mprotect(start, length, protection), "mprotect")
-
-    def gather(self, start: int, length: int) -> None:
-        """Move memory into large pages; it keeps its addresses."""
-        self._check(self._c.madvise(start, length, MADV_COLLAPSE), "madvise")
-
-    def prefer_large_pages(self, start: int, length: int) -> None:
-        """Have memory that is not used yet come in large pages."""
-        self._check(self._c.madvise(start, length, MADV_HUGEPAGE), "madvise")
-
-    def map_memory(self, length: int, start: int = 0) -> int:
-        """The address of new memory, which is `start` where that is given; OSError where that place is taken."""
-        flags = MAP_PRIVATE | MAP_ANONYMOUS | (MAP_FIXED_NOREPLACE if start else 0)
-        place: int = self._c.mmap(start, length, PROT_READ | PROT_WRITE, flags, -1, 0)
-        self._check(-1 if place == MAP_FAILED else 0, "mmap")
-        if start and place != start:  # a kernel that does not know the flag
-            self.unmap(place, length)
-            raise OSError(errno.EEXIST, "mmap: the place is taken")
-        return place
-
-    def reserve(self, start: int, end: int) -> bool:
-        """Whether there is nothing between two addresses; there is empty memory then."""
-        try:
-            return start == end or self.map_memory(end - start, start) == start
-        except OSError:
-            return False
-
-    def unmap(self, start: int, length: int) -> None:
-        """Give memory back."""
-        if length:
-            self._check(self._c.munmap(start, length), "munmap")
-
-    def call_in_a_row(self, *calls: tuple[Any, ...]) -> None:
-        """Call functions of the C library one after the other with nothing of Python's in between.
-
-        Each is a context of its own, which goes on with the next when it is done; AttributeError where there are none.
-        """
-        c, here = self._bare, ctypes.create_string_buffer(CONTEXT)
-        contexts, stacks = [here], [ctypes.create_string_buffer(STACK) for _ in calls]
-        for (name, *arguments), stack in zip(reversed(calls), stacks, strict=True):
-            context = ctypes.create_string_buffer(CONTEXT)
-            c.getcontext(context)
-            start = ctypes.addressof(context)
-            for place, value in zip(PLACES, (contexts[-1], stack), strict=True):
-                ctypes.c_void_p.from_address(start + place).value = ctypes.addressof(value)
-            ctypes.c_size_t.from_address(start + STACK_LENGTH).value = STACK
-            function = ctypes.cast(getattr(c, name), ctypes.c_void_p)
-            c.makecontext(context, function, len(arguments), *map(ctypes.c_ulong, arguments))
-            contexts.append(context)
-        c.swapcontext(here, contexts[-1])
 
     def die_with_parent(self) -> None:
         """Be killed when the process that forked this one is gone."""
@@ -169,7 +97,7 @@ class Kernel:
     def pivot_root(self, new: str, old: str) -> None:
         """Make `new` the root and put the old one at `old`."""
         first, second = ctypes.create_string_buffer(new.encode()), ctypes.create_string_buffer(old.encode())
-        self._syscall(PIVOT_ROOT[platform.machine()], ctypes.addressof(first), ctypes.addressof(second))
+        self._syscall(PIVOT_ROOT[os.uname().machine], ctypes.addressof(first), ctypes.addressof(second))
 
     def drop_capabilities(self) -> None:
         """Give up every capability there is, also those a program started later could gain."""
@@ -179,7 +107,7 @@ class Kernel:
         self._c.prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
         header = ctypes.create_string_buffer(struct.pack("=Ii", CAPABILITY_VERSION, 0))
         nothing = ctypes.create_string_buffer(24)
-        self._syscall(CAPSET[platform.machine()], ctypes.addressof(header), ctypes.addressof(nothing))
+        self._syscall(CAPSET[os.uname().machine], ctypes.addressof(header), ctypes.addressof(nothing))
 
     def _syscall(self, number: int, *arguments: int) -> int:
         result: int = self._c.syscall(number, *arguments, *(0,) * (5 - len(arguments)))

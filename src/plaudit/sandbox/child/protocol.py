@@ -1,0 +1,66 @@
+"""What both ends of a server know: how it is started, its requests, and where a process finds its channel."""
+
+import json
+import struct
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+
+from plaudit.sandbox.child.confinement.profiles import PROGRAM, Profile
+
+__all__ = [
+    "CHANNEL", "FETCH", "FLAVOURS", "LIMITS", "NEXT", "PLACE", "QUIT", "READY", "REAP", "STATUS", "TAKE",
+    "ServerSettings", "Service",
+]  # fmt: skip
+
+# Give a process; reap one and make the next; reap one; reap one and say how it ended; put a file; hand one over; end.
+TAKE, NEXT, REAP, STATUS, PLACE, FETCH, QUIT = b"T", b"N", b"R", b"S", b"P", b"F", b"Q"
+LIMITS = struct.Struct("<QQQ")  # bytes of memory, processor seconds, bytes of a file
+CHANNEL = 3  # the descriptor of a program's end of its channel
+READY = b"K"  # the first byte on it, written before the program has been seen
+
+FLAVOURS: dict[str, tuple[str, ...]] = {
+    "plain": (),
+    "numpy": (
+        "numpy", "numpy.char", "numpy.fft", "numpy.lib.stride_tricks", "numpy.linalg", "numpy.ma", "numpy.polynomial",
+        "numpy.random", "numpy.rec", "numpy.strings", "numpy.testing",
+    ),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """What the processes of a server do: run programs, judge them, or become a command.
+
+    `make` gives the function that a forked process runs once it is confined; `warm_up` exercises what it will do;
+    `prepare` gets, in the server, what the next process will need, in bytes, and may keep it for later ones.
+    """
+
+    make: Callable[[], Callable[[], None]]
+    warm_up: Callable[[], None] = lambda: None
+    prepare: Callable[[bytes], None] | None = None
+    is_judge: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSettings:
+    """How a server is started: which service, what it imports, which protections, and where files are."""
+
+    service: str  # the module that has it as SERVICE
+    paths: Sequence[str]  # where modules besides the standard library are
+    modules: Sequence[str]
+    at_most: int
+    control: int
+    profile: Profile = PROGRAM
+    folder: str = ""  # the work folder of commands where none can be mounted
+    zones: str = ""  # the folder of time zone data
+    core: int | None = None
+
+    def to_json(self) -> str:
+        """The settings as the one argument of the server's process."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> "ServerSettings":
+        """The settings from that argument."""
+        values = json.loads(text)
+        return cls(**{**values, "profile": Profile(**values["profile"])})
