@@ -3,6 +3,7 @@
 A sandbox that misjudges one of them must not be used, whatever the reason; it refuses to start.
 """
 
+import sys
 from collections.abc import Callable
 
 from plaudit.errors import SandboxError
@@ -10,7 +11,7 @@ from plaudit.sandbox.limits import RunLimits
 from plaudit.sandbox.outcome import Ending, Outcome
 from plaudit.sandbox.program import Program
 
-__all__ = ["CANARY_LIMITS", "attempts", "check_canaries"]
+__all__ = ["CANARY_LIMITS", "attempts", "check_canaries", "is_offered"]
 
 CANARY_LIMITS = RunLimits(cpu_s=10.0, wall_s=60.0)
 
@@ -72,6 +73,14 @@ def check_canaries(open_program: Callable[[], Program], *, walled: bool) -> None
     possible = [deed for deed, succeeded in attempts(open_program) if succeeded] if walled else []
     if possible:
         raise SandboxError(f"programs in the sandbox could {', '.join(possible)}; it must not be used")
+
+
+def is_offered(module: str, open_program: Callable[[], Program]) -> bool:
+    """Whether programs can import a module of the standard library: a program of our own tries it."""
+    if module.partition(".")[0] not in sys.stdlib_module_names:
+        return False
+    with open_program() as program:
+        return program.load(f"import {module}").ending is Ending.RETURNED
 
 
 def attempts(open_program: Callable[[], Program]) -> list[tuple[str, bool]]:

@@ -54,7 +54,8 @@ JUDGES = "plaudit.sandbox.judging.verdict_process"
 PACKAGES = {JUDGES: ("msgspec",)}
 MOST_PREPARED = 1 << 16
 ZONES = ("/usr/share/zoneinfo", "/usr/lib/zoneinfo", "/usr/share/lib/zoneinfo", "/etc/zoneinfo")
-SERVER_BYTES, SERVER_FILES = 512 << 20, 64  # of address space and open files that a server needs
+SERVER_BYTES = 512 << 20  # of address space that a server needs
+SERVER_NEEDS = {resource.RLIMIT_NOFILE: 64, resource.RLIMIT_AS: SERVER_BYTES, resource.RLIMIT_FSIZE: 64 << 20}
 
 
 class ForkServer:
@@ -74,7 +75,7 @@ class ForkServer:
     ) -> None:
         if sys.platform != "linux":
             raise SandboxError(f"programs can be run safely on Linux only; this is {sys.platform}")
-        if small := find_small_limit({resource.RLIMIT_NOFILE: SERVER_FILES, resource.RLIMIT_AS: SERVER_BYTES}):
+        if small := find_small_limit(SERVER_NEEDS):
             raise SandboxError(f"a sandbox cannot be started: {small}")
         self._owner, self.taken = os.getpid(), 0
         self._is_lost, self._service = False, service

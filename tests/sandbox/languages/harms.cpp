@@ -204,6 +204,10 @@ void write_input() {
     int again = open("/dev/stdin", O_WRONLY);
     if (again >= 0) done_call("stdin again", write(again, "x", 1));
 }
+void see_descriptors() {
+    struct stat seen;
+    for (int number = 3; number < 1100; number++) done("descriptor " + to_string(number), fstat(number, &seen) == 0);
+}
 void crash() { *(volatile int *)0 = 1; }
 void old_calls() {
 #if defined(__x86_64__)
@@ -237,7 +241,8 @@ int main() {
         {"many threads", many_threads}, {"many descriptors", many_descriptors}, {"loop", loop}, {"loop deaf", loop_deaf},
         {"sleep", sleep_on}, {"flood output", flood_output}, {"flood errors", flood_errors}, {"flood deaf", flood_deaf},
         {"far output", far_output}, {"write to its input", write_input}, {"crash", crash}, {"old calls", old_calls},
-        {"x32 calls", x32_calls}, {"execute memory", execute_memory}, {"outlive", outlive}};
+        {"x32 calls", x32_calls}, {"execute memory", execute_memory}, {"outlive", outlive},
+        {"see descriptors", see_descriptors}};
     if (name == "names") {
         for (auto &[each, _] : harms) cout << each << "\n";
         return 0;

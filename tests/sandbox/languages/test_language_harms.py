@@ -27,7 +27,7 @@ pytestmark = pytest.mark.slow
 PROBE = Path(__file__).with_name("language_probe.py")
 UNPRIVILEGED = 65534
 TOOLS = {"cpp": "g++", "javascript": "node", "rust": "rustc", "java": "javac"}
-LEAST_HARMS = {"cpp": 28, "javascript": 21, "rust": 25, "java": 19}
+LEAST_HARMS = {"cpp": 29, "javascript": 21, "rust": 25, "java": 19}
 # Each line that the package's documentation lists as covered, and the harms that show it.
 COVERED = {
     "reading, listing, writing, linking and deleting files of others": "read files, list folders, write files",

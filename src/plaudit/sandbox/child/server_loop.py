@@ -7,6 +7,7 @@ so that no program waits for its process.
 
 import _socket
 import contextlib
+import errno
 import gc
 import importlib
 import json
@@ -47,6 +48,7 @@ from plaudit.sandbox.child.protocol import (
     Service,
 )
 from plaudit.sandbox.child.standard_library import EXCLUDED, FREQUENT, StandardLibrary
+from plaudit.sandbox.child.system_limits import explain_error
 
 __all__ = ["main"]
 
@@ -194,6 +196,8 @@ class ServerLoop:
                 write(2, repr(error).encode())
             finally:
                 leave(70)
+        if pid < 0:
+            self._control.send(explain_error(OSError(errno.EAGAIN, "no process can be forked")).encode())
         if pid < 0 or (theirs.detach(), ours.detach(), os.pidfd_open(pid)) != (CHANNEL, OURS, PROCESS):
             leave(71)  # the owner sees that the server is gone, and starts another
         os.close(CHANNEL)

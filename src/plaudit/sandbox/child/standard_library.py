@@ -34,11 +34,11 @@ FREQUENT = [
 # Extension modules that are of no use without a network, terminal, display, sound card or list of users.
 EXCLUDED = frozenset({
     "_ssl", "_hashlib", "_curses", "_curses_panel", "readline", "_tkinter", "ossaudiodev", "nis", "spwd",
-    "_crypt", "syslog", "_dbm", "_gdbm",
+    "syslog", "_dbm", "_gdbm",
 })  # fmt: skip
 LEFT_OUT = {  # installers, graphical programs, tests
     "__pycache__", "site-packages", "dist-packages", "test", "tests", "idlelib", "lib2to3", "tkinter", "turtledemo",
-    "ensurepip", "pydoc_data", "lib-dynload", "venv", "idle_test",
+    "ensurepip", "lib-dynload", "venv", "idle_test",
 }  # fmt: skip
 COMPILED, SOURCE = b"C", b"S"
 ZONE = "zone:"
