@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import socket
 import subprocess
 import tempfile
 from pathlib import Path
@@ -138,6 +139,10 @@ NOT_COVERED = {
         "const fs = require('fs'); console.log(fs.readFileSync(process.execPath).length > 1000);\n",
         Tier.NAMESPACES,
     ),
+    "the name of the machine": (
+        "console.log(require('os').hostname() === require('fs').readFileSync(0, 'utf8'));\n",
+        Tier.LANDLOCK,
+    ),
     "whether a file exists": ("console.log(require('fs').statSync('/etc/passwd').size > 0);\n", Tier.LANDLOCK),
 }
 
@@ -151,8 +156,18 @@ def test_what_is_said_not_to_be_covered_is_possible(name, tmp_path):
     limits = RunLimits(cpu_s=5.0, wall_s=60.0)
     node = find_toolchain(LANGUAGES["javascript"])
     with CommandPool(BinaryCache(tmp_path), at_most) as pool, pool.load(node, source, limits) as program:
-        assert program.run(b"").stdout == b"true\n"
+        assert program.run(socket.gethostname().encode()).stdout == b"true\n"
     assert any(line.startswith(name) for line in lines_after("Not covered"))
+
+
+def test_in_namespaces_the_name_of_the_machine_is_a_constant(tmp_path):
+    if not shutil.which("g++"):
+        return
+    source = "#include <stdio.h>\n#include <unistd.h>\nint main() { char name[99]; gethostname(name, 99); puts(name); }"
+    toolchain, limits = find_toolchain(LANGUAGES["cpp"]), RunLimits(cpu_s=5.0, wall_s=60.0)
+    with CommandPool(BinaryCache(tmp_path)) as pool, pool.load(toolchain, source, limits) as program:
+        outcome = program.run(b"")
+    assert outcome.tier is not Tier.NAMESPACES or outcome.stdout == b"sandbox\n"
 
 
 RESERVING = """

@@ -24,29 +24,13 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 
+from plaudit.sandbox.child import protocol
 from plaudit.sandbox.child.confinement import namespaces
-from plaudit.sandbox.child.confinement.confinement import (
-    FIRST_DESCRIPTOR,
-    KEPT_DESCRIPTOR,
-    ChildLimits,
-    Confinement,
-)
+from plaudit.sandbox.child.confinement.confinement import FIRST_DESCRIPTOR, KEPT_DESCRIPTOR, ChildLimits, Confinement
 from plaudit.sandbox.child.confinement.kernel import Kernel
 from plaudit.sandbox.child.confinement.profiles import Profile
 from plaudit.sandbox.child.libraries import move_libraries
-from plaudit.sandbox.child.protocol import (
-    CHANNEL,
-    FETCH,
-    LIMITS,
-    NEXT,
-    PLACE,
-    QUIT,
-    READY,
-    STATUS,
-    TAKE,
-    ServerSettings,
-    Service,
-)
+from plaudit.sandbox.child.protocol import CHANNEL, LIMITS, ServerSettings, Service
 from plaudit.sandbox.child.standard_library import EXCLUDED, FREQUENT, StandardLibrary
 from plaudit.sandbox.child.system_limits import explain_error
 
@@ -124,21 +108,21 @@ class ServerLoop:
     def run(self) -> None:
         """Serve until the owner is gone; children go with this process."""
         os.closerange(0, FIRST_DESCRIPTOR)
-        while (message := self._next_message())[0] not in (b"", QUIT):
+        while (message := self._next_message())[0] not in (b"", protocol.QUIT):
             kind, rest = message
-            if kind == TAKE:
+            if kind == protocol.TAKE:
                 if self._service.prepare is not None and len(rest) > LIMITS.size:
                     self._service.prepare(rest[LIMITS.size :])
                 self._hand_over_child(rest[: LIMITS.size])
-            elif kind == NEXT:  # the new one first: meanwhile the old one dies, and nobody waits for that
+            elif kind == protocol.NEXT:  # the new one first: meanwhile the old one dies, and nobody waits for that
                 self._hand_over_child(rest[: LIMITS.size])
                 self._reap(int(rest[LIMITS.size :]), answer=False)
-            elif kind == PLACE:
+            elif kind == protocol.PLACE:
                 self._place(rest.decode())
-            elif kind == FETCH:
+            elif kind == protocol.FETCH:
                 self._fetch(rest.decode())
             else:
-                self._reap(int(rest), answer=kind == STATUS)
+                self._reap(int(rest), answer=kind == protocol.STATUS)
         for pid in list(self._children):
             os.kill(pid, signal.SIGKILL)
             self._reap(pid, answer=False)
@@ -188,7 +172,7 @@ class ServerLoop:
         if pid == 0:
             try:
                 lock()
-                write(CHANNEL, READY)
+                write(CHANNEL, protocol.READY)
                 gc.enable()
                 serve()
                 leave(0)

@@ -1,4 +1,4 @@
-"""Programs in languages other than Python: found tool-chains, compilation and runs, each behind walls.
+"""Programs in languages other than Python: tool-chains, compilation and runs, each confined.
 
 A compiled program is linked statically and executed from memory; it can open no file. A script or a Java program can
 open its runtime, the libraries of that and random numbers. A compiler can open its installation, the system's headers
@@ -24,6 +24,7 @@ Covered:
 Not covered:
 - the runtime's own files can be read by its programs (node, the JDK), and a program can be executed again by itself
 - whether a file exists, and its size, can be asked where there are no namespaces
+- the name of the machine can be read where there are no namespaces, since static programs ask for it as they start
 - memory is what a program can write to (`RLIMIT_DATA`), plus a stack and what the runtime itself takes
 - Landlock is needed to compile and to run a script; without it only an error says so
 """

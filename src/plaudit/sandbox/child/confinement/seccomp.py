@@ -10,20 +10,8 @@ import errno
 import os
 import struct
 
+from plaudit.sandbox.child.confinement import syscalls
 from plaudit.sandbox.child.confinement.profiles import Profile
-from plaudit.sandbox.child.confinement.syscalls import (
-    ABSENT,
-    ALLOWED,
-    AUDIT_ARCH,
-    CHANGING,
-    EXECUTING,
-    FOLDER,
-    HIDDEN,
-    LOOKING,
-    NUMBERS,
-    PRETENDED,
-    PROCESSES,
-)
 
 __all__ = ["OWN_PID", "Filter", "build_filter"]
 
@@ -65,36 +53,40 @@ def build_filter(profile: Profile, *, paths: bool = False, machine: str = "") ->
     `paths` says that Landlock decides which paths can be opened, so that calls that name a path may be allowed.
     """
     machine = machine or os.uname().machine
-    arch = AUDIT_ARCH[machine]
-    search = _search(_leaves(_rules(profile, paths), list(AUDIT_ARCH).index(machine)))
+    arch = syscalls.AUDIT_ARCH[machine]
+    search = _search(_leaves(_rules(profile, paths), list(syscalls.AUDIT_ARCH).index(machine)))
     head: Code = [(LOAD, 0, 0, ARCH), (EQUAL, 1, 0, arch), (RETURN, 0, 0, KILL), (LOAD, 0, 0, NUMBER)]
     return Filter([*head, (AT_LEAST, 0, 1, X32), (RETURN, 0, 0, KILL), *search])
 
 
 def _rules(profile: Profile, paths: bool) -> dict[str, Code]:
     """What to do, by the name of a call."""
-    rules: dict[str, Code] = dict.fromkeys(ALLOWED, _answer(ALLOW))
-    rules |= {name: _refuse(number) for name, number in (HIDDEN | ABSENT).items()}
+    rules: dict[str, Code] = dict.fromkeys(syscalls.ALLOWED, _answer(ALLOW))
+    rules |= {name: _refuse(number) for name, number in (syscalls.HIDDEN | syscalls.ABSENT).items()}
     rules |= _conditional(profile)
     if profile.receives_descriptors:
         rules["recvmsg"] = _answer(ALLOW)
     if profile.executes:
-        rules |= dict.fromkeys(EXECUTING, _answer(ALLOW))
+        rules |= dict.fromkeys(syscalls.EXECUTING, _answer(ALLOW))
         rules |= dict.fromkeys(["openat2", "io_uring_setup", "pkey_alloc"], _refuse(errno.ENOSYS))
         rules |= {"prctl": _allow_one_of(0, NAMES), "mmap": _refuse_shared_memory()}
-        rules |= dict.fromkeys(LOOKING if paths else (), _answer(ALLOW))
+        rules |= dict.fromkeys(syscalls.LOOKING if paths else (), _answer(ALLOW))
     if profile.compiles:
-        rules |= dict.fromkeys([*CHANGING, *PROCESSES], _answer(ALLOW)) | {"clone": _no_namespaces()}
+        rules |= dict.fromkeys([*syscalls.CHANGING, *syscalls.PROCESSES], _answer(ALLOW)) | {"clone": _no_namespaces()}
         del rules["kill"], rules["tgkill"]
     elif profile.changes_folder:
-        rules |= dict.fromkeys(FOLDER, _answer(ALLOW)) | {name: _refuse(n) for name, n in PRETENDED.items()}
+        rules |= dict.fromkeys(syscalls.FOLDER, _answer(ALLOW)) | {
+            name: _refuse(n) for name, n in syscalls.PRETENDED.items()
+        }
         rules |= {"openat2": _refuse(errno.ENOSYS), "mkdir": _allow_folder(1), "mkdirat": _allow_folder(2)}
     return rules
 
 
 def _leaves(rules: dict[str, Code], column: int) -> list[tuple[int, Code]]:
     """(first number, what to do from there on), in order; neighbours that do the same are one."""
-    by_number = {NUMBERS[name][column]: rule for name, rule in rules.items() if NUMBERS[name][column] >= 0}
+    by_number = {
+        syscalls.NUMBERS[name][column]: rule for name, rule in rules.items() if syscalls.NUMBERS[name][column] >= 0
+    }
     refused = _refuse(errno.EPERM)
     leaves: list[tuple[int, Code]] = [(0, by_number.get(0, refused))]
     for number in range(1, max(by_number) + 2):
