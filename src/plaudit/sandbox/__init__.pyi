@@ -1,4 +1,8 @@
 from .child.protocol import FLAVOURS as FLAVOURS
+from .confined_process import Protection as Protection
+from .confined_process import Protections as Protections
+from .confined_process import RunLimits as RunLimits
+from .confined_process import Tier as Tier
 from .doctor import Diagnosis as Diagnosis
 from .doctor import diagnose as diagnose
 from .judging.job import Job as Job
@@ -14,15 +18,11 @@ from .judging.suites import read_suite as read_suite
 from .judging.verdict import Conclusion as Conclusion
 from .judging.verdict import TestResult as TestResult
 from .judging.verdict import Verdict as Verdict
-from .limits import RunLimits as RunLimits
 from .outcome import Ending as Ending
 from .outcome import Outcome as Outcome
 from .outcome import Raised as Raised
 from .program import Call as Call
 from .program import Program as Program
 from .sandbox import Sandbox as Sandbox
-from .tiers import Protection as Protection
-from .tiers import Protections as Protections
-from .tiers import Tier as Tier
 from .values import Handle as Handle
 from .values import NotPlain as NotPlain

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 
 from plaudit.errors import SandboxError
-from plaudit.sandbox.limits import RunLimits
+from plaudit.sandbox.confined_process import RunLimits
 from plaudit.sandbox.outcome import Ending, Outcome
 from plaudit.sandbox.program import Program
 

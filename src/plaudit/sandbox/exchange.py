@@ -13,8 +13,7 @@ from collections.abc import Callable
 
 from plaudit.frames import FrameBuffer, FrameTooLong
 from plaudit.sandbox.child.protocol import READY
-from plaudit.sandbox.limits import RunLimits
-from plaudit.sandbox.locked_process import Budget, LockedProcess
+from plaudit.sandbox.confined_process import Budget, LockedProcess, RunLimits
 from plaudit.sandbox.outcome import Ending
 
 __all__ = ["Exchange", "Stopped"]
@@ -41,12 +40,12 @@ class Exchange:
         limits: RunLimits,
         clock: Callable[[], float],
         *,
-        clock_is_near: bool,
+        clock_is_local: bool,
         budget: Budget,
     ) -> None:
         self._channel, self._process, self._limits = child.channel, child.process, limits
         os.set_blocking(child.channel, False)
-        self._clock, self._clock_is_near, self._budget = clock, clock_is_near, budget
+        self._clock, self._clock_is_local, self._budget = clock, clock_is_local, budget
         self._incoming, self._outgoing = FrameBuffer(limits.result_bytes), bytearray()
         self._waiting = select.poll()
         self._waiting.register(child.process, select.POLLIN)
@@ -84,7 +83,7 @@ class Exchange:
                 look = time.monotonic() + self._patience_s()
         before = self._started_s
         self._restart()
-        return reply, self._started_s - before if self._clock_is_near else 0.0
+        return reply, self._started_s - before if self._clock_is_local else 0.0
 
     @property
     def has_more(self) -> bool:
@@ -92,8 +91,8 @@ class Exchange:
         return len(self._incoming) > 0
 
     def _restart(self) -> None:
-        self._began, self._looked = time.monotonic(), self._clock_is_near
-        if self._clock_is_near:
+        self._began, self._looked = time.monotonic(), self._clock_is_local
+        if self._clock_is_local:
             self._started_s = self._clock()
 
     def _whole_reply(self) -> str | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from plaudit.sandbox.tiers import Tier
+from plaudit.sandbox.confined_process import Tier
 
 __all__ = ["Ending", "Outcome", "Raised"]
 

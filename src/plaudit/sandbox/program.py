@@ -15,9 +15,8 @@ from typing import Any, Self, TypeVar
 
 from plaudit.errors import SandboxError
 from plaudit.frames import frame
+from plaudit.sandbox.confined_process import Budget, LockedProcess, ProcessHost, RunLimits
 from plaudit.sandbox.exchange import Exchange, Stopped
-from plaudit.sandbox.limits import RunLimits
-from plaudit.sandbox.locked_process import Budget, LockedProcess, ProcessHost
 from plaudit.sandbox.outcome import Ending, Outcome, Raised
 from plaudit.sandbox.values import NotPlain, from_text, to_text
 
@@ -49,7 +48,7 @@ class Program:
     ) -> None:
         self._host, self._process, self._limits, self._budget = host, process, limits, budget or Budget()
         self._clock = host.clock_of(process)
-        self._exchange = Exchange(process, limits, self._clock, clock_is_near=host.clock_is_near, budget=self._budget)
+        self._exchange = Exchange(process, limits, self._clock, clock_is_local=host.clock_is_local, budget=self._budget)
         self._printed = {process.stdout: 0, process.stderr: 0}
         self._end: Outcome | None = None
         self._unread = 0

@@ -13,11 +13,9 @@ from typing import Self
 from plaudit.errors import SandboxError, did_you_mean
 from plaudit.sandbox.canaries import CANARY_LIMITS, check_canaries
 from plaudit.sandbox.child.protocol import FLAVOURS
-from plaudit.sandbox.limits import RunLimits
-from plaudit.sandbox.locked_process import LockedProcess
+from plaudit.sandbox.confined_process import LockedProcess, Protections, RunLimits, Tier
 from plaudit.sandbox.program import Program
 from plaudit.sandbox.server import ForkServer
-from plaudit.sandbox.tiers import Protections, Tier
 
 __all__ = ["Sandbox"]
 
@@ -80,7 +78,7 @@ class Sandbox:
 
     @property
     def protections(self) -> Protections:
-        """The walls around programs here."""
+        """The protections around programs here."""
         return self._ready_server(self.limits).protections
 
     def close(self) -> None:

@@ -27,9 +27,7 @@ from plaudit.errors import MissingPackage, SandboxError
 from plaudit.sandbox.child.confinement.profiles import PROGRAM, Profile
 from plaudit.sandbox.child.protocol import FETCH, LIMITS, NEXT, PLACE, QUIT, REAP, STATUS, TAKE, ServerSettings
 from plaudit.sandbox.child.system_limits import explain_error, find_small_limit
-from plaudit.sandbox.limits import RunLimits
-from plaudit.sandbox.locked_process import LockedProcess
-from plaudit.sandbox.tiers import Protection, Protections, Tier
+from plaudit.sandbox.confined_process import LockedProcess, Protection, Protections, RunLimits, Tier
 
 __all__ = ["COMMANDS", "JUDGES", "ForkServer", "processor_clock"]
 
@@ -61,7 +59,7 @@ SERVER_NEEDS = {resource.RLIMIT_NOFILE: 64, resource.RLIMIT_AS: SERVER_BYTES, re
 class ForkServer:
     """One warm server; `close()` leaves no process behind."""
 
-    clock_is_near = True
+    clock_is_local = True
 
     def __init__(
         self,

@@ -10,10 +10,10 @@ from rich.text import Text
 
 from plaudit.cli.console import print_json, print_result
 from plaudit.cli.options import JsonOption
+from plaudit.sandbox.confined_process import Tier
 from plaudit.sandbox.doctor import Diagnosis, diagnose
 from plaudit.sandbox.languages.running import CommandPool
 from plaudit.sandbox.languages.toolchain_checks import ToolchainReport, check_toolchains
-from plaudit.sandbox.tiers import Tier
 
 __all__ = ["doctor"]
 

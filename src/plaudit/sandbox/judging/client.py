@@ -19,13 +19,13 @@ import msgspec
 from plaudit.errors import SandboxError
 from plaudit.frames import FrameBuffer, FrameTooLong, frame, write_all
 from plaudit.sandbox.child.protocol import FLAVOURS, READY
+from plaudit.sandbox.confined_process import Budget, LockedProcess
 from plaudit.sandbox.cores import CoreClaim
 from plaudit.sandbox.judging.job import Briefing, Job
 from plaudit.sandbox.judging.judge_processes import JudgeProcesses
 from plaudit.sandbox.judging.rewriting.comparisons import only_compare
 from plaudit.sandbox.judging.suites import AssertSuite, StreamSuite
 from plaudit.sandbox.judging.verdict import Conclusion, Verdict
-from plaudit.sandbox.locked_process import Budget, LockedProcess
 from plaudit.sandbox.sandbox import Sandbox
 from plaudit.sandbox.server import ForkServer
 

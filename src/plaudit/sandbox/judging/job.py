@@ -2,8 +2,8 @@
 
 import msgspec
 
+from plaudit.sandbox.confined_process import RunLimits
 from plaudit.sandbox.judging.suites import Suite
-from plaudit.sandbox.limits import RunLimits
 
 __all__ = ["Briefing", "Job"]
 

@@ -9,11 +9,9 @@ import os
 import select
 
 from plaudit.errors import SandboxError
-from plaudit.sandbox.limits import RunLimits
-from plaudit.sandbox.locked_process import LockedProcess
+from plaudit.sandbox.confined_process import LockedProcess, RunLimits, Tier
 from plaudit.sandbox.sandbox import PROGRAMS_PER_SERVER
 from plaudit.sandbox.server import JUDGES, ForkServer
-from plaudit.sandbox.tiers import Tier
 
 __all__ = ["JudgeProcesses"]
 

@@ -4,11 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from plaudit.sandbox.confined_process import RunLimits
 from plaudit.sandbox.judging.missing_packages import import_failure, missing_package
 from plaudit.sandbox.judging.proxies.program_proxy import NotLoaded, ProgramProxy, conclusion_of, tail
 from plaudit.sandbox.judging.rewriting.names import bare_imports, with_prefix
 from plaudit.sandbox.judging.verdict import Conclusion, TestResult, Verdict
-from plaudit.sandbox.limits import RunLimits
 from plaudit.sandbox.outcome import Ending, Outcome
 from plaudit.sandbox.program import Call, Program
 

@@ -26,16 +26,14 @@ import msgspec
 from plaudit.errors import PlauditError
 from plaudit.frames import frame, read_frame, write_all
 from plaudit.sandbox.child.protocol import CHANNEL, Service
+from plaudit.sandbox.confined_process import Budget, LockedProcess, RunLimits, Tier
 from plaudit.sandbox.judging.job import Briefing, Job
 from plaudit.sandbox.judging.judge import Judge, prepare_suite
 from plaudit.sandbox.judging.proxies.exceptions import NotSplittable
 from plaudit.sandbox.judging.suites import Suite
 from plaudit.sandbox.judging.verdict import Verdict, encode_verdict
 from plaudit.sandbox.judging.warm_verdicts import warm_up
-from plaudit.sandbox.limits import RunLimits
-from plaudit.sandbox.locked_process import Budget, LockedProcess
 from plaudit.sandbox.program import Program
-from plaudit.sandbox.tiers import Tier
 
 __all__ = ["SERVICE"]
 
@@ -51,7 +49,7 @@ _encode = msgspec.msgpack.Encoder().encode
 class ClientPrograms:
     """Programs in processes that the client hands over; also the host of these processes."""
 
-    clock_is_near = False
+    clock_is_local = False
     lost = False
 
     def __init__(self, receive: Callable[[], LockedProcess], channel: int) -> None:

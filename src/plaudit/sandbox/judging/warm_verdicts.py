@@ -14,15 +14,13 @@ from collections.abc import Callable
 
 from plaudit.sandbox.child.protocol import READY
 from plaudit.sandbox.child.runtime import make_service
+from plaudit.sandbox.confined_process import LockedProcess, RunLimits, Tier
 from plaudit.sandbox.judging.job import Job
 from plaudit.sandbox.judging.judge import Judge
 from plaudit.sandbox.judging.proxies.arrays import guard_comparisons
 from plaudit.sandbox.judging.suites import AssertSuite
 from plaudit.sandbox.judging.verdict import encode_verdict
-from plaudit.sandbox.limits import RunLimits
-from plaudit.sandbox.locked_process import LockedProcess
 from plaudit.sandbox.program import Program
-from plaudit.sandbox.tiers import Tier
 
 __all__ = ["warm_up"]
 
@@ -55,7 +53,7 @@ def warm_up() -> None:
 class OwnPrograms:
     """Programs in plain forks of this process; also the host of these."""
 
-    clock_is_near, lost, tier = False, False, Tier.NONE
+    clock_is_local, lost, tier = False, False, Tier.NONE
 
     def open(self, limits: RunLimits) -> Program:
         """A process for one program of ours."""

@@ -16,8 +16,7 @@ from dataclasses import dataclass, field
 from plaudit.errors import SandboxError
 from plaudit.frames import frame, read_frame
 from plaudit.sandbox.child.protocol import READY
-from plaudit.sandbox.limits import RunLimits
-from plaudit.sandbox.locked_process import LockedProcess
+from plaudit.sandbox.confined_process import LockedProcess, RunLimits
 from plaudit.sandbox.server import ForkServer
 
 __all__ = ["Command", "CommandEnd", "memory_file", "run_command"]

@@ -1,4 +1,4 @@
-"""Compile a program behind walls of its own: a compiler reads what the program tells it to.
+"""Compile a program in confinement: a compiler reads what the program tells it to.
 
 `#include "/etc/passwd"`, `.incbin`, `include_str!` and the like find nothing, since the compiler sees its installation,
 the system's headers and libraries, and an empty work folder; there is no network, and time, memory and output are
@@ -12,12 +12,11 @@ from dataclasses import dataclass
 
 from plaudit.errors import SandboxError
 from plaudit.sandbox.child.confinement.profiles import Profile
+from plaudit.sandbox.confined_process import RunLimits, Tier
 from plaudit.sandbox.languages.binaries import BinaryCache
 from plaudit.sandbox.languages.commands import Command, CommandEnd, memory_file, run_command
 from plaudit.sandbox.languages.toolchains import Toolchain
-from plaudit.sandbox.limits import RunLimits
 from plaudit.sandbox.server import COMMANDS, ForkServer
-from plaudit.sandbox.tiers import Tier
 
 __all__ = ["COMPILE_LIMITS", "CompileError", "CompileLimits", "compile_program", "main_class"]
 

@@ -13,14 +13,13 @@ from dataclasses import replace
 
 from plaudit.errors import SandboxError
 from plaudit.sandbox.child.confinement.profiles import Profile
+from plaudit.sandbox.confined_process import RunLimits, Tier
 from plaudit.sandbox.languages.binaries import BinaryCache
 from plaudit.sandbox.languages.commands import Command, CommandEnd, memory_file, run_command
 from plaudit.sandbox.languages.compiling import SIGXCPU, SIGXFSZ, compile_program
 from plaudit.sandbox.languages.toolchains import Toolchain
-from plaudit.sandbox.limits import RunLimits
 from plaudit.sandbox.outcome import Ending, Outcome
 from plaudit.sandbox.server import COMMANDS, ForkServer
-from plaudit.sandbox.tiers import Tier
 
 __all__ = ["CommandPool", "LoadedProgram"]
 

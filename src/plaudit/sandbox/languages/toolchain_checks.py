@@ -8,11 +8,11 @@ import threading
 from dataclasses import dataclass
 
 from plaudit.errors import SandboxError
+from plaudit.sandbox.confined_process import RunLimits
 from plaudit.sandbox.languages.compiling import CompileError
 from plaudit.sandbox.languages.language import LANGUAGES, Language
 from plaudit.sandbox.languages.running import CommandPool
 from plaudit.sandbox.languages.toolchains import MissingToolchain, Toolchain, find_toolchain, missing
-from plaudit.sandbox.limits import RunLimits
 
 __all__ = ["ToolchainReport", "check_toolchains", "usable_toolchain"]
 
