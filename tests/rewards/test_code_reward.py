@@ -63,7 +63,7 @@ def test_metadata_tells_every_test_the_output_and_the_tier():
 UNSCORED = {
     "no ground truth": (None, Status.SKIPPED, "no tests"),
     "an empty list": ([], Status.SKIPPED, "no tests"),
-    "tests that cannot be split": (["assert f(lambda: 1) == 2"], Status.UNPARSED, "not plain data"),
+    "tests that cannot be split": (["assert f(lambda: 1) == 2"], Status.UNPARSED, "function of their own"),
     "tests that never call the program": (["assert 1 + 1 == 2"], Status.UNPARSED, "never call the program"),
     "a ground truth of another kind": ({"answer": 42}, Status.UNPARSED, "no tests among"),
 }
@@ -131,18 +131,7 @@ def test_hidden_tests_count_too():
     assert scored(fenced(RIGHT), truth).reward == 1.0
 
 
-def test_made_up_inputs_need_a_reference():
-    assert scored(fenced(RIGHT), {"tests": TESTS}, fuzz=3).status is Status.UNPARSED
-    assert scored(fenced(RIGHT), {"tests": TESTS, "reference": RIGHT}, fuzz=3).reward == 1.0
-
-
-@pytest.mark.parametrize(("factor", "reward"), [("0", 0.0), ("1.0000000001e-9", 1.0), ("1.01e-9", 0.0)])
-def test_made_up_inputs_tell_tiny_results_from_zero(factor, reward):
-    truth = {"tests": ["assert f(1) < 1"], "reference": "def f(x):\n    return x * 1e-9\n"}
-    assert scored(fenced(f"def f(x):\n    return x * {factor}\n"), truth, fuzz=5).reward == reward
-
-
-@pytest.mark.parametrize("options", [{"credit": "al"}, {"cpu_s": 0}, {"fuzz": -1}, {"fuzz": 1, "in_process": True}])
+@pytest.mark.parametrize("options", [{"credit": "al"}, {"cpu_s": 0}, {"objects": "ask"}])
 def test_options_that_make_no_sense_are_refused_when_the_reward_is_built(options):
     with pytest.raises(InvalidSettings):
         CodeReward(**options)

@@ -6,7 +6,6 @@ from .judging.pool import JudgePool as JudgePool
 from .judging.pool import shared_pool as shared_pool
 from .judging.suites import AssertSuite as AssertSuite
 from .judging.suites import CallSuite as CallSuite
-from .judging.suites import DoctestSuite as DoctestSuite
 from .judging.suites import FileSuite as FileSuite
 from .judging.suites import StreamSuite as StreamSuite
 from .judging.suites import Suite as Suite
@@ -18,11 +17,10 @@ from .limits import RunLimits as RunLimits
 from .outcome import Ending as Ending
 from .outcome import Outcome as Outcome
 from .outcome import Raised as Raised
-from .program import Call as Call
 from .program import Program as Program
 from .sandbox import Sandbox as Sandbox
 from .tiers import Protection as Protection
 from .tiers import Protections as Protections
 from .tiers import Tier as Tier
-from .values import Handle as Handle
 from .values import NotPlain as NotPlain
+from .values import Opaque as Opaque

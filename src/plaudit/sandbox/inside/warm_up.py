@@ -10,7 +10,7 @@ import sys
 from plaudit.frames import frame
 from plaudit.sandbox.inside.runtime import make_service
 from plaudit.sandbox.inside.service import Service
-from plaudit.sandbox.values import to_text
+from plaudit.sandbox.values import dumps
 
 __all__ = ["SERVICE", "fill_gaps"]
 
@@ -38,7 +38,7 @@ REQUESTS = [
     ["call", "f", [[3, 4, 8, 10]]],
     ["call", "f", [[2.5, 1.0], 3], {}],
     ["call", "g", ["some words"]],
-    ["call", "g", [{"no": ("text", None)}], {"limit": True}],
+    ["call", "g", [{"d": [["no", {"t": ["text", None]}]]}], {"limit": True}, True, []],
 ]
 
 # Python takes small objects from pools, of which a fresh one begins with its own record.
@@ -49,7 +49,7 @@ MANY, IN_A_ROW = 20_000, 3
 
 def warm_up() -> None:
     """Run programs as a child does."""
-    frames = b"".join(frame(to_text(request).encode()) for request in REQUESTS)
+    frames = b"".join(frame(dumps(request).encode()) for request in REQUESTS)
     for _ in range(TIMES):
         ours, theirs = socket.socketpair()
         with ours, theirs:

@@ -18,7 +18,7 @@ from plaudit.sandbox.cores import cores
 from plaudit.sandbox.inside.preloaded import FLAVOURS
 from plaudit.sandbox.judging.client import JudgeClient, JudgeLost
 from plaudit.sandbox.judging.job import Job
-from plaudit.sandbox.judging.rewriting.modules import modules_of
+from plaudit.sandbox.judging.plan.modules import modules_of
 from plaudit.sandbox.judging.verdict import Conclusion, Verdict
 from plaudit.sandbox.languages.language import PYTHON
 from plaudit.sandbox.languages.running import CommandPool

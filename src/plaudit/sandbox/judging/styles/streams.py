@@ -10,11 +10,12 @@ from typing import Any, TypeAlias
 import msgspec
 
 from plaudit.errors import InvalidTrajectory
+from plaudit.sandbox.judging.handles.numbers import guarded_float
+from plaudit.sandbox.judging.handles.program_proxy import conclusion_of, tail
 from plaudit.sandbox.judging.launcher import Launcher
 from plaudit.sandbox.judging.missing_packages import import_failure, missing_package
-from plaudit.sandbox.judging.proxies.program_proxy import conclusion_of, tail
+from plaudit.sandbox.judging.plan.names import parse_tests
 from plaudit.sandbox.judging.recorder import Caught, short_reason
-from plaudit.sandbox.judging.rewriting.names import parse_tests
 from plaudit.sandbox.judging.styles.comparing import same_text
 from plaudit.sandbox.judging.suites import StreamSuite
 from plaudit.sandbox.judging.verdict import Conclusion, TestResult, Verdict
@@ -99,7 +100,7 @@ def _is_loss(outcome: Outcome) -> bool:
 
 @lru_cache(maxsize=64)
 def _checker(text: str) -> Callable[[str, str, str], Any]:
-    namespace: dict[str, Any] = {"__name__": "__checker__"}
+    namespace: dict[str, Any] = {"__name__": "__checker__", "float": guarded_float}
     exec(compile(parse_tests(text, "the checker"), "<checker>", "exec"), namespace)
     found = namespace.get("check") or namespace.get("checker")
     if not callable(found):

@@ -1,0 +1,94 @@
+"""Built-in functions as the tests see them, which know of handles, and the helpers that rewritten tests call."""
+
+import asyncio
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from plaudit.sandbox.judging.handles.errors import ErrorClass
+from plaudit.sandbox.judging.handles.handles import Handle
+from plaudit.sandbox.judging.handles.numbers import NonFinite, NonFiniteComplex
+
+__all__ = ["run_coroutines_of_handles", "test_builtins"]
+
+_NOTHING = object()
+_run = asyncio.run
+_OWN_TYPES = {NonFinite: float, NonFiniteComplex: complex}
+
+
+def test_builtins(original: Callable[[Any], Any], read: Callable[[str], Any]) -> dict[str, Any]:
+    """The names that rewritten tests use; `original` and `read` are those of the program's proxy."""
+    return {
+        "isinstance": is_instance,
+        "issubclass": is_subclass,
+        "__type__": type_of,
+        "__strict_zip__": strict_zip,
+        "__original__": original,
+        "__program__": read,
+    }
+
+
+def type_of(thing: Any) -> Any:
+    """`type(thing)`; for an object of the program, a handle of its class."""
+    if isinstance(thing, Handle):
+        return thing.plaudit_link.call("builtins:type", (thing,), {})
+    return _OWN_TYPES.get(type(thing), type(thing))
+
+
+def is_instance(thing: Any, kind: Any) -> bool:
+    """`isinstance`; whether an object of the program has an abstract type is asked of the program."""
+    if isinstance(kind, tuple):
+        return any(is_instance(thing, one) for one in kind)
+    if isinstance(thing, Handle) and isinstance(kind, type) and (path := standard_path(kind)):
+        if not path.startswith("builtins:"):
+            return thing.plaudit_link.call("builtins:isinstance", (thing, kind), {}) is True
+        return kind is object
+    if isinstance(kind, ErrorClass) and isinstance(thing, Handle):
+        return thing.plaudit_link.call("builtins:isinstance", (thing, kind), {}) is True
+    return isinstance(thing, kind)
+
+
+def is_subclass(one: Any, kind: Any) -> bool:
+    """`issubclass` where either class may be of the program."""
+    if isinstance(kind, tuple):
+        return any(is_subclass(one, other) for other in kind)
+    for side in (one, kind):
+        if isinstance(side, Handle):
+            return side.plaudit_link.call("builtins:issubclass", (one, kind), {}) is True
+        if isinstance(side, ErrorClass):
+            return side.source.call("builtins:issubclass", (one, kind), {}) is True
+    return issubclass(one, kind)
+
+
+def standard_path(thing: Any) -> str:
+    """`module:name` of a function or class of the standard library; empty for anything else."""
+    module, name = getattr(thing, "__module__", None), getattr(thing, "__name__", None)
+    if type(module) is not str or type(name) is not str or module.partition(".")[0] not in sys.stdlib_module_names:
+        return ""
+    return f"{module}:{name}" if vars(sys.modules.get(module, sys)).get(name) is thing else ""
+
+
+def strict_zip(sides: tuple[bool, ...], *iterables: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
+    """`zip` in which an answer of the program (True in `sides`) that ends before the others fails the check."""
+    iterators = [iter(iterable) for iterable in iterables]
+    while True:
+        row = [next(iterator, _NOTHING) for iterator in iterators]
+        ended = [item is _NOTHING for item in row]
+        if any(ended):
+            if any(over and side for over, side in zip(ended, sides, strict=True)) and not all(ended):
+                raise AssertionError("the program's answer is shorter than what it is compared with")
+            return
+        yield tuple(row)
+
+
+def run_coroutines_of_handles() -> None:
+    """Let `asyncio.run` accept a coroutine of the program, which runs in the program's process."""
+    asyncio.run = _run_any
+
+
+def _run_any(main: Any, **keywords: Any) -> Any:
+    return _run(_wait_for(main) if isinstance(main, Handle) else main, **keywords)
+
+
+async def _wait_for(handle: Handle) -> Any:
+    return await handle
