@@ -34,7 +34,7 @@ from plaudit.sandbox.value_kinds import (
 __all__ = ["Graph", "NotPlain", "Opaque", "dumps", "from_text", "loads", "to_text"]
 
 DEPTH = 200
-MOSTCONTAINERS = 500_000
+MOST_CONTAINERS = 500_000
 _SCALARS = {str, int, float, bool, type(None)}
 _encoder = json.JSONEncoder(ensure_ascii=True, check_circular=False, allow_nan=False, separators=(",", ":"))
 
@@ -207,7 +207,7 @@ class Graph:
         return value
 
     def _add(self, value: Any, known: Any, *, is_own: bool) -> Entry:
-        if len(self._entries) >= MOSTCONTAINERS:
+        if not is_own and len(self._entries) >= MOST_CONTAINERS:
             raise NotPlain("too many containers")
         entry = self._entries[self._next] = Entry(value, known, is_own=is_own)
         self._numbers[id(value)] = self._next

@@ -11,7 +11,7 @@ from typing import Any
 
 from plaudit.sandbox.judging.handles.violations import violate
 
-__all__ = ["answer_type", "guard_comparisons", "to_list"]
+__all__ = ["Literal", "answer_type", "compare_shaped", "guard_comparisons", "has_nan", "to_list"]
 
 ORDERING = ("less", "less_equal", "greater", "greater_equal")
 COMPARING = ("allclose", "array_equiv", "isclose")
@@ -38,7 +38,7 @@ def answer_type() -> Any:
         def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
             if method == "__call__" and len(inputs) > 1:
                 _check_shapes(numpy, *inputs[:2])
-                if ufunc.__name__ in ORDERING and any(map(_has_nan, inputs[:2])):
+                if ufunc.__name__ in ORDERING and any(map(has_nan, inputs[:2])):
                     violate("the tests order an array with NaN, which the program returned")
             plain = [item.view(numpy.ndarray) if isinstance(item, Answer) else item for item in inputs]
             if "out" in keywords:
@@ -60,7 +60,20 @@ def _check_shapes(numpy: Any, one: Any, other: Any) -> None:
         raise AssertionError("an empty array is compared with a number")
 
 
-def _has_nan(value: Any) -> bool:
+class Literal(float):
+    """A number that stands in the text of the tests: arrays may be compared with it as a whole."""
+
+
+def compare_shaped(left: Any, right: Any, is_equal: bool, answer_is_left: bool) -> Any:
+    """`==` or `!=` of an answer with an expected value; a single number is not equal to an array of the tests."""
+    answer, expected = (left, right) if answer_is_left else (right, left)
+    if getattr(expected, "shape", ()) != () and not hasattr(answer, "__len__"):
+        violate("the program returned a single number where an array is expected")
+    return left == right if is_equal else left != right
+
+
+def has_nan(value: Any) -> bool:
+    """Whether an array has an item that is not a number."""
     return getattr(getattr(value, "dtype", None), "kind", "") in ("f", "c") and bool((value != value).any())
 
 
@@ -79,7 +92,7 @@ def _guard(numpy: Any, compare: Any, fails: Any) -> Any:
     def guarded(one: Any, other: Any, *args: Any, **keywords: Any) -> Any:
         try:
             _check_shapes(numpy, one, other)
-            if numpy.shape(one) == () != numpy.shape(other):
+            if numpy.shape(one) != numpy.shape(other) and not isinstance(one, Literal) | isinstance(other, Literal):
                 raise AssertionError("a single number is compared with an array")
         except AssertionError:
             if fails is None:

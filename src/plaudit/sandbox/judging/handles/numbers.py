@@ -11,7 +11,7 @@ from typing import Any
 from plaudit.sandbox.judging.handles.violations import violate
 from plaudit.sandbox.value_kinds import WRITERS
 
-__all__ = ["NonFinite", "NonFiniteComplex", "guarded_float", "guard_number"]
+__all__ = ["NonFinite", "NonFiniteComplex", "guard_number"]
 
 _BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
 
@@ -63,15 +63,3 @@ WRITERS[NonFiniteComplex] = (
     "c",
     lambda graph, value, depth: [graph.encode(float(value.real)), graph.encode(float(value.imag))],
 )
-
-
-class _FloatClass(type):
-    def __instancecheck__(cls, value: Any) -> bool:
-        return isinstance(value, float)
-
-    def __call__(cls, *args: Any) -> Any:
-        return guard_number(float(*args))
-
-
-class guarded_float(float, metaclass=_FloatClass):  # noqa: N801  # stands for `float` in checkers
-    """`float` as checkers see it: numbers that they read from the output are guarded as well."""

@@ -127,7 +127,7 @@ class ProgramProxy:
             self.program.feed(ready)
         try:
             outcome = self.program.call(path, args, keywords)
-        except (NotPlain, RecursionError) as error:
+        except NotPlain as error:
             self._obstacle = f"{path} is called with something that is not plain data ({error})"
             raise UnsupportedTest(self._obstacle) from None
         return self._result_of(outcome)

@@ -5,11 +5,13 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from plaudit.sandbox.judging.handles.arrays import Literal, compare_shaped, has_nan
 from plaudit.sandbox.judging.handles.errors import ErrorClass
 from plaudit.sandbox.judging.handles.handles import Handle
 from plaudit.sandbox.judging.handles.numbers import NonFinite, NonFiniteComplex
+from plaudit.sandbox.judging.handles.violations import violate
 
-__all__ = ["run_coroutines_of_handles", "test_builtins"]
+__all__ = ["check_ordered", "run_coroutines_of_handles", "standard_path", "test_builtins"]
 
 _NOTHING = object()
 _run = asyncio.run
@@ -24,8 +26,32 @@ def test_builtins(original: Callable[[Any], Any], read: Callable[[str], Any]) ->
         "__type__": type_of,
         "__strict_zip__": strict_zip,
         "__original__": original,
+        "__items__": lambda value: list(original(value)) if type(value) is list else value,
+        "__member__": is_member,
+        "__ordered__": check_ordered,
+        "__shaped__": compare_shaped,
+        "__literal__": Literal,
         "__program__": read,
     }
+
+
+def is_member(item: Any, container: Any) -> bool:
+    """`item in container`; a set or dict finds an item by its hash, so that it would not compare a handle."""
+    is_object = isinstance(item, Handle) and item.plaudit_value is None and not item.plaudit_link.trusts_objects
+    if (
+        is_object
+        and isinstance(container, set | frozenset | dict)
+        and not any(isinstance(key, Handle) for key in container)
+    ):
+        violate("the tests look for what the program returned, an object, among plain values")
+    return item in container
+
+
+def check_ordered(value: Any) -> Any:
+    """An operand of `<`, `<=`, `>` or `>=`, which must not be NaN: it is neither above nor below anything."""
+    if (isinstance(value, float) and value != value) or has_nan(value):
+        violate("the tests order a number with NaN")
+    return value
 
 
 def type_of(thing: Any) -> Any:

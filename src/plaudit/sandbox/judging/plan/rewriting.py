@@ -1,8 +1,8 @@
 """Rewrite tests so that each check counts on its own and values of the program are used by the rules.
 
 A check is a statement that can fail: an assert, a call of something named `assert…` or `check…`, a `try` as a whole.
-`zip` notices a short answer; an expected value is computed from what the tests wrote, not from what the program made of
-it; a variable of the program is read when it is used.
+`zip` notices a short answer; an ordering with NaN fails; an expected value is computed from what the tests wrote, not
+from what the program made of it; a variable of the program is read when it is used.
 """
 
 import ast
@@ -12,6 +12,7 @@ from itertools import pairwise
 __all__ = ["CHECK", "CheckWrapper", "names_in", "rewrite"]
 
 CHECK = "__check__"
+ORDERING = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 CHECKING = ("assert", "check", "verify", "expect")
 
 
@@ -22,7 +23,9 @@ def names_in(node: ast.AST) -> set[str]:
 
 def rewrite(tree: ast.Module, program: Collection[str], read: Collection[str]) -> ast.Module:
     """The tests, rewritten in place; `read` are names of the program that are variables, not functions."""
-    _Rewriter(ProgramUse(tree, program), frozenset(read)).visit(tree)
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    has_arrays = any("numpy" in ast.unparse(node) for node in imports)
+    _Rewriter(ProgramUse(tree, program), frozenset(read), has_arrays=has_arrays).visit(tree)
     return ast.fix_missing_locations(tree)
 
 
@@ -89,8 +92,8 @@ def _pairs(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
 
 
 class _Rewriter(ast.NodeTransformer):
-    def __init__(self, use: ProgramUse, read: frozenset[str]) -> None:
-        self._use, self._read = use, read
+    def __init__(self, use: ProgramUse, read: frozenset[str], *, has_arrays: bool) -> None:
+        self._use, self._read, self._has_arrays = use, read, has_arrays
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         if node.id in self._read and isinstance(node.ctx, ast.Load):
@@ -105,11 +108,35 @@ class _Rewriter(ast.NodeTransformer):
                 sides[place] = self._originals(one, always=False)
             if self._is_expected(other, one):
                 sides[place + 1] = self._originals(other, always=always)
+        if any(isinstance(operation, ORDERING) for operation in node.ops):
+            sides = [side if isinstance(side, ast.Constant) else _call("__ordered__", side) for side in sides]
+        answers = [self._use.depends(side) for side in sides]
         node.left, node.comparators = sides[0], sides[1:]
+        self.generic_visit(node)
+        if self._has_arrays and len(sides) == 2 and isinstance(node.ops[0], ast.Eq | ast.NotEq) and sum(answers) == 1:
+            flags = [ast.Constant(isinstance(node.ops[0], ast.Eq)), ast.Constant(answers[0])]
+            return _call("__shaped__", node.left, node.comparators[0], *flags)
+        if len(sides) == 2 and isinstance(node.ops[0], ast.In | ast.NotIn):
+            member = _call("__member__", node.left, node.comparators[0])
+            return member if isinstance(node.ops[0], ast.In) else ast.UnaryOp(ast.Not(), member)
+        return node
+
+    def visit_For(self, node: ast.For) -> ast.stmt:
+        node.iter = self._items_of(node.iter)
         return self.generic_visit(node)  # type: ignore[return-value]
+
+    def visit_comprehension(self, node: ast.comprehension) -> ast.comprehension:
+        node.iter = self._items_of(node.iter)
+        return self.generic_visit(node)  # type: ignore[return-value]
+
+    def _items_of(self, node: ast.expr) -> ast.expr:
+        """What a loop goes through; a container of the tests is copied, so that the program cannot end the loop."""
+        return node if self._use.depends(node) else _Originals(self._use.functions, "__items__").visit(node)  # type: ignore[no-any-return]
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         name = node.func.id if isinstance(node.func, ast.Name) else ""
+        if self._has_arrays and isinstance(node.func, ast.Attribute) and "close" in node.func.attr:
+            node.args = [_call("__literal__", one) if _is_number(one) else one for one in node.args]
         if name == "type" and len(node.args) == 1 and not node.keywords:
             node.func = ast.Name("__type__", ast.Load())
         for one, other in _pairs(node):
@@ -146,14 +173,14 @@ class _Rewriter(ast.NodeTransformer):
 
 
 class _Originals(ast.NodeTransformer):
-    """Puts `__original__(…)` around variables that are not answers of the program."""
+    """Puts a call of `wrapper` around variables that are not answers of the program."""
 
-    def __init__(self, answers: set[str]) -> None:
-        self._answers = answers
+    def __init__(self, answers: set[str], wrapper: str = "__original__") -> None:
+        self._answers, self._wrapper = answers, wrapper
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         if isinstance(node.ctx, ast.Load) and node.id not in self._answers:
-            return _call("__original__", node)
+            return _call(self._wrapper, node)
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
@@ -165,8 +192,13 @@ class _Originals(ast.NodeTransformer):
         return node
 
 
-def _call(name: str, argument: ast.expr) -> ast.Call:
-    return ast.Call(ast.Name(name, ast.Load()), [argument], [])
+def _call(name: str, *arguments: ast.expr) -> ast.Call:
+    return ast.Call(ast.Name(name, ast.Load()), list(arguments), [])
+
+
+def _is_number(node: ast.expr) -> bool:
+    number = node.operand if isinstance(node, ast.UnaryOp) else node
+    return isinstance(number, ast.Constant) and type(number.value) in (int, float)
 
 
 class CheckWrapper:
