@@ -92,20 +92,20 @@ def _decode_list(graph: Graph, content: Any, depth: int) -> list[Any]:
 
 def _fill_pairs(graph: Graph, value: Any, content: Any, depth: int) -> None:
     pairs = [(graph.decode(key, depth), graph.decode(item, depth)) for key, item in expect_list(content)]
-    _check_hashes([key for key, _ in pairs])
+    _check_hashes(graph, [key for key, _ in pairs])
     value.clear()
     for key, item in pairs:
         value[key] = item
 
 
 def _fill_set(graph: Graph, value: set[Any], content: Any, depth: int) -> None:
-    items = _check_hashes(_decode_list(graph, content, depth))
+    items = _check_hashes(graph, _decode_list(graph, content, depth))
     value.clear()
     value.update(items)
 
 
-def _check_hashes(keys: list[Any]) -> list[Any]:
-    if any(isinstance(key, float) and type(key) is not float and key != key for key in keys):
+def _check_hashes(graph: Graph, keys: list[Any]) -> list[Any]:
+    if graph.refuses_nan_keys and any(isinstance(key, float) and key != key for key in keys):
         raise NotPlain("NaN as a key, which can never be looked up")
     if len(keys) - len({hash(key) for key in keys}) > SAME_HASHES:
         raise NotPlain("too many keys share a hash")
@@ -331,7 +331,7 @@ def _read_complex(graph: Graph, content: Any, depth: int) -> Any:
     parts = [graph.decode(part) for part in content]
     if any(not isinstance(part, float) for part in parts):
         raise NotPlain("content is not a float")
-    return graph.number(complex(*parts))
+    return complex(*parts)
 
 
 def _read_scalar(graph: Graph, content: Any, depth: int) -> Any:
@@ -374,9 +374,9 @@ READERS: dict[str, Callable[[Graph, Any, int], Any]] = {
     "g": _read_scalar,
     "u": lambda graph, content, depth: bytes.fromhex(_text(content)).decode("utf-32-le", "surrogatepass"),
     "i": lambda graph, content, depth: int(_text(content), 16),
-    "f": lambda graph, content, depth: graph.number(_FLOATS[_text(content)]),
+    "f": lambda graph, content, depth: _FLOATS[_text(content)],
     "t": lambda graph, content, depth: tuple(_decode_list(graph, content, depth)),
-    "z": lambda graph, content, depth: frozenset(_check_hashes(_decode_list(graph, content, depth))),
+    "z": lambda graph, content, depth: frozenset(_check_hashes(graph, _decode_list(graph, content, depth))),
     "b": lambda graph, content, depth: bytes.fromhex(_text(content)),
     "c": _read_complex,
     "r": lambda graph, content, depth: range(*(_whole(graph, part) for part in content)),

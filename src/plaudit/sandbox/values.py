@@ -111,18 +111,20 @@ class Entry:
 class Graph:
     """The containers that have crossed one channel, seen from one side.
 
-    `describe` turns any other object into the JSON of a handle, `resolve` does the reverse; `number` may replace floats
-    and complex numbers that are not finite, `array_type` is the class of arrays that are built here.
+    `describe` turns any other object into the JSON of a handle, `resolve` does the reverse; `array_type` is the class
+    of arrays that are built here; NaN can be refused as a key, since it can never be looked up.
     """
 
     def __init__(
         self,
         describe: Callable[[Any], Any] = _no_handle,
         resolve: Callable[[Any], Any] = _no_handle,
-        number: Callable[[Any], Any] = lambda value: value,
         array_type: Callable[[], Any] | None = None,
+        *,
+        refuses_nan_keys: bool = False,
     ) -> None:
-        self._describe, self.resolve, self.number, self._array_type = describe, resolve, number, array_type
+        self.refuses_nan_keys = refuses_nan_keys
+        self._describe, self.resolve, self._array_type = describe, resolve, array_type
         self._numbers: dict[int, int] = {}
         self._entries: dict[int, Entry] = {}
         self._next = 0

@@ -11,7 +11,6 @@ from typing import Any
 from plaudit.sandbox.judging.handles.arrays import answer_type
 from plaudit.sandbox.judging.handles.errors import ErrorClass, ProgramErrors
 from plaudit.sandbox.judging.handles.handles import EXTENSIBLE, Handle, extend_value, handle_of
-from plaudit.sandbox.judging.handles.numbers import guard_number
 from plaudit.sandbox.judging.handles.standard_streams import StandardStreams
 from plaudit.sandbox.judging.handles.test_builtins import standard_path
 from plaudit.sandbox.judging.handles.violations import ProgramLost, UnsupportedTest, violate
@@ -134,7 +133,7 @@ class ProgramProxy:
 
     def _start(self) -> Program:
         program, loaded = self._load()
-        program.graph = Graph(self._describe, self._resolve, guard_number, answer_type)
+        program.graph = Graph(self._describe, self._resolve, answer_type, refuses_nan_keys=True)
         self._keep_account(loaded)
         return program
 

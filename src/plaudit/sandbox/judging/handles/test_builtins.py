@@ -8,19 +8,18 @@ from typing import Any
 from plaudit.sandbox.judging.handles.arrays import Literal, compare_shaped, has_nan
 from plaudit.sandbox.judging.handles.errors import ErrorClass
 from plaudit.sandbox.judging.handles.handles import Handle
-from plaudit.sandbox.judging.handles.numbers import NonFinite, NonFiniteComplex
 from plaudit.sandbox.judging.handles.violations import violate
 
 __all__ = ["check_ordered", "run_coroutines_of_handles", "standard_path", "test_builtins"]
 
 _NOTHING = object()
 _run = asyncio.run
-_OWN_TYPES = {NonFinite: float, NonFiniteComplex: complex}
 
 
 def test_builtins(original: Callable[[Any], Any], read: Callable[[str], Any]) -> dict[str, Any]:
     """The names that rewritten tests use; `original` and `read` are those of the program's proxy."""
     return {
+        **{function.__name__: _check_operands(function) for function in (max, min, sorted)},
         "isinstance": is_instance,
         "issubclass": is_subclass,
         "__type__": type_of,
@@ -54,11 +53,25 @@ def check_ordered(value: Any) -> Any:
     return value
 
 
+def _check_operands(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A built-in function that orders its operands, of which none may be NaN."""
+
+    def ordering(*operands: Any, **keywords: Any) -> Any:
+        if len(operands) == 1:
+            operands = (list(operands[0]),)
+        if "key" not in keywords:
+            for operand in operands[0] if len(operands) == 1 else operands:
+                check_ordered(operand)
+        return function(*operands, **keywords)
+
+    return ordering
+
+
 def type_of(thing: Any) -> Any:
     """`type(thing)`; for an object of the program, a handle of its class."""
     if isinstance(thing, Handle):
         return thing.plaudit_link.call("builtins:type", (thing,), {})
-    return _OWN_TYPES.get(type(thing), type(thing))
+    return type(thing)
 
 
 def is_instance(thing: Any, kind: Any) -> bool:
