@@ -212,3 +212,41 @@ def test_a_known_package_that_is_missing_is_not_scored_and_a_made_up_one_is_a_fa
     output = scored(fenced(source))
     assert output.reward == reward
     assert scored(fenced(source), missing_package="fail").reward == (reward or 0.0)
+
+
+ATTRIBUTED = {
+    "tests that open a file": ("d = open('/etc/passwd').read()\nassert f(1) == 2", None),
+    "tests that import what is missing": ("import no_such_package\nassert f(1) == 2", None),
+    "arguments that are nested too deeply": ("x = 1\nfor _ in range(300): x = [x]\nassert f(x) == 2", None),
+    "an argument that holds itself": ("x = []\nx.append(x)\nassert len(f(x)) == 2", 1.0),
+}
+
+
+@pytest.mark.parametrize(("tests", "reward"), ATTRIBUTED.values(), ids=ATTRIBUTED)
+def test_what_the_tests_need_and_do_not_get_is_no_fault_of_the_program(tests, reward):
+    assert scored(fenced(RIGHT), {"tests": tests}).reward == reward
+
+
+@pytest.mark.parametrize(
+    "source", ["import numpy; import pandas\ndef f(x):\n    return x\n", "def countError(x):\n    return x\n"]
+)
+def test_unused_imports_on_one_line_and_functions_named_as_errors_are_ordinary(source):
+    name = "countError" if "Error" in source else "f"
+    assert scored(fenced(source), {"tests": [f"assert {name}(3) == 3"]}).reward == 1.0
+
+
+def test_two_objects_that_are_equal_only_by_their_own_word_are_not_equal():
+    """Listed as not covered: the guide says that such a program fails."""
+    made = "class P:\n    def __eq__(self, other): return True\ndef f(x):\n    return P()\n"
+    assert scored(fenced(made), {"tests": ["assert f(1) == f(1)"]}).reward == 0.0
+
+
+def test_a_program_whose_objects_are_trusted_can_forge_comparisons():
+    """Listed as not covered, and marked in the output."""
+    liar = (
+        "class P1(int):\n    def __eq__(self, other): return True\n    __hash__ = None\ndef f(x):\n    return [P1()]\n"
+    )
+    truth = {"tests": ["assert isinstance(f(1)[0], P1) and f(1)[0] == 9"]}
+    output = scored(fenced(liar), truth, objects="trust")
+    assert (output.reward, output.metadata["judged"]) == (1.0, "objects trusted")
+    assert scored(fenced(liar), truth).reward == 0.0

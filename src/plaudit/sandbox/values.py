@@ -128,6 +128,7 @@ class Graph:
         self._numbers: dict[int, int] = {}
         self._entries: dict[int, Entry] = {}
         self._next = 0
+        self._has_originals = False  # whether the other side has changed a container of this side
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -234,7 +235,7 @@ class Graph:
                 raise NotPlain("a change of an unknown container")
             container = self._container_of(entry.container)
             if entry.is_own and entry.original is None:
-                entry.original = entry.known
+                entry.original, self._has_originals = entry.known, True
             try:
                 container.fill(self, entry.container, contents, DEPTH)
             except (ValueError, TypeError, ArithmeticError, LookupError) as error:
@@ -269,21 +270,25 @@ class Graph:
         del self._numbers[id(entry.container)]
 
     def original(self, value: Any) -> Any:
-        """A container with the contents that this side wrote, without changes by the other side."""
+        """A value whose containers have the contents that this side wrote, without changes by the other side."""
+        return self._rebuild(value, {}) if self._has_originals else value
+
+    def _rebuild(self, value: Any, built: dict[int, Any]) -> Any:
         container = CONTAINERS.get(type(value))
         if container is None:
-            return tuple(map(self.original, value)) if type(value) is tuple else value
-        number = self._numbers.get(id(value))
-        entry = None if number is None else self._entries[number]
-        if entry is None or not entry.is_own:
-            return value
-        contents = value if entry.original is None else entry.original
+            return tuple(self._rebuild(item, built) for item in value) if type(value) is tuple else value
+        if id(value) in built:
+            return built[id(value)]
+        entry = self._entries.get(self._numbers.get(id(value), -1))
+        contents = value if entry is None or entry.original is None else entry.original
         if type(value) is list:
-            return [self.original(item) for item in contents]
+            items = built[id(value)] = []
+            items.extend(self._rebuild(item, built) for item in contents)
+            return items
         if type(value) is dict:
-            pairs = contents.items() if entry.original is None else zip(*contents, strict=True)
-            return {key: self.original(item) for key, item in pairs}
-        return value if entry.original is None else container.rebuild(value, contents)
+            pairs = contents.items() if contents is value else zip(*contents, strict=True)
+            return {key: self._rebuild(item, built) for key, item in pairs}
+        return value if contents is value else container.rebuild(value, contents)
 
     def _container_of(self, value: Any) -> Container:
         return CONTAINERS.get(type(value)) or ARRAY

@@ -213,7 +213,7 @@ class _Finder:
                 return CONTAINER if self._kind(node.elt, self._inside(node, env)) in (INSTANCE, CONTAINER) else ""
             case ast.Subscript(value):
                 return INSTANCE if self._kind(value, env) == CONTAINER else ""
-            case ast.BinOp(left, _, right):
+            case ast.BinOp(left, _, right) if not isinstance(left, ast.Constant | ast.JoinedStr):
                 return self._kind(left, env) or self._kind(right, env)
             case ast.UnaryOp(operator, operand) if not isinstance(operator, ast.Not):
                 return self._kind(operand, env)

@@ -36,17 +36,19 @@ class ProgramUse:
         self.functions = set(program)
         self.results: set[str] = set()
         own = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-        for _ in range(2):  # functions of the tests that call the program, also through another one
-            self.functions |= {node.name for node in own if node.name != "check" and self._calls_in(node.body)}
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr) and node.value and self.depends(node.value):
-                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-                self.results |= {name for target in targets for name in names_in(target)} - {"self"}
+        called = {_root(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+        self.functions |= {one.arg for node in own for one in node.args.args if one.arg in called} - {"self", "cls"}
+        for _ in range(2):  # functions and variables that depend on the program through others
+            self.functions |= {node.name for node in own if node.name != "check" and any(map(self.calls, node.body))}
+            for node in ast.walk(tree):
+                for value, target in _bindings(node):
+                    if self.depends(value):
+                        self.results |= names_in(target) - {"self"}
         self.expected = self._expected_names(tree)
 
     def depends(self, node: ast.AST) -> bool:
         """Whether an expression holds something of the program."""
-        return self.calls(node) or bool(names_in(node) & self.results)
+        return self.calls(node) or bool(names_in(node) & (self.results | self.functions))
 
     def calls(self, node: ast.AST) -> bool:
         """Whether an expression calls the program."""
@@ -55,9 +57,6 @@ class ProgramUse:
             for part in ast.walk(node)
             if isinstance(part, ast.Call)
         )
-
-    def _calls_in(self, body: list[ast.stmt]) -> bool:
-        return any(self.calls(statement) for statement in body)
 
     def _expected_names(self, tree: ast.AST) -> set[str]:
         """Variables that are compared with what the program returned."""
@@ -68,6 +67,20 @@ class ProgramUse:
                     if self.depends(against) and not self.depends(side):
                         names |= names_in(side)
         return names
+
+
+def _bindings(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
+    """The values and targets of an assignment, a loop or a context."""
+    match node:
+        case ast.Assign(targets, value):
+            return [(value, target) for target in targets]
+        case ast.AnnAssign(target, _, ast.expr() as value) | ast.NamedExpr(target, value):
+            return [(value, target)]
+        case ast.For(target, value) | ast.AsyncFor(target, value) | ast.comprehension(target, value):
+            return [(value, target)]
+        case ast.withitem(value, ast.expr() as target):
+            return [(value, target)]
+    return []
 
 
 def _root(node: ast.expr) -> str:
@@ -131,7 +144,7 @@ class _Rewriter(ast.NodeTransformer):
 
     def _items_of(self, node: ast.expr) -> ast.expr:
         """What a loop goes through; a container of the tests is copied, so that the program cannot end the loop."""
-        return node if self._use.depends(node) else _Originals(self._use.functions, "__items__").visit(node)  # type: ignore[no-any-return]
+        return node if self._use.depends(node) else _Originals(self._use.functions, "__items__").visit(node)
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         name = node.func.id if isinstance(node.func, ast.Name) else ""
@@ -182,6 +195,9 @@ class _Originals(ast.NodeTransformer):
         if isinstance(node.ctx, ast.Load) and node.id not in self._answers:
             return _call(self._wrapper, node)
         return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        return _call(self._wrapper, node) if _root(node) not in self._answers else node
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         if isinstance(node.func, ast.Name) and node.func.id.startswith("__"):
