@@ -95,8 +95,8 @@ PUBLIC: dict[str, set[str]] = {
         "to_pandas",
     },
     "plaudit.sandbox": {
-        "AssertSuite", "Call", "CallSuite", "Conclusion", "Diagnosis", "DoctestSuite", "Ending", "FLAVOURS",
-        "FileSuite", "Handle", "Job", "JudgePool", "NotPlain", "Outcome", "Program", "Protection",
+        "AssertSuite", "CallSuite", "Conclusion", "Diagnosis", "Ending", "FLAVOURS",
+        "FileSuite", "Job", "JudgePool", "NotPlain", "Opaque", "Outcome", "Program", "Protection",
         "Protections", "Raised", "RunLimits", "Sandbox", "StreamSuite", "Suite", "TestResult", "Tier",
         "Verdict", "diagnose", "read_suite", "shared_pool",
     },

@@ -93,5 +93,6 @@ WITH_TESTS = [
     "grading_classes",
     "leaks",
     "second_look",
+    "rules",
 ]
 FORGERIES = [*OLD, *(one for family in WITH_TESTS for one in with_tests(FOLDER / f"{family}.txt", family))]

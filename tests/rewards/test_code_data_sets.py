@@ -7,7 +7,7 @@ import pytest
 
 from plaudit import Trajectory
 from plaudit.rewards import CodeReward
-from plaudit.sandbox import Job, RunLimits, read_suite, shared_pool
+from plaudit.sandbox import Ending, Job, RunLimits, Sandbox, read_suite, shared_pool
 from tests.shared_data import humaneval, mbpp
 
 TOO_SLOW = 1  # one problem of MBPP computes for longer than any sensible limit
@@ -84,14 +84,22 @@ def test_mutated_solutions_get_the_verdict_they_would_get_in_one_process(problem
     """Honest wrong programs are judged alike by tests beside them and by tests apart from them."""
     limits = RunLimits(cpu_s=0.5)
     jobs = [
-        tuple(Job(source, [read_suite(truth(problem))], limits, in_process=beside) for beside in (False, True))
+        (
+            Job(source, [read_suite(truth(problem))], limits),
+            f"{source}\n{problem['test']}\ncheck({problem['entry_point']})\n",
+        )
         for problem in problems[::5]
-        if problem["prompt"].count("def ") == 1  # a mutated helper of the prompt's would change the tests beside it
+        if problem["prompt"].count("def ") == 1  # a mutated helper of the prompt would change the tests beside it
         for source in mutants(problem["prompt"] + problem["canonical_solution"], at_most=3)
     ]
-    pool = shared_pool()
-    apart = [verdict.passed for verdict in pool.judge_all([one for one, _ in jobs])]
-    beside = [verdict.passed for verdict in pool.judge_all([other for _, other in jobs])]
+    apart = [verdict.passed for verdict in shared_pool().judge_all([job for job, _ in jobs])]
+    with Sandbox(limits=limits) as sandbox:
+        beside = [passes_in_one_process(sandbox, text) for _, text in jobs]
     differing = [job[0].source for job, one, other in zip(jobs, apart, beside, strict=True) if one != other]
     assert differing == []
     assert sum(apart) < 0.25 * len(jobs), "nearly all mutants are caught"
+
+
+def passes_in_one_process(sandbox, text):
+    with sandbox.open() as program:
+        return program.load(text).ending is Ending.RETURNED

@@ -63,7 +63,7 @@ def test_metadata_tells_every_test_the_output_and_the_tier():
 UNSCORED = {
     "no ground truth": (None, Status.SKIPPED, "no tests"),
     "an empty list": ([], Status.SKIPPED, "no tests"),
-    "tests that cannot be split": (["assert f(lambda: 1) == 2"], Status.UNPARSED, "not plain data"),
+    "tests that cannot be split": (["assert f(lambda: 1) == 2"], Status.UNPARSED, "function of their own"),
     "tests that never call the program": (["assert 1 + 1 == 2"], Status.UNPARSED, "never call the program"),
     "a ground truth of another kind": ({"answer": 42}, Status.UNPARSED, "no tests among"),
 }
@@ -131,18 +131,7 @@ def test_hidden_tests_count_too():
     assert scored(fenced(RIGHT), truth).reward == 1.0
 
 
-def test_made_up_inputs_need_a_reference():
-    assert scored(fenced(RIGHT), {"tests": TESTS}, fuzz=3).status is Status.UNPARSED
-    assert scored(fenced(RIGHT), {"tests": TESTS, "reference": RIGHT}, fuzz=3).reward == 1.0
-
-
-@pytest.mark.parametrize(("factor", "reward"), [("0", 0.0), ("1.0000000001e-9", 1.0), ("1.01e-9", 0.0)])
-def test_made_up_inputs_tell_tiny_results_from_zero(factor, reward):
-    truth = {"tests": ["assert f(1) < 1"], "reference": "def f(x):\n    return x * 1e-9\n"}
-    assert scored(fenced(f"def f(x):\n    return x * {factor}\n"), truth, fuzz=5).reward == reward
-
-
-@pytest.mark.parametrize("options", [{"credit": "al"}, {"cpu_s": 0}, {"fuzz": -1}, {"fuzz": 1, "in_process": True}])
+@pytest.mark.parametrize("options", [{"credit": "al"}, {"cpu_s": 0}, {"objects": "ask"}])
 def test_options_that_make_no_sense_are_refused_when_the_reward_is_built(options):
     with pytest.raises(InvalidSettings):
         CodeReward(**options)
@@ -223,3 +212,41 @@ def test_a_known_package_that_is_missing_is_not_scored_and_a_made_up_one_is_a_fa
     output = scored(fenced(source))
     assert output.reward == reward
     assert scored(fenced(source), missing_package="fail").reward == (reward or 0.0)
+
+
+ATTRIBUTED = {
+    "tests that open a file": ("d = open('/etc/passwd').read()\nassert f(1) == 2", None),
+    "tests that import what is missing": ("import no_such_package\nassert f(1) == 2", None),
+    "arguments that are nested too deeply": ("x = 1\nfor _ in range(300): x = [x]\nassert f(x) == 2", None),
+    "an argument that holds itself": ("x = []\nx.append(x)\nassert len(f(x)) == 2", 1.0),
+}
+
+
+@pytest.mark.parametrize(("tests", "reward"), ATTRIBUTED.values(), ids=ATTRIBUTED)
+def test_what_the_tests_need_and_do_not_get_is_no_fault_of_the_program(tests, reward):
+    assert scored(fenced(RIGHT), {"tests": tests}).reward == reward
+
+
+@pytest.mark.parametrize(
+    "source", ["import numpy; import pandas\ndef f(x):\n    return x\n", "def countError(x):\n    return x\n"]
+)
+def test_unused_imports_on_one_line_and_functions_named_as_errors_are_ordinary(source):
+    name = "countError" if "Error" in source else "f"
+    assert scored(fenced(source), {"tests": [f"assert {name}(3) == 3"]}).reward == 1.0
+
+
+def test_two_objects_that_are_equal_only_by_their_own_word_are_not_equal():
+    """Listed as not covered: the guide says that such a program fails."""
+    made = "class P:\n    def __eq__(self, other): return True\ndef f(x):\n    return P()\n"
+    assert scored(fenced(made), {"tests": ["assert f(1) == f(1)"]}).reward == 0.0
+
+
+def test_a_program_whose_objects_are_trusted_can_forge_comparisons():
+    """Listed as not covered, and marked in the output."""
+    liar = (
+        "class P1(int):\n    def __eq__(self, other): return True\n    __hash__ = None\ndef f(x):\n    return [P1()]\n"
+    )
+    truth = {"tests": ["assert isinstance(f(1)[0], P1) and f(1)[0] == 9"]}
+    output = scored(fenced(liar), truth, objects="trust")
+    assert (output.reward, output.metadata["judged"]) == (1.0, "objects trusted")
+    assert scored(fenced(liar), truth).reward == 0.0

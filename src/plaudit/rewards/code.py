@@ -16,20 +16,15 @@ from typing import Any
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.contract.rules import Bounds
-from plaudit.errors import InvalidSettings, InvalidTrajectory, SandboxError
+from plaudit.errors import InvalidTrajectory, SandboxError
 from plaudit.rewards.program_language import check_language, choose_language
 from plaudit.rewards.settings import check_choice, check_number, set_field
 from plaudit.sandbox import FLAVOURS, AssertSuite, Conclusion, Job, RunLimits, Suite, Verdict, read_suite, shared_pool
 from plaudit.sandbox.judging.data_sets import has_tests, read_row
 from plaudit.sandbox.judging.missing_packages import drop_unused_imports
-from plaudit.sandbox.judging.rewriting.names import (
-    helpers_in,
-    open_names,
-    parse_tests,
-    top_level_names,
-    with_prefix,
-)
-from plaudit.sandbox.judging.suites import CallSuite, DoctestSuite, FileSuite
+from plaudit.sandbox.judging.plan.names import helpers_in, with_prefix
+from plaudit.sandbox.judging.plan.test_plan import TestPlan, plan_asserts, plan_file
+from plaudit.sandbox.judging.suites import CallSuite, FileSuite
 from plaudit.trajectory import Trajectory, message_text
 from plaudit.verify.code_blocks import defined_names, find_program, python_of
 
@@ -48,10 +43,10 @@ class CodeReward(RewardFunction):
 
     "fraction" gives the share of tests passed; "openrlhf" gives 1.0 for all, 0.3 for some, 0.0 for none, −0.5 for a
     timeout, −1.0 for a crash or no program. `cpu_s` is per call or per run; with `scratch_mb` a program may write so
-    much to its working directory; `fuzz` inputs are made up and compared with the ground truth's `reference`;
-    `in_process` runs the tests beside the program, where they can be forged; `language` is that of samples which do not
-    name one, judged by standard input and output where it is not Python. `missing_package` says what becomes of a
-    program that fails since a known package is not in the sandbox: "unscored", or "fail".
+    much to its working directory; `objects="trust"` lets objects of the program answer comparisons, where tests
+    compare them, and leaves them able to forge these; `language` is that of samples which do not name one, judged by
+    standard input and output where it is not Python. `missing_package` says what becomes of a program that fails since
+    a known package is not in the sandbox: "unscored", or "fail".
     """
 
     credit: str = "all"
@@ -59,8 +54,7 @@ class CodeReward(RewardFunction):
     memory_mb: int = 512
     scratch_mb: int = 0
     flavour: str = "plain"
-    fuzz: int = 0
-    in_process: bool = False
+    objects: str = "unscored"
     language: str | None = None
     allow_unsafe: bool = False
     missing_package: str = "unscored"
@@ -74,11 +68,9 @@ class CodeReward(RewardFunction):
         check_number("cpu_s", self.cpu_s, above=0)
         check_number("memory_mb", self.memory_mb, above=0)
         check_number("scratch_mb", self.scratch_mb, least=0)
-        check_number("fuzz", self.fuzz, least=0)
+        check_choice("objects", self.objects, ("unscored", "trust"))
         if self.language is not None:
             check_language(self.language)
-        if self.fuzz and self.in_process:
-            raise InvalidSettings("made-up inputs need split judging: leave out fuzz or in_process")
         set_field(self, "bounds", CREDITS[self.credit])
         wall_s = max(WALL_LEAST_S, WALL_FACTOR * self.cpu_s)
         limits = RunLimits(float(self.cpu_s), wall_s, int(self.memory_mb), scratch_mb=int(self.scratch_mb))
@@ -100,9 +92,11 @@ class CodeReward(RewardFunction):
             return RewardOutput.unscored(Status.SKIPPED, "the sample has no tests as its ground truth")
         try:
             prompt = python_of(_read_prompt(trajectory))
-            suites = _suites(truth, prompt if _prompt_is_code(truth) else "")
-            reference = _reference(truth) if self.fuzz else ""
+            suites = _suites(truth, prompt if _names_entry_point(truth) else "")
             wanted = _find_names(suites[0])
+            unscored = next(filter(None, map(_why_unscored, suites)), "")
+            if unscored and self.objects != "trust":
+                return RewardOutput.unscored(Status.UNPARSED, unscored)
             choice = choose_language(trajectory, truth, self.language, suites)
         except InvalidTrajectory as error:
             return RewardOutput.unscored(Status.UNPARSED, str(error))
@@ -122,9 +116,7 @@ class CodeReward(RewardFunction):
             suites,
             self.limits,
             stop_early=self.credit == "all",
-            in_process=self.in_process,
-            reference=reference,
-            fuzz=self.fuzz,
+            trusts_objects=self.objects == "trust",
             judge_cpu_s=JUDGE_FACTOR * self.limits.cpu_s,
             language=choice.name,
             own_language=choice.own,
@@ -202,7 +194,7 @@ def _describe(verdict: Verdict) -> dict[str, Any]:
         "total": len(verdict.results),
         "conclusion": verdict.conclusion.value,
         "tier": verdict.tier,
-        "judged": "split" if verdict.split else "in-process",
+        "judged": "objects trusted" if verdict.trusts_objects else "split",
         "cpu_s": round(verdict.cpu_s, 6),
     }
     return told | {name: text for name in ("stdout", "stderr") if (text := getattr(verdict, name))}
@@ -231,16 +223,21 @@ def _suites(truth: Any, prompt: str) -> list[Suite]:
     return suites
 
 
-def _reference(truth: Any) -> str:
-    found = truth.get("reference") or truth.get("canonical_solution") if isinstance(truth, Mapping) else None
-    if not isinstance(found, str):
-        raise InvalidTrajectory("fuzz=… compares with a reference solution: give the ground truth a 'reference'")
-    return found
+def _names_entry_point(truth: Any) -> bool:
+    """Whether the data set names the function to write, so that all else in a prompt of code is there to be used."""
+    return isinstance(truth, Mapping) and bool(truth.get("entry_point"))
 
 
-def _prompt_is_code(truth: Any) -> bool:
-    """Whether the sample says that code in its prompt belongs to the tests; a prompt may quote anybody."""
-    return isinstance(truth, Mapping) and truth.get("prompt_is_code") is True
+def _plan(suite: Suite) -> TestPlan | None:
+    if isinstance(suite, AssertSuite):
+        return plan_asserts(suite)
+    return plan_file(suite) if isinstance(suite, FileSuite) else None
+
+
+def _why_unscored(suite: Suite) -> str:
+    """Why the tests of a suite cannot be scored unless objects are trusted."""
+    plan = _plan(suite)
+    return "" if plan is None else plan.unscored
 
 
 def _read_prompt(trajectory: Trajectory) -> str:
@@ -254,16 +251,14 @@ def _find_names(suite: Suite) -> tuple[str, ...]:
     """The names that the program must define, as far as the tests tell."""
     if isinstance(suite, CallSuite):
         return (suite.function.rpartition(".")[2],)
+    plan = _plan(suite)
     if isinstance(suite, AssertSuite | FileSuite) and suite.entry_point:
         return (suite.entry_point.rpartition(".")[2],)
-    if not isinstance(suite, AssertSuite):
-        return (suite.entry_point,) if isinstance(suite, DoctestSuite) and suite.entry_point else ()
-    setup = "\n".join([*suite.imports, helpers_in(suite.prompt, None)])
-    parse_tests(setup, "imports or prompt")
-    names = open_names("\n".join(suite.texts), None, top_level_names(setup)).program
-    if not names:
+    if plan is None or isinstance(suite, FileSuite):
+        return ()
+    if not plan.program:
         raise InvalidTrajectory("the tests never call the program: nothing in them is left for it to define")
-    return names
+    return tuple(plan.program)
 
 
 def _program(response: str, prompt: str, wanted: tuple[str, ...]) -> str | None:

@@ -10,7 +10,6 @@ from .judging.pool import JudgePool as JudgePool
 from .judging.pool import shared_pool as shared_pool
 from .judging.suites import AssertSuite as AssertSuite
 from .judging.suites import CallSuite as CallSuite
-from .judging.suites import DoctestSuite as DoctestSuite
 from .judging.suites import FileSuite as FileSuite
 from .judging.suites import StreamSuite as StreamSuite
 from .judging.suites import Suite as Suite
@@ -21,8 +20,7 @@ from .judging.verdict import Verdict as Verdict
 from .outcome import Ending as Ending
 from .outcome import Outcome as Outcome
 from .outcome import Raised as Raised
-from .program import Call as Call
 from .program import Program as Program
 from .sandbox import Sandbox as Sandbox
-from .values import Handle as Handle
 from .values import NotPlain as NotPlain
+from .values import Opaque as Opaque

@@ -10,6 +10,7 @@ from plaudit.errors import SandboxError
 from plaudit.sandbox.confined_process import RunLimits
 from plaudit.sandbox.outcome import Ending, Outcome
 from plaudit.sandbox.program import Program
+from plaudit.sandbox.values import Opaque
 
 __all__ = ["CANARY_LIMITS", "attempts", "check_canaries", "is_offered"]
 
@@ -57,7 +58,7 @@ def reach_out():
 EXPECTED: dict[str, Callable[[Outcome], bool]] = {
     "right": lambda outcome: outcome.ending is Ending.RETURNED and outcome.value == 42,
     "wrong": lambda outcome: outcome.ending is Ending.RETURNED and outcome.value == 43,
-    "cheating": lambda outcome: type(outcome.value) is int and outcome.value == 0,
+    "cheating": lambda outcome: type(outcome.value) is Opaque,
     "leaving": lambda outcome: outcome.ending is Ending.EXITED,
 }
 

@@ -85,11 +85,6 @@ class Exchange:
         self._restart()
         return reply, self._started_s - before if self._clock_is_local else 0.0
 
-    @property
-    def has_more(self) -> bool:
-        """Whether more bytes of the child's are here already."""
-        return len(self._incoming) > 0
-
     def _restart(self) -> None:
         self._began, self._looked = time.monotonic(), self._clock_is_local
         if self._clock_is_local:

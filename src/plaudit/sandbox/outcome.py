@@ -3,7 +3,7 @@
 `value`, `error` and the printed text come from the program: they are to be compared, never believed.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
@@ -15,12 +15,11 @@ __all__ = ["Ending", "Outcome", "Raised"]
 
 
 class Ending(Enum):
-    """How a load or a call ended; after all but the first four, and after EXITED, the program is gone."""
+    """How a load or a call ended; after all but the first three, and after EXITED, the program is gone."""
 
     RETURNED = "returned"
     RAISED = "raised"
     MEMORY = "out of memory"
-    OPAQUE = "returned something that is not plain data"
     EXITED = "exited"
     CRASHED = "crashed"
     CPU_LIMIT = "over the limit of processor time"
@@ -36,19 +35,26 @@ class Ending(Enum):
         return self not in _LIVING
 
 
-_LIVING = (Ending.RETURNED, Ending.RAISED, Ending.MEMORY, Ending.OPAQUE)  # found by identity, the first most often
+_LIVING = (Ending.RETURNED, Ending.RAISED, Ending.MEMORY)  # found by identity, the first most often
 
 
 @dataclass(frozen=True, slots=True)
 class Raised:
-    """An exception of the program: its name, the names of its ancestors, its words, its place, what it carries."""
+    """An exception of the program: its classes, most derived first, as `module:name`; its text, line and arguments.
 
-    name: str
-    bases: tuple[str, ...] = ()
+    `handle` gives access to its attributes; exceptions of the standard library have none.
+    """
+
+    classes: tuple[str, ...] = ()
     message: str = ""
     line: int | None = None
-    args: tuple[Any, ...] | None = None
-    attributes: dict[str, Any] = field(default_factory=dict)
+    args: tuple[Any, ...] = ()
+    handle: Any = None
+
+    @property
+    def name(self) -> str:
+        """The name of its class."""
+        return self.classes[0].rpartition(":")[2] if self.classes else "?"
 
     def __str__(self) -> str:
         place = f" (line {self.line})" if self.line is not None else ""
@@ -60,11 +66,6 @@ class Outcome(msgspec.Struct, frozen=True):
 
     ending: Ending
     value: Any = None
-    arguments: list[Any] | None = None  # after the call; None where they did not change
-    keywords: dict[str, Any] | None = None
-    handle: int | None = None  # of an opaque value, which stays where it is
-    type_name: str = ""  # of an opaque value
-    traits: str = ""  # of an opaque value, as letters: iterator, callable, awaitable, type
     error: Raised | None = None
     exit_code: int | None = None
     signal: int | None = None
@@ -80,8 +81,8 @@ class Outcome(msgspec.Struct, frozen=True):
             Ending.RAISED: str(self.error),
             Ending.EXITED: f"exit code {self.exit_code}",
             Ending.CRASHED: f"signal {self.signal}",
-            Ending.OPAQUE: self.type_name,
             Ending.BAD_REPLY: str(self.error) if self.error else "",
+            Ending.RESULT_LIMIT: self.error.message if self.error else "",
         }
         detail = details.get(self.ending, "")
         return f"{self.ending.value}: {detail}" if detail else self.ending.value

@@ -8,8 +8,7 @@ import contextlib
 import fcntl
 import os
 import signal
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -18,26 +17,13 @@ from plaudit.frames import frame
 from plaudit.sandbox.confined_process import Budget, LockedProcess, ProcessHost, RunLimits
 from plaudit.sandbox.exchange import Exchange, Stopped
 from plaudit.sandbox.outcome import Ending, Outcome, Raised
-from plaudit.sandbox.values import NotPlain, from_text, to_text
+from plaudit.sandbox.values import Graph, NotPlain, Opaque, dumps, loads
 
-__all__ = ["Call", "Program"]
+__all__ = ["Program"]
 
 T = TypeVar("T")
 LEAVE = frame(b"")
 ADD_SEALS, SEALS = 1033, 0b1111  # no writing, growing, shrinking or further sealing; Python names these on Linux only
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A call to make: `path` is `f`, `Solution().f`, or `@3.method` of the value kept as number 3."""
-
-    path: str
-    args: list[Any] = field(default_factory=list)
-    kwargs: dict[str, Any] = field(default_factory=dict)
-
-    def text(self) -> str:
-        """The call as the request that is sent; NotPlain when an argument cannot travel."""
-        return to_text(["call", self.path, self.args, self.kwargs] if self.kwargs else ["call", self.path, self.args])
 
 
 class Program:
@@ -46,25 +32,39 @@ class Program:
     def __init__(
         self, host: ProcessHost, process: LockedProcess, limits: RunLimits, budget: Budget | None = None
     ) -> None:
+        self.graph = Graph(resolve=lambda description: Opaque(*description))
         self._host, self._process, self._limits, self._budget = host, process, limits, budget or Budget()
         self._clock = host.clock_of(process)
         self._exchange = Exchange(process, limits, self._clock, clock_is_local=host.clock_is_local, budget=self._budget)
         self._printed = {process.stdout: 0, process.stderr: 0}
         self._end: Outcome | None = None
-        self._unread = 0
-        self._loaded = self._closed = self._buried = False
+        self._loaded = self._closed = self._reaped = False
         self.tier = host.tier  # how strong the walls around this program are
 
     def load(self, source: str, stdin: bytes | None = None) -> Outcome:
         """Run a source as a module; with `stdin`, as a script (`__name__ == "__main__"`), which then is over."""
+        if self._loaded:
+            raise SandboxError("a program is loaded once; open another for another source")
+        self._loaded = True
+        request = frame(dumps(["load", source, stdin is not None]).encode())
         if stdin is None:
-            return next(self._ask([self._first(source)]))
+            return self._ask(request)
         _fill(self._process.stdin, stdin)
-        return next(self._send(frame(self._first(source, as_script=True).encode()) + LEAVE, 1, leaves=True))
+        return self._ask(request + LEAVE, leaves=True)
 
-    def call(self, path: str, args: list[Any] | None = None, kwargs: dict[str, Any] | None = None) -> Outcome:
-        """Call one function with plain values; what it returned, or how it failed."""
-        return next(self.call_many([Call(path, args or [], kwargs or {})]))
+    def call(self, path: str, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None) -> Outcome:
+        """Call one function; what it returned, or how it failed. NotPlain where an argument cannot be sent."""
+        graph = self.graph
+        request: list[Any] = ["call", path]
+        if len(graph):
+            released = graph.release()
+            changes = graph.write_changes()
+            request += [[graph.encode(argument) for argument in args], None, released, changes]
+        else:
+            request.append([graph.encode(argument) for argument in args])
+        if kwargs:
+            request[3:4] = [{name: graph.encode(argument) for name, argument in kwargs.items()}]
+        return self._ask(frame(dumps(request).encode()))
 
     def feed(self, text: str) -> None:
         """Add to what the program can read from its standard input."""
@@ -72,18 +72,7 @@ class Program:
 
     def get(self, path: str) -> Outcome:
         """What a path names, without calling it."""
-        return next(self._ask([to_text(["get", path])]))
-
-    def call_many(self, calls: list[Call]) -> Iterator[Outcome]:
-        """Make calls in a row, sent at once; stops after an outcome that ended the program."""
-        return self._ask([call.text() for call in calls])
-
-    def call_batch(self, requests: Sequence[str]) -> Iterator[Outcome]:
-        """Make calls, given as texts, in a row; the program leaves those behind one that gave no plain data."""
-        for outcome in self._send(frame(f'["many",[{",".join(requests)}]]'.encode()), len(requests)):
-            if outcome.ending is not Ending.RETURNED:
-                self._unread = 0
-            yield outcome
+        return self._ask(frame(dumps(["get", path]).encode()))
 
     @property
     def open(self) -> bool:
@@ -95,7 +84,7 @@ class Program:
         if not self._closed:
             self._closed = True
             try:
-                if not self._buried:
+                if not self._reaped:
                     with contextlib.suppress(SandboxError):  # the server is gone, and its processes with it
                         self._kill()
             finally:
@@ -109,60 +98,50 @@ class Program:
     ) -> None:
         self.close()
 
-    def _first(self, source: str, *, as_script: bool = False) -> str:
-        if self._loaded:
-            raise SandboxError("a program is loaded once; open another for another source")
-        self._loaded = True
-        return to_text(["load", source, as_script])
-
-    def _ask(self, requests: list[str]) -> Iterator[Outcome]:
-        return self._send(b"".join(frame(request.encode()) for request in requests), len(requests))
-
-    def _send(self, requests: bytes, count: int, *, leaves: bool = False) -> Iterator[Outcome]:
+    def _ask(self, request: bytes, *, leaves: bool = False) -> Outcome:
         if self._closed:
             raise SandboxError("this program is closed")
-        while self._unread and self._end is None:  # calls whose outcomes nobody waited for
-            self._next_outcome()
         if self._end is not None:
-            yield self._end
-            return
+            return self._end
         if self._budget.left_s() <= 0:
             self._end = Outcome(Ending.WALL_LIMIT, tier=self.tier)
             self._kill()
-            yield self._end
-            return
-        self._exchange.send(requests)
+            return self._end
+        self._exchange.send(request)
         if leaves:
             self._exchange.wait_for_end()
-        self._unread = count
-        while self._unread and self._end is None:
-            yield self._next_outcome()
+        return self._next_outcome()
 
     def _next_outcome(self) -> Outcome:
-        self._unread -= 1
         try:
             reply, cpu_s = self._exchange.receive()
         except Stopped as stopped:
-            found, cpu_s = self._explain_stop(stopped), stopped.cpu_s
+            parts, cpu_s = self._explain_stop(stopped), stopped.cpu_s
         else:
-            found = _read_reply(reply)
-        out = err = b""
-        if not (self._unread and self._exchange.has_more):  # else the next outcome has the prints of both
-            out, err = self._new_prints(self._process.stdout), self._new_prints(self._process.stderr)
-            if max(self._printed.values()) > self._limits.output_bytes:
-                found = {"ending": Ending.OUTPUT_LIMIT}
-        outcome = Outcome(**found, stdout=out, stderr=err, cpu_s=cpu_s, tier=self.tier)
+            parts = self._read_reply(reply)
+        out, err = self._new_prints(self._process.stdout), self._new_prints(self._process.stderr)
+        if max(self._printed.values()) > self._limits.output_bytes:
+            parts = {"ending": Ending.OUTPUT_LIMIT}
+        outcome = Outcome(**parts, stdout=out, stderr=err, cpu_s=cpu_s, tier=self.tier)
         if outcome.ending.is_final:
-            if not self._buried:
+            if not self._reaped:
                 self._kill()
             self._end = outcome
         return outcome
+
+    def _read_reply(self, reply: str) -> dict[str, Any]:
+        """A reply as parts of an outcome; anything that the runtime does not write is a failure of the program."""
+        try:
+            kind, *content = _expect(list, loads(reply))
+            return _REPLIES[_expect(str, kind)](self.graph, *content)
+        except (NotPlain, LookupError, TypeError, ValueError, RecursionError) as error:
+            return {"ending": Ending.BAD_REPLY, "error": Raised(("BadReply",), str(error)[:200])}
 
     def _explain_stop(self, stopped: Stopped) -> dict[str, Any]:
         """What became of a process that gave no answer."""
         if stopped.ending is not None:
             return {"ending": stopped.ending}
-        self._buried = True
+        self._reaped = True
         code = self._host.ending_of(self._process)
         if not self._exchange.was_ready:
             said = os.pread(self._process.stderr, 500, 0).decode(errors="replace")
@@ -183,58 +162,36 @@ class Program:
         return os.pread(descriptor, size - start, start)
 
     def _kill(self) -> None:
-        self._buried = True
+        self._reaped = True
         self._host.end(self._process, self._limits)
 
 
-def _read_reply(reply: str) -> dict[str, Any]:
-    """A reply as parts of an outcome: only the forms that our runtime writes are taken."""
-    try:
-        kind, *content = _expect(list, from_text(reply))
-        return _REPLIES[_expect(str, kind)](*content)
-    except (NotPlain, KeyError, TypeError, ValueError) as error:
-        return {"ending": Ending.BAD_REPLY, "error": Raised("BadReply", message=str(error)[:200])}
-
-
-def _read_returned(value: Any, changed: Any = None) -> dict[str, Any]:
-    return {"ending": Ending.RETURNED, "value": value, **_read_changes(changed)}
-
-
-def _read_opaque(kept: Any, changed: Any = None) -> dict[str, Any]:
-    handle, name, traits = kept
-    return {
-        "ending": Ending.OPAQUE,
-        "handle": _expect(int, handle),
-        "type_name": _expect(str, name),
-        "traits": _expect(str, traits),
-        **_read_changes(changed),
-    }
+def _read_returned(graph: Graph, value: Any, changes: Any = None) -> dict[str, Any]:
+    if changes is not None:
+        graph.apply_changes(changes)
+    return {"ending": Ending.RETURNED, "value": graph.decode(value)}
 
 
 def _read_raised(
-    name: Any, bases: Any, message: Any, line: Any, args: Any = None, attributes: Any = None
+    graph: Graph, classes: Any, message: Any, line: Any, args: Any, handle: Any, changes: Any
 ) -> dict[str, Any]:
-    names = tuple(_expect(str, base) for base in _expect(list, bases))
+    graph.apply_changes(changes)
     error = Raised(
-        _expect(str, name),
-        names,
-        _expect(str, message),
+        tuple(_expect(str, name) for name in _expect(list, classes)),
+        _expect(str, graph.decode(message)),
         None if line is None else _expect(int, line),
-        None if args is None else tuple(_expect(list, args)),
-        {} if attributes is None else _expect(dict, attributes),
+        tuple(graph.decode(argument) for argument in _expect(list, args)),
+        None if handle is None else graph.resolve(handle),
     )
-    return {"ending": Ending.MEMORY if name == "MemoryError" else Ending.RAISED, "error": error}
+    return {"ending": Ending.MEMORY if error.name == "MemoryError" else Ending.RAISED, "error": error}
 
 
-def _read_exited(code: Any) -> dict[str, Any]:
+def _read_exited(graph: Graph, code: Any) -> dict[str, Any]:
     return {"ending": Ending.EXITED, "exit_code": _expect(int, code)}
 
 
-def _read_changes(changed: Any) -> dict[str, Any]:
-    if changed is None:
-        return {}
-    arguments, keywords = changed
-    return {"arguments": _expect(list, arguments), "keywords": _expect(dict, keywords)}
+def _read_unsendable(graph: Graph, reason: Any) -> dict[str, Any]:
+    return {"ending": Ending.RESULT_LIMIT, "error": Raised(("ValueError",), _expect(str, reason)[:200])}
 
 
 def _expect(kind: type[T], value: Any) -> T:
@@ -245,9 +202,9 @@ def _expect(kind: type[T], value: Any) -> T:
 
 _REPLIES: dict[str, Callable[..., dict[str, Any]]] = {
     "returned": _read_returned,
-    "opaque": _read_opaque,
     "raised": _read_raised,
     "exited": _read_exited,
+    "unsendable": _read_unsendable,
 }
 _SIGNALS: dict[int, Ending] = {signal.SIGXFSZ: Ending.OUTPUT_LIMIT, signal.SIGXCPU: Ending.CPU_LIMIT}
 

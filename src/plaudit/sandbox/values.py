@@ -1,384 +1,317 @@
-"""Plain values as JSON text and back, without loss and without running anything.
+"""The values that cross between a judge and a program, as JSON text, with the identity of mutable containers.
 
-Used on both sides of the wall, so it imports only the standard library; arrays travel where numpy is imported. What a
-program's process sends may be forged: the reader takes nothing but the shapes below, to a depth, and builds only types
-of the standard library. An instance of a subclass of a plain type, which may lie about `==`, travels as exactly the
-plain value that it is underneath.
+Plain values are a closed list of exact types. Both sides of a channel hold a `Graph`, which numbers every mutable
+container that has crossed in the order in which it crossed. A message carries the changed contents of these containers,
+new containers, and references by number, so mutation, aliasing and cycles behave as in one process. Everything else is
+a handle: only its description crosses. A program's process may send anything, so decoding accepts only the forms below,
+up to a depth and a count, and builds only types of the standard library (and of numpy where it is installed).
 """
 
-import importlib
 import json
 import math
-import re
 import sys
-from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable
-from datetime import date, datetime, time, timedelta
-from decimal import Decimal
-from enum import Enum
-from fractions import Fraction
-from functools import lru_cache
+from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Handle", "NotPlain", "decode", "encode", "from_text", "to_text"]
+from plaudit.sandbox.value_kinds import (
+    ARRAY,
+    CLASS_NAMES,
+    CONTAINERS,
+    CONTAINERS_BY_TAG,
+    READERS,
+    SMALL,
+    WRITERS,
+    Container,
+    NotPlain,
+    expect_list,
+    is_unicode,
+    items_of,
+    namedtuple_fields,
+    surrogates,
+)
+
+__all__ = ["Graph", "NotPlain", "Opaque", "dumps", "from_text", "loads", "to_text"]
 
 DEPTH = 200
-TIMEDELTA_PARTS = ("days", "seconds", "microseconds")
-SMALL = 1 << 53
-FRACTION_BITS = 20_000  # making a fraction looks for common factors, which grows with the square of the size
-_INTEGERS, _TEXTS = {int}, {str}
-SAME_HASHES = 64  # keys of one set or dict that may share a hash: forged collisions make building it quadratic
-
+MOST_CONTAINERS = 500_000
+_SCALARS = {str, int, float, bool, type(None)}
 _encoder = json.JSONEncoder(ensure_ascii=True, check_circular=False, allow_nan=False, separators=(",", ":"))
-_scan = json.JSONDecoder().scan_once  # type: ignore[attr-defined]  # what its `decode` calls
 
 
-class NotPlain(ValueError):
-    """A value that does not travel, or text that is no value."""
+def _refuse_constant(name: str) -> Any:
+    raise NotPlain(f"{name} is not a value")
 
 
-class Handle:
-    """A value that stays in the program's process; only its number travels."""
-
-    __slots__ = ("number",)
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-
-    def __repr__(self) -> str:
-        return f"Handle({self.number})"
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is Handle and other.number == self.number
-
-    def __hash__(self) -> int:
-        return hash(("Handle", self.number))
+_scan = json.JSONDecoder(parse_constant=_refuse_constant).scan_once  # type: ignore[attr-defined]
 
 
-def to_text(value: Any) -> str:
-    """A plain value as JSON text."""
-    return _dumps(encode(value))
-
-
-def _make_encoder() -> Callable[[Any], str]:
-    """What `_encoder.encode` does, with the part in C made once instead of for every value."""
+def _make_dumps() -> Callable[[Any], str]:
+    """`_encoder.encode`, with the encoder in C made once instead of for every value."""
     make = json.encoder.c_make_encoder  # type: ignore[attr-defined]
-    if make is None:  # a Python without that part
+    if make is None:
         return _encoder.encode
     text_of = json.encoder.encode_basestring_ascii
     iterate = make(None, _encoder.default, text_of, None, ":", ",", False, False, False)
     return lambda value: "".join(iterate(value, 0))
 
 
-_dumps = _make_encoder()
+dumps = _make_dumps()
 
 
-def _loads(text: str) -> Any:
-    """What a JSON text says, which must be all of it."""
+def loads(text: str) -> Any:
+    """The JSON value of a whole text; NotPlain where it is none."""
     try:
         coded, end = _scan(text, 0)
+    except NotPlain:
+        raise
     except StopIteration:
-        raise NotPlain("not a value: no JSON") from None
+        raise NotPlain("no JSON") from None
+    except (ValueError, RecursionError) as error:
+        raise NotPlain(f"no JSON: {type(error).__name__}") from error
     if end != len(text):
-        raise NotPlain("not a value: text behind it")
+        raise NotPlain("text after the value")
     return coded
 
 
+def to_text(value: Any) -> str:
+    """A plain value as text, without handles."""
+    return dumps(Graph().encode(value))
+
+
 def from_text(text: str) -> Any:
-    """The value of a JSON text that `to_text` wrote, or that somebody forged; NotPlain when it is no value."""
-    try:
-        coded = _loads(text)
-        if "{" not in text and text.count("[") <= DEPTH:
-            return coded  # nothing in it is tagged
-        return decode(coded, DEPTH + 3)  # a reply is a list around values
-    except NotPlain:
-        raise
-    except (ValueError, RecursionError) as error:
-        raise NotPlain(f"not a value: {type(error).__name__}") from error
+    """The value of a text that `to_text` wrote."""
+    return Graph().decode(loads(text))
 
 
-def encode(value: Any, depth: int = DEPTH) -> Any:
-    """A plain value as what JSON can say; everything JSON cannot say becomes `{tag: content}`."""
-    kind = type(value)
-    if kind is str:
-        return (
-            value
-            if value.isascii() or _has_no_surrogates(value)
-            else {"u": value.encode("utf-32-le", "surrogatepass").hex()}
-        )
-    if kind is bool or value is None:
-        return value
-    if kind is int:
-        return value if -SMALL < value < SMALL else {"i": hex(value)}
-    if kind is float:
-        return value if math.isfinite(value) else {"f": repr(value)}
-    if depth <= 0:
-        raise NotPlain("nested too deeply")
-    if kind is list:
-        return value if _says_itself(value) else [encode(item, depth - 1) for item in value]
-    writer = _WRITERS.get(kind)
-    if writer is None:
-        return _encode_underneath(value, kind, depth)
-    tag, write = writer
-    return {tag: write(value, depth - 1)}
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """The description of an object of the program that is not plain: its key, its type's name, what it can do."""
+
+    key: int | str
+    type_name: str
+    traits: str
+    value: Any = None  # in JSON, of an instance of a subclass of a plain type
 
 
-def _encode_underneath(value: Any, kind: type, depth: int) -> Any:
-    """An instance of a subclass as the plain value it is underneath; an array, or a number of numpy's, as such."""
-    mro = type.__dict__["__mro__"].__get__(kind)
-    if Enum in mro and str not in mro and int not in mro:
-        raise NotPlain(f"{kind.__name__} is not plain data")
-    numpy = sys.modules.get("numpy")
-    if numpy is not None and numpy.ndarray in mro:
-        return {"a": _array_parts(numpy, value, depth - 1)}
-    if numpy is not None and numpy.generic in mro and not {numpy.void, numpy.object_} & set(mro):
-        item = numpy.generic.item(value)
-        if type(item) is not kind:
-            return encode(item, depth - 1)
-    fields = kind.__dict__.get("_fields") if tuple in mro else None
-    if type(fields) is tuple and fields and all(type(name) is str for name in fields):
-        items = tuple(tuple.__iter__(value))
-        if len(items) == len(fields):
-            return {"n": [str(kind.__name__), list(fields), _items(items, depth - 1)]}
-    for base in mro:
-        if base in _UNDERNEATH:
-            return encode(_UNDERNEATH[base](value), depth)
-    raise NotPlain(f"{kind.__name__} is not plain data")
+def _no_handle(value: Any) -> Any:
+    raise NotPlain(f"{type(value).__name__} is not plain data")
 
 
-def _array_parts(numpy: Any, value: Any, depth: int) -> list[Any]:
-    """An array's type, shape and items."""
-    kind = numpy.ndarray.__dict__["dtype"].__get__(value).str
-    if kind[1:2] not in "?biufcUS":
-        raise NotPlain("an array of objects is not plain data")
-    shape = numpy.ndarray.__dict__["shape"].__get__(value)
-    flat = numpy.ndarray.tolist(numpy.ndarray.reshape(numpy.asarray(value), -1))
-    return [kind, [int(length) for length in shape], _items(flat, depth)]
+class Entry:
+    """A container that has crossed: its contents at the last message, and as the other side found them."""
+
+    __slots__ = ("container", "is_own", "known", "original")
+
+    def __init__(self, container: Any, known: Any, *, is_own: bool) -> None:
+        self.container, self.known, self.is_own = container, known, is_own
+        self.original: Any = None
 
 
-def _says_itself(items: list[Any]) -> bool:
-    """Whether a list is its own coding, as most are: small integers only, or plain words only."""
-    kinds = set(map(type, items))
-    if kinds == _INTEGERS:
-        return bool(min(items) > -SMALL and max(items) < SMALL)
-    return kinds == _TEXTS and all(map(str.isascii, items))
+class Graph:
+    """The containers that have crossed one channel, seen from one side.
 
+    `describe` turns any other object into the JSON of a handle, `resolve` does the reverse; `array_type` is the class
+    of arrays that are built here; NaN can be refused as a key, since it can never be looked up.
+    """
 
-def decode(coded: Any, depth: int = DEPTH) -> Any:
-    """The value that `encode` described; NotPlain for anything it would not have written."""
-    kind = type(coded)
-    if kind is list:
+    def __init__(
+        self,
+        describe: Callable[[Any], Any] = _no_handle,
+        resolve: Callable[[Any], Any] = _no_handle,
+        array_type: Callable[[], Any] | None = None,
+        *,
+        refuses_nan_keys: bool = False,
+    ) -> None:
+        self.refuses_nan_keys = refuses_nan_keys
+        self._describe, self.resolve, self._array_type = describe, resolve, array_type
+        self._numbers: dict[int, int] = {}
+        self._entries: dict[int, Entry] = {}
+        self._next = 0
+        self._has_originals = False  # whether the other side has changed a container of this side
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def encode(self, value: Any, depth: int = DEPTH) -> Any:
+        """A value as JSON; what JSON cannot express is `{tag: content}`."""
+        kind = type(value)
+        if kind is str:
+            return value if value.isascii() or is_unicode(value) else {"u": surrogates(value)}
+        if kind is bool or value is None:
+            return value
+        if kind is int:
+            return value if -SMALL < value < SMALL else {"i": hex(value)}
+        if kind is float:
+            return value if math.isfinite(value) else {"f": repr(value)}
         if depth <= 0:
             raise NotPlain("nested too deeply")
-        return [decode(item, depth - 1) for item in coded]
-    if kind is not dict:
-        return coded
-    if depth <= 0 or len(coded) != 1:
-        raise NotPlain("nested too deeply" if depth <= 0 else "not a tagged value")
-    ((tag, content),) = coded.items()
-    reader = _READERS.get(tag)
-    if reader is None:
-        raise NotPlain(f"unknown tag {tag[:20]!r}")
-    try:
-        return reader(content, depth - 1)
-    except NotPlain:
-        raise
-    except (ValueError, TypeError, ArithmeticError, AttributeError, KeyError) as error:
-        raise NotPlain(f"bad content for tag {tag!r}: {type(error).__name__}") from error
+        container = CONTAINERS.get(kind)
+        if container is not None:
+            number = self._numbers.get(id(value))
+            return {"=": number} if number is not None else self._encode_new(value, container, depth)
+        writer = WRITERS.get(kind)
+        if writer is not None:
+            return {writer[0]: writer[1](self, value, depth - 1)}
+        return self._encode_other(value, kind, depth)
+
+    def _encode_new(self, value: Any, container: Container, depth: int) -> Any:
+        self._add(value, container.copy(value), is_own=True)
+        contents = container.write(self, value, depth - 1)
+        return contents if container.tag == "l" else {container.tag: contents}
+
+    def _encode_other(self, value: Any, kind: type, depth: int) -> Any:
+        """A namedtuple or a numpy value; everything else is a handle."""
+        if kind is type and value in CLASS_NAMES:
+            return {"k": CLASS_NAMES[value]}
+        fields = namedtuple_fields(kind)
+        if fields is not None:
+            return {"n": [kind.__name__, list(fields), items_of(self, tuple.__iter__(value), depth - 1)]}
+        numpy = sys.modules.get("numpy")
+        if numpy is not None:
+            if kind is numpy.ndarray or (issubclass(kind, numpy.ndarray) and kind is self._own_array_type()):
+                if value.dtype.kind in "?biufcUS":
+                    number = self._numbers.get(id(value))
+                    return {"=": number} if number is not None else self._encode_new(value, ARRAY, depth)
+            elif issubclass(kind, numpy.generic) and kind.__module__ == "numpy" and value.dtype.kind in "?biufcUS":
+                return {"g": [value.dtype.str, self.encode(value.item(), 1)]}
+        return {"@": self._describe(value)}
+
+    def decode(self, coded: Any, depth: int = DEPTH + 3) -> Any:
+        """The value that `encode` described; NotPlain for anything it would not have written."""
+        kind = type(coded)
+        if kind is list:
+            if depth <= 0:
+                raise NotPlain("nested too deeply")
+            if _SCALARS.issuperset(map(type, coded)):
+                self._add(coded, coded[:], is_own=False)
+                return coded
+            return self._decode_new(CONTAINERS[list], coded, depth)
+        if kind is not dict:
+            return coded
+        if depth <= 0 or len(coded) != 1:
+            raise NotPlain("nested too deeply" if depth <= 0 else "not a tagged value")
+        ((tag, content),) = coded.items()
+        try:
+            container = CONTAINERS_BY_TAG.get(tag)
+            if container is not None:
+                return self._decode_new(container, content, depth)
+            return READERS[tag](self, content, depth - 1)
+        except NotPlain:
+            raise
+        except (ValueError, TypeError, ArithmeticError, LookupError, AttributeError, MemoryError) as error:
+            raise NotPlain(f"bad content of {tag[:20]!r}: {type(error).__name__}") from error
+
+    def _decode_new(self, container: Container, content: Any, depth: int) -> Any:
+        value = container.make(self, content)
+        entry = self._add(value, None, is_own=False)
+        container.fill(self, value, content, depth - 1)
+        entry.known = container.copy(value)
+        return value
+
+    def _add(self, value: Any, known: Any, *, is_own: bool) -> Entry:
+        if not is_own and len(self._entries) >= MOST_CONTAINERS:
+            raise NotPlain("too many containers")
+        entry = self._entries[self._next] = Entry(value, known, is_own=is_own)
+        self._numbers[id(value)] = self._next
+        self._next += 1
+        return entry
+
+    def write_changes(self) -> list[Any]:
+        """The contents of all containers that were changed on this side since the last message."""
+        changes: list[Any] = []
+        for number, entry in list(self._entries.items()):
+            container = self._container_of(entry.container)
+            if not container.is_same(entry.container, entry.known):
+                entry.known, entry.original = container.copy(entry.container), None
+                changes.append([number, container.write(self, entry.container, DEPTH)])
+        return changes
+
+    def apply_changes(self, changes: Any) -> None:
+        """Make the changes of the other side to the containers on this side."""
+        for number, contents in expect_list(changes):
+            entry = self._entries.get(number) if type(number) is int else None
+            if entry is None:
+                raise NotPlain("a change of an unknown container")
+            container = self._container_of(entry.container)
+            if entry.is_own and entry.original is None:
+                entry.original, self._has_originals = entry.known, True
+            try:
+                container.fill(self, entry.container, contents, DEPTH)
+            except (ValueError, TypeError, ArithmeticError, LookupError) as error:
+                raise NotPlain(f"bad contents: {error}") from error
+            entry.known = container.copy(entry.container)
+
+    def release(self) -> Any:
+        """Drop the containers that only this graph refers to: their numbers, or True where none is left."""
+        dropped = []
+        for number in list(self._entries):
+            entry = self._entries[number]
+            if sys.getrefcount(entry.container) <= _UNSHARED:
+                dropped.append(number)
+                self._forget(number)
+        if not self._entries and dropped:
+            self._next = 0
+            return True
+        return dropped
+
+    def forget(self, released: Any) -> None:
+        """Drop what the other side released."""
+        if released is True:
+            self._entries.clear()
+            self._numbers.clear()
+            self._next = 0
+            return
+        for number in released:
+            self._forget(number)
+
+    def _forget(self, number: int) -> None:
+        entry = self._entries.pop(number)
+        del self._numbers[id(entry.container)]
+
+    def original(self, value: Any) -> Any:
+        """A value whose containers have the contents that this side wrote, without changes by the other side."""
+        return self._rebuild(value, {}) if self._has_originals else value
+
+    def _rebuild(self, value: Any, built: dict[int, Any]) -> Any:
+        container = CONTAINERS.get(type(value))
+        if container is None:
+            return tuple(self._rebuild(item, built) for item in value) if type(value) is tuple else value
+        if id(value) in built:
+            return built[id(value)]
+        entry = self._entries.get(self._numbers.get(id(value), -1))
+        contents = value if entry is None or entry.original is None else entry.original
+        if type(value) is list:
+            items = built[id(value)] = []
+            items.extend(self._rebuild(item, built) for item in contents)
+            return items
+        if type(value) is dict:
+            pairs = contents.items() if contents is value else zip(*contents, strict=True)
+            return {key: self._rebuild(item, built) for key, item in pairs}
+        return value if contents is value else container.rebuild(value, contents)
+
+    def _container_of(self, value: Any) -> Container:
+        return CONTAINERS.get(type(value)) or ARRAY
+
+    def _own_array_type(self) -> Any:
+        return None if self._array_type is None else self._array_type()
+
+    def entry(self, number: int) -> Entry | None:
+        """The container of a number."""
+        return self._entries.get(number)
+
+    def own_array(self, made: Any) -> Any:
+        """An array as the class of arrays on this side."""
+        return made if self._array_type is None else made.view(self._array_type())
 
 
-def _has_no_surrogates(text: str) -> bool:
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
+def _unshared_count() -> int:
+    """What `sys.getrefcount` tells in `release` of a container that only its entry refers to."""
+    entries = {0: Entry([], None, is_own=True)}
+    for number in list(entries):
+        entry = entries[number]
+        count = sys.getrefcount(entry.container)
+    return count
 
 
-def _items(value: Any, depth: int) -> list[Any]:
-    return [encode(item, depth) for item in value]
-
-
-def _pairs(value: Any, depth: int) -> list[Any]:
-    return [[encode(key, depth), encode(item, depth)] for key, item in value.items()]
-
-
-def _list(content: Any, depth: int) -> list[Any]:
-    if type(content) is not list:
-        raise NotPlain("content is not a list")
-    return [decode(item, depth) for item in content]
-
-
-def _keys(content: Any, depth: int) -> list[Any]:
-    return _hashable(_list(content, depth))
-
-
-def _hashable(keys: list[Any]) -> list[Any]:
-    if len(keys) - len({hash(key) for key in keys}) > SAME_HASHES:
-        raise NotPlain("too many keys share a hash")
-    return keys
-
-
-def _dict(content: Any, depth: int) -> dict[Any, Any]:
-    if type(content) is not list or any(type(pair) is not list or len(pair) != 2 for pair in content):
-        raise NotPlain("content is not a list of pairs")
-    keys = _hashable([decode(pair[0], depth) for pair in content])
-    return dict(zip(keys, (decode(pair[1], depth) for pair in content), strict=True))
-
-
-def _text(content: Any) -> str:
-    if type(content) is not str:
-        raise NotPlain("content is not text")
-    return content
-
-
-def _whole(number: Any) -> int:
-    if type(number) is dict:
-        number = decode(number)
-    if type(number) is not int:
-        raise NotPlain("content is not a whole number")
-    return number
-
-
-def _short(number: Any) -> int:
-    whole = _whole(number)
-    if whole.bit_length() > FRACTION_BITS:
-        raise NotPlain("a fraction of numbers that are too large")
-    return whole
-
-
-def _big(content: Any, depth: int) -> int:
-    return int(_text(content), 16)
-
-
-def _special_float(content: Any, depth: int) -> float:
-    return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[_text(content)]
-
-
-def _float(content: Any) -> float:
-    number = decode(content) if type(content) is dict else content
-    if type(number) is not float:
-        raise NotPlain("content is not a float")
-    return number
-
-
-def _counter(content: Any, depth: int) -> "Counter[Any]":
-    return Counter(_dict(content, depth))
-
-
-def _default(content: Any, depth: int) -> "defaultdict[Any, Any]":
-    return defaultdict(None, _dict(content, depth))
-
-
-def _decimal(content: Any, depth: int) -> Decimal:
-    return Decimal(_text(content))
-
-
-# The plain value underneath an instance of a subclass, by methods that the subclass cannot replace.
-_UNDERNEATH: dict[type, Callable[[Any], Any]] = {
-    str: str.__str__,
-    int: int.__index__,
-    float: float.__float__,
-    complex: lambda value: complex(_field(complex, "real", value), _field(complex, "imag", value)),
-    bytes: lambda value: bytes.__getitem__(value, slice(None)),
-    bytearray: lambda value: bytearray(bytearray.__getitem__(value, slice(None))),
-    list: lambda value: list(list.__iter__(value)),
-    tuple: lambda value: tuple(tuple.__iter__(value)),
-    set: lambda value: set(set.__iter__(value)),
-    frozenset: lambda value: frozenset(frozenset.__iter__(value)),
-    Counter: lambda value: Counter(dict(dict.items(value))),
-    OrderedDict: lambda value: OrderedDict(OrderedDict.items(value)),
-    defaultdict: lambda value: defaultdict(None, dict(dict.items(value))),
-    dict: lambda value: dict(dict.items(value)),
-    deque: lambda value: deque(deque.__iter__(value), _field(deque, "maxlen", value)),
-    Decimal: lambda value: Decimal(Decimal.__str__(value)),
-    Fraction: lambda value: Fraction(int(value._numerator), int(value._denominator)),
-    datetime: lambda value: datetime.fromisoformat(datetime.isoformat(value)),
-    date: lambda value: date.fromisoformat(date.isoformat(value)),
-    time: lambda value: time.fromisoformat(time.isoformat(value)),
-    timedelta: lambda value: timedelta(
-        *(_field(timedelta, part, value) for part in ("days", "seconds", "microseconds"))
-    ),
-}
-
-
-def _field(kind: type, name: str, value: Any) -> Any:
-    return kind.__dict__[name].__get__(value)
-
-
-_WRITERS: dict[type, tuple[str, Callable[[Any, int], Any]]] = {
-    tuple: ("t", _items),
-    set: ("s", _items),
-    frozenset: ("z", _items),
-    dict: ("d", _pairs),
-    bytes: ("b", lambda value, depth: value.hex()),
-    bytearray: ("y", lambda value, depth: value.hex()),
-    complex: ("c", lambda value, depth: [encode(value.real), encode(value.imag)]),
-    range: ("r", lambda value, depth: [encode(value.start), encode(value.stop), encode(value.step)]),
-    Decimal: ("D", lambda value, depth: str(value)),
-    Fraction: ("F", lambda value, depth: [encode(value.numerator), encode(value.denominator)]),
-    Counter: ("C", _pairs),
-    OrderedDict: ("O", _pairs),
-    defaultdict: ("e", _pairs),
-    deque: ("q", lambda value, depth: [encode(value.maxlen), _items(value, depth)]),
-    datetime: ("T", lambda value, depth: value.isoformat()),
-    date: ("A", lambda value, depth: value.isoformat()),
-    time: ("M", lambda value, depth: value.isoformat()),
-    timedelta: ("L", lambda value, depth: [value.days, value.seconds, value.microseconds]),
-    Handle: ("@", lambda value, depth: value.number),
-}
-
-
-def _array(content: Any, depth: int) -> Any:
-    """An array of numpy's, made anew from plain data."""
-    kind, shape, flat = content
-    if not ARRAY_TYPE.fullmatch(_text(kind)) or any(type(length) is not int or length < 0 for length in shape):
-        raise NotPlain("no array")
-    items = _list(flat, depth)
-    if math.prod(shape) != len(items):
-        raise NotPlain("an array of another size")
-    try:
-        numpy = importlib.import_module("numpy")
-    except ImportError:
-        raise NotPlain("an array, and there is no numpy") from None
-    return numpy.array(items, dtype=kind).reshape(shape)
-
-
-def _named_tuple(content: Any, depth: int) -> Any:
-    name, fields, items = content
-    return _named_tuple_type(_text(name)[:100], tuple(_text(field)[:100] for field in fields))(*_list(items, depth))
-
-
-@lru_cache(maxsize=256)
-def _named_tuple_type(name: str, fields: tuple[str, ...]) -> Any:
-    """A class of our own with the program's names, so that tests can ask for a field."""
-    return namedtuple(name, fields)
-
-
-ARRAY_TYPE = re.compile(r"[<>|=]?([?biufc]\d{0,2}|[US]\d{1,6})")
-_READERS: dict[str, Callable[[Any, int], Any]] = {
-    "a": _array,
-    "n": _named_tuple,
-    "u": lambda content, depth: bytes.fromhex(_text(content)).decode("utf-32-le", "surrogatepass"),
-    "i": _big,
-    "f": _special_float,
-    "t": lambda content, depth: tuple(_list(content, depth)),
-    "s": lambda content, depth: set(_keys(content, depth)),
-    "z": lambda content, depth: frozenset(_keys(content, depth)),
-    "d": _dict,
-    "b": lambda content, depth: bytes.fromhex(_text(content)),
-    "y": lambda content, depth: bytearray.fromhex(_text(content)),
-    "c": lambda content, depth: complex(*(_float(part) for part in content)),
-    "r": lambda content, depth: range(*(_whole(part) for part in content)),
-    "D": _decimal,
-    "F": lambda content, depth: Fraction(*(_short(part) for part in content)),
-    "C": _counter,
-    "O": lambda content, depth: OrderedDict(_dict(content, depth)),
-    "e": _default,
-    "q": lambda content, depth: deque(_list(content[1], depth), None if content[0] is None else _whole(content[0])),
-    "T": lambda content, depth: datetime.fromisoformat(_text(content)),
-    "A": lambda content, depth: date.fromisoformat(_text(content)),
-    "M": lambda content, depth: time.fromisoformat(_text(content)),
-    "L": lambda content, depth: timedelta(*(_whole(part) for part in content)),
-    "@": lambda content, depth: Handle(_whole(content)),
-}
+_UNSHARED = _unshared_count()

@@ -71,11 +71,11 @@ PASSING = {
         "from collections import namedtuple\nP = namedtuple('P', 'x y')\ndef f():\n    return P(1, 2)\n",
         ["assert f() == (1, 2)", "assert f() != (1, 3)"],
     ),
-    "a generator": ("def f(n):\n    yield from range(n)\n", ["assert list(f(2)) == [0, 1]", "assert f(2) != [0, 1]"]),
+    "a generator": ("def f(n):\n    yield from range(n)\n", ["assert list(f(2)) == [0, 1]", "assert 1 in f(2)"]),
     "a class of the program's": (
         "class Trie:\n    def __init__(self): self.w = set()\n    def add(self, w): self.w.add(w)\n"
-        "    def __contains__(self, w): return w in self.w\n    def __len__(self): return len(self.w)\n",
-        "t = Trie()\nt.add('a')\nassert 'a' in t\nassert 'b' not in t\nassert len(t) == 1\n",
+        "    def has(self, w): return w in self.w\n    def __len__(self): return len(self.w)\n",
+        "t = Trie()\nt.add('a')\nassert t.has('a')\nassert not t.has('b')\nassert len(t) == 1\n",
     ),
     "objects that go back to the program": (
         "class Node:\n    def __init__(self, v, n=None): self.v, self.n = v, n\n"
@@ -103,7 +103,6 @@ PASSING = {
 @pytest.mark.parametrize(("source", "truth"), PASSING.values(), ids=PASSING.keys())
 def test_a_right_program_passes(judge, source, truth):
     assert passed(judge, source, truth)
-    assert passed(judge, source, truth), "and again, by the plan of the first run"
 
 
 FAILING = {
@@ -125,7 +124,8 @@ REFUSED = {
     "tests that never call the program": (["assert True is not False"], "never called"),
     "tests that break before they call it": ("import no_such_module_at_all\nassert f(1) == 1\n", "not installed"),
     "tests that do not parse": (["assert f(1 =="], "cannot be parsed"),
-    "a callback": (["assert f(lambda: 1) == 1"], "not plain data"),
+    "a function that gets what another returned": ("first = f(1)\nassert g(first) == 10\n", "neither they nor"),
+    "a callback": (["assert f(lambda: 1) == 1"], "function of their own"),
 }
 
 
@@ -152,14 +152,6 @@ def test_a_program_that_hangs_once_is_started_again_for_the_next_test(judge):
     assert not found.passed
 
 
-def test_a_plan_that_does_not_fit_is_given_up_and_the_verdict_is_the_same(judge):
-    """The second call depends on the first answer, so another program's plan is of no use."""
-    tests = {"tests": "first = f(1)\nassert g(first) == 10\nassert f(2) > 0\n"}
-    one = "def f(x):\n    return x\ndef g(x):\n    return 10\n"
-    other = "def f(x):\n    return x + 1\ndef g(x):\n    return 5 * x\n"
-    assert [passed(judge, source, tests) for source in (one, one, other, one)] == [True] * 4
-
-
 ENDINGS = {
     "hangs": "while True: pass",
     "exits": "import os; os._exit(0)",
@@ -169,16 +161,15 @@ ENDINGS = {
 
 
 @pytest.mark.parametrize("ending", ENDINGS.values(), ids=ENDINGS)
-def test_what_a_program_answered_before_its_end_counts_when_it_was_asked_all_at_once(judge, ending):
+def test_what_a_program_answered_before_its_end_counts(judge, ending):
     tests = [f"assert f({number}) == {number}" for number in range(4)]
-    assert passed(judge, "def f(x):\n    return x\n", tests), "this run makes the plan"
     source = f"def f(x):\n    if x == 2:\n        {ending}\n    return x\n"
     found = verdict(judge, source, tests)
     assert [result.passed for result in found.results] == [True, True, False, True]
     assert found.conclusion is not Conclusion.COMPLETED
 
 
-def test_prints_of_a_program_that_was_asked_all_at_once_are_kept(judge):
+def test_what_a_program_prints_is_kept(judge):
     tests = ["assert f(1) == 1", "assert f(2) == 2"]
     assert passed(judge, "def f(x):\n    return x\n", tests)
     found = verdict(judge, "print('hello')\ndef f(x):\n    print('called', x)\n    return x\n", tests)
@@ -187,7 +178,7 @@ def test_prints_of_a_program_that_was_asked_all_at_once_are_kept(judge):
     assert found.cpu_s > 0
 
 
-def test_answers_longer_than_what_a_socket_holds_come_through_when_asked_all_at_once(judge):
+def test_answers_longer_than_what_a_socket_holds_come_through(judge):
     tests = [f"assert len(f({number})) == 900_000" for number in range(3)]
     source = "def f(x):\n    return 'x' * 900_000\n"
     assert [passed(judge, source, tests) for _ in range(2)] == [True, True]

@@ -39,8 +39,8 @@ def run_code(
         str | None,
         typer.Option("--language", "-l", help="What it is written in; by default by the name of the file, or Python."),
     ] = None,
-    in_process: Annotated[
-        bool, typer.Option("--in-process", help="Run the tests beside the program, where it could forge them.")
+    trust_objects: Annotated[
+        bool, typer.Option("--trust-objects", help="Let objects of the program answer comparisons, as they like.")
     ] = False,
     json: JsonOption = False,
 ) -> int:
@@ -50,7 +50,7 @@ def run_code(
     suites = [read_suite(_truth(tests, entry_point))]
     chosen = find_language(language or _SUFFIXES.get(Path(file).suffix.lower(), PYTHON))
     name = PYTHON if chosen is None else chosen.name
-    job = Job(source, suites, limits, stop_early=False, in_process=in_process, language=name)
+    job = Job(source, suites, limits, stop_early=False, trusts_objects=trust_objects, language=name)
     with JudgePool(workers=1) as pool:
         verdict = pool.judge(job)
     if verdict.refusal:
@@ -82,7 +82,7 @@ def _truth(tests: Path, entry_point: str | None) -> Any:
 
 def _plain(verdict: Verdict) -> dict[str, Any]:
     tests = [{"name": one.name, "passed": one.passed, "reason": one.reason} for one in verdict.results]
-    rest = ("conclusion", "reason", "tier", "split", "cpu_s", "stdout", "stderr")
+    rest = ("conclusion", "reason", "tier", "trusts_objects", "cpu_s", "stdout", "stderr")
     return {"passed": verdict.passed, "tests": tests, **{name: getattr(verdict, name) for name in rest}}
 
 
@@ -90,7 +90,7 @@ def _render(verdict: Verdict) -> list[RenderableType]:
     table = results_table(
         "test", (ResultLine(one.passed, visible(one.name), visible(one.reason)) for one in verdict.results)
     )
-    how = "split" if verdict.split else "in-process, where the program could forge this"
+    how = "its objects trusted, which could forge this" if verdict.trusts_objects else "split"
     facts = f"{verdict.conclusion.value}; judged {how}; behind {verdict.tier}; {verdict.cpu_s * 1000:.1f} ms of CPU"
     printed = [Text(f"{name}:\n{visible(text)}") for name in ("stdout", "stderr") if (text := getattr(verdict, name))]
     return [table, f"{verdict.count} of {len(verdict.results)} tests passed", facts, *printed]

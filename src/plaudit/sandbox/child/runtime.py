@@ -6,19 +6,21 @@ program: what comes out is compared elsewhere, by a process that holds the expec
 
 import atexit
 import builtins
+import gc
 import importlib
-import marshal
+import io
 import operator
 import sys
 import threading
 import typing
-from collections.abc import Callable, Iterator
-from types import ModuleType
+from collections.abc import Callable
+from types import FunctionType, ModuleType
 from typing import Any
 
 from plaudit.frames import frame_reader, frame_writer
 from plaudit.sandbox.child.protocol import CHANNEL
-from plaudit.sandbox.values import Handle, NotPlain, from_text, to_text
+from plaudit.sandbox.value_kinds import SMALL, underlying
+from plaudit.sandbox.values import Graph, NotPlain, dumps, loads
 
 __all__ = ["Runtime", "make_service"]
 
@@ -37,18 +39,17 @@ def make_service(channel: int = CHANNEL) -> Callable[[], None]:
     builtins.open = _open
     vars(builtins).update({name: getattr(typing, name) for name in TYPING})
     next_body, put = frame_reader(channel), frame_writer(channel)
-    answers = Runtime().answers
+    answer = Runtime().answer
 
     def serve() -> None:
         while body := next_body():
-            for reply in answers(body.decode()):
-                put(reply.encode())
+            put(answer(body.decode()).encode())
 
     return serve
 
 
 class Runtime:
-    """One program, loaded at most once, and the values it handed out that are not plain."""
+    """One program, loaded at most once, and the objects of it that the judge has handles of."""
 
     def __init__(self) -> None:
         self._module = ModuleType("__main__")
@@ -56,24 +57,20 @@ class Runtime:
         self._numbers: dict[int, int] = {}  # of what is kept, by identity: one object has one number
         self._work: dict[str, Callable[..., str]] = {"load": self._load, "call": self._call, "get": self._get}
         self._flush = _make_flush()
-        self._text, self._parse, self._image = to_text, from_text, marshal.dumps
+        self._graph = Graph(self._describe, self._resolve_handle)
+        self._dumps, self._loads = dumps, loads
 
-    def answers(self, text: str) -> Iterator[str]:
-        """Do what a frame asks; each answer as text. Of many calls those behind one without plain data are left."""
-        request = self._parse(text)
-        for kind, *rest in request[1] if request[0] == "many" else [request]:
-            reply = self._answer(kind, rest)
-            yield reply
-            if not reply.startswith(RETURNED):
-                return
-
-    def _answer(self, kind: str, rest: list[Any]) -> str:
+    def answer(self, text: str) -> str:
+        """Do what a frame asks for; the reply as text."""
+        kind, *rest = self._loads(text)
         try:
             reply = self._work[kind](*rest)
         except SystemExit as error:
-            reply = self._text(["exited", _exit_code(error.code)])
+            reply = self._dumps(["exited", _exit_code(error.code)])
+        except (NotPlain, RecursionError) as error:
+            reply = self._refuse(error)
         except BaseException as error:  # noqa: BLE001 - whatever a program raises is an answer
-            reply = self._text(_describe_error(error))
+            reply = self._describe_error(error)
         self._flush()
         return reply
 
@@ -89,55 +86,74 @@ class Runtime:
             if as_script and not isinstance(left.code, int | None):
                 sys.stderr.write(f"{left.code}\n")  # as the interpreter does
             raise
+        except RecursionError as error:
+            return self._describe_error(error)
         finally:
             if as_script:
                 threading._shutdown()  # type: ignore[attr-defined]  # a program ends when its threads have
                 atexit._run_exitfuncs()
+                _flush_all()
         return f"{RETURNED}null]"
 
-    def _call(self, path: str, arguments: list[Any], keywords: dict[str, Any] | None = None) -> str:
-        arguments = self._resolve_handles(arguments)
-        keywords = dict(zip(keywords, self._resolve_handles(list(keywords.values())), strict=True)) if keywords else {}
-        before = self._state(arguments, keywords)
-        value = self._resolve(path)(*arguments, **keywords)
-        same = before is None or self._state(arguments, keywords) == before
-        return self._reply(value, "" if same else self._after(arguments, keywords))
+    def _call(self, path: str, args: list[Any], keywords: Any = None, released: Any = (), changes: Any = ()) -> str:
+        graph = self._graph
+        if released:
+            graph.forget(released)
+        if changes:
+            graph.apply_changes(changes)
+        arguments = [graph.decode(item) for item in args]
+        named = {name: graph.decode(item) for name, item in keywords.items()} if keywords else {}
+        try:
+            value = self._resolve(path)(*arguments, **named)
+        except (NotPlain, RecursionError) as error:
+            return self._describe_error(error)
+        return self._returned(value)
 
     def _get(self, path: str) -> str:
         """What a path names, without calling it."""
-        return self._reply(self._resolve(path), "")
+        return self._returned(self._resolve(path))
 
-    def _reply(self, value: Any, changed: str) -> str:
+    def _returned(self, value: Any) -> str:
+        kind = type(value)
+        if not len(self._graph):
+            return f"{RETURNED}{self._dumps(self._graph.encode(value))}]"
+        changes = self._graph.write_changes()
+        coded = value if kind is int and -SMALL < value < SMALL else self._graph.encode(value)
+        return (
+            f"{RETURNED}{self._dumps(coded)},{self._dumps(changes)}]" if changes else f"{RETURNED}{self._dumps(coded)}]"
+        )
+
+    def _refuse(self, error: BaseException) -> str:
+        return self._dumps(["unsendable", str(error)[:MESSAGE_CHARACTERS] or type(error).__name__])
+
+    def _describe(self, value: Any) -> Any:
+        """The description of an object that stays here: its key, the name of its type, what can be done with it.
+
+        An instance of a subclass of a plain type is described with its plain value, too.
+        """
+        description = [self._key(value), _type_name(value), _traits(value)]
         try:
-            return f"{RETURNED}{self._text(value)}{changed}]"
-        except (NotPlain, RecursionError):
-            return f'["opaque",{self._text([self._keep(value), _type_name(value), _traits(value)])}{changed}]'
+            return [*description, self._graph.encode(underlying(value))]
+        except NotPlain:
+            return description
 
-    def _keep(self, value: Any) -> int:
+    def _key(self, value: Any) -> int | str:
+        """A global function or class has its name as its key, any other object a number."""
+        if isinstance(value, _NAMED_KINDS):
+            name = getattr(value, "__name__", None)
+            if type(name) is str and self._module.__dict__.get(name) is value:
+                return name
         number = self._numbers.get(id(value))
         if number is None:
             number = self._numbers[id(value)] = len(self._kept)
             self._kept.append(value)
         return number
 
-    def _state(self, arguments: list[Any], keywords: dict[str, Any]) -> bytes | str | None:
-        """An image of the arguments, to see whether a call changed them; None where they cannot change or travel."""
-        if _FIXED.issuperset(map(type, arguments)) and not keywords:
-            return None
-        try:
-            return self._image([arguments, keywords], 2)  # a version without references, which depend on who else looks
-        except ValueError:  # plain data that this image does not know, such as a deque
-            return self._after(arguments, keywords) or None
-
-    def _after(self, arguments: list[Any], keywords: dict[str, Any]) -> str:
-        """The arguments as the part of a reply that tells them; empty where they cannot travel."""
-        try:
-            return f",{self._text([arguments, keywords])}"
-        except (NotPlain, RecursionError):
-            return ""
+    def _resolve_handle(self, key: Any) -> Any:
+        return self._kept[key] if type(key) is int else self._resolve(key)
 
     def _resolve(self, path: str) -> Any:
-        """What a path names: `f`, `Solution().f`, `@3.method` of the value kept as number 3."""
+        """What a path names: `f`, `Solution().f`, `@3.method` of the object with number 3, `operator:getitem`."""
         scope = self._module.__dict__
         if path in scope:
             return scope[path]
@@ -157,24 +173,37 @@ class Runtime:
         if name in scope:
             return scope[name]
         module, colon, member = name.partition(":")
-        if colon:  # len, iter, add … of a value that is kept here
-            return _HELPERS[module] if module in _HELPERS else getattr(_MODULES[module], member)
-        raise NameError(f"name {name!r} is not defined")
+        if not colon:
+            raise NameError(f"name {name!r} is not defined")
+        if module in _MODULES:
+            return getattr(_MODULES[module], member)
+        if module == "help":
+            return _HELPERS[member]
+        return getattr(importlib.import_module(module), member)
 
-    def _resolve_handles(self, values: list[Any]) -> list[Any]:
-        """Arguments with handles replaced by what they stand for."""
-        return [self._resolve_handle(value) for value in values]
+    def _describe_error(self, error: BaseException) -> str:
+        """The reply for an exception: its classes, its text, its line, its arguments, and a handle of it."""
+        kind = type(error)
+        try:
+            message = str(error)[:MESSAGE_CHARACTERS]
+        except BaseException:  # noqa: BLE001 - its `__str__` is code of the program
+            message = ""
+        classes = [self._class_name(base) for base in kind.__mro__ if base is not object]
+        try:
+            changes = self._graph.write_changes()
+            args = [self._graph.encode(argument) for argument in error.args]
+            handle = None if classes[0].startswith("builtins:") else self._describe(error)
+            return self._dumps(["raised", classes, self._graph.encode(message), _line_of(error), args, handle, changes])
+        except (NotPlain, RecursionError) as failure:
+            return self._refuse(failure)
 
-    def _resolve_handle(self, value: Any) -> Any:
-        kind = type(value)
-        if kind is Handle:
-            return self._kept[value.number]
-        if kind in (list, tuple):
-            if any(type(item) in (Handle, list, tuple, dict) for item in value):
-                return kind(self._resolve_handle(item) for item in value)
-        elif kind is dict and any(type(item) in (Handle, list, tuple, dict) for item in (*value, *value.values())):
-            return {self._resolve_handle(key): self._resolve_handle(item) for key, item in value.items()}
-        return value
+    def _class_name(self, kind: type) -> str:
+        """`module:name` for a class of the standard library, `program:name` for a class of the program."""
+        module, name = kind.__module__, _plain_text(kind.__name__)
+        is_standard = type(module) is str and module.partition(".")[0] in sys.stdlib_module_names
+        if is_standard and module in sys.modules and vars(sys.modules[module]).get(name) is kind:
+            return f"{module}:{name}"
+        return f"program:{name}" if self._module.__dict__.get(name) is kind else f":{name}"
 
 
 _MODULES: dict[str, Any] = {"builtins": builtins, "operator": operator}
@@ -199,42 +228,37 @@ def _exit(manager: Any, name: str, message: str) -> Any:
     return manager.__exit__(kind, kind(message), None)
 
 
-def _next(iterator: Any, end: Any) -> Any:
-    """The next item, or `end`; what a generator returned at its end is kept."""
+def _next(iterator: Any) -> tuple[bool, Any]:
+    """(True, the next item), or (False, what a generator returned at its end)."""
     try:
-        return next(iterator)
+        return True, next(iterator)
     except StopIteration as stopped:
-        _stops[:] = [stopped.value]
-        return end
+        return False, stopped.value
 
 
-def _stop() -> Any:
-    """What the last iterator that came to its end returned."""
-    return _stops[0] if _stops else None
+def _anext(iterator: Any) -> tuple[bool, Any]:
+    """The same for an asynchronous iterator."""
+    try:
+        return True, _await(iterator.__anext__())
+    except StopAsyncIteration:
+        return False, None
 
 
 _loops: list[Any] = []
-_stops: list[Any] = []
-_HELPERS: dict[str, Callable[..., Any]] = {"await": _await, "exit": _exit, "next": _next, "stop": _stop}
+_HELPERS: dict[str, Callable[..., Any]] = {"await": _await, "exit": _exit, "next": _next, "anext": _anext}
+_NAMED_KINDS = (type, FunctionType)
 
 
 def _traits(value: Any) -> str:
     """What can be done with a value, as letters: iterate (i), call (c), await (a); it is a class (t)."""
     kind = type(value)
-    found = {"i": "__next__", "c": "__call__", "a": "__await__"}
-    letters = "".join(letter for letter, name in found.items() if any(name in vars(base) for base in kind.__mro__))
+    methods = {"i": "__next__", "c": "__call__", "a": "__await__"}
+    letters = "".join(letter for letter, name in methods.items() if any(name in vars(base) for base in kind.__mro__))
     return letters + ("t" if isinstance(value, type) else "")
 
 
-_FIXED = {int, str, float, bool, type(None), bytes, complex}
-
-
-def _describe_error(error: BaseException) -> list[Any]:
-    kind = type(error)
-    try:
-        message = str(error)[:MESSAGE_CHARACTERS]
-    except BaseException:  # noqa: BLE001 - its own __str__ is the program's code
-        message = ""
+def _line_of(error: BaseException) -> int | None:
+    """The last line of the program in the traceback of an exception."""
     line, traceback = None, error.__traceback__
     while traceback is not None:
         if traceback.tb_frame.f_code.co_filename == FILE:
@@ -242,30 +266,7 @@ def _describe_error(error: BaseException) -> list[Any]:
         traceback = traceback.tb_next
     if line is None and isinstance(error, SyntaxError) and type(error.lineno) is int:
         line = error.lineno
-    names = [_plain_text(base.__name__) for base in kind.__mro__[1:]]
-    return ["raised", _plain_text(kind.__name__), names, message, line, _sendable(list(error.args)), _attributes(error)]
-
-
-def _attributes(error: BaseException) -> dict[str, Any]:
-    """The attributes of an exception that can travel."""
-    found = dict(vars(error)) if isinstance(getattr(error, "__dict__", None), dict) else {}
-    found |= {name: vars(base)[name].__get__(error) for base, name in _BUILTIN_ATTRIBUTES if isinstance(error, base)}
-    return {name: value for name, value in found.items() if type(name) is str and _sendable(value) is not None}
-
-
-_BUILTIN_ATTRIBUTES: list[tuple[type[BaseException], str]] = [
-    (ImportError, "name"), (NameError, "name"), (AttributeError, "name"), (OSError, "errno"), (OSError, "strerror"),
-    (StopIteration, "value"),
-]  # fmt: skip
-
-
-def _sendable(value: Any) -> Any:
-    """A value, or None where it cannot travel."""
-    try:
-        to_text(value)
-    except (NotPlain, RecursionError):
-        return None
-    return value
+    return line
 
 
 def _plain_text(name: Any) -> str:
@@ -309,3 +310,13 @@ def _make_flush() -> Callable[[], None]:
                 continue
 
     return flush
+
+
+def _flush_all() -> None:
+    """Write out what is left in files that the program opened itself, such as another one for standard output."""
+    files = [item for item in gc.get_objects() if isinstance(item, io.TextIOWrapper | io.BufferedWriter)]
+    for file in sorted(files, key=lambda item: isinstance(item, io.BufferedWriter)):
+        try:
+            file.flush()
+        except BaseException:  # noqa: BLE001 - it may be closed, or open for reading only
+            continue

@@ -21,9 +21,9 @@ from plaudit.frames import FrameBuffer, FrameTooLong, frame, write_all
 from plaudit.sandbox.child.protocol import FLAVOURS, READY
 from plaudit.sandbox.confined_process import Budget, LockedProcess
 from plaudit.sandbox.cores import CoreClaim
-from plaudit.sandbox.judging.job import Briefing, Job
+from plaudit.sandbox.judging.job import Job, VerdictContext
 from plaudit.sandbox.judging.judge_processes import JudgeProcesses
-from plaudit.sandbox.judging.rewriting.comparisons import only_compare
+from plaudit.sandbox.judging.plan.stateless import is_stateless
 from plaudit.sandbox.judging.suites import AssertSuite, StreamSuite
 from plaudit.sandbox.judging.verdict import Conclusion, Verdict
 from plaudit.sandbox.sandbox import Sandbox
@@ -127,20 +127,20 @@ class Session:
 
     def judge(self, needs: bytes, packed: bytes, seed: int) -> Verdict:
         """Brief a judge, and do what it asks until it has come to its verdict."""
-        keep = not self.job.fuzz and not self.job.in_process and only_compare(self.job.suites)
+        keep = is_stateless(self.job.suites)
         judge, is_new = self.judges.take(needs, keep=keep)
         budget = Budget(self.job.wall_s + Budget.FACTOR * self.job.judge_cpu_s + GRACE_S, self._total_s)
-        is_ordinary = is_buried = False
+        is_ordinary = is_reaped = False
         try:
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, os.dup(judge.channel)) as channel:
                 self._hand_over(channel)
                 tier = self.programs[self.count].server.tier
-                write_all(judge.channel, frame(_encode(Briefing(int(tier), seed))) + frame(packed))
+                write_all(judge.channel, frame(_encode(VerdictContext(int(tier), seed))) + frame(packed))
                 verdict = self._serve(judge, channel, budget, is_ready=not is_new)
             if verdict is not None:
                 is_ordinary = not verdict.refusal and verdict.conclusion is Conclusion.COMPLETED
                 return msgspec.structs.replace(verdict, cpu_s=self._total_s())
-            is_buried = True
+            is_reaped = True
             overran = budget.left_s() <= 0
             if overran:
                 signal.pidfd_send_signal(judge.process, signal.SIGKILL)
@@ -148,7 +148,7 @@ class Session:
         except BrokenPipeError as error:
             raise JudgeLost(str(error), answered=_has_answered(judge)) from error
         finally:
-            if is_buried:
+            if is_reaped:
                 judge.close()
             elif keep and is_ordinary:
                 self.judges.keep(judge)
@@ -247,7 +247,7 @@ class Session:
         if not overran and code not in (-signal.SIGPROF, -signal.SIGXCPU):
             said = os.pread(judge.stderr, 300, 0).decode(errors="replace")
             raise JudgeLost(said or f"exit code {code}", answered=answered)
-        if answered:
+        if answered and not overran:
             reason = f"the tests did not end within {self.job.judge_cpu_s:g} s on what the program returned"
             return Verdict(conclusion=Conclusion.TIMEOUT, reason=reason, calls=1)
         return Verdict(refusal=f"the tests ran for {self.job.judge_cpu_s:g} s without an answer of the program")

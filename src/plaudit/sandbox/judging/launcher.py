@@ -1,18 +1,20 @@
-"""What judging one program needs: how to start it, under which limits, and whom to tell of its first answer."""
+"""What judging one program needs: how to start it, under which limits, and how a run of tests becomes a verdict."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 from plaudit.sandbox.confined_process import RunLimits
+from plaudit.sandbox.judging.handles.program_proxy import NotLoaded, ProgramProxy, conclusion_of, tail
+from plaudit.sandbox.judging.handles.violations import take_violation
 from plaudit.sandbox.judging.missing_packages import import_failure, missing_package
-from plaudit.sandbox.judging.proxies.program_proxy import NotLoaded, ProgramProxy, conclusion_of, tail
-from plaudit.sandbox.judging.rewriting.names import bare_imports, with_prefix
+from plaudit.sandbox.judging.plan.names import bare_imports, with_prefix
+from plaudit.sandbox.judging.recorder import Recorder, StopTests, fault_of_tests, short_reason
 from plaudit.sandbox.judging.verdict import Conclusion, TestResult, Verdict
 from plaudit.sandbox.outcome import Ending, Outcome
-from plaudit.sandbox.program import Call, Program
+from plaudit.sandbox.program import Program
 
-__all__ = ["Launcher", "ProgramSource", "load_failure"]
+__all__ = ["Launcher", "ProgramSource", "conclude", "load_failure"]
 
 MAX_REASON = 500
 
@@ -26,26 +28,21 @@ class ProgramSource(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Launcher:
-    """One program and how to start it; `made` is where the calls of the tests are recorded."""
+    """One program and how to start it; `trusts_objects` lets its objects answer comparisons."""
 
     programs: ProgramSource
     source: str
     limits: RunLimits
     stop_early: bool = True
     on_first_value: Callable[[], object] = lambda: None
-    made: list[Call] | None = None
-
-    def other(self, source: str, made: list[Call] | None = None) -> "Launcher":
-        """The same for another program, such as the reference, of whose answers nobody is told."""
-        return replace(self, source=source, made=made, on_first_value=lambda: None)
+    trusts_objects: bool = False
 
     def proxy(self, imports: list[str]) -> ProgramProxy:
         """The program, loaded after the data set's own import lines; raises NotLoaded."""
         prefix = bare_imports("\n".join(imports)) if imports else ""
         source = with_prefix(prefix, self.source)
-        proxy = ProgramProxy(lambda: self._load(source), self.on_first_value)
-        proxy.made = self.made
-        return proxy
+        take_violation()
+        return ProgramProxy(lambda: self._load(source), self.on_first_value, trusts_objects=self.trusts_objects)
 
     def _load(self, source: str) -> tuple[Program, Outcome]:
         program = self.programs.open(self.limits)
@@ -68,4 +65,33 @@ def load_failure(launcher: Launcher, names: list[str], outcome: Outcome) -> Verd
         tier=outcome.tier.label,
         cpu_s=outcome.cpu_s,
         missing_package=missing_package(launcher.source, import_failure(outcome)),
+    )
+
+
+def conclude(launcher: Launcher, proxy: ProgramProxy, recorder: Recorder, error: BaseException | None) -> Verdict:
+    """The verdict on a run: its checks, how the program ended, and what was raised outside of checks."""
+    fault = recorder.fault or ("" if error is None else fault_of_tests(error))
+    if fault:
+        return Verdict(refusal=fault)
+    if not proxy.calls:
+        why = recorder.first_failure or ("" if error is None else short_reason(error))
+        return Verdict(refusal=f"the tests never called the program{f': {why}' if why else ''}")
+    stopped = isinstance(error, StopTests)
+    aborted = "an earlier test failed" if stopped else "" if error is None else short_reason(error)
+    results = recorder.results(aborted=aborted)
+    outside = take_violation() or ("" if stopped else aborted)
+    if outside:
+        results.append(TestResult("outside of checks", passed=False, reason=outside))
+    loss, last = proxy.first_loss, proxy.last
+    return Verdict(
+        results=results,
+        conclusion=conclusion_of(loss) if loss else Conclusion.COMPLETED,
+        reason=next((result.reason for result in results if not result.passed), ""),
+        calls=proxy.calls,
+        stdout=tail(proxy.stdout),
+        stderr=tail(proxy.stderr),
+        tier=last.tier.label if last else "",
+        cpu_s=proxy.cpu_s,
+        trusts_objects=launcher.trusts_objects,
+        missing_package=missing_package(launcher.source, *proxy.import_failures),
     )

@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection
 from functools import lru_cache
 
-from plaudit.sandbox.judging.rewriting.modules import KNOWN_PACKAGES
+from plaudit.sandbox.judging.plan.modules import KNOWN_PACKAGES
 from plaudit.sandbox.outcome import Outcome
 
 __all__ = ["drop_unused_imports", "import_failure", "missing_package"]
@@ -36,11 +36,11 @@ def drop_unused_imports(source: str, present: Collection[str] = ()) -> str:
         return source
     guarded = {inner for node in ast.walk(tree) if isinstance(node, ast.Try) for inner in ast.walk(node)}
     lines = io.StringIO(source, newline="").readlines()  # as the parser counts them
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import | ast.ImportFrom) and node not in guarded:
-            kept = [alias for alias in node.names if not _is_unused(node, alias, used, present)]
-            if len(kept) < len(node.names):
-                _replace(lines, node, kept)
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom) and node not in guarded]
+    for node in sorted(imports, key=lambda node: (node.lineno, node.col_offset), reverse=True):
+        kept = [alias for alias in node.names if not _is_unused(node, alias, used, present)]
+        if len(kept) < len(node.names):
+            _replace(lines, node, kept)
     return "".join(lines)
 
 
@@ -78,7 +78,7 @@ def import_failure(outcome: Outcome) -> str:
     error = outcome.error
     if error is None or error.name not in ("ModuleNotFoundError", "ImportError"):
         return ""
-    return str(error.attributes.get("name") or error.message)
+    return error.message
 
 
 @lru_cache(maxsize=16)

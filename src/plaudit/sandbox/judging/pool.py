@@ -18,11 +18,11 @@ from plaudit.sandbox.child.protocol import FLAVOURS
 from plaudit.sandbox.cores import cores
 from plaudit.sandbox.judging.client import JudgeClient, JudgeLost
 from plaudit.sandbox.judging.job import Job
-from plaudit.sandbox.judging.rewriting.modules import modules_of
+from plaudit.sandbox.judging.plan.modules import modules_of
+from plaudit.sandbox.judging.styles.other_languages import judge_program
 from plaudit.sandbox.judging.verdict import Conclusion, Verdict
 from plaudit.sandbox.languages.language import PYTHON
 from plaudit.sandbox.languages.running import CommandPool
-from plaudit.sandbox.languages.stream_judge import judge_program
 
 __all__ = ["JudgePool", "shared_pool"]
 

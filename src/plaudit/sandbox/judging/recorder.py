@@ -1,16 +1,16 @@
 """Keep the result of every check of a test text while it runs.
 
-A check passes when it ran at least once and never failed; once the program is lost, the check at hand has failed
-whatever the test makes of it.
+A check passes when it ran at least once and never failed. Once the program is lost or a violation was recorded, the
+current check has failed, whatever the test does with the exception.
 """
 
 from types import TracebackType
 from typing import Protocol
 
-from plaudit.sandbox.judging.proxies.exceptions import NotSplittable
+from plaudit.sandbox.judging.handles.violations import UnsupportedTest, take_violation
 from plaudit.sandbox.judging.verdict import TestResult
 
-__all__ = ["Caught", "Recorder", "StopTests", "Watched", "short_reason"]
+__all__ = ["Caught", "Recorder", "StopTests", "Watched", "fault_of_tests", "short_reason"]
 
 MAX_REASON = 300
 
@@ -34,7 +34,7 @@ class StopTests(BaseException):
     """The verdict is known: the remaining checks need not run."""
 
 
-PASSING = (NotSplittable, StopTests)
+PASSING = (UnsupportedTest, StopTests)
 
 
 class Recorder:
@@ -50,6 +50,7 @@ class Recorder:
     ) -> None:
         self._names, self._program, self._stop_early, self._in_answers = names, program, stop_early, in_answers
         self._failures: dict[int, str] = {}
+        self.fault = ""  # why the tests themselves cannot be run
         self._ran: set[int] = set()
 
     def check(self, index: int) -> "_Check":
@@ -60,7 +61,11 @@ class Recorder:
         self._program.begin_test()
 
     def end(self, index: int, error: BaseException | None) -> None:
-        trouble = self._program.trouble or ("" if error is None else short_reason(error, self._program.last_answer))
+        violation = take_violation()
+        trouble = self._program.trouble or violation
+        if not trouble and error is not None:
+            self.fault = self.fault or fault_of_tests(error)
+            trouble = self.fault or short_reason(error, self._program.last_answer)
         if not trouble:
             return
         self._failures.setdefault(index, trouble)
@@ -124,7 +129,15 @@ class Caught:
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> bool:
         self.error = error
-        return not isinstance(error, NotSplittable)
+        return not isinstance(error, UnsupportedTest)
+
+
+def fault_of_tests(error: BaseException) -> str:
+    """Why the tests cannot be run, where an exception is theirs: they need files, or packages that are missing."""
+    is_own = not error.__dict__.get("__program") and not isinstance(error, TimeoutError | ConnectionError)
+    if is_own and isinstance(error, OSError | ImportError):
+        return f"the tests need something that a judge does not have: {short_reason(error)}"
+    return ""
 
 
 def short_reason(error: BaseException, answer: str = "") -> str:

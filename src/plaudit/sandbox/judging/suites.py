@@ -13,7 +13,7 @@ from plaudit.errors import InvalidTrajectory, did_you_mean
 from plaudit.sandbox.judging.data_sets import read_row
 from plaudit.sandbox.values import NotPlain, to_text
 
-__all__ = ["AssertSuite", "CallSuite", "DoctestSuite", "FileSuite", "StreamSuite", "Suite", "read_suite"]
+__all__ = ["AssertSuite", "CallSuite", "FileSuite", "StreamSuite", "Suite", "read_suite"]
 
 
 class AssertSuite(msgspec.Struct, frozen=True, tag="assert"):
@@ -32,14 +32,16 @@ class AssertSuite(msgspec.Struct, frozen=True, tag="assert"):
 class CallSuite(msgspec.Struct, frozen=True, tag="call"):
     """Calls of one function (or method of `class Solution`) with what they must return.
 
-    `tolerance` compares numbers by relative and absolute difference; `in_place` looks at the first argument afterwards.
+    `tolerance` compares numbers by relative and absolute difference; `in_place` looks at the first argument afterwards;
+    `is_wrapped` says that the data set put each expected value into a list of one.
     """
 
     function: str
-    cases: str  # [[arguments, expected], …] in the sandbox's encoding
+    cases: list[tuple[str, str]]  # arguments and expected value, in the sandbox's encoding
     tolerance: float | None = None
     in_place: bool = False
     imports: list[str] = []
+    is_wrapped: bool = False
 
 
 class StreamSuite(msgspec.Struct, frozen=True, tag="stream"):
@@ -65,15 +67,7 @@ class FileSuite(msgspec.Struct, frozen=True, tag="file"):
     entry_point: str | None = None
 
 
-class DoctestSuite(msgspec.Struct, frozen=True, tag="doctest"):
-    """Examples as doctest reads them: `>>> f(1)` and what it shows."""
-
-    text: str
-    entry_point: str | None = None
-    imports: list[str] = []
-
-
-Suite: TypeAlias = AssertSuite | CallSuite | StreamSuite | FileSuite | DoctestSuite
+Suite: TypeAlias = AssertSuite | CallSuite | StreamSuite | FileSuite
 
 FILE_MARKS = ("def test", "class Test", "import pytest", "unittest.TestCase", "(TestCase)")
 COMPARISONS = ("lines", "tokens", "floats")
@@ -81,7 +75,6 @@ _KEYS = {
     "tests", "test", "test_list", "entry_point", "test_imports", "imports", "prompt", "inputs", "outputs", "fn_name",
     "tolerance", "in_place", "compare", "checker", "module", "hidden_tests", "challenge_test_list", "reference",
     "input_output", "test_file", "canonical_solution", "code", "task_id", "test_setup_code", "source_file", "language",
-    "prompt_is_code",
 }  # fmt: skip
 
 
@@ -122,10 +115,8 @@ def _read_asserts(key: str, tests: Any, truth: Mapping[str, Any], prompt: str) -
 
 def _text_suite(text: str, truth: Mapping[str, Any], prompt: str, *, is_file: bool = False) -> Suite:
     if text.lstrip().startswith(">>>"):
-        return DoctestSuite(text, _name(truth), _imports(truth))
-    looks_like_file = any(
-        mark in text for mark in ("def test", "class Test", "import pytest", "unittest.TestCase", "(TestCase)")
-    )
+        raise InvalidTrajectory("doctest examples are not supported: write them as asserts, `assert f(1) == 2`")
+    looks_like_file = any(mark in text for mark in FILE_MARKS)
     if is_file or (looks_like_file and "def check(" not in text):
         imports = "\n".join([*_imports(truth), ""])
         return FileSuite(imports + text, truth.get("module"), prompt, _name(truth))
@@ -152,10 +143,14 @@ def _read_pairs(truth: Mapping[str, Any]) -> Suite:
         raise InvalidTrajectory(f"{len(inputs)} inputs but {len(outputs)} outputs; give one output per input")
     name = truth.get("fn_name") or truth.get("entry_point")
     if name:
-        cases = [[_arguments(given), _read_expected(given, out)] for given, out in zip(inputs, outputs, strict=True)]
+        cases = [
+            (_encode(_arguments(given)), _encode(_read_expected(given, out)))
+            for given, out in zip(inputs, outputs, strict=True)
+        ]
         return CallSuite(
-            str(name), _encode_cases(cases), truth.get("tolerance"), bool(truth.get("in_place")), _imports(truth)
-        )
+            str(name), cases, truth.get("tolerance"), bool(truth.get("in_place")), _imports(truth),
+            is_wrapped="input_output" in truth and all(isinstance(out, list) and len(out) == 1 for out in outputs),
+        )  # fmt: skip
     return _streams(inputs, outputs, truth)
 
 
@@ -185,9 +180,9 @@ def _read_expected(given: Any, output: Any) -> Any:
     return _json("outputs", output) if isinstance(given, str) and isinstance(output, str) else output
 
 
-def _encode_cases(cases: list[Any]) -> str:
+def _encode(value: Any) -> str:
     try:
-        return to_text(cases)
+        return to_text(value)
     except NotPlain as error:
         raise InvalidTrajectory(f"inputs and outputs of a function are plain data: {error}") from None
 

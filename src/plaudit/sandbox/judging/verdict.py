@@ -45,7 +45,7 @@ class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
     stderr: str = ""
     tier: str = ""
     cpu_s: float = 0.0
-    split: bool = True
+    trusts_objects: bool = False
     missing_package: str = ""  # a known package that the program tried to import and that is not there
 
     @property

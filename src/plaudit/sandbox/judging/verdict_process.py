@@ -27,9 +27,9 @@ from plaudit.errors import PlauditError
 from plaudit.frames import frame, read_frame, write_all
 from plaudit.sandbox.child.protocol import CHANNEL, Service
 from plaudit.sandbox.confined_process import Budget, LockedProcess, RunLimits, Tier
-from plaudit.sandbox.judging.job import Briefing, Job
+from plaudit.sandbox.judging.handles.violations import UnsupportedTest
+from plaudit.sandbox.judging.job import Job, VerdictContext
 from plaudit.sandbox.judging.judge import Judge, prepare_suite
-from plaudit.sandbox.judging.proxies.exceptions import NotSplittable
 from plaudit.sandbox.judging.suites import Suite
 from plaudit.sandbox.judging.verdict import Verdict, encode_verdict
 from plaudit.sandbox.judging.warm_verdicts import warm_up
@@ -41,7 +41,7 @@ DESCRIPTORS = struct.Struct("=5i")
 ANSWERED = 0  # the descriptor that holds a byte once the program has answered, whatever becomes of this process
 COLLECT_EVERY, COLLECT_KEPT_EVERY = 500, 50
 MOST_KEPT_KB = 128 << 10  # of memory that a judge ever took and is still kept; it begins with some 40 MiB
-_jobs, _briefings = msgspec.msgpack.Decoder(Job), msgspec.msgpack.Decoder(Briefing)
+_jobs, _contexts = msgspec.msgpack.Decoder(Job), msgspec.msgpack.Decoder(VerdictContext)
 _suites = msgspec.msgpack.Decoder(list[Suite])
 _encode = msgspec.msgpack.Encoder().encode
 
@@ -130,11 +130,11 @@ def make_service() -> Callable[[], None]:
 
     def judge_next() -> None:
         programs = ClientPrograms(receive, CHANNEL)
-        briefing = _briefings.decode(read_frame(CHANNEL))
+        context = _contexts.decode(read_frame(CHANNEL))
         job = _jobs.decode(read_frame(CHANNEL))
-        programs.tier = Tier(briefing.tier)
+        programs.tier = Tier(context.tier)
         programs.allow(job.wall_s)
-        random.seed(briefing.seed)  # the same for every program of a group, and known to none of them
+        random.seed(context.seed)  # the same for every program of a group, and known to none of them
         signal.setitimer(signal.ITIMER_PROF, job.judge_cpu_s)
         verdict = Judge(programs, on_first_value=_mark_answered).judge(job)
         signal.setitimer(signal.ITIMER_PROF, 0)
@@ -164,7 +164,7 @@ def prepare(needs: bytes) -> None:
     try:
         for suite in _suites.decode(needs):
             prepare_suite(suite)
-    except (PlauditError, NotSplittable, msgspec.MsgspecError, RecursionError):
+    except (PlauditError, UnsupportedTest, msgspec.MsgspecError, RecursionError):
         pass  # the verdict will say so
     _prepared[0] += 1
     if _prepared[0] % COLLECT_EVERY == 0:

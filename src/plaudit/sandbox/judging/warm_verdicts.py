@@ -15,9 +15,9 @@ from collections.abc import Callable
 from plaudit.sandbox.child.protocol import READY
 from plaudit.sandbox.child.runtime import make_service
 from plaudit.sandbox.confined_process import LockedProcess, RunLimits, Tier
+from plaudit.sandbox.judging.handles.arrays import guard_comparisons
 from plaudit.sandbox.judging.job import Job
 from plaudit.sandbox.judging.judge import Judge
-from plaudit.sandbox.judging.proxies.arrays import guard_comparisons
 from plaudit.sandbox.judging.suites import AssertSuite
 from plaudit.sandbox.judging.verdict import encode_verdict
 from plaudit.sandbox.program import Program

@@ -29,7 +29,7 @@ LONGEST_S = 60.0
 MEMORY_MB, MOST_MEMORY_MB = 1024, 8192
 OUTPUT_BYTES = 4 << 20
 TIMED_OUT = (Ending.CPU_LIMIT, Ending.WALL_LIMIT)
-ENDED = (Ending.RETURNED, Ending.EXITED, Ending.RAISED, Ending.MEMORY, Ending.CRASHED, Ending.OPAQUE)
+ENDED = (Ending.RETURNED, Ending.EXITED, Ending.RAISED, Ending.MEMORY, Ending.CRASHED)
 
 
 class RunRequest(msgspec.Struct):

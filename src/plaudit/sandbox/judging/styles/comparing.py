@@ -10,17 +10,14 @@ from typing import Any
 __all__ = ["TEXT_COMPARISONS", "same_text", "same_value"]
 
 
-def same_value(result: Any, expected: Any, tolerance: float | None = None, absolute: float | None = None) -> bool:
+def same_value(result: Any, expected: Any, tolerance: float | None = None) -> bool:
     """Whether a returned value is the expected one; data that came through JSON has lists for tuples.
 
-    `tolerance` is relative, and absolute too unless another one is given for that.
+    `tolerance` is relative and absolute; integers are compared exactly.
     """
     if tolerance is not None:
-        return _close(_to_lists(result), _to_lists(expected), (tolerance, tolerance if absolute is None else absolute))
-    if result == expected or _to_lists(result) == _to_lists(expected):
-        return True
-    # APPS wraps what a function returns in a list of one.
-    return isinstance(expected, list) and len(expected) == 1 and not isinstance(result, list) and result == expected[0]
+        return _close(_to_lists(result), _to_lists(expected), tolerance)
+    return bool(result == expected or _to_lists(result) == _to_lists(expected))
 
 
 def same_text(compare: str, output: str, expected: str, tolerance: float) -> bool:
@@ -74,7 +71,7 @@ def _to_lists(value: Any) -> Any:
     return value
 
 
-def _close(one: Any, other: Any, tolerance: tuple[float, float]) -> bool:
+def _close(one: Any, other: Any, tolerance: float) -> bool:
     if isinstance(one, list) and isinstance(other, list):
         return len(one) == len(other) and all(_close(a, b, tolerance) for a, b in zip(one, other, strict=True))
     if isinstance(one, dict) and isinstance(other, dict):
@@ -82,8 +79,10 @@ def _close(one: Any, other: Any, tolerance: tuple[float, float]) -> bool:
     if _is_number(one) and _is_number(other):
         if one != one or other != other:
             return bool(one != one and other != other)  # NaN where NaN is expected
+        if type(one) is int and type(other) is int:
+            return one == other
         try:
-            return bool(one == other) or math.isclose(one, other, rel_tol=tolerance[0], abs_tol=tolerance[1])
+            return bool(one == other) or math.isclose(one, other, rel_tol=tolerance, abs_tol=tolerance)
         except OverflowError:  # integers beyond the range of floats
             return False
     return bool(one == other)

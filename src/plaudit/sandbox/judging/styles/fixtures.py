@@ -10,80 +10,134 @@ from contextlib import ExitStack, contextmanager
 from types import SimpleNamespace
 from typing import Any
 
-from plaudit.sandbox.judging.proxies.exceptions import NotSplittable
-from plaudit.sandbox.judging.styles.pytest_stand_in import AUTOUSE, FIXTURE, SCOPE
+from plaudit.sandbox.judging.handles.violations import UnsupportedTest
+from plaudit.sandbox.judging.styles.pytest_stand_in import AUTOUSE, FIXTURE, SCOPE, USED
 
 __all__ = ["Fixtures"]
 
 
 class Fixtures:
-    """What tests of one file get, by name; wide ones are made once."""
+    """The fixtures of one file; a wide one is made once for its scope and closed at the end of it."""
 
     def __init__(self, namespace: dict[str, Any]) -> None:
         self._namespace = namespace
-        self._made: dict[str, Any] = {}
-        self._begun: set[Any] = set()
+        self._module = _Scope()
+        self._class = _Scope()
+        self._group: type | None = None
+
+    def check(self, function: Any, case: dict[str, Any], group: type | None) -> None:
+        """Raise UnsupportedTest unless every fixture that a test needs is in the file."""
+        waiting = [*_parameters(function, group), *getattr(function, USED, ()), *getattr(group, USED, ())]
+        seen: set[str] = set()
+        while waiting:
+            name = waiting.pop()
+            if name in case or name in _BUILT_IN or name in seen:
+                continue
+            seen.add(name)
+            waiting += _parameters(self._find(name, group), group)
 
     def run(self, function: Any, case: dict[str, Any], group: type | None) -> None:
         """Run one test with all it asks for."""
-        with ExitStack() as stack:
+        if group is not self._group:
+            self._class.close()
+            self._class, self._group = _Scope(), group
+        with _Scope() as scope:
+            scopes = {"function": scope, "class": self._class if group is not None else self._module}
             owner = None if group is None else group()
-            self._begin(function, owner, stack)
-            for name in self._automatic(group):
-                self._value(name, owner, stack)
+            self._begin(function, owner, scope)
+            for name in (*self._automatic(group), *getattr(group, USED, ()), *getattr(function, USED, ())):
+                self._value(name, owner, scopes, case)
             bound = function if owner is None else getattr(owner, function.__name__, function)
             wanted = list(inspect.signature(bound).parameters)
-            keywords = {name: case[name] if name in case else self._value(name, owner, stack) for name in wanted}
-            given = bound(**keywords)
-            if inspect.iscoroutine(given):
-                asyncio.run(given)
+            returned = bound(**{name: self._value(name, owner, scopes, case) for name in wanted})
+            if inspect.iscoroutine(returned):
+                asyncio.run(returned)
 
-    def _begin(self, function: Any, owner: Any, stack: ExitStack) -> None:
+    def close(self) -> None:
+        """Close the fixtures of the last class and of the module."""
+        self._class.close()
+        self._module.close()
+
+    def _begin(self, function: Any, owner: Any, scope: "_Scope") -> None:
         """The set-up functions: of the module and the class once, of the test each time."""
-        self._call_once(self._namespace.get("setup_module"), SimpleNamespace())
+        names = self._namespace
+        self._module.begin(names.get("setup_module"), names.get("teardown_module"), SimpleNamespace())
         if owner is None:
-            _call(self._namespace.get("setup_function"), function)
-            stack.callback(_call, self._namespace.get("teardown_function"), function)
+            scope.begin(names.get("setup_function"), names.get("teardown_function"), function)
             return
-        self._call_once(getattr(type(owner), "setup_class", None), type(owner))
-        for name in ("setup_method", "setup"):
-            _call(getattr(owner, name, None), function)
-        stack.callback(_call, getattr(owner, "teardown_method", None), function)
-
-    def _call_once(self, function: Any, argument: Any) -> None:
-        if function is not None and getattr(function, "__qualname__", function) not in self._begun:
-            self._begun.add(getattr(function, "__qualname__", function))
-            _call(function, argument)
+        kind = type(owner)
+        self._class.begin(getattr(kind, "setup_class", None), getattr(kind, "teardown_class", None), kind)
+        scope.begin(getattr(owner, "setup_method", None), getattr(owner, "teardown_method", None), function)
+        _call(getattr(owner, "setup", None), function)
 
     def _automatic(self, group: type | None) -> list[str]:
-        places = [self._namespace, *([vars(group)] if group is not None else [])]
-        return [name for place in places for name, thing in place.items() if _has(thing, AUTOUSE)]
+        names = list(self._namespace) + [name for base in (group.__mro__ if group else ()) for name in vars(base)]
+        return [name for name in dict.fromkeys(names) if _has(self._find_any(name, group), AUTOUSE)]
 
-    def _value(self, name: str, owner: Any, stack: ExitStack) -> Any:
-        if name in self._made:
-            return self._made[name]
-        if name in _OWN:
-            value = stack.enter_context(_OWN[name]())
-            self._made[name] = value
-            stack.callback(self._made.pop, name, None)
-            return value
-        found = getattr(owner, name, None) if owner is not None else None
-        found = found if _has(found, FIXTURE) else self._namespace.get(name)
-        if not _has(found, FIXTURE):
-            raise NotSplittable(
-                f"the fixture {name!r} is not in the file; only fixtures of the file itself can be judged"
-            )
-        assert found is not None
-        made = found(**{inner: self._value(inner, owner, stack) for inner in inspect.signature(found).parameters})
-        wide = getattr(found, SCOPE, "function") != "function"
+    def _find_any(self, name: str, group: type | None) -> Any:
+        member = getattr(group, name, None)
+        return member if _has(member, FIXTURE) else self._namespace.get(name)
+
+    def _find(self, name: str, group: type | None) -> Any:
+        fixture = self._find_any(name, group)
+        if not _has(fixture, FIXTURE):
+            raise UnsupportedTest(f"the test file uses the fixture {name!r}, which it does not define")
+        return fixture
+
+    def _value(self, name: str, owner: Any, scopes: "dict[str, _Scope]", case: dict[str, Any]) -> Any:
+        if name in case:
+            return case[name]
+        for scope in (scopes["function"], self._class, self._module):
+            if name in scope.values:
+                return scope.values[name]
+        if name in _BUILT_IN:
+            return scopes["function"].enter(name, _BUILT_IN[name]())
+        fixture = self._find(name, type(owner) if owner is not None else None)
+        scope = scopes.get(getattr(fixture, SCOPE, "function"), self._module)
+        bound = fixture.__get__(owner) if "self" in inspect.signature(fixture).parameters else fixture
+        inputs = {inner: self._value(inner, owner, scopes, case) for inner in inspect.signature(bound).parameters}
+        return scope.add(name, bound(**inputs))
+
+
+class _Scope:
+    """The values of the fixtures of one scope, and what is to be done at its end."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, Any] = {}
+        self._stack = ExitStack()
+        self._has_begun = False
+
+    def add(self, name: str, made: Any) -> Any:
         if inspect.isgenerator(made):
             generator, made = made, next(made)
-            if not wide:
-                stack.callback(next, generator, None)
-        self._made[name] = made
-        if not wide:
-            stack.callback(self._made.pop, name, None)
+            self._stack.callback(next, generator, None)
+        self.values[name] = made
         return made
+
+    def enter(self, name: str, context: Any) -> Any:
+        self.values[name] = self._stack.enter_context(context)
+        return self.values[name]
+
+    def begin(self, set_up: Any, tear_down: Any, argument: Any) -> None:
+        """Call a set-up function once, and its counterpart at the end."""
+        if self._has_begun:
+            return
+        self._has_begun = True
+        _call(set_up, argument)
+        self._stack.callback(_call, tear_down, argument)
+
+    def close(self) -> None:
+        self._stack.close()
+
+    def __enter__(self) -> "_Scope":
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._stack.__exit__(*error)
+
+
+def _parameters(function: Any, group: type | None) -> list[str]:
+    return [name for name in inspect.signature(function).parameters if name != "self" or group is None]
 
 
 def _has(thing: Any, mark: str) -> bool:
@@ -140,15 +194,15 @@ class _MonkeyPatch:
         if isinstance(target, str):
             module, _, attribute = target.rpartition(".")
             if module not in ("builtins", "sys"):
-                raise NotSplittable(f"monkeypatch.setattr({target!r}): it is out of reach here")
+                raise UnsupportedTest(f"monkeypatch.setattr({target!r}): it is out of reach here")
             target, name, value = (builtins if module == "builtins" else sys), attribute, name
         if target not in (builtins, sys):
-            raise NotSplittable("monkeypatch.setattr on something of the program's, which is out of reach here")
+            raise UnsupportedTest("monkeypatch.setattr on something of the program's, which is out of reach here")
         self._stack.callback(setattr, target, name, getattr(target, name, None))
         setattr(target, name, value)
 
     def __getattr__(self, name: str) -> Any:
-        raise NotSplittable(f"monkeypatch.{name} cannot be judged apart from pytest")
+        raise UnsupportedTest(f"monkeypatch.{name} cannot be judged apart from pytest")
 
 
 @contextmanager
@@ -157,4 +211,4 @@ def _monkeypatch() -> Iterator[_MonkeyPatch]:
         yield _MonkeyPatch(stack)
 
 
-_OWN: dict[str, Callable[[], Any]] = {"capsys": _capsys, "monkeypatch": _monkeypatch}
+_BUILT_IN: dict[str, Callable[[], Any]] = {"capsys": _capsys, "monkeypatch": _monkeypatch}

@@ -1,6 +1,6 @@
 """The part of pytest that test files of data sets use, for the judge: raises, approx, parametrize, fixture, skip.
 
-It is no pytest: what is not here raises `NotSplittable`, so that such a file is reported and not misjudged.
+It is no pytest: what is not here raises `UnsupportedTest`, so that such a file is reported and not misjudged.
 """
 
 import math
@@ -12,12 +12,13 @@ from functools import partial
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-from plaudit.sandbox.judging.proxies.exceptions import NotSplittable
+from plaudit.sandbox.judging.handles.violations import UnsupportedTest
+from plaudit.sandbox.judging.plan.pytest_features import REFUSED_MARKS
 
-__all__ = ["AUTOUSE", "CASES", "FIXTURE", "SCOPE", "SKIPPED", "Skipped", "approx", "stand_in"]
+__all__ = ["AUTOUSE", "CASES", "FIXTURE", "SCOPE", "SKIPPED", "USED", "Skipped", "approx", "stand_in"]
 
 CASES, FIXTURE, SKIPPED = "__plaudit_cases__", "__plaudit_fixture__", "__plaudit_skipped__"
-AUTOUSE, SCOPE = "__plaudit_autouse__", "__plaudit_scope__"
+AUTOUSE, SCOPE, USED = "__plaudit_autouse__", "__plaudit_scope__", "__plaudit_used__"
 
 
 class Skipped(Exception):
@@ -59,7 +60,7 @@ def raises(kinds: Any, *call: Any, match: str | None = None, **keywords: Any) ->
     """As in pytest: a context manager, or a call that must raise."""
     for kind in kinds if isinstance(kinds, tuple) else (kinds,):
         if not (isinstance(kind, type) and issubclass(kind, BaseException)):
-            raise NotSplittable(f"pytest.raises({kind!r:.60}): not an exception class that the judge knows")
+            raise UnsupportedTest(f"pytest.raises needs exception classes, got {type(kind).__name__}")
     if not call:
         return _raises(kinds, match)
     function, *args = call
@@ -128,9 +129,11 @@ class _Marks:
     """`pytest.mark`: parametrize and skip do something, marks of the file's own do nothing."""
 
     def __getattr__(self, name: str) -> Any:
-        known: dict[str, Any] = {"parametrize": _parametrize, "skip": _mark_skip, "skipif": _mark_skipif}
-        if name in ("xfail", "usefixtures"):
-            raise NotSplittable(f"pytest.mark.{name} cannot be judged apart from pytest")
+        known: dict[str, Any] = {
+            "parametrize": _parametrize, "skip": _mark_skip, "skipif": _mark_skipif, "usefixtures": _use_fixtures,
+        }  # fmt: skip
+        if name in REFUSED_MARKS:
+            raise UnsupportedTest(f"pytest.mark.{name} is not supported")
         return known.get(name, _no_mark)
 
 
@@ -138,13 +141,25 @@ def _no_mark(*given: Any, **_: Any) -> Any:
     return given[0] if len(given) == 1 and callable(given[0]) else lambda function: function
 
 
-def _parametrize(names: str | Sequence[str], values: Sequence[Any], ids: Any = None, **_: Any) -> Callable[[Any], Any]:
+def _use_fixtures(*names: str) -> Callable[[Any], Any]:
+    def mark(thing: Any) -> Any:
+        setattr(thing, USED, (*names, *getattr(thing, USED, ())))
+        return thing
+
+    return mark
+
+
+def _parametrize(
+    names: str | Sequence[str], values: Sequence[Any], indirect: Any = False, ids: Any = None, **_: Any
+) -> Callable[[Any], Any]:
+    if indirect:
+        raise UnsupportedTest("pytest.mark.parametrize(indirect=…) is not supported")
     keys = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
     rows = []
     for value in values:
         row = value.values if isinstance(value, _Param) else value if len(keys) > 1 else (value,)
         if len(row) != len(keys):
-            raise NotSplittable(f"parametrize: {len(keys)} names but {len(row)} values in {value!r:.60}")
+            raise UnsupportedTest(f"parametrize: {len(keys)} names but {len(row)} values in {value!r:.60}")
         rows.append(dict(zip(keys, row, strict=True)))
 
     def mark(function: Any) -> Any:
@@ -168,7 +183,7 @@ def fixture(function: Any = None, **options: Any) -> Any:
     """A function whose result tests ask for by its name."""
     if function is None:
         if options.get("params"):
-            raise NotSplittable("fixtures with params cannot be judged apart from pytest")
+            raise UnsupportedTest("fixtures with params are not supported")
         return lambda later: _mark_fixture(later, options)
     return _mark_fixture(function, options)
 
@@ -202,4 +217,4 @@ def _fail(reason: str = "", **_: Any) -> None:
 def _unknown(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
-    raise NotSplittable(f"pytest.{name} cannot be judged apart from pytest")
+    raise UnsupportedTest(f"pytest.{name} is not supported")

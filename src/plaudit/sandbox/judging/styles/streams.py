@@ -3,6 +3,7 @@
 Right output followed by an exception is no pass; `sys.exit(0)` is an ordinary end.
 """
 
+import copy
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, TypeAlias
@@ -10,11 +11,14 @@ from typing import Any, TypeAlias
 import msgspec
 
 from plaudit.errors import InvalidTrajectory
+from plaudit.sandbox.judging.handles.program_proxy import conclusion_of, tail
+from plaudit.sandbox.judging.handles.test_builtins import test_builtins
+from plaudit.sandbox.judging.handles.violations import take_violation
 from plaudit.sandbox.judging.launcher import Launcher
 from plaudit.sandbox.judging.missing_packages import import_failure, missing_package
-from plaudit.sandbox.judging.proxies.program_proxy import conclusion_of, tail
+from plaudit.sandbox.judging.plan.names import parse_tests
+from plaudit.sandbox.judging.plan.rewriting import rewrite
 from plaudit.sandbox.judging.recorder import Caught, short_reason
-from plaudit.sandbox.judging.rewriting.names import parse_tests
 from plaudit.sandbox.judging.styles.comparing import same_text
 from plaudit.sandbox.judging.suites import StreamSuite
 from plaudit.sandbox.judging.verdict import Conclusion, TestResult, Verdict
@@ -99,8 +103,9 @@ def _is_loss(outcome: Outcome) -> bool:
 
 @lru_cache(maxsize=64)
 def _checker(text: str) -> Callable[[str, str, str], Any]:
-    namespace: dict[str, Any] = {"__name__": "__checker__"}
-    exec(compile(parse_tests(text, "the checker"), "<checker>", "exec"), namespace)
+    namespace: dict[str, Any] = {"__name__": "__checker__", **test_builtins(lambda value: value, lambda name: None)}
+    tree = rewrite(copy.deepcopy(parse_tests(text, "the checker")), (), ())
+    exec(compile(tree, "<checker>", "exec", dont_inherit=True), namespace)
     found = namespace.get("check") or namespace.get("checker")
     if not callable(found):
         raise InvalidTrajectory("a checker defines check(given, output, expected)")
@@ -112,6 +117,8 @@ def _run_checker(text: str, given: str, output: str, expected: str) -> str:
     verdict = False
     with Caught() as caught:
         verdict = bool(check(given, output, expected))
+    if violation := take_violation():
+        return violation
     if caught.error is not None:
         return f"the checker raised {short_reason(caught.error)}"
     return "" if verdict else f"the checker refused {output[:100]!r}"

@@ -1,246 +1,216 @@
-"""Judge by the text of a test file, as pytest or unittest would run it, without either in the program's process.
+"""Judge by the text of a test file, as pytest or unittest would run it, without pytest in the judge's process.
 
-Modules that the file imports and that do not exist here are the program. Each test function, parametrised case and
-`TestCase` method is one test; what the stand-in for pytest does not know is refused, not guessed.
+Modules that the file imports and that do not exist here are the program. Test cases of unittest are run by unittest
+itself. For pytest's functions, classes, fixtures and marks there is a documented subset.
 """
 
-import ast
 import inspect
 import sys
 import unittest
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache, partial
-from types import CodeType, ModuleType
+from functools import partial
+from types import ModuleType
 from typing import Any
 
-from plaudit.errors import InvalidTrajectory
-from plaudit.sandbox.judging.launcher import Launcher, load_failure
-from plaudit.sandbox.judging.proxies.program_proxy import NotLoaded, ProgramProxy
+from plaudit.sandbox.judging.handles.program_proxy import NotLoaded
+from plaudit.sandbox.judging.handles.violations import UnsupportedTest
+from plaudit.sandbox.judging.launcher import Launcher, conclude, load_failure
+from plaudit.sandbox.judging.plan.test_plan import plan_file
 from plaudit.sandbox.judging.recorder import Caught, Recorder
-from plaudit.sandbox.judging.rewriting.assertions import rewrite
-from plaudit.sandbox.judging.rewriting.facts import TestFacts, read_facts
-from plaudit.sandbox.judging.rewriting.modules import KNOWN_PACKAGES, PROGRAM_MODULES, STAND_INS, is_installed
-from plaudit.sandbox.judging.rewriting.names import (
-    OpenNames,
-    helpers_in,
-    library,
-    open_names,
-    refuse_missing_imports,
-    top_level_names,
-)
-from plaudit.sandbox.judging.rewriting.test_names import TEST_NAMES
-from plaudit.sandbox.judging.styles.asserts import conclude
 from plaudit.sandbox.judging.styles.fixtures import Fixtures
+from plaudit.sandbox.judging.styles.namespace import fill_namespace
 from plaudit.sandbox.judging.styles.pytest_stand_in import CASES, SKIPPED, Skipped, stand_in
 from plaudit.sandbox.judging.suites import FileSuite
 from plaudit.sandbox.judging.verdict import Verdict
 
-__all__ = ["judge_file", "prepare_file"]
+__all__ = ["judge_file"]
+
+MODULE = "test_program"
 
 
 @dataclass(frozen=True, slots=True)
-class PreparedFile:
-    """A test file made ready: its code without the imports of the program, and the names it has of it."""
+class FoundTests:
+    """Tests that run together: their names, and a function that runs them with a recorder, the first as `start`."""
 
-    code: CodeType
-    names: OpenNames
-    modules: tuple[tuple[str, str], ...]  # (name in the file, name in the program; empty for the whole program)
-    facts: TestFacts
-
-
-@dataclass(frozen=True, slots=True)
-class FoundTest:
-    """One test of the file, ready to call."""
-
-    name: str
-    run: Callable[[], Any]
+    names: list[str]
+    run: Callable[[Recorder, int], None]
 
 
 def judge_file(launcher: Launcher, suite: FileSuite) -> Verdict:
     """The verdict of a test file."""
-    prepared = prepare_file(suite)
+    plan = plan_file(suite)
+    if plan.unscored and not launcher.trusts_objects:
+        return Verdict(refusal=plan.unscored)
     try:
         proxy = launcher.proxy([])
     except NotLoaded as error:
         return load_failure(launcher, [], error.outcome)
-    proxy.facts = prepared.facts
+    module = ModuleType(MODULE)
+    module.__dict__["__file__"] = f"{MODULE}.py"
     try:
-        tests: list[FoundTest] = []
-        with Caught() as collecting, _replace_pytest():
-            tests = collect_tests(_namespace(prepared, proxy))
-        if collecting.error is not None:
-            return conclude(launcher, proxy, Recorder((), proxy, stop_early=True), collecting.error)
-        if not tests:
-            return Verdict(refusal="the file holds no test: functions test_… or classes Test…")
-        recorder = Recorder(tuple(test.name for test in tests), proxy, stop_early=launcher.stop_early)
-        with Caught() as caught, _replace_pytest():
-            for place, test in enumerate(tests):
-                with recorder.check(place):
-                    test.run()
+        groups: list[FoundTests] = []
+        fixtures = Fixtures(module.__dict__)
+        with _module_in_place(module):
+            with Caught() as collecting:
+                fill_namespace(module.__dict__, plan, proxy)
+                exec(plan.codes[0], module.__dict__)
+                groups = collect_tests(module.__dict__, fixtures)
+            recorder = Recorder(_names(groups), proxy, stop_early=launcher.stop_early)
+            if collecting.error is not None:
+                return conclude(launcher, proxy, recorder, collecting.error)
+            if not groups:
+                return Verdict(refusal="the file holds no test: functions test_… or classes Test…")
+            with Caught() as caught:
+                _run_groups(groups, fixtures, recorder)
         return conclude(launcher, proxy, recorder, caught.error)
     finally:
         proxy.close()
 
 
-def prepare_file(suite: FileSuite) -> PreparedFile:
-    """The file, parsed and compiled."""
-    return _prepare(suite.text, suite.module, suite.prompt, suite.entry_point)
+def _names(groups: list[FoundTests]) -> tuple[str, ...]:
+    return tuple(name for group in groups for name in group.names)
 
 
-@lru_cache(maxsize=256)
-def _prepare(text: str, module: str | None, prompt: str, entry_point: str | None) -> PreparedFile:
-    tree = rewrite(text)
-    _refuse_two_programs(tree, module)
-    modules: list[tuple[str, str]] = []
-    for scope in ast.walk(tree):
-        for field in ("body", "orelse", "finalbody"):
-            body = getattr(scope, field, None)
-            if isinstance(body, list):
-                setattr(scope, field, _without_program_imports(body, module, modules))
-    helpers = helpers_in(prompt, entry_point)
-    source = f"{helpers}\n{ast.unparse(ast.fix_missing_locations(tree))}"
-    explained = top_level_names(source) | {name for name, _ in modules}
-    names = open_names(source, entry_point, frozenset(explained), imported=bool(modules))
-    refuse_missing_imports(source)
-    used = {name for name, _ in modules} | _attributes_of({name for name, meant in modules if not meant}, tree)
-    facts = read_facts(source, frozenset(names.program) | used)
-    return PreparedFile(compile(source, "<tests>", "exec"), names, tuple(modules), facts)
-
-
-def _refuse_two_programs(tree: ast.Module, module: str | None) -> None:
-    names = [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
-    names += [
-        node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module and not node.level
-    ]
-    found = {name.partition(".")[0] for name in names if _is_program(name, module)}
-    if len(found) > 1:
-        raise InvalidTrajectory(
-            f"the test file imports {', '.join(sorted(found))}, of which one can be the program: name it as 'module'"
-        )
-
-
-def _attributes_of(names: set[str], tree: ast.Module) -> set[str]:
-    """What tests ask of modules by these names."""
-    return {
-        node.attr
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in names
-    }
-
-
-def _without_program_imports(body: list[Any], module: str | None, found: list[tuple[str, str]]) -> list[Any]:
-    """The statements with imports of the program taken out, and what they named put into `found`."""
-    kept: list[Any] = []
-    for node in body:
-        if isinstance(node, ast.ImportFrom) and (node.level or _is_program(node.module or "", module)):
-            found += [(alias.asname or alias.name, alias.name) for alias in node.names if alias.name != "*"]
-            node = ast.copy_location(ast.Pass(), node)
-        elif isinstance(node, ast.Import):
-            ours = [alias for alias in node.names if _is_program(alias.name, module)]
-            found += [(alias.asname or alias.name, "") for alias in ours]
-            node.names = [alias for alias in node.names if alias not in ours]
-            node = node if node.names else ast.copy_location(ast.Pass(), node)
-        kept.append(node)
-    return kept
-
-
-def _is_program(name: str, module: str | None) -> bool:
-    """Whether a module that a test file imports is the program: by its name, or because nothing else is known of it."""
-    top = name.partition(".")[0]
-    if name == module or top in PROGRAM_MODULES:
-        return True
-    known = top in STAND_INS or top in sys.stdlib_module_names or top in KNOWN_PACKAGES or is_installed(top)
-    return module is None and not known
-
-
-def _namespace(prepared: PreparedFile, proxy: ProgramProxy) -> dict[str, Any]:
-    namespace: dict[str, Any] = {"__name__": "test_program", "__file__": "test_program.py", **TEST_NAMES}
-    namespace.update(library(prepared.names.modules))
-    namespace.update({name: proxy.named(name) for name in prepared.names.program})
-    for name, meant in prepared.modules:
-        namespace[name] = proxy.named(meant) if meant else _ProgramModule(proxy)
-    exec(prepared.code, namespace)
-    return namespace
-
-
-class _ProgramModule:
-    """`import solution`: whatever is asked of it is asked of the program."""
-
-    def __init__(self, proxy: ProgramProxy) -> None:
-        self._proxy = proxy
-
-    def __getattr__(self, name: str) -> Any:
-        return self._proxy.named(name)
+def _run_groups(groups: list[FoundTests], fixtures: Fixtures, recorder: Recorder) -> None:
+    start = 0
+    for group in groups:
+        group.run(recorder, start)
+        start += len(group.names)
+    fixtures.close()
 
 
 @contextmanager
-def _replace_pytest() -> Iterator[None]:
-    """While tests run, `import pytest` gives the stand-in."""
-    before: ModuleType | None = sys.modules.get("pytest")
-    sys.modules["pytest"] = stand_in()
+def _module_in_place(module: ModuleType) -> Iterator[None]:
+    """While tests run, their module can be found by its name, and `import pytest` gives the stand-in."""
+    before = {name: sys.modules.get(name) for name in (MODULE, "pytest")}
+    sys.modules.update({MODULE: module, "pytest": stand_in()})
     try:
         yield
     finally:
-        if before is None:
-            del sys.modules["pytest"]
-        else:
-            sys.modules["pytest"] = before
+        for name, old in before.items():
+            if old is None:
+                sys.modules.pop(name, None)
+            else:
+                sys.modules[name] = old
 
 
-def collect_tests(namespace: dict[str, Any]) -> list[FoundTest]:
-    """The tests of a file that was run, in its order."""
-    found: list[FoundTest] = []
-    fixtures = Fixtures(namespace)
+def collect_tests(namespace: dict[str, Any], fixtures: Fixtures) -> list[FoundTests]:
+    """The tests of a file that was run, in its order; UnsupportedTest where one cannot be run."""
+    if "load_tests" in namespace or "pytestmark" in namespace:
+        raise UnsupportedTest("the test file defines load_tests or pytestmark, which is not supported")
+    tests: list[FoundTests] = []
     for name, thing in list(namespace.items()):
-        if isinstance(thing, type) and issubclass(thing, unittest.TestCase) and thing is not unittest.TestCase:
-            found += _of_test_case(thing)
-        elif isinstance(thing, type) and name.startswith("Test"):
-            found += _of_class(name, thing, fixtures)
+        if isinstance(thing, type) and issubclass(thing, unittest.TestCase):
+            if thing.__module__ == MODULE and (case := _find_case(thing)) is not None:
+                tests.append(case)
+        elif isinstance(thing, type) and name.startswith("Test") and thing.__module__ == MODULE:
+            tests += _of_class(name, thing, fixtures)
         elif inspect.isfunction(thing) and name.startswith("test"):
-            found += _of_function(name, thing, fixtures)
-    return found
+            tests += _of_function(name, thing, fixtures, None)
+    return tests
 
 
-def _of_test_case(case: type[unittest.TestCase]) -> list[FoundTest]:
-    names = unittest.defaultTestLoader.getTestCaseNames(case)
-    kept = [name for name in names if not getattr(getattr(case, name), "__unittest_skip__", False)]
-    return [FoundTest(f"{case.__name__}.{name}", partial(_run_case, case, name)) for name in kept]
+def _find_case(case: type[unittest.TestCase]) -> FoundTests | None:
+    """The tests of a `TestCase`, inherited ones too; those that are marked to be skipped are left out."""
+    names = [] if _is_skipped(case) else unittest.defaultTestLoader.getTestCaseNames(case)
+    names = [name for name in names if not _is_skipped(getattr(case, name))]
+    if not names:
+        return None
+    return FoundTests([f"{case.__name__}.{name}" for name in names], partial(_run_case, case, names))
 
 
-def _run_case(case: type[unittest.TestCase], name: str) -> None:
-    result = unittest.TestResult()
-    suite = unittest.TestSuite([case(name)])
+def _is_skipped(thing: Any) -> bool:
+    return bool(getattr(thing, "__unittest_skip__", False) or getattr(thing, SKIPPED, False))
+
+
+def _run_case(case: type[unittest.TestCase], names: list[str], recorder: Recorder, start: int) -> None:
+    tests = [case(name) for name in names]
+    result = _CaseResult(recorder, {id(test): start + index for index, test in enumerate(tests)})
+    suite = unittest.TestSuite(tests)
+    suite._removeTestAtIndex = lambda index: None  # type: ignore[attr-defined]  # tests are told apart by identity
     suite.run(result)
-    for _, trace in [*result.errors, *result.failures]:
-        raise AssertionError(trace.strip().rpartition("\n")[2])
-    if not result.wasSuccessful() or result.skipped or result.expectedFailures or result.testsRun != 1:
-        raise AssertionError("the test did not run to its end")
+    if result.error is not None:
+        raise result.error
 
 
-def _of_class(name: str, group: type, fixtures: Fixtures) -> list[FoundTest]:
-    found = []
-    for method in [attribute for attribute in vars(group) if attribute.startswith("test")]:
-        function = getattr(group, method)
-        if callable(function):
-            found += _of_function(f"{name}.{method}", function, fixtures, group)
-    return found
+class _CaseResult(unittest.TestResult):
+    """Passes what unittest reports on to the recorder."""
+
+    def __init__(self, recorder: Recorder, indexes: dict[int, int]) -> None:
+        super().__init__()
+        self._recorder, self._indexes = recorder, indexes
+        self._current: BaseException | None = None
+        self.error: BaseException | None = None  # outside of tests, as in `setUpClass`
+
+    def startTest(self, test: Any) -> None:  # noqa: N802
+        self._current = None
+        self._recorder.begin(self._indexes[id(test)])
+
+    def stopTest(self, test: Any) -> None:  # noqa: N802
+        self._recorder.end(self._indexes[id(test)], self._current)
+
+    def addError(self, test: Any, err: Any) -> None:  # noqa: N802
+        error = err[1]
+        if isinstance(error, UnsupportedTest):
+            raise error
+        if id(test) in self._indexes:
+            self._current = self._current or error
+        else:
+            self.error = self.error or error
+
+    addFailure = addError  # noqa: N815
+
+    def addSubTest(self, test: Any, subtest: Any, err: Any) -> None:  # noqa: N802
+        if err is not None:
+            self.addError(test, err)
+
+    def addSkip(self, test: Any, reason: str) -> None:  # noqa: N802
+        self.addError(test, (None, AssertionError("the test was skipped while it ran"), None))
+
+    def addExpectedFailure(self, test: Any, err: Any) -> None:  # noqa: N802
+        raise UnsupportedTest("unittest.expectedFailure is not supported")
+
+    def addUnexpectedSuccess(self, test: Any) -> None:  # noqa: N802
+        raise UnsupportedTest("unittest.expectedFailure is not supported")
 
 
-def _of_function(name: str, function: Any, fixtures: Fixtures, group: type | None = None) -> list[FoundTest]:
-    if getattr(function, SKIPPED, False):
+def _of_class(name: str, group: type, fixtures: Fixtures) -> list[FoundTests]:
+    """The tests of a class, inherited ones too, and of classes within it."""
+    if _is_skipped(group):
         return []
-    cases = getattr(function, CASES, [{}])
-    many = len(cases) > 1
+    members: dict[str, None] = {}
+    for base in reversed(group.__mro__[:-1]):
+        members |= dict.fromkeys(vars(base))
+    tests: list[FoundTests] = []
+    for member in members:
+        thing = getattr(group, member)
+        if isinstance(thing, type) and member.startswith("Test"):
+            tests += _of_class(f"{name}.{member}", thing, fixtures)
+        elif callable(thing) and member.startswith("test"):
+            tests += _of_function(f"{name}.{member}", thing, fixtures, group)
+    return tests
+
+
+def _of_function(name: str, function: Any, fixtures: Fixtures, group: type | None) -> list[FoundTests]:
+    if _is_skipped(function):
+        return []
+    cases = [{**outer, **inner} for outer in getattr(group, CASES, [{}]) for inner in getattr(function, CASES, [{}])]
+    for case in cases:
+        fixtures.check(function, case, group)
+    names = [f"{name}[{index}]" if len(cases) > 1 else name for index in range(len(cases))]
     return [
-        FoundTest(f"{name}[{place}]" if many else name, partial(_run_function, function, case, fixtures, group))
-        for place, case in enumerate(cases)
+        FoundTests([label], partial(_run_function, function, case, fixtures, group))
+        for label, case in zip(names, cases, strict=True)
     ]
 
 
-def _run_function(function: Any, case: dict[str, Any], fixtures: Fixtures, group: type | None) -> None:
-    try:
-        fixtures.run(function, case, group)
-    except Skipped:
-        raise AssertionError("the test was skipped while it ran, which a program could bring about") from None
+def _run_function(
+    function: Any, case: dict[str, Any], fixtures: Fixtures, group: type | None, recorder: Recorder, start: int
+) -> None:
+    with recorder.check(start):
+        try:
+            fixtures.run(function, case, group)
+        except Skipped:
+            raise AssertionError("the test was skipped while it ran, which a program could bring about") from None

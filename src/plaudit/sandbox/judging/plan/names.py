@@ -1,82 +1,38 @@
-"""Which names in a test text stand for the program's functions, and where the others come from.
+"""Which names in a test text are the program's, and where the others come from.
 
-Only names that nothing else explains may be the program's: a name that the tests, the data set's prompt, Python or its
-library define is never taken from the program, or a program could bring its own `sorted`, `math` or `check`.
+A name that the tests use and do not define comes from their imports, from the data set's prompt if that is code which
+defines it, else from the program. A function of the program may not get what another one returned unless the data set
+names it, since it could then grade the other.
 """
 
 import ast
 import builtins
-import importlib
 import symtable
 import sys
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 from plaudit.errors import InvalidTrajectory
-from plaudit.sandbox.judging.rewriting.modules import ALIASES, STAND_INS, is_installed
+from plaudit.sandbox.judging.plan.instances import class_names
+from plaudit.sandbox.judging.plan.modules import STAND_INS, is_installed
+from plaudit.sandbox.judging.plan.rewriting import names_in
 
 __all__ = [
-    "LIBRARY",
-    "OpenNames",
     "bare_imports",
+    "called_names",
     "exception_names",
     "helpers_in",
-    "library",
-    "names_in",
     "parse_tests",
+    "program_names",
     "refuse_missing_imports",
-    "with_prefix",
-    "open_names",
+    "standard_modules",
     "top_level_names",
+    "with_prefix",
 ]
 
 BUILTINS = frozenset(dir(builtins))
 
 
-def _names_of(module: str, names: str) -> dict[str, str]:
-    return dict.fromkeys(names.split(), module)
-
-
-# Names of the standard library that tests use as if they were imported.
-LIBRARY = {
-    **_names_of("collections", "ChainMap Counter OrderedDict defaultdict deque namedtuple"),
-    **_names_of(
-        "typing", "Any Callable Deque Dict Iterable Iterator List NamedTuple Optional Sequence Set Tuple Union"
-    ),
-    **_names_of(
-        "math", "ceil comb cos exp factorial floor fsum gcd hypot inf isclose isfinite isinf isnan isqrt lcm log"
-    ),
-    **_names_of("math", "log10 log2 nan perm pi prod sin sqrt tan tau trunc"),
-    **_names_of("copy", "deepcopy"),
-    **_names_of("datetime", "date datetime timedelta timezone"),
-    **_names_of("functools", "cache cmp_to_key lru_cache partial reduce"),
-    **_names_of("itertools", "accumulate chain combinations groupby islice permutations product takewhile zip_longest"),
-    **_names_of("heapq", "heapify heappop heappush nlargest nsmallest"),
-    **_names_of("bisect", "bisect_left bisect_right insort"),
-    **_names_of("statistics", "mean median mode pstdev stdev variance"),
-    **_names_of("random", "randint randrange shuffle"),
-    **_names_of("string", "ascii_letters ascii_lowercase ascii_uppercase digits punctuation"),
-    **_names_of("contextlib", "redirect_stdout suppress"),
-    **_names_of("io", "BytesIO StringIO"),
-    **_names_of("decimal", "Decimal"),
-    **_names_of("fractions", "Fraction"),
-    **_names_of("unittest.mock", "Mock MagicMock patch"),
-    **_names_of("dataclasses", "asdict astuple dataclass"),
-    **_names_of("enum", "Enum IntEnum"),
-}
 RAISING = ("raises", "assertRaises", "assertRaisesRegex", "suppress")
-CHECKING = ("assert", "approx", "check", "close", "equal", "expect", "verif", "valid", "same")
-
-
-@dataclass(frozen=True, slots=True)
-class OpenNames:
-    """The names that a test text leaves open: the program's functions, and modules it forgot to import."""
-
-    __test__ = False
-
-    program: tuple[str, ...]
-    modules: tuple[str, ...]
 
 
 @lru_cache(maxsize=8)
@@ -88,61 +44,63 @@ def parse_tests(text: str, what: str = "the tests") -> ast.Module:
         raise InvalidTrajectory(f"{what} cannot be parsed: {error}") from None
 
 
-@lru_cache(maxsize=512)
-def open_names(
-    text: str, entry_point: str | None, explained: frozenset[str] = frozenset(), *, imported: bool = False
-) -> OpenNames:
-    """What `text` leaves open, given the names `explained` elsewhere; `imported`: it imports the program by name."""
-    tree = parse_tests(text)
+def program_names(
+    tree: ast.Module, text: str, entry_point: str | None, defined: frozenset[str], *, imported: bool = False
+) -> tuple[str, ...]:
+    """The names that the tests use and the program defines; InvalidTrajectory where one may not come from it.
+
+    `defined` are names that imports and the prompt define; `imported` says that the tests import the program by name.
+    """
     free, used_builtins = _free_names(text)
-    free -= explained
-    modules = {
-        name for name in free if (name in sys.stdlib_module_names or name in ALIASES) and not _is_called(tree, name)
-    }
+    free -= defined | standard_modules(tree, text)
     entry = entry_point.partition(".")[0].partition("(")[0] if entry_point else None
-    others = {name for name in free - modules - {entry} if name not in LIBRARY}
-    known = {name for name in free - modules - {entry} if name in LIBRARY}
-    if entry is None and not others and len(known) == 1 and not imported:
-        others, known = known, set()  # nothing else can be meant
-    program = others | ({entry} if entry else set())
+    others = free - {entry}
     exceptions = exception_names(tree)
-    unknown = {name for name in others if name not in exceptions and not _is_program_name(tree, name, others, entry)}
+    functions = others - class_names(tree, others) - exceptions
+    unknown = {name for name in functions if entry is not None or not _may_be_program(tree, name, functions)}
     if unknown:
         raise InvalidTrajectory(
             f"the tests use {', '.join(sorted(unknown))}, which neither they nor the data set define; if the program "
             "is to define it, name it as 'entry_point', else give its code as 'prompt'"
         )
+    program = others | ({entry} if entry else set())
     if not program and not imported:
         program |= _builtins_meant(tree, used_builtins)
-    return OpenNames(tuple(sorted(program)), tuple(sorted(modules | known)))
+    return tuple(sorted(program))
 
 
-def _is_program_name(tree: ast.Module, name: str, others: set[str], entry: str | None) -> bool:
-    """Whether a name that nothing explains may be the program's: one that grades what another gives may not."""
-    if _is_class_name(name):
-        return True  # which stands for itself
-    functions = {other for other in others if not _is_class_name(other)}
-    if entry is not None or not (_is_called(tree, name) or len(functions) == 1):
+def standard_modules(tree: ast.Module, text: str) -> set[str]:
+    """Modules of the standard library that the tests use as `module.attribute` and forgot to import."""
+    free, _ = _free_names(text)
+    modules = {name for name in free if name in sys.stdlib_module_names}
+    parents = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    other = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in parents}
+    return modules - other
+
+
+def _may_be_program(tree: ast.Module, name: str, functions: set[str]) -> bool:
+    """Whether an undefined function may be the program's: not where it gets what another one returned."""
+    if not _is_called(tree, name) and len(functions) > 1:
         return False
-    if len(functions) > 1 and any(word in name.lower() for word in CHECKING):
-        return False
-    return not _wraps_another(tree, name, others - {name})
-
-
-def _is_class_name(name: str) -> bool:
-    return name[:1].isupper() and (len(name) == 1 or not name.isupper())
-
-
-def _wraps_another(tree: ast.Module, name: str, others: set[str]) -> bool:
-    """Whether what another function gives is handed to this one."""
-    functions = {other for other in others if not _is_class_name(other)}
-    return any(
-        isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name) and inner.func.id in functions
+    others = functions - {name}
+    results: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr) and node.value:
+            if _mentions(node.value, others | results):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                results |= {part for target in targets for part in names_in(target)}
+        elif isinstance(node, ast.For | ast.comprehension) and _mentions(node.iter, others | results):
+            results |= names_in(node.target)
+    return not any(
+        _mentions(argument, others | results)
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
         for argument in (*node.args, *(keyword.value for keyword in node.keywords))
-        for inner in ast.walk(argument)
     )
+
+
+def _mentions(node: ast.AST, names: set[str]) -> bool:
+    return bool(names_in(node) & names)
 
 
 def exception_names(tree: ast.AST) -> frozenset[str]:
@@ -158,11 +116,6 @@ def exception_names(tree: ast.AST) -> frozenset[str]:
     return frozenset(found)
 
 
-def names_in(node: ast.AST) -> set[str]:
-    """The names that an expression mentions."""
-    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
-
-
 def refuse_missing_imports(text: str) -> None:
     """Raise InvalidTrajectory where tests import what is not installed: nobody else may stand for it."""
     if "_exit(" in text:
@@ -173,15 +126,6 @@ def refuse_missing_imports(text: str) -> None:
         for top in (name.partition(".")[0] for name in names):
             if top not in sys.stdlib_module_names and top not in STAND_INS and not is_installed(top):
                 raise InvalidTrajectory(f"the tests import {top!r}, which is not installed here: pip install {top}")
-
-
-def library(names: tuple[str, ...]) -> dict[str, Any]:
-    """What stands behind the modules and names that a test text uses without importing them."""
-    found: dict[str, Any] = {}
-    for name in names:
-        module = importlib.import_module(LIBRARY.get(name) or ALIASES.get(name, name))
-        found[name] = getattr(module, name) if name in LIBRARY else module
-    return found
 
 
 def top_level_names(text: str) -> frozenset[str]:
@@ -237,11 +181,13 @@ def _free_names(text: str) -> tuple[set[str], set[str]]:
     return free - BUILTINS, free & BUILTINS
 
 
+def called_names(tree: ast.Module) -> set[str]:
+    """The names that are called directly."""
+    return {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+
+
 def _is_called(tree: ast.Module, name: str) -> bool:
-    return any(
-        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
-        for node in ast.walk(tree)
-    )
+    return name in called_names(tree)
 
 
 def _builtins_meant(tree: ast.Module, used: set[str]) -> set[str]:

@@ -1,4 +1,4 @@
-"""Whether tests only compare: they then leave nothing behind in the process that runs them.
+"""Whether tests are stateless: they leave nothing behind in the process that runs them.
 
 Such tests call the program, do arithmetic, and compare; they have no way to a function that changes anything outside of
 their own variables, and no method of any value is called. All else (attributes, other imports, classes, `with`, `try`)
@@ -10,10 +10,10 @@ import builtins
 from collections.abc import Sequence
 from functools import lru_cache
 
-from plaudit.sandbox.judging.rewriting.names import LIBRARY, helpers_in
+from plaudit.sandbox.judging.plan.names import helpers_in
 from plaudit.sandbox.judging.suites import AssertSuite, CallSuite, FileSuite, StreamSuite, Suite
 
-__all__ = ["only_compare"]
+__all__ = ["is_stateless"]
 
 NODES = (
     ast.Module, ast.arguments, ast.Return, ast.Pass, ast.Expr, ast.Assert, ast.Assign,
@@ -40,21 +40,21 @@ MEMBERS = {
 }  # fmt: skip
 
 
-def only_compare(suites: Sequence[Suite]) -> bool:
-    """Whether the tests of all these suites do."""
-    return all(_suite_only_compares(suite) for suite in suites)
+def is_stateless(suites: Sequence[Suite]) -> bool:
+    """Whether the tests of all these suites are stateless."""
+    return all(_suite_is_statelesss(suite) for suite in suites)
 
 
-def _suite_only_compares(suite: Suite) -> bool:
+def _suite_is_statelesss(suite: Suite) -> bool:
     if isinstance(suite, AssertSuite):
-        return _text_only_compares("\n".join([*suite.imports, *suite.texts]), suite.prompt, suite.entry_point, None)
+        return _text_is_statelesss("\n".join([*suite.imports, *suite.texts]), suite.prompt, suite.entry_point, None)
     if isinstance(suite, FileSuite):
-        return _text_only_compares(suite.text, suite.prompt, suite.entry_point, suite.module or "solution")
+        return _text_is_statelesss(suite.text, suite.prompt, suite.entry_point, suite.module or "solution")
     return isinstance(suite, CallSuite) or (isinstance(suite, StreamSuite) and not suite.checker)
 
 
 @lru_cache(maxsize=512)
-def _text_only_compares(text: str, prompt: str, entry_point: str | None, program: str | None) -> bool:
+def _text_is_statelesss(text: str, prompt: str, entry_point: str | None, program: str | None) -> bool:
     try:
         tree = ast.parse(f"{helpers_in(prompt, entry_point)}\n{text}")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -78,8 +78,7 @@ def _is_allowed(node: ast.AST, modules: frozenset[str], program: str | None) -> 
         case ast.arg():
             return node.arg not in modules
         case ast.Name():
-            known = LIBRARY.get(node.id)
-            is_open = not node.id.startswith("__") and node.id not in REFUSED and (known is None or known in MODULES)
+            is_open = not node.id.startswith("__") and node.id not in REFUSED
             return is_open and (isinstance(node.ctx, ast.Load) or node.id not in modules)
         case ast.Attribute(ast.Name(module), name, ast.Load()):
             return module in modules and _is_member(module, name)

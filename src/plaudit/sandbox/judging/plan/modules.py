@@ -8,9 +8,8 @@ from functools import lru_cache
 
 from plaudit.sandbox.judging.suites import AssertSuite, FileSuite, StreamSuite, Suite
 
-__all__ = ["ALIASES", "KNOWN_PACKAGES", "PROGRAM_MODULES", "STAND_INS", "is_installed", "modules_of"]
+__all__ = ["KNOWN_PACKAGES", "PROGRAM_MODULES", "STAND_INS", "is_installed", "modules_of"]
 
-ALIASES = {"np": "numpy", "pd": "pandas"}
 PROGRAM_MODULES = frozenset(
     {"solution", "main", "candidate", "submission", "program", "answer", "your_module", "module"}
 )
@@ -52,7 +51,6 @@ def _modules_in(text: str) -> frozenset[str]:
     names: set[str] = set()
     for source, listed in IMPORT.findall(text):
         names |= {source} if source else {part.split()[0] for part in listed.split(",") if part.split()}
-    names |= {module for alias, module in ALIASES.items() if re.search(rf"\b{alias}\.", text)}
     return frozenset(name for name in names if _is_third_party(name))
 
 

@@ -32,8 +32,8 @@ def judge_program(job: Job, pool: CommandPool, judge: Callable[[Job], Verdict]) 
         if language is None:
             raise InvalidTrajectory("Python programs are judged in a judge process")
         suites = [_stream_suite(suite, language) for suite in job.suites]
-        if not suites or job.fuzz:
-            raise InvalidTrajectory("inputs can be made up for functions only" if suites else "there are no tests")
+        if not suites:
+            raise InvalidTrajectory("there are no tests")
         try:
             toolchain = usable_toolchain(language, pool)
             with pool.load(toolchain, job.source, job.limits) as program:

@@ -1,25 +1,24 @@
 """Arrays that a program returned, made anew here from plain data, and what numpy makes of odd shapes.
 
 numpy stretches one shape to another, and finds every statement about nothing to be true. So an answer computes and
-compares only with its own shape or with a single number, and an empty one only with an empty one.
+compares only with its own shape or with a single number, and an empty one only with an empty one. An ordering with NaN
+fails the check, as for single numbers.
 """
 
 import sys
 from functools import lru_cache
 from typing import Any
 
-__all__ = ["guard_comparisons", "to_answer", "to_list"]
+from plaudit.sandbox.judging.handles.violations import violate
 
+__all__ = ["Literal", "answer_type", "compare_shaped", "guard_comparisons", "has_nan", "to_list"]
+
+ORDERING = ("less", "less_equal", "greater", "greater_equal")
 COMPARING = ("allclose", "array_equiv", "isclose")
 ASSERTING = (
     "assert_allclose", "assert_almost_equal", "assert_array_almost_equal", "assert_array_equal", "assert_array_less",
     "assert_equal",
 )  # fmt: skip
-
-
-def to_answer(value: Any) -> Any:
-    """An array as one that keeps to its shape; anything else as it is."""
-    return value.view(_answer_type()) if type(value).__name__ == "ndarray" else value
 
 
 def to_list(value: Any) -> Any:
@@ -29,7 +28,8 @@ def to_list(value: Any) -> Any:
 
 
 @lru_cache(maxsize=1)
-def _answer_type() -> Any:
+def answer_type() -> Any:
+    """The class of arrays that a program returned."""
     numpy = sys.modules["numpy"]
 
     class Answer(numpy.ndarray):  # type: ignore[misc, name-defined]
@@ -38,6 +38,8 @@ def _answer_type() -> Any:
         def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
             if method == "__call__" and len(inputs) > 1:
                 _check_shapes(numpy, *inputs[:2])
+                if ufunc.__name__ in ORDERING and any(map(has_nan, inputs[:2])):
+                    violate("the tests order an array with NaN, which the program returned")
             plain = [item.view(numpy.ndarray) if isinstance(item, Answer) else item for item in inputs]
             if "out" in keywords:
                 keywords["out"] = tuple(
@@ -58,6 +60,23 @@ def _check_shapes(numpy: Any, one: Any, other: Any) -> None:
         raise AssertionError("an empty array is compared with a number")
 
 
+class Literal(float):
+    """A number that stands in the text of the tests: arrays may be compared with it as a whole."""
+
+
+def compare_shaped(left: Any, right: Any, is_equal: bool, answer_is_left: bool) -> Any:
+    """`==` or `!=` of an answer with an expected value; a single number is not equal to an array of the tests."""
+    answer, expected = (left, right) if answer_is_left else (right, left)
+    if getattr(expected, "shape", ()) != () and not hasattr(answer, "__len__"):
+        violate("the program returned a single number where an array is expected")
+    return left == right if is_equal else left != right
+
+
+def has_nan(value: Any) -> bool:
+    """Whether an array has an item that is not a number."""
+    return getattr(getattr(value, "dtype", None), "kind", "") in ("f", "c") and bool((value != value).any())
+
+
 def guard_comparisons(numpy: Any) -> None:
     """Have numpy's comparisons within a tolerance look at shapes first; done once, in the server."""
     if getattr(numpy.allclose, "__name__", "") == "guarded":
@@ -73,6 +92,8 @@ def _guard(numpy: Any, compare: Any, fails: Any) -> Any:
     def guarded(one: Any, other: Any, *args: Any, **keywords: Any) -> Any:
         try:
             _check_shapes(numpy, one, other)
+            if numpy.shape(one) != numpy.shape(other) and not isinstance(one, Literal) | isinstance(other, Literal):
+                raise AssertionError("a single number is compared with an array")
         except AssertionError:
             if fails is None:
                 raise

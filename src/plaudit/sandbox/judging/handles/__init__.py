@@ -1,0 +1,1 @@
+"""What represents the program in the tests: handles of its functions and objects, its exceptions, its numbers."""

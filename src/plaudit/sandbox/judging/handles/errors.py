@@ -1,0 +1,118 @@
+"""Exceptions of the program, raised again in the tests.
+
+A class of the standard library is matched by identity, a class of the program only where the tests name it. Exceptions
+that would end a loop or a process without a message become a `ProgramError`.
+"""
+
+import contextlib
+import sys
+from typing import Any, Protocol
+
+from plaudit.sandbox.outcome import Raised
+
+__all__ = ["ErrorClass", "ProgramError", "ProgramErrors"]
+
+SILENT = (StopIteration, StopAsyncIteration, GeneratorExit)
+
+
+class ErrorSource(Protocol):
+    """Who calls the program."""
+
+    def call(self, path: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """The value of a call."""
+
+    def get(self, path: str) -> Any:
+        """What a path names."""
+
+
+class ProgramError(Exception):
+    """An exception of the program whose class the tests do not name."""
+
+
+class ErrorClass(type):
+    """The class of exception classes that stand for those of the program; calling one calls the program."""
+
+    source: ErrorSource
+
+    def __call__(cls, *args: Any, **keywords: Any) -> Any:
+        return cls.source.call(cls.__name__, args, keywords)
+
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return cls.source.get(f"{cls.__name__}.{name}")
+
+
+class ProgramErrors:
+    """The exception classes of one program, as the tests see them."""
+
+    def __init__(self, source: ErrorSource) -> None:
+        self._source = source
+        self._named: dict[str, type[BaseException]] = {}
+        self._built: dict[tuple[str, ...], type[BaseException]] = {}
+
+    def named(self, name: str) -> type[BaseException]:
+        """The class that stands for the program's class `name`."""
+        if name not in self._named:
+            members = {"source": self._source, "__module__": "program"}
+            self._named[name] = ErrorClass(name, (ProgramError,), members)  # type: ignore[assignment]
+        return self._named[name]
+
+    def make_error(self, raised: Raised) -> BaseException:
+        """The exception to raise for one that the program raised."""
+        known = _standard_class(raised.classes[0]) if raised.classes else None
+        if known is not None:
+            return _build_standard(known, raised)
+        kind = self._built.get(raised.classes)
+        if kind is None:
+            kind = self._built[raised.classes] = self._make_class(raised)
+        error = BaseException.__new__(kind)
+        error.args = raised.args
+        error.__dict__.update(__message=raised.message, __handle=raised.handle, __program=True)
+        return error
+
+    def _make_class(self, raised: Raised) -> type[BaseException]:
+        bases: list[type[BaseException]] = []
+        for name in raised.classes:
+            base = self._named.get(name.partition(":")[2]) if name.startswith("program:") else _standard_class(name)
+            usable = base is not None and issubclass(base, Exception) and not issubclass(base, SILENT)
+            if base is not None and usable and not any(issubclass(one, base) for one in bases):
+                bases.append(base)
+        members = {"__module__": "program", "__str__": _message, "__getattr__": _attribute}
+        name = raised.name if raised.name.isidentifier() else "ProgramError"
+        for count in range(len(bases), 0, -1):
+            with contextlib.suppress(TypeError):  # bases whose layouts differ
+                metaclass = ErrorClass if any(isinstance(base, ErrorClass) for base in bases[:count]) else type
+                return metaclass(name, tuple(bases[:count]), members)
+        return type(name, (ProgramError,), members)
+
+
+def _standard_class(name: str) -> type[BaseException] | None:
+    """The exception class of the standard library of that name."""
+    module, _, member = name.partition(":")
+    if module.partition(".")[0] not in sys.stdlib_module_names:
+        return None
+    kind = vars(sys.modules[module]).get(member) if module in sys.modules else None
+    return kind if isinstance(kind, type) and issubclass(kind, BaseException) else None
+
+
+def _build_standard(kind: type[BaseException], raised: Raised) -> BaseException:
+    if issubclass(kind, SILENT) or not issubclass(kind, Exception):
+        return ProgramError(f"{kind.__name__}: {raised.message}")
+    try:
+        error = kind(*raised.args)
+    except Exception:  # noqa: BLE001 - some need arguments that are not in `args`
+        error = kind.__new__(kind)
+        error.args = (raised.message,)
+    error.__dict__["__program"] = True  # it is not the tests that raised it
+    return error
+
+
+def _message(error: BaseException) -> str:
+    return str(error.__dict__.get("__message", ""))
+
+
+def _attribute(error: BaseException, name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    return getattr(error.__dict__["__handle"], name)

@@ -1,0 +1,259 @@
+"""Handles: what represents the program's functions, classes and objects in the tests.
+
+A handle calls the program with arguments that the test chose: calls, attributes, items, length, iteration, truth value,
+text, conversions, context managers, `await`. Operations that would show the object a value of the tests as an operand
+(`==`, ordering, arithmetic) are never executed by the object: two handles are equal where they are the same object, and
+a handle that meets a plain value has failed the check. Only where the program is trusted does it answer these too.
+"""
+
+import operator
+from collections.abc import Callable, Generator, Iterator
+from typing import Any, Protocol
+
+from plaudit.sandbox.judging.handles.violations import violate
+
+__all__ = ["EXTENSIBLE", "Handle", "ProgramLink", "extend_value", "handle_of"]
+
+READABLE = frozenset(
+    f"__{name}__"
+    for name in (
+        "abstractmethods", "annotations", "bases", "bool", "call", "class", "dataclass_fields", "delitem", "dict",
+        "doc", "enter", "exit", "getitem", "init", "iter", "len", "members", "module", "mro", "name", "next",
+        "post_init", "qualname", "repr", "setitem", "slots", "str", "wrapped",
+    )
+)  # fmt: skip
+
+
+class ProgramLink(Protocol):
+    """Who calls the program."""
+
+    trusts_objects: bool
+    class_names: frozenset[str]
+
+    def call(self, path: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """The value of a call, or its exception raised again."""
+
+
+class Handle:
+    """A function, class or object of the program; a global one by its name, any other by a number."""
+
+    __slots__ = ("plaudit_key", "plaudit_link", "plaudit_traits", "plaudit_type", "plaudit_value")
+    plaudit_key: int | str
+    plaudit_link: ProgramLink
+    plaudit_traits: str
+    plaudit_type: str
+    plaudit_value: Any  # the plain value of an instance of a subclass of a plain type, by which it is compared
+
+    def __init__(
+        self, link: ProgramLink, key: int | str, type_name: str = "function", traits: str = "c", value: Any = None
+    ) -> None:
+        object.__setattr__(self, "plaudit_link", link)
+        object.__setattr__(self, "plaudit_key", key)
+        object.__setattr__(self, "plaudit_type", type_name)
+        object.__setattr__(self, "plaudit_traits", traits)
+        object.__setattr__(self, "plaudit_value", value)
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        key = self.plaudit_key
+        return self.plaudit_link.call(key if type(key) is str else f"@{key}", args, keywords)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name.endswith("__") and name not in READABLE:
+            raise AttributeError(name)
+        return _ask(self, "builtins:getattr", name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        _ask(self, "builtins:setattr", name, value)
+
+    def __delattr__(self, name: str) -> None:
+        _ask(self, "builtins:delattr", name)
+
+    def __getitem__(self, key: Any) -> Any:
+        return _ask(self, "operator:getitem", key)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        _ask(self, "operator:setitem", key, value)
+
+    def __delitem__(self, key: Any) -> None:
+        _ask(self, "operator:delitem", key)
+
+    def __len__(self) -> int:
+        return int(_exact(self, int, _ask(self, "builtins:len")))
+
+    def __bool__(self) -> bool:
+        return bool(_exact(self, bool, _ask(self, "builtins:bool")))
+
+    def __iter__(self) -> Any:
+        if "i" in self.plaudit_traits:
+            return self
+        made = _ask(self, "builtins:iter")
+        return made if isinstance(made, Handle) else iter(made)
+
+    def __next__(self) -> Any:
+        more, item = _ask(self, "help:next")
+        if more is not True:
+            raise StopIteration(item)
+        return item
+
+    def __aiter__(self) -> "Handle":
+        return self
+
+    async def __anext__(self) -> Any:
+        more, item = _ask(self, "help:anext")
+        if more is not True:
+            raise StopAsyncIteration
+        return item
+
+    def __await__(self) -> Generator[Any, None, Any]:
+        return _ask(self, "help:await")
+        yield  # makes it a generator
+
+    def __enter__(self) -> Any:
+        return self.__getattr__("__enter__")()
+
+    def __exit__(self, kind: Any, error: Any, _: object) -> bool:
+        if error is None:
+            return self.__getattr__("__exit__")(None, None, None) is True
+        return _ask(self, "help:exit", type(error).__name__, str(error)) is True
+
+    def __contains__(self, item: Any) -> bool:
+        if self.plaudit_link.trusts_objects:
+            return _ask(self, "operator:contains", item) is True
+        return any(one is item or one == item for one in self)
+
+    def __hash__(self) -> int:
+        if self.plaudit_link.trusts_objects:
+            return int(_exact(self, int, _ask(self, "builtins:hash")))
+        return hash(("Handle", self.plaudit_key) if self.plaudit_value is None else self.plaudit_value)
+
+    def __eq__(self, other: Any) -> Any:
+        return _equal(self, other, "eq", when_same=True)
+
+    def __ne__(self, other: Any) -> Any:
+        return _equal(self, other, "ne", when_same=False)
+
+    def __instancecheck__(self, thing: Any) -> bool:
+        if isinstance(thing, Handle):
+            return _ask(thing, "builtins:isinstance", self) is True
+        name = self.plaudit_key
+        return hasattr(thing, "_fields") and type(thing).__name__ == name  # a namedtuple, which crosses as a value
+
+    def __subclasscheck__(self, kind: Any) -> bool:
+        return _ask(kind, "builtins:issubclass", self) is True if isinstance(kind, Handle) else False
+
+    def __str__(self) -> str:
+        return str(_exact(self, str, _ask(self, "builtins:str")))
+
+    def __repr__(self) -> str:
+        return str(_exact(self, str, _ask(self, "builtins:repr")))
+
+    def __format__(self, spec: str) -> str:
+        return str(_exact(self, str, _ask(self, "builtins:format", spec)))
+
+    def __copy__(self) -> Any:
+        return _ask(self, "copy:copy")
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return _ask(self, "copy:deepcopy")
+
+    def __reversed__(self) -> Iterator[Any]:
+        return iter(_ask(self, "builtins:reversed"))
+
+
+def _ask(handle: Handle, path: str, *args: Any) -> Any:
+    return handle.plaudit_link.call(path, (handle, *args), {})
+
+
+def _exact(handle: Handle, kind: type, value: Any) -> Any:
+    if type(value) is not kind:
+        violate(f"a {handle.plaudit_type} of the program gave no {kind.__name__} where one is needed")
+    return value
+
+
+def _equal(handle: Handle, other: Any, name: str, *, when_same: bool) -> Any:
+    """Whether a handle is equal (or unequal) to a value; None is compared by identity, as by `is`."""
+    if handle.plaudit_link.trusts_objects and other is not None:
+        return _ask(handle, f"operator:{name}", other)
+    value, other_value = handle.plaudit_value, _value_of(other)
+    if value is not None and other_value is not None:
+        return getattr(operator, name)(value, other_value)
+    if isinstance(other, Handle):
+        return when_same is (handle.plaudit_key == other.plaudit_key)
+    if other is None:
+        return not when_same
+    return violate(
+        f"the tests compare a plain value ({type(other).__name__}) with what the program returned, "
+        f"an object of type {handle.plaudit_type}"
+    )
+
+
+def _operation(name: str, *, reflected: bool = False) -> Callable[..., Any]:
+    def operate(self: Handle, *operands: Any) -> Any:
+        if not self.plaudit_link.trusts_objects:
+            values = [self.plaudit_value, *map(_value_of, operands)]
+            if None not in values:
+                return getattr(operator, name)(*(reversed(values) if reflected else values))
+            violate(f"the tests compute with what the program returned, an object of type {self.plaudit_type}")
+        ordered = (*operands, self) if reflected else (self, *operands)
+        return self.plaudit_link.call(f"operator:{name}", ordered, {})
+
+    return operate
+
+
+def _conversion(name: str) -> Callable[..., Any]:
+    def convert(self: Handle, *args: Any) -> Any:
+        if self.plaudit_type not in self.plaudit_link.class_names:
+            violate(f"the tests convert what the program returned, an object of type {self.plaudit_type}, to a number")
+        return _ask(self, name, *args)
+
+    return convert
+
+
+def _value_of(operand: Any) -> Any:
+    """An operand as a plain value; None where it is a handle without one."""
+    return operand.plaudit_value if isinstance(operand, Handle) else operand
+
+
+EXTENSIBLE = (str, int, float, complex, bytes, tuple)
+
+
+def extend_value(handle: Handle) -> Any:
+    """The plain value of a handle, whose further attributes are those of the object: `name` of a member of an enum."""
+    base = type(handle.plaudit_value)
+    members = {"plaudit_handle": handle, "__getattr__": _read_further, "__slots__": ()}
+    return type(handle.plaudit_type if handle.plaudit_type.isidentifier() else "object", (base,), members)(
+        handle.plaudit_value
+    )
+
+
+def _read_further(value: Any, name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    return getattr(value.plaudit_handle, name)
+
+
+def handle_of(value: Any) -> Handle | None:
+    """The handle that a value is or carries."""
+    if isinstance(value, Handle):
+        return value
+    if isinstance(value, BaseException):
+        carried = value.__dict__.get("__handle")
+    else:
+        carried = getattr(type(value), "plaudit_handle", None) if isinstance(value, EXTENSIBLE) else None
+    return carried if isinstance(carried, Handle) else None
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "lshift", "rshift"):
+    setattr(Handle, f"__{_name}__", _operation(_name))
+    setattr(Handle, f"__r{_name}__", _operation(_name, reflected=True))
+    setattr(Handle, f"__i{_name}__", _operation(f"i{_name}"))
+for _name in ("and", "or", "xor"):
+    setattr(Handle, f"__{_name}__", _operation(f"{_name}_"))
+    setattr(Handle, f"__r{_name}__", _operation(f"{_name}_", reflected=True))
+    setattr(Handle, f"__i{_name}__", _operation(f"i{_name}"))
+for _name in ("lt", "le", "gt", "ge"):
+    setattr(Handle, f"__{_name}__", _operation(_name))
+for _name in ("neg", "pos", "invert", "abs"):
+    setattr(Handle, f"__{_name}__", _conversion(f"operator:{_name}"))
+for _name in ("int", "float", "complex", "round", "bytes"):
+    setattr(Handle, f"__{_name}__", _conversion(f"builtins:{_name}"))

@@ -1,0 +1,218 @@
+"""The program under test as the tests see it: functions that look like functions and run in another process.
+
+A value that comes back is plain, of an exact type, or a handle. A program that is lost is started again for the next
+test, a few times.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from plaudit.sandbox.judging.handles.arrays import answer_type
+from plaudit.sandbox.judging.handles.errors import ErrorClass, ProgramErrors
+from plaudit.sandbox.judging.handles.handles import EXTENSIBLE, Handle, extend_value, handle_of
+from plaudit.sandbox.judging.handles.standard_streams import StandardStreams
+from plaudit.sandbox.judging.handles.test_builtins import standard_path
+from plaudit.sandbox.judging.handles.violations import ProgramLost, UnsupportedTest, violate
+from plaudit.sandbox.judging.missing_packages import import_failure
+from plaudit.sandbox.judging.verdict import Conclusion
+from plaudit.sandbox.outcome import Ending, Outcome
+from plaudit.sandbox.program import Program
+from plaudit.sandbox.values import Graph, NotPlain
+
+__all__ = ["NotLoaded", "ProgramProxy", "conclusion_of", "show_value", "tail"]
+
+MAX_LOSSES = 3
+SHOWN = 100
+TAIL = 2000
+_CONCLUSIONS = {
+    Ending.CPU_LIMIT: Conclusion.TIMEOUT,
+    Ending.WALL_LIMIT: Conclusion.TIMEOUT,
+    Ending.MEMORY: Conclusion.MEMORY,
+    Ending.OUTPUT_LIMIT: Conclusion.OUTPUT,
+    Ending.SCRATCH_LIMIT: Conclusion.OUTPUT,
+}
+
+
+def conclusion_of(outcome: Outcome) -> Conclusion:
+    """What a final outcome means for the run."""
+    return _CONCLUSIONS.get(outcome.ending, Conclusion.CRASH)
+
+
+class NotLoaded(Exception):
+    """The program could not be loaded."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__(outcome.reason)
+        self.outcome = outcome
+
+
+class ProgramProxy:
+    """One program, loaded, for one run of tests; `calls` counts what it answered.
+
+    With `trusts_objects` objects of the program answer comparisons themselves.
+    """
+
+    def __init__(
+        self,
+        load: Callable[[], tuple[Program, Outcome]],
+        on_first_value: Callable[[], object],
+        *,
+        trusts_objects: bool = False,
+    ) -> None:
+        self._load, self._on_first_value, self.trusts_objects = load, on_first_value, trusts_objects
+        self.stdout = self.stderr = b""
+        self.cpu_s = 0.0
+        self.class_names: frozenset[str] = frozenset()  # that the tests mention
+        self._handles: dict[int | str, Any] = {}  # one handle for one object, so that tests can compare by `is`
+        self.program = self._start()
+        self._lost: Outcome | None = None
+        self._losses = 0
+        self._obstacle = ""
+        self.errors = ProgramErrors(self)
+        self._streams = StandardStreams()
+        self.import_failures: list[str] = []
+        self.calls = 0
+        self.first_loss: Outcome | None = None
+        self.last: Outcome | None = None
+
+    def begin_test(self) -> None:
+        """Prepare for the next test; a lost program is started again."""
+        if self._lost is not None and self._losses < MAX_LOSSES:
+            self._handles = {key: handle for key, handle in self._handles.items() if type(key) is str}
+            self.program = self._start()
+            self._lost = None
+
+    @property
+    def trouble(self) -> str:
+        """Why the current test cannot pass any more."""
+        return self._obstacle or ("" if self._lost is None else f"the program ended: {self._lost.reason}")
+
+    @property
+    def last_answer(self) -> str:
+        """What the last call gave, for people."""
+        if self.last is None:
+            return ""
+        if self.last.ending is not Ending.RETURNED:
+            return self.last.reason[:SHOWN]
+        value = self.last.value
+        shown = f"an object of type {value.plaudit_type}" if isinstance(value, Handle) else show_value(value)
+        return f"the last call returned {shown}"
+
+    def close(self) -> None:
+        self.program.close()
+
+    def named(self, name: str) -> Any:
+        """The handle of the program's global `name`."""
+        if name not in self._handles:
+            self._handles[name] = Handle(self, name)
+        return self._handles[name]
+
+    def original(self, value: Any) -> Any:
+        """A container of the tests with the contents that the tests gave it."""
+        return self.program.graph.original(value)
+
+    def get(self, path: str) -> Any:
+        """What a path names."""
+        if self._lost is not None:
+            raise ProgramLost(self.trouble)
+        return self._result_of(self.program.get(path))
+
+    def call(self, path: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """Call the program: the value that came back, or the exception raised again."""
+        if self._lost is not None:
+            raise ProgramLost(self.trouble)
+        if ready := self._streams.waiting_input():
+            self.program.feed(ready)
+        try:
+            outcome = self.program.call(path, args, keywords)
+        except NotPlain as error:
+            self._obstacle = f"{path} is called with something that is not plain data ({error})"
+            raise UnsupportedTest(self._obstacle) from None
+        return self._result_of(outcome)
+
+    def _start(self) -> Program:
+        program, loaded = self._load()
+        program.graph = Graph(self._describe, self._resolve, answer_type, refuses_nan_keys=True)
+        self._keep_account(loaded)
+        return program
+
+    def _describe(self, value: Any) -> int | str:
+        """An argument that is not plain: a handle, an exception, or a function of the standard library."""
+        if (handle := handle_of(value)) is not None:
+            return handle.plaudit_key
+        if isinstance(value, ErrorClass):
+            return value.__name__
+        if callable(value) and (path := standard_path(value)):
+            return path
+        raise NotPlain(f"{type(value).__name__} is not plain data")
+
+    def _resolve(self, description: Any) -> Any:
+        """A handle; an instance of a subclass of a plain type is its plain value, unless the tests name its class."""
+        key, type_name, traits, *values = description
+        if type(key) not in (int, str) or type(type_name) is not str or type(traits) is not str:
+            raise NotPlain("not a handle")
+        value = self.program.graph.decode(values[0]) if values else None
+        is_named = type_name in self.class_names
+        if values and not is_named and type(value) not in EXTENSIBLE:
+            return value
+        if key not in self._handles:
+            handle = Handle(self, key, type_name[:SHOWN], traits, value if type(value) in EXTENSIBLE else None)
+            self._handles[key] = handle if is_named or handle.plaudit_value is None else extend_value(handle)
+        return self._handles[key]
+
+    def _keep_account(self, outcome: Outcome) -> None:
+        """What it printed, and the time it took."""
+        self.cpu_s += outcome.cpu_s
+        if outcome.stdout or outcome.stderr:
+            self.stdout = (self.stdout + outcome.stdout)[-TAIL:]
+            self.stderr = (self.stderr + outcome.stderr)[-TAIL:]
+
+    def _result_of(self, outcome: Outcome) -> Any:
+        self._count(outcome)
+        if outcome.ending.is_final:
+            self._lost = outcome
+            self._losses += 1
+            self.first_loss = self.first_loss or outcome
+            self.program.close()
+            raise ProgramLost(self.trouble)
+        self._streams.show(outcome)
+        if outcome.ending is Ending.RAISED and outcome.error is not None:
+            self.import_failures.append(import_failure(outcome))
+            raise self.errors.make_error(outcome.error)
+        if outcome.ending is Ending.MEMORY:
+            violate("the program ran out of memory")
+        return outcome.value
+
+    def _count(self, outcome: Outcome) -> None:
+        if not self.calls:
+            self._on_first_value()
+        self.calls += 1
+        self.last = outcome
+        self._keep_account(outcome)
+
+
+def tail(printed: bytes) -> str:
+    """The end of what a program printed, as text that can be kept anywhere."""
+    return printed[-TAIL:].decode("utf-8", "backslashreplace")
+
+
+def show_value(value: Any) -> str:
+    """The beginning of a value's text, for people."""
+    try:
+        return _show(value, SHOWN)[:SHOWN]
+    except (ValueError, RecursionError, MemoryError, TypeError):
+        return f"a {type(value).__name__}"
+
+
+def _show(value: Any, left: int) -> str:
+    """`repr` that asks no handle."""
+    if isinstance(value, Handle):
+        return f"<{value.plaudit_type}>"
+    if type(value) in (list, tuple, set, deque) and left > 0:
+        shown = ", ".join(_show(item, left - SHOWN // 4) for item in list(value)[:SHOWN])
+        return f"[{shown}]" if type(value) is not tuple else f"({shown})"
+    if type(value) is dict and left > 0:
+        pairs = list(value.items())[:SHOWN]
+        return "{" + ", ".join(f"{_show(key, 0)}: {_show(item, left - SHOWN // 4)}" for key, item in pairs) + "}"
+    return "…" if isinstance(value, list | tuple | set | dict | deque) else repr(value)

@@ -1,0 +1,133 @@
+"""Built-in functions as the tests see them, which know of handles, and the helpers that rewritten tests call."""
+
+import asyncio
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from plaudit.sandbox.judging.handles.arrays import Literal, compare_shaped, has_nan
+from plaudit.sandbox.judging.handles.errors import ErrorClass
+from plaudit.sandbox.judging.handles.handles import Handle
+from plaudit.sandbox.judging.handles.violations import violate
+
+__all__ = ["check_ordered", "run_coroutines_of_handles", "standard_path", "test_builtins"]
+
+_NOTHING = object()
+_run = asyncio.run
+
+
+def test_builtins(original: Callable[[Any], Any], read: Callable[[str], Any]) -> dict[str, Any]:
+    """The names that rewritten tests use; `original` and `read` are those of the program's proxy."""
+    return {
+        **{function.__name__: _check_operands(function) for function in (max, min, sorted)},
+        "isinstance": is_instance,
+        "issubclass": is_subclass,
+        "__type__": type_of,
+        "__strict_zip__": strict_zip,
+        "__original__": original,
+        "__items__": lambda value: list(original(value)) if type(value) is list else value,
+        "__member__": is_member,
+        "__ordered__": check_ordered,
+        "__shaped__": compare_shaped,
+        "__literal__": Literal,
+        "__program__": read,
+    }
+
+
+def is_member(item: Any, container: Any) -> bool:
+    """`item in container`; a set or dict finds an item by its hash, so that it would not compare a handle."""
+    is_object = isinstance(item, Handle) and item.plaudit_value is None and not item.plaudit_link.trusts_objects
+    if (
+        is_object
+        and isinstance(container, set | frozenset | dict)
+        and not any(isinstance(key, Handle) for key in container)
+    ):
+        violate("the tests look for what the program returned, an object, among plain values")
+    return item in container
+
+
+def check_ordered(value: Any) -> Any:
+    """An operand of `<`, `<=`, `>` or `>=`, which must not be NaN: it is neither above nor below anything."""
+    if (isinstance(value, float) and value != value) or has_nan(value):
+        violate("the tests order a number with NaN")
+    return value
+
+
+def _check_operands(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A built-in function that orders its operands, of which none may be NaN."""
+
+    def ordering(*operands: Any, **keywords: Any) -> Any:
+        if len(operands) == 1:
+            operands = (list(operands[0]),)
+        if "key" not in keywords:
+            for operand in operands[0] if len(operands) == 1 else operands:
+                check_ordered(operand)
+        return function(*operands, **keywords)
+
+    return ordering
+
+
+def type_of(thing: Any) -> Any:
+    """`type(thing)`; for an object of the program, a handle of its class."""
+    if isinstance(thing, Handle):
+        return thing.plaudit_link.call("builtins:type", (thing,), {})
+    return type(thing)
+
+
+def is_instance(thing: Any, kind: Any) -> bool:
+    """`isinstance`; whether an object of the program has an abstract type is asked of the program."""
+    if isinstance(kind, tuple):
+        return any(is_instance(thing, one) for one in kind)
+    if isinstance(thing, Handle) and isinstance(kind, type) and (path := standard_path(kind)):
+        if not path.startswith("builtins:"):
+            return thing.plaudit_link.call("builtins:isinstance", (thing, kind), {}) is True
+        return kind is object
+    if isinstance(kind, ErrorClass) and isinstance(thing, Handle):
+        return thing.plaudit_link.call("builtins:isinstance", (thing, kind), {}) is True
+    return isinstance(thing, kind)
+
+
+def is_subclass(one: Any, kind: Any) -> bool:
+    """`issubclass` where either class may be of the program."""
+    if isinstance(kind, tuple):
+        return any(is_subclass(one, other) for other in kind)
+    for side in (one, kind):
+        if isinstance(side, Handle):
+            return side.plaudit_link.call("builtins:issubclass", (one, kind), {}) is True
+        if isinstance(side, ErrorClass):
+            return side.source.call("builtins:issubclass", (one, kind), {}) is True
+    return issubclass(one, kind)
+
+
+def standard_path(thing: Any) -> str:
+    """`module:name` of a function or class of the standard library; empty for anything else."""
+    module, name = getattr(thing, "__module__", None), getattr(thing, "__name__", None)
+    if type(module) is not str or type(name) is not str or module.partition(".")[0] not in sys.stdlib_module_names:
+        return ""
+    return f"{module}:{name}" if vars(sys.modules.get(module, sys)).get(name) is thing else ""
+
+
+def strict_zip(sides: tuple[bool, ...], *iterables: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
+    """`zip` in which an answer of the program (True in `sides`) that ends before the others fails the check."""
+    iterators = [iter(iterable) for iterable in iterables]
+    while True:
+        row = [next(iterator, _NOTHING) for iterator in iterators]
+        ended = [item is _NOTHING for item in row]
+        if any(ended):
+            if any(over and side for over, side in zip(ended, sides, strict=True)) and not all(ended):
+                raise AssertionError("the program's answer is shorter than what it is compared with")
+            return
+        yield tuple(row)
+
+
+def run_coroutines_of_handles() -> None:
+    """Let `asyncio.run` accept a coroutine of the program, which runs in the program's process."""
+    asyncio.run = _run_any
+
+
+def _run_any(main: Any, **keywords: Any) -> Any:
+    return _run(_wait_for(main) if isinstance(main, Handle) else main, **keywords)
+
+
+async def _wait_for(handle: Handle) -> Any:
+    return await handle

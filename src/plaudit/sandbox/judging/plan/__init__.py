@@ -1,0 +1,1 @@
+"""Test plans: a suite parsed and analysed once, before any program runs."""

@@ -1,0 +1,257 @@
+"""Rewrite tests so that each check counts on its own and values of the program are used by the rules.
+
+A check is a statement that can fail: an assert, a call of something named `assert…` or `check…`, a `try` as a whole.
+`zip` notices a short answer; an ordering with NaN fails; an expected value is computed from what the tests wrote, not
+from what the program made of it; a variable of the program is read when it is used.
+"""
+
+import ast
+from collections.abc import Collection
+from itertools import pairwise
+
+__all__ = ["CHECK", "CheckWrapper", "names_in", "rewrite"]
+
+CHECK = "__check__"
+ORDERING = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+CHECKING = ("assert", "check", "verify", "expect")
+
+
+def names_in(node: ast.AST) -> set[str]:
+    """The names that an expression mentions."""
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+
+
+def rewrite(tree: ast.Module, program: Collection[str], read: Collection[str]) -> ast.Module:
+    """The tests, rewritten in place; `read` are names of the program that are variables, not functions."""
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    has_arrays = any("numpy" in ast.unparse(node) for node in imports)
+    _Rewriter(ProgramUse(tree, program), frozenset(read), has_arrays=has_arrays).visit(tree)
+    return ast.fix_missing_locations(tree)
+
+
+class ProgramUse:
+    """Which expressions of the tests depend on the program: calls of it, and variables that hold what it returned."""
+
+    def __init__(self, tree: ast.Module, program: Collection[str]) -> None:
+        self.functions = set(program)
+        self.results: set[str] = set()
+        own = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+        called = {_root(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+        self.functions |= {one.arg for node in own for one in node.args.args if one.arg in called} - {"self", "cls"}
+        for _ in range(2):  # functions and variables that depend on the program through others
+            self.functions |= {node.name for node in own if node.name != "check" and any(map(self.calls, node.body))}
+            for node in ast.walk(tree):
+                for value, target in _bindings(node):
+                    if self.depends(value):
+                        self.results |= names_in(target) - {"self"}
+        self.expected = self._expected_names(tree)
+
+    def depends(self, node: ast.AST) -> bool:
+        """Whether an expression holds something of the program."""
+        return self.calls(node) or bool(names_in(node) & (self.results | self.functions))
+
+    def calls(self, node: ast.AST) -> bool:
+        """Whether an expression calls the program."""
+        return any(
+            _root(part.func) in self.functions | self.results | {"self"} and not _is_assertion(part)
+            for part in ast.walk(node)
+            if isinstance(part, ast.Call)
+        )
+
+    def _expected_names(self, tree: ast.AST) -> set[str]:
+        """Variables that are compared with what the program returned."""
+        names: set[str] = set()
+        for node in ast.walk(tree):
+            for one, other in _pairs(node):
+                for side, against in ((one, other), (other, one)):
+                    if self.depends(against) and not self.depends(side):
+                        names |= names_in(side)
+        return names
+
+
+def _bindings(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
+    """The values and targets of an assignment, a loop or a context."""
+    match node:
+        case ast.Assign(targets, value):
+            return [(value, target) for target in targets]
+        case ast.AnnAssign(target, _, ast.expr() as value) | ast.NamedExpr(target, value):
+            return [(value, target)]
+        case ast.For(target, value) | ast.AsyncFor(target, value) | ast.comprehension(target, value):
+            return [(value, target)]
+        case ast.withitem(value, ast.expr() as target):
+            return [(value, target)]
+    return []
+
+
+def _root(node: ast.expr) -> str:
+    """The name that an expression begins with: `a` of `a.b().c`."""
+    while isinstance(node, ast.Attribute | ast.Call | ast.Subscript):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _is_assertion(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Attribute) and call.func.attr.startswith(("assert", "subTest", "fail"))
+
+
+def _pairs(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
+    """What is compared with what."""
+    if isinstance(node, ast.Compare):
+        sides = [node.left, *node.comparators]
+        return list(pairwise(sides))
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and "ssert" in node.func.attr:
+        return [(node.args[0], node.args[1])] if len(node.args) > 1 else []
+    return []
+
+
+class _Rewriter(ast.NodeTransformer):
+    def __init__(self, use: ProgramUse, read: frozenset[str], *, has_arrays: bool) -> None:
+        self._use, self._read, self._has_arrays = use, read, has_arrays
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if node.id in self._read and isinstance(node.ctx, ast.Load):
+            return _call("__program__", ast.Constant(node.id))
+        return node
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        sides = [node.left, *node.comparators]
+        for place, (one, other) in enumerate(_pairs(node)):
+            always = isinstance(node.ops[place], ast.In | ast.NotIn)
+            if self._is_expected(one, other):
+                sides[place] = self._originals(one, always=False)
+            if self._is_expected(other, one):
+                sides[place + 1] = self._originals(other, always=always)
+        if any(isinstance(operation, ORDERING) for operation in node.ops):
+            sides = [side if isinstance(side, ast.Constant) else _call("__ordered__", side) for side in sides]
+        answers = [self._use.depends(side) for side in sides]
+        node.left, node.comparators = sides[0], sides[1:]
+        self.generic_visit(node)
+        if self._has_arrays and len(sides) == 2 and isinstance(node.ops[0], ast.Eq | ast.NotEq) and sum(answers) == 1:
+            flags = [ast.Constant(isinstance(node.ops[0], ast.Eq)), ast.Constant(answers[0])]
+            return _call("__shaped__", node.left, node.comparators[0], *flags)
+        if len(sides) == 2 and isinstance(node.ops[0], ast.In | ast.NotIn):
+            member = _call("__member__", node.left, node.comparators[0])
+            return member if isinstance(node.ops[0], ast.In) else ast.UnaryOp(ast.Not(), member)
+        return node
+
+    def visit_For(self, node: ast.For) -> ast.stmt:
+        node.iter = self._items_of(node.iter)
+        return self.generic_visit(node)  # type: ignore[return-value]
+
+    def visit_comprehension(self, node: ast.comprehension) -> ast.comprehension:
+        node.iter = self._items_of(node.iter)
+        return self.generic_visit(node)  # type: ignore[return-value]
+
+    def _items_of(self, node: ast.expr) -> ast.expr:
+        """What a loop goes through; a container of the tests is copied, so that the program cannot end the loop."""
+        return node if self._use.depends(node) else _Originals(self._use.functions, "__items__").visit(node)
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        if self._has_arrays and isinstance(node.func, ast.Attribute) and "close" in node.func.attr:
+            node.args = [_call("__literal__", one) if _is_number(one) else one for one in node.args]
+        if name == "type" and len(node.args) == 1 and not node.keywords:
+            node.func = ast.Name("__type__", ast.Load())
+        for one, other in _pairs(node):
+            if self._is_expected(other, one):
+                node.args[1] = self._originals(other, always=False)
+            if self._is_expected(one, other):
+                node.args[0] = self._originals(one, always=False)
+        if name == "zip" and not node.keywords:
+            sides = [self._use.depends(side) for side in node.args]
+            if any(sides) and not all(sides):
+                node.args = [
+                    side if is_answer else self._originals(side, always=True)
+                    for side, is_answer in zip(node.args, sides, strict=True)
+                ]
+                node.func = ast.Name("__strict_zip__", ast.Load())
+                node.args.insert(0, ast.Tuple([ast.Constant(side) for side in sides], ast.Load()))
+        return self.generic_visit(node)  # type: ignore[return-value]
+
+    def visit_Assign(self, node: ast.Assign) -> ast.stmt:
+        targets = {name for target in node.targets for name in names_in(target)}
+        if targets & self._use.expected and not self._use.depends(node.value):
+            node.value = self._originals(node.value, always=False)
+        return self.generic_visit(node)  # type: ignore[return-value]
+
+    def _is_expected(self, side: ast.expr, against: ast.expr) -> bool:
+        """Whether a side is what an answer of the program is compared with."""
+        return self._use.depends(against) and not self._use.calls(side)
+
+    def _originals(self, node: ast.expr, *, always: bool) -> ast.expr:
+        """An expected value in which variables have the contents that the tests wrote; a bare variable stays."""
+        if isinstance(node, ast.Constant) or (isinstance(node, ast.Name) and not always):
+            return node
+        return _Originals(self._use.results | self._use.functions).visit(node)  # type: ignore[no-any-return]
+
+
+class _Originals(ast.NodeTransformer):
+    """Puts a call of `wrapper` around variables that are not answers of the program."""
+
+    def __init__(self, answers: set[str], wrapper: str = "__original__") -> None:
+        self._answers, self._wrapper = answers, wrapper
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if isinstance(node.ctx, ast.Load) and node.id not in self._answers:
+            return _call(self._wrapper, node)
+        return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        return _call(self._wrapper, node) if _root(node) not in self._answers else node
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        if isinstance(node.func, ast.Name) and node.func.id.startswith("__"):
+            return node
+        node.args = [self.visit(argument) for argument in node.args]
+        if isinstance(node.func, ast.Attribute):
+            node.func.value = self.visit(node.func.value)
+        return node
+
+
+def _call(name: str, *arguments: ast.expr) -> ast.Call:
+    return ast.Call(ast.Name(name, ast.Load()), list(arguments), [])
+
+
+def _is_number(node: ast.expr) -> bool:
+    number = node.operand if isinstance(node, ast.UnaryOp) else node
+    return isinstance(number, ast.Constant) and type(number.value) in (int, float)
+
+
+class CheckWrapper:
+    """Puts `with __check__(n):` around checks, and numbers them."""
+
+    def __init__(self, tree: ast.Module, program: Collection[str]) -> None:
+        self._use = ProgramUse(tree, program)
+        self.names: list[str] = []
+        self.in_answers: set[int] = set()  # checks in loops over what the program returned
+
+    def wrap(self, body: list[ast.stmt], *, at_top: bool = False, in_answer: bool = False) -> list[ast.stmt]:
+        """The statements of a body with its checks wrapped, also within loops and conditions."""
+        wrapped: list[ast.stmt] = []
+        for node in body:
+            if at_top and isinstance(node, ast.FunctionDef) and node.name == "check":
+                node.body = self.wrap(node.body)
+            elif isinstance(node, ast.For | ast.While | ast.If | ast.With):
+                loops = isinstance(node, ast.For) and self._use.depends(node.iter)
+                node.body = self.wrap(node.body, in_answer=in_answer or loops)
+                if not isinstance(node, ast.With):
+                    node.orelse = self.wrap(node.orelse, in_answer=in_answer)
+            wrapped.append(self._wrap_check(node, in_answer) if _is_check(node) else node)
+        return wrapped
+
+    def _wrap_check(self, node: ast.stmt, in_answer: bool) -> ast.stmt:
+        if in_answer:
+            self.in_answers.add(len(self.names))
+        self.names.append(" ".join(ast.unparse(node).split())[:120])
+        call = _call(CHECK, ast.Constant(len(self.names) - 1))
+        return ast.copy_location(ast.With([ast.withitem(call)], [node]), node)
+
+
+def _is_check(node: ast.stmt) -> bool:
+    if isinstance(node, ast.Assert):
+        return not isinstance(node.test, ast.Constant) or not node.test.value
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        called = node.value.func
+        name = called.id if isinstance(called, ast.Name) else called.attr if isinstance(called, ast.Attribute) else ""
+        return name != "check" and any(word in name.lower() for word in CHECKING)
+    return isinstance(node, ast.Try)

@@ -1,1 +1,0 @@
-"""What stands for the program's functions, objects and exceptions in the tests."""

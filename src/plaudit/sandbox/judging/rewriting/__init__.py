@@ -1,1 +1,0 @@
-"""Test texts made ready: which names are the program's, and each assertion counted for itself."""

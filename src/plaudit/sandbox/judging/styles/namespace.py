@@ -1,0 +1,30 @@
+"""The names that tests find when they run: their imports and helpers, and handles of the program."""
+
+from typing import Any
+
+from plaudit.sandbox.judging.handles.program_proxy import ProgramProxy
+from plaudit.sandbox.judging.handles.test_builtins import test_builtins
+from plaudit.sandbox.judging.plan.test_plan import TestPlan
+
+__all__ = ["fill_namespace"]
+
+
+def fill_namespace(namespace: dict[str, Any], plan: TestPlan, proxy: ProgramProxy) -> None:
+    """Add everything that the plan's code needs."""
+    proxy.class_names = plan.class_names
+    namespace.update(test_builtins(proxy.original, lambda name: proxy.get(plan.program[name])))
+    exec(plan.setup, namespace)
+    for name, meant in plan.program.items():
+        namespace[name] = proxy.errors.named(meant) if name in plan.exceptions else proxy.named(meant)
+    for name in plan.modules:
+        namespace[name] = _ProgramModule(proxy)
+
+
+class _ProgramModule:
+    """`import solution`: its attributes are the globals of the program."""
+
+    def __init__(self, proxy: ProgramProxy) -> None:
+        self._proxy = proxy
+
+    def __getattr__(self, name: str) -> Any:
+        return self._proxy.get(name)

@@ -1,0 +1,166 @@
+"""Verdicts on honest programs are those of one process; programs that lie about their objects are never paid."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from plaudit.sandbox import AssertSuite, FileSuite, Job, RunLimits, Sandbox
+from plaudit.sandbox.judging.judge import Judge
+
+LIMITS = RunLimits(cpu_s=0.5, wall_s=10.0)
+many = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@pytest.fixture(scope="module")
+def judge():
+    with Sandbox() as sandbox:
+        yield Judge(sandbox)
+
+
+def passes_apart(judge, source, tests):
+    verdict = judge.judge(Job(source, [AssertSuite([tests])], LIMITS))
+    assert not verdict.refusal, verdict.refusal
+    return verdict.passed
+
+
+def passes_in_one_process(source, tests):
+    try:
+        exec(f"{source}\n{tests}", {"__name__": "one_process"})
+    except Exception:
+        return False
+    return True
+
+
+BODIES = {
+    "put": ["self.kept.append(value)", "self.kept = value", "self.kept += [value]",
+        "value.append(9)\n        self.kept = [value]"],
+    "items": ["return self.kept", "return list(self.kept)", "return [self.kept, self.kept]",
+        "return {'kept': self.kept}"],
+    "clear": ["self.kept.clear()", "self.kept = []", "del self.kept[:1]", "raise ValueError(self.kept)"],
+}  # fmt: skip
+FUNCTIONS = [
+    "def grow(value, into=[]):\n    into.append(value)\n    return into",
+    "def grow(value, into=None):\n    into = [] if into is None else into\n    into.append(value)\n    return into",
+    "def grow(value):\n    value.append(value[:1])\n    return value",
+    "def grow(value):\n    return [[value] * 2] * 2",
+]
+LINES = [
+    "box.put(xs)", "box.put(ys)", "box.put([1])", "r = box.items()", "r = grow(xs)", "r = grow(ys)", "xs.append(2)",
+    "ys[:] = xs", "xs = ys", "r.append(5)", "r[0] = 7", "box.clear()", "xs = box.items()", "ys = [xs, xs]",
+]  # fmt: skip
+
+honest = st.builds(
+    lambda put, items, clear, function: (
+        "class Box:\n    def __init__(self):\n        self.kept = []\n"
+        f"    def put(self, value):\n        {put}\n    def items(self):\n        {items}\n"
+        f"    def clear(self):\n        {clear}\n{function}\n"
+    ),
+    *(st.sampled_from(bodies) for bodies in BODIES.values()),
+    st.sampled_from(FUNCTIONS),
+)
+
+
+@many
+@given(
+    honest,
+    st.lists(st.sampled_from(LINES), max_size=8),
+    st.sampled_from(["xs", "ys", "r", "box.items()"]),
+    st.booleans(),
+)
+def test_calls_changes_and_aliases_have_the_effect_that_they_have_in_one_process(judge, source, lines, shown, is_right):
+    tests = "box = Box()\nxs, ys, r = [1], [], [0]\n" + "".join(
+        f"try:\n    {line}\nexcept Exception as error:\n    pass\n" for line in lines
+    )
+    scope = {"__name__": "one_process"}
+    exec(f"{source}\n{tests}", scope)
+    expected = repr(eval(shown, scope))
+    if "..." in expected:
+        expected = "[...]"
+    tests += (
+        f"box.items()\nassert repr({shown}) == {expected!r}\n" if is_right else f"box.items()\nassert {shown} == [3]\n"
+    )
+    assert passes_apart(judge, source, tests) is passes_in_one_process(source, tests)
+
+
+plain = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5) | st.binary(),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.tuples(inner, inner) | st.dictionaries(st.integers(0, 9), inner, max_size=3)
+        | st.sets(st.integers(), max_size=3)
+    ),
+    max_leaves=8,
+)  # fmt: skip
+
+
+@many
+@given(plain, plain)
+def test_a_value_passes_where_it_is_equal_to_the_expected_one(judge, returned, expected):
+    source, tests = (
+        f"inf = float('inf')\ndef f():\n    return {returned!r}\n",
+        f"inf = float('inf')\nassert f() == {expected!r}\n",
+    )
+    assert passes_apart(judge, source, tests) is (returned == expected)
+    assert passes_apart(judge, source, f"inf = float('inf')\nassert f() == {returned!r}\n")
+
+
+LIES = [
+    "__eq__ = lambda self, other: True", "__ne__ = lambda self, other: False", "__hash__ = lambda self: hash(14)",
+    "__lt__ = __le__ = __gt__ = __ge__ = lambda self, other: True", "__len__ = lambda self: 2",
+    "__iter__ = lambda self: iter([Lie(), Lie()])", "__contains__ = lambda self, other: True",
+    "__getitem__ = lambda self, key: Lie()", "__getattr__ = lambda self, name: Lie()",
+    "__call__ = lambda self, *a, **k: Lie()",
+    "__add__ = __sub__ = __radd__ = __rsub__ = __mul__ = __mod__ = __abs__ = lambda self, *other: Lie()",
+    "__bool__ = lambda self: bool(Lie.turn.append(1)) or len(Lie.turn) % 2 == 1",
+    "__str__ = __repr__ = lambda self: 'lie'",
+    "__float__ = lambda self: 13.0", "__int__ = __index__ = lambda self: 13",
+    "__instancecheck__ = lambda self, other: True",
+]  # fmt: skip
+CHECKS = [
+    "assert f(3) == 14", "assert not f(3) != 14", "assert f(3) in (14, 15)", "assert f(3) in {14: 1}",
+    "assert 14 == f(3)",
+    "assert f(3) > 13", "assert not f(3) < 14",
+    "assert abs(f(3) - 14) < 1e-6", "assert [f(3)] == [14]", "assert {'a': f(3)} == {'a': 14}", "assert f(3) + 0 == 14",
+    "assert sorted([f(3), 1]) == [1, 14]", "assert isinstance(f(3), int) and f(3) == 14", "assert type(f(3)) is int",
+    "assert max(f(3), 0) == 14", "assert sum([f(3)]) == 14", "assert str(f(3)) == '14'", "assert (f(3), 1) == (14, 1)",
+    "assert len(f(3)) == 2 and f(3)[0] == 14", "assert list(f(3)) == [1, 14]", "assert 14 in f(3) and 13 not in f(3)",
+    "assert all(a == b for a, b in zip(f(3), [1, 14]))", "assert not any(a != b for a, b in zip(f(3), [1, 14]))",
+    "r = f(3)\ntry:\n    ok = r == 14\nexcept BaseException:\n    ok = True\nassert ok", "assert f(3).value == 14",
+    "import math\nassert math.isclose(f(3), 14)", "assert round(f(3), 2) == 14", "assert f(3) is 14 or f(3) == 14",
+]  # fmt: skip
+NEGATED = ["assert f(3) not in [13]", "assert not (f(3) == 13)", "assert f(3) != 13", "assert f(3) not in {13}"]
+BASES = ["", "(int)", "(str)", "(list)", "(dict)", "(float)", "(tuple)", "(set)"]
+
+
+lying = st.tuples(st.sampled_from(BASES), st.sampled_from(CHECKS)) | st.tuples(st.just(""), st.sampled_from(NEGATED))
+
+
+@many
+@given(lying, st.lists(st.sampled_from(LIES), min_size=3, unique=True))
+def test_a_program_that_lies_about_its_objects_is_never_paid(judge, lying, lies):
+    base, check = lying
+    source = (
+        f"class Lie{base}:\n    turn = []\n" + "".join(f"    {lie}\n" for lie in lies) + "def f(x):\n    return Lie()\n"
+    )
+    assert not passes_apart(judge, source, check)
+
+
+RAISED = [
+    "class ValueError(Exception): pass",
+    "class Other(Exception): __name__ = 'ValueError'",
+    "class SystemExit(Exception): pass",
+]
+RAISING = [
+    "def test_f():\n    with pytest.raises(ValueError):\n        f(3)\n",
+    "def test_f():\n    with pytest.raises(SystemExit):\n        f(3)\n",
+    "def test_f():\n    try:\n        f(3)\n    except ValueError:\n        return\n    assert False\n",
+]
+
+
+@pytest.mark.parametrize("tests", RAISING)
+@pytest.mark.parametrize("definition", RAISED)
+def test_an_exception_that_only_has_the_name_of_a_built_in_one_does_not_match_it(judge, definition, tests):
+    name = definition.partition("(")[0].removeprefix("class ")
+    source = f"{definition}\n{name}.__module__ = 'builtins'\ndef f(x):\n    raise {name}('x')\n"
+    verdict = judge.judge(Job(source, [FileSuite(f"import pytest\nfrom solution import f\n{tests}")], LIMITS))
+    assert not verdict.refusal
+    assert not verdict.passed
