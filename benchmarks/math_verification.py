@@ -22,7 +22,7 @@ from typing import Any
 from math_verify import parse, verify  # type: ignore[import-untyped]  # it ships no types
 
 from plaudit.verify import verify_math
-from plaudit.verify.math.decide import clear_cache
+from plaudit.verify.math.equality import clear_cache
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = [folder / "shared" / "data" / "math" for folder in (ROOT.parent, ROOT.parent.parent)]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plaudit.verify.math.decide import decide
+from plaudit.verify.math.equality import decide
 from plaudit.verify.math.policy import MathPolicy
 
 DEFAULT = MathPolicy()

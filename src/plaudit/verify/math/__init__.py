@@ -1,7 +1,7 @@
 """Verify answers to mathematical problems: find the answer of a response and decide whether it is the truth."""
 
 from plaudit.verify.math.comparison.forms import Method
-from plaudit.verify.math.decide import decide
+from plaudit.verify.math.equality import decide
 from plaudit.verify.math.extract import Extraction, extract
 from plaudit.verify.math.extraction.doubts import Rejection
 from plaudit.verify.math.extraction.marks import Source

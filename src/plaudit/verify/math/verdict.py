@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from plaudit.verify.math.choices import find_letter, find_options
 from plaudit.verify.math.comparison.forms import Method
-from plaudit.verify.math.decide import Decision, decide, quote
+from plaudit.verify.math.equality import Decision, decide, quote
 from plaudit.verify.math.extract import (
     Extraction,
     extract,

@@ -1,7 +1,6 @@
 """Single values: expressions, percentages, angles, amounts with units, ratios, numbers in a base, and words."""
 
 from collections.abc import Callable
-from fractions import Fraction
 
 from plaudit.verify.math.comparison.lists import all_of
 from plaudit.verify.math.comparison.words import same_words
@@ -33,8 +32,6 @@ def same_scalar(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
     if truth.op in _SPECIAL or answer.op in _SPECIAL:
         compare = next(compare for op, compare in _SPECIAL.items() if op in (truth.op, answer.op))
         return compare(truth, answer, policy)
-    if not policy.unevaluated and _is_unevaluated(answer) and not _is_unevaluated(truth):
-        return False
     verdict = same_value(truth, answer)
     if verdict is not True and policy.rounding and _is_close(truth, answer, policy):
         return True
@@ -275,25 +272,6 @@ def _compare_word(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
     if Op.NAME in (truth.op, answer.op):
         return same_words(truth.leaf, answer.leaf)
     return False
-
-
-def _is_unevaluated(node: Node) -> bool:
-    """Whether a number is left to be worked out: "2+2" and "--4", but not "1/2" or "3√2"."""
-    return not symbols(node) and any(
-        (found.op is Op.ADD and all(arg.op in (Op.NUMBER, Op.NEGATE) for arg in found.args))
-        or (found.op is Op.MULTIPLY and sum(arg.op is Op.NUMBER for arg in found.args) > 1)
-        or (found.op is Op.NEGATE and found.args[0].op is Op.NEGATE)
-        or (found.op is Op.DIVIDE and _is_whole_quotient(found))
-        for found in nodes(node)
-    )  # fmt: skip
-
-
-def _is_whole_quotient(node: Node) -> bool:
-    """Whether a fraction of whole numbers is one itself: 28/2, which is left to be worked out."""
-    above, below = node.args
-    if above.value is None or not below.value or {above.op, below.op} != {Op.NUMBER}:
-        return False
-    return below.value != 1 and (above.value / Fraction(below.value)).denominator == 1
 
 
 def _may_read_otherwise(truth: Node, answer: Node, policy: MathPolicy) -> bool:

@@ -115,7 +115,7 @@ def _parse_side_by_side(left: Node, cursor: Cursor) -> Node:
     if right.op is Op.RELATION:  # a remark in brackets, "(k ∈ Z)"
         return left
     if is_bare and _is_proper(right) and right.leaf == "frac" and left.op is Op.NUMBER and left.leaf.isdigit():
-        return Node(Op.ADD, (left, right))
+        return Node(Op.ADD, (left, right), "mixed")
     return _join(left, "*", right)
 
 
@@ -126,7 +126,7 @@ def _parse_two_numbers(left: Node, cursor: Cursor) -> Node:
         cursor.take()
         part = Node(Op.DIVIDE, (right, factor(cursor)))
         if _is_proper(part):
-            return Node(Op.ADD, (left, part))
+            return Node(Op.ADD, (left, part), "mixed")
     digits = left.leaf + right.leaf
     if len(right.leaf.partition(".")[0]) == 3 and right.leaf[0].isdigit() and left.leaf.isdigit():
         return number(Fraction(digits), digits)

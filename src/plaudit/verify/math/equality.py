@@ -3,6 +3,7 @@
 Cheap ways come first: the same text, then two plain numbers; only the rest is read as mathematics.
 """
 
+import math
 import re
 from fractions import Fraction
 from functools import lru_cache
@@ -10,6 +11,7 @@ from typing import Literal, NamedTuple
 
 from plaudit.verify.math.choices import same_choice
 from plaudit.verify.math.comparison.forms import Forms, Method
+from plaudit.verify.math.comparison.lowest_form import find_open_operation
 from plaudit.verify.math.comparison.words import same_words
 from plaudit.verify.math.exact.rounding import is_rounded
 from plaudit.verify.math.parsing.budget import OverBudget, Unreadable
@@ -64,8 +66,8 @@ def decide(ground_truth: str, answer: str, policy: MathPolicy) -> Decision:
     one = _parse_plain(truth)
     other = _parse_plain(answer) if one is not None else None
     if one is not None and other is not None and (one == other or not ("." in answer or policy.rounded_answers)):
-        if not policy.unevaluated and "/" in answer and type(other) is not int and other.denominator == 1:
-            return Decision(False, Method.NUMBER, f"{quote(answer)} is not worked out")
+        if not policy.unevaluated and one == other and _is_reducible(answer) and not _is_reducible(truth):
+            return _not_worked_out(Method.NUMBER, answer, "a fraction")
         equal = one == other or (policy.rounding and is_rounded(truth, one, other, policy.min_decimals))
         return Decision(equal, Method.NUMBER, f"{quote(answer)} is {'' if equal else 'not '}{quote(truth)}")
     if len(truth) > MAX_TEXT or len(answer) > MAX_TEXT:
@@ -177,9 +179,24 @@ def _by_form(one: Node, other: Node, truth: str, answer: str, policy: MathPolicy
             return Decision(None, method, str(reason), "answer")
     if verdict is not True and not _SAYING.isdisjoint(operations(one, other)) and same_words(truth, answer):
         return Decision(True, Method.TEXT, "the same words")
+    if verdict and not policy.unevaluated and (operation := find_open_operation(one, other)):
+        return _not_worked_out(method, answer, operation)
     if verdict is None:
         return Decision(None, method, f"neither proven equal nor different: {quote(answer)} and {quote(truth)}")
     return Decision(verdict, method, f"{quote(answer)} is {'' if verdict else 'not '}{quote(truth)}")
+
+
+def _not_worked_out(method: Method, answer: str, operation: str) -> Decision:
+    return Decision(False, method, f"{quote(answer)} is not worked out: it leaves {operation}")
+
+
+def _is_reducible(text: str) -> bool:
+    """Whether a plain number is a fraction that is not in lowest terms."""
+    found = _PLAIN.fullmatch(text)
+    if found is None or found["number"]:
+        return False
+    above, below = found["above"] or found["one"] or found["over"], found["below"] or found["other"] or found["under"]
+    return below == "1" or math.gcd(int(above), int(below)) > 1
 
 
 def _reread_commas(one: Node, other: Node, truth: str, answer: str) -> tuple[Node, Node] | None:

@@ -1,0 +1,322 @@
+"""Which operations an answer leaves to be worked out: "2+2", `10!`, `\\sqrt{12}`, `(x+1)^2` for `x^2+2x+1`.
+
+An answer may leave open only what the ground truth leaves open itself. `docs/guides/math.md` has the table.
+"""
+
+import math
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+
+from plaudit.verify.math.comparison.relations import is_definition, value_of
+from plaudit.verify.math.comparison.scalars import is_time
+from plaudit.verify.math.exact.folding import fold
+from plaudit.verify.math.exact.values import same_value
+from plaudit.verify.math.parsing.tree import Node, Op, nodes, number, operations, symbols
+
+__all__ = ["find_open_operation", "open_operations"]
+
+LARGEST_FACTOR = 1000  # whose powers are looked for under a root
+_SCIENTIFIC = (5, -4)  # exponents of ten from which on scientific notation is the usual one
+_TRIGONOMETRIC = ("sin", "cos", "tan", "cot", "sec", "csc")
+_LOGARITHMS = ("ln", "log", "lg")
+_FUNCTIONS = "a function that the ground truth does without"
+_PRODUCT_OF_SUMS = "a product of sums"
+_SUM_OF_FRACTIONS = "a sum of fractions"
+_FORMS = {_PRODUCT_OF_SUMS, _SUM_OF_FRACTIONS}  # forms of formulas that a problem may ask for
+_EQUATION = "an equation"
+_ARITHMETIC = (Op.ADD, Op.MULTIPLY, Op.DIVIDE, Op.POWER, Op.NEGATE)
+
+
+def find_open_operation(truth: Node, answer: Node) -> str | None:
+    """What keeps an answer equal to the truth from being written in lowest form, in words; None where nothing does."""
+    allowed = open_operations(truth)
+    if answer.op is Op.RELATION and truth.op is not Op.RELATION and set(answer.leaf.split()) <= {"=", "~"}:
+        sides = [side for side in answer.args if same_value(truth, side) is True] or [value_of(answer)]
+        if same_value(truth, sides[0]) is False:
+            return _EQUATION  # the truth only solves it
+        left = min((open_operations(side) - allowed for side in sides), key=len)
+    else:
+        left = open_operations(answer) - allowed
+        left |= {form for form in _FORMS if _has_form(truth, form) and not _has_form(answer, form)}
+    if _FUNCTIONS in left and _is_rounded(truth, answer):
+        left.discard(_FUNCTIONS)
+    if not left and _is_in_other_notation(truth, answer):
+        return "a change of notation"
+    return min(left, default=None)
+
+
+def open_operations(node: Node) -> set[str]:
+    """The operations of a tree that can be worked out further, in words."""
+    if node.op is Op.RELATION:
+        return _open_in_relation(node)
+    if _is_written_number(node):
+        return set()
+    found = set(_OPEN[node.op](node)) if node.op in _OPEN else set()
+    if node.op in _ARITHMETIC and not found and node.op is not Op.NEGATE and fold(node).value is not None:
+        found.add(_NAMES[node.op])
+    for arg in node.args:
+        found |= open_operations(arg)
+    return found
+
+
+def _open_in_relation(node: Node) -> set[str]:
+    """Of `x = 2 + 2` the value counts, of `2x + 1 > 5` that it is not solved."""
+    if is_definition(node):
+        return open_operations(value_of(node))
+    if not symbols(node):
+        return min((open_operations(side) for side in node.args), key=len)
+    is_solved = any(arg.op in (Op.NAME, Op.INDEX, Op.TUPLE, Op.WORD) for arg in node.args)
+    left = set() if is_solved else {_EQUATION}
+    return left.union(*(open_operations(arg) for arg in node.args))
+
+
+def _is_rounded(truth: Node, answer: Node) -> bool:
+    """Whether the truth is a decimal that only rounds the answer: 0.69 for `\\ln 2`."""
+    return fold(truth).value is not None and same_value(truth, answer) is not True
+
+
+def _has_form(node: Node, form: str) -> bool:
+    rule = {_PRODUCT_OF_SUMS: _is_factored, _SUM_OF_FRACTIONS: _is_sum_of_fractions}[form]
+    return rule(node)
+
+
+def _is_factored(node: Node) -> bool:
+    """Whether a formula is a product with a sum of unknowns among two or more factors, or a power of such a sum."""
+    if node.op is Op.POWER:
+        return _is_sum_of_unknowns(node.args[0]) and _is_whole(node.args[1])
+    factors = [factor for factor in node.args if symbols(factor)] if node.op is Op.MULTIPLY else []
+    return len(factors) > 1 and any(_is_sum_of_unknowns(factor) or _is_factored(factor) for factor in factors)
+
+
+def _is_sum_of_unknowns(node: Node) -> bool:
+    return node.op is Op.ADD and bool(symbols(node))
+
+
+def _is_sum_of_fractions(node: Node) -> bool:
+    below = [term for term in map(_without_sign, node.args) if term.op is Op.DIVIDE and symbols(term.args[1])]
+    return node.op is Op.ADD and bool(below)
+
+
+def _is_in_other_notation(truth: Node, answer: Node) -> bool:
+    """Whether an answer is in another base than the truth, or in degrees where the truth is in radians."""
+    one, other = operations(truth), operations(answer)
+    if (Op.BASED in one) != (Op.BASED in other):
+        return {found.leaf for found in nodes(truth)} != {found.leaf for found in nodes(answer)} and not (
+            Op.BASED in one and truth.leaf == answer.leaf
+        )
+    if (Op.DEGREE in one) != (Op.DEGREE in other):
+        return "π" in {found.leaf for side in (truth, answer) for found in nodes(side)}
+    return False
+
+
+def _is_written_number(node: Node) -> bool:
+    """Whether a node is a number as one writes it: 4, -4, 3/4, `1\\frac{1}{2}`, `1.5 \\times 10^8`, "4 million"."""
+    if node.op is Op.NUMBER:
+        return True
+    if node.op is Op.NEGATE:
+        return node.args[0].op is not Op.NEGATE and _is_written_number(node.args[0])
+    if node.op is Op.ADD:
+        return node.leaf == "mixed" and _is_written_number(node.args[1])
+    if node.op is Op.DIVIDE:
+        return _is_reduced(*node.args)
+    if node.op is Op.POWER:
+        return _is_scientific(number(1), node)
+    return node.op is Op.MULTIPLY and len(node.args) == 2 and (_is_scientific(*node.args) or _is_scaled(*node.args))
+
+
+def _is_reduced(above: Node, below: Node) -> bool:
+    """Whether two whole numbers are a fraction in lowest terms."""
+    above, below = _without_sign(above), _without_sign(below)
+    if not (type(above.value) is type(below.value) is int and above.op is below.op is Op.NUMBER):
+        return False
+    return below.value > 1 and math.gcd(above.value, below.value) == 1 and "." not in above.leaf + below.leaf
+
+
+def _is_scientific(mantissa: Node, power: Node) -> bool:
+    mantissa = _without_sign(mantissa)
+    if power.op is not Op.POWER or power.args[0].value != 10 or mantissa.value is None:
+        return False
+    exponent = fold(power.args[1]).value
+    if exponent is None or exponent.denominator != 1 or not 1 <= mantissa.value < 10:
+        return False
+    return exponent >= _SCIENTIFIC[0] or exponent <= _SCIENTIFIC[1]
+
+
+def _is_scaled(count: Node, scale: Node) -> bool:
+    """Whether a product stands for a number with a word of scale, which has no digits."""
+    return count.op is Op.NUMBER and scale.op is Op.NUMBER and not scale.leaf
+
+
+def _open_in_sum(node: Node) -> Iterable[str]:
+    parts = [_split(term)[1] for term in _terms(node)]
+    if len(set(parts)) < len(parts) or sum(_is_logarithm(part) for part in parts) > 1:
+        yield "a sum"
+    if _is_sum_of_fractions(node) and len(node.args) > 1:
+        yield _SUM_OF_FRACTIONS
+    if any(arg.op is Op.MATRIX for arg in map(_without_sign, node.args)):
+        yield "a sum of matrices"
+
+
+def _terms(node: Node) -> list[Node]:
+    """The terms of a sum, those of sums in brackets among them."""
+    inner = [(term, _without_sign(term)) for term in node.args]
+    return [one for term, bare in inner for one in (_terms(bare) if bare.op is Op.ADD else [term])]
+
+
+def _is_logarithm(part: tuple[Node, ...]) -> bool:
+    return len(part) == 1 and part[0].op is Op.CALL and part[0].leaf in _LOGARITHMS
+
+
+def _split(term: Node) -> tuple[Fraction | int, tuple[Node, ...]]:
+    """A term as a rational factor and what it multiplies, in a fixed order: 3√2 as 3 and √2."""
+    if term.op in (Op.NEGATE, Op.PLUS_MINUS):
+        factor, rest = _split(term.args[0])
+        return -factor, rest
+    if term.op in (Op.UNIT, Op.PERCENT, Op.DEGREE):
+        return _split(term.args[0])
+    if term.op is Op.DIVIDE and (below := fold(term.args[1]).value):
+        factor, rest = _split(term.args[0])
+        return factor / Fraction(below), rest
+    value: Fraction | int = 1
+    rest = []
+    for factor in term.args if term.op is Op.MULTIPLY else (term,):
+        if (known := fold(factor).value) is not None:
+            value *= known
+        else:
+            rest.append(factor)
+    return value, tuple(sorted(rest, key=repr))
+
+
+def _open_in_product(node: Node) -> Iterable[str]:
+    rational = [factor for factor in node.args if _is_rational(factor)]
+    others = [factor for factor in node.args if not _is_rational(factor)]
+    bases = [_base(factor) for factor in others]
+    if len(rational) > 1 or len(set(bases)) < len(bases):
+        yield "a product"
+    sums = [factor for factor in others if factor.op is Op.ADD]
+    if sums and (len(others) > 1 or symbols(sums[0])):
+        yield _PRODUCT_OF_SUMS
+    if any(factor.op is Op.MATRIX for factor in others) and any(
+        factor.op is not Op.DIVIDE for factor in node.args if factor.op is not Op.MATRIX
+    ):
+        yield "a product of matrices"
+    if sum(factor.op is Op.MATRIX for factor in others) > 1:
+        yield "a product of matrices"
+
+
+def _is_rational(node: Node) -> bool:
+    return node.op in (Op.PERCENT, Op.UNIT) or (not symbols(node) and fold(node).value is not None)
+
+
+def _base(factor: Node) -> Node:
+    """What a factor is a power of; all roots of numbers of one degree have the same base."""
+    if factor.op is not Op.POWER:
+        return factor
+    base, exponent = factor.args
+    if _is_root(factor) and _is_rational(base):
+        return Node(Op.POWER, (exponent,), "root")
+    return base
+
+
+def _is_root(node: Node) -> bool:
+    if node.op is not Op.POWER:
+        return False
+    exponent = fold(node.args[1]).value
+    return exponent is not None and exponent.denominator != 1
+
+
+def _is_whole(node: Node) -> bool:
+    value = fold(node).value
+    return value is not None and value.denominator == 1 and abs(value) > 1
+
+
+def _open_in_quotient(node: Node) -> Iterable[str]:
+    above, below = node.args
+    if symbols(below):
+        yield "a fraction with unknowns below"
+    elif any(_is_root(found) or found.leaf == "i" for found in nodes(below)):
+        yield "a root in a denominator"
+    if below.value == 1 or math.gcd(_content(above) or 1, _content(below) or 1) > 1:
+        yield "a fraction"
+    if any(side.op is Op.DIVIDE or (side.op is Op.NUMBER and "." in side.leaf) for side in node.args):
+        yield "a fraction of fractions"
+
+
+def _content(node: Node) -> int | None:
+    """The whole number that divides every term; None where a term has a factor that is no whole number."""
+    factors = [_split(term)[0] for term in (node.args if node.op is Op.ADD else (node,))]
+    if any(factor.denominator != 1 for factor in factors):
+        return None
+    return math.gcd(*(int(factor) for factor in factors))
+
+
+def _open_in_power(node: Node) -> Iterable[str]:
+    base, exponent = node.args
+    power = fold(exponent).value
+    if power is None:
+        if "i" in {found.leaf for found in nodes(exponent)}:
+            yield "a complex power"
+        return
+    if power.denominator == 1:
+        if base.op is Op.ADD and abs(power) > 1:
+            yield _PRODUCT_OF_SUMS
+        elif base.op in (Op.POWER, Op.MULTIPLY, Op.DIVIDE, Op.MATRIX) or base.leaf == "i":
+            yield "a power"
+        return
+    value = fold(base).value
+    if any(_is_root(found) for found in nodes(base)):
+        yield "a root of roots"
+    if value is not None and (value.denominator != 1 or power < 0):
+        yield "a root in a denominator"
+    elif value is not None and (power.numerator != 1 or _has_power(int(value), power.denominator)):
+        yield "a root"
+
+
+def _has_power(value: int, degree: int) -> bool:
+    """Whether a whole number has a factor that its root takes out: 12 = 4 · 3."""
+    factors = range(2, min(LARGEST_FACTOR, abs(value)) + 1)
+    return degree > 1 and any(value % factor**degree == 0 for factor in factors if factor**degree <= abs(value))
+
+
+def _open_in_call(node: Node) -> Iterable[str]:
+    if node.leaf.endswith("()") or node.leaf in _NOTATIONS or (node.leaf == "abs" and symbols(node)):
+        return
+    plain = node.leaf.removeprefix("arc").removesuffix("h")
+    yield _FUNCTIONS if plain in (*_TRIGONOMETRIC, *_LOGARITHMS) else f"a value of {node.leaf!r}"
+
+
+_NOTATIONS = ("prime", "star", "overline", "not", "norm", "dim")  # marks on a name, nothing to work out
+
+
+def _open_in_ratio(node: Node) -> Iterable[str]:
+    values = [fold(arg).value for arg in node.args]
+    if not is_time(node) and all(value is not None for value in values):
+        whole = [int(value) for value in values if value is not None and value.denominator == 1]
+        if len(whole) < len(values) or math.gcd(*whole) > 1:
+            yield "a ratio"
+
+
+def _open_in_sets(node: Node) -> Iterable[str]:
+    is_usual = node.op is Op.DIFFERENCE and node.args[0].leaf == "set R"
+    if not is_usual and (node.op is not Op.UNION or sum(arg.op is Op.SET for arg in node.args) > 1):
+        yield f"a set {node.op}"
+
+
+def _without_sign(node: Node) -> Node:
+    return node.args[0] if node.op in (Op.NEGATE, Op.PLUS_MINUS) else node
+
+
+_NAMES = {Op.ADD: "a sum", Op.MULTIPLY: "a product", Op.DIVIDE: "a fraction", Op.POWER: "a power"}
+_OPEN: dict[Op, Callable[[Node], Iterable[str]]] = {
+    Op.ADD: _open_in_sum,
+    Op.NEGATE: lambda node: ["a double sign"] if node.args[0].op is Op.NEGATE else [],
+    Op.MULTIPLY: _open_in_product,
+    Op.DIVIDE: _open_in_quotient,
+    Op.POWER: _open_in_power,
+    Op.CALL: _open_in_call,
+    Op.SERIES: lambda node: [f"a series ({node.leaf})"],
+    Op.RATIO: _open_in_ratio,
+    Op.UNION: _open_in_sets,
+    Op.INTERSECTION: _open_in_sets,
+    Op.DIFFERENCE: _open_in_sets,
+}
