@@ -9,9 +9,8 @@ from typing import Any, TypedDict
 
 from plaudit.errors import InvalidTrajectory
 from plaudit.verify import MathPolicy, MathVerdict, VerdictStatus, verify_math
-from plaudit.verify.math.extract import read_truth
 from plaudit.verify.math.numeric import find_stated_numbers, is_within, number_of
-from plaudit.verify.math.verdict import find_committed_answer
+from plaudit.verify.math.verdict import find_committed_answer, read_truth
 from plaudit.verify.numbers import to_plain_number
 
 __all__ = [

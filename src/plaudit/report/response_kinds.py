@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from plaudit.checks.quality import has_hallucination, has_reasoning_steps
 from plaudit.trajectory import Trajectory
-from plaudit.verify.math.extract import find_marks
+from plaudit.verify.math.extraction.candidates import find_marks
 from plaudit.verify.text import bare_words, ngrams
 
 __all__ = ["KINDS", "NEAR_KINDS", "find_kinds"]

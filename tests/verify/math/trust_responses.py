@@ -25,7 +25,7 @@ PREAMBLES = [
     "",
     "Let's think step by step.\n\n1. She starts with {a} and buys {b} more, which makes {a} + {b} = {c}.\n2. ",
     "Step 1: There are {a} boxes with {b} each.\nStep 2: We multiply and subtract what was given away.\n\n",
-    "To solve this, let $x$ be the number of items. From the first condition we have $x = {a} + {b}$, so $x = {c}$.\n\n",
+    "Let $x$ be the number of items. From the first condition we have $x = {a} + {b}$, so $x = {c}$.\n\n",
     "**Solution**\n\nThe first day gives {a}, the second day gives {b}.\n\n",
     "We are told that {a} of them are red. The rest follows from the second sentence of the problem. ",
 ]

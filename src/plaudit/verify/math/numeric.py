@@ -7,9 +7,9 @@ distance.
 import re
 from fractions import Fraction
 
-from plaudit.verify.math.extract import FINDERS, read_response
-from plaudit.verify.math.extraction.doubts import denial_of_number, is_denied
+from plaudit.verify.math.extraction.candidates import FINDERS, read_response
 from plaudit.verify.math.extraction.marks import Mark, Source
+from plaudit.verify.math.extraction.trust import denies_itself, is_denied_at
 from plaudit.verify.math.extraction.unmarked import MAX_EQUATIONS, find_equated_numbers
 from plaudit.verify.math.policy import MathPolicy
 from plaudit.verify.math.verdict import MathVerdict, VerdictStatus
@@ -85,14 +85,14 @@ def find_stated_numbers(response: str) -> tuple[list[Number], list[Number]]:
     found = [
         (mark.start, _KINDS.index(mark.source), number)
         for mark in marks
-        if not is_denied(mark, text)
+        if not (mark.denied or denies_itself(mark.text) or is_denied_at(text, mark.start, mark.end))
         for number in _first(mark)
     ]
     found += [(number.start, _KINDS.index(Source.EQUATION), number) for number in find_equated_numbers(text)]
     if not found and not marks:
         end = text[-CLOSING:]
         numbers = find_numbers(end)[-MAX_EQUATIONS:]
-        found = [(number.start, 0, number) for number in numbers if not denial_of_number(end, number)]
+        found = [(number.start, 0, number) for number in numbers if not is_denied_at(end, number.start, number.end)]
     found.sort(key=lambda item: item[0])
     strongest = min((kind for _, kind, _ in found), default=0)
     return [number for *_, number in found], [number for _, kind, number in found if kind == strongest]

@@ -1,32 +1,30 @@
 """Is the answer of a response the right one?
 
-An answer counts only when the response commits to it: one that is hedged, denied, taken back or contradicted is wrong
-even where it says the truth. A ground truth that cannot be read is nobody's wrong answer, and the status says so.
+`extract` lists the candidate answers of a response without knowing the ground truth, and one loop compares them with
+it. An answer counts only when the response commits to it: one that is hedged, denied, taken back or contradicted is
+wrong even where it is the truth. A ground truth that cannot be read gives UNPARSED_TRUTH, not a wrong answer.
 """
 
+import math
+import numbers
+from decimal import Decimal
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from plaudit.errors import InvalidTrajectory
 from plaudit.verify.math.choices import find_letter, find_options
 from plaudit.verify.math.comparison.forms import Method
 from plaudit.verify.math.equality import Decision, decide, quote
-from plaudit.verify.math.extract import (
-    Extraction,
-    extract,
-    extract_final_statement,
-    extract_unmarked,
-    read_response,
-    read_truth,
-)
-from plaudit.verify.math.extraction.doubts import Rejection, denies_itself
+from plaudit.verify.math.extraction.boxes import find_boxes
+from plaudit.verify.math.extraction.candidates import Candidate, Extraction, extract, find_marks, tidy
 from plaudit.verify.math.extraction.marks import Source
-from plaudit.verify.math.extraction.rivals import Rival
+from plaudit.verify.math.extraction.trust import Rejection, Rival, denies_itself
 from plaudit.verify.math.extraction.unmarked import is_bare
 from plaudit.verify.math.policy import MathPolicy
 from plaudit.verify.patterns import compile_late
-from plaudit.verify.text import normalize_text
+from plaudit.verify.text import normalize_text, remove_invisible
 
-__all__ = ["MathVerdict", "VerdictStatus", "find_committed_answer", "verify_math"]
+__all__ = ["MathVerdict", "VerdictStatus", "find_committed_answer", "read_truth", "verify_math"]
 
 
 class VerdictStatus(StrEnum):
@@ -52,6 +50,8 @@ class MathVerdict(NamedTuple):
 
 
 DEFAULT = MathPolicy()
+_DIGIT = compile_late(r"\d")
+_MATHEMATICAL = compile_late(r"[\d\\=+^∞∅π√(]|\b(?:arc|a)?(?:sin|cos|tan|ln|log|sqrt)")
 
 
 def verify_math(
@@ -66,52 +66,34 @@ def verify_math(
     """
     truth = read_truth(ground_truth)
     found = extract(response, policy)
-    if found.answer is None:
+    if not found.candidates:
         return MathVerdict(False, VerdictStatus.NO_ANSWER, Rejection.NONE_FOUND.value, truth)
-    if found.rejected and not _is_truth_verbatim(truth, found):
-        return _reject(truth, found, found.rejected)
+    first = found.candidates[0]
+    if found.rejected and not _is_truth_verbatim(truth, first.text):
+        return _reject(truth, found, first, found.rejected)
     if found.condition and not _is_given(found.condition, prompt):
-        return _reject(truth, found, Rejection.CONDITIONAL)
-    decision = _decision(truth, found.answer, policy, prompt)
-    if decision.equal:
-        return _accept_unless_rivalled(truth, found, decision, policy)
-    if found.together and (joint := decide(truth, found.together, policy)).equal:
-        others = tuple(rival for rival in found.rivals if rival.why is not Rejection.CONTRADICTED)
-        return _accept_unless_rivalled(truth, found._replace(answer=found.together, rivals=others), joint, policy)
-    if found.source is Source.PHRASE and _DIGIT.search(truth) and not _MATHEMATICAL.search(found.answer):
-        return _verify_unmarked(truth, response, found, policy)
-    if (whole := _whole_decision(truth, response, found, policy)) is not None:
-        others = tuple(rival for rival in found.rivals if rival.why is not Rejection.HEDGED)
-        return _accept_unless_rivalled(truth, found._replace(answer=found.whole, rivals=others), whole, policy)
-    if found.source is Source.BOXED and (final := _final_decision(truth, response, policy)) is not None:
-        return final
-    if found.source is Source.PHRASE and _STATING.search(found.answer):
-        return _verify_sentence(truth, found, decision, policy)
-    return _not_equal(truth, found, decision)
+        return _reject(truth, found, first, Rejection.CONDITIONAL)
+    decisions = []
+    for candidate in found.candidates:
+        decision = _decide(truth, candidate.text, policy, prompt)
+        if decision.equal:
+            return _accept_unless_rivalled(truth, found, candidate, decision, policy)
+        decisions.append(decision)
+    return _not_equal(truth, found, decisions[0])
 
 
 def find_committed_answer(response: str, policy: MathPolicy = DEFAULT) -> Extraction:
     """The answer that a response commits to; `rejected` also where it offers another beside it or sets a condition."""
     found = extract(response, policy)
-    if found.answer is None or found.rejected:
+    if not found.candidates or found.rejected:
         return found
     if found.condition:
         return found._replace(rejected=Rejection.CONDITIONAL)
-    for rival in found.rivals:
-        if _differs(found.answer, rival, policy):
-            return found._replace(rejected=rival.why)
-    return found
+    rival = _find_rival(found, found.candidates[0], policy)
+    return found._replace(rejected=rival.why) if rival else found
 
 
-_EXPLICIT = {Source.BOXED, Source.TAG, Source.HASHES}
-_DIGIT = compile_late(r"\d")
-_STATING = compile_late(
-    r"^[^\W\d_]{2,}[^\d]*\b(?:has|have|had|will|can|needs?|takes?|costs?|gets?|made|left|sold|spent|[^\W\d_]{3,}ed)\b"
-)  # a subject and its verb before any number
-_MATHEMATICAL = compile_late(r"[\d\\=+^∞∅π√(]|\b(?:arc|a)?(?:sin|cos|tan|ln|log|sqrt)")
-
-
-def _decision(truth: str, answer: str, policy: MathPolicy, prompt: str | None) -> Decision:
+def _decide(truth: str, answer: str, policy: MathPolicy, prompt: str | None) -> Decision:
     """The decision on the answer as it stands, or on the options that truth and answer name by letter."""
     decision = decide(truth, answer, policy)
     if decision.equal or not prompt or not (options := find_options(prompt)):
@@ -131,57 +113,19 @@ def _is_given(condition: str, prompt: str | None) -> bool:
     return "".join(condition.split()) in "".join((prompt or "").split())
 
 
-def _final_decision(truth: str, response: str, policy: MathPolicy) -> MathVerdict | None:
-    """The verdict that what is called the final answer after a box is right, where it is."""
-    final = extract_final_statement(read_response(response, policy))
-    if final is None or final.answer is None or final.rejected:
-        return None
-    decision = decide(truth, final.answer, policy)
-    return _accept_unless_rivalled(truth, final, decision, policy) if decision.equal else None
-
-
-def _verify_sentence(truth: str, found: Extraction, decision: Decision, policy: MathPolicy) -> MathVerdict:
-    """The verdict where "the answer:" announces a sentence, "Jane started 3 hours ago"."""
-    inner = extract_unmarked(found.answer or "", policy)
-    if inner.answer is None or inner.rejected or inner.source is not Source.NUMBER:
-        return _not_equal(truth, found, decision)
-    stated = decide(truth, inner.answer, policy)
-    if not stated.equal:
-        return _not_equal(truth, found, decision)
-    return _accept_unless_rivalled(truth, inner._replace(rivals=(*inner.rivals, *found.rivals)), stated, policy)
-
-
-def _verify_unmarked(truth: str, response: str, found: Extraction, policy: MathPolicy) -> MathVerdict:
-    """The verdict where "the answer is even" announces words and the number comes without a mark."""
-    other = extract_unmarked(read_response(response, policy), policy)
-    if other.answer is None or other.rejected or other.source is Source.WHOLE:
-        return _not_equal(truth, found, decide(truth, found.answer or "", policy))
-    decision = decide(truth, other.answer, policy)
-    if decision.equal:
-        return _accept_unless_rivalled(truth, other, decision, policy)
-    return _not_equal(truth, other, decision)
-
-
-def _whole_decision(truth: str, response: str, found: Extraction, policy: MathPolicy) -> Decision | None:
-    """The decision that the statement as a whole is the truth ("4 or 5"), where it is."""
-    if found.source is Source.PHRASE and found.whole != found.answer:
-        decision = decide(truth, found.whole, policy)
-        if decision.equal:
-            return decision
-    if found.source in _EXPLICIT:
-        return None
-    said = read_response(response, policy).strip()
-    if " " in truth and len(said) <= 4 * len(truth) + 100 and normalize_text(said) == normalize_text(truth):
-        return Decision(True, Method.TEXT, "the response is the ground truth word for word")
-    return None
-
-
-def _accept_unless_rivalled(truth: str, found: Extraction, decision: Decision, policy: MathPolicy) -> MathVerdict:
+def _accept_unless_rivalled(
+    truth: str, found: Extraction, candidate: Candidate, decision: Decision, policy: MathPolicy
+) -> MathVerdict:
     """Right, unless the response offers something else beside the right answer."""
-    for rival in found.rivals:
-        if _differs(found.answer or "", rival, policy):
-            return _reject(truth, found, rival.why)
-    return MathVerdict(True, VerdictStatus.OK, decision.reason, truth, found.answer, found.source, decision.method)
+    if rival := _find_rival(found, candidate, policy):
+        return _reject(truth, found, candidate, rival.why, rival)
+    return MathVerdict(True, VerdictStatus.OK, decision.reason, truth, candidate.text, found.source, decision.method)
+
+
+def _find_rival(found: Extraction, candidate: Candidate, policy: MathPolicy) -> Rival | None:
+    """The first answer that a response gives beside a candidate and that differs from it."""
+    rivals = (rival for rival in found.rivals if rival.why is not candidate.covers)
+    return next((rival for rival in rivals if _differs(candidate.text, rival, policy)), None)
 
 
 def _differs(answer: str, rival: Rival, policy: MathPolicy) -> bool:
@@ -196,29 +140,43 @@ def _differs(answer: str, rival: Rival, policy: MathPolicy) -> bool:
     return verdicts[0] is False and True not in verdicts
 
 
-def _is_truth_verbatim(truth: str, found: Extraction) -> bool:
+def _is_truth_verbatim(truth: str, answer: str) -> bool:
     """Whether an answer that denies something is the truth in its own words: "not defined at 3"."""
-    answer = found.answer or ""
-    return denies_itself(answer) and denies_itself(truth) and normalize_text(answer) == normalize_text(truth)
+    denies = denies_itself(answer) and denies_itself(truth)
+    return denies is not None and normalize_text(answer) == normalize_text(truth)
 
 
-def _reject(truth: str, found: Extraction, why: Rejection) -> MathVerdict:
-    reason = f"{why.value}: {quote(found.answer or '')}"
-    return MathVerdict(False, VerdictStatus.OK, reason, truth, found.answer, found.source, rejected=why)
+def _reject(
+    truth: str, found: Extraction, candidate: Candidate, why: Rejection, rival: Rival | None = None
+) -> MathVerdict:
+    beside = f" and {quote(rival.text)}" if rival else ""
+    reason = f"{why.value}: {quote(candidate.text)}{beside}"
+    return MathVerdict(False, VerdictStatus.OK, reason, truth, candidate.text, found.source, rejected=why)
 
 
 def _not_equal(truth: str, found: Extraction, decision: Decision) -> MathVerdict:
+    answer = found.answer or ""
     status, reason = VerdictStatus.OK, decision.reason
     if decision.unparsed == "truth":
         status, reason = VerdictStatus.UNPARSED_TRUTH, f"the ground truth cannot be read: {reason}"
     elif decision.equal is None:
-        status, reason = VerdictStatus.UNPARSED_ANSWER, f"{quote(found.answer or '')} is undecided: {reason}"
-    elif _is_chatter(truth, found):
+        status, reason = VerdictStatus.UNPARSED_ANSWER, f"{quote(answer)} is undecided: {reason}"
+    elif found.source is Source.WHOLE and not _MATHEMATICAL.search(answer) and _DIGIT.search(truth):
+        # mere words where the truth is a number: "I do not know" for 42
         return MathVerdict(False, VerdictStatus.NO_ANSWER, Rejection.NONE_FOUND.value, truth)
-    return MathVerdict(False, status, reason, truth, found.answer, found.source, decision.method)
+    return MathVerdict(False, status, reason, truth, answer, found.source, decision.method)
 
 
-def _is_chatter(truth: str, found: Extraction) -> bool:
-    """Whether mere words were given where the truth is a number: "I do not know" for 42."""
-    is_words = found.source is Source.WHOLE and not _MATHEMATICAL.search(found.answer or "")
-    return is_words and _DIGIT.search(truth) is not None
+def read_truth(ground_truth: Any) -> str:
+    """The answer in a ground truth; raises InvalidTrajectory for what is no text with something in it and no number."""
+    if isinstance(ground_truth, str | bool):
+        text = str(ground_truth)
+        text = text if text.isascii() else remove_invisible(text)
+        if text.strip():
+            marks = [] if text.isdecimal() else find_boxes(text, closed=False) or find_marks(text)
+            return tidy(marks[-1].text if marks else text)
+    elif isinstance(ground_truth, numbers.Real | Decimal) and math.isfinite(ground_truth):
+        return str(ground_truth)
+    raise InvalidTrajectory(
+        f"the ground truth must be text or a finite number, got {type(ground_truth).__name__} {ground_truth!r:.60}"
+    )

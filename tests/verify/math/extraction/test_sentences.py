@@ -2,8 +2,6 @@
 
 import pytest
 
-from plaudit.verify import verify_math
-from plaudit.verify.math.extraction.doubts import CUES
 from plaudit.verify.math.extraction.sentences import BOUND, EVIDENCE, find_answer_number
 from plaudit.verify.numbers import find_numbers
 
@@ -33,24 +31,6 @@ STATED = {
     "open end": ("It is 14 or more", None),
     "that follows": ("We see 8 that match 3", "8"),
 }
-DENIED = {
-    "negation before": "It is not 14.",
-    "denied claim": "It is false that the answer is 14.",
-    "other than": "Anything but 14.",
-    "rejected": "We reject 14.",
-    "wrong answer": "The wrong answer is 14.",
-    "supposed": "If the answer were 14, we would be done.",
-    "negation after": "14 is not the answer.",
-    "does not work": "x = 14 does not work.",
-    "cannot be after": "14 cannot be right.",
-    "wrong after": "14 (wrong)",
-    "wrong remark": "The answer is 14 apples, which is wrong.",
-    "answered with no": "Is the answer 14? No.",
-    "foreign negation after": "14 ist nicht richtig",
-    "crossed out": "14 ❌",
-    "denial inside": r"\boxed{14 \text{ is wrong}}",
-    "doubt inside": r"\boxed{14 \text{ maybe}}",
-}
 
 
 def test_the_weights_are_the_ones_that_were_chosen():
@@ -65,12 +45,3 @@ def test_each_piece_of_evidence_decides_a_sentence(sentence, stated):
 
 def test_every_piece_of_evidence_has_its_sentence():
     assert STATED.keys() == WEIGHTS.keys()
-
-
-def test_every_cue_of_denial_has_its_example():
-    assert DENIED.keys() == {cue.name for cue in CUES}
-
-
-@pytest.mark.parametrize("response", DENIED.values(), ids=DENIED)
-def test_each_cue_denies_an_answer(response):
-    assert not verify_math("14", response).correct

@@ -129,7 +129,11 @@ def _is_reduced(above: Node, below: Node) -> bool:
     above, below = _without_sign(above), _without_sign(below)
     if not (type(above.value) is type(below.value) is int and above.op is below.op is Op.NUMBER):
         return False
-    return below.value > 1 and math.gcd(above.value, below.value) == 1 and "." not in above.leaf + below.leaf
+    return (
+        below.value > 1
+        and Fraction(above.value, below.value).denominator == below.value
+        and "." not in above.leaf + below.leaf
+    )
 
 
 def _is_scientific(mantissa: Node, power: Node) -> bool:
@@ -169,22 +173,15 @@ def _is_logarithm(part: tuple[Node, ...]) -> bool:
 
 def _split(term: Node) -> tuple[Fraction | int, tuple[Node, ...]]:
     """A term as a rational factor and what it multiplies, in a fixed order: 3√2 as 3 and √2."""
-    if term.op in (Op.NEGATE, Op.PLUS_MINUS):
-        factor, rest = _split(term.args[0])
-        return -factor, rest
-    if term.op in (Op.UNIT, Op.PERCENT, Op.DEGREE):
+    if term.op in (Op.NEGATE, Op.PLUS_MINUS, Op.UNIT, Op.PERCENT, Op.DEGREE):
         return _split(term.args[0])
     if term.op is Op.DIVIDE and (below := fold(term.args[1]).value):
-        factor, rest = _split(term.args[0])
-        return factor / Fraction(below), rest
-    value: Fraction | int = 1
-    rest = []
-    for factor in term.args if term.op is Op.MULTIPLY else (term,):
-        if (known := fold(factor).value) is not None:
-            value *= known
-        else:
-            rest.append(factor)
-    return value, tuple(sorted(rest, key=repr))
+        above, rest = _split(term.args[0])
+        return above / Fraction(below), rest
+    factors = term.args if term.op is Op.MULTIPLY else (term,)
+    values = [fold(factor).value for factor in factors]
+    others = [factor for factor, value in zip(factors, values, strict=True) if value is None]
+    return math.prod(value for value in values if value is not None), tuple(sorted(others, key=repr))
 
 
 def _open_in_product(node: Node) -> Iterable[str]:
@@ -227,7 +224,7 @@ def _is_root(node: Node) -> bool:
 
 def _is_whole(node: Node) -> bool:
     value = fold(node).value
-    return value is not None and value.denominator == 1 and abs(value) > 1
+    return value is not None and value.denominator == 1 and value not in (-1, 0, 1)
 
 
 def _open_in_quotient(node: Node) -> Iterable[str]:
@@ -258,7 +255,7 @@ def _open_in_power(node: Node) -> Iterable[str]:
             yield "a complex power"
         return
     if power.denominator == 1:
-        if base.op is Op.ADD and abs(power) > 1:
+        if base.op is Op.ADD and power not in (-1, 0, 1):
             yield _PRODUCT_OF_SUMS
         elif base.op in (Op.POWER, Op.MULTIPLY, Op.DIVIDE, Op.MATRIX) or base.leaf == "i":
             yield "a power"

@@ -37,12 +37,12 @@ _LABEL = compile_late(r"^[ \t*_#>]{0,8}A[ \t]?:", re.MULTILINE)
 _LEAD = compile_late(
     r"(?:[\s:：=*_}\"'“]"
     r"|\b(?:therefore|thus|hence|then|simply|just|indeed|clearly|for sure|certainly|definitely|surely|exactly"
-    r"|equal to|given by|approximately|approx\.?|about|roughly|around)\b[\s,:]*)*",
+    r"|equal to|given by|approximately|approx\.?|about|roughly|around|probably|likely)\b[\s,:]*)*",
     re.IGNORECASE,
 )
 _CLAUSE_END = compile_late(
     r"\s*(?:;|,(?:\s|$)|[，；]|\s[(]|\s[-–—]+\s"
-    r"|\b(?:because|since|which|where|when|but|as|so|if|rather than|instead of|wait|actually"
+    r"|\b(?:because|since|which|where|when|but|as|so|if|rather than|instead of|and not|wait|actually"
     r"|car|weil|da|porque|因为)\b)",
     re.IGNORECASE,
 )

@@ -14,7 +14,7 @@ from plaudit.verify.math.policy import MathPolicy
 from plaudit.verify.numbers import NUMBER, Number, find_numbers
 from plaudit.verify.patterns import compile_late
 
-__all__ = ["MAX_EQUATIONS", "find_equated_numbers", "is_bare", "find_unmarked_answer"]
+__all__ = ["MAX_EQUATIONS", "find_closing", "find_equated_numbers", "find_unmarked_answer", "is_bare"]
 
 CLOSING = 20_000  # characters at the end of a response in which an unmarked answer is looked for
 MAX_EQUATIONS = 1000  # counted from the end of a text
@@ -87,7 +87,7 @@ def find_unmarked_answer(text: str, policy: MathPolicy) -> Mark | None:
     if len(bare) <= LONGEST_BARE and is_bare(bare):
         return Mark(_LABEL.sub("", _strip_lead(bare)), Source.WHOLE, 0, len(text), whole=bare)
     end = text[-CLOSING:]
-    mark = _find_bold(end) or _find_output(end) or _find_closing(end, policy)
+    mark = _find_bold(end) or _find_output(end) or find_closing(end, policy)
     if mark is None:
         return Mark(bare[:LONGEST_BARE], Source.WHOLE, 0, len(text), whole=bare)
     skipped = len(text) - len(end)
@@ -154,7 +154,7 @@ def _find_output(text: str) -> Mark | None:
     return Mark(repeated[-1].text, Source.NUMBER, start, start + len(repeated[-1].text), whole=said.strip())
 
 
-def _find_closing(text: str, policy: MathPolicy) -> Mark | None:
+def find_closing(text: str, policy: MathPolicy) -> Mark | None:
     """What the last sentence with a formula or a number ends on."""
     for start, end in reversed(list(split_statements(text))):
         sentence = text[start:end]

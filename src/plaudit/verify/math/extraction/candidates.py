@@ -1,0 +1,231 @@
+r"""The candidate answers of a response, in order, and what speaks against them; nothing here knows the ground truth.
+
+The strongest kind of mark decides: the last `\boxed{}`, then `<answer>`, `####`, "the answer is"; without any, bold
+print, the closing formula or number, or the whole of a bare response. Text inside `<think>` is not part of the answer.
+"""
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from plaudit.verify.math.extraction.boxes import find_boxes
+from plaudit.verify.math.extraction.formulas import without_environment
+from plaudit.verify.math.extraction.marks import MAX_MARKS, Mark, Source, find_last
+from plaudit.verify.math.extraction.phrases import find_phrases
+from plaudit.verify.math.extraction.trust import (
+    Rejection,
+    Rival,
+    find_condition,
+    find_objection,
+    find_rivals,
+    is_corrected,
+    is_denied_at,
+)
+from plaudit.verify.math.extraction.unmarked import find_unmarked_answer, is_bare
+from plaudit.verify.math.policy import MathPolicy
+from plaudit.verify.numbers import NUMBER, without_calculator_marks
+from plaudit.verify.patterns import compile_late
+from plaudit.verify.tags import without_thinking
+from plaudit.verify.text import remove_invisible
+
+__all__ = ["FINDERS", "Candidate", "Extraction", "extract", "find_marks", "read_response", "tidy"]
+
+
+class Candidate(NamedTuple):
+    """One way to read the answer of a response; `covers` are the rivals that the text itself includes."""
+
+    text: str
+    covers: Rejection | None = None
+
+
+class Extraction(NamedTuple):
+    """The candidates of a response in the order in which they are tried, from where, and what speaks against them.
+
+    `rejected` says why no candidate counts. Where a rival differs from a candidate, that does not count, nor does any
+    under a `condition` that the problem did not give.
+    """
+
+    candidates: tuple[Candidate, ...] = ()
+    source: Source | None = None
+    rejected: Rejection | None = None
+    rivals: tuple[Rival, ...] = ()
+    condition: str = ""
+
+    @property
+    def answer(self) -> str | None:
+        """The first candidate."""
+        return self.candidates[0].text if self.candidates else None
+
+
+MAX_TOGETHER = 10  # marks that may be one answer together
+NEAR = 400  # characters before an answer in which another in words contradicts it
+_SIGNS = {Source.BOXED: "box", Source.TAG: "</", Source.HASHES: "####"}
+_ANSWER_TAG = compile_late(r"<(/?)answer>", re.IGNORECASE)
+_PLAIN_ANSWER = compile_late(r"answers?\**\s*(?:is|are|was|:|=)", re.IGNORECASE)
+_THINK_TAG = compile_late(r"</?think(?:ing)?>", re.IGNORECASE)
+# A number alone, or the last line: anything else behind four hashes is a heading.
+_HASHES = compile_late(rf"(?:^|(?<=\s))####[ \t]*({NUMBER}(?=\s*$)|\S[^\n]*(?=\s*\Z))", re.MULTILINE)
+_MONEY = compile_late(r"(?<!\\)\$\s?-?[\d.]")
+_DIGIT = compile_late(r"\d")
+_INK = compile_late(r"[^\W_]|[∞∅√]")
+_MATHEMATICAL = compile_late(r"[\d\\=+^∞∅π√(]|\b(?:arc|a)?(?:sin|cos|tan|ln|log|sqrt)")
+_DRESSING = " \t\r\n*_`"
+_PLAIN_NUMBER = compile_late(r"-?\d[\d.,/]*")
+
+
+def extract(response: str, policy: MathPolicy) -> Extraction:
+    """The candidate answers of a response.
+
+    >>> extract("2 + 2 = 4. The answer is 4.", MathPolicy()).answer
+    '4'
+    """
+    text = read_response(response, policy)
+    marks = find_marks(text)
+    if not marks:
+        mark = find_unmarked_answer(text, policy)
+        return Extraction(rejected=Rejection.NONE_FOUND) if mark is None else _weigh([mark], text, policy)
+    found = _weigh(marks, text, policy)
+    return _look_inside(found, marks[-1].text, policy) if _is_sentence(found) else found
+
+
+def read_response(response: str, policy: MathPolicy) -> str:
+    """What a response says: without thinking, calculator marks and characters that print nothing."""
+    text = response if response.isascii() else remove_invisible(response)
+    if "<" not in text:
+        return text
+    text = _THINK_TAG.sub(" ", text) if policy.read_think else without_thinking(text)
+    return without_calculator_marks(text)
+
+
+def find_marks(text: str) -> list[Mark]:
+    """The marks of the strongest kind that a text has, in order."""
+    for find in FINDERS.values():
+        marks = [mark for mark in find(text) if _INK.search(mark.text)]
+        if marks:
+            return marks
+    return []
+
+
+def _is_sentence(found: Extraction) -> bool:
+    """Whether a tag or hashes hold a sentence rather than an answer."""
+    if found.source not in (Source.TAG, Source.HASHES) or found.rejected:
+        return False
+    return not _PLAIN_NUMBER.fullmatch(found.answer or "") and not is_bare(found.answer or "")
+
+
+def _look_inside(found: Extraction, content: str, policy: MathPolicy) -> Extraction:
+    """The answer that a sentence in a tag or behind hashes gives; where it gives none, the sentence."""
+    inner = extract(content, policy)
+    if inner.answer is None or inner.source is Source.WHOLE:
+        return found
+    return inner._replace(source=found.source, rivals=(*inner.rivals, *found.rivals))
+
+
+def _find_tags(text: str) -> list[Mark]:
+    """What stands between an opening tag and the closing one right after it; a tag that prose only names is skipped."""
+    if "</" not in text:
+        return []
+    marks: list[Mark] = []
+    opened: re.Match[str] | None = None
+    for tag in _ANSWER_TAG.finditer(text):
+        if not tag[1]:
+            opened = tag
+        elif opened is not None:
+            marks.append(Mark(text[opened.end() : tag.start()], Source.TAG, opened.start(), tag.end()))
+            opened = None
+    return marks[-MAX_MARKS:]
+
+
+def _find_hashes(text: str) -> list[Mark]:
+    if "####" not in text:
+        return []
+    return [Mark(found[1], Source.HASHES, *found.span()) for found in find_last(_HASHES, text)]
+
+
+FINDERS: dict[Source, Callable[[str], list[Mark]]] = {
+    Source.BOXED: find_boxes,
+    Source.TAG: _find_tags,
+    Source.HASHES: _find_hashes,
+    Source.PHRASE: find_phrases,
+}
+
+
+def _weigh(marks: list[Mark], text: str, policy: MathPolicy) -> Extraction:
+    """The last of the marks of one kind first, then the readings that take more of the text together."""
+    last = marks[-1]
+    answer, whole = tidy(last.text), tidy(last.whole)
+    candidates = [Candidate(answer)]
+    if whole and whole != answer and last.source is Source.PHRASE:
+        candidates.append(Candidate(whole, Rejection.HEDGED))
+    if last.source is Source.PHRASE and (stated := _find_stated_number(last, text, policy)):
+        candidates.append(Candidate(tidy(stated.text), Rejection.HEDGED))
+    if objection := find_objection(last, text):
+        return Extraction(tuple(candidates), last.source, objection.rejection)
+    if last.source is Source.WHOLE:
+        return Extraction(tuple(candidates), last.source)
+    earlier = [mark for mark in marks[:-1] if _stands(mark, last, text)]
+    if 0 < len(earlier) < MAX_TOGETHER:
+        together = ", ".join(tidy(mark.text) for mark in (*earlier, last))
+        candidates.insert(1, Candidate(together, Rejection.CONTRADICTED))
+    is_end = not _INK.search(text, last.end)
+    rivals = _contradictions([*earlier, *_find_other_kinds(last, text, is_end=is_end)], last)
+    rivals = find_rivals(last, text, policy) + rivals
+    condition = find_condition(last, text) if last.source is Source.PHRASE else ""
+    return Extraction(tuple(candidates), last.source, None, tuple(rivals), condition)
+
+
+def _find_stated_number(phrase: Mark, text: str, policy: MathPolicy) -> Mark | None:
+    """The number that a response states elsewhere, where "the answer is even" only announces words."""
+    if _MATHEMATICAL.search(phrase.text):
+        return None
+    mark = find_unmarked_answer(text, policy)
+    is_stated = mark is not None and mark.source is not Source.WHOLE and not find_objection(mark, text)
+    return mark if is_stated else None
+
+
+def _find_other_kinds(last: Mark, text: str, *, is_end: bool) -> list[Mark]:
+    """Answers marked in another way than the last: by tags or hashes anywhere, in words near it or after it."""
+    found = []
+    for source, sign in _SIGNS.items():
+        if source is not last.source and sign in text:
+            found += FINDERS[source](text)
+    if last.source is not Source.PHRASE and (start := _start_of_phrases(last, text, is_end=is_end)) is not None:
+        shifted = (mark._replace(start=mark.start + start, end=mark.end + start) for mark in find_phrases(text[start:]))
+        found += [mark for mark in shifted if mark.start >= last.end or _PLAIN_ANSWER.match(text, mark.start)]
+    return found and [
+        mark for mark in found if _is_apart(mark, last) and _DIGIT.search(mark.text) and _stands(mark, last, text)
+    ]
+
+
+def _start_of_phrases(last: Mark, text: str, *, is_end: bool) -> int | None:
+    """From where on "the answer is" may announce another number than the last mark; None where nothing may."""
+    near = text.find("nswer", max(0, last.start - NEAR), last.start)
+    if near >= 0 and _DIGIT.search(text, near, last.start):
+        return max(0, near - len(" the a"))
+    return last.end if not is_end and _DIGIT.search(text, last.end) else None
+
+
+def _is_apart(mark: Mark, last: Mark) -> bool:
+    return mark.end <= last.start or mark.start >= last.end
+
+
+def _stands(mark: Mark, last: Mark, text: str) -> bool:
+    """Whether a mark is neither denied nor corrected before the last."""
+    return not mark.denied and not is_denied_at(text, mark.start, mark.end) and not is_corrected(mark, last, text)
+
+
+def _contradictions(others: list[Mark], last: Mark) -> list[Rival]:
+    """The other answers that are not the same text as the last."""
+    answer = tidy(last.text) if others else ""
+    texts = {tidy(mark.text): tidy(mark.whole) for mark in others}
+    return [Rival(text, Rejection.CONTRADICTED, whole) for text, whole in texts.items() if text and text != answer]
+
+
+def tidy(text: str) -> str:
+    """An answer without markdown and punctuation around it; a lone dollar sign before a number is money, no formula."""
+    text = without_environment(text.strip(_DRESSING))
+    if text.count("$") == 1 and _MONEY.search(text):
+        text = text.replace("$", "\\$")
+    while text.endswith((".", ",", ";", ":")) and not text.endswith(("...", "\\,", "\\;", "\\:")):
+        text = text[:-1].rstrip(_DRESSING)
+    return text

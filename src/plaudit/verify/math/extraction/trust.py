@@ -1,0 +1,328 @@
+"""Whether a response stands behind an answer: one table of rules for denials, retractions, guesses, hedges, conditions.
+
+A rule is a list of cue words, a pattern around them, and where it is read: in the clause before an answer, inside it,
+right after it, later, or around it. A rule is only tried on a text that holds one of its cue words, so the quick check
+cannot disagree with the pattern. The rules read words and no meaning. How often each is right is measured on labelled
+responses by `benchmarks/math_trust.py`.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+from typing import NamedTuple
+
+from plaudit.verify.math.extraction.marks import Mark, Source
+from plaudit.verify.math.extraction.unmarked import find_closing
+from plaudit.verify.math.policy import MathPolicy
+from plaudit.verify.numbers import NUMBER, Number, find_numbers
+from plaudit.verify.patterns import compile_late
+
+__all__ = [
+    "RULES",
+    "Rejection",
+    "Rival",
+    "Rule",
+    "denies_itself",
+    "find_condition",
+    "find_objection",
+    "find_rivals",
+    "is_corrected",
+    "is_denied_at",
+]
+
+
+class Rejection(StrEnum):
+    """Why a stated answer is no answer."""
+
+    NONE_FOUND = "no answer found"
+    CONDITIONAL = "the response gives its answer under a condition"
+    CONTRADICTED = "the response gives different final answers"
+    GUESSED = "the response does not stand behind its answer"
+    HEDGED = "the response leaves a choice of answers"
+    NEGATED = "the response says what the answer is not"
+    RETRACTED = "the response takes its answer back"
+
+
+class Rule(NamedTuple):
+    """One reason to reject an answer; `cues` are the words of which a text must hold one for the pattern to match."""
+
+    name: str
+    rejection: Rejection
+    zone: str
+    cues: frozenset[str]
+    signs: tuple[str, ...]
+    pattern: re.Pattern[str]
+
+    def may_match(self, words: frozenset[str], text: str) -> bool:
+        return not self.cues.isdisjoint(words) or any(sign in text for sign in self.signs)
+
+
+class Rival(NamedTuple):
+    """Another answer that the response offers, and what it makes of the answer if it differs.
+
+    `whole` is the statement that the rival begins, "2, 3" where the text is "2".
+    """
+
+    text: str
+    why: Rejection
+    whole: str = ""
+
+
+BEFORE = 120  # characters before an answer that are read
+AFTER = 160  # characters after an answer in which it is denied
+LATER = 400  # characters after an answer in which it is taken back or another is offered
+FOLLOWING = 2_000  # characters after an answer in which the response thinks again
+AROUND = 250  # characters around an unmarked number in which its author may disown it
+
+_NOT = "not|never|cannot|neither|nor|hardly|n't|nicht|kein|keine|n'est pas|no es|不是|并非|不为"
+_WRONG = (
+    "wrong|incorrect|false|mistaken|untrue|invalid|a lie|a mistake|an error|a typo|nonsense|ruled out|rejected"
+    "|excluded|discarded|extraneous|impossible|placeholder|guess|falsch|faux|incorrecto|不对|错"
+)
+_RIGHT = (
+    r"(?:right|correct|true|valid|(?:the|an?) (?:\w+ )?(?:case|answer|solution|root|value|result)|it(?!['’])|so"
+    r"|possible|acceptable)\b"
+)
+_VERB = r"(?:is|are|was|were|equals|gives|has|had|numbers?|makes|est|ist|es|lautet|totals|=|:)"
+_IS = r"(?:is|was|are|were|would be|seems|looks|est|ist|es)"
+_SENTENCE = r"(?:^|(?<=[.!?\n*)\]}>$。]))[\s*$\\)\]}]*"
+_OPENING = (
+    r"(?:(?:wait|no|nope|actually|hmm+|oops|sorry|but|however|hold on|well|oh|in fact|unfortunately)\b[\s,.!…—-]*)*"
+)
+_NUMBER = f"({NUMBER})"
+
+
+def _rule(name: str, rejection: Rejection, zone: str, cues: str, pattern: str) -> Rule:
+    """A rule from cues separated by bars; `<cues>` in the pattern stands for any of them."""
+    phrases = cues.split("|")
+    words, signs = set(), []
+    for phrase in phrases:
+        if phrase.isascii() and any(character.isalpha() for character in phrase):
+            words.add("t" if phrase == "n't" else max(re.findall(r"[a-z]+", phrase), key=len))
+        else:
+            signs.append(phrase)
+    spelled = "|".join(_spell(phrase) for phrase in sorted(phrases, key=len, reverse=True))
+    compiled = compile_late(pattern.replace("<cues>", f"(?:{spelled})"), re.IGNORECASE)
+    return Rule(name, rejection, zone, frozenset(words), tuple(signs), compiled)
+
+
+def _spell(phrase: str) -> str:
+    text = re.escape(phrase).replace("'", "['’]").replace(r"\ ", r"\s+")
+    if phrase == "n't":
+        return r"n['’]t\b"
+    opening = r"\b" if phrase[0].isascii() and phrase[0].isalnum() else ""
+    return f"{opening}{text}" + (r"\b" if phrase[-1].isascii() and phrase[-1].isalnum() else "")
+
+
+_NEGATED, _RETRACTED, _HEDGED = Rejection.NEGATED, Rejection.RETRACTED, Rejection.HEDGED
+
+RULES: tuple[Rule, ...] = (
+    # "not 4", "isn't exactly 4"; but "those who did not vote are 4" says something of those
+    _rule("negation", _NEGATED, "before", _NOT,
+          rf"<cues>(?!\s+only\b)(?!.*\bbut\b)(?:\s+(?!{_VERB}(?:\s|$))[^\W\d][\w'’]*){{0,3}}[^\w\n]*$"),
+    _rule("disbelief", _NEGATED, "before", _NOT,
+          rf"<cues>\s+(?:\w+\s+)?(?:{_RIGHT}|think|believe|say|claim)\b[^.!?\n]*$"),
+    _rule("denied claim", _NEGATED, "before",
+          "false|wrong|untrue|incorrect|impossible|mistake|lie|doubt|deny|denies|disagree|refute|nobody|no one|no-one"
+          "|unlikely|never said",
+          r"(?<!no )<cues>(?:(?<=\bdoubt)|(?<=\bdeny)|(?<=denies)|(?<=disagree)|(?<=refute)|(?<=nobody)|(?<=one)"
+          r"|(?<=unlikely)|(?<=said)|\s+(?:that|to|if)\b)[^.!?\n]*$"),
+    _rule("opinion of others", _NEGATED, "before", "think|say|guess|believe|expect|assume",
+          r"\b(?:might|may|could|would|often|commonly|wrongly|mistakenly) (?:\w+ )?<cues>[^.!?\n\d]*$"),
+    _rule("former opinion", _NEGATED, "before", "thought|got|found|said|guessed|guess|believed|assumed|idea|answer",
+          r"\b(?:first|initial|initially|original|originally|previously|earlier) (?:\w+ )?<cues>[^.!?\n\d]*$"),
+    _rule("other than", _NEGATED, "before", "but|except|other than|besides|instead of|rather than|as opposed to"
+          "|different from",
+          r"(?:\b(?:anything|everything|nothing|any (?:number|value)|all)\s+<cues>(?:\s+\w+){0,2}"
+          r"|(?!\bbut\b|\bbesides\b)<cues>(?:\s+\w+)?)\W*$"),
+    _rule("rejection", _NEGATED, "before", "reject|rejects|rejected|rejecting|discard|discards|discarded|discarding"
+          "|exclude|excludes|excluded|excluding|eliminate|eliminates|eliminated|eliminating|dismiss|dismissed"
+          "|rule out|ruled out|ruling out|rules out", r"<cues>\s+(?:\w+\s+){0,2}\W*$"),
+    _rule("wrong answer", _NEGATED, "before", "wrong|incorrect|false|mistaken|bogus",
+          r"<cues>\s+(?:\w+\s)?(?:(?:answer|result|value|guess|solution)s?\b[^.!?\n]*)?$"),
+    _rule("supposition", _NEGATED, "before", "if|suppose|assume|assuming|whether|imagine|pretend",
+          r"<cues>\s+(?:that\s+|only\s+)*(?:(?:the|my|our|your)\s+)?"
+          r"(?:(?:\w+\s)?(?:answer|it|result)(?:['’]s|\s+(?:is|was|were|be|would be))?)?\W*$"),
+    _rule("is not right", _NEGATED, "after", "not|n't",
+          rf"[^\w\n.!?]*{_IS}\s?<cues>(?:\s+(?:\w+\s+){{0,2}}?{_RIGHT}|\W*(?:$|\n))"),
+    _rule("does not work", _NEGATED, "after", "work|hold|satisfy|fit|count|apply|solve|qualify|help",
+          r"[^\w\n.!?]*(?:does|do|did|will|would)\s?(?:not|n['’]t)\s+<cues>"),
+    _rule("cannot be", _NEGATED, "after", "cannot|can not|can't|couldn't|could not",
+          rf"[^\w\n.!?]*<cues>\s+be\s+{_RIGHT}"),
+    _rule("is wrong", _NEGATED, "after", _WRONG,
+          rf"[^\w\n.!?]*(?:(?:that|this|it|which|but it|and)(?:['’]s)?\s+)?(?:{_IS}\s+)?"
+          r"(?:(?:a|an|the|completely|clearly|obviously|definitely|simply|just|only|still|random|wild)\s+)*<cues>"),
+    _rule("wrong remark", _NEGATED, "after", f"{_WRONG}|not",
+          rf"[^.!?\n\d]{{0,40}}?(?:[(,;–—-]|\bbut)\s*(?:that|this|it|which|he|she)(?:['’]s)?\s+(?:{_IS}\s+)?"
+          rf"(?:(?:always|an?|just|\w+ly)\s+)*<cues>(?:(?<!not)|\s+(?:\w+ly\s+)?{_RIGHT})"),
+    _rule("answered with no", _NEGATED, "after", "no|nope|nah|wrong|not|never|nein|non",
+          r"[^\w\n.!]*\?+[^\w]*<cues>"),
+    _rule("foreign negation", _NEGATED, "after", "nicht|pas|不对|不是|错", r"[^\w\n.!?]*(?:ist|est|es|ne)?\s?<cues>"),
+    _rule("crossed out", _NEGATED, "after", "❌|✗", r"[^\w\n]*?<cues>"),
+    _rule("denial inside", _NEGATED, "inside", f"{_NOT}|wrong|incorrect|false|untrue|nonsense|isnt|❌|✗", "<cues>"),
+    _rule("doubt inside", _NEGATED, "inside", "maybe|perhaps|possibly|unsure|guess|with probability|?",
+          r"(?!\?)<cues>|\?\W*$"),
+    _rule("taken back", _RETRACTED, "later", "scratch that|i was wrong|i am lying|i lied|opposite is true|i made"
+          "|take that back|take it back|ignore that|ignore this|disregard that|never mind|kidding|joking",
+          r"<cues>(?:(?<!made)|\s+(?:a|an)\s+(?:\w+\s+)?(?:mistake|error)\b)"),
+    _rule("called wrong", _RETRACTED, "later", "wrong|incorrect|false|mistaken|untrue|invalid|a lie|a mistake"
+          "|an error|a typo|nonsense|right|correct|true",
+          rf"{_SENTENCE}{_OPENING}(?:that|this|it|they|(?:my|the|this) (?:\w+ )?answer|the above)"
+          r"(?:['’]s|\s+(?:is|are|was|were|seems|must be))(?:n['’]t)?(?:\s+(?:\w+ly|an?|just|not))*?"
+          r"(?:(?<=\bnot)|(?<=n['’]t)|(?!\s+(?:right|correct|true)))\s+<cues>(?!\s+to\b)"),
+    _rule("no", _RETRACTED, "later", "no|nope",
+          rf"{_SENTENCE}(?:(?:actually|wait|oh|well|hmm)\b[\s,.]*)?<cues>\s*(?:[.!]|,\s*(?:that|this|it|wait|sorry)\b)"),
+    _rule("second thought", _RETRACTED, "rethink", "wait|actually|oops|sorry|correction|correcting|corrected|i mean"
+          "|second thought|on reflection|thinking again|never mind|hold on|edit|update|hmm|no|nope|kidding|joking|warte"
+          "|moment|attends|en fait|espera|perdón|等等|不对|等一下",
+          rf"(?!\bno\b)<cues>(?:(?<!edit)(?<!update)|(?=:))|{_SENTENCE}\bno\b(?=[,.])"),
+    # of answers in words, which have no rivals: "Paris. Wait, it is London"
+    _rule("said otherwise", _RETRACTED, "words", "wait|actually|oops|sorry|correction|i mean|no|hmm",
+          r"<cues>\W+(?:\w+\W+){0,3}?(?:it|answer|that|this)(?:['’]s|\s+(?:is|should|must))\b"),
+    _rule("next number", _HEDGED, "beside", ",|/|to|and|&|-",
+          rf"\s*(?:,|/|-|to\b|and\b|&)\s*(?:(?!not\b)\w+\s)?{_NUMBER}(?!\s*[-+*/=×\w])"),
+    _rule("choice", _HEDGED, "beside", "or|alternatively|maybe|perhaps|possibly|oder|vielleicht|ou|peut-être|o|quizá"
+          "|quizás|或|或者|也许|可能",
+          r".*?<cues>(?!\s*(?:about|approximately|approx|roughly|around|≈|\\approx|~|equivalently|in ))(?P<rest>.*)"),
+    _rule("choice before", _HEDGED, "choice", "or|oder|ou|o|vs|versus|或",
+          rf"{_NUMBER}[^.=]{{0,30}}?<cues>[^.=\d]{{0,30}}$"),
+    _rule("one of", _HEDGED, "choice", "one of|either of|any of|either|between", rf"<cues>\s+{_NUMBER}[^.!?]*$"),
+    _rule("choice opens a sentence", _HEDGED, "next", "or|alternatively|maybe|perhaps|possibly|otherwise|oder|ou|或",
+          rf"\W*<cues>\W*(?:\w+\W+){{0,3}}?{_NUMBER}"),
+    _rule("could be", _HEDGED, "near", "could|may|might|can",
+          rf"<cues>\s+(?:\w+\s+){{0,2}}?be\s+{_NUMBER}(?!\s+[^\W\d_]{{3}})"),
+    _rule("also possible", _HEDGED, "near", "possible|likely|plausible|valid|good|answer|solution",
+          rf"{_NUMBER}\s+(?:is|are|would be|seems?)\s+"
+          r"(?:(?:also|equally|just as|as|another|still|an?)\s+){0,3}<cues>"),
+    _rule("otherwise", _HEDGED, "near", "otherwise|unless|else|if not|then again|if that is not|maybe|perhaps"
+          "|alternatively", rf"<cues>\W*(?:\w+\W+){{0,3}}?{_NUMBER}"),
+    _rule("does not know", Rejection.GUESSED, "around", "know|understand|solve|determine|answer|find|tell|compute|say"
+          "|calculate|figure|work|have|do|help",
+          r"\bI\s+(?:\w+ly\s+|just\s+)?(?:can\s?not|can['’]t|could\s?n['’]t|could not|(?:am|was) (?:unable|not able) to"
+          r"|do not|don['’]t)\s+(?:\w+\s+)?<cues>"),
+    _rule("guess", Rejection.GUESSED, "around", "guess|guessing|no idea|no clue|i give up|i gave up|i doubt"
+          "|not enough information|refuse|need more|my lucky|my favorite|my favourite|pretend|placeholder|pick a random"
+          "|unknown|unclear|not known|impossible to tell|impossible to say|impossible to know|unable to",
+          r"(?:(?!\bguess)<cues>|\b(?:my|wild|just(?: an?)?|I(?:['’](?:m|ll|d))?|am|had to|will|random)\s+<cues>)"),
+    _rule("condition", Rejection.CONDITIONAL, "condition", "if|provided",
+          r"<cues>[^.!?\n]{0,40}?(?<![a-zA-Z\\])([a-zA-Z]\s?(?:=|<|>|≤|≥|≠|\\(?:le|ge|ne)q?\b)\s?[^\s,;$]+)"),
+)  # fmt: skip
+_ZONES: dict[str, tuple[Rule, ...]] = {
+    zone: tuple(rule for rule in RULES if rule.zone == zone) for zone in dict.fromkeys(rule.zone for rule in RULES)
+}
+_CUES = {zone: frozenset().union(*(rule.cues for rule in rules)) for zone, rules in _ZONES.items()}
+_SIGNS = {zone: tuple(sign for rule in rules for sign in rule.signs) for zone, rules in _ZONES.items()}
+_TO_SPACES = {place: " " for place in (*range(128), ord("’")) if not chr(place).isalpha()}
+# "You may think it is 15, but it is 14"; in "nothing but 14" the word denies.
+_CLAUSE_START = compile_late(
+    r"[.!?](?=\s|$)|[。！？\n]|(?<!nothing)(?<!anything)(?<!everything)(?<!\ball)(?<!number)(?<!value),?\s+but\b",
+    re.IGNORECASE,
+)
+_SENTENCE_END = compile_late(r"[.!?](?=\s|$)|[。！？\n]")
+_DIGIT = compile_late(r"\d")
+_WORD = compile_late(r"[^\x00-\x7f]|\?|(?<![\\a-zA-Z])[a-zA-Z]{2}")  # words, beside commands
+
+
+def find_objection(mark: Mark, text: str) -> Rule | None:
+    """The first rule by which a response does not stand behind a marked answer."""
+    if mark.denied:
+        return _ZONES["before"][0]
+    return (
+        denies_itself(mark.text)
+        or is_denied_at(text, mark.start, mark.end)
+        or next(_matching("later", later := text[mark.end : mark.end + LATER]), None)
+        or (None if _DIGIT.search(mark.text) else next(_matching("words", later), None))
+        or _find_guess(mark, text)
+    )
+
+
+def denies_itself(answer: str) -> Rule | None:
+    """The rule by which an answer with a number in it denies that number; "does not exist" is an answer."""
+    if not _WORD.search(answer) or not _DIGIT.search(answer[:LATER]):
+        return None
+    return next(_matching("inside", answer[:LATER]), None)
+
+
+def is_denied_at(text: str, start: int, end: int) -> Rule | None:
+    """The rule by which the words around a place deny what stands there."""
+    if rule := next(_matching("after", text[end : end + AFTER], at_start=True), None):
+        return rule
+    before = text[max(0, start - BEFORE) : start]
+    return next(_matching("before", _CLAUSE_START.split(before)[-1]), None) if _may_match("before", before) else None
+
+
+def is_corrected(earlier: Mark, last: Mark, text: str) -> bool:
+    """Whether the text takes an earlier answer back before it gives the last."""
+    between = text[earlier.end : min(last.start, earlier.end + FOLLOWING)]
+    return any(True for zone in ("later", "rethink") for _ in _matching(zone, between))
+
+
+def find_condition(mark: Mark, text: str) -> str:
+    """The condition that the clause of an answer sets, "x = 2" of "if x = 2, the answer is 14"; empty for none."""
+    before = text[max(0, mark.start - BEFORE) : mark.start]
+    if not _may_match("condition", before):
+        return ""
+    found = _ZONES["condition"][0].pattern.search(_CLAUSE_START.split(before)[-1])
+    return found[1] if found else ""
+
+
+def find_rivals(mark: Mark, text: str, policy: MathPolicy) -> list[Rival]:
+    """The numbers that the text offers after an answer: beside it, as a choice, or on second thought."""
+    rivals = []
+    if mark.source not in _MARKED and _DIGIT.search(before := text[max(0, mark.start - BEFORE) : mark.start]):
+        rivals += _offered("choice", _CLAUSE_START.split(before)[-1])
+    after = text[mark.end : mark.end + FOLLOWING]
+    if not _DIGIT.search(after):
+        return rivals
+    sentence, *rest = _SENTENCE_END.split(after[:LATER], maxsplit=2)
+    rivals += [
+        *_offered("beside", sentence, at_start=True),
+        *_offered("next", rest[0] if rest else "", at_start=True),
+        *_offered("near", " ".join([sentence, *rest[:1]])),
+    ]
+    for rule in _matching("rethink", after):
+        cue = rule.pattern.search(after)
+        stated = find_closing(after[cue.end() :], policy) if cue else None
+        if stated and _DIGIT.search(stated.text):
+            rivals.append(Rival(stated.text, Rejection.RETRACTED))
+    return rivals
+
+
+def _offered(zone: str, text: str, *, at_start: bool = False) -> list[Rival]:
+    """The numbers that the rules of a zone find offered in a text."""
+    found: list[Number] = []
+    for rule in _matching(zone, text, at_start=at_start):
+        matches: Iterable[re.Match[str] | None] = (
+            [rule.pattern.match(text)] if at_start else rule.pattern.finditer(text)
+        )
+        found += [number for match in matches if match for number in find_numbers(match[match.lastindex or 0])]
+    return [Rival(number.text, Rejection.HEDGED) for number in found]
+
+
+def _find_guess(mark: Mark, text: str) -> Rule | None:
+    """The rule by which the author of an unmarked number says that they do not know the answer."""
+    if mark.source in _MARKED or not _DIGIT.search(mark.text):
+        return None
+    return next(_matching("around", text[max(0, mark.start - AROUND) : mark.end + AROUND]), None)
+
+
+_MARKED = (Source.BOXED, Source.TAG, Source.HASHES, Source.PHRASE)
+
+
+def _may_match(zone: str, text: str) -> bool:
+    lowered = text.lower()
+    words = lowered.translate(_TO_SPACES).split()
+    return not _CUES[zone].isdisjoint(words) or any(sign in lowered for sign in _SIGNS[zone])
+
+
+def _matching(zone: str, text: str, *, at_start: bool = False) -> Iterator[Rule]:
+    """The rules of a zone that match a text; patterns are only tried where one of their cues stands in it."""
+    if not text:
+        return
+    lowered = text.lower()
+    words = frozenset(lowered.translate(_TO_SPACES).split())
+    if _CUES[zone].isdisjoint(words) and not any(sign in lowered for sign in _SIGNS[zone]):
+        return
+    for rule in _ZONES[zone]:
+        if rule.may_match(words, lowered) and (rule.pattern.match(text) if at_start else rule.pattern.search(text)):
+            yield rule
