@@ -17,6 +17,7 @@ FOUND = {
     "an older version before it": f"```python\ndef f(x):\n    return 0\n```\nBetter:\n```python\n{F}```",
     "a shell block after it": f"```python\n{F}```\n```bash\npython f.py\n```",
     "another one in a thought": f"<think>\n```python\ndef f(x):\n    return 0\n```\n</think>\n```python\n{F}```",
+    "another one in a thought in capitals": f"<THINK>\n```python\ndef f(x): ...\n```\n</THINK>\n```python\n{F}```",
     "a thought that began in the prompt": f"```python\ndef f(x):\n    return 0\n```\n</think>\n```python\n{F}```",
     "a block that was never closed": f"```python\n{F}",
     "a list item": "1. Like so:\n   ```python\n   def f(x):\n       return x\n   ```\n",
@@ -32,6 +33,7 @@ NONE = {
     "nothing": "",
     "blanks": " \n\t ",
     "prose": "I am not sure how to do this. Sorry!",
+    "only a thought in capitals": f"<Think>```python\n{F}```</THINK>",
     "only a thought": f"<think>```python\n{F}```</think>",
 }
 

@@ -5,22 +5,21 @@ an example of use after the solution is not mistaken for it; nothing is ever joi
 """
 
 import ast
-import re
 from collections.abc import Collection
 from functools import lru_cache
 
 from plaudit.verify.fences import Fenced, find_fences
+from plaudit.verify.tags import without_thinking
 
 __all__ = ["defined_names", "fence_languages", "find_block", "find_program", "python_of"]
 
 PYTHON = frozenset({"", "python", "py", "python3", "python2", "ipython", "pycon"})
-THOUGHT, THOUGHT_END = re.compile(r"<think(?:ing)?>"), re.compile(r"</think(?:ing)?>")
 STARTS = ("def ", "class ", "import ", "from ", "@", "async def ")
 
 
 def find_program(response: str, wanted: Collection[str] = ()) -> str | None:
     """The program in a response, or None where there is none; `wanted` are names it should define."""
-    text = _without_thoughts(response)
+    text = without_thinking(response)
     complete, unfinished = _blocks(text)
     if complete:
         return _chosen(complete, wanted)
@@ -31,7 +30,7 @@ def find_program(response: str, wanted: Collection[str] = ()) -> str | None:
 
 def find_block(response: str, names: Collection[str]) -> str | None:
     """The last block marked with one of `names`, else the last without a mark, else a response without fences."""
-    text = _without_thoughts(response)
+    text = without_thinking(response)
     closed, unclosed = find_fences(text)
     blocks = closed or ([unclosed] if unclosed else [])
     for marks in (frozenset(names), frozenset({""})):
@@ -43,7 +42,7 @@ def find_block(response: str, names: Collection[str]) -> str | None:
 
 def fence_languages(response: str) -> list[str]:
     """What the fenced blocks of a response are marked as, in order; thoughts do not count."""
-    closed, unclosed = find_fences(_without_thoughts(response))
+    closed, unclosed = find_fences(without_thinking(response))
     return [block.language.lower() for block in (*closed, *([unclosed] if unclosed else []))]
 
 
@@ -61,20 +60,6 @@ def defined_names(source: str) -> frozenset[str] | None:
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             found.add(node.id)
     return frozenset(found)
-
-
-def _without_thoughts(text: str) -> str:
-    """A response without its thoughts, also one that began in the prompt and one that never ends."""
-    kept, place = [], 0
-    while begun := THOUGHT.search(text, place):
-        kept.append(text[place : begun.start()])
-        ended = THOUGHT_END.search(text, begun.end())
-        if ended is None:
-            break
-        place = ended.end()
-    else:
-        kept.append(text[place:])
-    return re.split(THOUGHT_END, "".join(kept))[-1]
 
 
 def _blocks(text: str) -> tuple[list[str], str | None]:

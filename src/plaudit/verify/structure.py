@@ -18,12 +18,11 @@ from defusedxml.ElementTree import fromstring
 
 from plaudit.errors import InvalidSettings
 from plaudit.verify.fences import find_fences
-from plaudit.verify.tags import without_thinking
+from plaudit.verify.tags import HEADING, without_thinking
 from plaudit.verify.text import words
 
 __all__ = ["Finding", "check_code", "check_json", "check_markdown", "check_schema", "check_xml"]
 
-_HEADING = re.compile(r"^#{1,6}[ \t]+(\S.*)$", re.MULTILINE)
 _LIST_ITEM = re.compile(r"^[ \t]*+(?:[-*+]|\d{1,3}[.)])[ \t]+(\S.*)$", re.MULTILINE)
 _TABLE_RULE = re.compile(r"^[ \t]*+\|?[ \t]*+:?-{3,}+[-:| \t]*+$", re.MULTILINE)
 
@@ -111,7 +110,7 @@ def _payload(response: str, language: str) -> str:
 
 def _sections(text: str) -> dict[str, str]:
     """The text under each heading, by its title in lower case."""
-    headings = list(_HEADING.finditer(text))
+    headings = list(HEADING.finditer(text))
     ends = [*(heading.start() for heading in headings), len(text)][1:]
     return {
         heading[1].strip(" \t*_:#").casefold(): text[heading.end() : end]

@@ -13,7 +13,11 @@ from typing import NamedTuple
 
 from plaudit.verify.text import words
 
-__all__ = ["Block", "Fault", "FaultKind", "find_blocks", "find_faults", "without_blocks", "without_thinking"]
+__all__ = ["HEADING", "Block", "Fault", "FaultKind", "find_blocks", "find_faults", "without_blocks", "without_thinking"]
+
+
+HEADING = re.compile(r"^#{1,6}[ \t]+(\S.*)$", re.MULTILINE)
+"""A heading in markdown; its group is the title."""
 
 
 class FaultKind(enum.Enum):
@@ -159,7 +163,7 @@ def _section_faults(blocks: Sequence[Block], names: Sequence[str]) -> list[Fault
 
 def _headed_blocks(text: str, names: Sequence[str]) -> list[Block]:
     spelled = {name.casefold(): name for name in names}
-    headings = list(re.finditer(r"^#{1,6}[ \t]+(.+)$", text, re.MULTILINE))
+    headings = list(HEADING.finditer(text))
     ends = [*(heading.start() for heading in headings), len(text)][1:]
     titles = [heading[1].strip(" \t*_:#").casefold() for heading in headings]
     return [

@@ -2,6 +2,8 @@
 
 import pytest
 
+from plaudit.verify.math.comparison.lists import same_items
+from plaudit.verify.math.parsing.tree import number
 from tests.verify.math.answer_pairs import are_different, are_same, pairs
 
 SAME = r"""
@@ -60,3 +62,13 @@ def test_collections_that_say_the_same_are_equal_in_both_directions(truth, answe
 @pytest.mark.parametrize(("truth", "answer"), pairs(DIFFERENT))
 def test_different_collections_are_never_equal(truth, answer):
     assert are_different(truth, answer)
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdict"), [((1, 3), None), ((1, 4), False), ((1, 2), True), ((1, 2, 2), True), ((1, 2, 3), None)]
+)
+def test_lists_with_an_undecided_pair_are_undecided_and_not_different(answer, verdict):
+    def same(one, other):
+        return None if {one.value, other.value} == {2, 3} else one == other
+
+    assert same_items([number(1), number(2)], [number(value) for value in answer], same) is verdict

@@ -57,14 +57,28 @@ def same_items(truth: Sequence[Node], answer: Sequence[Node], same: Same) -> boo
         return False
     if len(left) * len(right) > MAX_PAIRS:
         return None
+    verdicts = []
     for item in left:
-        partner = next((index for index, other in enumerate(right) if same(item, other) is True), None)
-        if partner is None:
-            return False
-        right.pop(partner)
+        verdict, partner = _find_partner(item, right, same)
+        if partner is not None:
+            right.remove(partner)
+        verdicts.append(verdict)
     if _repeats(truth):
-        return not right
-    return all(any(same(item, extra) is True for item in truth) for extra in right)
+        verdicts.append(not right)
+    else:
+        verdicts += [_find_partner(extra, truth, lambda extra, item: same(item, extra))[0] for extra in right]
+    return all_of(verdicts)
+
+
+def _find_partner(item: Node, others: Sequence[Node], same: Same) -> tuple[bool | None, Node | None]:
+    """Whether one of the others is the same as an item, and which; None where that is open for one of them."""
+    verdict: bool | None = False
+    for other in others:
+        found = same(item, other)
+        if found:
+            return True, other
+        verdict = None if found is None else verdict
+    return verdict, None
 
 
 def _without_matches(truth: list[Node], answer: list[Node]) -> tuple[list[Node], list[Node]]:
