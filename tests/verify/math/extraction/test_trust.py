@@ -21,18 +21,13 @@ EXAMPLES = {
     "cannot be": "14 cannot be right.",
     "is wrong": "14 (wrong)",
     "wrong remark": "The answer is 14 apples, which is wrong.",
-    "answered with no": r"\boxed{14}? No.",
-    "foreign negation": "14 ist nicht richtig",
-    "crossed out": "14 ❌",
     "denial inside": r"\boxed{14 \text{ is wrong}}",
-    "doubt inside": r"\boxed{14 \text{ maybe}}",
     "taken back": "#### 14\nScratch that.",
     "called wrong": r"\boxed{14}. Wait, that is wrong.",
     "no": r"\boxed{14}. No.",
     "second thought": r"\boxed{14}. Actually, it should be 15.",
     "next number": "The answer is 14, 15",
     "choice": r"\boxed{14} or 15",
-    "choice before": "It is maybe 15 or 14 then.",
     "one of": "There are either 15 or 14 of them.",
     "choice opens a sentence": r"\boxed{14}. Or maybe 15.",
     "could be": r"\boxed{14}, though it could be 15",
@@ -42,11 +37,10 @@ EXAMPLES = {
     "guess": "I give up. My lucky number is 14.",
     "condition": "If x = 2, the answer is 14.",
 }
-IN_WORDS = {"said otherwise": ("Paris", "The answer is Paris. Wait, it is London.")}
 
 
 def test_every_rule_has_an_example():
-    assert {*EXAMPLES, *IN_WORDS} == {rule.name for rule in RULES}
+    assert EXAMPLES.keys() == {rule.name for rule in RULES}
 
 
 @pytest.mark.parametrize(("name", "response"), EXAMPLES.items())
@@ -54,11 +48,6 @@ def test_each_rule_rejects_an_answer_in_its_own_words(name, response):
     rejection = next(rule.rejection for rule in RULES if rule.name == name)
     verdict = verify_math("14", response)
     assert (verdict.correct, verdict.rejected) == (False, rejection)
-
-
-@pytest.mark.parametrize(("truth", "response"), IN_WORDS.values())
-def test_an_answer_in_words_is_taken_back_by_saying_otherwise(truth, response):
-    assert verify_math(truth, response).rejected is Rejection.RETRACTED
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)

@@ -160,7 +160,7 @@ def _weigh(marks: list[Mark], text: str, policy: MathPolicy) -> Extraction:
     if last.source is Source.PHRASE and (stated := _find_stated_number(last, text, policy)):
         candidates.append(Candidate(tidy(stated.text), Rejection.HEDGED))
     if objection := find_objection(last, text):
-        return Extraction(tuple(candidates), last.source, objection.rejection)
+        return Extraction(tuple(candidates), last.source, objection)
     if last.source is Source.WHOLE:
         return Extraction(tuple(candidates), last.source)
     earlier = [mark for mark in marks[:-1] if _stands(mark, last, text)]

@@ -8,7 +8,7 @@ from collections import deque
 from enum import StrEnum
 from typing import NamedTuple
 
-__all__ = ["MAX_MARKS", "Mark", "Source", "find_last"]
+__all__ = ["MARKED", "MAX_MARKS", "Mark", "Source", "find_last"]
 
 MAX_MARKS = 50  # of a kind, counted from the end of a response
 
@@ -25,6 +25,10 @@ class Source(StrEnum):
     MATH = "last formula"
     NUMBER = "last number"
     WHOLE = "whole response"
+
+
+MARKED = (Source.BOXED, Source.TAG, Source.HASHES, Source.PHRASE)
+"""The sources that say that what they hold is the answer."""
 
 
 class Mark(NamedTuple):

@@ -7,14 +7,14 @@ responses by `benchmarks/math_trust.py`.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
-from plaudit.verify.math.extraction.marks import Mark, Source
+from plaudit.verify.math.extraction.marks import MARKED, Mark
 from plaudit.verify.math.extraction.unmarked import find_closing
 from plaudit.verify.math.policy import MathPolicy
-from plaudit.verify.numbers import NUMBER, Number, find_numbers
+from plaudit.verify.numbers import NUMBER, find_numbers
 from plaudit.verify.patterns import compile_late
 
 __all__ = [
@@ -77,7 +77,7 @@ AROUND = 250  # characters around an unmarked number in which its author may dis
 _NOT = "not|never|cannot|neither|nor|hardly|n't|nicht|kein|keine|n'est pas|no es|不是|并非|不为"
 _WRONG = (
     "wrong|incorrect|false|mistaken|untrue|invalid|a lie|a mistake|an error|a typo|nonsense|ruled out|rejected"
-    "|excluded|discarded|extraneous|impossible|placeholder|guess|falsch|faux|incorrecto|不对|错"
+    "|excluded|discarded|extraneous|impossible|placeholder|guess|falsch|faux|incorrecto|不对|错|❌|✗"
 )
 _RIGHT = (
     r"(?:right|correct|true|valid|(?:the|an?) (?:\w+ )?(?:case|answer|solution|root|value|result)|it(?!['’])|so"
@@ -102,8 +102,9 @@ def _rule(name: str, rejection: Rejection, zone: str, cues: str, pattern: str) -
         else:
             signs.append(phrase)
     spelled = "|".join(_spell(phrase) for phrase in sorted(phrases, key=len, reverse=True))
-    compiled = compile_late(pattern.replace("<cues>", f"(?:{spelled})"), re.IGNORECASE)
-    return Rule(name, rejection, zone, frozenset(words), tuple(signs), compiled)
+    pattern = pattern.replace("<cues>", f"(?:{spelled})")
+    anchored = rf"\A(?:{pattern})" if zone in ("after", "beside", "next") else pattern
+    return Rule(name, rejection, zone, frozenset(words), tuple(signs), compile_late(anchored, re.IGNORECASE))
 
 
 def _spell(phrase: str) -> str:
@@ -155,13 +156,8 @@ RULES: tuple[Rule, ...] = (
     _rule("wrong remark", _NEGATED, "after", f"{_WRONG}|not",
           rf"[^.!?\n\d]{{0,40}}?(?:[(,;–—-]|\bbut)\s*(?:that|this|it|which|he|she)(?:['’]s)?\s+(?:{_IS}\s+)?"
           rf"(?:(?:always|an?|just|\w+ly)\s+)*<cues>(?:(?<!not)|\s+(?:\w+ly\s+)?{_RIGHT})"),
-    _rule("answered with no", _NEGATED, "after", "no|nope|nah|wrong|not|never|nein|non",
-          r"[^\w\n.!]*\?+[^\w]*<cues>"),
-    _rule("foreign negation", _NEGATED, "after", "nicht|pas|不对|不是|错", r"[^\w\n.!?]*(?:ist|est|es|ne)?\s?<cues>"),
-    _rule("crossed out", _NEGATED, "after", "❌|✗", r"[^\w\n]*?<cues>"),
-    _rule("denial inside", _NEGATED, "inside", f"{_NOT}|wrong|incorrect|false|untrue|nonsense|isnt|❌|✗", "<cues>"),
-    _rule("doubt inside", _NEGATED, "inside", "maybe|perhaps|possibly|unsure|guess|with probability|?",
-          r"(?!\?)<cues>|\?\W*$"),
+    _rule("denial inside", _NEGATED, "inside", f"{_NOT}|wrong|incorrect|false|untrue|nonsense|isnt|maybe|perhaps"
+          "|possibly|unsure|guess|with probability|❌|✗|?", r"(?!\?)<cues>|\?\W*$"),
     _rule("taken back", _RETRACTED, "later", "scratch that|i was wrong|i am lying|i lied|opposite is true|i made"
           "|take that back|take it back|ignore that|ignore this|disregard that|never mind|kidding|joking",
           r"<cues>(?:(?<!made)|\s+(?:a|an)\s+(?:\w+\s+)?(?:mistake|error)\b)"),
@@ -176,16 +172,11 @@ RULES: tuple[Rule, ...] = (
           "|second thought|on reflection|thinking again|never mind|hold on|edit|update|hmm|no|nope|kidding|joking|warte"
           "|moment|attends|en fait|espera|perdón|等等|不对|等一下",
           rf"(?!\bno\b)<cues>(?:(?<!edit)(?<!update)|(?=:))|{_SENTENCE}\bno\b(?=[,.])"),
-    # of answers in words, which have no rivals: "Paris. Wait, it is London"
-    _rule("said otherwise", _RETRACTED, "words", "wait|actually|oops|sorry|correction|i mean|no|hmm",
-          r"<cues>\W+(?:\w+\W+){0,3}?(?:it|answer|that|this)(?:['’]s|\s+(?:is|should|must))\b"),
     _rule("next number", _HEDGED, "beside", ",|/|to|and|&|-",
           rf"\s*(?:,|/|-|to\b|and\b|&)\s*(?:(?!not\b)\w+\s)?{_NUMBER}(?!\s*[-+*/=×\w])"),
     _rule("choice", _HEDGED, "beside", "or|alternatively|maybe|perhaps|possibly|oder|vielleicht|ou|peut-être|o|quizá"
           "|quizás|或|或者|也许|可能",
           r".*?<cues>(?!\s*(?:about|approximately|approx|roughly|around|≈|\\approx|~|equivalently|in ))(?P<rest>.*)"),
-    _rule("choice before", _HEDGED, "choice", "or|oder|ou|o|vs|versus|或",
-          rf"{_NUMBER}[^.=]{{0,30}}?<cues>[^.=\d]{{0,30}}$"),
     _rule("one of", _HEDGED, "choice", "one of|either of|any of|either|between", rf"<cues>\s+{_NUMBER}[^.!?]*$"),
     _rule("choice opens a sentence", _HEDGED, "next", "or|alternatively|maybe|perhaps|possibly|otherwise|oder|ou|或",
           rf"\W*<cues>\W*(?:\w+\W+){{0,3}}?{_NUMBER}"),
@@ -212,6 +203,7 @@ _ZONES: dict[str, tuple[Rule, ...]] = {
 }
 _CUES = {zone: frozenset().union(*(rule.cues for rule in rules)) for zone, rules in _ZONES.items()}
 _SIGNS = {zone: tuple(sign for rule in rules for sign in rule.signs) for zone, rules in _ZONES.items()}
+_CLAUSES = ("before", "choice", "condition")  # zones of which only the last clause is read
 _TO_SPACES = {place: " " for place in (*range(128), ord("’")) if not chr(place).isalpha()}
 # "You may think it is 15, but it is 14"; in "nothing but 14" the word denies.
 _CLAUSE_START = compile_late(
@@ -223,99 +215,70 @@ _DIGIT = compile_late(r"\d")
 _WORD = compile_late(r"[^\x00-\x7f]|\?|(?<![\\a-zA-Z])[a-zA-Z]{2}")  # words, beside commands
 
 
-def find_objection(mark: Mark, text: str) -> Rule | None:
-    """The first rule by which a response does not stand behind a marked answer."""
+def find_objection(mark: Mark, text: str) -> Rejection | None:
+    """Why a response does not stand behind an answer, by the first rule that says so."""
     if mark.denied:
-        return _ZONES["before"][0]
+        return Rejection.NEGATED
     return (
         denies_itself(mark.text)
         or is_denied_at(text, mark.start, mark.end)
-        or next(_matching("later", later := text[mark.end : mark.end + LATER]), None)
-        or (None if _DIGIT.search(mark.text) else next(_matching("words", later), None))
+        or _find("later", text[mark.end : mark.end + LATER])
         or _find_guess(mark, text)
     )
 
 
-def denies_itself(answer: str) -> Rule | None:
-    """The rule by which an answer with a number in it denies that number; "does not exist" is an answer."""
+def denies_itself(answer: str) -> Rejection | None:
+    """Why an answer with a number in it denies that number; "does not exist" is an answer."""
     if not _WORD.search(answer) or not _DIGIT.search(answer[:LATER]):
         return None
-    return next(_matching("inside", answer[:LATER]), None)
+    return _find("inside", answer[:LATER])
 
 
-def is_denied_at(text: str, start: int, end: int) -> Rule | None:
-    """The rule by which the words around a place deny what stands there."""
-    if rule := next(_matching("after", text[end : end + AFTER], at_start=True), None):
-        return rule
-    before = text[max(0, start - BEFORE) : start]
-    return next(_matching("before", _CLAUSE_START.split(before)[-1]), None) if _may_match("before", before) else None
+def is_denied_at(text: str, start: int, end: int) -> Rejection | None:
+    """Why the words around a place deny what stands there."""
+    return _find("after", text[end : end + AFTER]) or _find("before", text[max(0, start - BEFORE) : start])
 
 
 def is_corrected(earlier: Mark, last: Mark, text: str) -> bool:
     """Whether the text takes an earlier answer back before it gives the last."""
     between = text[earlier.end : min(last.start, earlier.end + FOLLOWING)]
-    return any(True for zone in ("later", "rethink") for _ in _matching(zone, between))
+    return bool(_find("later", between) or _find("rethink", between))
 
 
 def find_condition(mark: Mark, text: str) -> str:
     """The condition that the clause of an answer sets, "x = 2" of "if x = 2, the answer is 14"; empty for none."""
-    before = text[max(0, mark.start - BEFORE) : mark.start]
-    if not _may_match("condition", before):
-        return ""
-    found = _ZONES["condition"][0].pattern.search(_CLAUSE_START.split(before)[-1])
-    return found[1] if found else ""
+    return next((match[1] for _, match in _matching("condition", text[max(0, mark.start - BEFORE) : mark.start])), "")
 
 
 def find_rivals(mark: Mark, text: str, policy: MathPolicy) -> list[Rival]:
-    """The numbers that the text offers after an answer: beside it, as a choice, or on second thought."""
-    rivals = []
-    if mark.source not in _MARKED and _DIGIT.search(before := text[max(0, mark.start - BEFORE) : mark.start]):
-        rivals += _offered("choice", _CLAUSE_START.split(before)[-1])
+    """The numbers that the text offers beside an answer, as a choice, or on second thought."""
+    zones = {} if mark.source in MARKED else {"choice": text[max(0, mark.start - BEFORE) : mark.start]}
     after = text[mark.end : mark.end + FOLLOWING]
-    if not _DIGIT.search(after):
-        return rivals
-    sentence, *rest = _SENTENCE_END.split(after[:LATER], maxsplit=2)
-    rivals += [
-        *_offered("beside", sentence, at_start=True),
-        *_offered("next", rest[0] if rest else "", at_start=True),
-        *_offered("near", " ".join([sentence, *rest[:1]])),
-    ]
-    for rule in _matching("rethink", after):
-        cue = rule.pattern.search(after)
-        stated = find_closing(after[cue.end() :], policy) if cue else None
+    if _DIGIT.search(after):
+        sentence, *rest = _SENTENCE_END.split(after[:LATER], maxsplit=2)
+        zones |= {"beside": sentence, "next": rest[0] if rest else "", "near": " ".join([sentence, *rest[:1]])}
+    found = [match for zone, part in zones.items() for _, match in _matching(zone, part)]
+    offered = [number.text for match in found for number in find_numbers(match[match.lastindex or 0])]
+    rivals = [Rival(number, Rejection.HEDGED) for number in offered]
+    for _, cue in _matching("rethink", after if "beside" in zones else ""):
+        stated = find_closing(after[cue.end() :], policy)
         if stated and _DIGIT.search(stated.text):
             rivals.append(Rival(stated.text, Rejection.RETRACTED))
     return rivals
 
 
-def _offered(zone: str, text: str, *, at_start: bool = False) -> list[Rival]:
-    """The numbers that the rules of a zone find offered in a text."""
-    found: list[Number] = []
-    for rule in _matching(zone, text, at_start=at_start):
-        matches: Iterable[re.Match[str] | None] = (
-            [rule.pattern.match(text)] if at_start else rule.pattern.finditer(text)
-        )
-        found += [number for match in matches if match for number in find_numbers(match[match.lastindex or 0])]
-    return [Rival(number.text, Rejection.HEDGED) for number in found]
-
-
-def _find_guess(mark: Mark, text: str) -> Rule | None:
-    """The rule by which the author of an unmarked number says that they do not know the answer."""
-    if mark.source in _MARKED or not _DIGIT.search(mark.text):
+def _find_guess(mark: Mark, text: str) -> Rejection | None:
+    """Why the author of an unmarked number does not stand behind it."""
+    if mark.source in MARKED or not _DIGIT.search(mark.text):
         return None
-    return next(_matching("around", text[max(0, mark.start - AROUND) : mark.end + AROUND]), None)
+    return _find("around", text[max(0, mark.start - AROUND) : mark.end + AROUND])
 
 
-_MARKED = (Source.BOXED, Source.TAG, Source.HASHES, Source.PHRASE)
+def _find(zone: str, text: str) -> Rejection | None:
+    return next((rule.rejection for rule, _ in _matching(zone, text)), None)
 
 
-def _may_match(zone: str, text: str) -> bool:
-    lowered = text.lower()
-    words = lowered.translate(_TO_SPACES).split()
-    return not _CUES[zone].isdisjoint(words) or any(sign in lowered for sign in _SIGNS[zone])
-
-
-def _matching(zone: str, text: str, *, at_start: bool = False) -> Iterator[Rule]:
+def _matching(zone: str, text: str) -> Iterator[tuple[Rule, re.Match[str]]]:
     """The rules of a zone that match a text; patterns are only tried where one of their cues stands in it."""
     if not text:
         return
@@ -323,6 +286,7 @@ def _matching(zone: str, text: str, *, at_start: bool = False) -> Iterator[Rule]
     words = frozenset(lowered.translate(_TO_SPACES).split())
     if _CUES[zone].isdisjoint(words) and not any(sign in lowered for sign in _SIGNS[zone]):
         return
+    part = _CLAUSE_START.split(text)[-1] if zone in _CLAUSES else text
     for rule in _ZONES[zone]:
-        if rule.may_match(words, lowered) and (rule.pattern.match(text) if at_start else rule.pattern.search(text)):
-            yield rule
+        if rule.may_match(words, lowered) and (match := rule.pattern.search(part)):
+            yield rule, match
