@@ -51,6 +51,7 @@ class MathVerdict(NamedTuple):
 
 DEFAULT = MathPolicy()
 _DIGIT = compile_late(r"\d")
+_PLAIN_NUMBER = compile_late(r"-?\d[\d.,/]*")
 _MATHEMATICAL = compile_late(r"[\d\\=+^∞∅π√(]|\b(?:arc|a)?(?:sin|cos|tan|ln|log|sqrt)")
 
 
@@ -173,7 +174,7 @@ def read_truth(ground_truth: Any) -> str:
         text = str(ground_truth)
         text = text if text.isascii() else remove_invisible(text)
         if text.strip():
-            marks = [] if text.isdecimal() else find_boxes(text, closed=False) or find_marks(text)
+            marks = [] if _PLAIN_NUMBER.fullmatch(text) else find_boxes(text, closed=False) or find_marks(text)
             return tidy(marks[-1].text if marks else text)
     elif isinstance(ground_truth, numbers.Real | Decimal) and math.isfinite(ground_truth):
         return str(ground_truth)

@@ -153,7 +153,7 @@ FINDERS: dict[Source, Callable[[str], list[Mark]]] = {
 def _weigh(marks: list[Mark], text: str, policy: MathPolicy) -> Extraction:
     """The last of the marks of one kind first, then the readings that take more of the text together."""
     last = marks[-1]
-    answer, whole = tidy(last.text), tidy(last.whole)
+    answer, whole = tidy(last.text), tidy(last.whole) if last.whole else ""
     candidates = [Candidate(answer)]
     if whole and whole != answer and last.source is Source.PHRASE:
         candidates.append(Candidate(whole, Rejection.HEDGED))
@@ -168,8 +168,8 @@ def _weigh(marks: list[Mark], text: str, policy: MathPolicy) -> Extraction:
         together = ", ".join(tidy(mark.text) for mark in (*earlier, last))
         candidates.insert(1, Candidate(together, Rejection.CONTRADICTED))
     is_end = not _INK.search(text, last.end)
-    rivals = _contradictions([*earlier, *_find_other_kinds(last, text, is_end=is_end)], last)
-    rivals = find_rivals(last, text, policy) + rivals
+    others = [*earlier, *_find_other_kinds(last, text, is_end=is_end)]
+    rivals = find_rivals(last, text, policy) + (_contradictions(others, answer) if others else [])
     condition = find_condition(last, text) if last.source is Source.PHRASE else ""
     return Extraction(tuple(candidates), last.source, None, tuple(rivals), condition)
 
@@ -214,9 +214,8 @@ def _stands(mark: Mark, last: Mark, text: str) -> bool:
     return not mark.denied and not is_denied_at(text, mark.start, mark.end) and not is_corrected(mark, last, text)
 
 
-def _contradictions(others: list[Mark], last: Mark) -> list[Rival]:
+def _contradictions(others: list[Mark], answer: str) -> list[Rival]:
     """The other answers that are not the same text as the last."""
-    answer = tidy(last.text) if others else ""
     texts = {tidy(mark.text): tidy(mark.whole) for mark in others}
     return [Rival(text, Rejection.CONTRADICTED, whole) for text, whole in texts.items() if text and text != answer]
 

@@ -7,7 +7,7 @@ responses by `benchmarks/math_trust.py`.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -53,7 +53,7 @@ class Rule(NamedTuple):
     signs: tuple[str, ...]
     pattern: re.Pattern[str]
 
-    def may_match(self, words: frozenset[str], text: str) -> bool:
+    def may_match(self, words: Iterable[str], text: str) -> bool:
         return not self.cues.isdisjoint(words) or any(sign in text for sign in self.signs)
 
 
@@ -130,8 +130,8 @@ RULES: tuple[Rule, ...] = (
           r"|(?<=unlikely)|(?<=said)|\s+(?:that|to|if)\b)[^.!?\n]*$"),
     _rule("opinion of others", _NEGATED, "before", "think|say|guess|believe|expect|assume",
           r"\b(?:might|may|could|would|often|commonly|wrongly|mistakenly) (?:\w+ )?<cues>[^.!?\n\d]*$"),
-    _rule("former opinion", _NEGATED, "before", "thought|got|found|said|guessed|guess|believed|assumed|idea|answer",
-          r"\b(?:first|initial|initially|original|originally|previously|earlier) (?:\w+ )?<cues>[^.!?\n\d]*$"),
+    _rule("former opinion", _NEGATED, "before", "first|initial|initially|original|originally|previously|earlier",
+          r"<cues> (?:\w+ )?(?:thought|got|found|said|guess|guessed|believed|assumed|idea|answer)\b[^.!?\n\d]*$"),
     _rule("other than", _NEGATED, "before", "but|except|other than|besides|instead of|rather than|as opposed to"
           "|different from",
           r"(?:\b(?:anything|everything|nothing|any (?:number|value)|all)\s+<cues>(?:\s+\w+){0,2}"
@@ -146,8 +146,9 @@ RULES: tuple[Rule, ...] = (
           r"(?:(?:\w+\s)?(?:answer|it|result)(?:['’]s|\s+(?:is|was|were|be|would be))?)?\W*$"),
     _rule("is not right", _NEGATED, "after", "not|n't",
           rf"[^\w\n.!?]*{_IS}\s?<cues>(?:\s+(?:\w+\s+){{0,2}}?{_RIGHT}|\W*(?:$|\n))"),
-    _rule("does not work", _NEGATED, "after", "work|hold|satisfy|fit|count|apply|solve|qualify|help",
-          r"[^\w\n.!?]*(?:does|do|did|will|would)\s?(?:not|n['’]t)\s+<cues>"),
+    _rule("does not work", _NEGATED, "after", "not|n't",
+          r"[^\w\n.!?]*(?:does|do|did|will|would)\s?<cues>\s+"
+          r"(?:work|hold|satisfy|fit|count|apply|solve|qualify|help)\b"),
     _rule("cannot be", _NEGATED, "after", "cannot|can not|can't|couldn't|could not",
           rf"[^\w\n.!?]*<cues>\s+be\s+{_RIGHT}"),
     _rule("is wrong", _NEGATED, "after", _WRONG,
@@ -162,10 +163,10 @@ RULES: tuple[Rule, ...] = (
           "|take that back|take it back|ignore that|ignore this|disregard that|never mind|kidding|joking",
           r"<cues>(?:(?<!made)|\s+(?:a|an)\s+(?:\w+\s+)?(?:mistake|error)\b)"),
     _rule("called wrong", _RETRACTED, "later", "wrong|incorrect|false|mistaken|untrue|invalid|a lie|a mistake"
-          "|an error|a typo|nonsense|right|correct|true",
+          "|an error|a typo|nonsense|not|n't",
           rf"{_SENTENCE}{_OPENING}(?:that|this|it|they|(?:my|the|this) (?:\w+ )?answer|the above)"
-          r"(?:['’]s|\s+(?:is|are|was|were|seems|must be))(?:n['’]t)?(?:\s+(?:\w+ly|an?|just|not))*?"
-          r"(?:(?<=\bnot)|(?<=n['’]t)|(?!\s+(?:right|correct|true)))\s+<cues>(?!\s+to\b)"),
+          r"(?:['’]s|\s+(?:is|are|was|were|seems|must be))(?:\s+(?:\w+ly|an?|just))*?\s*<cues>"
+          r"(?:(?<!not)(?<!n['’]t)(?!\s+to\b)|\s+(?:\w+ly\s+)?(?:right|correct|true)\b)"),
     _rule("no", _RETRACTED, "later", "no|nope",
           rf"{_SENTENCE}(?:(?:actually|wait|oh|well|hmm)\b[\s,.]*)?<cues>\s*(?:[.!]|,\s*(?:that|this|it|wait|sorry)\b)"),
     _rule("second thought", _RETRACTED, "rethink", "wait|actually|oops|sorry|correction|correcting|corrected|i mean"
@@ -203,11 +204,13 @@ _ZONES: dict[str, tuple[Rule, ...]] = {
 }
 _CUES = {zone: frozenset().union(*(rule.cues for rule in rules)) for zone, rules in _ZONES.items()}
 _SIGNS = {zone: tuple(sign for rule in rules for sign in rule.signs) for zone, rules in _ZONES.items()}
+_ASCII_SIGNS = {zone: tuple(filter(str.isascii, signs)) for zone, signs in _SIGNS.items()}
 _CLAUSES = ("before", "choice", "condition")  # zones of which only the last clause is read
 _TO_SPACES = {place: " " for place in (*range(128), ord("’")) if not chr(place).isalpha()}
 # "You may think it is 15, but it is 14"; in "nothing but 14" the word denies.
 _CLAUSE_START = compile_late(
-    r"[.!?](?=\s|$)|[。！？\n]|(?<!nothing)(?<!anything)(?<!everything)(?<!\ball)(?<!number)(?<!value),?\s+but\b",
+    r"[.!?](?=\s|$)|[。！？\n]"
+    r"|,?\sbut\b(?<!nothing but)(?<!anything but)(?<!everything but)(?<!\ball but)(?<!number but)(?<!value but)",
     re.IGNORECASE,
 )
 _SENTENCE_END = compile_late(r"[.!?](?=\s|$)|[。！？\n]")
@@ -247,20 +250,23 @@ def is_corrected(earlier: Mark, last: Mark, text: str) -> bool:
 
 def find_condition(mark: Mark, text: str) -> str:
     """The condition that the clause of an answer sets, "x = 2" of "if x = 2, the answer is 14"; empty for none."""
-    return next((match[1] for _, match in _matching("condition", text[max(0, mark.start - BEFORE) : mark.start])), "")
+    return next((match[1] for _, match in _match("condition", text[max(0, mark.start - BEFORE) : mark.start])), "")
 
 
 def find_rivals(mark: Mark, text: str, policy: MathPolicy) -> list[Rival]:
     """The numbers that the text offers beside an answer, as a choice, or on second thought."""
-    zones = {} if mark.source in MARKED else {"choice": text[max(0, mark.start - BEFORE) : mark.start]}
     after = text[mark.end : mark.end + FOLLOWING]
-    if _DIGIT.search(after):
+    has_numbers = _DIGIT.search(after)
+    if not has_numbers and mark.source in MARKED:
+        return []
+    zones = {} if mark.source in MARKED else {"choice": text[max(0, mark.start - BEFORE) : mark.start]}
+    if has_numbers:
         sentence, *rest = _SENTENCE_END.split(after[:LATER], maxsplit=2)
         zones |= {"beside": sentence, "next": rest[0] if rest else "", "near": " ".join([sentence, *rest[:1]])}
-    found = [match for zone, part in zones.items() for _, match in _matching(zone, part)]
+    found = [match for zone, part in zones.items() for _, match in _match(zone, part)]
     offered = [number.text for match in found for number in find_numbers(match[match.lastindex or 0])]
     rivals = [Rival(number, Rejection.HEDGED) for number in offered]
-    for _, cue in _matching("rethink", after if "beside" in zones else ""):
+    for _, cue in _match("rethink", after if has_numbers else ""):
         stated = find_closing(after[cue.end() :], policy)
         if stated and _DIGIT.search(stated.text):
             rivals.append(Rival(stated.text, Rejection.RETRACTED))
@@ -275,18 +281,19 @@ def _find_guess(mark: Mark, text: str) -> Rejection | None:
 
 
 def _find(zone: str, text: str) -> Rejection | None:
-    return next((rule.rejection for rule, _ in _matching(zone, text)), None)
+    matching = _match(zone, text)
+    return matching[0][0].rejection if matching else None
 
 
-def _matching(zone: str, text: str) -> Iterator[tuple[Rule, re.Match[str]]]:
+def _match(zone: str, text: str) -> list[tuple[Rule, re.Match[str]]]:
     """The rules of a zone that match a text; patterns are only tried where one of their cues stands in it."""
     if not text:
-        return
+        return []
     lowered = text.lower()
-    words = frozenset(lowered.translate(_TO_SPACES).split())
-    if _CUES[zone].isdisjoint(words) and not any(sign in lowered for sign in _SIGNS[zone]):
-        return
+    words = lowered.translate(_TO_SPACES).split()
+    signs = (_ASCII_SIGNS if lowered.isascii() else _SIGNS)[zone]
+    if _CUES[zone].isdisjoint(words) and not (signs and any(sign in lowered for sign in signs)):
+        return []
     part = _CLAUSE_START.split(text)[-1] if zone in _CLAUSES else text
-    for rule in _ZONES[zone]:
-        if rule.may_match(words, lowered) and (match := rule.pattern.search(part)):
-            yield rule, match
+    tried = [rule for rule in _ZONES[zone] if rule.may_match(words, lowered)]
+    return [(rule, match) for rule in tried if (match := rule.pattern.search(part))]
