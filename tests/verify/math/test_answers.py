@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from plaudit.verify import verify_math
+from plaudit.verify import MathPolicy, verify_math
 
 
 def classes(name):
@@ -29,3 +29,9 @@ def test_right_responses_of_a_class_are_right(responses):
 def test_wrong_responses_of_a_class_are_wrong(responses):
     assert responses
     assert [row for row in responses if verify_math(*row).correct] == []
+
+
+def test_attacks_written_against_the_source_are_wrong():
+    lines = (Path(__file__).parent / "attacks.txt").read_text(encoding="utf-8").splitlines()
+    rows = [line.replace("⏎", "\n").split(" ~~ ", 1) for line in lines]
+    assert [row for row in rows if verify_math(*row, MathPolicy(unevaluated=False)).correct] == []

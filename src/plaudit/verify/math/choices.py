@@ -55,4 +55,6 @@ def same_choice(truth: str, answer: str) -> bool:
     if one and other:
         return one[1].upper() == other[1].upper() and (one[1].isupper() or other[1].isupper())
     lettered, full = (one, _LETTER_WITH_TEXT.fullmatch(answer)) if one else (other, _LETTER_WITH_TEXT.fullmatch(truth))
-    return bool(lettered and full and lettered[1].isupper() and lettered[1] == full[1])
+    if not lettered or not full or not lettered[1].isupper() or lettered[1] != full[1]:
+        return False
+    return not _OPTION.search(full[2] or "")

@@ -66,9 +66,9 @@ def decide(ground_truth: str, answer: str, policy: MathPolicy) -> Decision:
     one = _parse_plain(truth)
     other = _parse_plain(answer) if one is not None else None
     if one is not None and other is not None and (one == other or not ("." in answer or policy.rounded_answers)):
-        if not policy.unevaluated and one == other and _is_reducible(answer) and not _is_reducible(truth):
-            return _not_worked_out(Method.NUMBER, answer, "a fraction")
         equal = one == other or (policy.rounding and is_rounded(truth, one, other, policy.min_decimals))
+        if equal and not policy.unevaluated and _is_reducible(answer) and not _is_reducible(truth):
+            return _not_worked_out(Method.NUMBER, answer, "a fraction")
         return Decision(equal, Method.NUMBER, f"{quote(answer)} is {'' if equal else 'not '}{quote(truth)}")
     if len(truth) > MAX_TEXT or len(answer) > MAX_TEXT:
         which: Literal["truth", "answer"] = "truth" if len(truth) > MAX_TEXT else "answer"
@@ -196,7 +196,7 @@ def _is_reducible(text: str) -> bool:
     if found is None or found["number"]:
         return False
     above, below = found["above"] or found["one"] or found["over"], found["below"] or found["other"] or found["under"]
-    return below == "1" or math.gcd(int(above), int(below)) > 1
+    return int(below) == 1 or math.gcd(int(above), int(below)) > 1
 
 
 def _reread_commas(one: Node, other: Node, truth: str, answer: str) -> tuple[Node, Node] | None:

@@ -12,6 +12,7 @@ EXAMPLES = {
     "denied claim": "It is false that the answer is 14.",
     "opinion of others": "You may think the answer is 14.",
     "former opinion": "I first thought the answer is 14.",
+    "example": "It is for example 14.",
     "other than": "Anything but 14.",
     "rejection": "We reject 14.",
     "wrong answer": "The wrong answer is 14.",
@@ -28,19 +29,24 @@ EXAMPLES = {
     "second thought": r"\boxed{14}. Actually, it should be 15.",
     "next number": "The answer is 14, 15",
     "choice": r"\boxed{14} or 15",
-    "one of": "There are either 15 or 14 of them.",
+    "choice before": r"15 or \boxed{14}",
+    "one of": "It is one of 15, 13 and 14.",
     "choice opens a sentence": r"\boxed{14}. Or maybe 15.",
     "could be": r"\boxed{14}, though it could be 15",
     "also possible": r"\boxed{14} (15 is equally likely)",
     "otherwise": r"\boxed{14}. If not, then 15.",
     "does not know": "I don't know. It is 14",
     "guess": "I give up. My lucky number is 14.",
+    "condition after": "The answer is 14 if x > 0 and 15 if x < 0.",
     "condition": "If x = 2, the answer is 14.",
 }
 
 
+LETTERS = {"next letter": ("A", "The answer is A, B.")}
+
+
 def test_every_rule_has_an_example():
-    assert EXAMPLES.keys() == {rule.name for rule in RULES}
+    assert {*EXAMPLES, *LETTERS} == {rule.name for rule in RULES}
 
 
 @pytest.mark.parametrize(("name", "response"), EXAMPLES.items())
@@ -48,6 +54,11 @@ def test_each_rule_rejects_an_answer_in_its_own_words(name, response):
     rejection = next(rule.rejection for rule in RULES if rule.name == name)
     verdict = verify_math("14", response)
     assert (verdict.correct, verdict.rejected) == (False, rejection)
+
+
+@pytest.mark.parametrize(("truth", "response"), LETTERS.values())
+def test_a_second_letter_is_a_choice_of_answers(truth, response):
+    assert verify_math(truth, response).rejected is Rejection.HEDGED
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)

@@ -38,6 +38,8 @@ def find_open_operation(truth: Node, answer: Node) -> str | None:
     else:
         left = open_operations(answer) - allowed
         left |= {form for form in _FORMS if _has_form(truth, form) and not _has_form(answer, form)}
+    if answer.op in _ARITHMETIC and symbols(answer) and not symbols(truth):
+        left.add("an unknown")
     if _FUNCTIONS in left and _is_rounded(truth, answer):
         left.discard(_FUNCTIONS)
     if not left and _is_in_other_notation(truth, answer):
@@ -233,7 +235,8 @@ def _open_in_quotient(node: Node) -> Iterable[str]:
         yield "a fraction with unknowns below"
     elif any(_is_root(found) or found.leaf == "i" for found in nodes(below)):
         yield "a root in a denominator"
-    if below.value == 1 or math.gcd(_content(above) or 1, _content(below) or 1) > 1:
+    shared = {_base(factor) for factor in _split(above)[1]} & {_base(factor) for factor in _split(below)[1]}
+    if below.value == 1 or shared or math.gcd(_content(above) or 1, _content(below) or 1) > 1:
         yield "a fraction"
     if any(side.op is Op.DIVIDE or (side.op is Op.NUMBER and "." in side.leaf) for side in node.args):
         yield "a fraction of fractions"
@@ -261,6 +264,8 @@ def _open_in_power(node: Node) -> Iterable[str]:
             yield "a power"
         return
     value = fold(base).value
+    if base.op is Op.POWER:
+        yield "a power"
     if any(_is_root(found) for found in nodes(base)):
         yield "a root of roots"
     if value is not None and (value.denominator != 1 or power < 0):

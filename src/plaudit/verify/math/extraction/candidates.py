@@ -164,7 +164,7 @@ def _weigh(marks: list[Mark], text: str, policy: MathPolicy) -> Extraction:
     if last.source is Source.WHOLE:
         return Extraction(tuple(candidates), last.source)
     earlier = [mark for mark in marks[:-1] if _stands(mark, last, text)]
-    if 0 < len(earlier) < MAX_TOGETHER:
+    if 0 < len(earlier) < MAX_TOGETHER and all(_MATHEMATICAL.search(mark.text) for mark in (*earlier, last)):
         together = ", ".join(tidy(mark.text) for mark in (*earlier, last))
         candidates.insert(1, Candidate(together, Rejection.CONTRADICTED))
     is_end = not _INK.search(text, last.end)

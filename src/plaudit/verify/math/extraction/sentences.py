@@ -54,22 +54,16 @@ EVIDENCE: tuple[Evidence, ...] = (
     _before("object of an infinitive or participle", -2, r"\b(?:to \w+|\w{2,}ing)(?: \w+)?"),
     _before("subordinate clause", -6, r"\b(?:since|because|when|while|if|where|who|which|given|so that)\b[^,;:]*"),
     _before("bound", BOUND, r"\bthan(?: or equal to)?|\bor equal to|\bat (?:least|most)|\bup to|\bbounded by"
-            r"|\bexceeding|\b(?:answer|number|result) (?:starts?|begins?|ends?) (?:with|in)"),
+            r"|\bexceeding|\b(?:answer|number|result) (?:has|contains|(?:starts?|begins?|ends?) (?:with|in))"),
     _before("operand", BOUND, r"\b(?:square|cube|root|double|twice|half|triple|reciprocal|inverse|opposite)"
             r"(?: of)?"),
     _after("open end", BOUND, r"(?:\s+\w+)?\s+or (?:more|less|fewer|greater|above|below|higher|lower)\b"),
     _after("that follows", 2, r"\s+that\b"),
 )  # fmt: skip
-_BOUND_CUES = (
-    "square of", "cube", "root", "double", "twice", "half", "triple", "reciproc", "inverse", "opposite",
-    "than", "equal to", "at least", " with ", " in ", "at most", "up to", "bounded", "exceed", " or ",
-)  # fmt: skip
 
 
 def find_answer_number(sentence: str, numbers: list[Number]) -> Number | None:
     """The number that a sentence states, or None where all are mere bounds."""
-    if len(numbers) == 1 and not _may_bound(sentence):
-        return numbers[0]
     numbers = numbers[-MAX_NUMBERS:]
     weights = [weigh_number(sentence, number) for number in numbers]
     best = max(weights)
@@ -84,8 +78,3 @@ def weigh_number(sentence: str, number: Number) -> int:
         if stands_before or (evidence.after and evidence.after.match(sentence, number.end)):
             weight += evidence.weight
     return weight
-
-
-def _may_bound(sentence: str) -> bool:
-    lowered = sentence.lower()
-    return any(cue in lowered for cue in _BOUND_CUES)

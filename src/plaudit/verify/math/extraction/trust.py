@@ -7,8 +7,8 @@ responses by `benchmarks/math_trust.py`.
 """
 
 import re
-from collections.abc import Iterable
 from enum import StrEnum
+from functools import lru_cache
 from typing import NamedTuple
 
 from plaudit.verify.math.extraction.marks import MARKED, Mark
@@ -53,7 +53,7 @@ class Rule(NamedTuple):
     signs: tuple[str, ...]
     pattern: re.Pattern[str]
 
-    def may_match(self, words: Iterable[str], text: str) -> bool:
+    def may_match(self, words: frozenset[str], text: str) -> bool:
         return not self.cues.isdisjoint(words) or any(sign in text for sign in self.signs)
 
 
@@ -89,6 +89,7 @@ _SENTENCE = r"(?:^|(?<=[.!?\n*)\]}>$。]))[\s*$\\)\]}]*"
 _OPENING = (
     r"(?:(?:wait|no|nope|actually|hmm+|oops|sorry|but|however|hold on|well|oh|in fact|unfortunately)\b[\s,.!…—-]*)*"
 )
+_CONDITION = r"[^.!?\n]{0,40}?(?<![a-zA-Z\\])([a-zA-Z]\s?(?:=|<|>|≤|≥|≠|\\(?:le|ge|ne)q?\b)\s?[^\s,;$]+)"
 _NUMBER = f"({NUMBER})"
 
 
@@ -103,7 +104,7 @@ def _rule(name: str, rejection: Rejection, zone: str, cues: str, pattern: str) -
             signs.append(phrase)
     spelled = "|".join(_spell(phrase) for phrase in sorted(phrases, key=len, reverse=True))
     pattern = pattern.replace("<cues>", f"(?:{spelled})")
-    anchored = rf"\A(?:{pattern})" if zone in ("after", "beside", "next") else pattern
+    anchored = rf"\A(?:{pattern})" if zone in ("after", "beside", "next", "provided") else pattern
     return Rule(name, rejection, zone, frozenset(words), tuple(signs), compile_late(anchored, re.IGNORECASE))
 
 
@@ -131,7 +132,9 @@ RULES: tuple[Rule, ...] = (
     _rule("opinion of others", _NEGATED, "before", "think|say|guess|believe|expect|assume",
           r"\b(?:might|may|could|would|often|commonly|wrongly|mistakenly) (?:\w+ )?<cues>[^.!?\n\d]*$"),
     _rule("former opinion", _NEGATED, "before", "first|initial|initially|original|originally|previously|earlier",
-          r"<cues> (?:\w+ )?(?:thought|got|found|said|guess|guessed|believed|assumed|idea|answer)\b[^.!?\n\d]*$"),
+          r"<cues> (?:\w+ )?(?:thought|got|found|said|guessed|believed|assumed|(?:guess|answer|idea) was)\b"
+          r"[^.!?\n\d]*$"),
+    _rule("example", _HEDGED, "before", "for example|for instance|such as|something like", r"<cues>\W*$"),
     _rule("other than", _NEGATED, "before", "but|except|other than|besides|instead of|rather than|as opposed to"
           "|different from",
           r"(?:\b(?:anything|everything|nothing|any (?:number|value)|all)\s+<cues>(?:\s+\w+){0,2}"
@@ -168,7 +171,8 @@ RULES: tuple[Rule, ...] = (
           r"(?:['’]s|\s+(?:is|are|was|were|seems|must be))(?:\s+(?:\w+ly|an?|just))*?\s*<cues>"
           r"(?:(?<!not)(?<!n['’]t)(?!\s+to\b)|\s+(?:\w+ly\s+)?(?:right|correct|true)\b)"),
     _rule("no", _RETRACTED, "later", "no|nope",
-          rf"{_SENTENCE}(?:(?:actually|wait|oh|well|hmm)\b[\s,.]*)?<cues>\s*(?:[.!]|,\s*(?:that|this|it|wait|sorry)\b)"),
+          rf"{_SENTENCE}(?:(?:actually|wait|oh|well|hmm)\b[\s,.]*)?<cues>\s*"
+          r"(?:[.!]|,\s*(?:that|this|it|wait|sorry)\b)"),
     _rule("second thought", _RETRACTED, "rethink", "wait|actually|oops|sorry|correction|correcting|corrected|i mean"
           "|second thought|on reflection|thinking again|never mind|hold on|edit|update|hmm|no|nope|kidding|joking|warte"
           "|moment|attends|en fait|espera|perdón|等等|不对|等一下",
@@ -178,7 +182,11 @@ RULES: tuple[Rule, ...] = (
     _rule("choice", _HEDGED, "beside", "or|alternatively|maybe|perhaps|possibly|oder|vielleicht|ou|peut-être|o|quizá"
           "|quizás|或|或者|也许|可能",
           r".*?<cues>(?!\s*(?:about|approximately|approx|roughly|around|≈|\\approx|~|equivalently|in ))(?P<rest>.*)"),
-    _rule("one of", _HEDGED, "choice", "one of|either of|any of|either|between", rf"<cues>\s+{_NUMBER}[^.!?]*$"),
+    _rule("choice before", _HEDGED, "choice", "or|oder|ou|或", rf"{_NUMBER}[\s$*)}}\\]*<cues>[\s$*({{\\\[]*$"),
+    _rule("one of", _HEDGED, "choice", "one of|either of|any of|either|between",
+          rf"<cues>\s+{_NUMBER}[\d\s,.$*]*(?:or|and)[\s$*\\(]*$"),
+    _rule("next letter", _HEDGED, "beside", ",|/|or|and|&",
+          r"\s*\)?\s*(?:,|/|or\b|and\b|&)\s*(?P<letter>\(?[A-J]\)?)(?![\w'’])"),
     _rule("choice opens a sentence", _HEDGED, "next", "or|alternatively|maybe|perhaps|possibly|otherwise|oder|ou|或",
           rf"\W*<cues>\W*(?:\w+\W+){{0,3}}?{_NUMBER}"),
     _rule("could be", _HEDGED, "near", "could|may|might|can",
@@ -186,8 +194,9 @@ RULES: tuple[Rule, ...] = (
     _rule("also possible", _HEDGED, "near", "possible|likely|plausible|valid|good|answer|solution",
           rf"{_NUMBER}\s+(?:is|are|would be|seems?)\s+"
           r"(?:(?:also|equally|just as|as|another|still|an?)\s+){0,3}<cues>"),
-    _rule("otherwise", _HEDGED, "near", "otherwise|unless|else|if not|then again|if that is not|maybe|perhaps"
-          "|alternatively", rf"<cues>\W*(?:\w+\W+){{0,3}}?{_NUMBER}"),
+    _rule("otherwise", _HEDGED, "near", "otherwise|unless|else|if not|then again|if that is not|if that is wrong"
+          "|if this is wrong|if wrong|second choice|second guess|second option|backup|maybe|perhaps|alternatively",
+          rf"<cues>\W*(?:\w+\W+){{0,3}}?{_NUMBER}"),
     _rule("does not know", Rejection.GUESSED, "around", "know|understand|solve|determine|answer|find|tell|compute|say"
           "|calculate|figure|work|have|do|help",
           r"\bI\s+(?:\w+ly\s+|just\s+)?(?:can\s?not|can['’]t|could\s?n['’]t|could not|(?:am|was) (?:unable|not able) to"
@@ -196,8 +205,8 @@ RULES: tuple[Rule, ...] = (
           "|not enough information|refuse|need more|my lucky|my favorite|my favourite|pretend|placeholder|pick a random"
           "|unknown|unclear|not known|impossible to tell|impossible to say|impossible to know|unable to",
           r"(?:(?!\bguess)<cues>|\b(?:my|wild|just(?: an?)?|I(?:['’](?:m|ll|d))?|am|had to|will|random)\s+<cues>)"),
-    _rule("condition", Rejection.CONDITIONAL, "condition", "if|provided",
-          r"<cues>[^.!?\n]{0,40}?(?<![a-zA-Z\\])([a-zA-Z]\s?(?:=|<|>|≤|≥|≠|\\(?:le|ge|ne)q?\b)\s?[^\s,;$]+)"),
+    _rule("condition", Rejection.CONDITIONAL, "condition", "if|provided", rf"<cues>{_CONDITION}"),
+    _rule("condition after", Rejection.CONDITIONAL, "provided", "if|provided|when|for", rf"[\s$,]*<cues>{_CONDITION}"),
 )  # fmt: skip
 _ZONES: dict[str, tuple[Rule, ...]] = {
     zone: tuple(rule for rule in RULES if rule.zone == zone) for zone in dict.fromkeys(rule.zone for rule in RULES)
@@ -215,6 +224,7 @@ _CLAUSE_START = compile_late(
 )
 _SENTENCE_END = compile_late(r"[.!?](?=\s|$)|[。！？\n]")
 _DIGIT = compile_late(r"\d")
+_LETTERS = frozenset("ABCDEFGHIJ")
 _WORD = compile_late(r"[^\x00-\x7f]|\?|(?<![\\a-zA-Z])[a-zA-Z]{2}")  # words, beside commands
 
 
@@ -250,22 +260,22 @@ def is_corrected(earlier: Mark, last: Mark, text: str) -> bool:
 
 def find_condition(mark: Mark, text: str) -> str:
     """The condition that the clause of an answer sets, "x = 2" of "if x = 2, the answer is 14"; empty for none."""
-    return next((match[1] for _, match in _match("condition", text[max(0, mark.start - BEFORE) : mark.start])), "")
+    before, after = text[max(0, mark.start - BEFORE) : mark.start], text[mark.end : mark.end + AFTER]
+    return next((match[1] for _, match in (*_match("condition", before), *_match("provided", after))), "")
 
 
 def find_rivals(mark: Mark, text: str, policy: MathPolicy) -> list[Rival]:
     """The numbers that the text offers beside an answer, as a choice, or on second thought."""
     after = text[mark.end : mark.end + FOLLOWING]
-    has_numbers = _DIGIT.search(after)
-    if not has_numbers and mark.source in MARKED:
-        return []
-    zones = {} if mark.source in MARKED else {"choice": text[max(0, mark.start - BEFORE) : mark.start]}
-    if has_numbers:
+    is_letter, has_numbers = mark.text.strip("() ") in _LETTERS, _DIGIT.search(after)
+    zones = {"choice": text[max(0, mark.start - BEFORE) : mark.start]}
+    if is_letter or has_numbers:
         sentence, *rest = _SENTENCE_END.split(after[:LATER], maxsplit=2)
         zones |= {"beside": sentence, "next": rest[0] if rest else "", "near": " ".join([sentence, *rest[:1]])}
     found = [match for zone, part in zones.items() for _, match in _match(zone, part)]
+    letters = [match["letter"] for match in found if "letter" in match.groupdict()] if is_letter else []
     offered = [number.text for match in found for number in find_numbers(match[match.lastindex or 0])]
-    rivals = [Rival(number, Rejection.HEDGED) for number in offered]
+    rivals = [Rival(other, Rejection.HEDGED) for other in (*letters, *offered)]
     for _, cue in _match("rethink", after if has_numbers else ""):
         stated = find_closing(after[cue.end() :], policy)
         if stated and _DIGIT.search(stated.text):
@@ -285,12 +295,17 @@ def _find(zone: str, text: str) -> Rejection | None:
     return matching[0][0].rejection if matching else None
 
 
+@lru_cache(maxsize=16)  # several zones are read in the same text
+def _read_words(text: str) -> tuple[str, frozenset[str]]:
+    lowered = text.lower()
+    return lowered, frozenset(lowered.translate(_TO_SPACES).split())
+
+
 def _match(zone: str, text: str) -> list[tuple[Rule, re.Match[str]]]:
     """The rules of a zone that match a text; patterns are only tried where one of their cues stands in it."""
     if not text:
         return []
-    lowered = text.lower()
-    words = lowered.translate(_TO_SPACES).split()
+    lowered, words = _read_words(text)
     signs = (_ASCII_SIGNS if lowered.isascii() else _SIGNS)[zone]
     if _CUES[zone].isdisjoint(words) and not (signs and any(sign in lowered for sign in signs)):
         return []
