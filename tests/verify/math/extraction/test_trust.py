@@ -12,7 +12,6 @@ EXAMPLES = {
     "denied claim": "It is false that the answer is 14.",
     "opinion of others": "You may think the answer is 14.",
     "former opinion": "I first thought the answer is 14.",
-    "example": "It is for example 14.",
     "other than": "Anything but 14.",
     "rejection": "We reject 14.",
     "wrong answer": "The wrong answer is 14.",

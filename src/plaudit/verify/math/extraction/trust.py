@@ -134,7 +134,6 @@ RULES: tuple[Rule, ...] = (
     _rule("former opinion", _NEGATED, "before", "first|initial|initially|original|originally|previously|earlier",
           r"<cues> (?:\w+ )?(?:thought|got|found|said|guessed|believed|assumed|(?:guess|answer|idea) was)\b"
           r"[^.!?\n\d]*$"),
-    _rule("example", _HEDGED, "before", "for example|for instance|such as|something like", r"<cues>\W*$"),
     _rule("other than", _NEGATED, "before", "but|except|other than|besides|instead of|rather than|as opposed to"
           "|different from",
           r"(?:\b(?:anything|everything|nothing|any (?:number|value)|all)\s+<cues>(?:\s+\w+){0,2}"

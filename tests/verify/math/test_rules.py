@@ -1,0 +1,147 @@
+"""The numbered rules of `docs/guides/math.md`, each as a property; every test is named after its rule."""
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from plaudit.errors import InvalidTrajectory
+from plaudit.verify import MathPolicy, Rejection, Source, VerdictStatus, extract, verify_math
+from tests.verify.math.copied_problems import COPIED
+
+GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "math.md"
+STRICT = MathPolicy(unevaluated=False)
+NUMBERS = st.integers(-10_000, 10_000)
+MARKS = {
+    Source.BOXED: r"\boxed{{{}}}",
+    Source.TAG: "<answer>{}</answer>",
+    Source.HASHES: "#### {}",
+    Source.PHRASE: "The answer is {}.",
+}
+TAGS = st.sampled_from(["think", "THINK", "Think", "thinking", "ThinKing"])
+MARK = st.sampled_from(list(MARKS.values()))
+DENIALS = ["The answer is not {}.", "I first thought the answer was {}.", r"\boxed{{{}}} is wrong.", "Anything but {}."]
+RETRACTIONS = [r"\boxed{{{}}}. Wait, that is wrong.", "The answer is {}. Scratch that.", r"\boxed{{{}}}. No."]
+HEDGES = [r"\boxed{{{}}} or {}", "The answer is {}, or maybe {}.", r"\boxed{{{}}}. It could also be {}."]
+
+
+def is_right(truth, response, policy=STRICT):
+    return verify_math(truth, response, policy).correct
+
+
+def test_every_rule_of_the_guide_has_its_test():
+    rules = GUIDE.read_text(encoding="utf-8").split("## The rules")[1].split("\n## ")[0]
+    numbers = {int(number) for number in re.findall(r"^(\d+)\. ", rules, re.MULTILINE)}
+    tested = {int(found[1]) for name in globals() if (found := re.match(r"test_rule_(\d+)_", name))}
+    assert tested == numbers
+
+
+@given(NUMBERS, TAGS, MARK)
+def test_rule_1_thoughts_are_not_part_of_the_answer(number, tag, mark):
+    thought = f"<{tag}>{mark.format(number)}</{tag.upper()}>"
+    assert not is_right(number, thought)
+    assert not is_right(number, f"{thought}\n{mark.format(number + 1)}")
+    assert is_right(number, f"<{tag}>{mark.format(number + 1)}</{tag}>\n{mark.format(number)}")
+
+
+@pytest.mark.parametrize("weaker", list(MARKS)[1:])
+def test_rule_2_the_strongest_kind_of_mark_gives_the_answer(weaker):
+    for stronger in list(MARKS)[: list(MARKS).index(weaker)]:
+        found = extract(f"{MARKS[weaker].format(5)}\n{MARKS[stronger].format(4)}", MathPolicy())
+        assert (found.answer, found.source) == ("4", stronger)
+
+
+@given(st.lists(NUMBERS, min_size=2, max_size=5, unique=True), st.sampled_from([" and ", ", ", " "]))
+def test_rule_3_boxes_side_by_side_are_one_list(numbers, between):
+    response = between.join(rf"\boxed{{{number}}}" for number in numbers)
+    assert is_right(", ".join(map(str, numbers)), response)
+    assert not any(is_right(number, response) for number in numbers)
+
+
+@given(st.lists(NUMBERS, min_size=1, max_size=3), MARK)
+def test_rule_4_the_candidates_do_not_depend_on_the_truth(numbers, mark):
+    response = " Then ".join(mark.format(number) for number in numbers)
+    candidates = {candidate.text for candidate in extract(response, STRICT).candidates}
+    answers = {verify_math(truth, response, STRICT).answer for truth in (*numbers, "x^2", "no")}
+    assert answers <= candidates
+
+
+@given(NUMBERS, NUMBERS, MARK)
+def test_rule_5_different_answers_with_equal_marks_contradict_each_other(one, other, mark):
+    assume(one != other)
+    response = f"{mark.format(one)}\nNext case.\n{mark.format(other)}"
+    verdict = verify_math(other, response, STRICT)
+    assert (verdict.correct, verdict.rejected) == (False, Rejection.CONTRADICTED)
+    assert str(one) in verdict.reason
+    assert str(other) in verdict.reason
+    assert not is_right(one, response)
+    assert is_right(f"{one}, {other}", response)
+
+
+@given(NUMBERS, st.permutations(list(MARKS.values())))
+def test_rule_6_another_mark_with_another_number_contradicts_the_answer(number, marks):
+    response = f"{marks[0].format(number)}\n{marks[1].format(number + 1)}"
+    assert not is_right(number, response)
+    assert not is_right(number + 1, response)
+    assert is_right(number, f"{marks[0].format(number)}\n{marks[1].format(number)}")
+
+
+@given(NUMBERS, st.sampled_from([*DENIALS, *RETRACTIONS, *HEDGES, "If x = 2, the answer is {}."]))
+def test_rule_7_an_answer_without_commitment_is_wrong(number, template):
+    verdict = verify_math(number, template.format(number, number + 1), STRICT)
+    assert not verdict.correct
+    assert verdict.rejected
+
+
+@given(NUMBERS, st.sampled_from(RETRACTIONS))
+def test_rule_8_an_answer_that_was_taken_back_may_be_replaced(number, template):
+    assert is_right(number, f"{template.format(number + 1)} So {MARKS[Source.BOXED].format(number)}")
+
+
+@given(NUMBERS, st.sampled_from(["I have no idea. It is {}.", "My guess is {}.", "I don't know. It is {}"]))
+def test_rule_9_a_guess_without_a_mark_does_not_count(number, template):
+    assert verify_math(number, template.format(number), STRICT).rejected is Rejection.GUESSED
+    assert is_right(number, template.format(MARKS[Source.BOXED].format(number)))
+
+
+@given(st.sampled_from(COPIED), MARK)
+def test_rule_10_the_truth_itself_is_right_in_every_mark(problem, mark):
+    assert is_right(problem.answer, mark.format(f"${problem.answer}$" if "is" in mark else problem.answer))
+
+
+@given(st.integers(1, 10**30), st.integers(0, 29))
+def test_rule_11_a_number_that_differs_in_one_digit_is_wrong(number, place):
+    assert not is_right(number, rf"\boxed{{{number + 10**place}}}")
+    assert not is_right(rf"\frac{{1}}{{{number}}}", rf"\boxed{{\frac{{1}}{{{number + 10**place}}}}}")
+
+
+@pytest.mark.parametrize("answer", ["9^{9^{9}}+1", r"\zeta(3)", r"\sum_{k=1}^{10^9} k^k"])
+def test_rule_12_what_is_undecided_is_not_right(answer):
+    verdict = verify_math("9^{9^{9}}", rf"\boxed{{{answer}}}", STRICT)
+    assert not verdict.correct
+    assert verdict.status in (VerdictStatus.UNPARSED_ANSWER, VerdictStatus.OK)
+
+
+@given(NUMBERS, NUMBERS, st.sampled_from(["+", "-", r"\cdot"]))
+def test_rule_13_what_is_not_worked_out_is_no_answer(one, other, sign):
+    value = {"+": one + other, "-": one - other, r"\cdot": one * other}[sign]
+    copied = rf"({one}) {sign} ({other})"
+    assert not is_right(value, rf"\boxed{{{copied}}}")
+    assert is_right(value, rf"\boxed{{{copied} = {value}}}")
+    assert is_right(copied, rf"\boxed{{{copied}}}")
+
+
+@pytest.mark.parametrize("truth", [None, "", [4], float("nan")])
+def test_rule_14_a_truth_that_cannot_be_read_is_no_wrong_answer(truth):
+    with pytest.raises(InvalidTrajectory):
+        verify_math(truth, "4")
+
+
+@given(
+    st.text()
+    | st.lists(st.sampled_from(["\\boxed{", "}", "$", "4", "or", "not", "<think>", "answer is"])).map(" ".join)
+)
+def test_rule_15_every_response_gets_a_verdict(response):
+    assert verify_math("4", response, STRICT).status in VerdictStatus
