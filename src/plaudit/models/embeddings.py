@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from plaudit.checks.similarity import word_order
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import InvalidTrajectory
 from plaudit.models.batches import compute_batched
@@ -19,7 +20,6 @@ from plaudit.models.shared_models import LoadedModel
 from plaudit.rewards.settings import check_number
 from plaudit.rewards.text_similarity import answer_text, discount_copying, references_of
 from plaudit.trajectory import Trajectory
-from plaudit.verify.similarity import word_order
 from plaudit.verify.text import words
 
 __all__ = ["SimilarityReward"]

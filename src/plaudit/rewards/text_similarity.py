@@ -10,13 +10,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
+from plaudit.checks.similarity import MEASURES, find_measure, word_order
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput
 from plaudit.errors import InvalidTrajectory
 from plaudit.rewards.math import require_truth
 from plaudit.rewards.settings import check_choice, check_number
 from plaudit.trajectory import Trajectory
-from plaudit.verify.similarity import MEASURES, find_measure, word_order
 from plaudit.verify.tags import find_blocks, without_thinking
 from plaudit.verify.text import words
 

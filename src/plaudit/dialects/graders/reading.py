@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from plaudit.checks.similarity import Measure, find_measure
 from plaudit.contract.combination import CompoundReward
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput, Status
@@ -13,7 +14,6 @@ from plaudit.dialects.graders.model_graders import LabelModelGrader, ScoreModelG
 from plaudit.dialects.graders.templates import fill, item_of, sample_of
 from plaudit.errors import InvalidSettings, RewardNotLoaded, did_you_mean
 from plaudit.trajectory import Trajectory
-from plaudit.verify.similarity import Measure, find_measure
 
 __all__ = ["grader_from_file", "grader_reward"]
 
@@ -152,7 +152,7 @@ _OTHER_NAMES = {"fuzzy_match": "fuzzy"}
 
 
 def _find_measure(name: str) -> Measure:
-    """The function of (text, reference) that a grader names; `plaudit.verify.similarity` says whose each one is."""
+    """The function of (text, reference) that a grader names; `plaudit.checks.similarity` says whose each one is."""
     if name == "cosine":
         raise InvalidSettings(
             "evaluation_metric 'cosine' needs a hosted embedding model; for a local one, use the reward `similarity` "

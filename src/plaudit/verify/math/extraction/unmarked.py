@@ -52,7 +52,6 @@ _PROPERTY = compile_late(
 )
 _CLAUSE_END = compile_late(r"[,;]\s")
 _FENCED = compile_late(r"```\w*\s*\n([^`]*)```")
-_OUTPUT = compile_late(r"```output\s+([^\n`]{1,100})\s+```")
 _BOLD = compile_late(r"(?<![\w)}\]])\*\*(?P<bold>[^*\n]{1,60})\*\*(?!\s*:)|\\textbf\s?\{(?P<latex>[^{}\n]{1,60})\}")
 _LABELLING = compile_late(r":\s*$|^(?:step|case|part|final|answer|solution|note|given|problem|method)\b", re.IGNORECASE)
 _DIGIT_OR_MATH = compile_late(r"[\d\\$=]|^\(?[A-Z]\)?$")
@@ -87,7 +86,7 @@ def find_unmarked_answer(text: str, policy: MathPolicy) -> Mark | None:
     if len(bare) <= LONGEST_BARE and is_bare(bare):
         return Mark(_LABEL.sub("", _strip_lead(bare)), Source.WHOLE, 0, len(text), whole=bare)
     end = text[-CLOSING:]
-    mark = _find_bold(end) or _find_output(end) or find_closing(end, policy)
+    mark = _find_bold(end) or find_closing(end, policy)
     if mark is None:
         return Mark(bare[:LONGEST_BARE], Source.WHOLE, 0, len(text), whole=bare)
     skipped = len(text) - len(end)
@@ -139,19 +138,6 @@ def _find_bold(text: str) -> Mark | None:
         if _DIGIT_OR_MATH.search(inside) and not _LABELLING.search(inside):
             return Mark(inside, Source.BOLD, start + found.start(), start + found.end())
     return None
-
-
-def _find_output(text: str) -> Mark | None:
-    """The number that a program printed, where the sentences after its output repeat it."""
-    if "```output" not in text or not (outputs := find_last(_OUTPUT, text)):
-        return None
-    printed = find_numbers(outputs[-1][1])
-    said = text[outputs[-1].end() :]
-    repeated = [number for number in find_numbers(said) if len(printed) == 1 and number.value == printed[0].value]
-    if not repeated:
-        return None
-    start = outputs[-1].end() + repeated[-1].start
-    return Mark(repeated[-1].text, Source.NUMBER, start, start + len(repeated[-1].text), whole=said.strip())
 
 
 def find_closing(text: str, policy: MathPolicy) -> Mark | None:

@@ -3,8 +3,8 @@
 import pytest
 import sacrebleu
 
+from plaudit.checks.similarity import MEASURES, MOST_CHARACTERS, find_measure, word_order
 from plaudit.errors import InvalidSettings
-from plaudit.verify.similarity import MEASURES, MOST_CHARACTERS, find_measure, word_order
 
 TEXT = "The cat sat on the mat and looked at the door."
 REFERENCE = "A cat was sitting on the mat, looking at the old door."
