@@ -160,24 +160,12 @@ def _with_sign(node: Node, *, upper: bool) -> Node:
     return rewrite(node, change)
 
 
-def _is_relation(node: Node) -> bool:
-    return node.op is Op.RELATION
-
-
-def _is_collection(node: Node) -> bool:
-    return node.op in (Op.LIST, Op.SET, Op.TUPLE)
-
-
 def _is_matrix(node: Node) -> bool:
     return node.op is not Op.LIST and node.op is not Op.RELATION and has_matrix(node)
 
 
-def _is_word(node: Node) -> bool:
-    return node.op is Op.WORD
-
-
 _CONDITIONS = (Op.RELATION, Op.LIST)
-_SINGLE = ((is_number, Method.NUMBER), (_is_word, Method.TEXT), (is_time, Method.TIME))
+_SINGLE = ((is_number, Method.NUMBER), (lambda node: node.op is Op.WORD, Method.TEXT), (is_time, Method.TIME))
 _FORMS = {
     Op.PLUS_MINUS, Op.RELATION, Op.MATRIX, Op.LIST, Op.SET, Op.TUPLE, Op.UNION, Op.INTERSECTION, Op.DIFFERENCE,
     Op.BUILDER, Op.EMPTY,
@@ -187,7 +175,7 @@ Compare = Callable[[Forms, Node, Node], bool | None]
 _TABLE: tuple[tuple[Applies, Compare, Method], ...] = (
     (_has_open_sign, Forms.open_signs, Method.SET),
     (is_region, Forms.regions, Method.INTERVAL),
-    (_is_relation, Forms.relations, Method.EQUATION),
+    (lambda node: node.op is Op.RELATION, Forms.relations, Method.EQUATION),
     (_is_matrix, Forms.matrices, Method.MATRIX),
-    (_is_collection, Forms.collections, Method.SET),
+    (lambda node: node.op in (Op.LIST, Op.SET, Op.TUPLE), Forms.collections, Method.SET),
 )

@@ -22,7 +22,6 @@ _LOGARITHMS = ("ln", "log", "lg")
 _FUNCTIONS = "a function that the ground truth does without"
 _PRODUCT_OF_SUMS = "a product of sums"
 _SUM_OF_FRACTIONS = "a sum of fractions"
-_FORMS = {_PRODUCT_OF_SUMS, _SUM_OF_FRACTIONS}  # forms of formulas that a problem may ask for
 _EQUATION = "an equation"
 _ARITHMETIC = (Op.ADD, Op.MULTIPLY, Op.DIVIDE, Op.POWER, Op.NEGATE)
 
@@ -37,7 +36,7 @@ def find_open_operation(truth: Node, answer: Node) -> str | None:
         left = min((open_operations(side) - allowed for side in sides), key=len)
     else:
         left = open_operations(answer) - allowed
-        left |= {form for form in _FORMS if _has_form(truth, form) and not _has_form(answer, form)}
+        left |= {form for form, has_form in _FORMS.items() if has_form(truth) and not has_form(answer)}
     if answer.op in _ARITHMETIC and symbols(answer) and not symbols(truth):
         left.add("an unknown")
     if _FUNCTIONS in left and _is_rounded(truth, answer):
@@ -77,11 +76,6 @@ def _is_rounded(truth: Node, answer: Node) -> bool:
     return fold(truth).value is not None and same_value(truth, answer) is not True
 
 
-def _has_form(node: Node, form: str) -> bool:
-    rule = {_PRODUCT_OF_SUMS: _is_factored, _SUM_OF_FRACTIONS: _is_sum_of_fractions}[form]
-    return rule(node)
-
-
 def _is_factored(node: Node) -> bool:
     """Whether a formula is a product with a sum of unknowns among two or more factors, or a power of such a sum."""
     if node.op is Op.POWER:
@@ -103,9 +97,7 @@ def _is_in_other_notation(truth: Node, answer: Node) -> bool:
     """Whether an answer is in another base than the truth, or in degrees where the truth is in radians."""
     one, other = operations(truth), operations(answer)
     if (Op.BASED in one) != (Op.BASED in other):
-        return {found.leaf for found in nodes(truth)} != {found.leaf for found in nodes(answer)} and not (
-            Op.BASED in one and truth.leaf == answer.leaf
-        )
+        return Op.BASED in other or truth.leaf != answer.leaf  # the truth's base may be left out
     if (Op.DEGREE in one) != (Op.DEGREE in other):
         return "π" in {found.leaf for side in (truth, answer) for found in nodes(side)}
     return False
@@ -195,11 +187,9 @@ def _open_in_product(node: Node) -> Iterable[str]:
     sums = [factor for factor in others if factor.op is Op.ADD]
     if sums and (len(others) > 1 or symbols(sums[0])):
         yield _PRODUCT_OF_SUMS
-    if any(factor.op is Op.MATRIX for factor in others) and any(
-        factor.op is not Op.DIVIDE for factor in node.args if factor.op is not Op.MATRIX
-    ):
-        yield "a product of matrices"
-    if sum(factor.op is Op.MATRIX for factor in others) > 1:
+    matrices = [factor for factor in others if factor.op is Op.MATRIX]
+    scalars = [factor for factor in node.args if factor.op not in (Op.MATRIX, Op.DIVIDE)]
+    if len(matrices) > 1 or (matrices and scalars):
         yield "a product of matrices"
 
 
@@ -308,6 +298,8 @@ def _without_sign(node: Node) -> Node:
     return node.args[0] if node.op in (Op.NEGATE, Op.PLUS_MINUS) else node
 
 
+_FORMS = {_PRODUCT_OF_SUMS: _is_factored, _SUM_OF_FRACTIONS: _is_sum_of_fractions}
+"""Forms of formulas that a problem may ask for."""
 _NAMES = {Op.ADD: "a sum", Op.MULTIPLY: "a product", Op.DIVIDE: "a fraction", Op.POWER: "a power"}
 _OPEN: dict[Op, Callable[[Node], Iterable[str]]] = {
     Op.ADD: _open_in_sum,
