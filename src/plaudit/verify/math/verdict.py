@@ -66,32 +66,32 @@ def verify_math(
     True
     """
     truth = read_truth(ground_truth)
-    found = extract(response, policy)
-    if not found.candidates:
+    extraction = extract(response, policy)
+    if not extraction.candidates:
         return MathVerdict(False, VerdictStatus.NO_ANSWER, Rejection.NONE_FOUND.value, truth)
-    first = found.candidates[0]
-    if found.rejected and not _is_truth_verbatim(truth, first.text):
-        return _reject(truth, found, first, found.rejected)
-    if found.condition and not _is_given(found.condition, prompt):
-        return _reject(truth, found, first, Rejection.CONDITIONAL)
+    first = extraction.candidates[0]
+    if extraction.rejected and not _is_truth_verbatim(truth, first.text):
+        return _reject(truth, extraction, first, extraction.rejected)
+    if extraction.condition and not _is_given(extraction.condition, prompt):
+        return _reject(truth, extraction, first, Rejection.CONDITIONAL)
     decisions = []
-    for candidate in found.candidates:
+    for candidate in extraction.candidates:
         decision = _decide(truth, candidate.text, policy, prompt)
         if decision.equal:
-            return _accept_unless_rivalled(truth, found, candidate, decision, policy)
+            return _accept_unless_rivalled(truth, extraction, candidate, decision, policy)
         decisions.append(decision)
-    return _not_equal(truth, found, decisions[0])
+    return _not_equal(truth, extraction, decisions[0])
 
 
 def find_committed_answer(response: str, policy: MathPolicy = DEFAULT) -> Extraction:
     """The answer that a response commits to; `rejected` also where it offers another beside it or sets a condition."""
-    found = extract(response, policy)
-    if not found.candidates or found.rejected:
-        return found
-    if found.condition:
-        return found._replace(rejected=Rejection.CONDITIONAL)
-    rival = _find_rival(found, found.candidates[0], policy)
-    return found._replace(rejected=rival.why) if rival else found
+    extraction = extract(response, policy)
+    if not extraction.candidates or extraction.rejected:
+        return extraction
+    if extraction.condition:
+        return extraction._replace(rejected=Rejection.CONDITIONAL)
+    rival = _find_rival(extraction, extraction.candidates[0], policy)
+    return extraction._replace(rejected=rival.why) if rival else extraction
 
 
 def _decide(truth: str, answer: str, policy: MathPolicy, prompt: str | None) -> Decision:
@@ -115,17 +115,19 @@ def _is_given(condition: str, prompt: str | None) -> bool:
 
 
 def _accept_unless_rivalled(
-    truth: str, found: Extraction, candidate: Candidate, decision: Decision, policy: MathPolicy
+    truth: str, extraction: Extraction, candidate: Candidate, decision: Decision, policy: MathPolicy
 ) -> MathVerdict:
     """Right, unless the response offers something else beside the right answer."""
-    if rival := _find_rival(found, candidate, policy):
-        return _reject(truth, found, candidate, rival.why, rival)
-    return MathVerdict(True, VerdictStatus.OK, decision.reason, truth, candidate.text, found.source, decision.method)
+    if rival := _find_rival(extraction, candidate, policy):
+        return _reject(truth, extraction, candidate, rival.why, rival)
+    return MathVerdict(
+        True, VerdictStatus.OK, decision.reason, truth, candidate.text, extraction.source, decision.method
+    )
 
 
-def _find_rival(found: Extraction, candidate: Candidate, policy: MathPolicy) -> Rival | None:
+def _find_rival(extraction: Extraction, candidate: Candidate, policy: MathPolicy) -> Rival | None:
     """The first answer that a response gives beside a candidate and that differs from it."""
-    rivals = (rival for rival in found.rivals if rival.why is not candidate.covers)
+    rivals = (rival for rival in extraction.rivals if rival.why is not candidate.covers)
     return next((rival for rival in rivals if _differs(candidate.text, rival, policy)), None)
 
 
@@ -148,24 +150,24 @@ def _is_truth_verbatim(truth: str, answer: str) -> bool:
 
 
 def _reject(
-    truth: str, found: Extraction, candidate: Candidate, why: Rejection, rival: Rival | None = None
+    truth: str, extraction: Extraction, candidate: Candidate, why: Rejection, rival: Rival | None = None
 ) -> MathVerdict:
     beside = f" and {quote(rival.text)}" if rival else ""
     reason = f"{why.value}: {quote(candidate.text)}{beside}"
-    return MathVerdict(False, VerdictStatus.OK, reason, truth, candidate.text, found.source, rejected=why)
+    return MathVerdict(False, VerdictStatus.OK, reason, truth, candidate.text, extraction.source, rejected=why)
 
 
-def _not_equal(truth: str, found: Extraction, decision: Decision) -> MathVerdict:
-    answer = found.answer or ""
+def _not_equal(truth: str, extraction: Extraction, decision: Decision) -> MathVerdict:
+    answer = extraction.answer or ""
     status, reason = VerdictStatus.OK, decision.reason
     if decision.unparsed == "truth":
         status, reason = VerdictStatus.UNPARSED_TRUTH, f"the ground truth cannot be read: {reason}"
     elif decision.equal is None:
         status, reason = VerdictStatus.UNPARSED_ANSWER, f"{quote(answer)} is undecided: {reason}"
-    elif found.source is Source.WHOLE and not _MATHEMATICAL.search(answer) and _DIGIT.search(truth):
+    elif extraction.source is Source.WHOLE and not _MATHEMATICAL.search(answer) and _DIGIT.search(truth):
         # mere words where the truth is a number: "I do not know" for 42
         return MathVerdict(False, VerdictStatus.NO_ANSWER, Rejection.NONE_FOUND.value, truth)
-    return MathVerdict(False, status, reason, truth, answer, found.source, decision.method)
+    return MathVerdict(False, status, reason, truth, answer, extraction.source, decision.method)
 
 
 def read_truth(ground_truth: Any) -> str:

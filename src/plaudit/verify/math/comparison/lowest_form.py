@@ -52,12 +52,12 @@ def open_operations(node: Node) -> set[str]:
         return _open_in_relation(node)
     if _is_written_number(node):
         return set()
-    found = set(_OPEN[node.op](node)) if node.op in _OPEN else set()
-    if node.op in _ARITHMETIC and not found and node.op is not Op.NEGATE and fold(node).value is not None:
-        found.add(_NAMES[node.op])
+    kinds = set(_OPEN[node.op](node)) if node.op in _OPEN else set()
+    if node.op in _ARITHMETIC and not kinds and node.op is not Op.NEGATE and fold(node).value is not None:
+        kinds.add(_NAMES[node.op])
     for arg in node.args:
-        found |= open_operations(arg)
-    return found
+        kinds |= open_operations(arg)
+    return kinds
 
 
 def _open_in_relation(node: Node) -> set[str]:
@@ -99,7 +99,7 @@ def _is_in_other_notation(truth: Node, answer: Node) -> bool:
     if (Op.BASED in one) != (Op.BASED in other):
         return Op.BASED in other or truth.leaf != answer.leaf  # the truth's base may be left out
     if (Op.DEGREE in one) != (Op.DEGREE in other):
-        return "π" in {found.leaf for side in (truth, answer) for found in nodes(side)}
+        return "π" in {part.leaf for side in (truth, answer) for part in nodes(side)}
     return False
 
 
@@ -223,7 +223,7 @@ def _open_in_quotient(node: Node) -> Iterable[str]:
     above, below = node.args
     if symbols(below):
         yield "a fraction with unknowns below"
-    elif any(_is_root(found) or found.leaf == "i" for found in nodes(below)):
+    elif any(_is_root(part) or part.leaf == "i" for part in nodes(below)):
         yield "a root in a denominator"
     shared = {_base(factor) for factor in _split(above)[1]} & {_base(factor) for factor in _split(below)[1]}
     if below.value == 1 or shared or math.gcd(_content(above) or 1, _content(below) or 1) > 1:
@@ -244,7 +244,7 @@ def _open_in_power(node: Node) -> Iterable[str]:
     base, exponent = node.args
     power = fold(exponent).value
     if power is None:
-        if "i" in {found.leaf for found in nodes(exponent)}:
+        if "i" in {part.leaf for part in nodes(exponent)}:
             yield "a complex power"
         return
     if power.denominator == 1:
@@ -256,7 +256,7 @@ def _open_in_power(node: Node) -> Iterable[str]:
     value = fold(base).value
     if base.op is Op.POWER:
         yield "a power"
-    if any(_is_root(found) for found in nodes(base)):
+    if any(_is_root(part) for part in nodes(base)):
         yield "a root of roots"
     if value is not None and (value.denominator != 1 or power < 0):
         yield "a root in a denominator"
@@ -266,8 +266,10 @@ def _open_in_power(node: Node) -> Iterable[str]:
 
 def _has_power(value: int, degree: int) -> bool:
     """Whether a whole number has a factor that its root takes out: 12 = 4 · 3."""
+    if degree > value.bit_length():
+        return False
     factors = range(2, min(LARGEST_FACTOR, abs(value)) + 1)
-    return degree > 1 and any(value % factor**degree == 0 for factor in factors if factor**degree <= abs(value))
+    return any(value % factor**degree == 0 for factor in factors if factor**degree <= abs(value))
 
 
 def _open_in_call(node: Node) -> Iterable[str]:

@@ -214,7 +214,7 @@ _CUES = {zone: frozenset().union(*(rule.cues for rule in rules)) for zone, rules
 _SIGNS = {zone: tuple(sign for rule in rules for sign in rule.signs) for zone, rules in _ZONES.items()}
 _ASCII_SIGNS = {zone: tuple(filter(str.isascii, signs)) for zone, signs in _SIGNS.items()}
 _CLAUSES = ("before", "choice", "condition")  # zones of which only the last clause is read
-_TO_SPACES = {place: " " for place in (*range(128), ord("’")) if not chr(place).isalpha()}
+_TO_SPACES = {code: " " for code in (*range(128), ord("’")) if not chr(code).isalpha()}
 # "You may think it is 15, but it is 14"; in "nothing but 14" the word denies.
 _CLAUSE_START = compile_late(
     r"[.!?](?=\s|$)|[。！？\n]"
@@ -247,7 +247,7 @@ def denies_itself(answer: str) -> Rejection | None:
 
 
 def is_denied_at(text: str, start: int, end: int) -> Rejection | None:
-    """Why the words around a place deny what stands there."""
+    """Why the words around a span of text deny it."""
     return _find("after", text[end : end + AFTER]) or _find("before", text[max(0, start - BEFORE) : start])
 
 
@@ -271,9 +271,9 @@ def find_rivals(mark: Mark, text: str, policy: MathPolicy) -> list[Rival]:
     if is_letter or has_numbers:
         sentence, *rest = _SENTENCE_END.split(after[:LATER], maxsplit=2)
         zones |= {"beside": sentence, "next": rest[0] if rest else "", "near": " ".join([sentence, *rest[:1]])}
-    found = [match for zone, part in zones.items() for _, match in _match(zone, part)]
-    letters = [match["letter"] for match in found if "letter" in match.groupdict()] if is_letter else []
-    offered = [number.text for match in found for number in find_numbers(match[match.lastindex or 0])]
+    matches = [match for zone, part in zones.items() for _, match in _match(zone, part)]
+    letters = [match["letter"] for match in matches if "letter" in match.groupdict()] if is_letter else []
+    offered = [number.text for match in matches for number in find_numbers(match[match.lastindex or 0])]
     rivals = [Rival(other, Rejection.HEDGED) for other in (*letters, *offered)]
     for _, cue in _match("rethink", after if has_numbers else ""):
         stated = find_closing(after[cue.end() :], policy)
