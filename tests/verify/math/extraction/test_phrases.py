@@ -42,3 +42,9 @@ from plaudit.verify import MathPolicy, Source, extract
 def test_what_is_announced_as_the_answer_is_found(response, answer, source):
     extraction = extract(response, MathPolicy())
     assert (extraction.answer, extraction.source, extraction.rejected) == (answer, source, None)
+
+
+@pytest.mark.parametrize("response", ["The answer is not 5 but 4.", "The answer is not 5, it is 4."])
+def test_a_denial_that_goes_on_to_the_answer_states_it(response):
+    assert extract(response, MathPolicy()).answer == "4"
+    assert extract(response, MathPolicy()).rejected is None

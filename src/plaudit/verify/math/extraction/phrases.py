@@ -50,6 +50,7 @@ _CLAUSE_END = compile_late(
 _COPULA = compile_late(
     r".*(?:\b(?:is|are|was|equals|est|vaut|ist|lautet|beträgt|es)\b|[是为])[\s:：]*", re.IGNORECASE | re.DOTALL
 )
+_TURN = compile_late(r",?\s+(?:but(?: rather)?|it is|it['’]s)\s+(?=[-*$\\]*\d)", re.IGNORECASE)
 _BRACKETED = compile_late(r"\{[^{}]*\}|(?:^|(?<=\W))[(\[](?!\s*[^\W\d_]{2}|[^()\[\]]*\s[^\W\d_]{3})[^()\[\]]*[)\]]")
 _ASCII_NOUNS = ("answer", "option", "choice", "reponse", "antwort", "ergebnis", "respuesta")
 _NOUNS = (*_ASCII_NOUNS, "réponse", "lösung", "答", "故选")
@@ -94,12 +95,14 @@ def _read_phrase(found: re.Match[str], text: str) -> Mark:
     lead = _LEAD.match(text, found.end())
     start = lead.end() if lead else found.end()
     whole = text[start : end_of_statement(text, start, start + _LONGEST)]
+    denied = found.groupdict().get("denied") is not None
+    if denied and (turn := _TURN.search(whole)):  # "not 5 but 4" states 4
+        start, whole, denied = start + turn.end(), whole[turn.end() :], False
     covered = _BRACKETED.sub(_cover, without_formulas(whole))
     clause = _CLAUSE_END.search(covered, 1)
     end = clause.start() if clause else len(whole)
     copula = _COPULA.match(covered, 0, end)
     head = _cut_prose(_unquote(whole[copula.end() if copula and copula.end() < end else 0 : end]))
-    denied = found.groupdict().get("denied") is not None
     return Mark(head, Source.PHRASE, found.start(), start + end, whole=_unquote(whole), denied=denied)
 
 
