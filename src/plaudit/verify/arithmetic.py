@@ -8,11 +8,11 @@ import re
 from collections.abc import Iterator
 from fractions import Fraction
 
-from plaudit.verify.numbers import parse_number
+from plaudit.verify.numbers import DECIMAL, decimal_value
 
 __all__ = ["false_sums"]
 
-_OPERAND = r"\$?\d{1,3}(?:,\d{3}){1,4}+(?![\d,])(?:\.\d{1,9}+)?+|\$?\d{1,12}+(?:\.\d{1,9}+)?+"
+_OPERAND = rf"\$?{DECIMAL}"
 _SUM = re.compile(
     rf"(?<![\w.,/^(+*×÷$%=-])(?<![-+*/×÷^(=<>x]\s)((?:{_OPERAND})(?:\s?[-+*/×÷−x]\s?(?:{_OPERAND})){{1,8}}+)"
     rf"\s?=\s?({_OPERAND})(?![\d,%^/*×÷+(]|\s?[-+*/×÷^(%x]|\.\d)"
@@ -28,7 +28,7 @@ def false_sums(text: str) -> Iterator[str]:
     """
     for found in _SUM.finditer(text):
         result, stated = _evaluate(found[1]), _number(found[2])
-        if result is not None and abs(result - stated) >= _precision(found[2], result):
+        if result is not None and stated is not None and abs(result - stated) >= _precision(found[2], result):
             yield found[0]
 
 
@@ -40,13 +40,14 @@ def _precision(stated: str, result: Fraction) -> Fraction:
 
 
 def _evaluate(expression: str) -> Fraction | None:
-    """Products before sums, each from left to right; None for a division by zero."""
+    """Products before sums, each from left to right; None for a division by zero and for numbers that are too long."""
     total, term, operator = Fraction(0), Fraction(0), "+"
     for token in _TOKEN.finditer(expression):
         if token[1] is None:
             operator = token[0]
             continue
-        operand = _number(token[1])
+        if (operand := _number(token[1])) is None:
+            return None
         if operator in "+-−":
             total, term = total + term, operand if operator == "+" else -operand
         elif operator in "*×x":
@@ -58,5 +59,6 @@ def _evaluate(expression: str) -> Fraction | None:
     return total + term
 
 
-def _number(text: str) -> Fraction:
-    return parse_number(text) or Fraction(0)
+def _number(text: str) -> Fraction | None:
+    value = decimal_value(text.removeprefix("$"))
+    return None if value is None else Fraction(value)

@@ -5,35 +5,21 @@ from fractions import Fraction
 
 from plaudit.verify.patterns import compile_late
 
-__all__ = ["find_number_words", "parse_number_words"]
+__all__ = ["SCALES", "find_number_words", "parse_number_words", "scale_of"]
 
-_SMALL = [
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-]
-_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
-_VALUES = {word: value for value, word in enumerate(_SMALL)} | {word: 10 * (k + 2) for k, word in enumerate(_TENS)}
-_VALUES["dozen"] = 12
-_SCALES = {"hundred": 100, "thousand": 1000, "million": 10**6}
-_WORD = rf"(?:{'|'.join((*_VALUES, *_SCALES))})"
+_SMALL = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen"
+)
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+_VALUES = {word: value for value, word in enumerate(_SMALL.split())} | {
+    word: 10 * (k + 2) for k, word in enumerate(_TENS.split())
+}
+SCALES = {"dozen": 12, "hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+"""Words that multiply the number before them."""
+
+_CHINESE_SCALES = {"万": 10**4, "亿": 10**8}
+_WORD = rf"(?:{'|'.join((*_VALUES, *SCALES))})"
 _RUN = compile_late(rf"\b{_WORD}(?:[\s-]+(?:and\s+)?{_WORD})*\b", re.IGNORECASE)
 _PARTS = {
     "half": 2,
@@ -85,19 +71,24 @@ def find_number_words(text: str) -> list[int]:
     return [value for value in found if abs(value) != 1]
 
 
+def scale_of(word: str) -> int | None:
+    """What a word multiplies the number before it by, or None: "million", "thousands", "万"."""
+    return SCALES.get(word.lower().removesuffix("s")) or _CHINESE_SCALES.get(word)
+
+
 def _value(words: str) -> int | None:
     total = group = 0
     previous = ""
     for word in _SPLIT.split(words.lower()):
         if word == "and":
             continue
-        if word in _SCALES:
+        if word in SCALES:
             if not group and not previous:
                 group = 1
-            if word == "hundred":
-                group *= 100
+            if SCALES[word] < 1000:
+                group *= SCALES[word]
             else:
-                total, group = total + group * _SCALES[word], 0
+                total, group = total + group * SCALES[word], 0
         else:
             if previous in _VALUES and not (_VALUES[previous] >= 20 and _VALUES[word] < 10):
                 return None  # "two three" is no number

@@ -1,29 +1,55 @@
-"""Exact numbers in text, as fractions.
+"""The one grammar of written numbers: what is a number in text, and its exact value.
 
-A percent sign is kept as a flag and does not change the value: "50%" is 50. Numbers with more than a thousand digits or
-exponents beyond 400 are no numbers, so that no text can make the arithmetic slow.
+Digits with or without thousands separators, decimals, an exponent, repeating decimals, fractions and mixed numbers.
+Everything that reads numbers builds on `DECIMAL` and `decimal_value`. A percent sign is kept as a flag and does not
+change the value: "50%" is 50. A number of more than `MAX_DIGITS` digits, written out in full, is not read, so that no
+text makes the arithmetic slow.
 """
 
+import math
 import re
 from dataclasses import dataclass
 from fractions import Fraction
 
-__all__ = ["NUMBER", "Number", "find_numbers", "parse_number", "to_plain_number", "without_calculator_marks"]
+__all__ = [
+    "DECIMAL",
+    "NUMBER",
+    "REPEATING",
+    "Number",
+    "decimal_value",
+    "find_numbers",
+    "is_reducible_fraction",
+    "last_place",
+    "parse_number",
+    "parse_plain_number",
+    "to_plain_number",
+    "without_calculator_marks",
+]
 
-MAX_DIGITS = 1000
-MAX_EXPONENT = 400
+MAX_DIGITS = 2000  # a mixed number has twice as many, which is below the 4,300 that Python converts to text
 
 # Possessive quantifiers throughout: a long text is read once, whatever it holds.
-_DIGITS = r"(?:\d{1,3}(?:(?:,|\{,\}|,\\!)\d{3}){1,12}+(?!,?\d)|\d++)"
-_MAGNITUDE = rf"(?:{_DIGITS}(?:\.\d++)?+|(?<![\w.])\.\d++)(?:[eE][-+]?\d++(?!\w))?+"
-_LATEX_FRACTION = rf"\\[dt]?frac\s?\{{(?P<top>{_MAGNITUDE})\}}\s?\{{(?P<bottom>{_MAGNITUDE})\}}"
+_WHOLE = r"(?:[1-9]\d{0,2}(?:(?:,|\{,\}|,\\!)\d{3})++(?!,?\d)|\d++)"
+DECIMAL = rf"(?:{_WHOLE}(?:\.\d++)?+|(?<!\.)\.\d++)(?:[eE][-+]?\d++(?![\w(]))?+"
+"""A regular expression, without groups, for digits with thousands separators, decimals and an exponent."""
+
+REPEATING = r"\d*+\.\d*+(?:\\(?:overline|bar|dot)\s?\{\s?\d++\s?\}|\(\d++\)(?=\s*$|\.\.\.))"
+r"""The same for decimals that repeat: `0.1\overline{6}`, `0.1(6)`."""
+
+_FRACTION = (
+    rf"(?P<whole>\d++)?+\\[dt]?frac ?(?:\{{ ?(?P<top>{DECIMAL}) ?\}} ?\{{ ?(?P<bottom>{DECIMAL}) ?\}}"
+    r"|(?P<digit>\d) ?(?P<under>\d))"
+)
 _NUMBER = (
-    r"(?:(?<!\w)(?<!\d\.)|(?=\\[dt]?frac))(?P<sign>(?<![)\]}])[-+])?+(?:\\?[$€£¥]\s?(?P<inner_sign>-(?=[\d.]))?+)?+"
-    rf"(?:{_LATEX_FRACTION}|(?P<magnitude>{_MAGNITUDE})(?P<over>(?:/{_MAGNITUDE})*+))(?P<percent>\s?\\?%)?+"
+    r"(?:(?<!\w)(?<!\d\.)|(?=\\[dt]?frac))(?P<sign>(?<![)\]}])[-+])?+"
+    r"(?P<currency>\\?[$€£¥]\s?(?P<inner_sign>-(?=[\d.]))?+)?+"
+    rf"(?:{_FRACTION}|(?P<decimal>{DECIMAL})(?P<over>(?:/{DECIMAL})*+))(?P<percent>\s?\\?%)?+"
 )
 _PATTERN = re.compile(_NUMBER)
+_DECIMAL = re.compile(rf"[-+]?({DECIMAL})")
 _CALCULATOR_MARK = re.compile(r"<<[-+*/().,=\d\s%$]{0,300}+>>")
 _ASCII_SIGNS = str.maketrans("−–﹣－＋．％／＄", "---" + "-+.%/$")
+_SEPARATOR = re.compile(r"\{,\}|,\\!|,")
 
 NUMBER = re.sub(r"\(\?P<\w+>", "(?:", _NUMBER)
 """A regular expression, without groups, for what `find_numbers` reads as one number."""
@@ -57,7 +83,9 @@ def find_numbers(text: str) -> list[Number]:
         value = _value(match)
         if value is None:
             continue
-        number = Number(value, text[match.start() : match.end()], *match.span(), percent=match["percent"] is not None)
+        number = Number(
+            Fraction(value), text[match.start() : match.end()], *match.span(), percent=match["percent"] is not None
+        )
         if found and _is_mixed(found[-1], number, searched):
             number = _join_mixed(found.pop(), number, text)
         found.append(number)
@@ -75,6 +103,60 @@ def parse_number(text: str) -> Fraction | None:
     return numbers[0].value if len(numbers) == 1 and numbers[0].text == stripped else None
 
 
+def parse_plain_number(text: str) -> Fraction | int | None:
+    r"""The same for numbers without a currency or percent sign, which count as units where answers are compared.
+
+    >>> parse_plain_number(r"1\frac{1}{2}")
+    Fraction(3, 2)
+    """
+    if len(text) > 2 * MAX_DIGITS:
+        return None
+    if text.isdecimal():
+        return decimal_value(text)
+    if text[1:2] == " " and text[0] in "-+":
+        text = text[0] + text[2:]
+    match = _PATTERN.fullmatch(text)
+    return None if match is None or match["currency"] or match["percent"] else _value(match)
+
+
+def decimal_value(text: str) -> Fraction | int | None:
+    r"""The value of what `DECIMAL` or `REPEATING` matches; None for more than `MAX_DIGITS` digits.
+
+    >>> decimal_value("1,234.5e-1"), decimal_value(r"0.1\overline{6}")
+    (Fraction(2469, 20), Fraction(1, 6))
+    """
+    if text.isdecimal():
+        return int(text) if len(text) <= MAX_DIGITS else None
+    head, _, repeated = _SEPARATOR.sub("", text).rstrip(")} ").replace("(", "{").partition("{")
+    mantissa, _, exponent = head.partition("\\")[0].lower().partition("e")
+    whole, _, decimals = mantissa.partition(".")
+    power, repeated = int(exponent or 0) if len(exponent) <= 5 else MAX_DIGITS, repeated.strip()
+    if len(whole + decimals + repeated) + abs(power) > MAX_DIGITS:
+        return None
+    digits, shift = int(whole + decimals or "0"), power - len(decimals)
+    value = Fraction(digits * 10**shift) if shift >= 0 else Fraction(digits, 10**-shift)
+    return value + Fraction(int(repeated), 10 ** len(decimals) * (10 ** len(repeated) - 1)) if repeated else value
+
+
+def last_place(text: str) -> int | None:
+    """The power of ten that the last digit of a decimal stands for, -2 in "30.52" and 21 in "6.02e23"; else None."""
+    match = _DECIMAL.fullmatch(text)
+    if match is None:
+        return None
+    mantissa, _, exponent = match[1].lower().partition("e")
+    return int(exponent or 0) - len(mantissa.partition(".")[2])
+
+
+def is_reducible_fraction(text: str) -> bool:
+    """Whether a plain number is a fraction that is not in lowest terms."""
+    match = _PATTERN.fullmatch(text)
+    below = match and (match["bottom"] or match["under"] or (match["over"] or "").removeprefix("/"))
+    if match is None or not below:
+        return False
+    values = [decimal_value(part) for part in (match["top"] or match["digit"] or match["decimal"], below)]
+    return values[1] == 1 or math.gcd(*(value if type(value) is int else 1 for value in values)) > 1
+
+
 def to_plain_number(value: Fraction) -> int | float:
     """An int where the number is whole, else the nearest float."""
     if value.denominator == 1:
@@ -90,28 +172,18 @@ def without_calculator_marks(text: str) -> str:
     return _CALCULATOR_MARK.sub(lambda mark: " " * len(mark[0]), text) if "<<" in text else text
 
 
-def _value(match: re.Match[str]) -> Fraction | None:
-    top, over = match["top"] or match["magnitude"], match["bottom"] or match["over"].removeprefix("/")
-    value = _magnitude(top)
-    if over and value is not None:
-        below = None if "/" in over else _magnitude(over)  # a second bar makes it a date
-        value = value / below if below else None
+def _value(match: re.Match[str]) -> Fraction | int | None:
+    top, below = match["top"] or match["digit"] or match["decimal"], match["bottom"] or match["under"]
+    below = below or match["over"].removeprefix("/")
+    value = decimal_value(top)
+    if below and value is not None:
+        divisor = None if "/" in below else decimal_value(below)  # a second bar makes it a date
+        value = Fraction(value) / divisor if divisor else None
+    if match["whole"] and value is not None:
+        whole = decimal_value(match["whole"]) if 0 < value < 1 else None
+        value = None if whole is None else value + whole
     negative = (match["sign"] == "-") != (match["inner_sign"] is not None)
     return -value if negative and value is not None else value
-
-
-def _magnitude(text: str) -> Fraction | None:
-    if len(text) > 2 * MAX_DIGITS:
-        return None
-    if text.isdecimal() and len(text) <= MAX_DIGITS:
-        return Fraction(int(text))
-    mantissa, _, exponent = text.lower().partition("e")
-    whole, _, decimals = mantissa.replace("{,}", "").replace(",\\!", "").replace(",", "").partition(".")
-    if len(whole) + len(decimals) > MAX_DIGITS or len(exponent) > 4 or abs(int(exponent or 0)) > MAX_EXPONENT:
-        return None
-    shift = int(exponent or 0) - len(decimals)
-    digits = int(whole + decimals)
-    return Fraction(digits * 10**shift) if shift >= 0 else Fraction(digits, 10**-shift)
 
 
 def _is_mixed(whole: Number, part: Number, text: str) -> bool:

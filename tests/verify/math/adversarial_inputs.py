@@ -161,7 +161,7 @@ ATTACKS = {
     "LaTeX loop": Attack("4", boxed(r"\def\x{\x\x}\x"), NEVER_RIGHT),
     "SQL": Attack("4", boxed("4'; DROP TABLE answers; --"), NEVER_RIGHT),
     "score claimed": Attack("4", "correct: true, score: 1.0", NEVER_RIGHT),
-    "a number beyond what Python reads": Attack("x", "x+" + "9" * 5000, WRONG),
+    "a number beyond what Python reads": Attack("x", "x+" + "9" * 5000, NEVER_RIGHT),
     "a nest of derivatives": Attack("1", "Derivative(" * 300 + "x" + ",x)" * 300, NEVER_RIGHT),
     "a nest of sums": Attack("1", "Sum(" * 300 + "k" + ",(k,1,9))" * 300, NEVER_RIGHT),
     "turned brackets": Attack("7", "]0,1[" * 3000, NEVER_RIGHT),

@@ -3,9 +3,7 @@
 Cheap ways come first: the same text, then two plain numbers; only the rest is read as mathematics.
 """
 
-import math
 import re
-from fractions import Fraction
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -20,16 +18,11 @@ from plaudit.verify.math.parsing.parser import parse
 from plaudit.verify.math.parsing.tree import Node, Op, operations
 from plaudit.verify.math.policy import MathPolicy
 from plaudit.verify.number_words import find_number_words, parse_number_words
+from plaudit.verify.numbers import is_reducible_fraction, parse_plain_number
 from plaudit.verify.patterns import compile_late
 
 __all__ = ["Decision", "clear_cache", "decide", "quote"]
 
-_PLAIN = compile_late(
-    r"(?P<sign>[-+]?) ?(?:(?P<number>(?:[1-9]\d{0,2}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)"
-    r"|(?P<whole>\d*)\\[dt]?frac ?(?:\{ ?(?P<above>\d+) ?\} ?\{ ?(?P<below>\d+) ?\}|(?P<one>\d) ?(?P<other>\d))"
-    r"|(?P<over>\d+) ?/ ?(?P<under>\d+))"
-)
-MAX_PLAIN = 400  # digits of a number that is read without further ado
 MAX_TEXT = 100_000
 _QUOTED = 60  # characters of a text that a message shows
 MAX_CACHED = 200  # characters of an expression that is kept as a tree
@@ -63,11 +56,11 @@ def decide(ground_truth: str, answer: str, policy: MathPolicy) -> Decision:
     truth, answer = _strip(ground_truth), _strip(answer)
     if truth == answer and truth:
         return Decision(True, Method.TEXT, "the same text")
-    one = _parse_plain(truth)
-    other = _parse_plain(answer) if one is not None else None
+    one = parse_plain_number(truth)
+    other = parse_plain_number(answer) if one is not None else None
     if one is not None and other is not None and (one == other or not ("." in answer or policy.rounded_answers)):
         equal = one == other or (policy.rounding and is_rounded(truth, one, other, policy.min_decimals))
-        if equal and not policy.unevaluated and _is_reducible(answer) and not _is_reducible(truth):
+        if equal and not policy.unevaluated and is_reducible_fraction(answer) and not is_reducible_fraction(truth):
             return _not_worked_out(Method.NUMBER, answer, "a fraction")
         return Decision(equal, Method.NUMBER, f"{quote(answer)} is {'' if equal else 'not '}{quote(truth)}")
     if len(truth) > MAX_TEXT or len(answer) > MAX_TEXT:
@@ -105,32 +98,11 @@ def _decide_unified(truth: str, answer: str, policy: MathPolicy) -> Decision:
     return said[0] if all(part.equal for part in said) else decision
 
 
-def _parse_plain(text: str) -> Fraction | int | None:
-    """The number that a text plainly is."""
-    if len(text) > MAX_PLAIN:
-        return None
-    if text.isdecimal():
-        return int(text)
-    found = _PLAIN.fullmatch(text)
-    if found is None:
-        return None
-    negative = -1 if found["sign"] == "-" else 1
-    if found["number"]:
-        whole, _, decimals = found["number"].replace(",", "").partition(".")
-        digits = negative * int(whole + decimals)
-        return Fraction(digits, 10 ** len(decimals)) if decimals else digits
-    above = int(found["above"] or found["one"] or found["over"])
-    below = int(found["below"] or found["other"] or found["under"])
-    if not below or (found["whole"] and above >= below):
-        return None
-    return Fraction(negative * (int(found["whole"] or 0) * below + above), below)
-
-
 def _in_words(truth: str, answer: str) -> bool | None:
     """Whether a number and words say the same, "two" or "there are two of them"; None where neither is in words."""
     if _has_digit(truth) == _has_digit(answer):
         return None
-    value, words = (_parse_plain(truth), answer) if _has_digit(truth) else (_parse_plain(answer), truth)
+    value, words = (parse_plain_number(truth), answer) if _has_digit(truth) else (parse_plain_number(answer), truth)
     if value is None:
         return None
     words = _TEXT_COMMAND.sub(r"\1", words)
@@ -188,15 +160,6 @@ def _by_form(one: Node, other: Node, truth: str, answer: str, policy: MathPolicy
 
 def _not_worked_out(method: Method, answer: str, operation: str) -> Decision:
     return Decision(False, method, f"{quote(answer)} is not worked out: it leaves {operation}")
-
-
-def _is_reducible(text: str) -> bool:
-    """Whether a plain number is a fraction that is not in lowest terms."""
-    found = _PLAIN.fullmatch(text)
-    if found is None or found["number"]:
-        return False
-    above, below = found["above"] or found["one"] or found["over"], found["below"] or found["other"] or found["under"]
-    return int(below) == 1 or math.gcd(int(above), int(below)) > 1
 
 
 def _reread_commas(one: Node, other: Node, truth: str, answer: str) -> tuple[Node, Node] | None:

@@ -13,6 +13,7 @@ from plaudit.verify.math.extraction.trust import denies_itself, is_denied_at
 from plaudit.verify.math.extraction.unmarked import MAX_EQUATIONS, find_equated_numbers
 from plaudit.verify.math.policy import MathPolicy
 from plaudit.verify.math.verdict import MathVerdict, VerdictStatus
+from plaudit.verify.number_words import SCALES
 from plaudit.verify.numbers import Number, find_numbers
 from plaudit.verify.text import remove_invisible
 
@@ -29,8 +30,8 @@ _EQUALS = re.compile(r"==?|≈|\\approx|\\equiv|\bequals\b|\bis equal to\b")
 _UNREADABLE = re.compile(r"[\d+*/^<>!|_\\{}=×÷·±√;,]|-(?!\w)|\b(?:[ei]|pi)\b|π")
 # Words that make a number mean another one.
 _CHANGING = re.compile(
-    r"n['’]t\b|\b(?:not|never|no|nor|neither|and|or|than|between|except|minus|negative|half|dozen|hundred|thousand"
-    r"|million|billion|trillion|squared|cubed)\b",
+    r"n['’]t\b|\b(?:not|never|no|nor|neither|and|or|than|between|except|minus|negative|half"
+    rf"|squared|cubed|{'|'.join(SCALES)})\b",
     re.IGNORECASE,
 )
 

@@ -19,7 +19,7 @@ from plaudit.verify.math.parsing.tree import (
     substitute,
     symbols,
 )
-from plaudit.verify.math.parsing.units import Unit, power_of, scale_of, unit_of
+from plaudit.verify.math.parsing.units import Unit, power_of, unit_of
 from plaudit.verify.math.policy import MathPolicy, Names, Percent, Units
 
 __all__ = ["is_time", "same_scalar"]
@@ -163,7 +163,7 @@ def _compare_degree(truth: Node, answer: Node, policy: MathPolicy) -> bool | Non
 
 def _compare_unit(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
     """Units of one kind convert, units of two kinds differ, a unit that one side leaves out is open."""
-    bare = [_count(side) if side.op is Op.UNIT else side for side in (truth, answer)]
+    bare = [side.args[0] if side.op is Op.UNIT else side for side in (truth, answer)]
     units = [unit_of(side.leaf) if side.op is Op.UNIT else None for side in (truth, answer)]
     if policy.units is Units.IGNORE:
         return same_scalar(bare[0], bare[1], policy)
@@ -175,14 +175,6 @@ def _compare_unit(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
     if one is None or other is None or one == other:
         return same_scalar(bare[0], bare[1], policy)
     return _convert(bare, one, other, policy)
-
-
-def _count(amount: Node) -> Node:
-    """The number of an amount, "4 million" written out."""
-    counted, scale = amount.args[0], scale_of(amount.leaf)
-    if scale == 1:
-        return counted
-    return number(counted.value * scale) if counted.value is not None else Node(Op.MULTIPLY, (counted, number(scale)))
 
 
 def _convert(bare: list[Node], one: Unit, other: Unit, policy: MathPolicy) -> bool | None:
@@ -218,9 +210,9 @@ def is_time(node: Node) -> bool:
     if node.op is not Op.RATIO or len(node.args) not in (2, 3):
         return False
     hours, *rest = (_core(part) for part in node.args)
-    clock = all(len(part.leaf) == 2 and part.leaf.isdigit() and int(part.leaf) < 60 for part in rest)
+    clock = all(len(part.leaf) == 2 and part.leaf.isdecimal() and int(part.leaf) < 60 for part in rest)
     marked = rest[0].leaf.startswith("0") or rest[0].leaf.endswith("0") or node.args[-1].op is Op.UNIT or len(rest) == 2
-    return clock and marked and hours.leaf.isdigit() and len(hours.leaf) <= 2 and int(hours.leaf) <= 24
+    return clock and marked and hours.leaf.isdecimal() and len(hours.leaf) <= 2 and int(hours.leaf) <= 24
 
 
 def _core(node: Node) -> Node:

@@ -10,6 +10,7 @@ from fractions import Fraction
 from plaudit.verify.math.exact.folding import fold
 from plaudit.verify.math.exact.values import enclosure
 from plaudit.verify.math.parsing.tree import Node, Op
+from plaudit.verify.numbers import last_place
 
 __all__ = ["agree_as_shown", "is_computed", "is_rounded", "rounds_to"]
 
@@ -60,7 +61,7 @@ def _digits_of(node: Node) -> int:
     """How many significant digits a decimal shows; none for what is no decimal."""
     if node.op is Op.NEGATE:
         return _digits_of(node.args[0])
-    if node.op is not Op.NUMBER or "." not in node.leaf or not node.leaf[-1].isdigit():
+    if node.op is not Op.NUMBER or "." not in node.leaf or not node.leaf[-1].isdecimal():
         return 0
     return len(node.leaf.lower().partition("e")[0].replace(".", "").lstrip("0"))
 
@@ -75,8 +76,8 @@ def _is_finite(value: Fraction | int) -> bool:
 
 def is_rounded(truth: str, value: Fraction | int, exact: Fraction | int, min_decimals: int) -> bool:
     """The same for a truth that is a plain decimal and an answer that is a plain number."""
-    decimals = len(truth.partition(".")[2])
-    return decimals >= min_decimals and 2 * abs(Fraction(exact) - value) * 10**decimals <= 1
+    place = last_place(truth)
+    return place is not None and -place >= min_decimals and 2 * abs(Fraction(exact) - value) * 10**-place <= 1
 
 
 def _half_step(truth: Node, min_decimals: int) -> Fraction | None:
@@ -87,8 +88,7 @@ def _half_step(truth: Node, min_decimals: int) -> Fraction | None:
         step = _half_step(truth.args[0], min_decimals)
         scale = enclosure(truth.args[1], 20) if step is not None else None
         return step * Fraction(scale.real) if step is not None and scale is not None and scale.real > 0 else None
-    if truth.op is not Op.NUMBER or not truth.leaf.replace(".", "").replace("e", "").replace("-", "").isdigit():
+    place = last_place(truth.leaf) if truth.op is Op.NUMBER else None
+    if place is None or len(truth.leaf.lower().partition("e")[0].partition(".")[2]) < min_decimals:
         return None
-    mantissa, _, exponent = truth.leaf.lower().partition("e")
-    decimals = len(mantissa.partition(".")[2])
-    return Fraction(1, 2) * Fraction(10) ** (int(exponent or 0) - decimals) if decimals >= min_decimals else None
+    return Fraction(1, 2) * Fraction(10) ** place

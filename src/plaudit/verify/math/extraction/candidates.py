@@ -23,7 +23,7 @@ from plaudit.verify.math.extraction.trust import (
 )
 from plaudit.verify.math.extraction.unmarked import find_unmarked_answer, is_bare
 from plaudit.verify.math.policy import MathPolicy
-from plaudit.verify.numbers import NUMBER, without_calculator_marks
+from plaudit.verify.numbers import NUMBER, parse_plain_number, without_calculator_marks
 from plaudit.verify.patterns import compile_late
 from plaudit.verify.tags import without_thinking
 from plaudit.verify.text import remove_invisible
@@ -70,7 +70,6 @@ _DIGIT = compile_late(r"\d")
 _INK = compile_late(r"[^\W_]|[∞∅√]")
 _MATHEMATICAL = compile_late(r"[\d\\=+^∞∅π√(]|\b(?:arc|a)?(?:sin|cos|tan|ln|log|sqrt)")
 _DRESSING = " \t\r\n*_`"
-_PLAIN_NUMBER = compile_late(r"-?\d[\d.,/]*")
 
 
 def extract(response: str, policy: MathPolicy) -> Extraction:
@@ -110,7 +109,7 @@ def _is_sentence(found: Extraction) -> bool:
     """Whether a tag or hashes hold a sentence rather than an answer."""
     if found.source not in (Source.TAG, Source.HASHES) or found.rejected:
         return False
-    return not _PLAIN_NUMBER.fullmatch(found.answer or "") and not is_bare(found.answer or "")
+    return parse_plain_number(found.answer or "") is None and not is_bare(found.answer or "")
 
 
 def _look_inside(found: Extraction, content: str, policy: MathPolicy) -> Extraction:

@@ -3,15 +3,23 @@ r"""Brackets of all kinds: groups, tuples and intervals, sets with or without a 
 `(1,2)` may be a point or an interval; the tree keeps the brackets and the comparison decides by what it meets.
 """
 
-from plaudit.verify.math.parsing.budget import Unreadable
+from plaudit.verify.math.parsing.budget import OverBudget, Unreadable
 from plaudit.verify.math.parsing.cursor import Cursor
 from plaudit.verify.math.parsing.tokens import Kind, Token
 from plaudit.verify.math.parsing.tree import Node, Op, call, name, number
+from plaudit.verify.numbers import MAX_DIGITS, decimal_value
 
-__all__ = ["MAX_DIGITS", "parse_absolute", "parse_bracket", "group", "parse_rounding"]
+__all__ = ["parse_absolute", "parse_bracket", "group", "parse_number", "parse_rounding"]
 
-MAX_DIGITS = 1_000  # of a number that is read at once
 _PAIRS = {"{": "}", "(": ")", "[": "]"}
+
+
+def parse_number(text: str) -> Node:
+    """A number as written; raises OverBudget for one of thousands of digits."""
+    value = decimal_value(text)
+    if value is None:
+        raise OverBudget(f"a number of more than {MAX_DIGITS:,} digits")
+    return number(value, text)
 
 
 def parse_bracket(cursor: Cursor) -> Node:
@@ -37,8 +45,8 @@ def _single(cursor: Cursor) -> Node | None:
         return None
     if inner.kind is Kind.NAME:
         node = name(inner.text)
-    elif inner.kind is Kind.NUMBER and inner.text.isdecimal() and len(inner.text) < MAX_DIGITS:
-        node = number(int(inner.text), inner.text)
+    elif inner.kind is Kind.NUMBER:
+        node = parse_number(inner.text)
     else:
         return None
     cursor.skip(3)
@@ -55,7 +63,7 @@ def group(cursor: Cursor) -> Node:
             cursor.shorten(token.text[1:])
         else:
             cursor.take()
-        return number(int(token.text[0]), token.text[0])
+        return parse_number(token.text[0])
     if token.kind is Kind.NAME:
         return name(cursor.take().text)
     return cursor.inside(cursor.grammar.factor)

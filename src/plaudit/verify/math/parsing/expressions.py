@@ -3,15 +3,13 @@ r"""Sums, products, powers and what stands behind a factor: `2\sqrt{3}`, `1\frac
 Two things side by side are multiplied, except a whole number and a fraction (one and a half) and a number and its unit.
 """
 
-from fractions import Fraction
-
-from plaudit.verify.math.parsing.brackets import MAX_DIGITS, group, parse_absolute, parse_bracket
-from plaudit.verify.math.parsing.budget import MAX_WRITTEN, OverBudget, Unreadable
+from plaudit.verify.math.parsing.brackets import group, parse_absolute, parse_bracket, parse_number
+from plaudit.verify.math.parsing.budget import Unreadable
 from plaudit.verify.math.parsing.commands import parse_command, parse_function
 from plaudit.verify.math.parsing.cursor import Cursor, Rule
-from plaudit.verify.math.parsing.tokens import Kind, Token
+from plaudit.verify.math.parsing.tokens import Kind
 from plaudit.verify.math.parsing.tree import CONSTANTS, Node, Op, call, name, nodes, number
-from plaudit.verify.math.parsing.vocabulary import SCALES
+from plaudit.verify.number_words import scale_of
 
 __all__ = ["factor", "total"]
 
@@ -114,7 +112,7 @@ def _parse_side_by_side(left: Node, cursor: Cursor) -> Node:
     right = factor(cursor)
     if right.op is Op.RELATION:  # a remark in brackets, "(k ∈ Z)"
         return left
-    if is_bare and _is_proper(right) and right.leaf == "frac" and left.op is Op.NUMBER and left.leaf.isdigit():
+    if is_bare and _is_proper(right) and right.leaf == "frac" and left.op is Op.NUMBER and left.leaf.isdecimal():
         return Node(Op.ADD, (left, right), "mixed")
     return _join(left, "*", right)
 
@@ -122,19 +120,19 @@ def _parse_side_by_side(left: Node, cursor: Cursor) -> Node:
 def _parse_two_numbers(left: Node, cursor: Cursor) -> Node:
     """`1 1/2` is a mixed number and `10 000` has its thousands apart; nothing else makes sense."""
     right = factor(cursor)
-    if right.op is Op.NUMBER and cursor.at("/") and cursor.following.kind is Kind.NUMBER and left.leaf.isdigit():
+    if right.op is Op.NUMBER and cursor.at("/") and cursor.following.kind is Kind.NUMBER and left.leaf.isdecimal():
         cursor.take()
         part = Node(Op.DIVIDE, (right, factor(cursor)))
         if _is_proper(part):
             return Node(Op.ADD, (left, part), "mixed")
     digits = left.leaf + right.leaf
-    if len(right.leaf.partition(".")[0]) == 3 and right.leaf[0].isdigit() and left.leaf.isdigit():
-        return number(Fraction(digits), digits)
+    if len(right.leaf.partition(".")[0]) == 3 and right.leaf[0].isdecimal() and left.leaf.isdecimal():
+        return parse_number(digits)
     raise Unreadable(f"two numbers side by side: {left.leaf} {right.leaf}")
 
 
 def _is_proper(node: Node) -> bool:
-    if node.op is not Op.DIVIDE or not all(arg.op is Op.NUMBER and arg.leaf.isdigit() for arg in node.args):
+    if node.op is not Op.DIVIDE or not all(arg.op is Op.NUMBER and arg.leaf.isdecimal() for arg in node.args):
         return False
     above, below = (arg.value or 0 for arg in node.args)
     return 0 < above < below
@@ -146,9 +144,8 @@ def _parse_amount(left: Node, cursor: Cursor) -> Node:
     if said.lower().startswith(_CONDITIONS) and cursor.depth == 0:
         cursor.skip()
         return left
-    first, _, rest = said.partition(" ")
-    if scale := SCALES.get(first.lower()):
-        left, said = Node(Op.MULTIPLY, (left, number(scale))), rest
+    while scale := scale_of(said.partition(" ")[0]):
+        left, said = Node(Op.MULTIPLY, (left, number(scale))), said.partition(" ")[2]
         if not said:
             return left
     while True:
@@ -192,7 +189,7 @@ def _parse_power(cursor: Cursor, base: Node) -> Node:
         return call("star", base)
     token = cursor.token
     if token.kind is Kind.NUMBER:
-        exponent = _parse_number(cursor.take())
+        exponent = parse_number(cursor.take().text)
         return _combinations(base, exponent) or Node(Op.POWER, (base, exponent))
     exponent = cursor.inside(_parse_signed_factor) if cursor.at("-", "+") or token.text == "(" else group(cursor)
     if exponent.op is Op.WORD and exponent.leaf in _ORDINALS:
@@ -205,8 +202,9 @@ def _combinations(base: Node, exponent: Node) -> Node | None:
     if base.op is Op.INDEX and base.args[0] == name("C") and exponent.op in (Op.NAME, Op.NUMBER):
         return call("binomial", base.args[1], exponent)
     letter, _, index = base.leaf.partition("_")
-    if base.op is Op.NAME and letter == "C" and index.isdigit() and exponent.value is not None:
-        return call("binomial", number(int(index)), exponent) if 2 < int(index) >= exponent.value else None
+    if base.op is Op.NAME and letter == "C" and index.isdecimal() and exponent.value is not None:
+        above = parse_number(index)
+        return call("binomial", above, exponent) if 2 < (above.value or 0) >= exponent.value else None
     return None
 
 
@@ -228,7 +226,7 @@ def _add_index(base: Node, below: Node) -> Node:
 
 def _parse_whole_number(cursor: Cursor) -> Node | None:
     """`4210_7` and `a_12`: digits without braces are read together."""
-    return _parse_number(cursor.take()) if cursor.token.kind is Kind.NUMBER else None
+    return parse_number(cursor.take().text) if cursor.token.kind is Kind.NUMBER else None
 
 
 def _factorial(cursor: Cursor, base: Node) -> Node:
@@ -327,7 +325,7 @@ def _parse_inside(rule: Rule) -> Rule:
 
 
 _PRIMARY: dict[str, Rule] = {
-    Kind.NUMBER: lambda cursor: _parse_number(cursor.take()),
+    Kind.NUMBER: lambda cursor: parse_number(cursor.take().text),
     Kind.NAME: _parse_name,
     Kind.OPEN: parse_bracket,
     Kind.FUNCTION: _parse_inside(parse_function),
@@ -337,28 +335,3 @@ _PRIMARY: dict[str, Rule] = {
     Kind.CLOSE: _parse_sign,
     Kind.END: _parse_sign,
 }
-
-
-def _parse_number(token: Token) -> Node:
-    """A number as written; raises OverBudget for one of thousands of digits."""
-    text = token.text
-    if text.isdecimal() and len(text) < MAX_DIGITS:
-        return number(int(text), text)
-    if len(text) > MAX_WRITTEN:
-        raise OverBudget(f"a number of {len(text)} digits")
-    if not text[-1].isdigit():
-        return _parse_repeating(text)
-    mantissa, _, exponent = text.lower().partition("e")
-    if len(exponent) > 4:
-        raise OverBudget(f"an exponent of {exponent}")
-    return number(Fraction(mantissa) * Fraction(10) ** int(exponent or 0), text)
-
-
-def _parse_repeating(text: str) -> Node:
-    r"""`0.1\overline{6}` or `0.1(6)` in full."""
-    head, tail = text.rstrip(")} ").replace("(", "{").split("{")
-    whole, _, fixed = head.partition("\\")[0].partition(".")
-    tail = tail.strip()
-    shift = 10 ** len(fixed)
-    value = Fraction(int(whole + fixed or "0"), shift) + Fraction(int(tail), shift * (10 ** len(tail) - 1))
-    return number(value, text)

@@ -12,6 +12,7 @@ from plaudit.verify.math.parsing.budget import MAX_LENGTH, OverBudget
 from plaudit.verify.math.parsing.constructors import CONSTRUCTORS
 from plaudit.verify.math.parsing.units import is_unit
 from plaudit.verify.math.parsing.vocabulary import CONSTANT_WORDS, FUNCTIONS, GREEK, SEPARATORS, SIGNS
+from plaudit.verify.numbers import DECIMAL, REPEATING
 
 __all__ = ["Kind", "Token", "tokenize"]
 
@@ -45,7 +46,7 @@ class Token(NamedTuple):
 
 
 _COMMON = (
-    r"(?P<number>[1-9]\d{0,2}(?:,\d{3})+(?![\d])(?:\.\d+)?|(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+(?![\da-zA-Z(]))?)"
+    rf"(?P<number>{DECIMAL})"
     r"|(?P<letters>[^\W\d_]+)"
     r"|(?P<text>\\(?:text|mathrm)\s?\{)"
     r"|(?P<command>\\(?:[a-zA-Z]+|.))"
@@ -54,9 +55,10 @@ _COMMON = (
     r"|(?P<close>[)\]}])"
     r"|(?P<other>.)"
 )
-_REPEATING = r"(?P<repeating>\d*\.\d*\\(?:overline|bar|dot)\s?\{\s?\d+\s?\}|\d*\.\d*\(\d+\)(?=\s*$|\.\.\.))"
 _PATTERN = re.compile(_COMMON, re.DOTALL)
-_REPEATING_PATTERN = re.compile(f"{_REPEATING}|{_COMMON}", re.DOTALL)  # rare, and dear to look for at every digit
+_REPEATING_PATTERN = re.compile(
+    f"(?P<repeating>{REPEATING})|{_COMMON}", re.DOTALL
+)  # rare, and dear to look for at every digit
 _REPEATS = re.compile(r"\.\d*(?:\\|\()")
 _VOWEL = re.compile(r"[aeiouyAEIOUY]")
 _LETTERS_ALONE = re.compile(r"[^\W\d_]{2,}")

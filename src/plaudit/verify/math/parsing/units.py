@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from plaudit.verify.patterns import compile_late
 
-__all__ = ["Unit", "is_unit", "power_of", "scale_of", "unit_of"]
+__all__ = ["Unit", "is_unit", "power_of", "unit_of"]
 
 
 class Unit(NamedTuple):
@@ -70,7 +70,6 @@ _RAISED = compile_late(
     r"\b(?:(?P<word>square|sq|cubic|cu)\.?\s+(?P<unit>\w+)"
     r"|(?P<base>\w+?)\s*(?:\^\{?(?P<power>-?\d)\}?|(?P<after>squared|cubed)))"
 )
-_SCALES = {"dozen": 12, "hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 _POWERS = {"square": 2, "sq": 2, "squared": 2, "cubic": 3, "cu": 3, "cubed": 3}
 _WORD = compile_late(r"[^\W\d_]+|¢")
 _ALONE = {
@@ -87,20 +86,12 @@ def is_unit(word: str) -> bool:
 def unit_of(said: str) -> Unit | None:
     """The unit that words after a number name, or None for prose."""
     said = said.strip().replace("per ", "/ ")
-    if scale_of(said) > 1:
-        said = said.partition(" ")[2]
     above, _, below = said.partition("/")
     unit = _simple(above)
     if unit is None or not below:
         return unit
     under = _simple(below)
     return Unit(f"{unit.measures}/{under.measures}", unit.size / under.size) if under else None
-
-
-def scale_of(said: str) -> int:
-    """How often the number before these words counts: a million times in "million dollars"."""
-    word = _WORD.match(said.strip())
-    return _SCALES.get(word[0].lower(), 1) if word else 1
 
 
 def power_of(said: str) -> int:

@@ -1,6 +1,6 @@
 """The words and signs of mathematics: functions, Greek letters, relation signs, and the words that part items."""
 
-__all__ = ["CONSTANT_WORDS", "FLIPPED", "FUNCTIONS", "GREEK", "RELATIONS", "SCALES", "SEPARATORS", "SIGNS"]
+__all__ = ["CONSTANT_WORDS", "FLIPPED", "FUNCTIONS", "GREEK", "RELATIONS", "SEPARATORS", "SIGNS"]
 
 _SAME_NAME = (
     "sin cos tan cot sec csc arcsin arccos arctan arccot arcsec arccsc sinh cosh tanh coth exp ln log lg max min gcd "
@@ -45,9 +45,3 @@ CONSTANT_WORDS = {
     "infinity": "infty", "infty": "infty", "inf": "infty", "oo": "infty", "pm": "pm", "empty": "emptyset",
     "emptyset": "emptyset",
 }  # fmt: skip
-
-SCALES = {
-    "dozen": 12, "hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "trillion": 10**12,
-    "hundreds": 100, "thousands": 1000, "millions": 10**6, "billions": 10**9, "万": 10**4, "亿": 10**8,
-}  # fmt: skip
-"""Words after a number that multiply it."""
