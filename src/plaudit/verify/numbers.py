@@ -46,6 +46,7 @@ _NUMBER = (
     rf"(?:{_FRACTION}|(?P<decimal>{DECIMAL})(?P<over>(?:/{DECIMAL})*+))(?P<percent>\s?\\?%)?+"
 )
 _PATTERN = re.compile(_NUMBER)
+_PARTS = ("sign", "inner_sign", "whole", "top", "bottom", "digit", "under", "decimal", "over")
 _DECIMAL = re.compile(rf"[-+]?({DECIMAL})")
 _CALCULATOR_MARK = re.compile(r"<<[-+*/().,=\d\s%$]{0,300}+>>")
 _ASCII_SIGNS = str.maketrans("−–﹣－＋．％／＄", "---" + "-+.%/$")
@@ -115,6 +116,9 @@ def parse_plain_number(text: str) -> Fraction | int | None:
         return decimal_value(text)
     if text[1:2] == " " and text[0] in "-+":
         text = text[0] + text[2:]
+    if decimal := _DECIMAL.fullmatch(text):  # most are
+        value = decimal_value(decimal[1])
+        return -value if value is not None and text[0] == "-" else value
     match = _PATTERN.fullmatch(text)
     return None if match is None or match["currency"] or match["percent"] else _value(match)
 
@@ -125,17 +129,24 @@ def decimal_value(text: str) -> Fraction | int | None:
     >>> decimal_value("1,234.5e-1"), decimal_value(r"0.1\overline{6}")
     (Fraction(2469, 20), Fraction(1, 6))
     """
+    if "," in text:
+        text = _SEPARATOR.sub("", text)
     if text.isdecimal():
         return int(text) if len(text) <= MAX_DIGITS else None
-    head, _, repeated = _SEPARATOR.sub("", text).rstrip(")} ").replace("(", "{").partition("{")
-    mantissa, _, exponent = head.partition("\\")[0].lower().partition("e")
-    whole, _, decimals = mantissa.partition(".")
-    power, repeated = int(exponent or 0) if len(exponent) <= 5 else MAX_DIGITS, repeated.strip()
-    if len(whole + decimals + repeated) + abs(power) > MAX_DIGITS:
+    head, repeated, power = text, "", 0
+    if text[-1] in ")}":
+        head, _, repeated = text.rstrip(")} ").replace("(", "{").partition("{")
+        head, repeated = head.partition("\\")[0], repeated.strip()
+    elif "e" in text or "E" in text:
+        head, _, exponent = text.lower().partition("e")
+        power = int(exponent) if len(exponent) <= 5 else MAX_DIGITS
+    whole, _, decimals = head.partition(".")
+    digits, shift = whole + decimals, power - len(decimals)
+    if len(digits) + len(repeated) + abs(power) > MAX_DIGITS:
         return None
-    digits, shift = int(whole + decimals or "0"), power - len(decimals)
-    value = Fraction(digits * 10**shift) if shift >= 0 else Fraction(digits, 10**-shift)
-    return value + Fraction(int(repeated), 10 ** len(decimals) * (10 ** len(repeated) - 1)) if repeated else value
+    above = int(digits or "0")
+    value = Fraction(above, 10**-shift) if shift < 0 else above * 10**shift
+    return value + Fraction(int(repeated), 10**-shift * (10 ** len(repeated) - 1)) if repeated else value
 
 
 def last_place(text: str) -> int | None:
@@ -173,17 +184,16 @@ def without_calculator_marks(text: str) -> str:
 
 
 def _value(match: re.Match[str]) -> Fraction | int | None:
-    top, below = match["top"] or match["digit"] or match["decimal"], match["bottom"] or match["under"]
-    below = below or match["over"].removeprefix("/")
+    sign, inner_sign, whole, *fractions, decimal, over = match.group(*_PARTS)
+    top, below = (decimal, over.removeprefix("/")) if decimal else (part for part in fractions if part)
     value = decimal_value(top)
     if below and value is not None:
         divisor = None if "/" in below else decimal_value(below)  # a second bar makes it a date
         value = Fraction(value) / divisor if divisor else None
-    if match["whole"] and value is not None:
-        whole = decimal_value(match["whole"]) if 0 < value < 1 else None
-        value = None if whole is None else value + whole
-    negative = (match["sign"] == "-") != (match["inner_sign"] is not None)
-    return -value if negative and value is not None else value
+    if whole and value is not None:
+        count = decimal_value(whole) if 0 < value < 1 else None
+        value = None if count is None else value + count
+    return -value if value is not None and (sign == "-") != (inner_sign is not None) else value
 
 
 def _is_mixed(whole: Number, part: Number, text: str) -> bool:

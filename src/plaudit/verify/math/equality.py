@@ -11,8 +11,9 @@ from plaudit.verify.math.choices import same_choice
 from plaudit.verify.math.comparison.forms import Forms, Method
 from plaudit.verify.math.comparison.lowest_form import find_open_operation
 from plaudit.verify.math.comparison.words import same_words
+from plaudit.verify.math.exact.folding import fold
 from plaudit.verify.math.exact.rounding import is_rounded
-from plaudit.verify.math.parsing.budget import OverBudget, Unreadable
+from plaudit.verify.math.parsing.budget import OverBudget, Unreadable, start_work
 from plaudit.verify.math.parsing.notation import read_mixed, same_spacing_aside, unify_notation
 from plaudit.verify.math.parsing.parser import parse
 from plaudit.verify.math.parsing.tree import Node, Op, operations
@@ -53,6 +54,7 @@ def decide(ground_truth: str, answer: str, policy: MathPolicy) -> Decision:
     >>> decide("1/2", "0.5", MathPolicy()).equal
     True
     """
+    start_work()
     truth, answer = _strip(ground_truth), _strip(answer)
     if truth == answer and truth:
         return Decision(True, Method.TEXT, "the same text")
@@ -145,13 +147,14 @@ def _by_form(one: Node, other: Node, truth: str, answer: str, policy: MathPolicy
         verdict, method = Forms(policy).compare(one, other)
         if verdict is not True and (again := _reread_commas(one, other, truth, answer)):
             verdict, method = Forms(policy).compare(*again)
-    except Unreadable as reason:
-        verdict, method = None, Method.ALGEBRA
-        if isinstance(reason, OverBudget):
-            return Decision(None, method, str(reason), "answer")
+        operation = find_open_operation(one, other) if verdict and not policy.unevaluated else None
+    except (Unreadable, ArithmeticError, RecursionError) as reason:
+        verdict, method, operation = None, Method.ALGEBRA, None
+        if not isinstance(reason, Unreadable) or isinstance(reason, OverBudget):
+            return Decision(None, method, str(reason), "truth" if _is_over_budget(one) else "answer")
     if verdict is not True and not _SAYING.isdisjoint(operations(one, other)) and same_words(truth, answer):
         return Decision(True, Method.TEXT, "the same words")
-    if verdict and not policy.unevaluated and (operation := find_open_operation(one, other)):
+    if verdict and operation:
         return _not_worked_out(method, answer, operation)
     if verdict is None:
         return Decision(None, method, f"neither proven equal nor different: {quote(answer)} and {quote(truth)}")
@@ -160,6 +163,16 @@ def _by_form(one: Node, other: Node, truth: str, answer: str, policy: MathPolicy
 
 def _not_worked_out(method: Method, answer: str, operation: str) -> Decision:
     return Decision(False, method, f"{quote(answer)} is not worked out: it leaves {operation}")
+
+
+def _is_over_budget(tree: Node) -> bool:
+    """Whether a tree takes too long to work out whatever it is compared with."""
+    start_work()
+    try:
+        fold(tree)
+    except (OverBudget, ArithmeticError, RecursionError):
+        return True
+    return False
 
 
 def _reread_commas(one: Node, other: Node, truth: str, answer: str) -> tuple[Node, Node] | None:

@@ -6,9 +6,8 @@ parameters (`kπ`): their order is taken at one place, their equality is exact.
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cmp_to_key
 
-from plaudit.verify.math.exact.balls import ARITHMETIC_ERRORS, Ball, Balls
-from plaudit.verify.math.exact.evaluation import evaluate
 from plaudit.verify.math.exact.folding import fold
 from plaudit.verify.math.exact.values import same_value, sign_of
 from plaudit.verify.math.parsing.budget import Unreadable
@@ -27,7 +26,6 @@ _HOLDS: dict[str, Callable[[int, int], bool]] = {
     "!=": lambda place, end: place != end,
 }
 MAX_ENDS = 60
-DIGITS = 50  # to which ends are located
 _PARAMETER = Fraction(1234, 10_000)
 
 
@@ -50,7 +48,7 @@ def same_region(truth: Node, answer: Node) -> bool | None:
             return None
         line = _Line([*_ends(one), *_ends(other)])
         return _same_places(one, other, line)
-    except (Unreadable, *ARITHMETIC_ERRORS):
+    except Unreadable:
         return None
 
 
@@ -185,15 +183,12 @@ class _Line:
     def __init__(self, ends: list[Node]) -> None:
         if len(ends) > MAX_ENDS:
             raise Unreadable("too many ends")
-        unknowns = {found for end in ends for found in symbols(end)}
-        balls = Balls(DIGITS, dict.fromkeys(unknowns, _PARAMETER))
-        placed = sorted(((fold(end), _locate(fold(end), balls), end) for end in ends), key=lambda end: end[1].real)
         count, last = 0, None
         self._at: dict[Node, int] = {}
-        for end, ball, written in placed:
-            if last is None or last[1].is_apart_from(ball) or same_value(last[0], end) is not True:
-                count, last = count + 1, (end, ball)
-            self._at[written] = 2 * count - 1
+        for end in sorted(ends, key=cmp_to_key(_order)):
+            if last is None or _order(last, end) or same_value(last, end) is not True:
+                count, last = count + 1, end
+            self._at[end] = 2 * count - 1
         self.places = range(2 * count + 1)
 
     def place(self, node: Node) -> int:
@@ -202,11 +197,13 @@ class _Line:
         return -1 if _infinite(node) else self._at[node]
 
 
-def _locate(end: Node, balls: Balls) -> Ball:
-    ball = evaluate(end, balls)
-    if not ball.is_real:
+def _order(one: Node, other: Node) -> int:
+    """-1, 0 or 1 as one end is below, at or above another, with all parameters at one place."""
+    difference = Node(Op.ADD, (one, Node(Op.NEGATE, (other,))))
+    sign = sign_of(difference, dict.fromkeys(symbols(difference), _PARAMETER))
+    if sign is None:
         raise Unreadable("an end that is not real")
-    return ball
+    return sign
 
 
 def _holds(node: Node, place: int, line: _Line) -> bool:

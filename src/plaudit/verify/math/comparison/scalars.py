@@ -222,7 +222,7 @@ def _core(node: Node) -> Node:
 def _same_time(truth: Node, answer: Node) -> bool:
     """The same hours, minutes and seconds; the half of the day counts where both give it, or one counts to 24."""
     one, other = _clock(truth), _clock(answer)
-    if one[1:] != other[1:]:
+    if one is None or other is None or one[1:] != other[1:]:
         return False
     halves = [side.args[-1].leaf for side in (truth, answer) if side.args[-1].op is Op.UNIT]
     if len(halves) == 1 and max(one[0], other[0]) > 12:
@@ -230,10 +230,12 @@ def _same_time(truth: Node, answer: Node) -> bool:
     return one[0] == other[0] and len(set(halves)) < 2
 
 
-def _clock(time: Node) -> tuple[int, int, int]:
-    """Hours, minutes and seconds as written."""
-    hours, minutes, *seconds = (int(_core(part).leaf) for part in time.args)
-    return hours, minutes, seconds[0] if seconds else 0
+def _clock(time: Node) -> tuple[int, ...] | None:
+    """Hours, minutes and seconds as written; None for a ratio of anything but two or three short numbers."""
+    parts = [_core(part).leaf for part in time.args]
+    if len(parts) > 3 or not all(part.isdecimal() and len(part) <= 2 for part in parts):
+        return None
+    return tuple(int(part) for part in [*parts, "0"][:3])
 
 
 def _compare_based(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:

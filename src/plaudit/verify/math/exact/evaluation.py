@@ -5,22 +5,17 @@ Expects a folded tree, so that rational exponents are numbers by the time they a
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import reduce
 from typing import Any, Protocol, TypeVar
 
-from plaudit.verify.math.parsing.tree import Node, Op, call, name, number, substitute
+from plaudit.verify.math.parsing.tree import Node, Op, name, number, substitute
 
-__all__ = ["REWRITES", "Domain", "Undefined", "Unvalued", "evaluate"]
+__all__ = ["Domain", "Undefined", "evaluate"]
 
 V = TypeVar("V")
 
 
 class Undefined(ArithmeticError):
     """An expression without a value here: a division by zero, or a function the domain does not know."""
-
-
-class Unvalued(Undefined):
-    """An expression without a value anywhere, as it holds a function or a word that has none."""
 
 
 class Domain(Protocol[V]):
@@ -53,7 +48,10 @@ def _word(node: Node, domain: Domain[V]) -> V:
 
 
 def _add(node: Node, domain: Domain[V]) -> V:
-    return reduce(domain.add, (evaluate(arg, domain) for arg in node.args))
+    total = evaluate(node.args[0], domain)
+    for arg in node.args[1:]:
+        total = domain.add(total, evaluate(arg, domain))
+    return total
 
 
 def _negate(node: Node, domain: Domain[V]) -> V:
@@ -61,7 +59,10 @@ def _negate(node: Node, domain: Domain[V]) -> V:
 
 
 def _multiply(node: Node, domain: Domain[V]) -> V:
-    return reduce(domain.multiply, (evaluate(arg, domain) for arg in node.args))
+    product = evaluate(node.args[0], domain)
+    for arg in node.args[1:]:
+        product = domain.multiply(product, evaluate(arg, domain))
+    return product
 
 
 def _divide(node: Node, domain: Domain[V]) -> V:
@@ -69,29 +70,34 @@ def _divide(node: Node, domain: Domain[V]) -> V:
 
 
 def _power(node: Node, domain: Domain[V]) -> V:
+    return _raise(evaluate(node.args[0], domain), node.args[1], domain)
+
+
+def _raise(base: V, exponent: Node, domain: Domain[V]) -> V:
     """Powers are taken apart, b^(n-1) = b^n / b and b^(2n) = (b^n)^2, so that equal ones meet."""
-    base, exponent = node.args
     if exponent.value is not None:
         whole = exponent.value
         if whole.denominator == 1:
-            return domain.integer_power(evaluate(base, domain), whole.numerator)
-        return domain.power(evaluate(base, domain), domain.number(whole), whole)
+            return domain.integer_power(base, whole.numerator)
+        return domain.power(base, domain.number(whole), whole)
     if exponent.op is Op.ADD:
-        return _multiply(Node(Op.MULTIPLY, tuple(Node(Op.POWER, (base, part)) for part in exponent.args)), domain)
+        product = _raise(base, exponent.args[0], domain)
+        for part in exponent.args[1:]:
+            product = domain.multiply(product, _raise(base, part, domain))
+        return product
     if exponent.op is Op.NEGATE:
-        return domain.invert(_power(Node(Op.POWER, (base, exponent.args[0])), domain))
+        return domain.invert(_raise(base, exponent.args[0], domain))
     if exponent.op is Op.MULTIPLY and exponent.args[0].value is not None and exponent.args[0].value.denominator == 1:
         rest = exponent.args[1:]
         inner = rest[0] if len(rest) == 1 else Node(Op.MULTIPLY, rest)
-        return domain.integer_power(_power(Node(Op.POWER, (base, inner)), domain), exponent.args[0].value.numerator)
-    return domain.power(evaluate(base, domain), evaluate(exponent, domain), None)
+        return domain.integer_power(_raise(base, inner, domain), exponent.args[0].value.numerator)
+    return domain.power(base, evaluate(exponent, domain), None)
 
 
 def _call(node: Node, domain: Domain[V]) -> V:
-    rewrite = REWRITES.get(node.leaf)
-    if rewrite and len(node.args) == 1:
-        return evaluate(rewrite(node.args[0]), domain)
-    return domain.call(node.leaf, [evaluate(arg, domain) for arg in node.args])
+    values = [evaluate(arg, domain) for arg in node.args]
+    derive = _DERIVED.get(node.leaf)
+    return derive(domain, values[0]) if derive else domain.call(node.leaf, values)
 
 
 def _index(node: Node, domain: Domain[V]) -> V:
@@ -138,45 +144,59 @@ def _plus_minus(node: Node, domain: Domain[V]) -> V:
     return domain.multiply(sign, evaluate(node.args[0], domain))
 
 
-def _over(above: str, below: str) -> Callable[[Node], Node]:
-    return lambda arg: Node(Op.DIVIDE, (call(above, arg) if above else number(1), call(below, arg)))
+def _ratio(above: str, below: str) -> Callable[[Domain[V], V], V]:
+    """One function divided by another, or one by a function."""
+
+    def derive(domain: Domain[V], value: V) -> V:
+        inverse = domain.invert(domain.call(below, [value]))
+        return domain.multiply(domain.call(above, [value]), inverse) if above else inverse
+
+    return derive
 
 
-def _root_of_square(arg: Node, shift: int) -> Node:
-    """√(x² + 1) or √(x² - 1)."""
-    square = Node(Op.POWER, (arg, number(2)))
-    return Node(Op.POWER, (Node(Op.ADD, (square, number(shift))), number(Fraction(1, 2))))
+def _of_inverse(function: str) -> Callable[[Domain[V], V], V]:
+    return lambda domain, value: domain.call(function, [domain.invert(value)])
 
 
-def _half_log(above: Node, below: Node) -> Node:
-    return Node(Op.MULTIPLY, (number(Fraction(1, 2)), call("ln", Node(Op.DIVIDE, (above, below)))))
+def _log_with_root(shift: int) -> Callable[[Domain[V], V], V]:
+    """ln(x + √(x² + shift)): the inverse hyperbolic sine and cosine."""
+
+    def derive(domain: Domain[V], value: V) -> V:
+        half, square = Fraction(1, 2), domain.add(domain.multiply(value, value), domain.number(shift))
+        return domain.call("ln", [domain.add(value, domain.power(square, domain.number(half), half))])
+
+    return derive
 
 
-def _one_plus(arg: Node) -> Node:
-    return Node(Op.ADD, (number(1), arg))
+def _half_log(sign: int) -> Callable[[Domain[V], V], V]:
+    """½ ln((1 + x) / ±(1 - x)): the inverse hyperbolic tangent and cotangent."""
+
+    def derive(domain: Domain[V], value: V) -> V:
+        above = domain.add(domain.number(1), value)
+        below = domain.add(domain.number(sign), domain.multiply(domain.number(-sign), value))
+        log = domain.call("ln", [domain.multiply(above, domain.invert(below))])
+        return domain.multiply(domain.number(Fraction(1, 2)), log)
+
+    return derive
 
 
-def _one_minus(arg: Node) -> Node:
-    return Node(Op.ADD, (number(1), Node(Op.NEGATE, (arg,))))
-
-
-REWRITES: dict[str, Callable[[Node], Node]] = {
-    "tan": _over("sin", "cos"),
-    "cot": _over("cos", "sin"),
-    "sec": _over("", "cos"),
-    "csc": _over("", "sin"),
-    "lg": lambda arg: call("log", arg),
-    "coth": _over("cosh", "sinh"),
-    "sech": _over("", "cosh"),
-    "csch": _over("", "sinh"),
-    "arcsec": lambda arg: call("arccos", Node(Op.DIVIDE, (number(1), arg))),
-    "arccsc": lambda arg: call("arcsin", Node(Op.DIVIDE, (number(1), arg))),
-    "arcsinh": lambda arg: call("ln", Node(Op.ADD, (arg, _root_of_square(arg, 1)))),
-    "arccosh": lambda arg: call("ln", Node(Op.ADD, (arg, _root_of_square(arg, -1)))),
-    "arctanh": lambda arg: _half_log(_one_plus(arg), _one_minus(arg)),
-    "arccoth": lambda arg: _half_log(_one_plus(arg), Node(Op.ADD, (arg, number(-1)))),
+# Functions in terms of others, whatever the domain.
+_DERIVED: dict[str, Callable[[Any, Any], Any]] = {
+    "tan": _ratio("sin", "cos"),
+    "cot": _ratio("cos", "sin"),
+    "sec": _ratio("", "cos"),
+    "csc": _ratio("", "sin"),
+    "lg": lambda domain, value: domain.call("log", [value]),
+    "coth": _ratio("cosh", "sinh"),
+    "sech": _ratio("", "cosh"),
+    "csch": _ratio("", "sinh"),
+    "arcsec": _of_inverse("arccos"),
+    "arccsc": _of_inverse("arcsin"),
+    "arcsinh": _log_with_root(1),
+    "arccosh": _log_with_root(-1),
+    "arctanh": _half_log(1),
+    "arccoth": _half_log(-1),
 }
-"""Functions in terms of others, whatever the domain."""
 
 _RULES: dict[Op, Callable[..., Any]] = {
     Op.NAME: _symbol,

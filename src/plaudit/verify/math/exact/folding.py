@@ -4,18 +4,18 @@ What is not rational, or too large to write out, stays as it is for `values` to 
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from fractions import Fraction
-from itertools import pairwise
 
-from plaudit.verify.math.parsing.budget import MAX_BITS, MAX_TERMS
-from plaudit.verify.math.parsing.tree import Node, Op, is_number, number, substitute
+from plaudit.verify.math.parsing.budget import MAX_BITS, MAX_TERMS, spend
+from plaudit.verify.math.parsing.tree import Node, Op, is_number, nodes, number, substitute
 
 __all__ = ["fold"]
 
 MAX_FACTORIAL = 2_500
 MAX_ROOT = 64
 MAX_RADICAND = 4_000  # bits
+LONG = 1_000  # bits of a number whose arithmetic is paid for
 
 
 def fold(node: Node) -> Node:
@@ -33,13 +33,29 @@ def _with_args(node: Node, args: tuple[Node, ...]) -> Node:
     return Node(node.op, args, node.leaf, node.value)  # several times as fast as _replace
 
 
+def _result(node: Node, args: tuple[Node, ...], value: Fraction | int | None) -> Node:
+    """The number that an operation gives, or the operation where there is none or it is too large."""
+    return _with_args(node, args) if value is None or _is_too_large(value) else number(value)
+
+
+def _is_too_large(value: Fraction | int) -> bool:
+    """Whether a number is beyond the budget; long ones are paid for."""
+    bits = max(value.numerator.bit_length(), value.denominator.bit_length())
+    if bits > LONG:
+        spend(bits // 50)
+    return bits > MAX_BITS
+
+
 def _add(node: Node, args: tuple[Node, ...]) -> Node:
     """Terms with the numbers among them added up into one, at the end."""
     flat = [term for arg in args for term in (arg.args if arg.op is Op.ADD else (arg,))]
     rest = [term for term in flat if not is_number(term)]
-    value: Fraction | int = sum(term.value for term in flat if term.value is not None)
-    if _too_large(value):
-        return _with_args(node, args)
+    value: Fraction | int = 0
+    for term in flat:
+        if term.value is not None:
+            value += term.value
+            if _is_too_large(value):
+                return _with_args(node, args)
     if not rest:
         return number(value)
     return Node(Op.ADD, (*rest, number(value))) if value or len(rest) > 1 else rest[0]
@@ -57,7 +73,7 @@ def _multiply(node: Node, args: tuple[Node, ...]) -> Node:
     for term in flat:
         if term.value is not None:
             value *= term.value
-            if _too_large(value):
+            if _is_too_large(value):
                 return _with_args(node, args)
     if not rest:
         return number(value)
@@ -66,10 +82,10 @@ def _multiply(node: Node, args: tuple[Node, ...]) -> Node:
 
 def _divide(node: Node, args: tuple[Node, ...]) -> Node:
     above, below = args[0].value, args[1].value
-    if above is not None and below:
-        both_whole = type(above) is int and type(below) is int
-        return number(Fraction(above, below) if both_whole else above / Fraction(below))
-    return _with_args(node, args)
+    if above is None or not below:
+        return _with_args(node, args)
+    both_whole = type(above) is int and type(below) is int
+    return _result(node, args, Fraction(above, below) if both_whole else above / Fraction(below))
 
 
 def _power(node: Node, args: tuple[Node, ...]) -> Node:
@@ -79,7 +95,7 @@ def _power(node: Node, args: tuple[Node, ...]) -> Node:
     value = _integer_power(base, exponent.numerator)
     if value is not None and exponent.denominator != 1:
         value = _exact_root(value, exponent.denominator)
-    return number(value) if value is not None else _with_args(node, args)
+    return _result(node, args, value)
 
 
 def _integer_power(base: Fraction | int, exponent: int) -> Fraction | int | None:
@@ -93,8 +109,11 @@ def _integer_power(base: Fraction | int, exponent: int) -> Fraction | int | None
 
 def _exact_root(value: Fraction | int, degree: int) -> Fraction | int | None:
     """The real root where it is rational; an even root of a negative number is not."""
-    if degree > MAX_ROOT or value.numerator.bit_length() > MAX_RADICAND or (value < 0 and degree % 2 == 0):
+    bits = max(value.numerator.bit_length(), value.denominator.bit_length())
+    if degree > MAX_ROOT or bits > MAX_RADICAND or (value < 0 and degree % 2 == 0):
         return None
+    if bits > LONG:
+        spend(bits)
     parts = [_whole_root(abs(part), degree) for part in (value.numerator, value.denominator)]
     if parts[0] is None or parts[1] is None:
         return None
@@ -116,107 +135,67 @@ def _whole_root(value: int, degree: int) -> int | None:
 def _call(node: Node, args: tuple[Node, ...]) -> Node:
     function = _FUNCTIONS.get(node.leaf)
     values = [arg.value for arg in args if arg.value is not None]
-    value = function(values) if function and len(values) == len(args) else None
-    return number(value) if value is not None else _with_args(node, args)
+    return _result(node, args, function(*values) if function and len(values) == len(args) else None)
 
 
-def _of_whole_number(function: Callable[[int], int]) -> Callable[[Sequence[Fraction | int]], Fraction | int | None]:
-    """A function of one whole number that grows as fast as a factorial."""
-
-    def apply(values: Sequence[Fraction | int]) -> Fraction | int | None:
-        (value,) = values
-        if value.denominator != 1 or not 0 <= value <= MAX_FACTORIAL:
-            return None
-        return Fraction(function(int(value)))
-
-    return apply
-
-
-def _multifactorial(values: Sequence[Fraction | int]) -> Fraction | int | None:
-    count, step = values
+def _factorial(count: Fraction | int, step: Fraction | int = 1) -> int | None:
+    """The product of a whole number and every `step`-th below it."""
     if count.denominator != 1 or not 0 <= count <= MAX_FACTORIAL:
         return None
-    return math.prod(range(int(count), 0, -int(step)))
+    return math.factorial(int(count)) if step == 1 else math.prod(range(int(count), 0, -int(step)))
 
 
-def _binomial(values: Sequence[Fraction | int]) -> Fraction | int | None:
-    if len(values) != 2 or any(value.denominator != 1 or not 0 <= value <= 10**9 for value in values):
+def _binomial(above: Fraction | int, below: Fraction | int) -> int | None:
+    if any(value.denominator != 1 or not 0 <= value <= 10**9 for value in (above, below)):
         return None
-    above, below = int(values[0]), int(values[1])
-    if min(below, above - below) * above.bit_length() > MAX_BITS:
+    if min(below, above - below) * above.numerator.bit_length() > MAX_BITS:
         return None
-    return Fraction(math.comb(above, below))
+    return math.comb(int(above), int(below))
 
 
-def _modulo(values: Sequence[Fraction | int]) -> Fraction | int | None:
-    return Fraction(values[0]) % values[1] if len(values) == 2 and values[1] else None
-
-
-def _of_fractions(
-    above: Callable[..., int], below: Callable[..., int]
-) -> Callable[[Sequence[Fraction | int]], Fraction | int | None]:
+def _common(above: Callable[..., int], below: Callable[..., int]) -> Callable[..., Fraction | None]:
     """A function of whole numbers that fractions share, by their numerators and denominators."""
 
-    def apply(values: Sequence[Fraction | int]) -> Fraction | int | None:
-        if not values:
-            return None
-        return Fraction(above(*(value.numerator for value in values)), below(*(value.denominator for value in values)))
+    def apply(first: Fraction | int, *others: Fraction | int) -> Fraction | None:
+        result = Fraction(first)
+        for value in others:
+            result = Fraction(above(result.numerator, value.numerator), below(result.denominator, value.denominator))
+            if _is_too_large(result):
+                return None
+        return -result if result < 0 else result
 
     return apply
 
 
-def _of_one(
-    function: Callable[[Fraction | int], Fraction | int],
-) -> Callable[[Sequence[Fraction | int]], Fraction | int | None]:
-    return lambda values: Fraction(function(values[0])) if len(values) == 1 else None
-
-
-_FUNCTIONS: dict[str, Callable[[Sequence[Fraction | int]], Fraction | int | None]] = {
-    "factorial": _of_whole_number(math.factorial),
-    "multifactorial": _multifactorial,
+# The parser sees to the number of arguments, see `ARITY`.
+_FUNCTIONS: dict[str, Callable[..., Fraction | int | None]] = {
+    "factorial": _factorial,
+    "multifactorial": _factorial,
     "binomial": _binomial,
-    "mod": _modulo,
-    "floor": _of_one(math.floor),
-    "ceil": _of_one(math.ceil),
-    "abs": _of_one(lambda value: -value if value < 0 else value),
-    "max": lambda values: max(values) if values else None,
-    "min": lambda values: min(values) if values else None,
-    "gcd": _of_fractions(math.gcd, math.lcm),
-    "lcm": _of_fractions(math.lcm, math.gcd),
+    "mod": lambda value, modulus: Fraction(value) % modulus if modulus else None,
+    "floor": math.floor,
+    "ceil": math.ceil,
+    "abs": abs,
+    "max": lambda *values: max(values),
+    "min": lambda *values: min(values),
+    "gcd": _common(math.gcd, math.lcm),
+    "lcm": _common(math.lcm, math.gcd),
 }
 
 
 def _series(node: Node) -> Node:
-    """A sum or product over few enough whole numbers, written out."""
+    """A sum or product over few enough whole numbers, written out; infinite ones have no value here."""
     variable, low, high, body = node.args[0], fold(node.args[1]), fold(node.args[2]), node.args[3]
     first, last = low.value, high.value
-    if high.op is Op.INFINITY and first is not None and node.leaf == "sum":
-        total = _geometric(variable, first, body)
-        if total is not None:
-            return number(total)
     whole = first is not None and last is not None and first.denominator == last.denominator == 1
     if first is None or last is None or not whole or last - first > MAX_TERMS or node.leaf not in _SERIES:
         return Node(Op.SERIES, (variable, low, high, fold(body)), node.leaf)
+    spend(max(0, int(last - first) + 1) * len(nodes(body)))
     terms = tuple(substitute(body, {variable.leaf: number(value)}) for value in range(int(first), int(last) + 1))
     return fold(Node(_SERIES[node.leaf], terms)) if terms else number(0 if node.leaf == "sum" else 1)
 
 
-def _geometric(variable: Node, first: Fraction | int, body: Node) -> Fraction | None:
-    """The sum of infinitely many terms, each the same share of the one before."""
-    terms = [fold(substitute(body, {variable.leaf: number(first + step)})).value for step in range(4)]
-    known = [Fraction(term) for term in terms if term is not None]
-    if len(known) < 4 or not all(known):
-        return None
-    ratios = {after / before for before, after in pairwise(known)}
-    ratio = ratios.pop()
-    return known[0] / (1 - ratio) if not ratios and abs(ratio) < 1 else None
-
-
 _SERIES = {"sum": Op.ADD, "product": Op.MULTIPLY}
-
-
-def _too_large(value: Fraction | int) -> bool:
-    return value.numerator.bit_length() > MAX_BITS or value.denominator.bit_length() > MAX_BITS
 
 
 _FOLDS: dict[Op, Callable[[Node, tuple[Node, ...]], Node]] = {

@@ -6,13 +6,16 @@ expressions; different residues mean different ones only where no function was m
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from hashlib import blake2b
 
 from plaudit.verify.math.exact.evaluation import Undefined
 
 __all__ = ["PRIME", "Residues"]
 
-PRIME = 2**127 - 1
+PRIME = 0x4CE9C22C566D5E1EF758703D02979053  # a safe prime, so that no small power of a number is one
+MAX_NUMBER = 100  # bits; larger numbers may be multiples of the prime, and count as unknowns
+MAX_EXPONENT = 64  # bits; larger ones may be multiples of an order
 
 
 class Residues:
@@ -25,6 +28,8 @@ class Residues:
         self.is_proof = True
 
     def number(self, value: Fraction | int) -> int:
+        if max(value.numerator.bit_length(), value.denominator.bit_length()) > MAX_NUMBER:
+            return self._unknown("number", value.numerator, value.denominator)
         below = value.denominator % PRIME
         if below == 1:
             return value.numerator % PRIME
@@ -33,7 +38,7 @@ class Residues:
     def symbol(self, symbol: str) -> int:
         if symbol in _CONSTANTS:
             self.is_proof = False
-        return self._choose(symbol)
+        return _choose(self.seed, symbol)
 
     def add(self, left: int, right: int) -> int:
         return (left + right) % PRIME
@@ -47,6 +52,8 @@ class Residues:
         return pow(value, -1, PRIME)
 
     def integer_power(self, base: int, exponent: int) -> int:
+        if exponent.bit_length() > MAX_EXPONENT:
+            return self._unknown("power", base, exponent)
         return pow(base if exponent >= 0 else self.invert(base), abs(exponent), PRIME)
 
     def power(self, base: int, exponent: int, exact: Fraction | int | None) -> int:
@@ -61,10 +68,12 @@ class Residues:
 
     def _unknown(self, function: str, *values: int) -> int:
         self.is_proof = False
-        return self._choose(f"{function}({','.join(map(str, values))})")
+        return _choose(self.seed, f"{function}({','.join(map(hex, values))})")
 
-    def _choose(self, what: str) -> int:
-        return int.from_bytes(blake2b(what.encode("utf-8", "replace"), key=self.seed, digest_size=16).digest()) % PRIME
+
+@lru_cache(maxsize=4096)  # formulas use the same few letters
+def _choose(seed: bytes, what: str) -> int:
+    return int.from_bytes(blake2b(what.encode("utf-8", "replace"), key=seed, digest_size=16).digest()) % PRIME
 
 
 _SYMMETRIC = {"max", "min", "gcd", "lcm"}

@@ -4,30 +4,23 @@ A truth of "30.52" is met by an exact 1587/52, as that rounds to it. An answer o
 many digits are a machine's way to write it; where a finite decimal exists, only the noise of floats is forgiven.
 """
 
-from decimal import Context, Decimal
 from fractions import Fraction
 
 from plaudit.verify.math.exact.folding import fold
-from plaudit.verify.math.exact.values import enclosure
-from plaudit.verify.math.parsing.tree import Node, Op
+from plaudit.verify.math.exact.values import sign_of
+from plaudit.verify.math.parsing.tree import Node, Op, call, number
 from plaudit.verify.numbers import last_place
 
 __all__ = ["agree_as_shown", "is_computed", "is_rounded", "rounds_to"]
 
-_WIDE = Context(prec=60)
 _FLOAT_DIGITS = 15
+_NOISE = number(Fraction(10) ** (1 - _FLOAT_DIGITS))
 
 
 def rounds_to(truth: Node, answer: Node, min_decimals: int) -> bool:
     """Whether the answer, a constant, rounds to the truth, a decimal of at least `min_decimals` decimals."""
     half = _half_step(truth, min_decimals)
-    if half is None:
-        return False
-    exact, rounded = enclosure(answer), enclosure(truth)
-    if exact is None or rounded is None or not exact.is_real or not rounded.is_real:
-        return False
-    limit = _WIDE.divide(Decimal(half.numerator), Decimal(half.denominator))
-    return _WIDE.subtract(exact.real, rounded.real).copy_abs() <= _WIDE.add(limit, exact.radius)
+    return half is not None and _is_within(half, truth, answer)
 
 
 def is_computed(truth: Node, answer: Node, digits: int) -> bool:
@@ -38,23 +31,27 @@ def is_computed(truth: Node, answer: Node, digits: int) -> bool:
     value = fold(truth).value
     if value is not None and _is_finite(value) and written < _FLOAT_DIGITS:
         return False
-    exact, rounded = enclosure(truth), enclosure(answer)
-    if exact is None or rounded is None or not exact.is_real:
-        return False
     if written < _FLOAT_DIGITS:
         return rounds_to(answer, truth, 1)
-    noise = _WIDE.multiply(exact.real.copy_abs(), Decimal(1).scaleb(1 - _FLOAT_DIGITS))
-    return _WIDE.subtract(exact.real, rounded.real).copy_abs() <= noise
+    return _is_within(Node(Op.MULTIPLY, (_NOISE, call("abs", truth))), truth, answer)
 
 
 def agree_as_shown(truth: Node, answer: Node) -> bool:
     """Whether two constants agree to as many decimals as the less precise decimal of them shows."""
     steps = [step for step in (_half_step(truth, 1), _half_step(answer, 1)) if step is not None]
-    one, other = enclosure(truth), enclosure(answer)
-    if not steps or one is None or other is None or not one.is_real or not other.is_real:
-        return False
-    limit = _WIDE.divide(Decimal(max(steps).numerator), Decimal(max(steps).denominator))
-    return _WIDE.subtract(one.real, other.real).copy_abs() <= _WIDE.add(limit, _WIDE.add(one.radius, other.radius))
+    return any(_is_within(step, truth, answer) for step in steps)
+
+
+def is_rounded(truth: str, value: Fraction | int, exact: Fraction | int, min_decimals: int) -> bool:
+    """The same for a truth that is a plain decimal and an answer that is a plain number."""
+    place = last_place(truth)
+    return place is not None and -place >= min_decimals and 2 * abs(Fraction(exact) - value) * 10**-place <= 1
+
+
+def _is_within(limit: Node, one: Node, other: Node) -> bool:
+    """Whether two real constants differ by at most the limit."""
+    distance = call("abs", Node(Op.ADD, (one, Node(Op.NEGATE, (other,)))))
+    return sign_of(Node(Op.ADD, (limit, Node(Op.NEGATE, (distance,))))) in (0, 1)
 
 
 def _digits_of(node: Node) -> int:
@@ -67,28 +64,18 @@ def _digits_of(node: Node) -> int:
 
 
 def _is_finite(value: Fraction | int) -> bool:
-    below = value.denominator
-    for prime in (2, 5):
-        while below % prime == 0:
-            below //= prime
-    return below == 1
+    """Whether a number has a finite decimal: its denominator divides a power of ten."""
+    return pow(10, value.denominator.bit_length(), value.denominator) == 0
 
 
-def is_rounded(truth: str, value: Fraction | int, exact: Fraction | int, min_decimals: int) -> bool:
-    """The same for a truth that is a plain decimal and an answer that is a plain number."""
-    place = last_place(truth)
-    return place is not None and -place >= min_decimals and 2 * abs(Fraction(exact) - value) * 10**-place <= 1
-
-
-def _half_step(truth: Node, min_decimals: int) -> Fraction | None:
+def _half_step(truth: Node, min_decimals: int) -> Node | None:
     """Half of the last digit that a decimal shows: of 2.50, of -0.33, of 1.25 × 10^-3, of 6.02e23."""
     if truth.op is Op.NEGATE:
         return _half_step(truth.args[0], min_decimals)
     if truth.op is Op.MULTIPLY and len(truth.args) == 2 and truth.args[1].op is Op.POWER:
         step = _half_step(truth.args[0], min_decimals)
-        scale = enclosure(truth.args[1], 20) if step is not None else None
-        return step * Fraction(scale.real) if step is not None and scale is not None and scale.real > 0 else None
+        return None if step is None else Node(Op.MULTIPLY, (step, truth.args[1]))
     place = last_place(truth.leaf) if truth.op is Op.NUMBER else None
     if place is None or len(truth.leaf.lower().partition("e")[0].partition(".")[2]) < min_decimals:
         return None
-    return Fraction(1, 2) * Fraction(10) ** place
+    return number(Fraction(1, 2) * Fraction(10) ** place)

@@ -1,32 +1,26 @@
-"""Are two expressions the same number or the same function? Three ways, from cheap and exact to dear.
+"""Are two expressions the same number or the same function? Three ways, from cheap and exact to expensive.
 
 Rational numbers are compared as fractions, rational functions modulo a prime, the rest as balls at a few places. Balls
-prove a difference; agreement to `AGREEMENT` digits everywhere, absolute and relative, counts as equal.
+prove a difference; agreement to `AGREEMENT` bits everywhere, absolute and relative, counts as equal.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from decimal import Decimal
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import pairwise
 
-from plaudit.verify.math.exact.balls import ARITHMETIC_ERRORS, Ball, Balls
-from plaudit.verify.math.exact.evaluation import Undefined, Unvalued, evaluate
-from plaudit.verify.math.exact.floats import Bounded, Places, are_apart, bound, bound_number, is_real
+from plaudit.verify.math.exact.enclosures import BITS, Comparison, Places, compare_at, sign_at
+from plaudit.verify.math.exact.evaluation import Undefined, evaluate
 from plaudit.verify.math.exact.folding import fold
 from plaudit.verify.math.exact.residues import Residues
+from plaudit.verify.math.parsing.budget import spend
 from plaudit.verify.math.parsing.tree import Node, Op, nodes, number, operations, rewrite, substitute, symbols
 
-__all__ = ["counts_something", "enclosure", "fingerprint", "same_value", "share", "sign_of"]
+__all__ = ["counts_something", "fingerprint", "same_value", "share", "sign_of"]
 
-DIGITS = (50, 200, 800)
-AGREEMENT = 30
 MAX_PLACES = 5  # where expressions in whole numbers are compared
-ORDINARY = 5  # powers of ten that values may be from one without being called small or large
 MAX_KINKS = 6  # points where an expression bends, of one unknown
-MAX_COST = 400  # nodes of an expression that is evaluated to hundreds of digits
 _SEED = b"plaudit"
 _SEEDS = tuple(blake2b(_SEED + attempt, digest_size=16).digest() for attempt in (b"1", b"2"))
 _MARKED = {Op.UNIT, Op.PERCENT, Op.DEGREE, Op.PLUS_MINUS, Op.WORD, Op.BASED, Op.RATIO, Op.RELATION}
@@ -40,23 +34,15 @@ def same_value(left: Node, right: Node) -> bool | None:
     """Whether two expressions are equal; None where that is not found out."""
     if left == right:
         return True
-    if _are_apart(left, right):
-        return False
     left, right = fold(left), fold(right)
     if left == right:
         return True
     if left.value is not None and right.value is not None:
         return left.value == right.value
-    verdict = _by_residues(left, right)
-    if verdict is None and counts_something(left, right):
-        verdict = _at_whole_numbers(left, right)
-        if verdict and _rounds_an_unknown(left, right):
-            between = _place_by_floats(left, right, _place_between_whole_numbers)
-            verdict = not (between and between.is_real)
+    names = sorted(symbols(left) | symbols(right))
+    verdict = _at_whole_numbers(left, right, names) if counts_something(left, right) else None
     if verdict is None:
-        verdict = _by_balls(left, right)
-    if verdict is None and "lim" in (left.leaf, right.leaf):
-        verdict = _is_limit(left, right) if left.leaf == "lim" else _is_limit(right, left)
+        verdict = _at_places(left, right, names)
     if verdict is not True and _has_applications(left, right):
         return same_value(_read_as_products(left), _read_as_products(right)) or verdict
     return verdict
@@ -72,38 +58,26 @@ def fingerprint(node: Node) -> int | None:
         return None
 
 
-def enclosure(node: Node, digits: int = DIGITS[0]) -> Ball | None:
-    """Where a constant lies, or None for one that has unknowns or no value."""
-    try:
-        return evaluate(fold(node), Balls(digits, {}))
-    except ARITHMETIC_ERRORS:
-        return None
-
-
-def sign_of(node: Node) -> int | None:
-    """The sign of a real constant: -1, 0 or 1; None where it is not found out."""
+def sign_of(node: Node, places: Places | None = None) -> int | None:
+    """The sign of a real constant, or of a value with the unknowns at places; None where it is not found out."""
+    if places:
+        node = substitute(node, {unknown: number(value) for unknown, value in places.items()})
     node = fold(node)
     if node.value is not None:
         return (node.value > 0) - (node.value < 0)
-    ball = enclosure(node)
-    if ball is None or not ball.is_real:
-        return None
-    if ball.real.copy_abs() > ball.radius:
-        return 1 if ball.real > 0 else -1
-    return 0 if ball.radius < Decimal(1).scaleb(-AGREEMENT) else None
+    return sign_at(node, {})
 
 
 def _by_residues(left: Node, right: Node) -> bool | None:
     """Equal residues prove equality; different ones prove a difference of rational functions."""
+    spend(len(nodes(left)) + len(nodes(right)))
     for seed in _SEEDS:
         domain = Residues(seed)
         try:
             one, other = evaluate(left, domain), evaluate(right, domain)
         except Undefined:
             continue
-        if one == other:
-            return True
-        return False if domain.is_proof else None
+        return True if one == other else False if domain.is_proof else None
     return None
 
 
@@ -116,9 +90,8 @@ def counts_something(left: Node, right: Node) -> bool:
     )
 
 
-def _at_whole_numbers(left: Node, right: Node) -> bool | None:
+def _at_whole_numbers(left: Node, right: Node, names: list[str]) -> bool | None:
     """Compare at whole numbers, exactly; five places where both have a value decide."""
-    names = _names(left, right)
     agreed = missed = 0
     verdict: bool | None
     for place in _whole_places(names):
@@ -128,13 +101,15 @@ def _at_whole_numbers(left: Node, right: Node) -> bool | None:
         elif symbols(one) or symbols(other) or not _VALUELESS.isdisjoint(operations(one, other)):
             return None
         else:
-            verdict = _as_constants(one, other)
+            verdict = compare_at(one, other, {}).agree
         if verdict is False:
             return False
         agreed += verdict is True
         missed += verdict is None
         if agreed == MAX_PLACES:
-            return True
+            between = {unknown: 3 + share(unknown) / 2 for unknown in names}
+            rounds = _rounds_an_unknown(left, right)
+            return not rounds or compare_at(left, right, between, BITS[:1]) != Comparison(False, True)
         if missed > 4 and not agreed:
             return None
     return None
@@ -147,86 +122,30 @@ def _whole_places(names: list[str]) -> Iterator[dict[str, Node]]:
         yield {names[index]: number(start + 4 * step + step * step) for step, index in enumerate(steps)}
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Values for the unknowns, with what comes of comparing there."""
+def _at_places(left: Node, right: Node, names: list[str]) -> bool | None:
+    """Compare at a few places; those where both sides are real count first, as formulas are meant for them.
 
-    agrees: bool | None
-    is_real: bool
-
-
-_NOWHERE = _Place(None, False)  # of expressions that have no value at any place
-
-
-def _by_balls(left: Node, right: Node) -> bool | None:
-    """Compare at a few places; those where both sides are real count first, as formulas are meant for them."""
-    if sum(1 for side in (left, right) for _ in nodes(side)) > MAX_COST:
-        return None
-    names = _names(left, right)
+    Equal residues are a proof only where the values at the first place agree: a multiple of the prime is no zero.
+    """
+    first = compare_at(left, right, next(_places(names)), BITS[:1])
+    if first.agree is False and (first.is_real or not names):
+        return False
+    if (verdict := _by_residues(left, right)) is not None:
+        return verdict
     if not names:
-        return _as_constants(left, right)
+        return compare_at(left, right, {}, BITS[1:]).agree
     found = []
-    for values in [*_places(names), *_kinks(left, right, names)]:
-        place = _place_by_floats(left, right, _floats_at(values)) or _place(left, right, values, DIGITS[:2])
-        if place is _NOWHERE:
-            return None
-        if place.agrees is False and place.is_real:
+    for places in [*_places(names), *_kinks(left, right, names)]:
+        compared = compare_at(left, right, places, BITS[:2])
+        if compared == Comparison(False, True):
             return False
-        found.append(place)
-    real = [place for place in found if place.is_real and place.agrees]
-    decisive = real or [place for place in found if place.agrees is not None]
-    if len(decisive) < 2:
-        return None
-    return all(place.agrees for place in decisive)
+        found.append(compared)
+    real = [place for place in found if place.is_real and place.agree]
+    decisive = real or [place for place in found if place.agree is not None]
+    return all(place.agree for place in decisive) if len(decisive) > 1 else None
 
 
-def _names(left: Node, right: Node) -> list[str]:
-    return sorted(symbols(left) | symbols(right))
-
-
-def _are_apart(left: Node, right: Node) -> bool:
-    """Whether floats prove a difference at once; a place where values are not real proves it for constants alone."""
-    for places in (_first_place, _later_place):
-        try:
-            one, other = bound(left, places), bound(right, places)
-        except Unvalued:
-            return False
-        except Undefined:
-            continue
-        if is_real(one) and is_real(other):
-            return are_apart(one, other)
-        if are_apart(one, other) and not _names(left, right):
-            return True
-    return False
-
-
-def _place_by_floats(left: Node, right: Node, places: Places) -> _Place | None:
-    """The comparison at a place where floats prove a difference, else None."""
-    try:
-        one, other = bound(left, places), bound(right, places)
-    except Undefined:
-        return None
-    if not are_apart(one, other):
-        return None
-    real = is_real(one), is_real(other)
-    return _Place(False, real == (True, True)) if False in real or None not in real else None
-
-
-@lru_cache(maxsize=1024)  # formulas use the same few letters
-def _first_place(unknown: str) -> Bounded:
-    return bound_number(_coordinate(unknown, 0, 0, 1))
-
-
-@lru_cache(maxsize=1024)
-def _later_place(unknown: str) -> Bounded:
-    return bound_number(_coordinate(unknown, 3, 2, 5))
-
-
-def _floats_at(values: dict[str, Fraction]) -> Places:
-    return {found: bound_number(value) for found, value in values.items()}.get
-
-
-def _places(names: list[str]) -> Iterator[dict[str, Fraction]]:
+def _places(names: list[str]) -> Iterator[Places]:
     for round_, (low, width) in enumerate(((0, 1), (0, 1), (1, 2), (2, 5))):
         yield {found: _coordinate(found, round_, low, width) for found in names}
     yield {found: -2 * share(f"{found} -") for found in names}
@@ -242,40 +161,6 @@ def share(text: str) -> Fraction:
     return Fraction(
         500 + int.from_bytes(blake2b(text.encode("utf-8", "replace"), digest_size=4).digest()) % 9001, 10_000
     )
-
-
-def _as_constants(left: Node, right: Node) -> bool | None:
-    return (_place_by_floats(left, right, _floats_at({})) or _place(left, right, {}, DIGITS)).agrees
-
-
-def _place(left: Node, right: Node, values: dict[str, Fraction], precisions: Sequence[int]) -> _Place:
-    """Compare with more and more digits until the balls part or agree closely."""
-    agrees, is_real = None, False
-    for digits in precisions:
-        try:
-            balls = Balls(digits, values)
-            one, other = evaluate(left, balls), evaluate(right, balls)
-            agrees, is_real = _agree(one, other, balls.spread), one.is_real and other.is_real
-        except Unvalued:
-            return _NOWHERE
-        except ARITHMETIC_ERRORS:
-            break
-        if agrees is not None:
-            break
-    return _Place(agrees, is_real)
-
-
-def _agree(left: Ball, right: Ball, spread: int) -> bool | None:
-    """False for balls apart, True for tiny ones that overlap, None for wide ones.
-
-    The smaller or larger the values on the way, the tinier: √2 + 10^-200 is not √2.
-    """
-    if left.is_apart_from(right):
-        return False
-    size = max(left.real.copy_abs(), left.imaginary.copy_abs())
-    agreement = AGREEMENT + 2 * max(0, spread - ORDINARY)
-    close = Decimal(1).scaleb(min(size.adjusted(), 0) - agreement if size else -agreement)
-    return True if max(left.radius, right.radius) < close else None
 
 
 def _kinks(left: Node, right: Node, names: list[str]) -> list[dict[str, Fraction]]:
@@ -315,26 +200,6 @@ def _rounds_an_unknown(left: Node, right: Node) -> bool:
     """Whether a letter that does not usually count something is rounded: ⌊x⌋, not ⌊n/2⌋."""
     calls = [found for side in (left, right) for found in nodes(side) if found.op is Op.CALL]
     return any(found.leaf in ("floor", "ceil") and symbols(found) & _MEASURING for found in calls)
-
-
-def _place_between_whole_numbers(unknown: str) -> Bounded:
-    return bound_number(3 + share(unknown) / 2)
-
-
-def _is_limit(limit: Node, value: Node) -> bool | None:
-    """Whether a function comes as close to a constant as its argument to its end; no proof, but no near miss either."""
-    approach, body = limit.args[0], limit.args[-1]
-    if approach.leaf != "->" or approach.args[0].op is not Op.NAME or symbols(value) or symbols(approach.args[1]):
-        return None
-    unknown, end = approach.args[0].leaf, approach.args[1]
-    for digits in (20, 40):
-        step = Fraction(1, 10**digits)
-        place = number(10**digits) if end.op is Op.INFINITY else Node(Op.ADD, (end, number(step)))
-        difference = Node(Op.ADD, (substitute(body, {unknown: place}), Node(Op.NEGATE, (value,))))
-        ball = enclosure(difference, DIGITS[1])
-        if ball is None or ball.real.copy_abs() > Decimal(1).scaleb(-digits // 3):
-            return None
-    return True
 
 
 def _has_applications(left: Node, right: Node) -> bool:

@@ -57,19 +57,17 @@ def _scripts(cursor: Cursor) -> tuple[Node | None, Node | None]:
 
 
 def _apply(named: str, arguments: tuple[Node, ...], base: Node | None) -> Node:
+    if named == "log" and len(arguments) == 2 and base is None:
+        base, arguments = name("e") if arguments[1] == name("E") else arguments[1], arguments[:1]
+    applied = call(named, *arguments)
     if named in ("sqrt", "cbrt"):
         return Node(Op.POWER, (arguments[0], HALF if named == "sqrt" else number(Fraction(1, 3))))
     if named == "exp":
         return Node(Op.POWER, (name("e"), arguments[0]))
     if named == "log" and base is not None:
-        return Node(Op.DIVIDE, (call("ln", *arguments), call("ln", base)))
-    if base is not None:
-        return call(named, base, *arguments)
-    if named == "log" and len(arguments) == 2 and arguments[1] in (name("E"), name("e")):
-        return call("ln", arguments[0])
-    if named == "log" and len(arguments) == 2:
-        return Node(Op.DIVIDE, (call("ln", arguments[0]), call("ln", arguments[1])))
-    return call(named, *arguments)
+        top = call("ln", *arguments)
+        return top if base == name("e") else Node(Op.DIVIDE, (top, call("ln", base)))
+    return applied if base is None else call(f"{named}_", base, *arguments)
 
 
 def _arguments(cursor: Cursor) -> tuple[Node, ...]:

@@ -5,7 +5,7 @@ What does not read as mathematics raises Unreadable; it is then compared as text
 
 import re
 
-from plaudit.verify.math.parsing.budget import MAX_ITEMS, OverBudget, Unreadable
+from plaudit.verify.math.parsing.budget import MAX_ITEMS, MAX_LEVELS, OverBudget, Unreadable
 from plaudit.verify.math.parsing.cursor import Cursor, Grammar
 from plaudit.verify.math.parsing.expressions import factor, total
 from plaudit.verify.math.parsing.notation import unify_notation
@@ -32,7 +32,17 @@ def parse(text: str, *, thousands: bool = True) -> Node:
     node = _parse_items(cursor)
     if cursor.token.kind is not Kind.END:
         raise cursor.refuse()
+    if len(tokens) > MAX_LEVELS:
+        _check_levels(node)
     return node
+
+
+def _check_levels(node: Node) -> None:
+    level = [node]
+    for _ in range(MAX_LEVELS):
+        level = [inner for found in level for inner in found.args]
+    if level:
+        raise OverBudget(f"a formula of more than {MAX_LEVELS} levels")
 
 
 def describe_parse(text: str) -> str:

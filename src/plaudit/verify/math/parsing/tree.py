@@ -7,6 +7,9 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import ClassVar, NamedTuple
 
+from plaudit.verify.math.parsing.budget import Unreadable
+from plaudit.verify.math.parsing.vocabulary import ARITY
+
 __all__ = [
     "CONSTANTS",
     "Node",
@@ -92,7 +95,9 @@ def name(text: str) -> Node:
 
 
 def call(function: str, *args: Node) -> Node:
-    """A function of arguments."""
+    """A function of arguments; raises Unreadable for a known function with another number of them."""
+    if (count := ARITY.get(function)) and len(args) != count:
+        raise Unreadable(f"{function} takes {count} arguments, not {len(args)}")
     return Node(Op.CALL, args, function)
 
 

@@ -1,10 +1,11 @@
 """The words and signs of mathematics: functions, Greek letters, relation signs, and the words that part items."""
 
-__all__ = ["CONSTANT_WORDS", "FLIPPED", "FUNCTIONS", "GREEK", "RELATIONS", "SEPARATORS", "SIGNS"]
+__all__ = ["ARITY", "CONSTANT_WORDS", "FLIPPED", "FUNCTIONS", "GREEK", "RELATIONS", "SEPARATORS", "SIGNS"]
 
 _SAME_NAME = (
     "sin cos tan cot sec csc arcsin arccos arctan arccot arcsec arccsc sinh cosh tanh coth exp ln log lg max min gcd "
-    "lcm det dim ker deg arg sgn floor ceil abs sqrt cbrt sech csch arcsinh arccosh arctanh binomial erf"
+    "lcm det dim ker deg arg sgn floor ceil abs sqrt cbrt sech csch arccoth arcsech arccsch arcsinh arccosh arctanh "
+    "binomial erf"
 )
 FUNCTIONS = {function: function for function in _SAME_NAME.split()} | {
     "asin": "arcsin", "acos": "arccos", "atan": "arctan", "arsinh": "arcsinh", "arcosh": "arccosh",
@@ -13,6 +14,11 @@ FUNCTIONS = {function: function for function in _SAME_NAME.split()} | {
     "ceiling": "ceil", "Mod": "mod",
 }  # fmt: skip
 """How a function may be written, and its name."""
+
+ARITY = dict.fromkeys(FUNCTIONS.values(), 1) | {"binomial": 2, "mod": 2, "multifactorial": 2, "norm": 1}
+for _variadic in ("max", "min", "gcd", "lcm"):
+    del ARITY[_variadic]
+"""How many arguments a function takes, unless any number will do."""
 
 _LETTERS = (
     "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi rho sigma tau upsilon phi chi psi omega "

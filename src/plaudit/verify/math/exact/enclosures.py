@@ -1,0 +1,195 @@
+"""Where a value lies, with proven error: the real and complex balls of python-flint (Arb).
+
+Every operation returns a ball that holds the true result, so two balls apart prove two values different. python-flint
+is imported at the first use: most answers are settled by fractions and residues before.
+"""
+
+import importlib
+import os
+import threading
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cache, reduce
+from typing import Any, NamedTuple
+
+from plaudit.verify.math.exact.evaluation import Undefined, evaluate
+from plaudit.verify.math.parsing.budget import spend
+from plaudit.verify.math.parsing.tree import Node, nodes, number
+
+__all__ = ["BITS", "Comparison", "Places", "compare_at", "sign_at"]
+
+Places = dict[str, Fraction]
+"""Where the unknowns are."""
+
+BITS = (64, 384, 2688)
+AGREEMENT = 100  # bits, absolute and relative, to which equal values agree
+ORDINARY = 17  # powers of two that values may be from one without being called small or large
+_FUNCTIONS = {
+    "sin": "sin", "cos": "cos", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "arcsin": "asin", "arccos": "acos",
+    "arctan": "atan", "ln": "log",
+}  # fmt: skip
+_REAL = ("floor", "ceil", "max", "min")  # functions of real numbers alone
+_lock = threading.Lock()  # the precision of python-flint is one setting for all threads
+
+
+def _renew_lock() -> None:
+    global _lock
+    _lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_renew_lock)
+
+
+@cache
+def _flint() -> Any:
+    return importlib.import_module("flint")
+
+
+class Comparison(NamedTuple):
+    """Whether two values agree, None where that is open, and whether both are real."""
+
+    agree: bool | None
+    is_real: bool
+
+
+def compare_at(left: Node, right: Node, places: Places, precisions: Sequence[int] = BITS) -> Comparison:
+    """Compare with more and more digits until the values are apart or agree closely."""
+    is_real = False
+    for bits in precisions:
+        values, spread = _enclose((left, right), places, bits)
+        if values is None:
+            break
+        one, other, difference = values
+        is_real = _is_real(one) and _is_real(other)
+        if not difference.contains(0):
+            return Comparison(False, is_real)
+        if _agrees_with_zero(difference, spread, 0 if one.contains(0) else min(_top_bit(one), 0)):
+            return Comparison(True, is_real)
+    return Comparison(None, is_real)
+
+
+def sign_at(node: Node, places: Places) -> int | None:
+    """The sign of a real value, 0 for one that agrees with zero; None where that is open."""
+    for bits in BITS:
+        values, spread = _enclose((node, number(0)), places, bits)
+        if values is None or not _is_real(values[0]):
+            return None
+        value = values[0]
+        if not value.contains(0):
+            return 1 if value > 0 else -1
+        if _agrees_with_zero(value, spread, 0):
+            return 0
+    return None
+
+
+def _enclose(trees: tuple[Node, Node], places: Places, bits: int) -> tuple[tuple[Any, Any, Any] | None, int]:
+    """The values of two trees and their difference, None where one has no value, and the spread of their terms."""
+    spend((len(nodes(trees[0])) + len(nodes(trees[1]))) * (bits // BITS[0]))
+    ctx = _flint().ctx
+    with _lock:
+        before, ctx.prec = ctx.prec, bits
+        try:
+            balls = _Balls(places)
+            one, other = evaluate(trees[0], balls), evaluate(trees[1], balls)
+            difference = one - other
+        except Undefined:
+            return None, 0
+        finally:
+            ctx.prec = before
+    return ((one, other, difference) if difference.is_finite() else None), balls.spread
+
+
+def _agrees_with_zero(difference: Any, spread: int, size: int) -> bool:
+    """Whether a ball around zero is so small that no value on the way hides in it."""
+    return _top_bit(difference.abs_upper()) < size - AGREEMENT - 2 * max(0, spread - ORDINARY)
+
+
+class _Balls:
+    """Arithmetic at the precision that is set, with the unknowns at given places.
+
+    `spread` says how many powers of two the values on the way are from one: terms that small may hide in a result.
+    """
+
+    __slots__ = ("_acb", "_arb", "_is_precise", "_places", "spread")
+
+    def __init__(self, places: Places) -> None:
+        self._arb, self._acb = _flint().arb, _flint().acb
+        self._places, self.spread = places, 0
+        self._is_precise = _flint().ctx.prec > AGREEMENT  # else nothing agrees, and no term needs a look
+
+    def number(self, value: Fraction | int) -> Any:
+        if self._is_precise:
+            self.spread = max(self.spread, value.numerator.bit_length(), value.denominator.bit_length())
+        return self._arb(value) if type(value) is int else self._arb(value.numerator) / value.denominator
+
+    def symbol(self, symbol: str) -> Any:
+        if symbol == "i":
+            return self._acb(0, 1)
+        if symbol == "π":
+            return self._arb.pi()
+        if symbol == "e":
+            return self._arb.const_e()
+        if symbol not in self._places:
+            raise Undefined(f"no value for {symbol}")
+        return self.number(self._places[symbol])
+
+    def add(self, left: Any, right: Any) -> Any:
+        return self._simplify(left + right)
+
+    def multiply(self, left: Any, right: Any) -> Any:
+        return self._simplify(left * right)
+
+    def invert(self, value: Any) -> Any:
+        return self._simplify(1 / value)
+
+    def integer_power(self, base: Any, exponent: int) -> Any:
+        return self._simplify(base**exponent)
+
+    def power(self, base: Any, exponent: Any, exact: Fraction | int | None) -> Any:
+        """The real root where there is one: the cube root of -8 is -2."""
+        if base.is_zero() and _is_real(exponent) and exponent > 0:
+            return base
+        if exact is not None and exact.denominator % 2 and _is_real(base) and base < 0:
+            root = (-base) ** exponent
+            return -root if exact.numerator % 2 else root
+        power = base**exponent
+        return self._simplify(power if power.is_finite() else self._acb(base) ** exponent)
+
+    def call(self, function: str, values: Sequence[Any]) -> Any:
+        if not values or (function in _REAL and not all(map(_is_real, values))):
+            raise Undefined(f"no values for {function}")
+        first = values[0]
+        if function in ("max", "min"):
+            return reduce(type(first).max if function == "max" else type(first).min, values)
+        if function in ("floor", "ceil"):
+            return first.floor() if function == "floor" else first.ceil()
+        if function in ("abs", "norm"):
+            return abs(first)
+        if function in ("log", "arccot"):
+            inner = self.call("ln" if function == "log" else "arctan", values)
+            return inner / self._arb(10).log() if function == "log" else self._arb.pi() / 2 - inner
+        if function not in _FUNCTIONS:
+            raise Undefined(f"no values for {function}")
+        result = getattr(first, _FUNCTIONS[function])()
+        if not result.is_finite():  # the logarithm of a negative number, the arcsine of what may be more than one
+            result = getattr(self._acb(first), _FUNCTIONS[function])()
+        return self._simplify(result)
+
+    def _simplify(self, value: Any) -> Any:
+        """A complex number without an imaginary part as a real one; its size goes into the spread."""
+        if self._is_precise and not value.contains(0) and value.is_finite():
+            self.spread = max(self.spread, abs(_top_bit(value)))
+        return value.real if type(value) is self._acb and value.imag.is_zero() else value
+
+
+def _is_real(value: Any) -> bool:
+    return type(value) is _flint().arb
+
+
+def _top_bit(value: Any) -> int:
+    """The power of two just above the middle of a ball; a very small number for zero."""
+    bits = []
+    for part in (value.real, value.imag):
+        mantissa, exponent = part.mid().man_exp()
+        bits.append(int(exponent) + int(mantissa).bit_length() if mantissa else -(10**9))
+    return max(bits)
