@@ -296,7 +296,6 @@ _COMMANDS: dict[str, Callable[[Cursor], Node]] = {
     "infty": _constant(Op.INFINITY),
     "emptyset": _constant(Op.EMPTY),
     "mathbb": _blackboard,
-    "ket": lambda cursor: name(f"ket {_braced_letters(cursor)}"),
     "angle": _shape("angle"),
     "triangle": _shape("triangle"),
     "partial": lambda _: name("∂"),

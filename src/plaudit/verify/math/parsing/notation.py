@@ -4,6 +4,7 @@ Works on text, before anything is read; two texts that come out alike say the sa
 """
 
 import re
+from collections.abc import Callable
 
 from plaudit.verify.math.parsing.glyphs import replace_unicode
 from plaudit.verify.patterns import compile_late
@@ -21,32 +22,11 @@ _DOUBLED = compile_late(
     r"\\\\(?=(?:[dtc]?frac|sqrt|boxed|text|left|right|pi|cdot|times|infty|pm|begin|end|binom|circ)\b)"
 )
 _DOUBLED_ALL = compile_late(r"(?<!\\)\\\\begin\b")
-_OVER = compile_late(r"\{([^{}]*)\\(over|choose)(?![a-zA-Z])([^{}]*)\}")
-_OVER_ALL = compile_late(r"([^{}]*)\\(over|choose)(?![a-zA-Z])([^{}]*)")
-_ONE_SIDED = compile_late(r"(\\to\s?[^{}^]*?)\s?\^\s?\{?\s?[-+]\s?\}?(?=\s*\})")  # x → 3⁺
-_TIMES_TEN = compile_late(r"(?<=\d)\s?[xX]\s?(?=10\s?\^)")
-_LOG_BASE = compile_late(r"\\?log(2|10)(?=\s?[({])")
-_ANGLED = compile_late(r"<([^<>=]*,[^<>=]*)>")
-_TO = compile_late(r"(\d+) to (\d+)")
-_JOINED_NUMBERS = compile_late(r"(-?[\d./]+) (?:y|e|o|und|et|ou|oder) (-?[\d./]+)")
-_ORDINAL = compile_late(r"(?<=\d)\s?(?:st|nd|rd|th)\b(?!\s*(?:root|power))")
-_POINTED = compile_late(r"(?<![\d.,])\d{1,3}(?:\.\d{3})+,\d+(?![\d.,])")  # 1.234,56
-_APOSTROPHES = compile_late(r"(?<![\d'])\d{1,3}(?:'\d{3})+(?!['\d])")  # 1'234'567
-_NEGATIVE = compile_late(r"^(?:minus|negative)\s+(?=[\d\\])", re.IGNORECASE)
 _MIXED = compile_late(r"(-?\d+)\s?(?:and|\\text\{\s?and\s?\})\s?(?:(\d+)/(\d+)|\\frac\s?\{(\d+)\}\s?\{(\d+)\})")
-_RAISED_IN_WORDS = compile_late(r"(?<=[\d)])\s+(squared|cubed)\b")
 _PHRASES = {
     "dne": "does not exist", r"\text{dne}": "does not exist", "all real numbers": r"\mathbb{R}",
     "all reals": r"\mathbb{R}", "the set of all real numbers": r"\mathbb{R}", "all integers": r"\mathbb{Z}",
 }  # fmt: skip
-_DERIVATIVE = compile_late(r"(?<![a-zA-Z])d([a-zA-Z])/d([a-zA-Z])(?![a-zA-Z])")
-_TURNED = compile_late(r"([\[\]])([^\[\]]*[,;][^\[\]]*)([\[\]])")  # ]0, 1[
-_TURN, _TURN_BACK = {"]": "(", "[": "["}, {"[": ")", "]": "]"}
-_MODULE = compile_late(r"(?<![\w.])(?:np|numpy|sp|sympy|math)\.(?=[a-zA-Z])")
-_INTERVAL = compile_late(r"\bInterval\.(open|Lopen|Ropen)\b")
-_DIRECTION = compile_late(r",\s?dir='[+-]+'")
-_SIZED = compile_late(r"\b(float|int|Point)\d+D?(?=\()|(?<=Decimal\()'([-\d.]+)'(?=\))")
-_DICTIONARY = compile_late(r"\[?\{?((?:[a-zA-Z](?:_?\d+)?: [^{}:]+)+)\}?\]?")
 _ROW = compile_late(r"\\\\(?:\[-?\d+(?:\.\d+)?(?:pt|em|ex|mm)\])?")
 # Patterns begin with a character where they can, even if that takes a look behind: such a character is found fast.
 _NOTHING = compile_late(
@@ -61,7 +41,6 @@ _NOTHINGS = frozenset({
     *(f"{size}{side}" for size in ("big", "Big", "bigg", "Bigg") for side in ("", "l", "r", "m")),
 })  # fmt: skip
 _MARKS = frozenset("()[]")
-_ANGLES = frozenset({"langle", "rangle"})
 _SPACE = compile_late(
     r"(?:(?<!\\)\\[,;:> \n]|\\q?quad|\\(?:enspace|(?:thin|med|thick)space|hfill|par|noindent)(?![a-zA-Z])"
     r"|[~\s\u200b\ufeff\u2060])+"
@@ -83,28 +62,82 @@ _NEW_NAMES = {
     r"\neg": "lnot", r"\mathrm": "rm operatorname operatorname*",
 }  # fmt: skip
 _NEW_NAME = {old: new for new, names in _NEW_NAMES.items() for old in names.split()}
-_STATE = r"([^|$&\\{},=<>]{1,12}|\\[a-zA-Z]+)"
-_BAR = r"\s?(?:\||\\[lr]?vert(?![a-zA-Z])|\\mid(?![a-zA-Z]))\s?"
-_BRACKET = rf"(?:\\langle\s?{_STATE}{_BAR}(?:{_STATE}\s?\\rangle)?|{_BAR}{_STATE}\s?\\rangle)"
-_BRA_OR_KET = compile_late(_BRACKET)
-_BRAS_AND_KETS = compile_late(rf"{_BRACKET}(?:\s?(?:\\otimes)?\s?{_BRACKET})*")
 _RENAMED = compile_late(rf"\\({'|'.join(map(re.escape, sorted(_NEW_NAME, reverse=True)))})(?![a-zA-Z])")
-_DEGREES = compile_late(
+_DEGREES_SOURCE = (
     r"\^\s?\{\s?\^?\s?\\circ\s?\}|\^\s?\^?\s?\\circ?(?![a-zA-Z])"
     r"|(?<=[\d)}])\s?\^\s?(?:\{\s?(?:\\(?:text|mathrm)\s?\{\s?)?o\s?\}?\s?\}|o(?![a-zA-Z]))"
 )
-_HALF_OF_DAY = compile_late(
-    r"(:\d\d)\s?(?:\\text\s?\{\s?([ap])\.?\s?m\b\.?\s?\}|([ap])(?:\.?\s?m\b\.?|\.*$))", re.IGNORECASE
-)
-_MINUTES = compile_late(r"(\d+(?:\.\d+)?)\s?°\s?(\d+(?:\.\d+)?)\s?'(?!')")
+_DEGREES = compile_late(_DEGREES_SOURCE)
 _THOUSANDS = compile_late(r"(?<=\d)\s?(?:\{\s?,\s?\}|,\\!)\s?(?=\d{3})")
-_REPEATING = compile_late(r"(\d*\.\d*)(\d)\s?(?:repeating|recurring)|(\d*\.\d*?)(\d)\4+\s?(?:\.\.\.+|\\ldots)")
-_GLUED = compile_late(r"(?<=\d)(or|and)(?=[A-Z\d\\(-])")
 _PUNCTUATION = " \n\t.,;:!*`"
 _AT_END = _PUNCTUATION.replace("!", "")
 _AT_START = _PUNCTUATION.replace(".", "")
 _SPACING = compile_late(r"(?<![a-zA-Z\\])\s+|\s+(?![a-zA-Z])")
 _BRACED_DIGIT = compile_late(r"([\^_])\{(\w)\}")
+
+
+_ORDINAL = compile_late(r"(?<=\d)\s?(?:st|nd|rd|th)\b(?!\s*(?:root|power))")
+_ORDINALS = ("st", "nd", "rd", "th")
+Rule = tuple[tuple[str, ...], re.Pattern[str], str | Callable[[re.Match[str]], str]]
+
+
+def _rule(cues: str, pattern: str, replacement: str | Callable[[re.Match[str]], str], flags: int = 0) -> Rule:
+    """A replacement, tried where the text holds one of the cues."""
+    return tuple(cues.split()), compile_late(pattern, flags), replacement
+
+
+_TURNED = compile_late(r"([\[\]])([^\[\]]*[,;][^\[\]]*)([\[\]])")  # ]0, 1[
+_TURN, _TURN_BACK = {"]": "(", "[": "["}, {"[": ")", "]": "]"}
+_LEFT, _RIGHT = r"(?:\{|\A(?=[^{}]*\Z))([^{}]*?)\s*", r"(?![a-zA-Z])\s*([^{}]*?)\s*(?:\}|\Z)"
+# How numbers and times are written.
+_RULES: tuple[Rule, ...] = (
+    _rule("or and", r"(?<=\d)(or|and)(?=[A-Z\d\\(-])", r" \1 "),
+    _rule("... ldots", r"(\d*\.\d*?)(\d)\2+\s?(?:\.\.\.+|\\ldots)", r"\1\\overline{\2}"),
+    _rule("ing", r"(\d*\.\d*)(\d)\s?(?:repeating|recurring)", r"\1\\overline{\2}"),
+    _rule(
+        ":",
+        r"(:\d\d)\s?(?:\\text\s?\{\s?)?([ap])(?:\.?\s?m\b\.?|\.*$)(?:\s?\})?",
+        lambda found: f"{found[1]} \\text{{{found[2].lower()}m}}",
+        re.IGNORECASE,
+    ),
+    _rule("°", r"(\d+(?:\.\d+)?)\s?°\s?(\d+(?:\.\d+)?)\s?'(?!')", r"((\1+\2/60))°"),
+)
+# What is written without LaTeX, in an older one, or printed by programs.
+_WHOLE_RULES: tuple[Rule, ...] = (
+    _rule("/d", r"(?<![a-zA-Z])d([a-zA-Z])/d([a-zA-Z])(?![a-zA-Z])", r"\\frac{d\1}{d\2}"),
+    _rule("//", r"//", r"/"),
+    _rule(
+        ":",
+        r"\A\[?\{?((?:[a-zA-Z](?:_?\d+)?: [^{}:]+)+)\}?\]?\Z",  # {x: 1, y: 2}
+        lambda found: found[1].replace(":", "="),
+    ),
+    _rule("^", r"(?<=\d)\s?[xX]\s?(?=10\s?\^)", r"\\times "),  # 3.6 x 10^5
+    _rule("^o", _DEGREES_SOURCE, "°"),
+    _rule("lim", r"(\\to\s?[^{}^]*?)\s?\^\s?\{?\s?[-+]\s?\}?(?=\s*\})", r"\1"),  # x → 3⁺
+    _rule("log", r"\\?log(2|10)(?=\s?[({])", r"\\log_{\1}"),
+    _rule("<", r"\A<([^<>=]*,[^<>=]*)>\Z", r"(\1)"),
+    _rule("\\over", rf"{_LEFT}\\over{_RIGHT}", r"\\frac{\1}{\2}"),
+    _rule("\\choose", rf"{_LEFT}\\choose{_RIGHT}", r"\\binom{\1}{\2}"),
+    _rule(
+        ",",
+        r"(?<![\d.,])\d{1,3}(?:\.\d{3})+,\d+(?![\d.,])",  # 1.234,56
+        lambda found: found[0].replace(".", "").replace(",", "."),
+    ),
+    _rule("'", r"(?<![\d'])\d{1,3}(?:'\d{3})+(?!['\d])", lambda found: found[0].replace("'", "")),  # 1'234'567
+    _rule("minus negative", r"\A(?:minus|negative)\s+(?=[\d\\])", "-", re.IGNORECASE),
+    _rule("y e o und et ou oder", r"\A(-?[\d./]+) (?:y|e|o|und|et|ou|oder) (-?[\d./]+)\Z", r"\1 and \2"),
+    _rule("to", r"\A(\d+) to (\d+)\Z", r"\1:\2"),
+    _rule("squared", r"(?<=[\d)])\s+squared\b", "^2"),
+    _rule("cubed", r"(?<=[\d)])\s+cubed\b", "^3"),
+    _rule("float int Point", r"\b(float|int|Point)\d+D?(?=\()", r"\1"),
+    _rule("Decimal", r"(?<=Decimal\()'([-\d.]+)'(?=\))", r"\1"),
+    _rule("np. numpy. sp. sympy. math.", r"(?<![\w.])(?:np|numpy|sp|sympy|math)\.(?=[a-zA-Z])", ""),
+    _rule("Interval.open", r"\bInterval\.open\b", "IntervalOpen"),
+    _rule("Interval.", r"\bInterval\.([LR]open)\b", r"Interval\1"),
+    _rule("&", r"\) & \(", ") and ("),
+    _rule("|", r"\) \| \(", ") or ("),
+    _rule("dir=", r",\s?dir='[+-]+'", ""),
+)
 
 
 def unify_notation(text: str) -> str:
@@ -119,72 +152,20 @@ def unify_notation(text: str) -> str:
         text = _without_dressing(text)
     if _MAYBE_SPACE.search(text):
         text = _SPACE.sub(" ", text).strip()
-    if "or" in text or "and" in text:
-        text = _GLUED.sub(r" \1 ", text)
-    if "..." in text or "ldots" in text or "ing" in text:
-        text = _REPEATING.sub(_mark_repeating, text)
-    if ":" in text:
-        text = _HALF_OF_DAY.sub(lambda found: f"{found[1]} \\text{{{(found[2] or found[3]).lower()}m}}", text)
-    if "°" in text:
-        text = _MINUTES.sub(r"((\1+\2/60))°", text)
-    return _unify_plain(text) if (text := _without_end(text)) else text
-
-
-def _unify_plain(text: str) -> str:
-    """What is written without LaTeX or in an older one: `3.6 x 10^5`, `log2(8)`, `<1, 2>`, `15th`, `{n \\choose k}`."""
-    if text[0] == "]" or text[-1] == "[":
+    text = _without_end(_apply(_RULES, text))
+    if text[:1] == "]" or text[-1:] == "[":
         text = _TURNED.sub(lambda found: f"{_TURN[found[1]]}{found[2]}{_TURN_BACK[found[3]]}", text)
-    text = _PHRASES.get(text.casefold(), text)
-    if "/d" in text:
-        text = _DERIVATIVE.sub(r"\\frac{d\1}{d\2}", text)
-    if "//" in text:
-        text = text.replace("//", "/")
-    if ": " in text and (printed := _DICTIONARY.fullmatch(text)):
-        text = printed[1].replace(":", "=")
-    if "^" in text:
-        text = _TIMES_TEN.sub(r"\\times ", text) if "10" in text else text
-        text = _DEGREES.sub("°", text) if "^o" in text or "^ o" in text else text
-        text = _ONE_SIDED.sub(r"\1", text) if "lim" in text else text
-    if "log" in text:
-        text = _LOG_BASE.sub(r"\\log_{\1}", text)
-    if "<" in text and (angled := _ANGLED.fullmatch(text)):
-        text = f"({angled[1]})"
-    if "\\over" in text or "\\choose" in text:
-        text = _OVER.sub(_over, text)
-        text = _over(whole) if (whole := _OVER_ALL.fullmatch(text)) else text
-    if "," in text:
-        text = _POINTED.sub(lambda found: found[0].replace(".", "").replace(",", "."), text)
-    if "'" in text:
-        text = _APOSTROPHES.sub(lambda found: found[0].replace("'", ""), text)
-    if " " in text:
-        text = _NEGATIVE.sub("-", text, count=1) if text[0] in "mMnN" else text
-        text = _JOINED_NUMBERS.sub(r"\1 and \2", text) if _JOINED_NUMBERS.fullmatch(text) else text
-        text = _TO.sub(r"\1:\2", text) if " to " in text and _TO.fullmatch(text) else text
-        if "ed" in text:
-            text = _RAISED_IN_WORDS.sub(lambda found: "^2" if found[1] == "squared" else "^3", text)
-    if "(" in text:
-        text = _unify_code(text)
+    text = _apply(_WHOLE_RULES, _PHRASES.get(text.casefold(), text))
     return _ORDINAL.sub("", text) if text[-2:] in _ORDINALS else text
 
 
-def _unify_code(text: str) -> str:
-    """What programs print: `np.float64(3.0)`, `Interval.open(0, 1)`, `(x > 1) & (x < 3)`, `Limit(…, dir='+')`."""
-    if "nt" in text or "float" in text or "Dec" in text:
-        text = _SIZED.sub(lambda found: found[1] or found[2], text)
-    if "." in text:
-        text = _MODULE.sub("", text)
-        text = _INTERVAL.sub(lambda found: f"Interval{found[1].capitalize()}", text)
-    if ") & (" in text or ") | (" in text:
-        text = text.replace(") & (", ") and (").replace(") | (", ") or (")
-    return _DIRECTION.sub("", text) if "dir=" in text else text
-
-
-_ORDINALS = ("st", "nd", "rd", "th")
-
-
-def _over(found: re.Match[str]) -> str:
-    command = "frac" if found[2] == "over" else "binom"
-    return f"\\{command}{{{found[1].strip()}}}{{{found[3].strip()}}}"
+def _apply(rules: tuple[Rule, ...], text: str) -> str:
+    for cues, pattern, replacement in rules:
+        for cue in cues:
+            if cue in text:
+                text = pattern.sub(replacement, text)
+                break
+    return text
 
 
 def read_mixed(text: str) -> str | None:
@@ -226,23 +207,9 @@ def _without_dressing(text: str) -> str:
         text = _NOTHING.sub("", text)
     if "$" in text or not _MARKS.isdisjoint(commands):
         text = _MATH_MARKS.sub(" ", text)
-    if not _ANGLES.isdisjoint(commands):
-        text = _BRAS_AND_KETS.sub(_name_state, text)
     if not _NEW_NAME.keys().isdisjoint(commands):
         text = _RENAMED.sub(_rename, text)
     return _DEGREES.sub("°", text) if "^" in text and ("cir" in text or "o" in text) else text
-
-
-def _name_state(found: re.Match[str]) -> str:
-    r"""Bras and kets in a row as one name, as they do not commute: `|0\rangle\langle 1|` is `\ket{01!}`."""
-    pieces = _BRA_OR_KET.finditer(found[0])
-    states = "".join((f"{bra}!" if bra else "") + (met or ket or "") for bra, met, ket in (p.groups() for p in pieces))
-    return rf"\ket{{{states.replace(' ', '')}}} "
-
-
-def _mark_repeating(found: re.Match[str]) -> str:
-    r"""`0.166...` and "0.16 repeating" as `0.1\overline{6}`."""
-    return f"{found[1] or found[3]}\\overline{{{found[2] or found[4]}}}"
 
 
 def _rename(command: re.Match[str]) -> str:
