@@ -43,10 +43,9 @@ _FRACTION = (
 _NUMBER = (
     r"(?:(?<!\w)(?<!\d\.)|(?=\\[dt]?frac))(?P<sign>(?<![)\]}])[-+])?+"
     r"(?P<currency>\\?[$€£¥]\s?(?P<inner_sign>-(?=[\d.]))?+)?+"
-    rf"(?:{_FRACTION}|(?P<decimal>{DECIMAL})(?P<over>(?:/{DECIMAL})*+))(?P<percent>\s?\\?%)?+"
+    rf"(?:(?P<decimal>{DECIMAL})(?!\\[dt]?frac)(?P<over>(?:/{DECIMAL})*+)|{_FRACTION})(?P<percent>\s?\\?%)?+"
 )
 _PATTERN = re.compile(_NUMBER)
-_PARTS = ("sign", "inner_sign", "whole", "top", "bottom", "digit", "under", "decimal", "over")
 _DECIMAL = re.compile(rf"[-+]?({DECIMAL})")
 _CALCULATOR_MARK = re.compile(r"<<[-+*/().,=\d\s%$]{0,300}+>>")
 _ASCII_SIGNS = str.maketrans("−–﹣－＋．％／＄", "---" + "-+.%/$")
@@ -184,16 +183,20 @@ def without_calculator_marks(text: str) -> str:
 
 
 def _value(match: re.Match[str]) -> Fraction | int | None:
-    sign, inner_sign, whole, *fractions, decimal, over = match.group(*_PARTS)
-    top, below = (decimal, over.removeprefix("/")) if decimal else (part for part in fractions if part)
+    whole, below = None, match["over"]
+    if top := match["decimal"]:
+        below = below[1:]
+    else:
+        whole, *parts = match.group("whole", "top", "bottom", "digit", "under")
+        top, below = (part for part in parts if part)
     value = decimal_value(top)
     if below and value is not None:
         divisor = None if "/" in below else decimal_value(below)  # a second bar makes it a date
-        value = Fraction(value) / divisor if divisor else None
+        value = Fraction(value, divisor) if divisor else None
     if whole and value is not None:
         count = decimal_value(whole) if 0 < value < 1 else None
         value = None if count is None else value + count
-    return -value if value is not None and (sign == "-") != (inner_sign is not None) else value
+    return -value if value is not None and (match["sign"] == "-") != (match["inner_sign"] is not None) else value
 
 
 def _is_mixed(whole: Number, part: Number, text: str) -> bool:
