@@ -27,6 +27,7 @@ POLICIES = (
 )
 SLOW_S = 1.0
 SHOWN = 20
+STEP = 10_000  # cases between two lines of progress
 MAX_LENGTH = 4000
 NOTATION = r"""
 \frac{ }{ } { ( ) [ ] \left( \right) \{ \} | ‖ \lfloor \rceil \sqrt[3]{ \sqrt ^ _ ^{ _{ ! !! ' ° % \% $ \$ \boxed{ x
@@ -65,6 +66,8 @@ def main() -> None:
         seconds.append(taken)
         if taken > slowest[0]:
             slowest = taken, truth, response
+        if len(seconds) % STEP == 0:
+            print(f"{len(seconds):,} cases, {len(failures)} exceptions, slowest {slowest[0]:.3f} s", flush=True)
     seconds.sort()
     print(f"{options.cases:,} cases, seed {options.seed}: {len(failures)} exceptions; {dict(outcomes.most_common())}")
     p50, p99 = (1000 * seconds[len(seconds) * share // 100] for share in (50, 99))

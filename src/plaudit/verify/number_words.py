@@ -80,6 +80,8 @@ def _value(words: str) -> int | None:
     total = group = 0
     previous = ""
     for word in _SPLIT.split(words.lower()):
+        if previous == "dozen":
+            return None  # a dozen is counted, not added to
         if word == "and":
             continue
         if word in SCALES:

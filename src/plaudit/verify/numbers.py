@@ -47,6 +47,7 @@ _NUMBER = (
 )
 _PATTERN = re.compile(_NUMBER)
 _DECIMAL = re.compile(rf"[-+]?({DECIMAL})")
+_STARTS = ("-", "+", ".", "\\")
 _CALCULATOR_MARK = re.compile(r"<<[-+*/().,=\d\s%$]{0,300}+>>")
 _ASCII_SIGNS = str.maketrans("−–﹣－＋．％／＄", "---" + "-+.%/$")
 _SEPARATOR = re.compile(r"\{,\}|,\\!|,")
@@ -109,16 +110,16 @@ def parse_plain_number(text: str) -> Fraction | int | None:
     >>> parse_plain_number(r"1\frac{1}{2}")
     Fraction(3, 2)
     """
-    if len(text) > 2 * MAX_DIGITS:
-        return None
     if text.isdecimal():
         return decimal_value(text)
+    if len(text) > 2 * MAX_DIGITS or not (text[:1].isdecimal() or text.startswith(_STARTS)):
+        return None
     if text[1:2] == " " and text[0] in "-+":
         text = text[0] + text[2:]
     if decimal := _DECIMAL.fullmatch(text):  # most are
         value = decimal_value(decimal[1])
         return -value if value is not None and text[0] == "-" else value
-    match = _PATTERN.fullmatch(text)
+    match = _PATTERN.fullmatch(text) if "/" in text or "frac" in text else None
     return None if match is None or match["currency"] or match["percent"] else _value(match)
 
 
