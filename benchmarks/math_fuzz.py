@@ -16,14 +16,14 @@ from collections import Counter
 from pathlib import Path
 
 from plaudit.errors import InvalidTrajectory
-from plaudit.verify import MathPolicy, verify_math
+from plaudit.verify import MathPolicy, Names, Units, verify_math
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = [folder / "shared" / "data" / "math" for folder in (ROOT.parent, ROOT.parent.parent)]
 POLICIES = (
     MathPolicy(),
     MathPolicy(rounded_answers=True, unevaluated=False),
-    MathPolicy(names="free", units="ignore", ordered_lists=True, read_think=True),
+    MathPolicy(names=Names.FREE, units=Units.IGNORE, ordered_lists=True, read_think=True),
 )
 SLOW_S = 1.0
 SHOWN = 20

@@ -39,23 +39,11 @@ def evaluate(node: Node, domain: Domain[V]) -> V:
     return value
 
 
-def _symbol(node: Node, domain: Domain[V]) -> V:
-    return domain.symbol(node.leaf)
-
-
-def _word(node: Node, domain: Domain[V]) -> V:
-    return domain.symbol(f"word {node.leaf}")
-
-
 def _add(node: Node, domain: Domain[V]) -> V:
     total = evaluate(node.args[0], domain)
     for arg in node.args[1:]:
         total = domain.add(total, evaluate(arg, domain))
     return total
-
-
-def _negate(node: Node, domain: Domain[V]) -> V:
-    return domain.multiply(domain.number(-1), evaluate(node.args[0], domain))
 
 
 def _multiply(node: Node, domain: Domain[V]) -> V:
@@ -100,10 +88,6 @@ def _call(node: Node, domain: Domain[V]) -> V:
     return derive(domain, values[0]) if derive else domain.call(node.leaf, values)
 
 
-def _index(node: Node, domain: Domain[V]) -> V:
-    return domain.call("index", [evaluate(arg, domain) for arg in node.args])
-
-
 def _series(node: Node, domain: Domain[V]) -> V:
     """A sum that cannot be written out, as an unknown function of its bounds and body; its variable has no name."""
     variable, low, high, body = node.args
@@ -114,26 +98,6 @@ def _series(node: Node, domain: Domain[V]) -> V:
 def _form(node: Node, domain: Domain[V]) -> V:
     """A tuple, a relation and the like: an unknown function of its parts, the same for the same parts."""
     return domain.call(f"{node.op} {node.leaf}", [evaluate(arg, domain) for arg in node.args])
-
-
-def _degree(node: Node, domain: Domain[V]) -> V:
-    return evaluate(Node(Op.MULTIPLY, (node.args[0], name("π"), number(Fraction(1, 180)))), domain)
-
-
-def _unit(node: Node, domain: Domain[V]) -> V:
-    return evaluate(node.args[0], domain)
-
-
-def _percent(node: Node, domain: Domain[V]) -> V:
-    return domain.multiply(evaluate(node.args[0], domain), domain.number(Fraction(1, 100)))
-
-
-def _infinity(_: Node, domain: Domain[V]) -> V:
-    return domain.symbol("∞")
-
-
-def _dots(_: Node, domain: Domain[V]) -> V:
-    return domain.symbol("…")
 
 
 def _plus_minus(node: Node, domain: Domain[V]) -> V:
@@ -198,21 +162,21 @@ _DERIVED: dict[str, Callable[[Any, Any], Any]] = {
     "arccoth": _half_log(-1),
 }
 
+_DEGREE = number(Fraction(1, 180))
 _RULES: dict[Op, Callable[..., Any]] = {
-    Op.NAME: _symbol,
-    Op.WORD: _word,
+    Op.NAME: lambda node, domain: domain.symbol(node.leaf),
+    Op.WORD: lambda node, domain: domain.symbol(f"word {node.leaf}"),
+    Op.INFINITY: lambda _, domain: domain.symbol("∞"),
+    Op.DOTS: lambda _, domain: domain.symbol("…"),
     Op.ADD: _add,
-    Op.NEGATE: _negate,
+    Op.NEGATE: lambda node, domain: domain.multiply(domain.number(-1), evaluate(node.args[0], domain)),
     Op.MULTIPLY: _multiply,
     Op.DIVIDE: _divide,
     Op.POWER: _power,
     Op.CALL: _call,
-    Op.INDEX: _index,
     Op.SERIES: _series,
-    Op.DEGREE: _degree,
-    Op.UNIT: _unit,
-    Op.PERCENT: _percent,
-    Op.INFINITY: _infinity,
-    Op.DOTS: _dots,
+    Op.DEGREE: lambda node, domain: evaluate(Node(Op.MULTIPLY, (node.args[0], name("π"), _DEGREE)), domain),
+    Op.UNIT: lambda node, domain: evaluate(node.args[0], domain),
+    Op.PERCENT: lambda node, domain: domain.multiply(evaluate(node.args[0], domain), domain.number(Fraction(1, 100))),
     Op.PLUS_MINUS: _plus_minus,
 }

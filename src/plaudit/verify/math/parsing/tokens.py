@@ -6,7 +6,7 @@ Letters in a row are a product ("xy") unless they are a known function, constant
 import re
 from functools import lru_cache
 from string import ascii_letters
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple, cast
 
 from plaudit.verify.math.parsing.budget import MAX_LENGTH, OverBudget
 from plaudit.verify.math.parsing.constructors import CONSTRUCTORS
@@ -22,18 +22,10 @@ class Kind(str):
 
     __slots__ = ()
 
-    NUMBER: ClassVar["Kind"]
-    NAME: ClassVar["Kind"]
-    FUNCTION: ClassVar["Kind"]
-    WORD: ClassVar["Kind"]
-    SIGN: ClassVar["Kind"]
-    OPEN: ClassVar["Kind"]
-    CLOSE: ClassVar["Kind"]
-    COMMAND: ClassVar["Kind"]
-    END: ClassVar["Kind"]
+    NUMBER = NAME = FUNCTION = WORD = SIGN = OPEN = CLOSE = COMMAND = END = cast("Kind", "")
 
 
-for _kind in Kind.__annotations__:
+for _kind in [name for name in vars(Kind) if name.isupper()]:
     setattr(Kind, _kind, Kind(_kind.lower()))
 
 

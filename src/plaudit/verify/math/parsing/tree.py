@@ -5,7 +5,7 @@ A tree keeps what was written: "2+2" is a sum and "0.50" remembers its zero. Val
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple, cast
 
 from plaudit.verify.math.parsing.budget import Unreadable
 from plaudit.verify.math.parsing.vocabulary import ARITY
@@ -31,39 +31,12 @@ class Op(str):
 
     __slots__ = ()
 
-    NUMBER: ClassVar["Op"]
-    NAME: ClassVar["Op"]
-    WORD: ClassVar["Op"]
-    INFINITY: ClassVar["Op"]
-    EMPTY: ClassVar["Op"]
-    DOTS: ClassVar["Op"]
-    ADD: ClassVar["Op"]
-    NEGATE: ClassVar["Op"]
-    MULTIPLY: ClassVar["Op"]
-    DIVIDE: ClassVar["Op"]
-    POWER: ClassVar["Op"]
-    CALL: ClassVar["Op"]
-    INDEX: ClassVar["Op"]
-    SERIES: ClassVar["Op"]
-    PLUS_MINUS: ClassVar["Op"]
-    PERCENT: ClassVar["Op"]
-    DEGREE: ClassVar["Op"]
-    UNIT: ClassVar["Op"]
-    BASED: ClassVar["Op"]
-    RATIO: ClassVar["Op"]
-    LIST: ClassVar["Op"]
-    TUPLE: ClassVar["Op"]
-    SET: ClassVar["Op"]
-    BUILDER: ClassVar["Op"]
-    UNION: ClassVar["Op"]
-    INTERSECTION: ClassVar["Op"]
-    DIFFERENCE: ClassVar["Op"]
-    RELATION: ClassVar["Op"]
-    MATRIX: ClassVar["Op"]
-    ROW: ClassVar["Op"]
+    NUMBER = NAME = WORD = INFINITY = EMPTY = DOTS = ADD = NEGATE = MULTIPLY = DIVIDE = POWER = cast("Op", "")
+    CALL = INDEX = SERIES = PLUS_MINUS = PERCENT = DEGREE = UNIT = BASED = RATIO = LIST = TUPLE = SET = cast("Op", "")
+    BUILDER = UNION = INTERSECTION = DIFFERENCE = RELATION = MATRIX = ROW = cast("Op", "")
 
 
-for _op in Op.__annotations__:
+for _op in [name for name in vars(Op) if name.isupper()]:
     setattr(Op, _op, Op(_op.lower().replace("_", "-")))
 
 
