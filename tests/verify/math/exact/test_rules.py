@@ -63,6 +63,7 @@ def test_work_beyond_the_budget_is_refused_and_the_next_decision_has_a_new_one()
         "4:30p..",
         "፩:30",
         "9^{9^{9^9}}",
+        "19" + r"\%" * 40,
     ],
 )
 def test_a_text_that_takes_too_long_is_not_right_and_raises_nothing_on_either_side(text):
