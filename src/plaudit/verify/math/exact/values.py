@@ -45,7 +45,7 @@ def same_value(left: Node, right: Node) -> bool | None:
     verdict = _at_whole_numbers(left, right, names) if counts_something(left, right) else None
     if verdict is None:
         verdict = _at_places(left, right, names)
-    if verdict is not True and _has_applications(left, right):
+    if verdict is not True and any(found.endswith("()") for found in names) and _has_applications(left, right):
         return same_value(_read_as_products(left), _read_as_products(right)) or verdict
     return verdict
 
