@@ -242,3 +242,19 @@ def test_an_absent_package_that_is_imported_inside_the_function_is_answered_for(
     assert [output.reward for output in score(load(f"{path}:compute_rewards"), batch)] == [1.0, 0.0]
     assert "twinkle" not in sys.modules
     assert "no_such_package" in score(load(f"{path}:other"), batch)[0].reason
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_function_that_imports_a_stub_while_it_runs_is_called_once_per_sample(tmp_path, is_async):
+    path = tmp_path / "counting.py"
+    path.write_text(
+        "CALLS = []\n"
+        f"{'async ' if is_async else ''}def compute_score(data_source, solution_str, ground_truth, extra_info):\n"
+        "    CALLS.append(solution_str)\n"
+        "    from flux.rewards import RewardOutput\n"
+        "    return RewardOutput(float(len(CALLS))).reward\n"
+    )
+    batch = [Trajectory("q", "a", ground_truth="1"), Trajectory("q", "b", ground_truth="1")]
+    outputs = score(load(str(path)), batch)
+    assert sorted(output.reward for output in outputs) == [1.0, 2.0], [output.reason for output in outputs]
+    assert "flux" not in sys.modules

@@ -6,7 +6,8 @@ only when the file imports the system (`matches_if_imported`), or when the user 
 """
 
 import inspect
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from types import ModuleType
@@ -89,6 +90,8 @@ class ForeignReward(RewardFunction):
     """
 
     find_packages: ClassVar[Callable[[], Packages]] = staticmethod(dict)
+    stubs: frozenset[str] = frozenset()
+    """The absent packages that it imports while it runs and that have a stub."""
 
     def __init__(
         self,
@@ -116,41 +119,34 @@ class ForeignReward(RewardFunction):
     def compute_reward(self, trajectory: Trajectory) -> Any:
         if self.binding.batched:
             return super().compute_reward(trajectory)
-        return self._read(self._call(self.binding.call, trajectory), self.read)
+        return self._call(self.binding.call, trajectory, self.read)
 
     def compute_rewards(self, trajectories: Sequence[Trajectory]) -> Any:
         if not self.binding.batched:
             return super().compute_rewards(trajectories)
-        returned = self._call(self.binding.call_batch, trajectories)
-        return self._read(returned, lambda values: self.read_batch(values, len(trajectories)))
+        return self._call(self.binding.call_batch, trajectories, partial(self.read_batch, count=len(trajectories)))
 
-    def _call(self, call: Callable[[Any], Any], samples: Any) -> Any:
-        """Call it; when it imports an absent package that has a stand-in, call it again with the stand-in."""
-        try:
-            return call(samples)
-        except ModuleNotFoundError as error:
-            if str(error.name).partition(".")[0] not in type(self).find_packages():
-                raise
-        except _WRONG_FORM as error:
-            self._add_note(error)
-            raise
-        with StandIns(type(self).find_packages()):
-            return call(samples)
-
-    def _read(self, returned: Any, read: Callable[[Any], Any]) -> Any:
+    def _call(self, call: Callable[[Any], Any], samples: Any, read: Callable[[Any], Any]) -> Any:
+        with self._called():
+            returned = call(samples)
         return self._read_later(returned, read) if inspect.isawaitable(returned) else read(returned)
 
     async def _read_later(self, returned: Awaitable[Any], read: Callable[[Any], Any]) -> Any:
-        try:
+        with self._called():
             value = await returned
-        except _WRONG_FORM as error:
-            self._add_note(error)
-            raise
         return read(value)
 
-    def _add_note(self, error: Exception) -> None:
-        if self.note:
-            error.add_note(self.note)
+    @contextmanager
+    def _called(self) -> Iterator[None]:
+        """While foreign code runs: its stubs can be imported, and an error of a wrong form gets the note."""
+        packages = type(self).find_packages() if self.stubs else {}
+        with StandIns({name: packages[name] for name in self.stubs}) if self.stubs else nullcontext():
+            try:
+                yield
+            except _WRONG_FORM as error:
+                if self.note:
+                    error.add_note(self.note)
+                raise
 
     def __repr__(self) -> str:
         return self.name

@@ -8,13 +8,16 @@ trainer has from a config, is given them so: `file.py:compute_score(max_length=1
 import contextlib
 import functools
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from plaudit.contract.combination import CompoundReward
 from plaudit.contract.function import FunctionReward, RewardFunction
 from plaudit.dialects import convention_of, dialects_of, recognise, stand_ins
+from plaudit.dialects.dialect import ForeignReward
 from plaudit.errors import InvalidSettings, RewardNotLoaded, did_you_mean
+from plaudit.loading.execution.reaching import reach
 from plaudit.loading.failures import explain_failures
 
 __all__ = ["Arguments", "Loaded", "Target", "build", "is_reward_class", "signature_of"]
@@ -58,7 +61,9 @@ def build(target: Target, arguments: Arguments | None = None, dialect: str | Non
         return Loaded(instance, convention_of(instance), target.origin)
     convention = recognise(instance, target.imports, dialect)
     if convention is not None and (convention.of_class or not isinstance(instance, type)):
-        return Loaded(convention.to_reward(instance), convention.convention, target.origin)
+        reward = convention.to_reward(instance)
+        _allow_stubs(reward, reach(instance).absent_packages)
+        return Loaded(reward, convention.convention, target.origin)
     if dialect is not None:
         raise RewardNotLoaded(f"{target.spec} is {_kind(instance)}, which is not how {dialect} writes rewards")
     if isinstance(instance, type) or not callable(instance):
@@ -67,6 +72,14 @@ def build(target: Target, arguments: Arguments | None = None, dialect: str | Non
         return Loaded(FunctionReward(instance), "plaudit function", target.origin)
     except InvalidSettings as error:
         raise RewardNotLoaded(f"{target.spec} cannot be a reward: {error}") from error
+
+
+def _allow_stubs(reward: RewardFunction, absent: Collection[str]) -> None:
+    """Let the code of a foreign reward import stubs of absent packages while it runs."""
+    stubs = frozenset(absent) & stand_ins().packages.keys() if absent else frozenset()
+    for each in reward.parts if isinstance(reward, CompoundReward) else [reward]:
+        if isinstance(each, ForeignReward):
+            each.stubs = stubs
 
 
 def is_reward_class(candidate: Any, imports: Iterable[str] = ()) -> bool:
