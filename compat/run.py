@@ -16,7 +16,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from plaudit.exports.compat import compat_page
+from page import compat_page
 
 HERE = Path(__file__).resolve().parent
 PROJECT = HERE.parent

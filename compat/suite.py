@@ -67,7 +67,7 @@ def check_numbers(home: Any, form: str, folder: Path) -> None:
 
 def check_faults(home: Any, form: str, folder: Path) -> str:
     """What could be scored has its number; what could not follows the policy; nothing stops."""
-    from plaudit.exports.registry import EXPORTS
+    from plaudit.exports.exporting import EXPORTS
 
     policy = EXPORTS[form].policies[0]
     values = home.FORMS[form](_shim(form, "faulty", folder), FAULTS)

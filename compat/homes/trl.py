@@ -44,4 +44,4 @@ def shipped():
         chats = [[{"role": "assistant", "content": each.response}] for each in rollouts]
         return think_format_reward(chats)
 
-    yield Shipped("trl.rewards:think_format_reward", home, dialect="trl")
+    yield Shipped("trl.rewards:think_format_reward", home, dialect="trl:messages")

@@ -124,7 +124,9 @@ class ForeignReward(RewardFunction):
     def compute_rewards(self, trajectories: Sequence[Trajectory]) -> Any:
         if not self.binding.batched:
             return super().compute_rewards(trajectories)
-        return self._call(self.binding.call_batch, trajectories, partial(self.read_batch, count=len(trajectories)))
+        return self._call(
+            self.binding.call_batch, trajectories, lambda values: self.read_batch(values, len(trajectories))
+        )
 
     def _call(self, call: Callable[[Any], Any], samples: Any, read: Callable[[Any], Any]) -> Any:
         with self._called():

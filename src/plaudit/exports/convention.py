@@ -1,4 +1,4 @@
-"""What an export is: how a trainer calls a reward, which policies it can follow, and how a shim is used there."""
+"""What an export is: how a trainer calls a reward, and which policies it can follow."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,21 +25,16 @@ class Grouping(StrEnum):
 class Export:
     """How rewards are called by a system (a name of `dialects.SYSTEMS`): see `exported` for `convert`.
 
-    The first of the `policies` is the default. `usage` are the lines that use a shim, in which `{argument}` is the file
-    as a shell takes it. `form` distinguishes several exports of a system; in a shim the reward is called `entry`, with
-    `imports` before and `setup` after it. `build` makes the object that the trainer is given.
+    The first of the `policies` is the default. `build` makes the object that the trainer is given. `form` distinguishes
+    several exports of a system. `shims.toml` has the file that is written for each export.
     """
 
     system: str
     convert: Callable[..., Call]
-    usage: str
     policies: tuple[OnUnscored, ...] = MEAN
     build: Callable[[ExportSettings], ExportedReward] = ExportedReward
     grouping: Grouping = Grouping.NEVER
     form: str = ""
-    entry: str = "reward"
-    imports: str = ""
-    setup: str = ""
 
     @property
     def name(self) -> str:

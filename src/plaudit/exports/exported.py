@@ -1,6 +1,6 @@
 """A reward of plaudit as another trainer calls it: an object that has a name, can be pickled and scores on the engine.
 
-How a trainer calls it is a generator function `convert(reward, *arguments)` of `exports/trainers/`: it yields the
+How a trainer calls it is a generator function `convert(reward, *arguments)` of an `Export`: it yields the
 sample or the list of samples of a call, is sent a `Rated` for each, and returns what the trainer expects. Workers start
 with the first call; a copy in another process starts its own, and they end with that process or with `close()`.
 """
@@ -15,8 +15,8 @@ import uuid
 import warnings
 import weakref
 from collections import Counter
-from collections.abc import Callable, Generator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Generator, Hashable, Mapping, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import CodeType
@@ -26,7 +26,6 @@ from plaudit.columns import FIELDS, ColumnMapping, message_text
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.engine.scorer import Scorer
 from plaudit.errors import ScoringFailed
-from plaudit.exports.collector import GroupCollector
 from plaudit.trajectory import GroupKey, Trajectory
 
 __all__ = ["AsyncExportedReward", "Call", "ExportSettings", "ExportedReward", "OnUnscored", "Rated", "plain_value"]
@@ -36,6 +35,9 @@ MOST_REASONS = 100
 LOG = logging.getLogger("plaudit.exports")
 Call: TypeAlias = Generator[Trajectory | list[Trajectory], Any, Any]
 """One call by a trainer: yields samples, is sent what became of them, returns the trainer's result."""
+
+
+_Scoring: TypeAlias = Callable[[list[Any]], Sequence[Any]]
 
 
 class OnUnscored(StrEnum):
@@ -155,7 +157,7 @@ class ExportedReward:
     def _start(self) -> None:
         size, wait_s = self.settings.group_size or 1, self.settings.group_wait_s
         self._threads = ThreadPoolExecutor(CALLS_AT_ONCE, thread_name_prefix=self.__name__)
-        self._groups = GroupCollector(self._rate, self._give_up, self._threads, size, wait_s)
+        self._groups = _GroupCollector(self._rate, self._give_up, self._threads, size, wait_s)
 
     def _rate(self, samples: list[Trajectory]) -> list[Rated]:
         with self._lock:
@@ -263,6 +265,51 @@ class AsyncExportedReward(ExportedReward):
         if isinstance(samples, Trajectory) and self.settings.group_size is not None:
             return await asyncio.wrap_future(self._groups.add(samples.group_key, samples))
         return await asyncio.get_running_loop().run_in_executor(self._threads, self.rate, samples)
+
+
+class _GroupCollector:
+    """Puts single samples together: calls `score` with groups of `size` samples.
+
+    A group that is not complete within `wait_s` goes to `give_up`: its samples are unscored.
+    """
+
+    def __init__(self, score: _Scoring, give_up: _Scoring, executor: Executor, size: int, wait_s: float) -> None:
+        self._score, self._give_up, self._executor = score, give_up, executor
+        self._size, self._wait_s = size, wait_s
+        self._groups: dict[Hashable, list[tuple[Any, Future[Any]]]] = {}
+        self._lock = threading.Lock()
+
+    def add(self, key: Hashable, sample: Any) -> "Future[Any]":
+        """The future result of a sample; the last sample of a group starts its scoring."""
+        future: Future[Any] = Future()
+        with self._lock:
+            group = self._groups.setdefault(key, [])
+            group.append((sample, future))
+            if len(group) == self._size:
+                del self._groups[key]
+                self._executor.submit(_complete, self._score, group)
+            elif len(group) == 1:
+                timer = threading.Timer(self._wait_s, self._expire, (key, group))
+                timer.daemon = True
+                timer.start()
+        return future
+
+    def _expire(self, key: Hashable, group: "list[tuple[Any, Future[Any]]]") -> None:
+        with self._lock:
+            if self._groups.get(key) is group:
+                del self._groups[key]
+                self._executor.submit(_complete, self._give_up, group)
+
+
+def _complete(score: _Scoring, group: "list[tuple[Any, Future[Any]]]") -> None:
+    try:
+        results = score([sample for sample, _ in group])
+    except BaseException as error:  # noqa: BLE001 - it is raised wherever a sample of the group is waited for
+        for _, future in group:
+            future.set_exception(error)
+    else:
+        for (_, future), result in zip(group, results, strict=True):
+            future.set_result(result)
 
 
 _here: weakref.WeakValueDictionary[str, ExportedReward] = weakref.WeakValueDictionary()

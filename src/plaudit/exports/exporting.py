@@ -15,16 +15,19 @@ from plaudit.engine.backends.backend import Limits
 from plaudit.engine.scorer import Scorer
 from plaudit.engine.shipping import Shipment
 from plaudit.errors import InvalidSettings, did_you_mean
+from plaudit.exports import completions, environments, functions
 from plaudit.exports.convention import Export, Grouping
 from plaudit.exports.exported import ExportedReward, ExportSettings, OnUnscored
-from plaudit.exports.registry import EXPORTS, find_export
 from plaudit.exports.shim import shim_text, usage_lines
 from plaudit.loading import load
 
-__all__ = ["Shim", "export", "write_shim"]
+__all__ = ["EXPORTS", "Shim", "export", "write_shim"]
 
 DEADLINE_S = 10.0
 GROUP_WAIT_S = 60.0
+_ALL = (*completions.EXPORTS, *environments.EXPORTS, *functions.EXPORTS)
+EXPORTS: dict[str, Export] = {export.name: export for export in sorted(_ALL, key=lambda each: each.name)}
+"""All exports by name: `verl`, `verl:batch`, …"""
 
 
 def export(
@@ -47,7 +50,7 @@ def export(
     column of the data holds a field, e.g. `{"ground_truth": "expected"}`; usual names are found without it. A reward of
     groups needs their size. The object can be pickled into other processes, where it starts workers of its own.
     """
-    form = find_export(trainer)
+    form = _find_export(trainer)
     loaded = load(reward)
     _check_scope(loaded, form, group_size)
     limits = Limits(None if backend == "inline" else deadline_s)
@@ -78,7 +81,7 @@ class Shim:
 
 def write_shim(reward: str, trainer: str, file: Path, **options: Any) -> Shim:
     """Write a file that builds the reward of a spec for a trainer; the options are those of `export`."""
-    form = find_export(trainer)
+    form = _find_export(trainer)
     given = {name: value for name, value in options.items() if value is not None}
     exported = export(reward, trainer, **given)
     name = exported.__name__
@@ -104,6 +107,13 @@ class ScorerRecipe:
     def __reduce__(self) -> tuple[Any, ...]:
         reward = self.reward if isinstance(self.reward, Shipment | str) else Shipment.of(self.reward)
         return ScorerRecipe, (reward, self.options)
+
+
+def _find_export(trainer: str) -> Export:
+    if trainer not in EXPORTS:
+        hint = did_you_mean(trainer, EXPORTS)
+        raise InvalidSettings(f"no export for {trainer!r}{hint} (there are {', '.join(EXPORTS)})")
+    return EXPORTS[trainer]
 
 
 def _check_scope(reward: RewardFunction, form: Export, group_size: int | None) -> None:

@@ -5,7 +5,10 @@ Files that the spec names are found beside the shim wherever both are moved to, 
 
 import re
 import shlex
+import tomllib
 from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -17,33 +20,32 @@ _PATH = re.compile(r"""(?<=['"])[^'"]+?\.(?:py|ya?ml|json)(?=[:'"])|[^\s'"(),:]+
 _WHOLE = re.compile(r".+?\.(?:py|ya?ml|json)(?=:|$)")
 
 
+@cache
+def _templates() -> dict[str, dict[str, str]]:
+    return tomllib.loads(files("plaudit.exports").joinpath("shims.toml").read_text(encoding="utf-8"))
+
+
 def shim_text(export: Export, spec: str, file: Path, *, name: str, options: Mapping[str, Any], command: str) -> str:
     """The source of a shim that stands in `file`."""
+    template = _templates()[export.name]
     written, is_relative = _portable(spec, file)
     given = "".join(f", {key}={value!r}" for key, value in options.items())
     usage = "\n".join(f"    {line}".rstrip() for line in usage_lines(export, name, file).splitlines())
-    imports = ["import plaudit", *([export.imports] if export.imports else [])]
-    return "\n".join(
-        [
-            f'"""The reward {name} for {export.title}, written by `{_quoted(command)}`. To use it:',
-            "",
-            _quoted(usage),
-            '"""',
-            "",
-            *(["from pathlib import Path", ""] if is_relative else []),
-            *imports,
-            "",
-            *(["_HERE = Path(__file__).resolve().parent"] if is_relative else []),
-            f"{export.entry} = plaudit.export({written}, {export.name!r}{given})",
-            *([export.setup.format(name=name, title=_title(name)).rstrip("\n")] if export.setup else []),
-            "",
-        ]
-    )
+    lines = [f'"""The reward {name} for {export.title}, written by `{_quoted(command)}`. To use it:', ""]
+    lines += [_quoted(usage), '"""', ""]
+    lines += ["from pathlib import Path", ""] if is_relative else []
+    lines += ["import plaudit", *([template["imports"]] if "imports" in template else []), ""]
+    lines += ["_HERE = Path(__file__).resolve().parent"] if is_relative else []
+    lines += [f"{template.get('entry', 'reward')} = plaudit.export({written}, {export.name!r}{given})"]
+    if "setup" in template:
+        lines += ["", "", template["setup"].format(name=name, title=_title(name)).rstrip("\n")]
+    return "\n".join([*lines, ""])
 
 
 def usage_lines(export: Export, name: str, file: Path) -> str:
     """The flags or lines of code that make the trainer use a shim."""
-    return export.usage.format(file=file, argument=shlex.quote(str(file)), module=file.stem, name=name)
+    usage = _templates()[export.name]["usage"]
+    return usage.format(file=file, argument=shlex.quote(str(file)), module=file.stem, name=name)
 
 
 def _quoted(text: str) -> str:

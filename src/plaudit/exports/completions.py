@@ -1,8 +1,7 @@
 """TRL, ms-swift, Tunix and Agent-Tunix: `(prompts, completions, **columns)` of lists with one value per sample.
 
 TRL and ms-swift leave out a sample whose reward is None. Tunix sums the rewards of several functions and counts NaN as
-nothing, so an unscored sample gets the mean of its group. In a file for Tunix every public function is a reward: the
-shim keeps its other names private.
+nothing, so an unscored sample gets the mean of its group.
 """
 
 from collections.abc import Mapping, Sequence
@@ -83,57 +82,11 @@ def _prompt(chat: Any) -> Any:
     return chat[:-1] if ends_with_answer else chat
 
 
-_SWIFT = """
-
-class {title}(ORM):
-    def __init__(self, args=None, **kwargs):
-        super().__init__(args, **kwargs)
-        self.reward = reward
-
-    def __call__(self, completions, **columns):
-        return self.reward(completions, **columns)
-
-
-orms["{name}"] = {title}
-"""
-_TUNIX = """
-
-def {name}(prompts, completions, **columns):
-    return _reward(prompts, completions, **columns)
-"""
 _LEAVES_OUT = (OnUnscored.NONE, OnUnscored.NAN, OnUnscored.MEAN, OnUnscored.RAISE)
 _NUMBERS = (OnUnscored.MEAN, OnUnscored.NAN, OnUnscored.RAISE)
 EXPORTS = (
-    Export(
-        "trl",
-        completions_call,
-        "from {module} import reward\n\ntrainer = GRPOTrainer(model=…, reward_funcs=[reward], …)",
-        _LEAVES_OUT,
-        grouping=Grouping.CALL,
-    ),
-    Export(
-        "swift",
-        swift_call,
-        "swift rlhf --rlhf_type grpo … --external_plugins {argument} --reward_funcs {name}",
-        _LEAVES_OUT,
-        grouping=Grouping.CALL,
-        imports="from swift.rewards import ORM, orms",
-        setup=_SWIFT,
-    ),
-    Export(
-        "tunix",
-        completions_call,
-        "python -m tunix.cli.grpo_main … reward_functions='[\"{file}\"]'",
-        _NUMBERS,
-        grouping=Grouping.CALL,
-        entry="_reward",
-        setup=_TUNIX,
-    ),
-    Export(
-        "agent_tunix",
-        completions_call,
-        "from {module} import reward\n\nlearner = GrpoLearner(…, reward_fns=[reward])",
-        _NUMBERS,
-        grouping=Grouping.CALL,
-    ),
+    Export("agent_tunix", completions_call, _NUMBERS, grouping=Grouping.CALL),
+    Export("swift", swift_call, _LEAVES_OUT, grouping=Grouping.CALL),
+    Export("trl", completions_call, _LEAVES_OUT, grouping=Grouping.CALL),
+    Export("tunix", completions_call, _NUMBERS, grouping=Grouping.CALL),
 )

@@ -1,0 +1,46 @@
+"""`docs/systems.md`: the systems that plaudit knows, and what was run in the real packages."""
+
+from plaudit.dialects import SYSTEMS, StandIns
+from plaudit.exports.compat import compat_rows
+from plaudit.exports.exporting import EXPORTS
+
+
+def compat_page() -> str:
+    """The tables of systems and of what ran, as a page of the documentation."""
+    lines = [
+        "# Systems",
+        "",
+        "Made by `make compat` from the files of `plaudit.dialects` and `plaudit.exports`. How to use them:",
+        "[One reward, every trainer](guides/trainers.md).",
+        "",
+        "| name | system | how it writes rewards | ours there | not scored | groups | what plaudit answers for |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for system in SYSTEMS.values():
+        exports = [each for each in EXPORTS.values() if each.system == system.name]
+        forms = [f"`{each.name}`" for each in exports]
+        policies = dict.fromkeys(each.policies[0].value for each in exports)
+        groups = dict.fromkeys(each.grouping.value for each in exports)
+        answered = [f"`{module}`" for root in system.stand_ins for module in StandIns(system.stand_ins).answers(root)]
+        cells = [", ".join(each) or "–" for each in (forms, policies, groups, answered)]
+        lines.append(f"| `{system.name}` | {system.title} | {system.shape} | {' | '.join(cells)} |")
+    lines += [
+        "",
+        "## What was run",
+        "",
+        "One conformance suite, inside an environment with the real package, through the package's own call path:",
+        "",
+        "- **export**: the numbers of an exported reward are those of plaudit alone",
+        "- **unscored**: a reward that hangs, raises or gives None stops nothing, and the policy is followed",
+        "- **groups**: a reward of groups sees whole groups, or is refused before the first sample",
+        "- **import**: a reward that the package ships gives the numbers of its home",
+        "",
+        "*contract*: not run here, but called as its documentation says.",
+        "",
+        "| system | version | date | what was run | import | export | groups | unscored |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for row in compat_rows():
+        cells = [row.version, row.date, row.ran, row.imported, row.exported, row.groups, row.unscored]
+        lines.append(f"| {row.system} | {' | '.join(each or '–' for each in cells)} |")
+    return "\n".join([*lines, ""])

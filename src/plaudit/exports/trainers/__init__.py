@@ -1,1 +1,0 @@
-"""How trainers call exported rewards: one file per trainer."""
