@@ -4,6 +4,30 @@ from plaudit.dialects import SYSTEMS, StandIns
 from plaudit.exports.compat import compat_rows
 from plaudit.exports.exporting import EXPORTS
 
+SHAPES = {
+    "agent_tunix": "function of `(response, prompt, metadata)` or `(prompts, completions, answer, **columns)`",
+    "areal": "function of `(prompt, completions, prompt_ids, completion_ids, **row)`",
+    "easy_r1": "`compute_score(reward_inputs)` of dicts with `response` and `ground_truth`; the reward is `overall`",
+    "flux": "class with `compute_reward(trajectory)`, function of `trajectory`",
+    "inspect": "scorer of `(state, target)`, or the factory that `@scorer` stands on",
+    "nemo_gym": "`async verify(body)` of a resource server",
+    "openai": "JSON of type `string_check`, `text_similarity`, `python`, `score_model`, `label_model` or `multi`",
+    "openrlhf": "`reward_func(queries, prompts, labels)`, forks with `batch`",
+    "predibase": "function of `(prompt, completion, example)`; `example` is the row",
+    "reasoning_gym": "data set with `score_answer(answer, entry)`: `reasoning_gym:leg_counting`",
+    "rllm": "function or object of `(task_info, action)`; `task_info` is the row",
+    "skyrl": "environment class with `init(prompt)` and `step(action)`, of one turn",
+    "slime": "`async fn(args, sample)`, `(args, samples)` for groups",
+    "swift": "ORM class with `__call__(completions, **columns)`",
+    "trl": "function or object of `(prompts, completions, **columns)`; text, or messages where the prompt is a chat",
+    "tunix": "function of `(prompts, completions, **columns)` in a file that imports Tunix",
+    "twinkle": "class or function of `(trajectories, ground_truths)`; dicts with `messages` and `user_data`",
+    "verifiers": "function of any of `prompt, completion, answer, state, info, parser`; v1: `async r(task, trace)`; "
+    "rubrics",
+    "verl": "`compute_score(data_source, solution_str, ground_truth, extra_info)`, or in the plural",
+}
+"""How each system writes rewards, in words."""
+
 
 def compat_page() -> str:
     """The tables of systems and of what ran, as a page of the documentation."""
@@ -23,7 +47,7 @@ def compat_page() -> str:
         groups = dict.fromkeys(each.grouping.value for each in exports)
         answered = [f"`{module}`" for root in system.stand_ins for module in StandIns(system.stand_ins).answers(root)]
         cells = [", ".join(each) or "–" for each in (forms, policies, groups, answered)]
-        lines.append(f"| `{system.name}` | {system.title} | {system.shape} | {' | '.join(cells)} |")
+        lines.append(f"| `{system.name}` | {system.title} | {SHAPES[system.name]} | {' | '.join(cells)} |")
     lines += [
         "",
         "## What was run",

@@ -8,7 +8,7 @@ import torch
 
 from plaudit import Status, Trajectory
 from plaudit.contract.scoring import score_samples
-from plaudit.dialects.trainers.openrlhf import openrlhf_reward
+from plaudit.dialects.systems.openrlhf import openrlhf_reward
 
 TEMPLATE = """
     import torch

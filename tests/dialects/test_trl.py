@@ -4,7 +4,7 @@ import pytest
 
 from plaudit import Status, Tokens, Trajectory
 from plaudit.contract.scoring import score_samples
-from plaudit.dialects.completions import completions_reward
+from plaudit.dialects.systems.completions import completions_reward
 from plaudit.errors import RewardNotLoaded
 from plaudit.loading import resolve
 

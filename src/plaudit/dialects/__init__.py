@@ -1,4 +1,4 @@
-"""How other systems write rewards: one file per system, found by looking into `trainers/` and `environments/`."""
+"""How other systems write rewards. A file in `systems/` has a `SYSTEM`, or `SYSTEMS` where several share code."""
 
 import importlib
 import pkgutil
@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from plaudit.contract.function import FunctionReward, RewardFunction
-from plaudit.dialects import environments, trainers
+from plaudit.dialects import systems
 from plaudit.dialects.dialect import Dialect, ForeignReward, System
 from plaudit.dialects.standins import Packages, StandIns
 from plaudit.errors import RewardNotLoaded, did_you_mean
@@ -25,23 +25,15 @@ def __getattr__(name: str) -> Any:
     return _TABLES[name]()
 
 
-_OPENAI = System(
-    name="openai",
-    title="OpenAI graders",
-    distribution="openai",
-    shape="JSON of type `string_check`, `text_similarity`, `python`, `score_model`, `label_model` or `multi`",
-)
-"""Its graders are JSON files, which are loaded by their path."""
-
-
 @cache
 def _systems() -> dict[str, System]:
     modules = [
-        importlib.import_module(f"{folder.__name__}.{found.name}")
-        for folder in (trainers, environments)
-        for found in pkgutil.iter_modules(folder.__path__)
+        importlib.import_module(f"{systems.__name__}.{found.name}") for found in pkgutil.iter_modules(systems.__path__)
     ]
-    return {system.name: system for system in (*(module.SYSTEM for module in modules), _OPENAI)}
+    known = [System("openai", "OpenAI graders")]  # JSON files, which are loaded by their path
+    for module in modules:
+        known += getattr(module, "SYSTEMS", None) or [module.SYSTEM]
+    return {system.name: system for system in sorted(known, key=lambda each: each.name)}
 
 
 @cache

@@ -61,15 +61,12 @@ class Dialect:
 class System:
     """Another system: how it writes rewards, and what answers for its absent package.
 
-    `distribution` is what pip installs; `shape` says in words how it calls a reward. A file is written for the system
-    if it imports one of `packages` or of the packages with stand-ins. `find_named` gives what makes the reward that the
-    system has under a name, where its package does not define that name.
+    A file is written for the system if it imports one of `packages` or of the packages with stand-ins. `find_named`
+    gives what makes the reward that the system has under a name, where its package does not define that name.
     """
 
     name: str
     title: str
-    distribution: str
-    shape: str
     dialects: tuple[Dialect, ...] = ()
     packages: frozenset[str] = frozenset()
     stand_ins: Packages = field(default_factory=dict)

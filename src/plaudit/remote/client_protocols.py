@@ -8,7 +8,7 @@ import msgspec
 
 from plaudit import jsonline
 from plaudit.contract.output import RewardOutput
-from plaudit.dialects.trainers.openrlhf import read_outputs, request_columns
+from plaudit.dialects.systems.openrlhf import read_outputs, request_columns
 from plaudit.errors import InvalidOutput
 from plaudit.remote.server_link import Reply
 from plaudit.trajectory import Trajectory

@@ -17,7 +17,7 @@ import pytest
 
 from plaudit import CompositeReward, FunctionReward, RewardFunction, load, reward
 from plaudit.compose import TaskReward
-from plaudit.dialects.trainers.openrlhf import SYSTEM as OPENRLHF
+from plaudit.dialects.systems.openrlhf import SYSTEM as OPENRLHF
 from plaudit.engine import reward_key
 from plaudit.engine.caching.identity import NotIdentified, RewardIdentity
 from plaudit.rewards import BUILT_INS

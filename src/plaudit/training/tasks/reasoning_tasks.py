@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from plaudit.dialects.environments.reasoning_gym import SOLVER, find_data_set
 from plaudit.dialects.standins import StandIns
+from plaudit.dialects.systems.reasoning_gym import SOLVER, find_data_set
 from plaudit.errors import DataError, InvalidSettings, did_you_mean, require
 from plaudit.loading.failures import explain_failures
 from plaudit.training.data.levels import DIFFICULTY

@@ -127,10 +127,8 @@ def _matches_if_imported(candidate: Any) -> bool:
 
 
 SYSTEM = System(
-    name="reasoning_gym",
-    title="reasoning-gym",
-    distribution="reasoning-gym",
-    shape="data set with `score_answer(answer, entry)`: `reasoning_gym:leg_counting`",
+    "reasoning_gym",
+    "reasoning-gym",
     dialects=(Dialect("reasoning-gym data set", ReasoningGymReward, _matches, _matches_if_imported),),
     stand_ins={"reasoning_gym": {"reasoning_gym": {}}, **SOLVER},
     find_named=find_data_set,

@@ -22,11 +22,34 @@ from plaudit.dialects.dialect import (
     read_object,
     required_names,
 )
-from plaudit.dialects.packages.flux_base import FluxTrajectory
 from plaudit.dialects.standins import Later
 from plaudit.trajectory import Trajectory
 
-__all__ = ["SYSTEM"]
+__all__ = ["SYSTEM", "FluxTrajectory"]
+
+
+class FluxTrajectory(Trajectory, frozen=True):
+    """A trajectory with what Flux's rewards read besides prompt and response; lengths count tokens, 0 without any."""
+
+    @property
+    def response_tokens(self) -> list[int]:
+        """The ids of the response's tokens."""
+        return [] if self.tokens is None else self.tokens.ids
+
+    @property
+    def response_length(self) -> int:
+        """How many tokens the response has; 0 where they are not known."""
+        return len(self.response_tokens)
+
+    @property
+    def prompt_length(self) -> int:
+        """0: the prompt's tokens are not known here."""
+        return 0
+
+    @property
+    def group_id(self) -> str | None:
+        """The group, as text."""
+        return None if self.group is None else str(self.group)
 
 
 def _as_flux(trajectory: Trajectory) -> FluxTrajectory:
@@ -77,13 +100,11 @@ def _is_function_of_trajectory(candidate: Any) -> bool:
 
 
 SYSTEM = System(
-    name="flux",
-    title="Flux",
-    distribution="flux",
-    shape="class with `compute_reward(trajectory)`, function of `trajectory`",
+    "flux",
+    "Flux",
     dialects=(
         Dialect("Flux class", flux_reward, _matches_class),
         Dialect("Flux function", flux_reward, matches_if_imported=_is_function_of_trajectory),
     ),
-    stand_ins={"flux": Later("plaudit.dialects.packages.flux_rules", "ANSWERS")},
+    stand_ins={"flux": Later("plaudit.dialects.packages.flux_rewards", "ANSWERS")},
 )

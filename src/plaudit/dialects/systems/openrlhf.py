@@ -118,10 +118,8 @@ def _output(row: tuple[Any, Any, dict[str, Any]]) -> RewardOutput:
 
 
 SYSTEM = System(
-    name="openrlhf",
-    title="OpenRLHF",
-    distribution="openrlhf",
-    shape="`reward_func(queries, prompts, labels)`, forks with `batch`",
+    "openrlhf",
+    "OpenRLHF",
     dialects=(Dialect("OpenRLHF reward file", openrlhf_reward, asks_for(Convention(_ARGUMENTS), {"queries"})),),
     stand_ins={"openrlhf": Later("plaudit.dialects.packages.openrlhf_utils", "ANSWERS")},
 )

@@ -1,12 +1,46 @@
-"""SkyRL's base of environments: text in, text out, with turns and tools."""
+"""SkyRL environments: `env.step(action)` gives a reward with the next observation.
+
+The environment class is instantiated for each sample and given the response as its one action.
+"""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Generic, TypedDict, TypeVar
 
-__all__ = ["ANSWERS", "BaseTextEnv"]
+from plaudit.contract.binding import Convention, own_values
+from plaudit.contract.output import RewardOutput
+from plaudit.dialects.dialect import Dialect, ForeignReward, System, method_parameters
+from plaudit.dialects.standins import Answers
+from plaudit.trajectory import Trajectory
+
+__all__ = ["SYSTEM"]
 
 _Observation = TypeVar("_Observation")
 _Action = TypeVar("_Action")
+
+
+def skyrl_reward(foreign: Any) -> ForeignReward:
+    """A reward of an environment class of one turn."""
+    return ForeignReward(foreign, _CONVENTION, _read, call=partial(_play, foreign))
+
+
+def _play(environment: Any, trajectory: Trajectory) -> Any:
+    row = own_values(trajectory)
+    extras = {"reward_spec": {"ground_truth": trajectory.ground_truth}, "extra_info": row, **row}
+    made = environment(env_config={}, extras=extras)
+    made.init(trajectory.messages[:-1])
+    return made.step(trajectory.response)
+
+
+def _read(step: Any) -> RewardOutput:
+    return RewardOutput(step["reward"], metadata=dict(step.get("metadata") or {}))
+
+
+_CONVENTION = Convention(names={"trajectory": lambda trajectory: trajectory}, fills_columns=False)
+
+
+def _matches_if_imported(candidate: Any) -> bool:
+    return isinstance(candidate, type) and list(method_parameters(candidate, "step"))[:1] == ["action"]
 
 
 class Env(Generic[_Observation, _Action]):
@@ -56,7 +90,7 @@ def register(*_: Any, **__: Any) -> None:
     """SkyRL's registry; here an environment is found by its own name."""
 
 
-ANSWERS: dict[str, dict[str, object]] = {
+_STUBS: Answers = {
     "skyrl_gym": {"Env": Env, "register": register},
     "skyrl_gym.envs": {"register": register},
     "skyrl_gym.envs.base_text_env": {
@@ -66,3 +100,9 @@ ANSWERS: dict[str, dict[str, object]] = {
         "MessageType": dict[str, str],
     },
 }
+SYSTEM = System(
+    "skyrl",
+    "SkyRL",
+    dialects=(Dialect("SkyRL environment", skyrl_reward, matches_if_imported=_matches_if_imported, of_class=True),),
+    stand_ins={"skyrl_gym": _STUBS},
+)

@@ -87,10 +87,8 @@ def _matches(candidate: Any) -> bool:
 
 
 SYSTEM = System(
-    name="nemo_gym",
-    title="NeMo Gym",
-    distribution="nemo-gym",
-    shape="`async verify(body)` of a resource server",
+    "nemo_gym",
+    "NeMo Gym",
     dialects=(Dialect("NeMo Gym verify", nemo_gym_reward, matches_if_imported=_matches),),
     stand_ins={"nemo_gym": Later("plaudit.dialects.packages.nemo_gym_servers", "ANSWERS")},
 )

@@ -5,18 +5,23 @@ A value is a number, or a letter that stands for one; NaN means that the sample 
 
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 from plaudit.contract.binding import Convention, own_values
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.dialects.dialect import Dialect, ForeignReward, System, name_of, parameters
-from plaudit.dialects.packages import inspect_scorers
-from plaudit.dialects.standins import Later
+from plaudit.dialects.standins import Answers
 from plaudit.errors import InvalidOutput
 from plaudit.trajectory import Message, Trajectory
 
 __all__ = ["SYSTEM"]
+
+MARK = "__plaudit_scorer__"
+CORRECT, INCORRECT, PARTIAL, NOANSWER, UNCHANGED = "C", "I", "P", "N", "U"
+
 
 _LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 _WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
@@ -34,7 +39,7 @@ def _is_installed() -> bool:
 
 
 def _target(trajectory: Trajectory) -> Any:
-    kind = sys.modules["inspect_ai.scorer"].Target if _is_installed() else inspect_scorers.Target
+    kind = sys.modules["inspect_ai.scorer"].Target if _is_installed() else Target
     truth = trajectory.ground_truth
     return kind([str(each) for each in truth] if isinstance(truth, list) else "" if truth is None else str(truth))
 
@@ -43,7 +48,7 @@ def _state(trajectory: Trajectory) -> Any:
     target, metadata = _target(trajectory), own_values(trajectory)
     if not _is_installed():
         prompt, messages = trajectory.prompt, trajectory.messages
-        return inspect_scorers.sample_state(prompt, messages, trajectory.response, metadata, target)
+        return sample_state(prompt, messages, trajectory.response, metadata, target)
     model, solver = (sys.modules[f"inspect_ai.{name}"] for name in ("model", "solver"))
     kinds = {"system": model.ChatMessageSystem, "user": model.ChatMessageUser, "assistant": model.ChatMessageAssistant}
     said = [_message(kinds, message) for message in trajectory.messages]
@@ -100,7 +105,7 @@ def _number(value: Any) -> float:
 
 def _is_factory(candidate: Any) -> bool:
     """Whether `@scorer` was put on it: by a stand-in's mark, or by Inspect's own registry."""
-    if getattr(candidate, inspect_scorers.MARK, False):
+    if getattr(candidate, MARK, False):
         return True
     info = getattr(candidate, "__registry_info__", None)
     return getattr(info, "type", None) == "scorer" and list(parameters(candidate))[:2] != ["state", "target"]
@@ -114,11 +119,114 @@ def _matches(candidate: Any) -> bool:
     )
 
 
+@dataclass
+class Score:
+    """The value of a sample: a number, a letter (C, I, P, N), or several of them."""
+
+    value: Any
+    answer: str | None = None
+    explanation: str | None = None
+    metadata: dict[str, Any] | None = None
+    reason: str | None = None
+
+    @classmethod
+    def unscored(cls, *, explanation: str | None = None, reason: str | None = None, **further: Any) -> "Score":
+        """No value: the sample could not be scored."""
+        return cls(float("nan"), explanation=explanation, reason=reason, metadata=further.get("metadata"))
+
+    @property
+    def text(self) -> str:
+        return str(self.value)
+
+
+class Target(Sequence[str]):
+    """One or several right answers; `text` is all of them together."""
+
+    def __init__(self, target: str | Sequence[str]) -> None:
+        self.target = [target] if isinstance(target, str) else list(target)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.target[index]
+
+    def __len__(self) -> int:
+        return len(self.target)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.target)
+
+    @property
+    def text(self) -> str:
+        return "".join(self.target)
+
+
+@dataclass
+class TaskState:
+    """A finished sample: what was asked, what was said, and what is known about it."""
+
+    input: Any
+    messages: list[Any]
+    output: Any
+    metadata: dict[str, Any] = field(default_factory=dict)
+    target: Any = None
+    sample_id: Any = None
+    epoch: int = 1
+    completed: bool = True
+    store: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def input_text(self) -> str:
+        return self.input if isinstance(self.input, str) else "\n".join(message.text for message in self.input)
+
+    @property
+    def user_prompt(self) -> Any:
+        return next(message for message in self.messages if message.role == "user")
+
+
+def sample_state(
+    prompt: Any, messages: Sequence[Mapping[str, Any]], response: str, metadata: dict[str, Any], target: Target
+) -> TaskState:
+    """The state of a sample after the model has answered."""
+    said = [SimpleNamespace(**{"text": str(each.get("content") or ""), **each}) for each in messages]
+    output = SimpleNamespace(completion=response, message=said[-1], stop_reason="stop", error=None)
+    return TaskState(prompt if isinstance(prompt, str) else said[:-1], said, output, metadata, target)
+
+
+def _scorer(metrics: Any = None, name: str | None = None, **_: Any) -> Callable[[Any], Any]:
+    def mark(factory: Any) -> Any:
+        setattr(factory, MARK, True)
+        return factory
+
+    return mark
+
+
+def _metric(*_: Any, **__: Any) -> Any:
+    """A metric, which nothing here computes; as a decorator it leaves the function as it is."""
+    return _[0] if _ and callable(_[0]) else SimpleNamespace()
+
+
+def _leave(definition: Any = None, **_: Any) -> Any:
+    """A decorator of something that is no scorer, with and without arguments: the definition as it is."""
+    return definition if callable(definition) else lambda decorated: decorated
+
+
+_SCORING = {
+    "Score": Score, "Target": Target, "scorer": _scorer, "Scorer": Callable, "SampleScore": Score, "Value": Any,
+    "CORRECT": CORRECT, "INCORRECT": INCORRECT, "PARTIAL": PARTIAL, "NOANSWER": NOANSWER, "UNCHANGED": UNCHANGED,
+    **dict.fromkeys(("accuracy", "mean", "std", "stderr", "var", "bootstrap_stderr", "grouped", "metric"), _metric),
+}  # fmt: skip
+_STUBS: Answers = {
+    "inspect_ai": {"task": _leave},
+    "inspect_ai.scorer": _SCORING,
+    "inspect_ai.solver": {"TaskState": TaskState, "solver": _leave},
+    "inspect_ai.tool": {"tool": _leave},
+    "inspect_ai.agent": {"agent": _leave},
+    "inspect_ai.model": {},
+    "inspect_ai.dataset": {},
+    "inspect_ai.util": {},
+}
 SYSTEM = System(
-    name="inspect",
-    title="Inspect",
-    distribution="inspect-ai",
-    shape="scorer of `(state, target)`, or the factory that `@scorer` stands on",
+    "inspect",
+    "Inspect",
     dialects=(Dialect("Inspect scorer", inspect_reward, _matches),),
-    stand_ins={"inspect_ai": Later("plaudit.dialects.packages.inspect_scorers", "ANSWERS")},
+    stand_ins={"inspect_ai": _STUBS},
 )

@@ -1,1 +1,0 @@
-"""Systems that score episodes, answers and samples of evaluations: one file each."""

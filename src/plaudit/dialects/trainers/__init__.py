@@ -1,1 +1,0 @@
-"""Systems that train: one file each."""
