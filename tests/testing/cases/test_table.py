@@ -8,7 +8,7 @@ import pytest
 from plaudit import Status
 from plaudit.errors import CasesError
 from plaudit.testing import load_cases
-from plaudit.testing.cases.expectations import Comparison, NearValue, Order, Range, parse_expectation
+from plaudit.testing.cases.expectations import compared, near, ordered, parse_expectation, within
 
 ROWS = [
     {"name": "right", "response": "4, yes", "ground_truth": "4", "expected": "1", "unit": "kg"},
@@ -56,11 +56,11 @@ def write_csv(folder: Path) -> Path:
 @pytest.mark.parametrize("write", [write_yaml, write_json, write_json_lines, write_csv])
 def test_every_format_gives_the_same_cases(write, tmp_path):
     right, empty, third, no_number = load_cases(write(tmp_path)).cases
-    assert (right.name, right.expected, right.trajectory.response) == ("right", NearValue(1.0), "4, yes")
+    assert (right.name, right.expected, right.trajectory.response) == ("right", near(1.0), "4, yes")
     assert (right.trajectory.prompt, right.trajectory.ground_truth) == ("", "4")
     assert right.trajectory.columns == {"unit": "kg"}
-    assert (empty.trajectory.response, empty.expected) == ("", Order("<", "right"))
-    assert (third.name, third.expected) == ("case 3", Range(0.4, 0.6))
+    assert (empty.trajectory.response, empty.expected) == ("", ordered("<", "right"))
+    assert (third.name, third.expected) == ("case 3", within(0.4, 0.6))
     assert (no_number.status, no_number.expected) == (Status.UNPARSED, None)
     assert no_number.trajectory.metadata == {"a": 1}
 
@@ -87,9 +87,9 @@ def test_a_csv_row_after_a_text_of_several_lines_still_has_the_right_line(tmp_pa
 @pytest.mark.parametrize(
     ("written", "expected"),
     [
-        (1, NearValue(1.0)), ("0.5", NearValue(0.5)), ("1e-3", NearValue(0.001)), ([0.4, 0.6], Range(0.4, 0.6)),
-        ("-1..-0.5", Range(-1.0, -0.5)), ("> 0.5", Comparison(">", 0.5)), (">=0.5", Comparison(">=", 0.5)),
-        ("< 0", Comparison("<", 0.0)), ("<= other case", Order("<=", "other case")), (">other", Order(">", "other")),
+        (1, near(1.0)), ("0.5", near(0.5)), ("1e-3", near(0.001)), ([0.4, 0.6], within(0.4, 0.6)),
+        ("-1..-0.5", within(-1.0, -0.5)), ("> 0.5", compared(">", 0.5)), (">=0.5", compared(">=", 0.5)),
+        ("< 0", compared("<", 0.0)), ("<= other case", ordered("<=", "other case")), (">other", ordered(">", "other")),
     ],
     ids=str,
 )  # fmt: skip

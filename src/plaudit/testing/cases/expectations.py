@@ -6,12 +6,11 @@ In text a range is `0.4..0.6`; `> 0.5` compares with a number and `> other case`
 import math
 import operator
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Comparison", "Expectation", "NearValue", "Order", "Range", "parse_expectation"]
+__all__ = ["Expectation", "compared", "near", "ordered", "parse_expectation", "within"]
 
 TOLERANCE = 1e-6
 FORMS = "a number, a range [0.4, 0.6] (as text 0.4..0.6), a comparison '> 0.5', or an order '> other case'"
@@ -21,120 +20,87 @@ _SIGNS: dict[str, Callable[[float, float], bool]] = {
 }  # fmt: skip
 
 
-class Expectation(ABC):
-    """A condition on one number; prints as it is written in a case table."""
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """A condition on one number; `text` is how a case table has it.
 
-    @abstractmethod
+    An order compares with the value of the case `other`: `test` gets both, and None where that case was not scored.
+    """
+
+    text: str
+    test: Callable[[float, float | None], bool] = field(compare=False, repr=False)
+    other: str | None = None
+
     def is_met(self, value: float, others: Mapping[str, float | None]) -> bool:
         """Whether `value` is as expected; `others` are the values of all cases by name."""
+        return self.test(value, None if self.other is None else others[self.other])
 
     def detail(self, others: Mapping[str, float | None]) -> str:
-        """What a reader needs beside the expectation itself, such as the value compared with."""
-        return ""
-
-
-@dataclass(frozen=True, slots=True)
-class NearValue(Expectation):
-    """The number itself, within a tolerance."""
-
-    value: float
-    tolerance: float = TOLERANCE
-
-    def is_met(self, value: float, others: Mapping[str, float | None]) -> bool:
-        return abs(value - self.value) <= self.tolerance * (1.0 + 1e-9)  # 0.1 + 0.2 is within 0.3 of 0
-
-    def __str__(self) -> str:
-        return f"{self.value:g}" + (f" ± {self.tolerance:g}" if self.tolerance != TOLERANCE else "")
-
-
-@dataclass(frozen=True, slots=True)
-class Range(Expectation):
-    """A range, both ends included."""
-
-    low: float
-    high: float
-
-    def __post_init__(self) -> None:
-        if self.low > self.high:
-            raise ValueError(f"the range [{self.low:g}, {self.high:g}] is empty; put the smaller number first")
-
-    def is_met(self, value: float, others: Mapping[str, float | None]) -> bool:
-        return self.low - TOLERANCE <= value <= self.high + TOLERANCE
-
-    def __str__(self) -> str:
-        return f"{self.low:g}..{self.high:g}"
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison(Expectation):
-    """More or less than a number."""
-
-    sign: str
-    bound: float
-
-    def is_met(self, value: float, others: Mapping[str, float | None]) -> bool:
-        return _SIGNS[self.sign](value, self.bound)
-
-    def __str__(self) -> str:
-        return f"{self.sign} {self.bound:g}"
-
-
-@dataclass(frozen=True, slots=True)
-class Order(Expectation):
-    """More or less than another case of the same table."""
-
-    sign: str
-    other: str
-
-    def is_met(self, value: float, others: Mapping[str, float | None]) -> bool:
-        bound = others[self.other]
-        return bound is not None and _SIGNS[self.sign](value, bound)
-
-    def detail(self, others: Mapping[str, float | None]) -> str:
+        """What a reader needs beside the expectation itself: the value compared with."""
+        if self.other is None:
+            return ""
         bound = others[self.other]
         return "that case was not scored" if bound is None else f"that case got {bound:g}"
 
     def __str__(self) -> str:
-        return f"{self.sign} {self.other!r}"
+        return self.text
+
+
+def near(value: float, tolerance: float = TOLERANCE) -> Expectation:
+    """The number itself, within a tolerance."""
+    text = f"{value:g}" + (f" ± {tolerance:g}" if tolerance != TOLERANCE else "")
+    allowed = tolerance * (1.0 + 1e-9)  # 0.1 + 0.2 is within 0.3 of 0
+    return Expectation(text, lambda number, _: abs(number - value) <= allowed)
+
+
+def within(low: float, high: float) -> Expectation:
+    """A range, both ends included."""
+    if low > high:
+        raise ValueError(f"the range [{low:g}, {high:g}] is empty; put the smaller number first")
+    return Expectation(f"{low:g}..{high:g}", lambda number, _: low - TOLERANCE <= number <= high + TOLERANCE)
+
+
+def compared(sign: str, bound: float) -> Expectation:
+    """More or less than a number."""
+    return Expectation(f"{sign} {bound:g}", lambda number, _: _SIGNS[sign](number, bound))
+
+
+def ordered(sign: str, other: str) -> Expectation:
+    """More or less than another case of the same table."""
+    compare = _SIGNS[sign]
+    return Expectation(f"{sign} {other!r}", lambda number, bound: bound is not None and compare(number, bound), other)
 
 
 def parse_expectation(written: Any, tolerance: Any = None) -> Expectation:
     """The expectation that a cell of a case table stands for; raises ValueError in words."""
-    read = _read(written)
-    if tolerance is None:
-        return read
-    if not isinstance(read, NearValue):
-        raise ValueError(f"a tolerance goes with an expected number, not with {read}")
-    allowed = _number(tolerance)
+    number = _number(written)
+    if number is None:
+        expectation = _read_text(written.strip()) if isinstance(written, str) else _read_range(written, written)
+        if tolerance is not None:
+            raise ValueError(f"a tolerance goes with an expected number, not with {expectation}")
+        return expectation
+    allowed = TOLERANCE if tolerance is None else _number(tolerance)
     if allowed is None or allowed < 0:
         raise ValueError(f"tolerance must be a number from 0 up, got {tolerance!r}")
-    return NearValue(read.value, allowed)
+    return near(number, allowed)
 
 
-def _read(written: Any) -> Expectation:
-    number = _number(written)
-    if number is not None:
-        return NearValue(number)
-    if isinstance(written, str):
-        return _read_text(written.strip())
-    if isinstance(written, list) and len(written) == 2:
-        low, high = (_number(end) for end in written)
-        if low is not None and high is not None:
-            return Range(low, high)
+def _read_range(ends: Any, written: Any) -> Expectation:
+    numbers = [_number(end) for end in ends] if isinstance(ends, list) else []
+    match numbers:
+        case [float(low), float(high)]:
+            return within(low, high)
     raise ValueError(f"cannot read {written!r:.60}; write {FORMS}")
 
 
 def _read_text(text: str) -> Expectation:
-    compared = re.fullmatch(r"(>=|<=|>|<)\s*(.+)", text, re.DOTALL)
-    if compared:
-        sign, right = compared.groups()
+    comparison = re.fullmatch(r"(>=|<=|>|<)\s*(.+)", text, re.DOTALL)
+    if comparison:
+        sign, right = comparison.groups()
         bound = _number(right)
-        return Order(sign, right.strip()) if bound is None else Comparison(sign, bound)
+        return ordered(sign, right.strip()) if bound is None else compared(sign, bound)
     low, dots, high = text.partition("..")
-    ends = (_number(low), _number(high))
-    if dots and ends[0] is not None and ends[1] is not None:
-        return Range(ends[0], ends[1])
-    raise ValueError(f"cannot read {text!r:.60}; write {FORMS}")
+    return _read_range([low, high] if dots else None, text)
 
 
 def _number(written: Any) -> float | None:

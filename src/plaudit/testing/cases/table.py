@@ -12,7 +12,7 @@ from typing import Any
 from plaudit.columns import foreign_names_of
 from plaudit.contract.output import Status
 from plaudit.errors import CasesError, did_you_mean
-from plaudit.testing.cases.expectations import Expectation, Order, parse_expectation
+from plaudit.testing.cases.expectations import Expectation, parse_expectation
 from plaudit.testing.cases.files import Row, read_sheet
 from plaudit.trajectory import Trajectory
 
@@ -126,19 +126,14 @@ def _check_names(file: Path, cases: Sequence[Case]) -> None:
             raise CasesError(f"{where}: a second case is named {case.name!r}; give each case its own name")
         named[case.name] = case
     for case in cases:
+        others = [name for name in named if name != case.name]
         for expected in (case.expected, case.expected_score):
-            if isinstance(expected, Order):
-                _check_order(_where(file, case.line, case.name), case, expected, list(named))
-
-
-def _check_order(where: str, case: Case, expected: Order, names: Sequence[str]) -> None:
-    others = [name for name in names if name != case.name]
-    if expected.other not in others:
-        problem = "is the case itself" if expected.other == case.name else "is not a case of this table"
-        raise CasesError(
-            f"{where}: '{expected.sign} {expected.other}': {expected.other!r} {problem}"
-            f"{did_you_mean(expected.other, others)} (other cases: {', '.join(others)[:200] or 'none'})"
-        )
+            if expected is not None and expected.other is not None and expected.other not in others:
+                problem = "is the case itself" if expected.other == case.name else "is not a case of this table"
+                raise CasesError(
+                    f"{_where(file, case.line, case.name)}: {expected}: {expected.other!r} {problem}"
+                    f"{did_you_mean(expected.other, others)} (other cases: {', '.join(others)[:200] or 'none'})"
+                )
 
 
 def _where(file: Path, line: int | None, name: str) -> str:
