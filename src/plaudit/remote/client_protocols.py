@@ -10,7 +10,7 @@ from plaudit import jsonline
 from plaudit.contract.output import RewardOutput
 from plaudit.dialects.systems.openrlhf import read_outputs, request_columns
 from plaudit.errors import InvalidOutput
-from plaudit.remote.server_link import Reply
+from plaudit.remote.servers import Reply
 from plaudit.trajectory import Trajectory
 
 __all__ = ["ClientProtocol", "NativeClientProtocol", "OpenRLHFClientProtocol"]

@@ -9,7 +9,7 @@ import msgspec
 from plaudit.endpoint.policy import EndpointPolicy
 from plaudit.endpoint.refusal import HttpRefusal
 from plaudit.errors import RewardNotLoaded, TransientError
-from plaudit.remote.server_link import ServerLink
+from plaudit.remote.servers import ServerLink
 from plaudit.remote.tokens import split_token
 
 __all__ = ["ask_description", "describe_servers"]

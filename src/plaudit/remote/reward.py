@@ -30,8 +30,7 @@ from plaudit.endpoint.transient import fault_of, is_transient, status_of
 from plaudit.errors import InvalidOutput, PlauditError, RewardNotLoaded, TransientError
 from plaudit.remote.client_protocols import ClientProtocol, NativeClientProtocol, OpenRLHFClientProtocol
 from plaudit.remote.description import ask_description, describe_servers
-from plaudit.remote.server_link import Reply, ServerLink
-from plaudit.remote.servers import Servers
+from plaudit.remote.servers import Reply, ServerLink, Servers
 from plaudit.remote.tokens import split_token
 from plaudit.trajectory import Trajectory
 
