@@ -35,8 +35,8 @@ from plaudit.loading import load_agent, resolve
 from tests.shared_data import shared
 
 SEEDS = ("flux", "twinkle", "agent_tunix", "openrlhf", "openrlhf-agent")
-SAME, LOADS, REFUSED, FAILS_BOTH, FAILS, OTHER = (
-    "same", "loads", "refused", "fails in both", "fails here", "OTHER NUMBERS",
+SAME, LOADS, REFUSED, FAILS_BOTH, FAILS, ONLY_HERE, OTHER = (
+    "same", "loads", "refused", "fails in both", "fails here", "only here", "OTHER NUMBERS",
 )  # fmt: skip
 MEANING = {
     SAME: "the numbers of its home",
@@ -44,6 +44,7 @@ MEANING = {
     REFUSED: "an error that names what is missing, when it is loaded or scored",
     FAILS_BOTH: "raises at home and here alike",
     FAILS: "gives numbers at home, and an error with the reason here",
+    ONLY_HERE: "raised at home, where an argument of the trainer was None that plaudit passes, and gives numbers here",
     OTHER: "gives other numbers than at home; there must be none",
 }
 
@@ -60,10 +61,11 @@ class Result:
 
 
 def place_of(row: dict[str, Any], folder: Path) -> Path:
-    """Where a file stands in the copy of its repository; pieces of documentation have no place of their own."""
+    """Where a file stands in the copy of its repository; pieces of documentation stand in a folder of their own."""
     path, original = Path(row["path"]), str(row["original_path"] or "")
-    name = original if original.endswith(".py") else path.name
-    return folder / str(row["repo"] or row["system"]).replace("/", "+") / name
+    if not original.endswith(".py"):
+        return folder / path.parent.name / path.name
+    return folder / str(row["repo"] or row["system"]).replace("/", "+") / original
 
 
 class Stubs(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -118,7 +120,9 @@ def native_rewards(native: Any, form: str = "str") -> list[Any] | str | None:
 
 
 def forms_of(native: Any) -> tuple[str, ...]:
-    """The forms of completions to call an entry with: those that it took at home, else text."""
+    """The forms of completions to call an entry with: those that it took at home, else text; both if none is known."""
+    if native is None:
+        return ("str", "chat")
     if not isinstance(native, dict) or "chat" not in native:
         return ("str",)
     return tuple(form for form in ("str", "chat") if not isinstance(native[form], str)) or ("str",)
@@ -148,9 +152,12 @@ def judge(row: dict[str, Any], entry: str, file: Path, samples: list[dict[str, s
         elif expected is None:
             results.append(result(LOADS, loaded.convention))
         else:
-            given = [output.reward for output in outputs]
-            same = isinstance(expected, list) and _agree(given, expected)
-            results.append(result(SAME if same else OTHER, loaded.convention if same else f"{given}, not {expected}"))
+            rewards = [output.reward for output in outputs]
+            same = isinstance(expected, list) and _agree(rewards, expected)
+            verdict = SAME if same else OTHER if isinstance(expected, list) else ONLY_HERE
+            results.append(result(verdict, loaded.convention if same else f"{rewards}, not {expected}"))
+    if native is None:  # it takes one form of completions: that one counts
+        return [next((each for each in results if each.verdict == LOADS), results[0])]
     return [results[0]] if results[0] == results[-1] else results
 
 
