@@ -5,7 +5,7 @@ import sympy
 
 from plaudit import Status, Trajectory
 from plaudit.contract.scoring import score_samples
-from plaudit.dialects.systems.twinkle import TwinkleTrajectory
+from plaudit.dialects.packages.twinkle_rewards import TwinkleTrajectory
 from plaudit.errors import RewardNotLoaded
 
 CLASS = """

@@ -6,7 +6,7 @@ only when the file imports the system (`matches_if_imported`), or when the user 
 """
 
 import inspect
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
@@ -15,18 +15,13 @@ from typing import Any, ClassVar
 
 from plaudit.contract.binding import Binding, Convention
 from plaudit.contract.function import RewardFunction
-from plaudit.contract.output import RewardOutput, Status, as_number
-from plaudit.contract.results import listed
 from plaudit.contract.scoring import Style
+from plaudit.dialects.results import as_it_is, read_each
 from plaudit.dialects.standins import Packages, StandIns
-from plaudit.errors import InvalidOutput, did_you_mean
 from plaudit.normalize import Scope
 from plaudit.trajectory import Trajectory
 
-__all__ = [
-    "Dialect", "ForeignReward", "System", "asks_for", "call_parameters", "method_parameters", "name_of", "parameters",
-    "read_columns", "read_each", "read_object", "read_result", "read_value", "required_names", "truth_as_text",
-]  # fmt: skip
+__all__ = ["Dialect", "ForeignReward", "System", "name_of", "truth_as_text"]
 
 
 _WRONG_FORM = (TypeError, AttributeError, LookupError)
@@ -103,7 +98,7 @@ class ForeignReward(RewardFunction):
     ) -> None:
         self.foreign, self.name = foreign, name_of(foreign)
         self.binding = Binding.of(call or foreign, convention)
-        self.read = read or _as_it_is
+        self.read = read or as_it_is
         self.read_batch = read_batch or partial(read_each, read=self.read)
         self.note = note
         self.call_style = Style.BATCH if self.binding.batched else Style.SAMPLE
@@ -151,107 +146,12 @@ class ForeignReward(RewardFunction):
         return self.name
 
 
-def _as_it_is(returned: Any) -> Any:
-    return returned
-
-
-def read_each(returned: Any, count: int, read: Callable[[Any], Any] = _as_it_is) -> list[Any]:
-    """One output or number per sample; a value that cannot be read is an error of its sample alone."""
-    return [read_value(value, read) for value in listed(returned, count)]
-
-
-def read_value(value: Any, read: Callable[[Any], Any], metadata: Mapping[str, Any] | None = None) -> Any:
-    """What `read` makes of the value of one sample of a batch; an output with the error where it cannot be read."""
-    try:
-        return read(value)
-    except Exception as error:  # noqa: BLE001 - __float__ and __repr__ of a value are the user's code
-        described = str(error) if isinstance(error, InvalidOutput) else f"{type(error).__name__}: {error}"
-        return RewardOutput.unscored(Status.ERROR, described, metadata=dict(metadata or {}))
-
-
-def read_columns(returned: Any, count: int) -> list[Any]:
-    """One value per sample; of a tuple of several lists the first has the rewards, the others go to the metadata."""
-    columns = list(returned) if isinstance(returned, tuple) else []
-    if len(columns) < 2 or not all(isinstance(column, list) and len(column) == count for column in columns):
-        return listed(returned, count)
-    rows = zip(*columns, strict=True)
-    return [RewardOutput(reward, metadata={"parts": list(parts)}) for reward, *parts in rows]
-
-
-def read_result(returned: Any, key: str = "score") -> Any:
-    """A number as it is; `key` of a mapping is the reward, as is the first value of a tuple; the rest is metadata."""
-    if isinstance(returned, tuple) and len(returned) > 1:
-        return RewardOutput(as_number("reward", returned[0]), metadata={"parts": list(returned[1:])})
-    if not isinstance(returned, Mapping):
-        return returned
-    if returned.get(key) is None:
-        hint = did_you_mean(key, map(str, returned))
-        raise InvalidOutput(f"it returned no {key!r} but {', '.join(map(str, returned)) or 'nothing'}{hint}")
-    return RewardOutput(returned[key], metadata={str(name): each for name, each in returned.items() if name != key})
-
-
-def read_object(returned: Any) -> Any:
-    """An object with a `reward` as an output; numbers and outputs as they are."""
-    if isinstance(returned, RewardOutput) or not hasattr(returned, "reward"):
-        return returned
-    metadata = getattr(returned, "metadata", None)
-    found = dict(metadata) if isinstance(metadata, Mapping) else {}
-    if getattr(returned, "is_correct", None) is not None:
-        found["is_correct"] = bool(returned.is_correct)
-    token_rewards = list(getattr(returned, "token_rewards", None) or ())
-    return RewardOutput(returned.reward, token_rewards=token_rewards or None, metadata=found)
-
-
-def parameters(function: Any) -> dict[str, inspect.Parameter]:
-    """The parameters a caller fills, by name; none where the signature cannot be read or a class is given."""
-    if isinstance(function, type):
-        return {}
-    try:
-        return dict(inspect.signature(function).parameters)
-    except (TypeError, ValueError):
-        return {}
-
-
-def method_parameters(owner: Any, method: str) -> dict[str, inspect.Parameter]:
-    """The parameters of a method of a class or of an object, without `self`; what its metaclass has is not its own."""
-    if not isinstance(owner, type):
-        return parameters(getattr(owner, method, None))
-    own = next((vars(each)[method] for each in owner.__mro__ if method in vars(each)), None)
-    return dict(list(parameters(own).items())[1:])
-
-
-def call_parameters(candidate: Any) -> dict[str, inspect.Parameter]:
-    """The parameters of a function, or of the `__call__` of an object or of a class's objects."""
-    return method_parameters(candidate, "__call__") if isinstance(candidate, type) else parameters(candidate)
-
-
-def asks_for(convention: Convention, *needed: set[str]) -> Callable[[Any], bool]:
-    """What tells a function of a convention: it has all names of one of the `needed` sets, and requires no others."""
-    known = {*convention.names, *convention.plurals}
-
-    def matches(candidate: Any) -> bool:
-        asked = call_parameters(candidate)
-        return any(names <= set(asked) for names in needed) and required_names(asked) <= known
-
-    return matches
-
-
-def required_names(asked: dict[str, inspect.Parameter]) -> set[str]:
-    """The names that a caller must fill."""
-    return {
-        name
-        for name, parameter in asked.items()
-        if parameter.default is parameter.empty
-        and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
-    }
+def name_of(foreign: Any) -> str:
+    """What a foreign function or object is called."""
+    return str(getattr(foreign, "__name__", type(foreign).__name__))
 
 
 def truth_as_text(trajectory: Trajectory) -> Any:
     """The ground truth as data sets of texts hold it: numbers are written out, the rest is as it is."""
     truth = trajectory.ground_truth
     return str(truth) if isinstance(truth, int | float) and not isinstance(truth, bool) else truth
-
-
-def name_of(foreign: Any) -> str:
-    """What a foreign function or object is called."""
-    return str(getattr(foreign, "__name__", type(foreign).__name__))

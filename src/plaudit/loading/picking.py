@@ -12,7 +12,7 @@ from typing import Any
 
 from plaudit.contract.function import RewardFunction
 from plaudit.dialects import dialects_of
-from plaudit.dialects.dialect import parameters
+from plaudit.dialects.signatures import parameters
 from plaudit.dialects.standins import Missing
 from plaudit.errors import RewardNotLoaded, did_you_mean
 from plaudit.loading.building import Target, is_reward_class, signature_of

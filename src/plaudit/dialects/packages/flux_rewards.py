@@ -349,7 +349,7 @@ def create_reward_function(reward_type: str, **keywords: Any) -> RewardFunction:
 
 
 def _length(trajectory: Any) -> int:
-    return int(trajectory.response_length or len(trajectory.response))
+    return int(getattr(trajectory, "response_length", 0) or len(trajectory.response))
 
 
 _BASE: dict[str, object] = {

@@ -5,7 +5,7 @@ what plaudit cannot decide is not equal here, as there.
 """
 
 from plaudit.agents import AgentExecutor, AgentInstance
-from plaudit.dialects.braces import find_closing_brace
+from plaudit.dialects.packages.braces import find_closing_brace
 from plaudit.verify.math import MathPolicy, Percent, Units, decide
 
 __all__ = ["ANSWERS", "extract_boxed_answer", "grade_answer"]

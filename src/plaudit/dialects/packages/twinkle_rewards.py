@@ -10,15 +10,15 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from plaudit.dialects.braces import last_boxed
-from plaudit.dialects.standins import Later
-from plaudit.dialects.systems.twinkle import (
+from plaudit.dialects.packages.braces import last_boxed
+from plaudit.dialects.packages.twinkle_data import (
     TwinkleMessage,
     TwinkleTrajectory,
     find_entry,
     pack_value,
     user_data_get,
 )
+from plaudit.dialects.standins import Later
 from plaudit.errors import require
 
 __all__ = ["ANSWERS"]

@@ -16,15 +16,9 @@ from typing import Any
 
 from plaudit.contract.binding import MISSING, Convention, Lookup, PerCall, own_values, row_of
 from plaudit.contract.output import RewardOutput
-from plaudit.dialects.dialect import (
-    Dialect,
-    ForeignReward,
-    System,
-    call_parameters,
-    parameters,
-    read_columns,
-    required_names,
-)
+from plaudit.dialects.dialect import Dialect, ForeignReward, System
+from plaudit.dialects.results import read_columns
+from plaudit.dialects.signatures import call_parameters, parameters, required_names
 from plaudit.dialects.standins import Later
 from plaudit.trajectory import Trajectory
 

@@ -13,15 +13,9 @@ import msgspec
 
 from plaudit.contract.binding import Convention
 from plaudit.contract.output import RewardOutput
-from plaudit.dialects.dialect import (
-    Dialect,
-    ForeignReward,
-    System,
-    method_parameters,
-    parameters,
-    read_object,
-    required_names,
-)
+from plaudit.dialects.dialect import Dialect, ForeignReward, System
+from plaudit.dialects.results import read_object
+from plaudit.dialects.signatures import method_parameters, parameters, required_names
 from plaudit.dialects.standins import Later
 from plaudit.trajectory import Trajectory
 

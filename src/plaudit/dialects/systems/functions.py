@@ -20,17 +20,9 @@ from types import SimpleNamespace
 from typing import Any
 
 from plaudit.contract.binding import Convention, Lookup, own_values, row_of
-from plaudit.dialects.dialect import (
-    Dialect,
-    ForeignReward,
-    System,
-    asks_for,
-    parameters,
-    read_object,
-    read_result,
-    required_names,
-    truth_as_text,
-)
+from plaudit.dialects.dialect import Dialect, ForeignReward, System, truth_as_text
+from plaudit.dialects.results import read_object, read_result
+from plaudit.dialects.signatures import asks_for, parameters, required_names
 from plaudit.trajectory import Trajectory
 
 __all__ = ["SYSTEMS"]

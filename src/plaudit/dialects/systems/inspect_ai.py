@@ -5,14 +5,15 @@ A value is a number, or a letter that stands for one; NaN means that the sample 
 
 import math
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
 from plaudit.contract.binding import Convention, own_values
 from plaudit.contract.output import RewardOutput, Status
-from plaudit.dialects.dialect import Dialect, ForeignReward, System, name_of, parameters
+from plaudit.dialects.dialect import Dialect, ForeignReward, System, name_of
+from plaudit.dialects.signatures import parameters
 from plaudit.dialects.standins import Answers
 from plaudit.errors import InvalidOutput
 from plaudit.trajectory import Message, Trajectory
@@ -139,24 +140,19 @@ class Score:
         return str(self.value)
 
 
-class Target(Sequence[str]):
+class Target(list[str]):
     """One or several right answers; `text` is all of them together."""
 
     def __init__(self, target: str | Sequence[str]) -> None:
-        self.target = [target] if isinstance(target, str) else list(target)
+        super().__init__([target] if isinstance(target, str) else target)
 
-    def __getitem__(self, index: Any) -> Any:
-        return self.target[index]
-
-    def __len__(self) -> int:
-        return len(self.target)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.target)
+    @property
+    def target(self) -> list[str]:
+        return list(self)
 
     @property
     def text(self) -> str:
-        return "".join(self.target)
+        return "".join(self)
 
 
 @dataclass

@@ -10,7 +10,9 @@ from typing import Any
 
 from plaudit.columns import our_name
 from plaudit.contract.binding import Convention, own_values
-from plaudit.dialects.dialect import Dialect, ForeignReward, System, method_parameters, parameters, read_result
+from plaudit.dialects.dialect import Dialect, ForeignReward, System
+from plaudit.dialects.results import read_result
+from plaudit.dialects.signatures import method_parameters, parameters
 from plaudit.dialects.standins import Later
 from plaudit.errors import InvalidTrajectory
 from plaudit.trajectory import Trajectory

@@ -16,15 +16,9 @@ from typing import Any
 from plaudit.contract.binding import Convention, Lookup, row_of
 from plaudit.contract.output import RewardOutput, Status, as_number
 from plaudit.contract.results import listed
-from plaudit.dialects.dialect import (
-    Dialect,
-    ForeignReward,
-    System,
-    asks_for,
-    name_of,
-    read_value,
-    truth_as_text,
-)
+from plaudit.dialects.dialect import Dialect, ForeignReward, System, name_of, truth_as_text
+from plaudit.dialects.results import read_value
+from plaudit.dialects.signatures import asks_for
 from plaudit.dialects.standins import Later
 from plaudit.errors import InvalidOutput, did_you_mean
 from plaudit.trajectory import Trajectory

@@ -15,7 +15,8 @@ from typing import Any
 from plaudit import jsonline
 from plaudit.contract.binding import Convention
 from plaudit.contract.output import RewardOutput, Status
-from plaudit.dialects.dialect import Dialect, ForeignReward, System, method_parameters, parameters
+from plaudit.dialects.dialect import Dialect, ForeignReward, System
+from plaudit.dialects.signatures import method_parameters, parameters
 from plaudit.dialects.standins import Packages
 from plaudit.errors import RewardNotLoaded, did_you_mean
 from plaudit.trajectory import Trajectory

@@ -9,7 +9,8 @@ from typing import Any, Generic, TypedDict, TypeVar
 
 from plaudit.contract.binding import Convention, own_values
 from plaudit.contract.output import RewardOutput
-from plaudit.dialects.dialect import Dialect, ForeignReward, System, method_parameters
+from plaudit.dialects.dialect import Dialect, ForeignReward, System
+from plaudit.dialects.signatures import method_parameters
 from plaudit.dialects.standins import Answers
 from plaudit.trajectory import Trajectory
 

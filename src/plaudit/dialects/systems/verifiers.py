@@ -18,8 +18,9 @@ from plaudit.contract.binding import Convention, Lookup, own_values
 from plaudit.contract.combination import CompositeReward
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput
-from plaudit.dialects.braces import last_boxed
-from plaudit.dialects.dialect import Dialect, ForeignReward, System, parameters, truth_as_text
+from plaudit.dialects.dialect import Dialect, ForeignReward, System, truth_as_text
+from plaudit.dialects.packages.braces import last_boxed
+from plaudit.dialects.signatures import parameters
 from plaudit.dialects.standins import Answers
 from plaudit.trajectory import Trajectory, message_text
 

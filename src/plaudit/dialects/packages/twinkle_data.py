@@ -1,0 +1,102 @@
+"""Twinkle's messages and trajectories, written from how `twinkle.data_format` behaves."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from plaudit.contract.binding import own_values
+from plaudit.trajectory import Trajectory
+
+__all__ = ["TwinkleMessage", "TwinkleTrajectory", "find_entry", "pack_value", "user_data_get"]
+
+
+class TwinkleMessage(dict[str, Any]):
+    """A chat message, a dict as Twinkle has it; `message.content` reads like `message["content"]`."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self:
+            raise AttributeError(f"the message has no {name!r}; it has {', '.join(self)}")
+        return self[name]
+
+
+class Entry(tuple[str, Any]):
+    """An entry of `user_data`, a key and its value; older files take the first one for a dict of them all."""
+
+    known: dict[str, Any]
+
+    def __new__(cls, key: str, known: dict[str, Any]) -> "Entry":
+        entry = super().__new__(cls, (key, known[key]))
+        entry.known = known
+        return entry
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """What any entry of that key holds."""
+        return self.known.get(key, default)
+
+
+class TwinkleTrajectory(dict[str, Any]):
+    """Twinkle's trajectory: a dict with `messages` and `user_data`, whose `response` is what the assistant said last.
+
+    It equals whatever has, or is, the same response: that is how rewards compare it with a ground truth.
+    """
+
+    @classmethod
+    def of(cls, trajectory: Trajectory) -> "TwinkleTrajectory":
+        """Our trajectory as Twinkle's rewards read it; columns and metadata are keys, and entries of `user_data`."""
+        known = own_values(trajectory)
+        if trajectory.ground_truth is not None:
+            known = {"ground_truth": trajectory.ground_truth, **known}
+        fields = {name: getattr(trajectory, name) for name in ("id", "group", "task") if getattr(trajectory, name)}
+        messages = [TwinkleMessage(message) for message in trajectory.messages]
+        return cls({**known, **fields, "messages": messages, "user_data": [Entry(key, known) for key in known]})
+
+    @classmethod
+    def saying(cls, truth: Any, prompt: Any = "") -> "TwinkleTrajectory":
+        """A trajectory whose response is a ground truth."""
+        return cls.of(Trajectory(prompt, "" if truth is None else str(truth), ground_truth=truth))
+
+    @property
+    def response(self) -> str:
+        """The last thing that the assistant said."""
+        said = [message.get("content") or "" for message in self["messages"] if message.get("role") == "assistant"]
+        return str(said[-1]) if said else ""
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self:
+            raise AttributeError(f"the trajectory has no {name!r}; it has {', '.join(self)}")
+        return self[name]
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Trajectory | TwinkleTrajectory):
+            return self.response == other.response
+        return self.response == (str(other) if type(other) in (int, float) else other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:  # type: ignore[override]  # a frozen view, though a dict
+        return hash(self.response)
+
+
+def pack_value(value: Any) -> str:
+    """A value of `user_data` as JSON."""
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def user_data_get(items: Any, key: str, default: Any = None) -> Any:
+    """The first value under `key` in `user_data`, read as JSON where it is JSON."""
+    entry = find_entry(items, key)
+    if entry is None:
+        return default
+    value = entry[1]
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
+
+
+def find_entry(items: Any, key: str) -> Sequence[Any] | None:
+    """The first entry under `key` in `user_data`, as it is."""
+    entries = items if isinstance(items, list) else []
+    pairs = (each for each in entries if isinstance(each, list | tuple) and len(each) == 2)
+    return next((each for each in pairs if each[0] == key), None)

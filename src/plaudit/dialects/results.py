@@ -1,0 +1,62 @@
+"""Readers of what foreign functions return."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from plaudit.contract.output import RewardOutput, Status, as_number
+from plaudit.contract.results import listed
+from plaudit.errors import InvalidOutput, did_you_mean
+
+__all__ = ["as_it_is", "read_columns", "read_each", "read_object", "read_result", "read_value"]
+
+
+def as_it_is(returned: Any) -> Any:
+    """The value itself."""
+    return returned
+
+
+def read_each(returned: Any, count: int, read: Callable[[Any], Any] = as_it_is) -> list[Any]:
+    """One output or number per sample; a value that cannot be read is an error of its sample alone."""
+    return [read_value(value, read) for value in listed(returned, count)]
+
+
+def read_value(value: Any, read: Callable[[Any], Any], metadata: Mapping[str, Any] | None = None) -> Any:
+    """What `read` makes of the value of one sample of a batch; an output with the error where it cannot be read."""
+    try:
+        return read(value)
+    except Exception as error:  # noqa: BLE001 - __float__ and __repr__ of a value are the user's code
+        described = str(error) if isinstance(error, InvalidOutput) else f"{type(error).__name__}: {error}"
+        return RewardOutput.unscored(Status.ERROR, described, metadata=dict(metadata or {}))
+
+
+def read_columns(returned: Any, count: int) -> list[Any]:
+    """One value per sample; of a tuple of several lists the first has the rewards, the others go to the metadata."""
+    columns = list(returned) if isinstance(returned, tuple) else []
+    if len(columns) < 2 or not all(isinstance(column, list) and len(column) == count for column in columns):
+        return listed(returned, count)
+    rows = zip(*columns, strict=True)
+    return [RewardOutput(reward, metadata={"parts": list(parts)}) for reward, *parts in rows]
+
+
+def read_result(returned: Any, key: str = "score") -> Any:
+    """A number as it is; `key` of a mapping is the reward, as is the first value of a tuple; the rest is metadata."""
+    if isinstance(returned, tuple) and len(returned) > 1:
+        return RewardOutput(as_number("reward", returned[0]), metadata={"parts": list(returned[1:])})
+    if not isinstance(returned, Mapping):
+        return returned
+    if returned.get(key) is None:
+        hint = did_you_mean(key, map(str, returned))
+        raise InvalidOutput(f"it returned no {key!r} but {', '.join(map(str, returned)) or 'nothing'}{hint}")
+    return RewardOutput(returned[key], metadata={str(name): each for name, each in returned.items() if name != key})
+
+
+def read_object(returned: Any) -> Any:
+    """An object with a `reward` as an output; numbers and outputs as they are."""
+    if isinstance(returned, RewardOutput) or not hasattr(returned, "reward"):
+        return returned
+    metadata = getattr(returned, "metadata", None)
+    found = dict(metadata) if isinstance(metadata, Mapping) else {}
+    if getattr(returned, "is_correct", None) is not None:
+        found["is_correct"] = bool(returned.is_correct)
+    token_rewards = list(getattr(returned, "token_rewards", None) or ())
+    return RewardOutput(returned.reward, token_rewards=token_rewards or None, metadata=found)
