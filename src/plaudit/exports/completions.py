@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from plaudit.exports.convention import Export, Grouping
-from plaudit.exports.exported import Call, ExportedReward, OnUnscored, Rated, plain_value
+from plaudit.exports.exported import Call, ExportedReward, OnUnscored, SampleResult, plain_value
 from plaudit.trajectory import Trajectory
 
 __all__ = ["EXPORTS"]
@@ -67,7 +67,7 @@ def _has_rows(values: Any) -> bool:
     return hasattr(values, "__len__") and hasattr(values, "__getitem__") and not isinstance(values, str | Mapping)
 
 
-def _means(reward: ExportedReward, rated: Sequence[Rated]) -> dict[str, float]:
+def _means(reward: ExportedReward, rated: Sequence[SampleResult]) -> dict[str, float]:
     """Means over the samples that have a number; statuses that did not occur are left out."""
     found: dict[str, list[float]] = {}
     for each in rated:

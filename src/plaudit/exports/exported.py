@@ -1,8 +1,8 @@
 """A reward of plaudit as another trainer calls it: an object that has a name, can be pickled and scores on the engine.
 
-How a trainer calls it is a generator function `convert(reward, *arguments)` of an `Export`: it yields the
-sample or the list of samples of a call, is sent a `Rated` for each, and returns what the trainer expects. Workers start
-with the first call; a copy in another process starts its own, and they end with that process or with `close()`.
+How a trainer calls it is a generator function `convert(reward, *arguments)` of an `Export`: it yields the sample or the
+list of samples of a call, is sent a `SampleResult` for each, and returns what the trainer expects. Workers start with
+the first call; a copy in another process starts its own, and they end with that process or with `close()`.
 """
 
 import asyncio
@@ -28,7 +28,15 @@ from plaudit.engine.scorer import Scorer
 from plaudit.errors import ScoringFailed
 from plaudit.trajectory import GroupKey, Trajectory
 
-__all__ = ["AsyncExportedReward", "Call", "ExportSettings", "ExportedReward", "OnUnscored", "Rated", "plain_value"]
+__all__ = [
+    "AsyncExportedReward",
+    "Call",
+    "ExportSettings",
+    "ExportedReward",
+    "OnUnscored",
+    "SampleResult",
+    "plain_value",
+]
 
 CALLS_AT_ONCE = 64
 MOST_REASONS = 100
@@ -50,7 +58,7 @@ class OnUnscored(StrEnum):
     RAISE = "raise"
 
 
-class Rated(NamedTuple):
+class SampleResult(NamedTuple):
     """What became of one sample: its output, and the number for the trainer (None only under `OnUnscored.NONE`)."""
 
     output: RewardOutput
@@ -100,7 +108,7 @@ class ExportedReward:
         return own.replace(parameters=list(own.parameters.values())[1:])
 
     def rate(self, samples: Trajectory | list[Trajectory]) -> Any:
-        """A `Rated` for a sample, a list of them for a list; a single sample of a group waits until it is complete."""
+        """A `SampleResult` for a sample, a list of them for a list; a single sample waits for the rest of its group."""
         if isinstance(samples, list):
             self._check_groups(samples)
             return self._rate(samples)
@@ -135,7 +143,7 @@ class ExportedReward:
         found = {**own, "unscored": not output.ok, **statuses}
         return {name: math.nan if value is None else float(value) for name, value in found.items()}
 
-    def log_columns(self, rated: Sequence[Rated]) -> dict[str, list[float]]:
+    def log_columns(self, rated: Sequence[SampleResult]) -> dict[str, list[float]]:
         """Details and metadata numbers with one value per sample, under the names that the first call had."""
         rows = [{**_numbers(each.output.metadata), **self.details(each.output)} for each in rated]
         with self._lock:
@@ -159,7 +167,7 @@ class ExportedReward:
         self._threads = ThreadPoolExecutor(CALLS_AT_ONCE, thread_name_prefix=self.__name__)
         self._groups = _GroupCollector(self._rate, self._give_up, self._threads, size, wait_s)
 
-    def _rate(self, samples: list[Trajectory]) -> list[Rated]:
+    def _rate(self, samples: list[Trajectory]) -> list[SampleResult]:
         with self._lock:
             if self._scorer is None:
                 self._scorer = self.settings.build_scorer()
@@ -167,7 +175,7 @@ class ExportedReward:
             scorer = self._scorer
         return self._judge(samples, scorer.score(samples))
 
-    def _give_up(self, samples: list[Trajectory]) -> list[Rated]:
+    def _give_up(self, samples: list[Trajectory]) -> list[SampleResult]:
         reason = (
             f"{self.__name__} needs whole groups of {self.settings.group_size}, and {len(samples)} samples of this one "
             f"reached this process within {self.settings.group_wait_s:g} s: let one process score, or give "
@@ -175,7 +183,7 @@ class ExportedReward:
         )
         return self._judge(samples, [RewardOutput.unscored(Status.SKIPPED, reason)] * len(samples))
 
-    def _judge(self, samples: list[Trajectory], outputs: list[RewardOutput]) -> list[Rated]:
+    def _judge(self, samples: list[Trajectory], outputs: list[RewardOutput]) -> list[SampleResult]:
         """The outputs with the numbers for the trainer: those of the policy for samples that were not scored."""
         failed = [output for output in outputs if output.reward is None]
         groups: dict[GroupKey, list[float]] = {}
@@ -188,10 +196,11 @@ class ExportedReward:
         self._report(samples, outputs)
         if failed and self.settings.on_unscored is OnUnscored.RAISE:
             raise ScoringFailed(f"{len(failed)} of {len(outputs)} samples were not scored: {failed[0].reason}")
-        return [
-            Rated(output, self._instead(groups.get(sample.group_key, []), output) if not output.ok else output.reward)
-            for sample, output in zip(samples, outputs, strict=True)
-        ]
+        results = []
+        for sample, output in zip(samples, outputs, strict=True):
+            value = output.reward if output.ok else self._instead(groups.get(sample.group_key, []), output)
+            results.append(SampleResult(output, value))
+        return results
 
     def _instead(self, of_group: list[float], output: RewardOutput) -> float | None:
         if self.settings.on_unscored is OnUnscored.NONE:

@@ -12,7 +12,7 @@ from typing import Any
 from plaudit.contract.output import RewardOutput
 from plaudit.errors import require
 from plaudit.exports.convention import Export, Grouping
-from plaudit.exports.exported import AsyncExportedReward, Call, ExportedReward, OnUnscored, Rated
+from plaudit.exports.exported import AsyncExportedReward, Call, ExportedReward, OnUnscored, SampleResult
 from plaudit.jsonline import as_plain
 from plaudit.trajectory import Trajectory, message_text
 
@@ -82,7 +82,7 @@ def slime_call(reward: ExportedReward, args: Any, sample: Any, **_: Any) -> Call
     return _slime_result(reward, args, sample, rated)
 
 
-def _slime_result(reward: ExportedReward, args: Any, sample: Any, rated: Rated) -> Any:
+def _slime_result(reward: ExportedReward, args: Any, sample: Any, rated: SampleResult) -> Any:
     if not rated.output.ok and reward.settings.on_unscored is OnUnscored.MASK:
         sample.remove_sample = True
     key = getattr(args, "reward_key", None)
@@ -144,7 +144,7 @@ def verl_batch_call(
     return [_verl_result(reward, each) for each in rated]
 
 
-def _verl_result(reward: ExportedReward, rated: Rated) -> dict[str, Any]:
+def _verl_result(reward: ExportedReward, rated: SampleResult) -> dict[str, Any]:
     return {"score": rated.value, **reward.details(rated.output)}
 
 

@@ -8,13 +8,13 @@ from plaudit.dialects.agents import gymnasium_texts, openenv_clients, trl_factor
 __all__ = ["find_adapter"]
 
 _ADAPTERS: tuple[tuple[Callable[[Any], bool], Callable[[Any], type]], ...] = (
-    (gymnasium_texts.recognises, gymnasium_texts.adapt),
-    (openenv_clients.recognises, openenv_clients.adapt),
-    (trl_factories.recognises, trl_factories.adapt),
-    (verifiers_rollouts.recognises, verifiers_rollouts.adapt),
+    (gymnasium_texts.matches, gymnasium_texts.adapt),
+    (openenv_clients.matches, openenv_clients.adapt),
+    (trl_factories.matches, trl_factories.adapt),
+    (verifiers_rollouts.matches, verifiers_rollouts.adapt),
 )
 
 
 def find_adapter(found: Any) -> Callable[[Any], type] | None:
     """What makes an environment of a class or function that was written for another system; None for any other."""
-    return next((adapt for recognises, adapt in _ADAPTERS if recognises(found)), None)
+    return next((adapt for matches, adapt in _ADAPTERS if matches(found)), None)

@@ -11,12 +11,12 @@ from typing import Any
 from plaudit.agents import Environment, EpisodeStart, StepResult
 from plaudit.errors import AgentError
 
-__all__ = ["adapt", "recognises"]
+__all__ = ["adapt", "matches"]
 
 _NUMBER = re.compile(r"-?\d{1,9}")
 
 
-def recognises(found: Any) -> bool:
+def matches(found: Any) -> bool:
     """A subclass of gymnasium's Env; whoever has one has imported gymnasium."""
     gymnasium = sys.modules.get("gymnasium")
     return gymnasium is not None and isinstance(found, type) and issubclass(found, gymnasium.Env)

@@ -13,13 +13,13 @@ from plaudit.agents import Environment, EpisodeStart, StepResult
 from plaudit.contract.calling import await_value
 from plaudit.errors import AgentError
 
-__all__ = ["adapt", "recognises"]
+__all__ = ["adapt", "matches"]
 
 FIELDS = ("message", "text", "action", "content", "prompt", "code", "command", "word")
 OBSERVED = ("echoed_message", "message", "text", "prompt", "content", "output", "stdout", "result", "observation")
 
 
-def recognises(found: Any) -> bool:
+def matches(found: Any) -> bool:
     """A subclass of OpenEnv's client; whoever has one has imported it."""
     modules = [sys.modules.get(name) for name in ("openenv.core", "openenv.core.env_client", "openenv_core")]
     bases = [getattr(module, name, None) for module in modules for name in ("EnvClient", "HTTPEnvClient")]

@@ -11,10 +11,10 @@ from typing import Any
 from plaudit.agents import Environment, EpisodeStart, StepResult, ToolEnvironment
 from plaudit.contract.calling import await_value
 
-__all__ = ["adapt", "recognises"]
+__all__ = ["adapt", "matches"]
 
 
-def recognises(found: Any) -> bool:
+def matches(found: Any) -> bool:
     """A class with `reset` and public methods beside it, but without `step`."""
     if not isinstance(found, type) or issubclass(found, Environment) or not callable(getattr(found, "reset", None)):
         return False

@@ -18,14 +18,14 @@ from plaudit.agents import Environment, EpisodeStart, StepResult, ToolCall, pars
 from plaudit.errors import AgentError, require
 from plaudit.trajectory import message_text
 
-__all__ = ["adapt", "recognises"]
+__all__ = ["adapt", "matches"]
 
 _failures: ContextVar[list[str]] = ContextVar("plaudit_verifiers_failures")
 Turn = tuple[str, str]
 """The role and the text of a message."""
 
 
-def recognises(found: Any) -> bool:
+def matches(found: Any) -> bool:
     """A function `load_environment` whose module has imported verifiers."""
     if not inspect.isfunction(found) or found.__name__ != "load_environment":
         return False

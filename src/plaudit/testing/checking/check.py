@@ -12,7 +12,7 @@ from plaudit.contract.scoring import scope_of
 from plaudit.engine.shipping import Shipment
 from plaudit.findings import Finding, Rule, Severity
 from plaudit.loading import load
-from plaudit.testing.checking import repetition, single_samples
+from plaudit.testing.checking import repetition, sample_rules
 from plaudit.testing.checking.observation import Observation
 from plaudit.testing.checking.probes import difficult_samples, ordinary_samples, without_truth
 from plaudit.testing.checking.subjects import NOT_TRIED, LocalSubject, Subject, WorkerSubject
@@ -65,11 +65,11 @@ def _check(
         probes.append(without_truth(samples[0]))
     difficult = [subject.observe_one(sample) for sample in probes]
     findings = [*_on_single_samples(subject, first, difficult)]
-    findings += single_samples.check_containment(subject, samples)
+    findings += sample_rules.check_containment(subject, samples)
     if are_given:
-        findings += single_samples.check_variation(first)
+        findings += sample_rules.check_variation(first)
     elif all(finding.rule is not Rule.GROUND_TRUTH for finding in findings):
-        findings += single_samples.check_odd_truths(subject, samples[0])
+        findings += sample_rules.check_odd_truths(subject, samples[0])
     return [*findings, *islice(_on_repetition(subject, fresh, first, difficult, seed), 1)]
 
 
@@ -78,13 +78,13 @@ def _on_single_samples(subject: Subject, first: list[Observation], difficult: li
     if len(observations) < len(first) + len(difficult):
         message = f"only {len(observations)} samples were tried: {NOT_TRIED.reason}"
         yield Finding.of(Rule.SCORED, message, "", severity=Severity.INFO, remedy="correct that, and check again")
-    if failed := list(single_samples.check_every_sample_failing(observations)):
+    if failed := list(sample_rules.check_every_sample_failing(observations)):
         yield from failed
         return
-    yield from single_samples.check_any_scored(first)
-    yield from single_samples.check_failures(subject, observations)
-    yield from single_samples.check_range(subject.reward, observations)
-    yield from single_samples.check_garbage(first, difficult)
+    yield from sample_rules.check_any_scored(first)
+    yield from sample_rules.check_failures(subject, observations)
+    yield from sample_rules.check_range(subject.reward, observations)
+    yield from sample_rules.check_garbage(first, difficult)
 
 
 def _on_repetition(
