@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
+import msgspec
 from tenacity import RetryError, Retrying, retry_if_exception, stop_after_attempt
 
 from plaudit import jsonline
@@ -29,7 +30,6 @@ from plaudit.endpoint.refusal import HttpRefusal
 from plaudit.endpoint.transient import fault_of, is_transient, status_of
 from plaudit.errors import InvalidOutput, PlauditError, RewardNotLoaded, TransientError
 from plaudit.remote.client_protocols import ClientProtocol, NativeClientProtocol, OpenRLHFClientProtocol
-from plaudit.remote.description import ask_description, describe_servers
 from plaudit.remote.servers import Reply, ServerLink, Servers
 from plaudit.remote.tokens import split_token
 from plaudit.trajectory import Trajectory
@@ -38,6 +38,8 @@ __all__ = ["RemoteReward", "open_remote"]
 
 T = TypeVar("T")
 CHUNK = 16  # samples of a request: with a deadline of 10 s each, it ends within `attempt_s` below
+DESCRIBE_S = 10.0
+NOT_ALLOWED, NOT_READY = 405, (429, 502, 503, 504)
 SPLIT_STATUSES = (400, 413, 422)  # refusals that one sample, or the number of samples, may have caused
 POLICY = EndpointPolicy(concurrency=16, tries=5, first_wait_s=0.2, attempt_s=180.0, breaker_after=3, breaker_rest_s=5.0)
 
@@ -61,7 +63,7 @@ class RemoteReward(RewardFunction):
 
     def __init__(self, urls: Sequence[str], policy: EndpointPolicy = POLICY) -> None:
         self.urls, self.policy, self.call_style = list(urls), policy, Style.BATCH
-        described = describe_servers(urls, policy)
+        described = _describe_servers(urls, policy)
         self.native = described is not None
         about = described or {}
         self.key = str(about.get("key", ""))
@@ -151,7 +153,7 @@ class RemoteReward(RewardFunction):
     def _read(self, reply: Reply, link: ServerLink, count: int) -> list[RewardOutput]:
         key = reply.headers.get("x-plaudit-key", self.key) if self.native else self.key
         if key != self.key:
-            about = ask_description(link) or {}
+            about = _ask_description(link) or {}
             if about.get("scope", self.scope) != self.scope:
                 raise InvalidOutput(
                     f"it was reloaded and its scope is {about['scope']!r} now, not {self.scope!r}: load it again"
@@ -179,6 +181,58 @@ class RemoteReward(RewardFunction):
 
     def __repr__(self) -> str:
         return f"{self.name} at {', '.join(split_token(url)[0] for url in self.urls)}"
+
+
+def _describe_servers(urls: Sequence[str], policy: EndpointPolicy) -> dict[str, Any] | None:
+    """The description of the reward; None where the servers are not plaudit's. At least one server must answer."""
+    found: dict[str, dict[str, Any] | None] = {}
+    silent: list[str] = []
+    for url in urls:
+        link = ServerLink(url, policy)
+        try:
+            found[url] = _ask_description(link)
+        except (OSError, TransientError) as error:
+            silent.append(str(error))
+        finally:
+            link.close()
+    if not found:
+        raise RewardNotLoaded(
+            f"no reward server answers: {'; '.join(silent)}; start one by `plaudit serve REWARD`, or check the URL"
+        )
+    if len({about and about["key"] for about in found.values()}) > 1:
+        served = ", ".join(
+            f"{split_token(url)[0]} ({about['key'] if about else 'not plaudit'})" for url, about in found.items()
+        )
+        raise RewardNotLoaded(f"these servers do not serve the same reward: {served}")
+    return next(iter(found.values()))
+
+
+def _ask_description(link: ServerLink) -> dict[str, Any] | None:
+    """The description of the reward at one URL; None where the server is not plaudit's."""
+    try:
+        reply = link.ask(None, {}, timeout_s=DESCRIBE_S)
+        return _read_description(link.url, reply.body) if "x-plaudit-version" in reply.headers else None
+    except HttpRefusal as refused:
+        if refused.status in NOT_READY:  # it starts or stops, or a proxy cannot reach it
+            raise TransientError(str(refused)) from None
+        if "x-plaudit-version" not in refused.headers:
+            return None
+        if refused.status != NOT_ALLOWED:
+            raise RewardNotLoaded(str(refused)) from None
+        if link.url.endswith("/get_reward"):
+            return None
+        raise RewardNotLoaded(f"{link.url} is the path of a protocol; a reward is http://host:8000/name") from None
+
+
+def _read_description(url: str, body: bytes) -> dict[str, Any]:
+    """The reward of a page of plaudit; the page `/` lists all of them, the first counts."""
+    with contextlib.suppress(msgspec.DecodeError):
+        about = msgspec.json.decode(body)
+        if isinstance(about, dict) and isinstance(about.get("rewards"), list):
+            about = next(iter(about["rewards"]), None)
+        if isinstance(about, dict) and "score" in about.get("protocols", ()):
+            return about
+    raise RewardNotLoaded(f"{url} is a page of plaudit, not a reward; a reward is http://host:8000/name")
 
 
 def _call_in_thread(call: Callable[[], T]) -> "Future[T]":
