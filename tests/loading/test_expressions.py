@@ -6,7 +6,7 @@ from plaudit import Trajectory, reward
 from plaudit.contract.scoring import score_samples
 from plaudit.errors import RewardNotLoaded
 from plaudit.loading import load
-from plaudit.loading.building import Arguments, Target, build
+from plaudit.loading.building import Arguments, SpecTarget, build
 from plaudit.loading.expressions import build_expression as read
 from plaudit.rewards import LengthReward
 
@@ -17,7 +17,7 @@ def value_of(text, **names):
     """An expression over constants: `value_of("a + b", a=1, b=2)`."""
 
     def look_up(name: str, arguments: Arguments | None):
-        return build(Target(reward(lambda response: names[name]), name, name), arguments)
+        return build(SpecTarget(reward(lambda response: names[name]), name, name), arguments)
 
     (output,) = score_samples(read(text, look_up, lambda spec: look_up(spec, None)).reward, [SAMPLE])
     assert output.ok, output.reason

@@ -20,7 +20,7 @@ from plaudit.errors import InvalidSettings, RewardNotLoaded, did_you_mean
 from plaudit.loading.execution.reaching import reach
 from plaudit.loading.failures import explain_failures
 
-__all__ = ["Arguments", "Loaded", "Target", "build", "is_reward_class", "signature_of"]
+__all__ = ["Arguments", "Loaded", "SpecTarget", "build", "is_reward_class", "signature_of"]
 
 
 _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
@@ -45,8 +45,8 @@ class Arguments:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
-    """What a spec names, before it is made a reward."""
+class SpecTarget:
+    """The object that a spec names, before it becomes a reward."""
 
     value: Any
     spec: str
@@ -54,7 +54,7 @@ class Target:
     imports: frozenset[str] = frozenset()
 
 
-def build(target: Target, arguments: Arguments | None = None, dialect: str | None = None) -> Loaded:
+def build(target: SpecTarget, arguments: Arguments | None = None, dialect: str | None = None) -> Loaded:
     """The reward that a spec names, or an error that says what it is instead."""
     instance = _instantiate(target, arguments)
     if isinstance(instance, RewardFunction):
@@ -106,7 +106,7 @@ def _is_foreign_class(candidate: Any) -> bool:
     return isinstance(candidate, type) and not issubclass(candidate, RewardFunction)
 
 
-def _instantiate(target: Target, arguments: Arguments | None) -> Any:
+def _instantiate(target: SpecTarget, arguments: Arguments | None) -> Any:
     if _is_foreign_class(target.value) and any(each.of_class for each in dialects_of(target.value, target.imports)):
         return target.value
     if is_reward_class(target.value, target.imports):
@@ -124,7 +124,7 @@ def _instantiate(target: Target, arguments: Arguments | None) -> Any:
     return _call(target, arguments)
 
 
-def _preset(target: Target, arguments: Arguments) -> Any:
+def _preset(target: SpecTarget, arguments: Arguments) -> Any:
     """The function with some of its parameters given, where it still needs others and is then a foreign reward."""
     asked = signature_of(target.value).parameters
     required = {name for name, each in asked.items() if each.default is each.empty and each.kind not in _VARIADIC}
@@ -135,7 +135,7 @@ def _preset(target: Target, arguments: Arguments) -> Any:
     return preset if dialects_of(preset, target.imports) else None
 
 
-def _call(target: Target, arguments: Arguments) -> Any:
+def _call(target: SpecTarget, arguments: Arguments) -> Any:
     _check(target, signature_of(target.value), arguments)
     answers = contextlib.nullcontext() if _is_built_in(target.value) else stand_ins()
     with answers, explain_failures(f"calling {target.spec}({_format_arguments(arguments)})"):
@@ -148,7 +148,7 @@ def _is_built_in(value: Any) -> bool:
     return str(getattr(made, "__module__", "")).startswith("plaudit.")
 
 
-def _check(target: Target, signature: inspect.Signature, arguments: Arguments) -> None:
+def _check(target: SpecTarget, signature: inspect.Signature, arguments: Arguments) -> None:
     takes = [p for p in signature.parameters.values() if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
     takes_any = any(p.kind is p.VAR_KEYWORD for p in signature.parameters.values())
     names = [p.name for p in takes]
@@ -182,7 +182,7 @@ def _kind(value: Any) -> str:
     return f"{type(value).__name__} {value!r:.60}"
 
 
-def _no_reward(target: Target, value: Any) -> RewardNotLoaded:
+def _no_reward(target: SpecTarget, value: Any) -> RewardNotLoaded:
     return RewardNotLoaded(
         f"{target.spec} is {_kind(value)}, not a reward; a reward is a RewardFunction, a class with "
         "compute_reward(self, trajectory) or __call__(self, trajectories, ground_truths), or a function such as "

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from plaudit import rewards
 from plaudit.errors import RewardNotLoaded, did_you_mean
-from plaudit.loading.building import Target, is_reward_class, signature_of
+from plaudit.loading.building import SpecTarget, is_reward_class, signature_of
 from plaudit.loading.failures import explain_failures
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def listing_of(name: str) -> Listing:
     return _listing(name, target)
 
 
-def find_named(name: str) -> Target | None:
+def find_named(name: str) -> SpecTarget | None:
     """A built-in or a plug-in by name; a built-in is never hidden by a plug-in."""
     return _built_in(name) if name in rewards.BUILT_INS else _plugin(name)
 
@@ -64,9 +64,9 @@ def no_such_name(name: str) -> RewardNotLoaded:
     )
 
 
-def _built_in(name: str) -> Target:
+def _built_in(name: str) -> SpecTarget:
     value = rewards.BUILT_INS[name]
-    return Target(value, name, f"{getattr(value, '__name__', name)}, {BUILT_IN}")
+    return SpecTarget(value, name, f"{getattr(value, '__name__', name)}, {BUILT_IN}")
 
 
 def _plugin_listing(name: str) -> Listing:
@@ -78,7 +78,7 @@ def _plugin_listing(name: str) -> Listing:
     return _listing(name, target)
 
 
-def _listing(name: str, target: Target) -> Listing:
+def _listing(name: str, target: SpecTarget) -> Listing:
     doc = (inspect.getdoc(target.value) or "").strip()
     return Listing(name, doc.partition("\n")[0], _signature(target.value), target.origin.partition(", ")[2], doc)
 
@@ -99,7 +99,7 @@ def _plugin_names() -> list[str]:
     return sorted(offered.keys() - rewards.BUILT_INS.keys())
 
 
-def _plugin(name: str) -> Target | None:
+def _plugin(name: str) -> SpecTarget | None:
     """What a plug-in's entry point leads to, None where no package offers that name."""
     points = {point.value: point for point in _entry_points() if point.name == name}
     if not points:
@@ -110,7 +110,7 @@ def _plugin(name: str) -> Target | None:
                               "name the module instead")  # fmt: skip
     point = next(iter(points.values()))
     with explain_failures(f"importing the plug-in {name!r} of {_package(point)}"):
-        return Target(point.load(), name, f"{name}, a plug-in of {_package(point)}")
+        return SpecTarget(point.load(), name, f"{name}, a plug-in of {_package(point)}")
 
 
 def _entry_points() -> "Iterable[EntryPoint]":

@@ -15,20 +15,20 @@ from plaudit.dialects import dialects_of
 from plaudit.dialects.signatures import parameters
 from plaudit.dialects.standins import Missing
 from plaudit.errors import RewardNotLoaded, did_you_mean
-from plaudit.loading.building import Target, is_reward_class, signature_of
+from plaudit.loading.building import SpecTarget, is_reward_class, signature_of
 from plaudit.loading.execution.statements import check_complete, failures_of, may_be_reward, refuse
 from plaudit.loading.failures import explain_failures
 from plaudit.loading.names import bound_names, read_imports
 
-__all__ = ["Source"]
+__all__ = ["RewardModule"]
 
 FAVOURED = ("reward", "reward_func")
 MAX_LISTED = 10
 _ABSENT = object()
 
 
-class _Standing(enum.IntEnum):
-    """How plainly something is meant as a reward; the plainest is taken, if it is the only one."""
+class _Rank(enum.IntEnum):
+    """Candidate rank: the lowest wins, and a tie is an error."""
 
     OURS = 0
     FOREIGN = 1
@@ -38,8 +38,8 @@ class _Standing(enum.IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """A module to look for rewards in, and what a spec calls it."""
+class RewardModule:
+    """A module with rewards, and how a spec names it."""
 
     module: ModuleType
     spec: str
@@ -48,12 +48,12 @@ class Source:
     imported_names: frozenset[str]
 
     @classmethod
-    def of(cls, module: ModuleType, spec: str, title: str) -> "Source":
+    def of(cls, module: ModuleType, spec: str, title: str) -> "RewardModule":
         """Reads the module's file once more, for what it imports."""
         packages, names = read_imports(module)
         return cls(module, spec, title, packages, names)
 
-    def find(self, name: str) -> Target:
+    def find(self, name: str) -> SpecTarget:
         """What the module calls `name`."""
         with explain_failures(f"reading {self.spec}:{name}"):  # modules may make names on demand
             value = getattr(self.module, name, _ABSENT)
@@ -66,52 +66,50 @@ class Source:
             listed = f" (it has {', '.join(there)})" if there else " (it is empty)"
             raise RewardNotLoaded(f"no {name!r} in {self.spec}{hint}{listed}")
         check_complete(self.module, name, value, f"reading {self.spec}:{name}")
-        return Target(value, f"{self.spec}:{name}", f"{name} in {self.title}", self.imports)
+        return SpecTarget(value, f"{self.spec}:{name}", f"{name} in {self.title}", self.imports)
 
-    def choose(self) -> Target:
+    def choose(self) -> SpecTarget:
         """The reward called `reward` or `reward_func`, or else the only one there is."""
-        candidates = {name: self._standing(name, value) for name, value in list(vars(self.module).items())}
+        candidates = {name: self._rank(name, value) for name, value in list(vars(self.module).items())}
         favoured = {
-            name: candidates[name] for name in FAVOURED if candidates.get(name, _Standing.NOTHING) <= _Standing.FUNCTION
+            name: candidates[name] for name in FAVOURED if candidates.get(name, _Rank.NOTHING) <= _Rank.FUNCTION
         }
         possible = favoured or candidates
-        best = min(possible.values(), default=_Standing.NOTHING)
-        offered = {name for name, standing in candidates.items() if standing is not _Standing.NOTHING}
+        best = min(possible.values(), default=_Rank.NOTHING)
+        offered = {name for name, rank in candidates.items() if rank is not _Rank.NOTHING}
         for failure in failures_of(self.module):
             favours = bound_names([failure.node])[1] & set(FAVOURED)
-            if best is _Standing.NOTHING or favours or may_be_reward(failure.node, offered, vars(self.module)):
+            if best is _Rank.NOTHING or favours or may_be_reward(failure.node, offered, vars(self.module)):
                 raise refuse(failure, f"importing {self.title}")
-        if best is _Standing.NOTHING:
+        if best is _Rank.NOTHING:
             raise self._no_reward()
-        names = self._distinct([name for name, standing in possible.items() if standing is best])
-        if best is _Standing.FUNCTION:
+        names = self._distinct([name for name, rank in possible.items() if rank is best])
+        if best is _Rank.FUNCTION:
             names = self._without_helpers(names)
         if len(names) > 1:
-            what = "functions, none plainly the reward" if best is _Standing.FUNCTION else "rewards"
+            what = "functions, none plainly the reward" if best is _Rank.FUNCTION else "rewards"
             specs = ", ".join(f"{self.spec}:{name}" for name in names[:MAX_LISTED])
             raise RewardNotLoaded(f"{self.spec} has {len(names)} {what}; say which one: {specs}")
         return self.find(names[0])
 
-    def _standing(self, name: str, value: Any) -> _Standing:
+    def _rank(self, name: str, value: Any) -> _Rank:
         if name.startswith("_") or name in self.imported_names or isinstance(value, Missing):
-            return _Standing.NOTHING
+            return _Rank.NOTHING
         if isinstance(value, RewardFunction):
-            return _Standing.OURS
+            return _Rank.OURS
         if isinstance(value, ModuleType | str | list | tuple | dict | set):  # data may be large: no dialect is asked
-            return _Standing.NOTHING
+            return _Rank.NOTHING
         written_here = getattr(value, "__module__", None) == self.module.__name__
         if isinstance(value, type):
-            return _class_standing(value, self.imports) if written_here else _Standing.NOTHING
+            return _class_rank(value, self.imports) if written_here else _Rank.NOTHING
         if inspect.isfunction(value) and not written_here:
-            return _Standing.NOTHING
+            return _Rank.NOTHING
         if dialects_of(value, self.imports):
-            return _Standing.FOREIGN
-        return _Standing.FUNCTION if inspect.isfunction(value) and parameters(value) else _Standing.NOTHING
+            return _Rank.FOREIGN
+        return _Rank.FUNCTION if inspect.isfunction(value) and parameters(value) else _Rank.NOTHING
 
     def _offers(self) -> list[str]:
-        return [
-            name for name, value in vars(self.module).items() if self._standing(name, value) is not _Standing.NOTHING
-        ]
+        return [name for name, value in vars(self.module).items() if self._rank(name, value) is not _Rank.NOTHING]
 
     def _public(self) -> list[str]:
         return [name for name in dict.fromkeys([*vars(self.module), *dir(self.module)]) if not name.startswith("_")]
@@ -141,17 +139,17 @@ class Source:
         )
 
 
-def _class_standing(candidate: type, imports: frozenset[str]) -> _Standing:
+def _class_rank(candidate: type, imports: frozenset[str]) -> _Rank:
     if not is_reward_class(candidate, imports) or not _can_be_made(candidate):
-        return _Standing.NOTHING
+        return _Rank.NOTHING
     required = [
         p
         for p in signature_of(candidate).parameters.values()
         if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
     ]
     if required:
-        return _Standing.NEEDS_ARGUMENTS
-    return _Standing.OURS if issubclass(candidate, RewardFunction) else _Standing.FOREIGN
+        return _Rank.NEEDS_ARGUMENTS
+    return _Rank.OURS if issubclass(candidate, RewardFunction) else _Rank.FOREIGN
 
 
 def _can_be_made(candidate: type) -> bool:

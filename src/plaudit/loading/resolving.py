@@ -1,6 +1,6 @@
-"""From a spec to a reward: the one place that knows all forms a spec can take.
+"""From a spec to a reward, for all forms of specs.
 
-Relative paths count from where the spec stands: the current folder, or the YAML file's.
+Relative paths start at the current folder, or at the folder of the YAML file that holds the spec.
 """
 
 import os
@@ -16,14 +16,14 @@ from plaudit.contract.function import RewardFunction, check_max_batch
 from plaudit.contract.scoring import Style
 from plaudit.dialects import graders
 from plaudit.errors import RewardNotLoaded, did_you_mean
-from plaudit.loading.building import Arguments, Loaded, Target, build
+from plaudit.loading.building import Arguments, Loaded, SpecTarget, build
 from plaudit.loading.catalog import find_named, no_such_name
 from plaudit.loading.chat_template import ChatTemplateReward
 from plaudit.loading.composites import build_composite
 from plaudit.loading.expressions import OPTIONS, USING, build_expression, parse_call
 from plaudit.loading.importing import module_at, module_from_file
 from plaudit.loading.names import files_that_define
-from plaudit.loading.picking import Source
+from plaudit.loading.picking import RewardModule
 from plaudit.loading.vocabulary import METHODS
 from plaudit.normalize import Scope
 
@@ -61,12 +61,12 @@ def resolve(
 ) -> Loaded:
     """What `load` gives, with the convention it was written in and where it came from."""
     if isinstance(spec, str | Path):
-        loaded = _Place(_working_folder(), dialect=dialect).resolve(str(spec))
+        loaded = _SpecResolver(_working_folder(), dialect=dialect).resolve(str(spec))
         if (dialect, scope, max_batch, chat_template) == (None,) * 4:  # else the spec alone is not the whole of it
             loaded = replace(loaded, spec=str(spec))
     else:
         name = str(getattr(spec, "name", None) or getattr(spec, "__name__", type(spec).__name__))
-        loaded = build(Target(spec, name, f"{name}, as given"), dialect=dialect)
+        loaded = build(SpecTarget(spec, name, f"{name}, as given"), dialect=dialect)
     return _apply_options(loaded, scope=scope, max_batch=max_batch, chat_template=chat_template)
 
 
@@ -96,8 +96,8 @@ def _apply_options(
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
-    """Where a spec stands: the folder that its paths count from, the YAML files that led here, and the dialect."""
+class _SpecResolver:
+    """Resolves specs: `folder` is the base of relative paths, `trail` the YAML files above, `dialect` the option."""
 
     folder: Path
     trail: tuple[Path, ...] = ()
@@ -136,7 +136,7 @@ class _Place:
         full = self.folder / Path(path).expanduser()
         if not os.path.exists(full) and re.search(r"\s[-+*/]\s", path):
             raise RewardNotLoaded(f"no file {path!r}; in an expression, put file specs in quotes: 0.7 * 'my.py:name'")
-        source = Source.of(module_from_file(full), path, full.name)
+        source = RewardModule.of(module_from_file(full), path, full.name)
         if call is None:
             return build(source.choose(), dialect=self.dialect)
         name, arguments = parse_call(call)
@@ -150,7 +150,7 @@ class _Place:
         find_named = system.find_named if system else None
         if find_named is None or hasattr(source.module, name):
             return build(source.find(name), arguments, self.dialect)
-        made = Target(find_named(source.module, name), f"{dotted}:{name}", f"{name} of {dotted}", source.imports)
+        made = SpecTarget(find_named(source.module, name), f"{dotted}:{name}", f"{name} of {dotted}", source.imports)
         return build(made, arguments or Arguments(), self.dialect)
 
     def using(self, arguments: Arguments) -> Loaded:
@@ -158,8 +158,8 @@ class _Place:
         if not known or len(arguments.positional) != 1 or not isinstance(arguments.positional[0], str):
             raise RewardNotLoaded(f"{USING} takes one quoted spec and any of {', '.join(OPTIONS)}")
         options = dict(arguments.keywords)
-        place = replace(self, dialect=options.pop("dialect", self.dialect))
-        return _apply_options(place.resolve(arguments.positional[0]), **options)
+        resolver = replace(self, dialect=options.pop("dialect", self.dialect))
+        return _apply_options(resolver.resolve(arguments.positional[0]), **options)
 
     def composite(self, text: str) -> Loaded:
         path = (self.folder / Path(text).expanduser()).resolve()
@@ -168,8 +168,8 @@ class _Place:
             raise RewardNotLoaded(f"no file {path}{did_you_mean(path.name, nearby)}")
         if path in self.trail:
             raise RewardNotLoaded(f"{path} refers to itself: {' → '.join(each.name for each in (*self.trail, path))}")
-        place = replace(self, folder=path.parent, trail=(*self.trail, path))
-        return Loaded(build_composite(path, place.look_up, place.resolve), "plaudit", path.name)
+        resolver = replace(self, folder=path.parent, trail=(*self.trail, path))
+        return Loaded(build_composite(path, resolver.look_up, resolver.resolve), "plaudit", path.name)
 
     def grader(self, text: str) -> Loaded:
         path = self.folder / Path(text).expanduser()
@@ -178,11 +178,11 @@ class _Place:
             raise RewardNotLoaded(f"no file {path}{did_you_mean(path.name, nearby)}")
         return Loaded(graders.grader_from_file(path), "OpenAI grader", path.name)
 
-    def module(self, dotted: str) -> Source:
+    def module(self, dotted: str) -> RewardModule:
         module, rest = module_at(dotted, _working_folder())
         if module is None or rest:
             raise _no_such_module(dotted)
-        return Source.of(module, dotted, dotted)
+        return RewardModule.of(module, dotted, dotted)
 
     def find_dotted(self, dotted: str, arguments: Arguments | None) -> Loaded:
         """`pkg.mod` or `pkg.mod.name`; a lone name that is no module is a reward that nobody has."""
@@ -196,7 +196,7 @@ class _Place:
             if rest:
                 raise _no_such_module(dotted)
             return self.nearby(dotted, arguments)
-        source = Source.of(module, module.__name__, module.__name__)
+        source = RewardModule.of(module, module.__name__, module.__name__)
         if len(left) > 1:
             raise _no_such_module(dotted.rpartition(".")[0])
         return build(source.find(left[0]) if left else source.choose(), arguments, self.dialect)
@@ -209,7 +209,7 @@ class _Place:
         if len(files) > 1:
             specs = ", ".join(f"{path.name}:{name}" for path in files)
             raise RewardNotLoaded(f"several files here define {name!r}; say which one: {specs}")
-        source = Source.of(module_from_file(files[0]), files[0].name, files[0].name)
+        source = RewardModule.of(module_from_file(files[0]), files[0].name, files[0].name)
         return build(source.find(name), arguments, self.dialect)
 
 
