@@ -29,7 +29,7 @@ from unittest.mock import MagicMock
 import torch
 
 from plaudit import Trajectory, score
-from plaudit.dialects import STAND_INS
+from plaudit.dialects import STUB_PACKAGES
 from plaudit.errors import PlauditError
 from plaudit.loading import load_agent, resolve
 from tests.shared_data import shared
@@ -72,7 +72,7 @@ class Stubs(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Packages that were stubbed at home: importing them succeeds, and everything in them is a mock."""
 
     def __init__(self, names: list[str]) -> None:
-        homes = {module.partition(".")[0] for module in STAND_INS}
+        homes = {module.partition(".")[0] for module in STUB_PACKAGES}
         self.names = {name for name in names if name not in homes and not importlib.util.find_spec(name)}
 
     def __enter__(self) -> None:

@@ -1,6 +1,6 @@
 """`docs/systems.md`: the systems that plaudit knows, and what was run in the real packages."""
 
-from plaudit.dialects import SYSTEMS, StandIns
+from plaudit.dialects import SYSTEMS, StubFinder
 from plaudit.exports.compat import compat_rows
 from plaudit.exports.exporting import EXPORTS
 
@@ -37,7 +37,7 @@ def compat_page() -> str:
         "Made by `make compat` from the files of `plaudit.dialects` and `plaudit.exports`. How to use them:",
         "[One reward, every trainer](guides/trainers.md).",
         "",
-        "| name | system | how it writes rewards | ours there | not scored | groups | what plaudit answers for |",
+        "| name | system | how it writes rewards | ours there | not scored | groups | stubs |",
         "|---|---|---|---|---|---|---|",
     ]
     for system in SYSTEMS.values():
@@ -45,8 +45,8 @@ def compat_page() -> str:
         forms = [f"`{each.name}`" for each in exports]
         policies = dict.fromkeys(each.policies[0].value for each in exports)
         groups = dict.fromkeys(each.grouping.value for each in exports)
-        answered = [f"`{module}`" for root in system.stand_ins for module in StandIns(system.stand_ins).answers(root)]
-        cells = [", ".join(each) or "–" for each in (forms, policies, groups, answered)]
+        stubbed = [f"`{module}`" for root in system.stubs for module in StubFinder(system.stubs).table(root)]
+        cells = [", ".join(each) or "–" for each in (forms, policies, groups, stubbed)]
         lines.append(f"| `{system.name}` | {system.title} | {SHAPES[system.name]} | {' | '.join(cells)} |")
     lines += [
         "",

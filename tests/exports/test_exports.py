@@ -16,7 +16,7 @@ import torch
 
 import plaudit
 from plaudit import RewardOutput, Status, reward
-from plaudit.dialects import stand_ins
+from plaudit.dialects import stub_finder
 from plaudit.errors import InvalidSettings, ScoringFailed
 from plaudit.exports import write_shim
 from plaudit.exports.exporting import EXPORTS
@@ -313,7 +313,7 @@ def test_a_shim_of_an_expression_keeps_files_with_spaces_and_backslashes(tmp_pat
 def test_the_shim_of_a_nemo_gym_server_takes_and_gives_bodies_with_further_columns(tmp_path):
     (tmp_path / "rewards.py").write_text(REWARDS)
     write_shim(f"{tmp_path}/rewards.py:quality", "nemo_gym", tmp_path / "shim.py", backend="inline")
-    with stand_ins():
+    with stub_finder():
         module = load_file(tmp_path / "shim.py")
     said = {"type": "message", "content": [{"type": "output_text", "text": RESPONSES[0]}]}
     asked = module.Sample(responses_create_params={"input": PROMPT}, response={"output": [said]}, answer=TRUTH)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from plaudit.contract.function import FunctionReward, RewardFunction
 from plaudit.dialects import systems
 from plaudit.dialects.dialect import Dialect, ForeignReward, System
-from plaudit.dialects.standins import Packages, StandIns
+from plaudit.dialects.stub_packages import Packages, StubFinder
 from plaudit.errors import RewardNotLoaded, did_you_mean
 
 __all__ = [
-    "DIALECTS", "STAND_INS", "SYSTEMS", "Dialect", "StandIns", "System", "convention_of",
-    "dialects_of", "recognise", "stand_ins",
+    "DIALECTS", "STUB_PACKAGES", "SYSTEMS", "Dialect", "StubFinder", "System", "convention_of",
+    "dialects_of", "recognise", "stub_finder",
 ]  # fmt: skip
 
 
@@ -43,18 +43,18 @@ def _dialects() -> tuple[tuple[System, Dialect], ...]:
 
 @cache
 def _packages() -> Packages:
-    return {root: answers for system in _systems().values() for root, answers in system.stand_ins.items()}
+    return {root: table for system in _systems().values() for root, table in system.stubs.items()}
 
 
 _TABLES: dict[str, Callable[[], Any]] = {
-    "SYSTEMS": _systems, "DIALECTS": _dialects, "STAND_INS": _packages,
+    "SYSTEMS": _systems, "DIALECTS": _dialects, "STUB_PACKAGES": _packages,
 }  # fmt: skip
 ForeignReward.find_packages = staticmethod(_packages)
 
 if TYPE_CHECKING:
     SYSTEMS: dict[str, System]
     DIALECTS: tuple[tuple[System, Dialect], ...]
-    STAND_INS: Packages
+    STUB_PACKAGES: Packages
 
 
 def dialects_of(candidate: Any, imports: Iterable[str] = (), name: str | None = None) -> list[Dialect]:
@@ -95,6 +95,6 @@ def convention_of(reward: RewardFunction) -> str:
     return "plaudit function" if isinstance(reward, FunctionReward) else "plaudit"
 
 
-def stand_ins() -> StandIns:
-    """Answers for the names of absent packages, while entered."""
-    return StandIns(_packages())
+def stub_finder() -> StubFinder:
+    """A finder that makes the stubs of absent packages importable while it is entered."""
+    return StubFinder(_packages())

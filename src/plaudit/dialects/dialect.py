@@ -17,7 +17,7 @@ from plaudit.contract.binding import Binding, Convention
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.scoring import Style
 from plaudit.dialects.results import as_it_is, read_each
-from plaudit.dialects.standins import Packages, StandIns
+from plaudit.dialects.stub_packages import Packages, StubFinder
 from plaudit.normalize import Scope
 from plaudit.trajectory import Trajectory
 
@@ -54,9 +54,9 @@ class Dialect:
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """Another system: how it writes rewards, and what answers for its absent package.
+    """Another system: how it writes rewards, and the stubs of its packages.
 
-    A file is written for the system if it imports one of `packages` or of the packages with stand-ins. `find_named`
+    A file is written for the system if it imports one of `packages` or of the packages with stubs. `find_named`
     gives what makes the reward that the system has under a name, where its package does not define that name.
     """
 
@@ -64,12 +64,12 @@ class System:
     title: str
     dialects: tuple[Dialect, ...] = ()
     packages: frozenset[str] = frozenset()
-    stand_ins: Packages = field(default_factory=dict)
+    stubs: Packages = field(default_factory=dict)
     find_named: Callable[[ModuleType, str], Callable[..., Any]] | None = None
 
     def is_imported_by(self, imports: Iterable[str]) -> bool:
         """Whether one of these imported packages is the system's."""
-        return not {*self.packages, *self.stand_ins}.isdisjoint(imports)
+        return not {*self.packages, *self.stubs}.isdisjoint(imports)
 
 
 class ForeignReward(RewardFunction):
@@ -134,7 +134,7 @@ class ForeignReward(RewardFunction):
     def _called(self) -> Iterator[None]:
         """While foreign code runs: its stubs can be imported, and an error of a wrong form gets the note."""
         packages = type(self).find_packages() if self.stubs else {}
-        with StandIns({name: packages[name] for name in self.stubs}) if self.stubs else nullcontext():
+        with StubFinder({name: packages[name] for name in self.stubs}) if self.stubs else nullcontext():
             try:
                 yield
             except _WRONG_FORM as error:

@@ -14,7 +14,7 @@ from typing import Any
 
 from plaudit.contract.combination import CompoundReward
 from plaudit.contract.function import FunctionReward, RewardFunction
-from plaudit.dialects import convention_of, dialects_of, recognise, stand_ins
+from plaudit.dialects import convention_of, dialects_of, recognise, stub_finder
 from plaudit.dialects.dialect import ForeignReward
 from plaudit.errors import InvalidSettings, RewardNotLoaded, did_you_mean
 from plaudit.loading.execution.reaching import reach
@@ -76,7 +76,7 @@ def build(target: SpecTarget, arguments: Arguments | None = None, dialect: str |
 
 def _allow_stubs(reward: RewardFunction, absent: Collection[str]) -> None:
     """Let the code of a foreign reward import stubs of absent packages while it runs."""
-    stubs = frozenset(absent) & stand_ins().packages.keys() if absent else frozenset()
+    stubs = frozenset(absent) & stub_finder().packages.keys() if absent else frozenset()
     for each in reward.parts if isinstance(reward, CompoundReward) else [reward]:
         if isinstance(each, ForeignReward):
             each.stubs = stubs
@@ -137,7 +137,7 @@ def _preset(target: SpecTarget, arguments: Arguments) -> Any:
 
 def _call(target: SpecTarget, arguments: Arguments) -> Any:
     _check(target, signature_of(target.value), arguments)
-    answers = contextlib.nullcontext() if _is_built_in(target.value) else stand_ins()
+    answers = contextlib.nullcontext() if _is_built_in(target.value) else stub_finder()
     with answers, explain_failures(f"calling {target.spec}({_format_arguments(arguments)})"):
         return target.value(*arguments.positional, **arguments.keywords)
 

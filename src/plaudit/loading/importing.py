@@ -1,6 +1,6 @@
 """Import user code from a folder: files by path, modules by name; a file in a package as a member of it.
 
-Everything is undone after an import: the folder leaves `sys.path`, stand-ins for absent packages leave `sys.modules`.
+Everything is undone after an import: the folder leaves `sys.path`, stubs for absent packages leave `sys.modules`.
 Modules stay, so that pickling works; a sibling `helpers.py` of one folder makes way for that of the next folder.
 """
 
@@ -19,7 +19,7 @@ from importlib.machinery import ModuleSpec, NamespaceLoader, PathFinder, SourceF
 from pathlib import Path
 from types import ModuleType
 
-from plaudit.dialects import StandIns, stand_ins
+from plaudit.dialects import StubFinder, stub_finder
 from plaudit.errors import RewardNotLoaded, did_you_mean
 from plaudit.loading.execution.statements import execute
 from plaudit.loading.failures import describe, explain_failures
@@ -30,7 +30,7 @@ __all__ = ["module_at", "module_from_file"]
 
 _siblings: dict[str, Path] = {}
 _OF_PROJECT = (".git", "pyproject.toml", "setup.py", "setup.cfg", "requirements.txt")
-"""What stands in the folder that a project is run from."""
+"""Files that mark the folder that a project is run from."""
 
 
 def module_from_file(path: Path) -> ModuleType:
@@ -50,7 +50,7 @@ def module_from_file(path: Path) -> ModuleType:
 def module_at(dotted: str, folder: Path) -> tuple[ModuleType | None, list[str]]:
     """The module that the longest beginning of `dotted` names, and what is left over; `folder` is importable too.
 
-    Stand-ins answer for what the module imports, never for the module itself.
+    The module may import stubs, but is never one itself.
     """
     parts = dotted.split(".")
     with _import_from(folder) as finder:
@@ -59,7 +59,7 @@ def module_at(dotted: str, folder: Path) -> tuple[ModuleType | None, list[str]]:
             with explain_failures(f"importing {name}"):  # looking for a module imports the packages above it
                 spec = _spec(name)
             if spec is not None and spec.loader is finder:
-                raise _is_stand_in(dotted, parts[0])
+                raise _is_stub(dotted, parts[0])
             if spec is not None:
                 with explain_failures(f"importing {name}", Path(spec.origin or name)):
                     return importlib.import_module(name), parts[end:]
@@ -184,12 +184,12 @@ def _project_packages(path: Path, tree: ast.Module) -> dict[str, Path]:
     """The packages that a file imports by name as it can where its project is run, and the folders they stand in.
 
     These are those in the folders of its project or in their `src`, and a package that the file itself is in. Copies of
-    trainers rarely can be imported, so what plaudit stands in for is not looked for.
+    trainers rarely can be imported, so packages with a stub are not looked for.
     """
     above = list(path.parents)[1:]
     depth = next((at for at, folder in enumerate(above) if any((folder / name).exists() for name in _OF_PROJECT)), -1)
     folders = [each for folder in above[: depth + 1] for each in (folder, folder / "src")]
-    others = imported_packages(tree) - set(stand_ins().packages)
+    others = imported_packages(tree) - set(stub_finder().packages)
     held = ((name, next((folder for folder in folders if _holds(folder, name)), None)) for name in others)
     own = {folder.name: folder.parent for folder in path.parents[:-1] if folder.name in others}
     return own | {name: folder for name, folder in held if folder is not None}
@@ -206,15 +206,15 @@ def _file_of(module: ModuleType | None) -> Path | None:
 
 
 @contextmanager
-def _import_from(*folders: Path, packages: Mapping[str, Path] | None = None) -> Iterator[StandIns]:
-    """While entered, modules in these folders can be imported, the first folder first, and stand-ins answer.
+def _import_from(*folders: Path, packages: Mapping[str, Path] | None = None) -> Iterator[StubFinder]:
+    """While entered, modules in these folders (the first folder first) and stubs of absent packages can be imported.
 
     For a file, `packages` are the packages of its project by name, with the folders they stand in.
     """
     paths = [str(folder) for folder in dict.fromkeys(folders)]
     finders = [] if packages is None else [_ProjectFinder(folders, packages)]
     folders = (*folders, *(packages or {}).values())
-    with LOCK, stand_ins() as finder:
+    with LOCK, stub_finder() as finder:
         for folder in folders:
             _forget_siblings(folder)
         importlib.invalidate_caches()
@@ -245,7 +245,7 @@ def _forget_empty_packages(names: set[str]) -> None:
 
 
 def _forget_siblings(folder: Path) -> None:
-    """Forget siblings of other folders that would stand in for those of this one."""
+    """Forget siblings of other folders that have the name of one of this folder."""
     for name, home in list(_siblings.items()):
         if home != folder and ((folder / f"{name}.py").exists() or (folder / name).is_dir()):
             del _siblings[name]
@@ -271,9 +271,9 @@ def _spec(name: str) -> ModuleSpec | None:
         return None
 
 
-def _is_stand_in(dotted: str, root: str) -> RewardNotLoaded:
+def _is_stub(dotted: str, root: str) -> RewardNotLoaded:
     return RewardNotLoaded(
-        f"{dotted} names the package {root!r}, which is not installed; plaudit stands in for it inside reward files, "
+        f"{dotted} names the package {root!r}, which is not installed; plaudit has a stub for it inside reward files, "
         f"not for rewards of its own: install {root}, or name one of plaudit's (`plaudit rewards` lists them)"
     )
 

@@ -13,7 +13,7 @@ from typing import Any
 from plaudit.contract.function import RewardFunction
 from plaudit.dialects import dialects_of
 from plaudit.dialects.signatures import parameters
-from plaudit.dialects.standins import Missing
+from plaudit.dialects.stub_packages import Missing
 from plaudit.errors import RewardNotLoaded, did_you_mean
 from plaudit.loading.building import SpecTarget, is_reward_class, signature_of
 from plaudit.loading.execution.statements import check_complete, failures_of, may_be_reward, refuse

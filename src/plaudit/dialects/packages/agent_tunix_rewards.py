@@ -10,7 +10,7 @@ from typing import Any
 
 from plaudit import checks
 
-__all__ = ["ANSWERS"]
+__all__ = ["STUBS"]
 
 _TAGS = ("<reasoning>", "</reasoning>", "<answer>", "</answer>")
 _FORMAT = re.compile(r"^\s*<reasoning>.+?</reasoning>.*?<answer>(.+?)</answer>\s*$", re.MULTILINE | re.DOTALL)
@@ -76,7 +76,7 @@ def get_reward_functions() -> list[Callable[..., Any]]:
     return [_match_format_exactly, _match_format_approximately, _check_answer, _check_numbers]
 
 
-ANSWERS: dict[str, dict[str, object]] = {
+STUBS: dict[str, dict[str, object]] = {
     "agent_tunix.rewards": {
         **{name: getattr(checks, name) for name in dir(checks)},
         "match_format_exactly": _either(checks.match_format_exactly, _match_format_exactly),

@@ -15,10 +15,10 @@ from typing import Any, ClassVar
 
 from plaudit import rewards as ours
 from plaudit.contract.function import RewardFunction as OurReward
-from plaudit.dialects.standins import Answers
+from plaudit.dialects.stub_packages import StubTable
 from plaudit.dialects.systems.flux import FluxTrajectory
 
-__all__ = ["ANSWERS"]
+__all__ = ["STUBS"]
 
 
 @dataclass
@@ -357,7 +357,7 @@ _BASE: dict[str, object] = {
 }
 _RULE_NAMES: dict[str, object] = {each.__name__: each for each in _RULE_CLASSES}
 _RULE_NAMES["create_reward_function"] = create_reward_function
-ANSWERS: Answers = {
+STUBS: StubTable = {
     "flux": {"Trajectory": FluxTrajectory},
     "flux.core": {"Trajectory": FluxTrajectory},
     "flux.core.trajectory": {"Trajectory": FluxTrajectory},

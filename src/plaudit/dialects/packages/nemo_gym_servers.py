@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-__all__ = ["ANSWERS"]
+__all__ = ["STUBS"]
 
 
 class _Open(BaseModel):
@@ -125,7 +125,7 @@ _SERVERS = (
     BaseResourcesServerConfig, BaseRunRequest, BaseVerifyRequest, BaseVerifyResponse, BaseMultiRewardVerifyResponse,
     BaseSeedSessionRequest, BaseSeedSessionResponse, ReverifyMode, SimpleResourcesServer,
 )  # fmt: skip
-ANSWERS: dict[str, dict[str, object]] = {
+STUBS: dict[str, dict[str, object]] = {
     "nemo_gym.base_resources_server": {each.__name__: each for each in _SERVERS},
     "nemo_gym.config_types": {"ModelServerRef": _ModelServer, "ResourcesServerRef": _ResourcesServer},
     "nemo_gym.openai_utils": {

@@ -8,7 +8,7 @@ from plaudit.agents import AgentExecutor, AgentInstance
 from plaudit.dialects.packages.braces import find_closing_brace
 from plaudit.verify.math import MathPolicy, Percent, Units, decide
 
-__all__ = ["ANSWERS", "extract_boxed_answer", "grade_answer"]
+__all__ = ["STUBS", "extract_boxed_answer", "grade_answer"]
 
 _POLICY = MathPolicy(units=Units.IGNORE, percent=Percent.UNIT, rounding=False)
 
@@ -43,7 +43,7 @@ def grade_answer(given_answer: str | None, ground_truth: str | None) -> bool:
 _MATH: dict[str, object] = {
     each.__name__: each for each in (extract_boxed_answer, grade_answer, last_boxed_only_string, remove_boxed)
 }
-ANSWERS: dict[str, dict[str, object]] = {
+STUBS: dict[str, dict[str, object]] = {
     "openrlhf.utils": {name: _MATH[name] for name in ("extract_boxed_answer", "grade_answer")},
     "openrlhf.utils.math_utils": _MATH,
     "openrlhf.utils.agent": {

@@ -18,10 +18,10 @@ from plaudit.dialects.packages.twinkle_data import (
     pack_value,
     user_data_get,
 )
-from plaudit.dialects.standins import Later
+from plaudit.dialects.stub_packages import LazyStub
 from plaudit.errors import require
 
-__all__ = ["ANSWERS"]
+__all__ = ["STUBS"]
 
 
 class Reward:
@@ -151,13 +151,13 @@ _TRAJECTORY: dict[str, object] = {
 _REWARDS: dict[str, type[Reward]] = {
     each.__name__: each for each in (FormatReward, GSM8KAccuracyReward, GSM8KFormatReward, MathReward, Reward)
 }
-ANSWERS: dict[str, dict[str, object]] = {
+STUBS: dict[str, dict[str, object]] = {
     "twinkle": {"get_logger": logging.getLogger},
     "twinkle.advantage": {
-        "GRPOAdvantage": Later("plaudit.training", "GRPOAdvantage"),
-        "RLOOAdvantage": Later("plaudit.training", "RLOOAdvantage"),
+        "GRPOAdvantage": LazyStub("plaudit.training", "GRPOAdvantage"),
+        "RLOOAdvantage": LazyStub("plaudit.training", "RLOOAdvantage"),
     },
-    "twinkle.sampler": {"vLLMSampler": Later("plaudit.training", "VLLMSampler")},
+    "twinkle.sampler": {"vLLMSampler": LazyStub("plaudit.training", "VLLMSampler")},
     "twinkle.data_format": {**_MESSAGES, **_TRAJECTORY},
     "twinkle.data_format.message": _MESSAGES,
     "twinkle.data_format.trajectory": _TRAJECTORY,

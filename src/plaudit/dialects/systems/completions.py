@@ -19,7 +19,7 @@ from plaudit.contract.output import RewardOutput
 from plaudit.dialects.dialect import Dialect, ForeignReward, System
 from plaudit.dialects.results import read_columns
 from plaudit.dialects.signatures import call_parameters, parameters, required_names
-from plaudit.dialects.standins import Later
+from plaudit.dialects.stub_packages import LazyStub
 from plaudit.trajectory import Trajectory
 
 __all__ = ["SYSTEMS", "completions_reward"]
@@ -155,13 +155,13 @@ SYSTEMS = (
             Dialect("Agent-Tunix function", _to_agent_tunix, _matches_agent_tunix),
             Dialect("Agent-Tunix function", _to_text, matches_if_imported=_is_completions_function),
         ),
-        stand_ins={"agent_tunix": Later("plaudit.dialects.packages.agent_tunix_rewards", "ANSWERS")},
+        stubs={"agent_tunix": LazyStub("plaudit.dialects.packages.agent_tunix_rewards", "STUBS")},
     ),
     System(
         "swift",
         "ms-swift",
         (Dialect("ms-swift ORM", _to_swift, matches_if_imported=_is_completions_class),),
-        stand_ins={
+        stubs={
             "swift": {
                 "swift.rewards": _SWIFT_REWARDS,
                 "swift.rewards.orm": _SWIFT_REWARDS,
@@ -188,13 +188,13 @@ SYSTEMS = (
             for form in ("", "text", "messages")
         ),
         packages=frozenset({"open_r1"}),
-        stand_ins={"trl": {"trl": {}}},
+        stubs={"trl": {"trl": {}}},
     ),
     System(
         "tunix",
         "Tunix",
         (Dialect("Tunix function", _to_text, matches_if_imported=_is_completions_function),),
-        stand_ins={
+        stubs={
             "tunix": {
                 "tunix": {},
                 "tunix.rl.agentic.rewards.reward": {"register": _register},

@@ -1,6 +1,6 @@
 """Flux rewards: classes with `compute_reward(trajectory)`, and functions of a trajectory.
 
-Classes of an installed Flux, of the stand-in, and others with the same method are wrapped alike: they are given
+Classes of an installed Flux, of the stub, and others with the same method are wrapped alike: they are given
 trajectories with Flux's attributes, and their outputs are scaled and clipped as by Flux's trainer.
 """
 
@@ -16,7 +16,7 @@ from plaudit.contract.output import RewardOutput
 from plaudit.dialects.dialect import Dialect, ForeignReward, System
 from plaudit.dialects.results import read_object
 from plaudit.dialects.signatures import method_parameters, parameters, required_names
-from plaudit.dialects.standins import Later
+from plaudit.dialects.stub_packages import LazyStub
 from plaudit.trajectory import Trajectory
 
 __all__ = ["SYSTEM", "FluxTrajectory"]
@@ -100,5 +100,5 @@ SYSTEM = System(
         Dialect("Flux class", flux_reward, _matches_class),
         Dialect("Flux function", flux_reward, matches_if_imported=_is_function_of_trajectory),
     ),
-    stand_ins={"flux": Later("plaudit.dialects.packages.flux_rewards", "ANSWERS")},
+    stubs={"flux": LazyStub("plaudit.dialects.packages.flux_rewards", "STUBS")},
 )

@@ -169,7 +169,7 @@ SYSTEMS = (
         "areal",
         "AReaL",
         (Dialect("AReaL function", _to_areal, _matches_areal, _matches_areal_if_imported),),
-        stand_ins={"areal": {"areal.utils": {"logging": _AREAL_LOGGING}}},
+        stubs={"areal": {"areal.utils": {"logging": _AREAL_LOGGING}}},
     ),
     System(
         "easy_r1",
@@ -190,7 +190,7 @@ SYSTEMS = (
         "rllm",
         "rLLM",
         (Dialect("rLLM function", _to_rllm, asks_for(_RLLM, {"task_info", "action"})),),
-        stand_ins={"rllm": {"rllm": {}, "rllm.rewards.reward_types": {"RewardOutput": RLLMOutput}}},
+        stubs={"rllm": {"rllm": {}, "rllm.rewards.reward_types": {"RewardOutput": RLLMOutput}}},
     ),
     System(
         "slime",
@@ -199,7 +199,7 @@ SYSTEMS = (
             Dialect("slime function", _slime_reward, partial(_matches_slime, second="sample")),
             Dialect("slime group function", _slime_reward, partial(_matches_slime, second="samples")),
         ),
-        stand_ins={"slime": {"slime.utils.types": {"Sample": SlimeSample}}},
+        stubs={"slime": {"slime.utils.types": {"Sample": SlimeSample}}},
     ),
     System(
         "verl",
@@ -208,6 +208,6 @@ SYSTEMS = (
             Dialect("verl function", _to_verl, asks_for(_VERL, *({name, "ground_truth"} for name in _VERL_SOLUTIONS))),
             Dialect("verl batch function", _to_verl, asks_for(_VERL, {"solution_strs", "ground_truths"})),
         ),
-        stand_ins={"verl": {"verl": {}}},
+        stubs={"verl": {"verl": {}}},
     ),
 )

@@ -14,7 +14,7 @@ from plaudit.contract.binding import Convention, own_values
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.dialects.dialect import Dialect, ForeignReward, System, name_of
 from plaudit.dialects.signatures import parameters
-from plaudit.dialects.standins import Answers
+from plaudit.dialects.stub_packages import StubTable
 from plaudit.errors import InvalidOutput
 from plaudit.trajectory import Message, Trajectory
 
@@ -105,7 +105,7 @@ def _number(value: Any) -> float:
 
 
 def _is_factory(candidate: Any) -> bool:
-    """Whether `@scorer` was put on it: by a stand-in's mark, or by Inspect's own registry."""
+    """Whether `@scorer` was put on it: by a stub's mark, or by Inspect's own registry."""
     if getattr(candidate, MARK, False):
         return True
     info = getattr(candidate, "__registry_info__", None)
@@ -210,7 +210,7 @@ _SCORING = {
     "CORRECT": CORRECT, "INCORRECT": INCORRECT, "PARTIAL": PARTIAL, "NOANSWER": NOANSWER, "UNCHANGED": UNCHANGED,
     **dict.fromkeys(("accuracy", "mean", "std", "stderr", "var", "bootstrap_stderr", "grouped", "metric"), _metric),
 }  # fmt: skip
-_STUBS: Answers = {
+_STUBS: StubTable = {
     "inspect_ai": {"task": _leave},
     "inspect_ai.scorer": _SCORING,
     "inspect_ai.solver": {"TaskState": TaskState, "solver": _leave},
@@ -224,5 +224,5 @@ SYSTEM = System(
     "inspect",
     "Inspect",
     dialects=(Dialect("Inspect scorer", inspect_reward, _matches),),
-    stand_ins={"inspect_ai": _STUBS},
+    stubs={"inspect_ai": _STUBS},
 )

@@ -13,7 +13,7 @@ from plaudit.contract.binding import Convention, own_values
 from plaudit.dialects.dialect import Dialect, ForeignReward, System
 from plaudit.dialects.results import read_result
 from plaudit.dialects.signatures import method_parameters, parameters
-from plaudit.dialects.standins import Later
+from plaudit.dialects.stub_packages import LazyStub
 from plaudit.errors import InvalidTrajectory
 from plaudit.trajectory import Trajectory
 
@@ -92,5 +92,5 @@ SYSTEM = System(
     "nemo_gym",
     "NeMo Gym",
     dialects=(Dialect("NeMo Gym verify", nemo_gym_reward, matches_if_imported=_matches),),
-    stand_ins={"nemo_gym": Later("plaudit.dialects.packages.nemo_gym_servers", "ANSWERS")},
+    stubs={"nemo_gym": LazyStub("plaudit.dialects.packages.nemo_gym_servers", "STUBS")},
 )

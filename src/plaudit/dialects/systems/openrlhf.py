@@ -19,7 +19,7 @@ from plaudit.contract.results import listed
 from plaudit.dialects.dialect import Dialect, ForeignReward, System, name_of, truth_as_text
 from plaudit.dialects.results import read_value
 from plaudit.dialects.signatures import asks_for
-from plaudit.dialects.standins import Later
+from plaudit.dialects.stub_packages import LazyStub
 from plaudit.errors import InvalidOutput, did_you_mean
 from plaudit.trajectory import Trajectory
 
@@ -115,5 +115,5 @@ SYSTEM = System(
     "openrlhf",
     "OpenRLHF",
     dialects=(Dialect("OpenRLHF reward file", openrlhf_reward, asks_for(Convention(_ARGUMENTS), {"queries"})),),
-    stand_ins={"openrlhf": Later("plaudit.dialects.packages.openrlhf_utils", "ANSWERS")},
+    stubs={"openrlhf": LazyStub("plaudit.dialects.packages.openrlhf_utils", "STUBS")},
 )

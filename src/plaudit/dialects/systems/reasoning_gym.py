@@ -17,7 +17,7 @@ from plaudit.contract.binding import Convention
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.dialects.dialect import Dialect, ForeignReward, System
 from plaudit.dialects.signatures import method_parameters, parameters
-from plaudit.dialects.standins import Packages
+from plaudit.dialects.stub_packages import Packages
 from plaudit.errors import RewardNotLoaded, did_you_mean
 from plaudit.trajectory import Trajectory
 
@@ -131,6 +131,6 @@ SYSTEM = System(
     "reasoning_gym",
     "reasoning-gym",
     dialects=(Dialect("reasoning-gym data set", ReasoningGymReward, _matches, _matches_if_imported),),
-    stand_ins={"reasoning_gym": {"reasoning_gym": {}}, **SOLVER},
+    stubs={"reasoning_gym": {"reasoning_gym": {}}, **SOLVER},
     find_named=find_data_set,
 )  # fmt: skip

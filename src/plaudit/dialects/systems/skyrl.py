@@ -11,7 +11,7 @@ from plaudit.contract.binding import Convention, own_values
 from plaudit.contract.output import RewardOutput
 from plaudit.dialects.dialect import Dialect, ForeignReward, System
 from plaudit.dialects.signatures import method_parameters
-from plaudit.dialects.standins import Answers
+from plaudit.dialects.stub_packages import StubTable
 from plaudit.trajectory import Trajectory
 
 __all__ = ["SYSTEM"]
@@ -91,7 +91,7 @@ def register(*_: Any, **__: Any) -> None:
     """SkyRL's registry; here an environment is found by its own name."""
 
 
-_STUBS: Answers = {
+_STUBS: StubTable = {
     "skyrl_gym": {"Env": Env, "register": register},
     "skyrl_gym.envs": {"register": register},
     "skyrl_gym.envs.base_text_env": {
@@ -105,5 +105,5 @@ SYSTEM = System(
     "skyrl",
     "SkyRL",
     dialects=(Dialect("SkyRL environment", skyrl_reward, matches_if_imported=_matches_if_imported, of_class=True),),
-    stand_ins={"skyrl_gym": _STUBS},
+    stubs={"skyrl_gym": _STUBS},
 )

@@ -13,7 +13,7 @@ from plaudit.dialects.dialect import Dialect, ForeignReward, System
 from plaudit.dialects.packages.twinkle_data import TwinkleTrajectory
 from plaudit.dialects.results import read_columns
 from plaudit.dialects.signatures import call_parameters, parameters
-from plaudit.dialects.standins import Later
+from plaudit.dialects.stub_packages import LazyStub
 from plaudit.trajectory import Trajectory
 
 __all__ = ["SYSTEM", "twinkle_reward"]
@@ -69,8 +69,8 @@ SYSTEM = System(
         Dialect("Twinkle class", twinkle_reward, _matches_class),
         Dialect("Twinkle function", twinkle_reward, _matches_function, _is_function_of_trajectories),
     ),
-    stand_ins={
-        "twinkle": Later("plaudit.dialects.packages.twinkle_rewards", "ANSWERS"),
+    stubs={
+        "twinkle": LazyStub("plaudit.dialects.packages.twinkle_rewards", "STUBS"),
         "twinkle_client": {"twinkle_client": {}},
     },
 )

@@ -21,7 +21,7 @@ from plaudit.contract.output import RewardOutput
 from plaudit.dialects.dialect import Dialect, ForeignReward, System, truth_as_text
 from plaudit.dialects.packages.braces import last_boxed
 from plaudit.dialects.signatures import parameters
-from plaudit.dialects.standins import Answers
+from plaudit.dialects.stub_packages import StubTable
 from plaudit.trajectory import Trajectory, message_text
 
 __all__ = ["SYSTEM"]
@@ -289,7 +289,7 @@ _NAMES: dict[str, object] = {
     "Rubric": Rubric, "RubricGroup": RubricGroup, "extract_boxed_answer": extract_boxed_answer, "reward": _mark,
     "metric": _mark, "Messages": list, "State": dict, "Info": dict, "Trace": object, "TaskData": object,
 }  # fmt: skip
-_STUBS: Answers = {
+_STUBS: StubTable = {
     "verifiers": _NAMES,
     "verifiers.types": _NAMES,
     "verifiers.v1": _NAMES,
@@ -312,5 +312,5 @@ SYSTEM = System(
         Dialect("verifiers v1 function", trace_reward, _matches_trace),
         Dialect("verifiers rubric", _rubric_reward, matches_if_imported=_is_rubric),
     ),
-    stand_ins={"verifiers": _STUBS},
+    stubs={"verifiers": _STUBS},
 )

@@ -21,7 +21,7 @@ from pathlib import Path, PurePath
 from types import CellType, CodeType, FrameType, FunctionType, MethodType, ModuleType, TracebackType
 from typing import Any, TypeAlias
 
-from plaudit.dialects.standins import Missing
+from plaudit.dialects.stub_packages import Missing
 
 __all__ = [
     "UNRESOLVED", "Place", "Reached", "is_data", "is_installed", "is_project", "reach", "reach_statement", "stores_of",

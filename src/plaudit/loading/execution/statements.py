@@ -19,7 +19,7 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
-from plaudit.dialects import stand_ins
+from plaudit.dialects import stub_finder
 from plaudit.errors import MissingPackage, RewardNotLoaded
 from plaudit.loading.execution.effects import Effects, effects_of, imports_all
 from plaudit.loading.execution.reaching import Reached, is_installed, reach, reach_statement, stores_of
@@ -196,7 +196,7 @@ def _report(file: LoadedFile, name: str, failures: Iterable[Failure], reached: R
         )
     told += file.notes
     beside = {path.stem for path in Path(str(file.module.__file__)).parent.iterdir()}
-    absent = set(reached.absent_packages) - beside - set(stand_ins().packages) if reached.absent_packages else set()
+    absent = set(reached.absent_packages) - beside - set(stub_finder().packages) if reached.absent_packages else set()
     told += [
         f"{reached.absent_packages[each]} imports {each}, which is not installed (pip install {each})"
         for each in sorted(absent)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from plaudit.dialects.standins import StandIns
+from plaudit.dialects.stub_packages import StubFinder
 from plaudit.dialects.systems.reasoning_gym import SOLVER, find_data_set
 from plaudit.errors import DataError, InvalidSettings, did_you_mean, require
 from plaudit.loading.failures import explain_failures
@@ -67,7 +67,7 @@ def reasoning_task_names() -> dict[str, str]:
 
 
 def _package() -> Any:
-    with warnings.catch_warnings(), StandIns(SOLVER):
+    with warnings.catch_warnings(), StubFinder(SOLVER):
         warnings.simplefilter("ignore", SyntaxWarning)  # of a package that it needs, where that is not compiled yet
         return require("reasoning_gym", extra="tasks", purpose="a task of reasoning-gym")
 

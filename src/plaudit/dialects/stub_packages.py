@@ -1,8 +1,8 @@
-"""Answer for a foreign package's names while a reward file is imported, where that package is absent.
+"""Stubs of foreign packages, importable where the package is not installed.
 
-The finder stands last on `sys.meta_path`, so an installed package is always found first; and once a package is the real
-one, nothing inside it is answered for either. Names that plaudit does not provide can be imported, since most files use
-them only in a training script that is not run here; using one raises an error that names the package.
+The finder is the last on `sys.meta_path`, so an installed package is always found first; and if a package is installed,
+no module of it is a stub. Names that a stub does not have can be imported, since most files use them only in a training
+script that is not run here; using one raises an error that names the package.
 """
 
 import importlib
@@ -17,15 +17,15 @@ from typing import Any, NoReturn, TypeAlias, cast
 
 from plaudit.errors import MissingPackage, did_you_mean
 
-__all__ = ["Answers", "Later", "Missing", "NameIsMissing", "Packages", "StandIns"]
+__all__ = ["StubTable", "LazyStub", "Missing", "NameIsMissing", "Packages", "StubFinder"]
 
-Answers: TypeAlias = Mapping[str, Mapping[str, object]]
+StubTable: TypeAlias = Mapping[str, Mapping[str, object]]
 """Module name → the names in it and what they are: `{"flux.rewards": {"RewardOutput": RewardOutput}}`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Later:
-    """An answer that is imported when a file asks for it: something of plaudit that needs heavy packages."""
+class LazyStub:
+    """A name or a table that is imported when a file asks for it, because it needs other packages."""
 
     module: str
     name: str
@@ -35,8 +35,8 @@ class Later:
         return getattr(importlib.import_module(self.module), self.name)
 
 
-Packages: TypeAlias = Mapping[str, Answers | Later]
-"""A package's name → the answers for its modules, or where these are found once a file asks for the package."""
+Packages: TypeAlias = Mapping[str, StubTable | LazyStub]
+"""A package's name → the table of its modules, which may be imported later."""
 
 
 class NameIsMissing(MissingPackage):
@@ -62,13 +62,13 @@ class Missing(type):
     __call__ = __instancecheck__ = __subclasscheck__ = __bool__ = __iter__ = __getitem__ = _refuse
 
 
-class StandIns(MetaPathFinder, Loader, AbstractContextManager["StandIns"]):
-    """While entered, imports of the answered packages succeed; afterwards no trace of them is left."""
+class StubFinder(MetaPathFinder, Loader, AbstractContextManager["StubFinder"]):
+    """While entered, these packages can be imported; afterwards `sys.modules` has none of them."""
 
     def __init__(self, packages: Packages) -> None:
         self.packages = dict(packages)
 
-    def __enter__(self) -> "StandIns":
+    def __enter__(self) -> "StubFinder":
         sys.meta_path.append(self)
         return self
 
@@ -94,9 +94,9 @@ class StandIns(MetaPathFinder, Loader, AbstractContextManager["StandIns"]):
         return None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        module = _StandIn(spec.name, f"Plaudit's answers for {spec.name}, which is not installed.")
-        names = self.answers(spec.name).get(spec.name, {})
-        vars(module).update({name: each for name, each in names.items() if not isinstance(each, Later)})
+        module = _StubModule(spec.name, f"Plaudit's stub of {spec.name}, which is not installed.")
+        names = self.table(spec.name).get(spec.name, {})
+        vars(module).update({name: each for name, each in names.items() if not isinstance(each, LazyStub)})
         return module
 
     def exec_module(self, module: ModuleType) -> None:
@@ -106,10 +106,10 @@ class StandIns(MetaPathFinder, Loader, AbstractContextManager["StandIns"]):
         """What a name stands for that a module does not hold yet."""
         if self._has_module(f"{module}.{name}"):
             raise AttributeError(name)  # the import system then imports the submodule
-        names = self.answers(module).get(module, {})
-        answer = names.get(name)
-        if isinstance(answer, Later):
-            return answer.get()
+        names = self.table(module).get(module, {})
+        stub = names.get(name)
+        if isinstance(stub, LazyStub):
+            return stub.get()
         root = module.partition(".")[0]
         error = NameIsMissing(
             f"{name!r} of {module} is needed, which plaudit does not provide where {root} is not installed"
@@ -118,16 +118,16 @@ class StandIns(MetaPathFinder, Loader, AbstractContextManager["StandIns"]):
         )
         return Missing(name, (), {"error": error, "__module__": module})
 
-    def answers(self, module: str) -> Answers:
-        """The answers of a module's package."""
+    def table(self, module: str) -> StubTable:
+        """The table of a module's package."""
         root = module.partition(".")[0]
-        answers = self.packages[root]
-        if isinstance(answers, Later):
-            answers = self.packages[root] = cast("Answers", answers.get())
-        return answers
+        table = self.packages[root]
+        if isinstance(table, LazyStub):
+            table = self.packages[root] = cast("StubTable", table.get())
+        return table
 
     def _has_module(self, name: str) -> bool:
-        return any(each == name or each.startswith(f"{name}.") for each in self.answers(name))
+        return any(each == name or each.startswith(f"{name}.") for each in self.table(name))
 
     def _is_absent(self, root: str) -> bool:
         """True when the package is ours, unknown, or a mere folder without an `__init__.py`."""
@@ -138,9 +138,9 @@ class StandIns(MetaPathFinder, Loader, AbstractContextManager["StandIns"]):
         return getattr(getattr(module, "__spec__", None), "loader", None) is self
 
 
-class _StandIn(ModuleType):
+class _StubModule(ModuleType):
     def __getattr__(self, name: str) -> object:
         loader = self.__spec__.loader if self.__spec__ else None
-        if name.startswith("__") or not isinstance(loader, StandIns):
+        if name.startswith("__") or not isinstance(loader, StubFinder):
             raise AttributeError(name)
         return loader.look_up(self.__name__, name)

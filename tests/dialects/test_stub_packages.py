@@ -8,13 +8,13 @@ from importlib.util import find_spec
 import pytest
 
 from plaudit import RewardFunction, Trajectory, score
-from plaudit.dialects import STAND_INS, stand_ins
-from plaudit.dialects.standins import Later, StandIns
+from plaudit.dialects import STUB_PACKAGES, stub_finder
+from plaudit.dialects.stub_packages import LazyStub, StubFinder
 from plaudit.errors import RewardNotLoaded
 from plaudit.loading import load, resolve
 
-ABSENT = {root for root in STAND_INS if find_spec(root) is None}
-MODULES = {module: names for root in STAND_INS for module, names in stand_ins().answers(root).items() if names}
+ABSENT = {root for root in STUB_PACKAGES if find_spec(root) is None}
+MODULES = {module: names for root in STUB_PACKAGES for module, names in stub_finder().table(root).items() if names}
 
 
 @pytest.fixture
@@ -34,10 +34,10 @@ def fake_flux(tmp_path, monkeypatch):
 def test_every_answered_name_can_be_imported(module):
     names = ", ".join(MODULES[module])
     scope: dict[str, object] = {}
-    with stand_ins():
+    with stub_finder():
         exec(f"from {module} import {names}", scope)
     for name, answer in MODULES[module].items():
-        assert scope[name] is (answer.get() if isinstance(answer, Later) else answer)
+        assert scope[name] is (answer.get() if isinstance(answer, LazyStub) else answer)
 
 
 @pytest.mark.parametrize(
@@ -51,13 +51,13 @@ def test_every_answered_name_can_be_imported(module):
 )
 def test_packages_can_be_imported_in_every_usual_way(statement, expression, module):
     scope: dict[str, object] = {}
-    with stand_ins():
+    with stub_finder():
         exec(statement, scope)
         assert eval(expression, scope) is sys.modules[module]
 
 
 def test_nothing_is_left_in_sys_modules_afterwards():
-    with stand_ins() as finder:
+    with stub_finder() as finder:
         exec("import flux.rewards, twinkle.reward, agent_tunix.rewards", {})
         assert "flux.rewards" in sys.modules
     assert not [name for name in sys.modules if name.partition(".")[0] in ABSENT]
@@ -144,8 +144,8 @@ def test_what_plaudit_does_not_provide_may_be_imported_and_stand_in_annotations(
 
 
 @pytest.mark.parametrize("spec", ["flux.rewards:LengthReward", "agent_tunix.rewards:check_answer", "twinkle.reward"])
-def test_a_spec_never_leads_to_a_stand_in(spec):
-    with pytest.raises(RewardNotLoaded, match="which is not installed; plaudit stands in for it inside reward files"):
+def test_a_spec_never_leads_to_a_stub(spec):
+    with pytest.raises(RewardNotLoaded, match="which is not installed; plaudit has a stub for it inside reward files"):
         load(spec)
 
 
@@ -153,7 +153,7 @@ def test_a_module_is_added_by_one_table_entry():
     class Judge: ...
 
     scope: dict[str, object] = {}
-    with StandIns({**STAND_INS, "flux": {"flux.judges": {"Judge": Judge}}}):
+    with StubFinder({**STUB_PACKAGES, "flux": {"flux.judges": {"Judge": Judge}}}):
         exec("from flux.judges import Judge", scope)
     assert scope["Judge"] is Judge
 
