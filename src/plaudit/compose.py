@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from plaudit.contract import rules
 from plaudit.contract.combination import Combination, CompositeReward, CompoundReward, NormalizedReward
-from plaudit.contract.function import RewardFunction, Rewarding, as_reward
+from plaudit.contract.function import RewardFunction, RewardLike, as_reward
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.contract.rules import Weight
 from plaudit.errors import InvalidSettings, did_you_mean
@@ -17,43 +17,43 @@ from plaudit.trajectory import Trajectory
 __all__ = ["TaskReward", "bonus", "cautious", "gdpo", "lexicographic", "maximum", "median", "minimum", "product"]
 
 
-def product(*rewards: Rewarding) -> Combination:
+def product(*rewards: RewardLike) -> Combination:
     """The product of rewards: one zero makes it zero."""
     return Combination(rewards, rules.Product())
 
 
-def minimum(*rewards: Rewarding) -> Combination:
+def minimum(*rewards: RewardLike) -> Combination:
     """The smallest of the rewards: as good as the worst part."""
     return Combination(rewards, rules.Minimum())
 
 
-def maximum(*rewards: Rewarding) -> Combination:
+def maximum(*rewards: RewardLike) -> Combination:
     """The largest of the rewards: as good as the best part."""
     return Combination(rewards, rules.Maximum())
 
 
-def median(*rewards: Rewarding) -> Combination:
+def median(*rewards: RewardLike) -> Combination:
     """The middle one of the rewards: one outlier among several judges does not count."""
     return Combination(rewards, rules.Median())
 
 
-def cautious(*rewards: Rewarding, penalty: float = 1.0) -> Combination:
+def cautious(*rewards: RewardLike, penalty: float = 1.0) -> Combination:
     """mean − penalty · standard deviation of an ensemble: disagreement costs."""
     return Combination(rewards, rules.Cautious(penalty))
 
 
-def lexicographic(*rewards: Rewarding, resolution: float = 0.1) -> Combination:
+def lexicographic(*rewards: RewardLike, resolution: float = 0.1) -> Combination:
     """Earlier rewards decide, later ones only break ties within `resolution`; all lie in [0, 1]."""
     return Combination(rewards, rules.Lexicographic(resolution))
 
 
-def bonus(reward: Rewarding, extras: Sequence[tuple[Rewarding, float]]) -> Combination:
+def bonus(reward: RewardLike, extras: Sequence[tuple[RewardLike, float]]) -> Combination:
     """reward · (1 + Σ weight · extra): style counts only in proportion to being right."""
     weights = tuple(weight for _, weight in extras)
     return Combination([reward, *(extra for extra, _ in extras)], rules.Bonus(weights))
 
 
-def gdpo(parts: Sequence[tuple[Rewarding, Weight]]) -> NormalizedReward:
+def gdpo(parts: Sequence[tuple[RewardLike, Weight]]) -> NormalizedReward:
     """A weighted sum whose parts are first normalised in their groups, then whitened over the batch (GDPO).
 
     Normalising each part keeps a reward of small spread from drowning beside one of large spread.
@@ -71,7 +71,7 @@ class TaskReward(CompoundReward):
     """
 
     def __init__(
-        self, rewards: Mapping[str, Rewarding], *, default: Rewarding | None = None, column: str | None = None
+        self, rewards: Mapping[str, RewardLike], *, default: RewardLike | None = None, column: str | None = None
     ) -> None:
         if not rewards:
             raise InvalidSettings("TaskReward needs a reward for at least one task: TaskReward({'math': MathReward()})")

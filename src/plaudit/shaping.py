@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 from plaudit.checks import has_hallucination, has_reasoning_steps
 from plaudit.contract.combination import CompoundReward
-from plaudit.contract.function import RewardFunction, Rewarding, as_reward
+from plaudit.contract.function import RewardFunction, RewardLike, as_reward
 from plaudit.contract.output import RewardOutput, as_number
 from plaudit.errors import InvalidSettings, InvalidTrajectory
 from plaudit.trajectory import Trajectory
@@ -120,7 +120,7 @@ class GroupLength(CompoundReward):
     merge_scope = "group"
     bounds = (-0.5, 0.5)
 
-    def __init__(self, correct: Rewarding, *, at: float = 1.0, unit: LengthUnit = "word") -> None:
+    def __init__(self, correct: RewardLike, *, at: float = 1.0, unit: LengthUnit = "word") -> None:
         self.correct = as_reward(correct)
         self.at = at
         self.unit: LengthUnit = unit

@@ -26,7 +26,7 @@ from plaudit.audit.seeds import Seeds, read_seeds
 from plaudit.audit.subject import Budget, BudgetSpent, Subject
 from plaudit.audit.tasks import Kind, Task
 from plaudit.audit.vocabulary import read_vocabulary
-from plaudit.contract.function import Rewarding
+from plaudit.contract.function import RewardLike
 from plaudit.engine import Cache, Scorer
 from plaudit.errors import ScoringFailed
 from plaudit.loading import Loaded, resolve
@@ -43,7 +43,7 @@ ERRATIC = (Rule.DETERMINISTIC, Rule.STATELESS)
 
 
 def audit_reward(
-    reward: Rewarding | Loaded | str,
+    reward: RewardLike | Loaded | str,
     trajectories: Sequence[Trajectory] | None = None,
     *,
     budget: Budget | None = None,

@@ -11,7 +11,7 @@ from plaudit.audit.hits import Attempt, Hit, write_dict
 from plaudit.audit.honest_rewards import HonestRewards
 from plaudit.audit.samples import SampleMaker, replace_response
 from plaudit.audit.subject import BudgetSpent, Subject, is_overrun
-from plaudit.contract.function import Rewarding
+from plaudit.contract.function import RewardLike
 from plaudit.report.distribution import wilson_interval
 from plaudit.testing import Finding, Rule, Severity, check_reward
 from plaudit.trajectory import Trajectory
@@ -41,7 +41,7 @@ COSTLY = (
 
 
 def check_contract(
-    subject: Subject, given: Rewarding | str, spec: str, samples: Sequence[Trajectory], deadline_s: float | None
+    subject: Subject, given: RewardLike | str, spec: str, samples: Sequence[Trajectory], deadline_s: float | None
 ) -> Iterator[AttackFinding]:
     """What `check_reward` calls an error, as findings."""
     found = _check(given, samples, deadline_s)
@@ -65,7 +65,7 @@ def check_contract(
             )
 
 
-def _check(given: Rewarding | str, samples: Sequence[Trajectory], deadline_s: float | None) -> list[Finding]:
+def _check(given: RewardLike | str, samples: Sequence[Trajectory], deadline_s: float | None) -> list[Finding]:
     return check_reward(given, list(samples[:MOST_SAMPLES]) or None, deadline_s=deadline_s)
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from plaudit.contract.alignment import token_rewards_of
-from plaudit.contract.function import RewardFunction, Rewarding, as_reward
+from plaudit.contract.function import RewardFunction, RewardLike, as_reward
 from plaudit.contract.output import RewardOutput, Status, TokenUnit
 from plaudit.contract.rules import Rule, Weight, WeightedSum
 from plaudit.contract.scoring import Style, scope_of, score_samples, widest
@@ -37,7 +37,7 @@ class CompoundReward(RewardFunction):
     parts: Sequence[RewardFunction]
     merge_scope: Scope = "sample"
 
-    def set_parts(self, parts: Iterable[Rewarding]) -> None:
+    def set_parts(self, parts: Iterable[RewardLike]) -> None:
         """Take the parts, and declare what follows from them: scope and determinism."""
         self.parts = [as_reward(part) for part in parts]
         self.scope = scope_of(self)
@@ -72,7 +72,7 @@ class Combination(CompoundReward):
     A sample that some part could not score is not scored: the missing number is never taken for 0.
     """
 
-    def __init__(self, parts: Sequence[Rewarding], rule: Rule) -> None:
+    def __init__(self, parts: Sequence[RewardLike], rule: Rule) -> None:
         if not parts:
             raise InvalidSettings("a combination needs at least one reward")
         self.set_parts(parts)
@@ -129,7 +129,7 @@ class CompositeReward(Combination):
 
     rule: WeightedSum
 
-    def __init__(self, parts: Sequence[tuple[Rewarding, Weight]], *, offset: float = 0.0) -> None:
+    def __init__(self, parts: Sequence[tuple[RewardLike, Weight]], *, offset: float = 0.0) -> None:
         for part in parts:
             if not isinstance(part, tuple) or len(part) != 2:
                 raise InvalidSettings(f"a composite takes (reward, weight) pairs, got {part!r:.60}")
@@ -185,7 +185,7 @@ class NormalizedReward(CompoundReward):
 class Terms(NamedTuple):
     """A sum: rewards with their weights, and a constant."""
 
-    weighted: list[tuple[Rewarding, Weight]]
+    weighted: list[tuple[RewardLike, Weight]]
     offset: float
 
 

@@ -25,7 +25,7 @@ from plaudit.trajectory import Trajectory
 if TYPE_CHECKING:
     from plaudit.contract.combination import Combination, CompositeReward, NormalizedReward, Terms
 
-__all__ = ["FunctionReward", "RewardFunction", "Rewarding", "as_reward", "check_max_batch", "reward"]
+__all__ = ["FunctionReward", "RewardFunction", "RewardLike", "as_reward", "check_max_batch", "reward"]
 
 _STYLES = {"compute_rewards": Style.BATCH, "compute_reward": Style.SAMPLE, "__call__": Style.PAIRED}
 
@@ -181,7 +181,7 @@ class RewardFunction:
         """σ(reward − reference): any reward becomes one in (0, 1)."""
         return _combine([self], rules.Sigmoid(reference))
 
-    def gate(self, on: "Rewarding", at: float, otherwise: float = 0.0) -> "Combination":
+    def gate(self, on: "RewardLike", at: float, otherwise: float = 0.0) -> "Combination":
         """This reward where `on` reaches `at`, else `otherwise`: nothing is earned without the gate."""
         return _combine([self, as_reward(on)], rules.Gate(at, otherwise))
 
@@ -264,7 +264,7 @@ class FunctionReward(RewardFunction):
         return self.name
 
 
-Rewarding: TypeAlias = RewardFunction | Callable[..., Any]
+RewardLike: TypeAlias = RewardFunction | Callable[..., Any]
 Addend: TypeAlias = RewardFunction | float
 
 
@@ -292,7 +292,7 @@ def reward(function: Callable[..., Any] | None = None, /, **promises: Any) -> An
     return FunctionReward(function)
 
 
-def as_reward(rewarding: Rewarding) -> RewardFunction:
+def as_reward(rewarding: RewardLike) -> RewardFunction:
     """A reward as it is, a plain function as a `FunctionReward`."""
     if isinstance(rewarding, RewardFunction):
         return rewarding
@@ -317,12 +317,12 @@ def _score_or_raise(
     return outputs
 
 
-def _combine(parts: Sequence[Rewarding], rule: Rule) -> "Combination":
+def _combine(parts: Sequence[RewardLike], rule: Rule) -> "Combination":
     combination: Combination = _combinations().Combination(parts, rule)
     return combination
 
 
-def _weighted_sum(terms: Sequence[tuple[Rewarding, Weight]], offset: float) -> "CompositeReward":
+def _weighted_sum(terms: Sequence[tuple[RewardLike, Weight]], offset: float) -> "CompositeReward":
     composite: CompositeReward = _combinations().CompositeReward(terms, offset=offset)
     return composite
 

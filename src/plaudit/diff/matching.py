@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from plaudit.contract.function import Rewarding
+from plaudit.contract.function import RewardLike
 from plaudit.contract.output import RewardOutput
 from plaudit.diff.difference import THRESHOLD, Difference, DifferenceBuilder
 from plaudit.engine import Scorer
@@ -26,8 +26,8 @@ ScoredPair = tuple[Trajectory, RewardOutput, RewardOutput]
 
 
 def compare_rewards(
-    old: Rewarding | Loaded | str,
-    new: Rewarding | Loaded | str,
+    old: RewardLike | Loaded | str,
+    new: RewardLike | Loaded | str,
     trajectories: Iterable[Trajectory],
     *,
     threshold: float = THRESHOLD,
@@ -56,8 +56,8 @@ def compare_pairs(pairs: Iterable[ScoredPair], *, threshold: float = THRESHOLD) 
 
 
 def pair_rewards(
-    old: Rewarding | Loaded | str,
-    new: Rewarding | Loaded | str,
+    old: RewardLike | Loaded | str,
+    new: RewardLike | Loaded | str,
     trajectories: Iterable[Trajectory],
     *,
     backend: str = "inline",

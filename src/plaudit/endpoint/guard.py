@@ -6,7 +6,7 @@ from functools import partial
 
 import msgspec
 
-from plaudit.contract.function import RewardFunction, Rewarding, as_reward
+from plaudit.contract.function import RewardFunction, RewardLike, as_reward
 from plaudit.contract.output import RewardOutput
 from plaudit.contract.results import as_output
 from plaudit.contract.scoring import Style
@@ -19,7 +19,7 @@ __all__ = ["guarded"]
 
 
 def guarded(
-    reward: Rewarding,
+    reward: RewardLike,
     policy: EndpointPolicy | None = None,
     *,
     clock: Clock = time.monotonic,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from plaudit.columns import ColumnMapping
-from plaudit.contract.function import Rewarding
+from plaudit.contract.function import RewardLike
 from plaudit.contract.output import Status
 from plaudit.engine.caching.cache import Cache
 from plaudit.engine.caching.identity import reward_key
@@ -42,7 +42,7 @@ class DatasetSummary:
 
 
 def score_dataset(
-    reward: Rewarding | str,
+    reward: RewardLike | str,
     source: PathLike | Sequence[PathLike],
     destination: PathLike,
     *,

@@ -11,7 +11,7 @@ from typing import Any
 from plaudit import jsonline
 from plaudit.columns import ColumnMapping
 from plaudit.contract.contents import count_workers
-from plaudit.contract.function import Rewarding
+from plaudit.contract.function import RewardLike
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.engine.backends.ray_actor import use_driver_paths
 from plaudit.engine.scorer import Scorer
@@ -26,7 +26,7 @@ ADDED = ("reward", "score", "status", "reason", "reward_output")
 
 
 def score_ray_dataset(
-    reward: Rewarding | str,
+    reward: RewardLike | str,
     dataset: Any,
     *,
     workers: int | None = None,

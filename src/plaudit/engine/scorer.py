@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, TypeAlias
 
 from plaudit.contract.contents import count_workers
-from plaudit.contract.function import RewardFunction, Rewarding
+from plaudit.contract.function import RewardFunction, RewardLike
 from plaudit.contract.output import RewardOutput
 from plaudit.contract.scoring import Style, check_concurrency, scope_of
 from plaudit.engine.backends.backend import Backend, BackendSettings, Limits
@@ -53,7 +53,7 @@ class Scorer:
 
     def __init__(
         self,
-        reward: Rewarding | Loaded | str,
+        reward: RewardLike | Loaded | str,
         *,
         backend: str = "processes",
         workers: int | None = None,
@@ -140,7 +140,7 @@ class Scorer:
 
 
 def score(
-    reward: Rewarding | str,
+    reward: RewardLike | str,
     trajectories: Samples,
     *,
     backend: str = "inline",

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import cloudpickle
 
 from plaudit import loading  # its parts are imported when first used: a worker starts in less time
-from plaudit.contract.function import RewardFunction, Rewarding
+from plaudit.contract.function import RewardFunction, RewardLike
 from plaudit.errors import InvalidSettings
 from plaudit.loading.loaded_files import modules_by_path
 
@@ -26,7 +26,7 @@ class Shipment:
     search_path: list[str] = field(default_factory=list)
 
     @classmethod
-    def of(cls, reward: "Rewarding | loading.Loaded | str") -> "Shipment":
+    def of(cls, reward: "RewardLike | loading.Loaded | str") -> "Shipment":
         """A reward made ready to travel; raises InvalidSettings when it cannot. A spec is not loaded for it."""
         if isinstance(reward, str):
             return cls(spec=reward, search_path=list(sys.path))

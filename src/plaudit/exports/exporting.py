@@ -10,7 +10,7 @@ from typing import Any
 
 from plaudit.columns import ColumnMapping
 from plaudit.contract.combination import component_names_of
-from plaudit.contract.function import RewardFunction, Rewarding
+from plaudit.contract.function import RewardFunction, RewardLike
 from plaudit.engine.backends.backend import Limits
 from plaudit.engine.scorer import Scorer
 from plaudit.engine.shipping import Shipment
@@ -31,7 +31,7 @@ EXPORTS: dict[str, Export] = {export.name: export for export in sorted(_ALL, key
 
 
 def export(
-    reward: Rewarding | str,
+    reward: RewardLike | str,
     trainer: str,
     *,
     on_unscored: str | None = None,
@@ -97,7 +97,7 @@ def write_shim(reward: str, trainer: str, file: Path, **options: Any) -> Shim:
 class ScorerRecipe:
     """What builds a scorer, here or where it was pickled to."""
 
-    def __init__(self, reward: Rewarding | str, options: Mapping[str, Any]) -> None:
+    def __init__(self, reward: RewardLike | str, options: Mapping[str, Any]) -> None:
         self.reward, self.options = reward, options
 
     def __call__(self) -> Scorer:

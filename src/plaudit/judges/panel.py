@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Sequence
 
 from plaudit.contract.combination import CompoundReward
-from plaudit.contract.function import RewardFunction, Rewarding
+from plaudit.contract.function import RewardFunction, RewardLike
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import InvalidSettings
 from plaudit.trajectory import Trajectory
@@ -19,7 +19,7 @@ class JudgePanel(CompoundReward):
     that lie further apart than `max_spread` leave the sample unparsed.
     """
 
-    def __init__(self, judges: Sequence[Rewarding], *, max_spread: float = 0.5, name: str = "JudgePanel") -> None:
+    def __init__(self, judges: Sequence[RewardLike], *, max_spread: float = 0.5, name: str = "JudgePanel") -> None:
         if not isinstance(judges, list | tuple) or len(judges) < 2:
             raise InvalidSettings("a panel is a list of at least two judges")
         if isinstance(max_spread, bool) or not isinstance(max_spread, int | float) or not max_spread >= 0:

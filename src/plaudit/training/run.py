@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from plaudit.agents import Agent, EnvironmentHost, EpisodeLimits
-from plaudit.contract.function import Rewarding
+from plaudit.contract.function import RewardLike
 from plaudit.engine import Scorer
 from plaudit.errors import InvalidSettings
 from plaudit.loading import load_agent
@@ -200,7 +200,7 @@ def _check_sampler(config: RunConfig) -> None:
         )
 
 
-def build_run(config: RunConfig, reward: Rewarding | None = None, progress: Progress | None = None) -> Run:
+def build_run(config: RunConfig, reward: RewardLike | None = None, progress: Progress | None = None) -> Run:
     """The parts of a run; `reward` takes the place of the config's. The model is loaded when all else is right."""
     check_logs(config)
     check_device(config.model.device)
@@ -288,7 +288,7 @@ def _keep_fitting(task: Task, policy: Policy, config: RunConfig) -> Task:
     return replace(task, prompts=fit(task.prompts), held_out=fit(task.held_out))
 
 
-def _build_scorer(config: RunConfig, task: Task, given: Rewarding | str | None) -> Scoring:
+def _build_scorer(config: RunConfig, task: Task, given: RewardLike | str | None) -> Scoring:
     """What scores training samples; the reward of a built-in task is fast and needs no deadline."""
     reward = task.reward if given is None else given
     if reward is None:
@@ -302,7 +302,7 @@ def _build_scorer(config: RunConfig, task: Task, given: Rewarding | str | None) 
     return scorer if training.agent_file is None else EpisodeScorer(scorer, by_step=training.agent_reward == "steps")
 
 
-def _build_judge(config: RunConfig, task: Task, given: Rewarding | str | None, scorer: Scoring) -> Scoring:
+def _build_judge(config: RunConfig, task: Task, given: RewardLike | str | None, scorer: Scoring) -> Scoring:
     """What scores held-out responses: the reward named for it, else the task's; episodes by their environments."""
     judge = config.eval.reward_function or task.reward
     by_agent = config.training.agent_file is not None and config.eval.reward_function is None

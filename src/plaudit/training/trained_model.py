@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from plaudit.contract.function import Rewarding
+from plaudit.contract.function import RewardLike
 from plaudit.engine import Scorer
 from plaudit.errors import InvalidSettings, PolicyError
 from plaudit.report.distribution import wilson_interval
@@ -93,7 +93,7 @@ def open_model(
     return TrainedModel(spec, policy.sampler(), template, longest)
 
 
-def load_run_task(spec: str, reward: Rewarding | str | None = None) -> Task | None:
+def load_run_task(spec: str, reward: RewardLike | str | None = None) -> Task | None:
     """What the run in a folder was trained on, with its held-out prompts; None for anything but a run.
 
     `reward` takes the place of the run's.

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from plaudit import RewardFunction, RewardOutput, Status, Trajectory, reward
-from plaudit.contract.function import Rewarding
+from plaudit.contract.function import RewardLike
 from plaudit.contract.scoring import score_samples
 from plaudit.engine.backends.backend import BackendSettings, Limits
 from plaudit.engine.backends.processes import ProcessBackend
@@ -58,7 +58,7 @@ def opened():
     """Build backends that are shut down after the test."""
     backends = []
 
-    def build(reward: Rewarding | str, kind: type = RayBackend, workers: int = 1, **limits):
+    def build(reward: RewardLike | str, kind: type = RayBackend, workers: int = 1, **limits):
         loaded = resolve(reward)
         settings = BackendSettings(workers, Limits(**limits))
         backends.append(kind(Shipment.of(loaded), settings))

@@ -14,7 +14,7 @@ from plaudit.cli.console import print_json, print_message, print_result
 from plaudit.cli.options import DEFAULT_DEADLINE_S, ColumnsOption, JsonOption, QuietOption, column_mapping
 from plaudit.cli.progress import show_progress
 from plaudit.cli.training.sample import KeyVariableOption, ModelArgument, ServedModelOption
-from plaudit.contract.function import Rewarding
+from plaudit.contract.function import RewardLike
 from plaudit.engine import Scorer
 from plaudit.errors import InvalidSettings
 from plaudit.report.terminal.formatting import bare_table
@@ -30,7 +30,7 @@ class _Exam:
     """Prompts, and what judges the responses to them; a built-in task's own reward is quick and needs no deadline."""
 
     prompts: "training.Prompts"
-    reward: Rewarding | str
+    reward: RewardLike | str
     deadline_s: float | None
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from plaudit.contract.function import Rewarding
+from plaudit.contract.function import RewardLike
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.contract.scoring import score_samples
 from plaudit.engine import Scorer
@@ -31,7 +31,9 @@ class CaseResult:
     explanation: str
 
 
-def run_cases(reward: Rewarding | str | None, table: CaseTable, *, deadline_s: float | None = None) -> list[CaseResult]:
+def run_cases(
+    reward: RewardLike | str | None, table: CaseTable, *, deadline_s: float | None = None
+) -> list[CaseResult]:
     """One result per case; `reward` may be a spec, or None for the reward that the table names.
 
     With a deadline, cases are scored on worker processes, and one that takes longer has the status `timeout`.
@@ -47,7 +49,7 @@ def run_cases(reward: Rewarding | str | None, table: CaseTable, *, deadline_s: f
     return [_result(case, output, named) for case, output in zip(table.cases, outputs, strict=True)]
 
 
-def assert_cases(reward: Rewarding | str | None, path: str | Path) -> None:
+def assert_cases(reward: RewardLike | str | None, path: str | Path) -> None:
     """Raise AssertionError that lists the cases of a file which the reward does not pass."""
     results = run_cases(reward, load_cases(path))
     failed = [result for result in results if not result.passed]

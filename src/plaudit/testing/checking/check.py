@@ -7,7 +7,7 @@ in this process, and a reward that never returns holds up the check.
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from plaudit.contract.function import Rewarding
+from plaudit.contract.function import RewardLike
 from plaudit.contract.scoring import scope_of
 from plaudit.engine.shipping import Shipment
 from plaudit.findings import Finding, Rule, Severity
@@ -22,7 +22,7 @@ __all__ = ["Finding", "Rule", "Severity", "check_reward"]
 
 
 def check_reward(
-    reward: Rewarding | str,
+    reward: RewardLike | str,
     trajectories: Sequence[Trajectory] | None = None,
     *,
     seed: int = 0,

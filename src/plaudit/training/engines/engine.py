@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from types import FrameType, TracebackType
 from typing import Any, NamedTuple, Protocol
 
-from plaudit.contract.function import Rewarding
+from plaudit.contract.function import RewardLike
 from plaudit.errors import require
 from plaudit.models.cpu_precision import limit_instructions
 from plaudit.training.config.schema import RunConfig
@@ -36,7 +36,7 @@ ENGINES: dict[str, _Engine] = {
 def train(
     config: RunConfig,
     *,
-    reward: Rewarding | None = None,
+    reward: RewardLike | None = None,
     resume: bool = False,
     overwrite: bool = False,
     progress: "Progress | None" = None,
@@ -85,7 +85,7 @@ class RunOptions:
     """What a run is given beside its config: a reward in place of the config's, what to do with a run that is in the
     folder already, and who hears of the progress."""
 
-    reward: Rewarding | None = None
+    reward: RewardLike | None = None
     resume: bool = False
     overwrite: bool = False
     progress: Progress = field(default_factory=NoProgress)

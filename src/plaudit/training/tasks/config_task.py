@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import msgspec
 
-from plaudit.contract.function import Rewarding
+from plaudit.contract.function import RewardLike
 from plaudit.errors import DataError, InvalidSettings, did_you_mean
 from plaudit.training.config.schema import DataConfig, RunConfig
 from plaudit.training.config.task_keys import TaskPart
@@ -19,7 +19,7 @@ from plaudit.trajectory import Trajectory
 __all__ = ["load_demonstrations", "load_task"]
 
 
-def load_task(config: RunConfig, reward: Rewarding | str | None = None) -> Task:
+def load_task(config: RunConfig, reward: RewardLike | str | None = None) -> Task:
     """The prompts that the config names, with what judges responses: `reward`, or the tasks' own."""
     if config.tasks:
         task = _mixture(config, reward)
@@ -43,7 +43,7 @@ def load_demonstrations(config: RunConfig, task: Task) -> list[Trajectory]:
     return task.demonstrations if config.data.demonstrations is None else read_demonstrations_of(config.data, task)
 
 
-def _from_data(config: RunConfig, reward: Rewarding | str | None) -> Task:
+def _from_data(config: RunConfig, reward: RewardLike | str | None) -> Task:
     if reward is None and config.training.agent_file is None:
         raise InvalidSettings(
             f"data.path={config.data.path} says what to ask, but nothing says what is good: "
@@ -52,7 +52,7 @@ def _from_data(config: RunConfig, reward: Rewarding | str | None) -> Task:
     return task_from_data(config.data, reward, config.seed)
 
 
-def _mixture(config: RunConfig, reward: Rewarding | str | None) -> Task:
+def _mixture(config: RunConfig, reward: RewardLike | str | None) -> Task:
     weights = {name: part.weight for name, part in config.tasks.items()}
     if config.data.path is not None:
         rewards = {name: part.reward for name, part in config.tasks.items()}

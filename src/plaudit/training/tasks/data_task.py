@@ -7,7 +7,7 @@ from collections import Counter
 
 import msgspec
 
-from plaudit.contract.function import Rewarding
+from plaudit.contract.function import RewardLike
 from plaudit.errors import DataError, did_you_mean
 from plaudit.training.config.schema import DataConfig
 from plaudit.training.data.levels import DIFFICULTY
@@ -23,7 +23,7 @@ MAX_NEW_TOKENS = 64
 WARM_START_STEPS = 60
 
 
-def task_from_data(data: DataConfig, reward: Rewarding | str | None, seed: int) -> Task:
+def task_from_data(data: DataConfig, reward: RewardLike | str | None, seed: int) -> Task:
     """The prompts of a file with what judges the responses to them."""
     prompts, held_out = _split_data(data, seed)
     known = any(ground_truth_text(row) is not None for row in prompts)

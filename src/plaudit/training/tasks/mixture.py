@@ -8,7 +8,7 @@ from itertools import cycle, islice
 import msgspec
 
 from plaudit.compose import TaskReward
-from plaudit.contract.function import Rewarding
+from plaudit.contract.function import RewardLike
 from plaudit.errors import DataError, InvalidSettings, did_you_mean
 from plaudit.loading import load
 from plaudit.training.data.prompts import Prompts
@@ -35,7 +35,7 @@ class MixedTask(Task):
         ]
 
 
-def mix(parts: Mapping[str, Task], weights: Mapping[str, float], reward: Rewarding | str | None = None) -> MixedTask:
+def mix(parts: Mapping[str, Task], weights: Mapping[str, float], reward: RewardLike | str | None = None) -> MixedTask:
     """One task of several, in the shares of their weights; `reward` takes the place of those of all tasks."""
     total = sum(weights.values())
     if reward is None and (without := [name for name, part in parts.items() if part.reward is None]):
@@ -107,7 +107,7 @@ def _join(parts: Mapping[str, Prompts]) -> Prompts:
     return Prompts(tuple(msgspec.structs.replace(row, task=name) for name, part in parts.items() for row in part))
 
 
-def _by_task(rewards: Mapping[str, Rewarding | str]) -> TaskReward:
+def _by_task(rewards: Mapping[str, RewardLike | str]) -> TaskReward:
     return TaskReward({name: load(reward) if isinstance(reward, str) else reward for name, reward in rewards.items()})
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from plaudit.contract.function import Rewarding
+from plaudit.contract.function import RewardLike
 from plaudit.errors import DataError
 from plaudit.training.data.prompts import Prompts
 from plaudit.trajectory import Trajectory
@@ -26,7 +26,7 @@ class Task:
     """The prompts to train on."""
     held_out: Prompts
     """Prompts that training never sees, for evaluation."""
-    reward: Rewarding | str | None
+    reward: RewardLike | str | None
     """The reward, or its spec as `plaudit.load` takes it; None where only an agent's environment gives rewards."""
     max_new_tokens: int
     respond: Callable[[Trajectory], str | None]
@@ -45,7 +45,7 @@ class Task:
         cls,
         name: str,
         rows: Iterable[Mapping[str, Any]],
-        reward: Rewarding | str,
+        reward: RewardLike | str,
         *,
         held_out: int = 64,
         seed: int = 0,
