@@ -261,3 +261,27 @@ def test_a_reward_that_uses_the_scorer_scoring_it_fails_instead_of_hanging():
 
     within(TIMEOUT_S, run)
     assert "a reward cannot use the scorer that is scoring it" in outputs[0].reason
+
+
+def test_a_reward_may_use_its_scorer_from_a_thread_that_it_starts():
+    holder: list[Scorer] = []
+
+    @reward
+    def nested(response):
+        if response == "inner":
+            return 0.5
+        inner: list[float | None] = []
+        thread = threading.Thread(target=lambda: inner.append(holder[0].score(samples("inner"))[0].reward))
+        thread.start()
+        thread.join()
+        return inner[0]
+
+    outputs = []
+
+    def run():
+        with Scorer(nested, backend="inline") as scorer:
+            holder.append(scorer)
+            outputs.extend(scorer.score(samples("a", "b")))
+
+    within(TIMEOUT_S, run)
+    assert [output.reward for output in outputs] == [0.5, 0.5]

@@ -1,8 +1,10 @@
 """The event loop of this process for async rewards: one loop, in a thread of its own, as long as the process lives.
 
 Clients, locks and connection pools that a reward keeps between batches therefore always meet the same loop. Calls of an
-async function run at once, within its `concurrency`, each with its own deadline. Import this module when something must
-be awaited: asyncio would be a third of the time that `import plaudit` takes.
+async function run at once, within its `concurrency`, each with its own deadline. Every call is a task of its own: how
+that task ends is the result of that call. No call can find the tasks of another, because `asyncio.all_tasks()` is empty
+on this loop. Import this module when something must be awaited: asyncio would be a third of the time that
+`import plaudit` takes.
 """
 
 import asyncio
@@ -13,6 +15,8 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from concurrent.futures import Future
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 from plaudit.contract.failures import describe_failure, timed_out
@@ -39,6 +43,7 @@ Given = list[Trajectory] | RewardOutput
 class _LoopThread:
     def __init__(self) -> None:
         self.loop = asyncio.new_event_loop()
+        self.loop.set_task_factory(_create_unlisted_task)
         self.thread = threading.Thread(target=self._run, name="plaudit-event-loop", daemon=True)
         self.thread.start()
 
@@ -47,6 +52,13 @@ class _LoopThread:
         while not self.loop.is_closed():  # asyncio raises SystemExit of a task here too: go on for other tasks
             with contextlib.suppress(BaseException):
                 self.loop.run_forever()
+
+
+def _create_unlisted_task(loop: asyncio.AbstractEventLoop, coroutine: Any, **options: Any) -> "asyncio.Task[Any]":
+    """A task that `asyncio.all_tasks()` does not list, so that a function cannot cancel or await other calls."""
+    task = asyncio.Task(coroutine, loop=loop, **options)
+    asyncio._unregister_task(task)  # documented in "Extending asyncio"
+    return task
 
 
 _lock = threading.Lock()
@@ -130,6 +142,18 @@ def _forget_after_fork() -> None:
 os.register_at_fork(after_in_child=_forget_after_fork)
 
 
+@dataclass(eq=False, slots=True)
+class _Running:
+    """One call under way."""
+
+    call: Call
+    samples: Sequence[Trajectory]
+    given: Sequence[Trajectory] = ()
+    value: Any = None
+    limit: asyncio.Timeout | None = None
+    seconds: float | None = None
+
+
 class AsyncCalls:
     """The calls of one async function for one unit."""
 
@@ -137,42 +161,43 @@ class AsyncCalls:
         check_concurrency(reward)
         self._reward, self._progress = reward, progress
         self._is_single = reward.call_style is Style.SAMPLE
-        self._interrupted = False
+        self._outputs: dict[Call, list[RewardOutput]] = {}
+        self._tasks: list[asyncio.Future[list[RewardOutput]]] = []
+        self._interruption: BaseException | None = None
 
     def start(self, calls: Sequence[tuple[Call, Given]]) -> Callable[[], list[list[RewardOutput]]]:
         """Start the calls; what is returned waits for their outputs."""
-        future = submit(self._gather(calls))
+        future = submit(self._run(calls))
 
         def wait() -> list[list[RewardOutput]]:
             try:
                 return future.result()
-            except BaseException:  # the waiting thread was interrupted
-                self._interrupted = True
+            except BaseException as error:  # the waiting thread was interrupted
+                self._interruption = error
                 future.cancel()
                 raise
 
         return wait
 
-    async def _gather(self, calls: Sequence[tuple[Call, Given]]) -> list[list[RewardOutput]]:
+    async def _run(self, calls: Sequence[tuple[Call, Given]]) -> list[list[RewardOutput]]:
         free = self._limit()
-        outputs: dict[int, list[RewardOutput]] = {}
-
-        async def take_turn(place: int, call: Call, given: Given) -> None:
-            """The boundary is here, in the coroutine of the task: a GeneratorExit reaches no coroutine within."""
-            has_begun = False
-            try:
-                async with free:
-                    has_begun = True
-                    outputs[place] = await self._call(call, given)
-            except BaseException as error:
-                if has_begun or not isinstance(error, asyncio.CancelledError):
-                    outputs[place] = self._failed(call, error)
-            await self._end_cancellation()
-
-        while len(outputs) < len(calls):  # a function may cancel all tasks: calls that had not begun are made again
-            left = [place for place in range(len(calls)) if place not in outputs]
-            await self._wait([asyncio.ensure_future(take_turn(place, *calls[place])) for place in left])
-        return [outputs[place] for place in range(len(calls))]
+        for call, given in calls:
+            known = [given] * call.size if isinstance(given, RewardOutput) else self._progress.known(call)
+            if known is not None:
+                self._outputs[call] = known
+            elif not isinstance(given, RewardOutput):
+                running = _Running(call, given)
+                self._tasks.append(asyncio.ensure_future(self._call(running, free)))
+                self._tasks[-1].add_done_callback(partial(self._end, running))
+        try:
+            if self._tasks:
+                await asyncio.wait(self._tasks)
+        except asyncio.CancelledError:
+            self._cancel_calls()
+            raise
+        if self._interruption is not None:
+            raise self._interruption
+        return [self._outputs[call] for call, _ in calls]
 
     def _limit(self) -> asyncio.Semaphore:
         """How many calls may be under way: of this reward wherever it stands in the unit, or of the whole unit."""
@@ -180,70 +205,48 @@ class AsyncCalls:
         limits: dict[int, asyncio.Semaphore] = vars(self._progress).setdefault("limits", {})
         return limits.setdefault(key, asyncio.Semaphore(count))
 
-    async def _wait(self, tasks: Sequence["asyncio.Future[None]"]) -> None:
-        """Wait until the tasks have ended, or one was interrupted."""
-        left: set[asyncio.Future[None]] = set(tasks)
-        while left:
+    async def _call(self, running: _Running, free: asyncio.Semaphore) -> list[RewardOutput]:
+        deadline_s, samples = self._progress.deadline_s, running.samples
+        async with free:
+            self._progress.started(running.call)
+            began = time.perf_counter()
             try:
-                done, left = await asyncio.wait(left, return_when=asyncio.FIRST_EXCEPTION)
-            except asyncio.CancelledError:
-                if self._interrupted:
-                    for task in left:
-                        task.cancel()
-                    raise
-                continue
-            for task in done:
-                if not task.cancelled():
-                    task.result()
+                async with asyncio.timeout(None if deadline_s is None else deadline_s * len(samples)) as running.limit:
+                    running.given = list(map(own_copy, samples))
+                    value = self._invoke(running.given)
+                    running.value = await value if inspect.isawaitable(value) else value
+            finally:
+                running.seconds = time.perf_counter() - began
+            return self._read(running.value, samples, running.seconds)
 
-    async def _end_cancellation(self) -> None:
-        """Let a cancellation that the function asked for happen now, so that it does not end the task."""
-        task = asyncio.current_task()
-        if task is not None and task.cancelling() and not self._interrupted:
-            with contextlib.suppress(asyncio.CancelledError):
-                await asyncio.sleep(0)
+    def _cancel_calls(self) -> None:
+        for task in self._tasks:
+            task.cancel()
 
-    async def _call(self, call: Call, given: Given) -> list[RewardOutput]:
-        known = self._progress.known(call)
-        if known is not None:
-            return known
-        self._progress.started(call)
-        outputs = [given] * call.size if isinstance(given, RewardOutput) else await self._outputs(given)
-        self._progress.ended(call, outputs)
-        return outputs
-
-    async def _outputs(self, samples: list[Trajectory]) -> list[RewardOutput]:
-        name, deadline_s, began = self._reward.name, self._progress.deadline_s, time.perf_counter()
-        limit = asyncio.timeout(None if deadline_s is None else deadline_s * len(samples))
-        observer, given, value, error = self._progress.observer, samples, None, None
+    def _end(self, running: _Running, task: "asyncio.Future[list[RewardOutput]]") -> None:
+        """Take the result of a call from the end of its task: it returned, raised, or was cancelled."""
+        deadline_s, error = self._progress.deadline_s, None
         try:
-            async with limit:
-                given = list(map(own_copy, samples))
-                value = self._invoke(given)
-                value = await value if inspect.isawaitable(value) else value
-            outputs = self._read(value, samples, time.perf_counter() - began)
+            outputs = task.result()
         except BaseException as raised:
-            if self._interrupted or isinstance(raised, passed_on()):
-                raise
-            outputs = [describe_failure(name, raised, time.perf_counter() - began)] * len(samples)
-            error = raised if observer is not None else None
-        if limit.expired() and deadline_s is not None:  # also if the function ignored the cancellation
-            return [timed_out(deadline_s, "the call was cancelled")] * len(samples)
-        if observer is not None:
-            observer(EndedCall(samples, given, [value] if self._is_single else value, error, outputs))
-        return outputs
+            if self._interruption is not None or isinstance(raised, passed_on()):
+                self._interruption = self._interruption or raised
+                self._cancel_calls()
+                return
+            outputs = [describe_failure(self._reward.name, raised, running.seconds)] * running.call.size
+            error = raised
+        if running.limit is not None and running.limit.expired() and deadline_s is not None:
+            outputs = [timed_out(deadline_s, "the call was cancelled")] * running.call.size  # even if it returned
+        elif self._progress.observer is not None:
+            values = [running.value] if self._is_single else running.value
+            self._progress.observer(EndedCall(running.samples, running.given, values, error, outputs))
+        self._outputs[running.call] = outputs
+        self._progress.ended(running.call, outputs)
 
-    def _failed(self, call: Call, error: BaseException) -> list[RewardOutput]:
-        if self._interrupted or isinstance(error, passed_on()):
-            raise error
-        outputs = [describe_failure(self._reward.name, error)] * call.size
-        self._progress.ended(call, outputs)
-        return outputs
+    def _invoke(self, given: Sequence[Trajectory]) -> Any:
+        return self._reward.compute_reward(given[0]) if self._is_single else invoke_batch(self._reward, list(given))
 
-    def _invoke(self, given: list[Trajectory]) -> Any:
-        return self._reward.compute_reward(given[0]) if self._is_single else invoke_batch(self._reward, given)
-
-    def _read(self, value: Any, samples: list[Trajectory], seconds: float) -> list[RewardOutput]:
+    def _read(self, value: Any, samples: Sequence[Trajectory], seconds: float) -> list[RewardOutput]:
         if self._is_single:
             return [as_output(value, samples[0], seconds)]
         return read_batch(self._reward.name, value, samples, seconds)

@@ -18,12 +18,11 @@ from plaudit.contract.function import RewardFunction, RewardLike
 from plaudit.contract.output import RewardOutput
 from plaudit.contract.scoring import Style, check_concurrency, scope_of
 from plaudit.engine.backends.backend import Backend, BackendSettings, Limits
-from plaudit.engine.backends.inline import InlineBackend
 from plaudit.engine.backends.processes import ProcessBackend
 from plaudit.engine.backends.ray import RayBackend
 from plaudit.engine.caching.cache import Cache
 from plaudit.engine.caching.cached_scores import PORTION, CachedScores
-from plaudit.engine.dispatcher import Dispatcher
+from plaudit.engine.dispatcher import Dispatcher, InlineRunner, StreamRunner
 from plaudit.engine.shipping import Shipment
 from plaudit.engine.stats import ScorerStats
 from plaudit.engine.stream import Cutting, OrderedStream, Sample, UnitSize
@@ -36,11 +35,8 @@ __all__ = ["Scorer", "score"]
 Samples: TypeAlias = Iterable[Sample] | str | os.PathLike[str]
 """Trajectories, dicts that hold them, or the path of a rollouts file."""
 
-BACKENDS: dict[str, Callable[[Loaded, BackendSettings], Backend]] = {
-    "inline": lambda loaded, settings: InlineBackend(loaded.reward, settings),
-    "processes": lambda loaded, settings: ProcessBackend(Shipment.of(loaded), settings),
-    "ray": lambda loaded, settings: RayBackend(Shipment.of(loaded), settings),
-}
+INLINE = "inline"
+BACKENDS: dict[str, Callable[[Shipment, BackendSettings], Backend]] = {"processes": ProcessBackend, "ray": RayBackend}
 
 
 class Scorer:
@@ -67,24 +63,32 @@ class Scorer:
         for name, value in (("workers", workers), ("batch_size", batch_size), ("group_size", group_size)):
             if value is not None and value < 1:
                 raise InvalidSettings(f"{name} must be at least 1, got {value}")
-        if backend not in BACKENDS:
-            raise InvalidSettings(f"no backend named {backend!r}{did_you_mean(backend, BACKENDS)}")
+        if backend not in (INLINE, *BACKENDS):
+            raise InvalidSettings(f"no backend named {backend!r}{did_you_mean(backend, [INLINE, *BACKENDS])}")
         if address is not None and backend != "ray":
             raise InvalidSettings(f"address={address!r} is for backend='ray'; the backend is {backend!r}")
         loaded = reward if isinstance(reward, Loaded) else resolve(reward)
         self.reward: RewardFunction = loaded.reward
         self.stats = ScorerStats(workers=count_workers(self.reward, workers))
-        limits = Limits(deadline_s, memory_mb)
-        settings = BackendSettings(self.stats.workers, limits, address, self.stats)
+        settings = BackendSettings(self.stats.workers, Limits(deadline_s, memory_mb), address, self.stats)
         self._scope, self._together = scope_of(self.reward), _together(self.reward)
         self._size = UnitSize(batch_size, self._together)
         self._group_size = group_size
         self.cache = Cache(cache) if isinstance(cache, str | Path) else cache
         self._owns_cache = isinstance(cache, str | Path)
         self._cached = (
-            None if self.cache is None else CachedScores(self.reward, self.cache, self.stats, stays=backend == "inline")
+            None if self.cache is None else CachedScores(self.reward, self.cache, self.stats, stays=backend == INLINE)
         )
-        self._dispatcher = Dispatcher(lambda: BACKENDS[backend](loaded, settings), self.stats, self._size)
+        self._runner = self._build_runner(backend, loaded, settings)
+
+    def _build_runner(self, backend: str, loaded: Loaded, settings: BackendSettings) -> StreamRunner:
+        if backend != INLINE:
+            return Dispatcher(lambda: BACKENDS[backend](Shipment.of(loaded), settings), self.stats, self._size)
+        if settings.limits != Limits():
+            raise InvalidSettings(
+                "inline scoring cannot stop a reward: for deadline_s or memory_mb use backend='processes'"
+            )
+        return InlineRunner(self.reward, self.stats, self._size)
 
     def score(self, trajectories: Samples) -> list[RewardOutput]:
         """One output per trajectory, in order; the samples of a group may stand anywhere."""
@@ -115,7 +119,7 @@ class Scorer:
 
         A stream that another thread is still reading raises `ScoringFailed` there.
         """
-        self._dispatcher.close()
+        self._runner.close()
         if self.cache is not None and self._owns_cache:
             self.cache.close()
 
@@ -131,7 +135,7 @@ class Scorer:
 
         def run(samples: Iterable[Sample], interleaved: bool = True) -> Iterator[ScoredRollout]:
             cutting = Cutting(self._scope, self._size, self._group_size, interleaved, self._together)
-            return self._dispatcher.run(OrderedStream(samples, cutting, stop))
+            return self._runner.run(OrderedStream(samples, cutting, stop))
 
         if self._cached is None or not self._cached.is_usable():
             return run(trajectories, interleaved)
@@ -143,7 +147,7 @@ def score(
     reward: RewardLike | str,
     trajectories: Samples,
     *,
-    backend: str = "inline",
+    backend: str = INLINE,
     workers: int | None = None,
     deadline_s: float | None = None,
     memory_mb: int | None = None,
