@@ -150,3 +150,20 @@ def test_garbage_is_collected_as_before_once_episodes_have_ended():
     asyncio.run(ContinuousSampler(list).play([episode]))
     assert seen[0] > before[0]
     assert gc.get_threshold() == before
+
+
+def test_plays_that_overlap_put_the_threshold_of_garbage_collections_back():
+    before = gc.get_threshold()
+
+    async def play(turns: int) -> None:
+        async def episode() -> None:
+            for _ in range(turns):
+                await asyncio.sleep(0)
+
+        await ContinuousSampler(lambda requests: []).play([episode])
+
+    async def overlap() -> None:
+        await asyncio.gather(play(3), play(30), play(6))
+
+    asyncio.run(overlap())
+    assert gc.get_threshold() == before

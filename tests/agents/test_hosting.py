@@ -82,6 +82,24 @@ def test_no_process_outlives_its_host(tmp_path):
         os.kill(episode.logs["process"], 0)
 
 
+def test_a_worker_is_not_lost_with_a_waiting_episode_that_is_cancelled(tmp_path):
+    path = tmp_path / "faulty.py"
+    path.write_text(textwrap.dedent(FAULTS))
+    host = load_agent(path).build_host(workers=1)
+
+    async def play() -> None:
+        first = await host.open()
+        cancelled, waits = asyncio.create_task(host.open()), asyncio.create_task(host.open())
+        await asyncio.sleep(0)
+        first.end()
+        cancelled.cancel()  # after it was woken, and before it has run
+        (await asyncio.wait_for(waits, 10)).end()
+        (await asyncio.wait_for(host.open(), 10)).end()
+
+    asyncio.run(play())
+    host.close()
+
+
 class Blocking(Environment):
     """Hangs in Python code for the label 0, in a wait for the label 1."""
 

@@ -190,7 +190,8 @@ def children(of: int) -> list[int]:
     return [int(child) for file in listed for child in file.read_text().split()]
 
 
-def test_a_worker_killed_by_hand_costs_nothing():
+@pytest.mark.parametrize("killed", ["worker", "template"])
+def test_a_process_killed_by_hand_costs_nothing(killed):
     @reward
     def steady(response):
         time.sleep(0.005)
@@ -200,9 +201,10 @@ def test_a_worker_killed_by_hand_costs_nothing():
     with Scorer(steady, workers=2, deadline_s=5) as scorer:
         results = scorer.score_stream(iter(samples(*map(str, range(300)))))
         taken = [next(results) for _ in range(20)]
-        os.kill(min(set(children(os.getpid())) - others), signal.SIGKILL)
+        [template] = set(children(os.getpid())) - others
+        os.kill(min(children(template)) if killed == "worker" else template, signal.SIGKILL)
         taken += results
-        assert sum(scorer.stats.workers_lost.values()) == 1
+        assert sum(scorer.stats.workers_lost.values()) == (1 if killed == "worker" else 2)
     assert [scored.output.reward for scored in taken] == [float(n) for n in range(300)]
 
 
@@ -259,7 +261,7 @@ def test_workers_die_with_a_parent_that_is_killed(tmp_path):
     assert parent.stdout is not None
     parent.stdout.readline()
     deadline = time.monotonic() + 20
-    while len(workers := children(parent.pid)) < 2:
+    while len(workers := [each for template in children(parent.pid) for each in children(template)]) < 2:
         assert time.monotonic() < deadline, "the workers never started"
         time.sleep(0.02)
     time.sleep(1.0)

@@ -282,11 +282,11 @@ def test_the_clock_of_a_call_starts_when_its_sample_has_been_sent() -> None:
     try:
         finish(pool, "small")
         worker = pool.workers[0]
-        os.kill(worker.process.pid, signal.SIGSTOP)
+        os.kill(worker.pid, signal.SIGSTOP)
         pool.submit(PoolUnit(pack_samples(samples("x" * 10_000_000)), 1))
         pool.give()
         assert pool.next_expiry() == float("inf")
-        os.kill(worker.process.pid, signal.SIGCONT)
+        os.kill(worker.pid, signal.SIGCONT)
         assert [output.reward for output in finish(pool)] == [1.0]
     finally:
         pool.close()

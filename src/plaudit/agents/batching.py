@@ -160,12 +160,22 @@ class ContinuousSampler:
                 each.future.set_result(DrawnAction(action))
 
 
+_plays = 0
+_usual_threshold: tuple[int, int, int] = gc.get_threshold()
+
+
 @contextlib.contextmanager
 def _collect_less_often() -> Iterator[None]:
-    before = gc.get_threshold()
-    if 0 < before[0] < COLLECTED_AFTER:  # 0: somebody has turned it off
-        gc.set_threshold(COLLECTED_AFTER, *before[1:])
+    """Raise the threshold of garbage collections while any episode is played; the last play puts it back."""
+    global _plays, _usual_threshold
+    if _plays == 0:
+        _usual_threshold = gc.get_threshold()
+        if 0 < _usual_threshold[0] < COLLECTED_AFTER:  # 0: somebody has turned it off
+            gc.set_threshold(COLLECTED_AFTER, *_usual_threshold[1:])
+    _plays += 1
     try:
         yield
     finally:
-        gc.set_threshold(*before)
+        _plays -= 1
+        if _plays == 0:
+            gc.set_threshold(*_usual_threshold)

@@ -12,7 +12,7 @@ from plaudit.contract.scoring import Call, calls_one_sample, needs_loop, score_o
 from plaudit.engine.shipping import Shipment
 from plaudit.processes.messages import decode_output, pack_outputs, pack_sample, unpack_outputs, unpack_sample
 from plaudit.processes.pool import PoolUnit
-from plaudit.processes.worker import UnitProgress
+from plaudit.processes.worker import Service, UnitProgress
 from plaudit.sandbox.cores import take_share
 from plaudit.trajectory import Trajectory
 
@@ -20,10 +20,13 @@ __all__ = ["RewardHandler", "RewardService", "outputs_of", "pack_samples"]
 
 
 @dataclass(frozen=True, slots=True)
-class RewardService:
+class RewardService(Service):
     """A reward on its way to a worker."""
 
     shipment: Shipment
+
+    def preload(self) -> None:
+        self.shipment.preload()
 
     def open(self) -> "RewardHandler":
         take_share(1)  # there is a worker per core already

@@ -4,6 +4,7 @@ A reward given as a spec is loaded anew over there, exactly as here. Objects go 
 functions written in a notebook or a script; what lives in a file that was loaded by path goes by value too.
 """
 
+import importlib
 import sys
 from dataclasses import dataclass, field
 
@@ -51,6 +52,11 @@ class Shipment:
     def as_given(self) -> RewardFunction | str:
         """The reward as it was given, for a scorer of this process to send on: its spec, or else the reward."""
         return self.open() if self.spec is None else self.spec
+
+    def preload(self) -> None:
+        """Import what `open` needs, but nothing of the user."""
+        if self.spec is not None:
+            importlib.import_module("plaudit.loading.resolving")
 
     def open(self) -> RewardFunction:
         """The reward, ready to score."""

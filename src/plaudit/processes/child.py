@@ -1,35 +1,29 @@
-"""A child process, seen by its parent: started by exec, a pipe of frames each way, killed as a process group."""
+"""Child processes, seen by their parent: a template, and workers forked from it with a pipe of frames each way."""
 
 import fcntl
+import itertools
 import os
+import select
 import signal
+import socket
 import subprocess
+import tempfile
+import time
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 from plaudit.frames import FrameBuffer, frame
+from plaudit.processes.template import FORK, KILL, RECORD
 from plaudit.python_command import python_command
 
-__all__ = ["ChildProcess", "describe_exit", "start_child"]
+__all__ = ["ChildProcess", "Template", "describe_exit"]
 
 CHUNK = 1 << 20
 EXIT_S = 1.0  # between the end of a process's pipe and its own
 READ_CHUNK = 1 << 16  # Python allocates as much for every read
 
 _starter: ThreadPoolExecutor | None = None
-
-
-def start_child(module: str, function: str) -> "ChildProcess":
-    """Start a process that calls `function(incoming, outgoing, parent)` of a module of plaudit.
-
-    The kernel ends a child when the thread that started it ends. One thread, which lives as long as this process,
-    therefore starts all of them.
-    """
-    global _starter
-    if _starter is None:
-        _starter = ThreadPoolExecutor(1, "plaudit-starter")
-    return _starter.submit(ChildProcess, module, function).result()
 
 
 def describe_exit(code: int | None) -> str:
@@ -44,17 +38,109 @@ def describe_exit(code: int | None) -> str:
         return f"signal {-code}"
 
 
-class ChildProcess:
-    """A process and all it starts, in a process group of their own. Writing never blocks: `flush` goes on with it."""
+class Template:
+    """Starts workers; `settings` is what `plaudit.processes.template.main` reads. A template that died is replaced."""
 
-    def __init__(self, module: str, function: str) -> None:
+    def __init__(self, settings: bytes) -> None:
+        self._settings = settings
+        self._process: _TemplateProcess | None = None
+
+    def start_worker(self, frame_limit: int | None = None) -> "ChildProcess":
+        """A new worker; the first message that it sends is its greeting."""
+        for _ in range(2):
+            if self._process is None:
+                self._process = _start(self._settings)
+            try:
+                return ChildProcess(self._process, frame_limit)
+            except OSError:  # the template has ended
+                self.close()
+        return ChildProcess(_start(self._settings), frame_limit)
+
+    def close(self) -> None:
+        """End the template and every worker."""
+        if self._process is not None:
+            self._process.close()
+            self._process = None
+
+
+def _start(settings: bytes) -> "_TemplateProcess":
+    """Start a template from a thread that lives as long as this process: the template ends together with the thread."""
+    global _starter
+    if _starter is None:
+        _starter = ThreadPoolExecutor(1, "plaudit-starter")
+    return _starter.submit(_TemplateProcess, settings).result()
+
+
+class _TemplateProcess:
+    def __init__(self, settings: bytes) -> None:
+        self._numbers = itertools.count()
+        self._exit_codes: dict[int, int] = {}
+        self._control, control = socket.socketpair()
+        self._arrivals = select.poll()
+        self._arrivals.register(self._control, select.POLLIN)
+        with control, tempfile.TemporaryFile() as file:
+            file.write(settings)
+            file.seek(0)
+            passed = control.fileno(), file.fileno()
+            command = python_command("plaudit.processes.template", "main", *passed, os.getpid())
+            self._process = subprocess.Popen(command, pass_fds=passed, stdin=subprocess.DEVNULL, start_new_session=True)
+
+    def fork(self, incoming: int, outgoing: int) -> int:
+        """Start a worker with these pipes; its number."""
+        self._receive(0.0)
+        number = next(self._numbers)
+        socket.send_fds(self._control, [RECORD.pack(FORK, number, 0)], [incoming, outgoing])
+        return number
+
+    def kill(self, number: int) -> None:
+        """Kill a worker and everything that it started."""
+        with suppress(OSError):
+            self._control.send(RECORD.pack(KILL, number, 0))
+
+    def exit_code(self, number: int) -> int | None:
+        """How a worker ended; None if it has not ended after a while."""
+        until = time.monotonic() + EXIT_S
+        while number not in self._exit_codes and self._receive(until - time.monotonic()):
+            pass
+        if number not in self._exit_codes and self._process.poll() is not None:
+            return self._process.returncode
+        return self._exit_codes.pop(number, None)
+
+    def _receive(self, patience_s: float) -> bool:
+        """Read exit codes that have arrived; False if there are none, or the template has ended."""
+        if self._control.fileno() < 0 or not self._arrivals.poll(max(0.0, 1e3 * patience_s)):
+            return False
+        message = b""
+        with suppress(OSError):
+            message = self._control.recv(RECORD.size, socket.MSG_WAITALL)
+        if len(message) < RECORD.size:
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(EXIT_S)
+            return False
+        _, number, code = RECORD.unpack(message)
+        self._exit_codes[number] = code
+        return True
+
+    def close(self) -> None:
+        with suppress(OSError):
+            self._control.shutdown(socket.SHUT_RDWR)
+        self._control.close()
+        self._process.wait()
+
+
+class ChildProcess:
+    """A worker and all it starts, in a process group of their own. Writing never blocks: `flush` goes on with it."""
+
+    def __init__(self, template: _TemplateProcess, frame_limit: int | None = None) -> None:
+        self._template = template
         incoming, self._writing = os.pipe()
         self.reading, outgoing = os.pipe()
         try:
-            command = python_command(module, function, incoming, outgoing, os.getpid())
-            self._process = subprocess.Popen(
-                command, pass_fds=(incoming, outgoing), stdin=subprocess.DEVNULL, start_new_session=True
-            )
+            self._number = template.fork(incoming, outgoing)
+        except OSError:
+            os.close(self._writing)
+            os.close(self.reading)
+            raise
         finally:
             os.close(incoming)
             os.close(outgoing)
@@ -63,12 +149,8 @@ class ChildProcess:
         os.set_blocking(self._writing, False)
         os.set_blocking(self.reading, False)
         self.unsent: deque[memoryview] = deque()
-        self._frames = FrameBuffer()
+        self._frames = FrameBuffer(frame_limit)
         self.has_ended = False
-
-    @property
-    def pid(self) -> int:
-        return self._process.pid
 
     @property
     def writing(self) -> int:
@@ -112,16 +194,11 @@ class ChildProcess:
 
     def exit_code(self) -> int | None:
         """How it ended; negative for a signal, None if it has only closed its pipe and goes on."""
-        try:
-            return self._process.wait(EXIT_S)
-        except subprocess.TimeoutExpired:
-            return None
+        return self._template.exit_code(self._number)
 
     def kill(self) -> None:
         """End it and everything it started, and close the pipes."""
-        with suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
+        self._template.kill(self._number)
         os.close(self._writing)
         os.close(self.reading)
 

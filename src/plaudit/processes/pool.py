@@ -18,11 +18,11 @@ from plaudit.contract.failures import timed_out
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.contract.scoring import Call
 from plaudit.errors import InvalidSettings, ScoringFailed
-from plaudit.processes.child import ChildProcess, describe_exit, start_child
+from plaudit.processes.child import ChildProcess, Template, describe_exit
 from plaudit.processes.messages import ENDED, OUTPUT, RESULT, STARTED, decode_output, encode_output, unpack_outputs
 from plaudit.processes.worker import EXIT_MEMORY, Service
 
-__all__ = ["NO_LIMITS", "Limits", "Pool", "PoolUnit", "Worker"]
+__all__ = ["NO_LIMITS", "Limits", "Pool", "PoolUnit", "Worker", "template_of"]
 
 logger = logging.getLogger("plaudit.engine")
 logger.addHandler(logging.NullHandler())
@@ -49,6 +49,15 @@ class Limits:
 
 
 NO_LIMITS = Limits()
+
+
+def template_of(service: Service, limits: Limits = NO_LIMITS) -> Template:
+    """A template for the workers of a service."""
+    settings = {
+        "service": pickle.dumps(service), "memory_mb": limits.memory_mb, "deadline_s": limits.deadline_s,
+        "search_path": list(sys.path),
+    }  # fmt: skip
+    return Template(pickle.dumps(settings))
 
 
 @dataclass(eq=False, slots=True)
@@ -87,9 +96,8 @@ class PoolUnit:
 class Worker:
     """One worker process and the units it holds; the first is the one it is scoring."""
 
-    def __init__(self, settings: bytes) -> None:
-        self.process: ChildProcess = start_child("plaudit.processes.worker", "main")
-        self.process.send(settings)
+    def __init__(self, process: ChildProcess) -> None:
+        self.process, self.pid = process, 0
         self.units: deque[PoolUnit] = deque()
         self.calls: dict[Call, float] = {}  # under way, with their start
         self.next_sample = 0  # of a unit that is scored in order
@@ -158,6 +166,7 @@ class Worker:
     def greet(self, greeting: dict[str, Any]) -> None:
         """The worker has opened its service."""
         self.is_ready, self.in_order, self.since = True, greeting["in_order"], time.monotonic()
+        self.pid = greeting["pid"]
         if self.units:
             self._begin(self.units[0])
 
@@ -193,10 +202,7 @@ class Pool:
         lost: Callable[[str], None] = lambda how: None,
     ) -> None:
         self.count, self.limits = count, limits
-        self._settings = pickle.dumps({
-            "service": pickle.dumps(service), "memory_mb": limits.memory_mb, "deadline_s": limits.deadline_s,
-            "search_path": list(sys.path),
-        })  # fmt: skip
+        self._template = template_of(service, limits)
         self._watch, self._unwatch, self._lost = watch, unwatch, lost
         self.workers: list[Worker] = []
         self.queue: deque[PoolUnit] = deque()
@@ -260,12 +266,14 @@ class Pool:
         """Kill every worker."""
         for worker in list(self.workers):
             self.remove(worker)
+        self._template.close()
 
-    def start_worker(self) -> None:
+    def start_worker(self) -> Worker:
         """Start one more worker."""
-        worker = Worker(self._settings)
+        worker = Worker(self._template.start_worker())
         self.workers.append(worker)
         self._watch(worker)
+        return worker
 
     def remove(self, worker: Worker) -> None:
         """Kill a worker and forget it."""
@@ -306,7 +314,7 @@ class Pool:
     def _replace(self, worker: Worker, how: str, output: RewardOutput | None) -> None:
         """Replace a worker. The call under way gets the output; without one it is tried again."""
         sample = worker.units[0].first + worker.next_sample if worker.units else None
-        logger.warning("worker lost: %s", how, extra={"how": how, "sample": sample, "pid": worker.process.pid})
+        logger.warning("worker lost: %s", how, extra={"how": how, "sample": sample, "pid": worker.pid})
         self._lost(how)
         self.remove(worker)
         for unit in reversed(list(worker.units)[1:]):
@@ -316,10 +324,15 @@ class Pool:
         self.give()
 
     def _retry(self, worker: Worker, unit: PoolUnit, output: RewardOutput | None) -> None:
-        """Queue the unit that a lost worker was scoring, with the call under way marked as failed."""
+        """Queue the unit that a lost worker was scoring, with the call under way marked as failed.
+
+        A call that is made again is made by a new worker, on which earlier calls have left nothing.
+        """
         if output is None:
             unit.tries += 1
-        elif worker.in_order and worker.next_sample < unit.count:
+            self.start_worker().give(unit)
+            return
+        if worker.in_order and worker.next_sample < unit.count:
             unit.outputs[worker.next_sample] = encode_output(output)
             if not unit.is_composed and len(unit.outputs) == unit.count:
                 unit.result = b""

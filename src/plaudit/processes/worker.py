@@ -1,33 +1,30 @@
 """The worker process: opens a service, then handles one unit of work after the other until the parent closes its end.
 
-Started by exec, so it shares no memory with the process that uses it, and dies with it. Standard output is that of
-errors, so that nothing a reward prints stands between the caller's lines.
+It is forked from a template (`template`), which was started by exec: it shares no memory with the process that uses it,
+and dies with it. What a reward prints goes to standard error.
 """
 
-import ctypes
 import gc
 import os
 import pickle
 import resource
-import signal
-import sys
-import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, Protocol
 
 from plaudit.contract.isolation import ProcessState
 from plaudit.contract.output import RewardOutput, Status
-from plaudit.contract.scoring import Call, Progress, pass_nothing_on
+from plaudit.contract.scoring import Call, Progress
 from plaudit.errors import PlauditError
-from plaudit.frames import frame, frame_reader, read_frame, write_all
+from plaudit.frames import frame, frame_reader, write_all
 from plaudit.processes.messages import ENDED, RESULT, STARTED, encode_output, pack_outputs
 
-__all__ = ["EXIT_MEMORY", "Handler", "Service", "UnitProgress", "main"]
+__all__ = ["EXIT_MEMORY", "Handler", "Service", "UnitProgress", "refuse", "serve"]
 
-PR_SET_PDEATHSIG = 1
 MEBIBYTE = 1 << 20
 EXIT_MEMORY = 75
-"""The exit code of a worker that ran out of memory in a call that was not its first: what earlier calls left counts."""
+"""The exit code of a worker that ran out of memory in a call after earlier calls had left memory behind."""
+LEFT_SHARE = 0.1  # of the memory limit, which a worker may hold beyond what it held at its start
 
 
 class Handler(Protocol):
@@ -40,9 +37,13 @@ class Handler(Protocol):
         """Score one unit; the result goes to the parent."""
 
 
-class Service(Protocol):
-    """What a worker is for. It is pickled by the parent and opened in the worker."""
+class Service(ABC):
+    """What a worker is for. It is pickled by the parent, read by the template and opened in each worker."""
 
+    def preload(self) -> None:  # noqa: B027 - most services share nothing
+        """Load what all workers may share, in the template; a PlauditError says why no worker can be used."""
+
+    @abstractmethod
     def open(self) -> Handler:
         """Load what takes long; a PlauditError says why the worker cannot be used."""
 
@@ -50,15 +51,11 @@ class Service(Protocol):
 class UnitProgress(Progress):
     """The calls of one unit, reported to the parent as they start and end."""
 
-    calls_ended = 0  # in this process
-
-    def __init__(
-        self, outgoing: int, task: Mapping[str, Any], deadline_s: float | None, state: ProcessState, owner: int
-    ) -> None:
+    def __init__(self, outgoing: int, task: Mapping[str, Any], deadline_s: float | None, process: "_Process") -> None:
         self._outgoing, self._known, self._failure = outgoing, task["known"], task["failure"]
         self.deadline_s = deadline_s
         self.one_at_a_time = bool(task["one_at_a_time"])
-        self._state, self._owner = state, owner
+        self._process = process
         self.failed: dict[int, RewardOutput] = {}
 
     @property
@@ -90,70 +87,67 @@ class UnitProgress(Progress):
 
     def send_result(self, result: bytes) -> None:
         """The result of the unit."""
-        self._state.restore_handlers()
+        self._process.state.restore_handlers()
         self._write(RESULT + result)
 
     def _check(self, output: RewardOutput | None) -> None:
-        if os.getpid() != self._owner:
+        process = self._process
+        if os.getpid() != process.pid:
             os._exit(0)  # the reward forked and its child came back from the call: only the parent answers
-        self._state.restore()
-        if output is not None and output.status is Status.MEMORY and UnitProgress.calls_ended:
+        process.state.restore()
+        if output is not None and output.status is Status.MEMORY and process.has_grown():
             os._exit(EXIT_MEMORY)
-        UnitProgress.calls_ended += 1
 
     def _write(self, message: bytes) -> None:
         write_all(self._outgoing, frame(message))
 
 
-def main(incoming: int, outgoing: int, parent: int) -> None:
+def serve(service: Service, memory_mb: int | None, deadline_s: float | None, incoming: int, outgoing: int) -> None:
     """Serve until the parent closes its end."""
-    _die_with(parent)
-    pass_nothing_on()
-    _redirect_output()
-    warnings.formatwarning = _format_warning
     os.register_at_fork(after_in_child=lambda: _let_go(incoming, outgoing))
-    settings: dict[str, Any] = pickle.loads(read_frame(incoming))
     try:
-        sys.path[:] = settings["search_path"] or sys.path
-        service: Service = pickle.loads(settings["service"])
         handler = service.open()
     except (PlauditError, MemoryError) as error:
-        write_all(outgoing, frame(pickle.dumps({"refusal": str(error)})))
+        refuse(str(error), incoming, outgoing)
         return
-    _settle_memory(settings["memory_mb"])
-    write_all(outgoing, frame(pickle.dumps({"in_order": handler.in_order})))
-    state, owner = ProcessState(), os.getpid()
+    process = _Process(memory_mb)
+    write_all(outgoing, frame(pickle.dumps({"in_order": handler.in_order, "pid": process.pid})))
     next_body = frame_reader(incoming)
     while (body := next_body()) is not None:
         task = pickle.loads(body)
-        progress = UnitProgress(outgoing, task, settings["deadline_s"], state, owner)
+        progress = UnitProgress(outgoing, task, deadline_s, process)
         progress.send_result(handler(task["body"], progress))
 
 
-def _settle_memory(memory_mb: int | None) -> None:
-    """Limit what calls may take beyond what is loaded, and spare the collector what stays."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(10_000)
-    if memory_mb is not None:
-        with open("/proc/self/statm") as statm:
-            held = int(statm.read().split()[0]) * resource.getpagesize()
-        _, hard = resource.getrlimit(resource.RLIMIT_AS)
-        resource.setrlimit(resource.RLIMIT_AS, (held + memory_mb * MEBIBYTE, hard))
+def refuse(reason: str, incoming: int, outgoing: int) -> None:
+    """Tell the parent why this worker cannot be used."""
+    write_all(outgoing, frame(pickle.dumps({"refusal": reason})))
 
 
-def _format_warning(message: Warning | str, *_: object, **__: object) -> str:
-    """One line for the user's terminal; the place in plaudit's code would not help."""
-    return f"warning: {message}\n"
+class _Process:
+    """This process when it is ready for its first call: what is put back after calls, and the memory that it holds."""
+
+    def __init__(self, memory_mb: int | None) -> None:
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(10_000)
+        self.pid, self.state, self._memory_mb = os.getpid(), ProcessState(), memory_mb
+        if memory_mb is not None:
+            self._held = _held_bytes()
+            _, hard = resource.getrlimit(resource.RLIMIT_AS)
+            resource.setrlimit(resource.RLIMIT_AS, (self._held + memory_mb * MEBIBYTE, hard))
+
+    def has_grown(self) -> bool:
+        """Whether calls have left memory behind, so that a later call could not use all of its limit."""
+        if self._memory_mb is None:
+            return False
+        gc.collect()
+        return _held_bytes() - self._held > LEFT_SHARE * self._memory_mb * MEBIBYTE
 
 
-def _redirect_output() -> None:
-    """Send standard output to standard error, also for programs that the reward starts."""
-    try:
-        os.dup2(2, 1)
-    except OSError:  # standard error is closed
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    sys.stdout = sys.stderr
+def _held_bytes() -> int:
+    with open("/proc/self/statm") as statm:
+        return int(statm.read().split()[0]) * resource.getpagesize()
 
 
 def _let_go(*descriptors: int) -> None:
@@ -162,11 +156,3 @@ def _let_go(*descriptors: int) -> None:
     for descriptor in descriptors:
         os.dup2(nowhere, descriptor)
     os.close(nowhere)
-
-
-def _die_with(parent: int) -> None:
-    """End when the parent process ends."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it ended before this process could ask
-        os._exit(0)

@@ -88,7 +88,7 @@ def test_memory_that_earlier_samples_left_does_not_fail_the_next():
         assert scorer.stats.workers_lost["out of memory"] >= 1
 
 
-def test_a_sample_that_takes_more_memory_than_allowed_is_not_tried_again_and_again():
+def test_a_sample_that_takes_more_memory_than_allowed_costs_no_worker():
     @reward
     def greedy(response):
         return float(len(bytearray(600 << 20))) if response == "greedy" else 1.0
@@ -96,6 +96,7 @@ def test_a_sample_that_takes_more_memory_than_allowed_is_not_tried_again_and_aga
     with Scorer(greedy, workers=1, memory_mb=200) as scorer:
         outputs = scorer.score(samples("a", "greedy", "a", "greedy", "a"))
         assert [output.status.value for output in outputs] == ["ok", "memory", "ok", "memory", "ok"]
+        assert scorer.stats.workers_lost == {}
 
 
 class Unready(RewardFunction):

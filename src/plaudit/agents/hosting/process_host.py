@@ -1,36 +1,29 @@
 """Run every environment in a process of its own, which a deadline kills with everything it started.
 
 Processes are forked from a template that has loaded the agent, so a new one is there in milliseconds; one whose episode
-has ended takes the next. Python's and NumPy's common random numbers are seeded for every episode, since which process
-it gets is a matter of time.
+has ended takes the next. Python's and NumPy's common random numbers are seeded for every episode, since an episode may
+get any of the processes.
 """
 
 import asyncio
-import contextlib
-import itertools
-import json
-import os
 import pickle
-import socket
-import subprocess
-import sys
-import threading
 from collections import deque
 from typing import Any, cast
 
 from plaudit.agents.environment import EpisodeStart, StepResult
 from plaudit.agents.hosting.host import EnvironmentHost, HostedEnvironment
+from plaudit.agents.hosting.service import EnvironmentService
 from plaudit.agents.hosting.session import ActionStates, FirstObservation
 from plaudit.contract.failures import DescribedFailure
 from plaudit.contract.output import RewardOutput
 from plaudit.errors import AgentError
-from plaudit.frames import FrameBuffer, FrameTooLong, frame
+from plaudit.frames import FrameTooLong
+from plaudit.processes.child import ChildProcess, Template, describe_exit
+from plaudit.processes.pool import PoolUnit, template_of
 
 __all__ = ["ProcessHost"]
 
-CHUNK = 1 << 16  # more is mapped and unmapped for every answer
 MAX_ANSWER = 1 << 28
-LOADER = "plaudit.loading.agents:load_agent"
 
 
 class ProcessHost(EnvironmentHost):
@@ -39,71 +32,77 @@ class ProcessHost(EnvironmentHost):
 
     def __init__(self, spec: str, environment: type, *, workers: int = 64) -> None:
         self.spec, self.environment, self.workers = spec, environment, workers
-        self._template: _Template | None = None
+        self._template: Template | None = None
         self._idle: list[_Worker] = []
-        self._waiting: deque[asyncio.Future[_Worker | None]] = deque()
+        self._waiting: deque[asyncio.Future[None]] = deque()
         self._running = 0
-        self._lock = threading.Lock()
 
     async def open(self) -> HostedEnvironment:
         return _ProcessEnvironment(self, await self._acquire())
 
     def close(self) -> None:
         """End all processes."""
-        with self._lock:
-            template, self._template = self._template, None
-            idle, self._idle = self._idle, []
-        for worker in idle:
-            worker.close()
-        if template is not None:
-            template.close()
-        self._running = 0
+        for worker in self._idle:
+            worker.kill()
+        if self._template is not None:
+            self._template.close()
+        self._template, self._idle, self._running = None, [], 0
 
     async def _acquire(self) -> "_Worker":
+        """An idle worker or a new one; waits until there is room for one."""
+        while not self._idle and self._running >= self.workers:
+            room: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiting.append(room)
+            try:
+                await room
+            except asyncio.CancelledError:
+                if room.done() and not room.cancelled():  # the room is for another one who waits
+                    self._wake_next()
+                raise
         if self._idle:
             return self._idle.pop()
-        if self._running >= self.workers:
-            free: asyncio.Future[_Worker | None] = asyncio.get_running_loop().create_future()
-            self._waiting.append(free)
-            worker = await free
-            if worker is not None:
-                return worker
         self._running += 1
         try:
             return await self._start_worker()
         except BaseException:
             self._running -= 1
+            self._wake_next()
             raise
 
     async def _start_worker(self) -> "_Worker":
-        with self._lock:
-            if self._template is None:
-                self._template = _Template(self.spec)
-            template = self._template
-        worker = _Worker(template)
+        if self._template is None:
+            self._template = template_of(EnvironmentService(self.spec))
+        worker = _Worker(self._template.start_worker(MAX_ANSWER))
         try:
-            await worker.receive()  # it is there
-        except (EOFError, OSError) as error:
-            worker.close()
-            reason = template.last_words()
+            greeting = pickle.loads(await worker.receive())
+            reason = greeting.get("refusal", "")
+        except EOFError:
+            reason = describe_exit(worker.process.exit_code())
+        except BaseException:
+            worker.kill()
+            raise
+        if reason:
+            worker.kill()
             self.close()
-            raise AgentError(f"the process for {self.spec} did not start: {reason}") from error
+            raise AgentError(f"the process for {self.spec} did not start: {reason}")
         return worker
 
     def _release(self, worker: "_Worker", *, kill: bool) -> None:
-        """Give a worker to whoever waits longest; a dead one makes room for a new one."""
+        """Keep a worker for the next episode, or make room for a new one, and wake who waits longest."""
         worker.rest()
         if kill:
             worker.kill()
             self._running -= 1
-        while self._waiting:
-            free = self._waiting.popleft()
-            if free.done() or free.get_loop().is_closed():
-                continue
-            free.set_result(None if kill else worker)
-            return
-        if not kill:
+        else:
             self._idle.append(worker)
+        self._wake_next()
+
+    def _wake_next(self) -> None:
+        while self._waiting:
+            room = self._waiting.popleft()
+            if not room.done() and not room.get_loop().is_closed():
+                room.set_result(None)
+                return
 
 
 class _ProcessEnvironment(HostedEnvironment):
@@ -128,128 +127,81 @@ class _ProcessEnvironment(HostedEnvironment):
         self._broken = True  # until it has answered
         try:
             await self._worker.send((method, argument))
-            answer = await self._worker.receive()
-        except (EOFError, OSError):
+            body = await self._worker.receive()
+        except (EOFError, OSError, FrameTooLong):
             raise AgentError("the environment's process died") from None
         self._broken = False
+        try:
+            answer = pickle.loads(memoryview(body)[1:])  # after the kind of the message
+        except Exception as error:
+            raise AgentError(f"what the environment returned cannot be read in this process: {error}") from error
         if isinstance(answer, RewardOutput):
             raise DescribedFailure(answer)
         return answer
 
 
-class _Template:
-    """The process that workers are forked from."""
-
-    def __init__(self, spec: str) -> None:
-        self._numbers = itertools.count()
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._control = ours
-        what = {"loader": LOADER, "spec": spec, "path": [os.path.abspath(place) for place in sys.path if place]}
-        code = f"from plaudit.agents.hosting.template import main; main({theirs.fileno()})"
-        paths = os.pathsep.join([*what["path"], os.environ.get("PYTHONPATH", "")])
-        with theirs:
-            self._process = subprocess.Popen(
-                [sys.executable, "-P", "-c", code, json.dumps(what)],
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                env={**os.environ, "PYTHONPATH": paths},
-            )
-
-    def start(self, descriptor: int) -> int:
-        """Ask for a worker that talks over a socket; its number."""
-        number = next(self._numbers)
-        socket.send_fds(self._control, [f"start {number}".encode()], [descriptor])
-        return number
-
-    def kill(self, number: int) -> None:
-        with contextlib.suppress(OSError):
-            self._control.send(f"kill {number}".encode())
-
-    def last_words(self) -> str:
-        """Why it could not load the agent, or how it ended."""
-        with contextlib.suppress(OSError):
-            self._control.settimeout(1.0)
-            if said := self._control.recv(CHUNK):
-                return said.decode(errors="replace")
-        return f"exit code {self._process.wait()}"
-
-    def close(self) -> None:
-        """It ends its workers and itself when we close our end."""
-        self._control.close()
-        self._process.wait()
-
-
 class _Worker:
-    """A process, and the socket to it."""
+    """A worker process, read by the event loop of the episode that it plays."""
 
-    def __init__(self, template: _Template) -> None:
-        self._template = template
-        self._socket, theirs = socket.socketpair()
-        self._socket.setblocking(False)
-        with theirs:
-            self._number = template.start(theirs.fileno())
-        self._frames = FrameBuffer(MAX_ANSWER)
-        self._loop: asyncio.AbstractEventLoop | None = None  # the one that watches the socket
-        self._answer: asyncio.Future[bytes] | None = None
+    def __init__(self, process: ChildProcess) -> None:
+        self.process = process
+        self._messages: deque[bytes] = deque()
+        self._loop: asyncio.AbstractEventLoop | None = None  # the one that watches the pipe
+        self._arrival: asyncio.Future[None] | None = None
 
     async def send(self, message: Any) -> None:
         try:
             body = pickle.dumps(message)
         except Exception as error:
             raise AgentError(f"what the episode has cannot be sent to another process: {error}") from error
-        await asyncio.get_running_loop().sock_sendall(self._socket, frame(body))
+        self.process.send(PoolUnit(body, 1).message())
+        loop = asyncio.get_running_loop()
+        while self.process.unsent:
+            writable: asyncio.Future[None] = loop.create_future()
+            loop.add_writer(self.process.writing, _settle, writable)
+            try:
+                await writable
+            finally:
+                loop.remove_writer(self.process.writing)
+            self.process.flush()
 
-    async def receive(self) -> Any:
-        body = self._frames.next()
-        if body is None:
+    async def receive(self) -> bytes:
+        """The next message; EOFError if the process has ended, FrameTooLong if it is over the limit."""
+        while not self._messages:
+            if self.process.has_ended:
+                raise EOFError
             loop = asyncio.get_running_loop()
-            self._answer = loop.create_future()
+            self._arrival = loop.create_future()
             self._watch(loop)
-            body = await self._answer
-        try:
-            return pickle.loads(body)
-        except Exception as error:
-            raise AgentError(f"what the environment returned cannot be read in this process: {error}") from error
+            await self._arrival
+            self._messages.extend(self.process.receive())
+        return self._messages.popleft()
 
     def rest(self) -> None:
         """The episode has ended, and the event loop may."""
         self._watch(None)
 
     def kill(self) -> None:
-        self._template.kill(self._number)
-        self.close()
-
-    def close(self) -> None:
         self._watch(None)
-        self._socket.close()
+        self.process.kill()
 
     def _watch(self, loop: asyncio.AbstractEventLoop | None) -> None:
-        """Let this loop read what arrives: for the whole episode, since to begin and end it anew costs more."""
+        """Let this loop watch the pipe: for the whole episode, since adding a reader for every answer costs more."""
         if loop is self._loop:
             return
         if self._loop is not None and not self._loop.is_closed():
-            self._loop.remove_reader(self._socket)
+            self._loop.remove_reader(self.process.reading)
         self._loop = loop
         if loop is not None:
-            loop.add_reader(self._socket, self._read)
+            loop.add_reader(self.process.reading, self._arrive)
 
-    def _read(self) -> None:
-        answer = self._answer
-        if answer is None or answer.done():  # nobody asked: it stays where it is
+    def _arrive(self) -> None:
+        if self._arrival is None or self._arrival.done():  # nobody waits: it stays in the pipe
             self._watch(None)
-            return
-        try:
-            part = self._socket.recv(CHUNK)
-            if not part:
-                raise EOFError
-            self._frames.feed(part)
-            body = self._frames.next()
-        except BlockingIOError:
-            return
-        except (EOFError, OSError, FrameTooLong) as error:
-            self._watch(None)
-            answer.set_exception(error)
-            return
-        if body is not None:
-            answer.set_result(body)
+        else:
+            self._arrival.set_result(None)
+
+
+def _settle(future: "asyncio.Future[None]") -> None:
+    if not future.done():
+        future.set_result(None)

@@ -12,7 +12,7 @@ import msgspec
 
 from plaudit.contract.scoring import Call
 from plaudit.errors import InvalidSettings, InvalidTrajectory, SandboxError
-from plaudit.processes.worker import UnitProgress
+from plaudit.processes.worker import Service, UnitProgress
 from plaudit.sandbox import Ending, Outcome, RunLimits, Sandbox
 from plaudit.sandbox.languages.compiling import CompileError
 from plaudit.sandbox.languages.language import Language, find_language
@@ -67,7 +67,7 @@ class RunAnswer(msgspec.Struct):
 
 
 @dataclass(frozen=True, slots=True)
-class SandboxSetup:
+class SandboxSetup(Service):
     """A sandbox to be served."""
 
     def open(self) -> "SandboxHandler":

@@ -72,7 +72,7 @@ class ServicePool:
 
     def pids(self) -> list[int]:
         """The process ids of the workers that are in use."""
-        return [worker.process.pid for worker in self._described]
+        return [worker.pid for worker in self._described]
 
     async def start(self) -> None:
         """Start one worker, and all others when it has loaded the reward; raises where it cannot."""

@@ -27,13 +27,16 @@ logger = logging.getLogger("plaudit.serving")
 
 
 @dataclass(frozen=True, slots=True)
-class RewardSetup:
+class RewardSetup(Service):
     """A reward to be served under a name."""
 
     name: str
     shipment: Shipment
     most_samples: int
     on_unscored: str
+
+    def preload(self) -> None:
+        self.shipment.preload()
 
     def open(self) -> "HttpHandler":
         try:

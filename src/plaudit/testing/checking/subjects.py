@@ -17,7 +17,7 @@ from plaudit.errors import InvalidTrajectory
 from plaudit.findings import Rule
 from plaudit.processes.messages import pack_outputs, pack_sample, unpack_outputs, unpack_sample
 from plaudit.processes.pool import Limits, Pool, PoolUnit
-from plaudit.processes.worker import UnitProgress
+from plaudit.processes.worker import Service, UnitProgress
 from plaudit.testing.checking.observation import Observation, observe_calls
 from plaudit.testing.checking.reward_state import capture_state
 from plaudit.trajectory import Trajectory
@@ -134,7 +134,7 @@ def _pack(samples: Sequence[Trajectory]) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class _ObservingService:
+class _ObservingService(Service):
     """A reward on its way to a worker that observes its calls."""
 
     shipment: Shipment
