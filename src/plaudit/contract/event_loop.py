@@ -148,10 +148,11 @@ class _Running:
 
     call: Call
     samples: Sequence[Trajectory]
+    free: asyncio.Semaphore
     given: Sequence[Trajectory] = ()
     value: Any = None
+    began: float = 0.0
     limit: asyncio.Timeout | None = None
-    seconds: float | None = None
 
 
 class AsyncCalls:
@@ -186,8 +187,8 @@ class AsyncCalls:
             if known is not None:
                 self._outputs[call] = known
             elif not isinstance(given, RewardOutput):
-                running = _Running(call, given)
-                self._tasks.append(asyncio.ensure_future(self._call(running, free)))
+                running = _Running(call, given, free)
+                self._tasks.append(asyncio.ensure_future(self._call(running)))
                 self._tasks[-1].add_done_callback(partial(self._end, running))
         try:
             if self._tasks:
@@ -205,19 +206,16 @@ class AsyncCalls:
         limits: dict[int, asyncio.Semaphore] = vars(self._progress).setdefault("limits", {})
         return limits.setdefault(key, asyncio.Semaphore(count))
 
-    async def _call(self, running: _Running, free: asyncio.Semaphore) -> list[RewardOutput]:
+    async def _call(self, running: _Running) -> list[RewardOutput]:
         deadline_s, samples = self._progress.deadline_s, running.samples
-        async with free:
-            self._progress.started(running.call)
-            began = time.perf_counter()
-            try:
-                async with asyncio.timeout(None if deadline_s is None else deadline_s * len(samples)) as running.limit:
-                    running.given = list(map(own_copy, samples))
-                    value = self._invoke(running.given)
-                    running.value = await value if inspect.isawaitable(value) else value
-            finally:
-                running.seconds = time.perf_counter() - began
-            return self._read(running.value, samples, running.seconds)
+        await running.free.acquire()
+        self._progress.started(running.call)
+        began = running.began = time.perf_counter()
+        async with asyncio.timeout(None if deadline_s is None else deadline_s * len(samples)) as running.limit:
+            running.given = list(map(own_copy, samples))
+            value = self._invoke(running.given)
+            running.value = await value if inspect.isawaitable(value) else value
+        return self._read(running.value, samples, time.perf_counter() - began)
 
     def _cancel_calls(self) -> None:
         for task in self._tasks:
@@ -233,7 +231,8 @@ class AsyncCalls:
                 self._interruption = self._interruption or raised
                 self._cancel_calls()
                 return
-            outputs = [describe_failure(self._reward.name, raised, running.seconds)] * running.call.size
+            seconds = time.perf_counter() - running.began
+            outputs = [describe_failure(self._reward.name, raised, seconds)] * running.call.size
             error = raised
         if running.limit is not None and running.limit.expired() and deadline_s is not None:
             outputs = [timed_out(deadline_s, "the call was cancelled")] * running.call.size  # even if it returned
@@ -242,6 +241,7 @@ class AsyncCalls:
             self._progress.observer(EndedCall(running.samples, running.given, values, error, outputs))
         self._outputs[running.call] = outputs
         self._progress.ended(running.call, outputs)
+        running.free.release()  # the next call starts after the end of this one was reported
 
     def _invoke(self, given: Sequence[Trajectory]) -> Any:
         return self._reward.compute_reward(given[0]) if self._is_single else invoke_batch(self._reward, list(given))

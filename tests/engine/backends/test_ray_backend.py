@@ -30,8 +30,9 @@ DEADLINE_S = 0.5
 
 
 def actor_pid() -> int:
-    """The process that started this worker."""
-    return os.getppid()
+    """The process that started the template of this worker."""
+    status = Path(f"/proc/{os.getppid()}/stat").read_text()
+    return int(status.rpartition(")")[2].split()[1])
 
 
 class Located(RewardFunction):
