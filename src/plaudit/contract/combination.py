@@ -93,11 +93,14 @@ class Combination(CompoundReward):
             components = _unfold(self.component_names[0], outputs[0])
         else:
             components = dict(zip(self.component_names, outputs, strict=True))
+        values: list[float] = []
+        latency_s = 0.0
         for name, output in zip(self.component_names, outputs, strict=True):
-            if not output.ok:
+            if output.reward is None:
                 reason = output.reason if output.reason.startswith(name) else f"{name}: {output.reason}"
                 return RewardOutput.unscored(output.status, reason, components=components)
-        values: list[float] = [output.reward for output in outputs]  # type: ignore[misc]  # all are ok
+            values.append(output.reward)
+            latency_s += output.latency_s or 0.0
         try:
             combined = self.rule.combine(values, trajectory.training_step)
             token_rewards, unit = _combine_token_rewards(trajectory, outputs, combined.slopes)
@@ -105,13 +108,14 @@ class Combination(CompoundReward):
             return RewardOutput.unscored(Status.ERROR, f"{self.name}: {error}", components=components)
         return RewardOutput(
             combined.value,
-            metadata=dict(self.rule.notes(values)),
-            token_rewards=token_rewards,
-            token_unit=unit,
-            score=_combine_scores(outputs, self.rule.shares(len(outputs))),
-            reason=_combine_reasons(self.component_names, outputs),
-            components=components,
-            latency_s=sum([output.latency_s or 0.0 for output in outputs]),
+            token_rewards,
+            dict(self.rule.notes(values)),
+            _combine_scores(outputs, self.rule),
+            Status.OK,
+            _combine_reasons(self.component_names, outputs),
+            components,
+            unit,
+            latency_s,
         )
 
     def __repr__(self) -> str:
@@ -231,23 +235,27 @@ def _unfold(name: str, output: RewardOutput) -> dict[str, RewardOutput]:
 def _combine_reasons(names: Sequence[str], outputs: Sequence[RewardOutput]) -> str:
     if len(outputs) == 1:
         return outputs[0].reason
-    return "; ".join(f"{name}: {output.reason}" for name, output in zip(names, outputs, strict=True) if output.reason)
+    return "; ".join([f"{name}: {output.reason}" for name, output in zip(names, outputs, strict=True) if output.reason])
 
 
-def _combine_scores(outputs: Sequence[RewardOutput], shares: Sequence[float]) -> float | None:
+def _combine_scores(outputs: Sequence[RewardOutput], rule: Rule) -> float | None:
     """The mean of the parts' scores, weighted by their shares; None where no part has a score."""
-    given = [(output.score, share) for output, share in zip(outputs, shares, strict=True) if output.score is not None]
-    total = sum(share for _, share in given)
+    scored = [index for index, output in enumerate(outputs) if output.score is not None]
+    if not scored:
+        return None
+    shares = rule.shares(len(outputs))
+    total = sum([shares[index] for index in scored])
     if not total:
         return None
-    return min(1.0, max(0.0, sum(score * share for score, share in given) / total))
+    weighted = [outputs[index].score * shares[index] for index in scored]  # type: ignore[operator]  # none is None
+    return min(1.0, max(0.0, sum(weighted) / total))
 
 
 def _combine_token_rewards(
     trajectory: Trajectory, outputs: Sequence[RewardOutput], slopes: Sequence[float]
 ) -> tuple[list[float] | None, TokenUnit]:
     """Σ slope · token rewards, by word where all count words, else by token."""
-    if all(output.token_rewards is None for output in outputs):
+    if not [output for output in outputs if output.token_rewards is not None]:
         return None, "word"
     given = [(output, slope) for output, slope in zip(outputs, slopes, strict=True) if output.token_rewards is not None]
     by_word = all(output.token_unit == "word" for output, _ in given)

@@ -86,7 +86,7 @@ class WeightedSum(Rule):
 
     def combine(self, values: Sequence[float], step: int | None) -> Combined:
         weights = [weight if isinstance(weight, float | int) else _weight_at(weight, step) for weight in self.weights]
-        return Combined(sum(w * v for w, v in zip(weights, values, strict=True)) + self.offset, weights)
+        return Combined(sum([w * v for w, v in zip(weights, values, strict=True)]) + self.offset, weights)
 
     def express(self, parts: Sequence[str]) -> str:
         if (self.weights, self.offset) == ((1.0,), 0.0):

@@ -105,12 +105,14 @@ class Worker:
         self.is_ready = False
         self.in_order = True
         self.pace_s = 0.0  # of a sample, lately
+        self._paced_at, self._paced_samples = self.since, 0  # samples that ended since then
 
     def give(self, unit: PoolUnit) -> None:
         """Send a unit; its clock starts when the unit before it is done."""
         self.units.append(unit)
         if len(self.units) == 1:
             self._begin(unit)
+            self._paced_at = self.since
         self.process.send(unit.message())
 
     @property
@@ -150,9 +152,17 @@ class Worker:
         self.since = time.monotonic()
         return None
 
+    def measure_pace(self) -> None:
+        """Take the pace from all units whose end was read at once: only their sum took the time that has passed."""
+        if self._paced_samples:
+            now = time.monotonic()
+            self.pace_s = (now - self._paced_at) / self._paced_samples
+            self._paced_at, self._paced_samples = now, 0
+
     def at_hand_s(self) -> float:
-        """For how long it has work, judging by the pace of its latest unit."""
-        return sum(unit.count for unit in self.units) * self.pace_s - (time.monotonic() - self.since)
+        """For how long it has work, judging by its pace."""
+        samples = sum([unit.count for unit in self.units]) - self.next_sample
+        return samples * self.pace_s - (time.monotonic() - self.since)
 
     def expires(self, deadline_s: float | None) -> float:
         """When the call under way is overdue."""
@@ -178,7 +188,7 @@ class Worker:
 
     def _end(self, unit: PoolUnit) -> None:
         self.units.popleft()
-        self.pace_s = (time.monotonic() - unit.began) / max(1, unit.count)
+        self._paced_samples += unit.count
         if self.units:
             self._begin(self.units[0])
 
@@ -239,6 +249,7 @@ class Pool:
             elif (unit := worker.take(message)) is not None:
                 self._false_starts = 0
                 self.finished.append(unit)
+        worker.measure_pace()
         if worker.process.has_ended:
             self._after_death(worker)
 

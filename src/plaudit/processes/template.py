@@ -75,7 +75,10 @@ class _Template:
             self._reap()
         if self._control not in ready:
             return True
-        message, descriptors, _, _ = socket.recv_fds(self._control, RECORD.size, 2, socket.MSG_WAITALL)
+        try:
+            message, descriptors, _, _ = socket.recv_fds(self._control, RECORD.size, 2, socket.MSG_WAITALL)
+        except ConnectionError:  # the parent closed its end before it had read all exit codes
+            return False
         if len(message) < RECORD.size:
             return False
         verb, number, _ = RECORD.unpack(message)
