@@ -85,11 +85,11 @@ class _TemplateProcess:
             command = python_command("plaudit.processes.template", "main", *passed, os.getpid())
             self._process = subprocess.Popen(command, pass_fds=passed, stdin=subprocess.DEVNULL, start_new_session=True)
 
-    def fork(self, incoming: int, outgoing: int) -> int:
+    def fork(self, *pipes: int) -> int:
         """Start a worker with these pipes; its number."""
         self._receive(0.0)
         number = next(self._numbers)
-        socket.send_fds(self._control, [RECORD.pack(FORK, number, 0)], [incoming, outgoing])
+        socket.send_fds(self._control, [RECORD.pack(FORK, number, 0)], pipes)
         return number
 
     def kill(self, number: int) -> None:
@@ -129,28 +129,34 @@ class _TemplateProcess:
 
 
 class ChildProcess:
-    """A worker and all it starts, in a process group of their own. Writing never blocks: `flush` goes on with it."""
+    """A worker and all it starts, in a process group of their own.
+
+    Writing never blocks: `flush` goes on with it. Frames of the worker wait in a pipe of their own, so that quick calls
+    do not wake this process: `reading` becomes readable when the worker wants its frames to be read, or has ended.
+    """
 
     def __init__(self, template: _TemplateProcess, frame_limit: int | None = None) -> None:
         self._template = template
         incoming, self._writing = os.pipe()
-        self.reading, outgoing = os.pipe()
+        self._framed, outgoing = os.pipe()
+        self.reading, waking = os.pipe()
         try:
-            self._number = template.fork(incoming, outgoing)
+            self._number = template.fork(incoming, outgoing, waking)
         except OSError:
-            os.close(self._writing)
-            os.close(self.reading)
+            self._close()
             raise
         finally:
-            os.close(incoming)
-            os.close(outgoing)
-        with suppress(OSError, AttributeError):  # over the user's share of pipe memory, or not Linux
-            fcntl.fcntl(self._writing, fcntl.F_SETPIPE_SZ, CHUNK)
-        os.set_blocking(self._writing, False)
-        os.set_blocking(self.reading, False)
+            for end in (incoming, outgoing, waking):
+                os.close(end)
+        for end in (self._writing, self._framed):
+            with suppress(OSError, AttributeError):  # over the user's share of pipe memory, or not Linux
+                fcntl.fcntl(end, fcntl.F_SETPIPE_SZ, CHUNK)
+        for end in (self._writing, self._framed, self.reading):
+            os.set_blocking(end, False)
         self.unsent: deque[memoryview] = deque()
         self._frames = FrameBuffer(frame_limit)
         self.has_ended = False
+        self.was_woken = False
 
     @property
     def writing(self) -> int:
@@ -177,15 +183,15 @@ class ChildProcess:
                 self.unsent.popleft()
 
     def receive(self) -> list[bytes]:
-        """The frames that have arrived since the last call; sets `has_ended` when the process closed its end."""
-        while not self.has_ended:
-            try:
-                part = os.read(self.reading, READ_CHUNK)
-            except BlockingIOError:
-                break
-            self.has_ended = not part
+        """The frames that have arrived since the last call.
+
+        Sets `was_woken` if the worker asked for this, and `has_ended` when it closed its end.
+        """
+        wakes = _read(self.reading)
+        self.was_woken, self.has_ended = bool(wakes), wakes == b""
+        while part := _read(self._framed):
             self._frames.feed(part)
-            if len(part) < READ_CHUNK:
+            if len(part) < READ_CHUNK and not self.has_ended:
                 break
         bodies = []
         while (body := self._frames.next()) is not None:
@@ -199,8 +205,19 @@ class ChildProcess:
     def kill(self) -> None:
         """End it and everything it started, and close the pipes."""
         self._template.kill(self._number)
-        os.close(self._writing)
-        os.close(self.reading)
+        self._close()
+
+    def _close(self) -> None:
+        for end in (self._writing, self._framed, self.reading):
+            os.close(end)
+
+
+def _read(descriptor: int) -> bytes | None:
+    """Bytes that are there; none at the end, None if there are none yet."""
+    try:
+        return os.read(descriptor, READ_CHUNK)
+    except BlockingIOError:
+        return None
 
 
 def _forget_after_fork() -> None:

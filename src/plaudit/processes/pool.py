@@ -20,7 +20,7 @@ from plaudit.contract.scoring import Call
 from plaudit.errors import InvalidSettings, ScoringFailed
 from plaudit.processes.child import ChildProcess, Template, describe_exit
 from plaudit.processes.messages import ENDED, OUTPUT, RESULT, STARTED, decode_output, encode_output, unpack_outputs
-from plaudit.processes.worker import EXIT_MEMORY, Service
+from plaudit.processes.worker import EXIT_MEMORY, WAKE_S, Service
 
 __all__ = ["NO_LIMITS", "Limits", "Pool", "PoolUnit", "Worker", "template_of"]
 
@@ -104,15 +104,12 @@ class Worker:
         self.since = time.monotonic()
         self.is_ready = False
         self.in_order = True
-        self.pace_s = 0.0  # of a sample, lately
-        self._paced_at, self._paced_samples = self.since, 0  # samples that ended since then
 
     def give(self, unit: PoolUnit) -> None:
         """Send a unit; its clock starts when the unit before it is done."""
         self.units.append(unit)
         if len(self.units) == 1:
             self._begin(unit)
-            self._paced_at = self.since
         self.process.send(unit.message())
 
     @property
@@ -149,27 +146,16 @@ class Worker:
             return unit
         if kind in (OUTPUT, ENDED):
             unit.tries = 0  # tries count for the call that was under way
-        self.since = time.monotonic()
+        if self.process.was_woken:  # else the calls ended at most WAKE_S after it was woken last
+            self.since = time.monotonic()
         return None
-
-    def measure_pace(self) -> None:
-        """Take the pace from all units whose end was read at once: only their sum took the time that has passed."""
-        if self._paced_samples:
-            now = time.monotonic()
-            self.pace_s = (now - self._paced_at) / self._paced_samples
-            self._paced_at, self._paced_samples = now, 0
-
-    def at_hand_s(self) -> float:
-        """For how long it has work, judging by its pace."""
-        samples = sum([unit.count for unit in self.units]) - self.next_sample
-        return samples * self.pace_s - (time.monotonic() - self.since)
 
     def expires(self, deadline_s: float | None) -> float:
         """When the call under way is overdue."""
         if deadline_s is None or not self.units or not self.is_ready or self.is_sending:
             return float("inf")
         if self.in_order:
-            return self.since + deadline_s
+            return self.since + deadline_s + WAKE_S
         ends = [at + deadline_s * call.size + GRACE_S * call.is_async for call, at in self.calls.items()]
         return min(ends, default=float("inf"))
 
@@ -188,7 +174,6 @@ class Worker:
 
     def _end(self, unit: PoolUnit) -> None:
         self.units.popleft()
-        self._paced_samples += unit.count
         if self.units:
             self._begin(self.units[0])
 
@@ -249,7 +234,6 @@ class Pool:
             elif (unit := worker.take(message)) is not None:
                 self._false_starts = 0
                 self.finished.append(unit)
-        worker.measure_pace()
         if worker.process.has_ended:
             self._after_death(worker)
 

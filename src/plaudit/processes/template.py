@@ -55,7 +55,7 @@ def main(control: int, settings: int, parent: int) -> None:
 
 
 class _Template:
-    def __init__(self, control: socket.socket, work: Callable[[int, int], None]) -> None:
+    def __init__(self, control: socket.socket, work: Callable[[int, int, int], None]) -> None:
         self._control, self._work = control, work
         self._workers: dict[int, int] = {}  # process id → number
         self._waking, self._woken = socket.socketpair()
@@ -76,7 +76,7 @@ class _Template:
         if self._control not in ready:
             return True
         try:
-            message, descriptors, _, _ = socket.recv_fds(self._control, RECORD.size, 2, socket.MSG_WAITALL)
+            message, descriptors, _, _ = socket.recv_fds(self._control, RECORD.size, 3, socket.MSG_WAITALL)
         except ConnectionError:  # the parent closed its end before it had read all exit codes
             return False
         if len(message) < RECORD.size:
@@ -89,15 +89,15 @@ class _Template:
                 _kill(process)
         return True
 
-    def _fork(self, number: int, incoming: int, outgoing: int) -> None:
+    def _fork(self, number: int, *pipes: int) -> None:
         process = os.fork()
         if process == 0:
-            self._become_worker(incoming, outgoing)
+            self._become_worker(*pipes)
         self._workers[process] = number
-        os.close(incoming)
-        os.close(outgoing)
+        for end in pipes:
+            os.close(end)
 
-    def _become_worker(self, incoming: int, outgoing: int) -> None:
+    def _become_worker(self, incoming: int, outgoing: int, waking: int) -> None:
         code = 1
         try:
             os.setsid()
@@ -107,7 +107,7 @@ class _Template:
             for inherited in (self._control, self._waking, self._woken):
                 inherited.close()
             _die_with(os.getppid())
-            self._work(incoming, outgoing)
+            self._work(incoming, outgoing, waking)
             code = 0
         except SystemExit as leaving:
             code = leaving.code if isinstance(leaving.code, int) else 1

@@ -4,10 +4,14 @@ It is forked from a template (`template`), which was started by exec: it shares 
 and dies with it. What a reward prints goes to standard error.
 """
 
+import contextlib
 import gc
 import os
 import pickle
 import resource
+import select
+import threading
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -16,14 +20,16 @@ from plaudit.contract.isolation import ProcessState
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.contract.scoring import Call, Progress
 from plaudit.errors import PlauditError
-from plaudit.frames import frame, frame_reader, write_all
+from plaudit.frames import frame, frame_reader
 from plaudit.processes.messages import ENDED, RESULT, STARTED, encode_output, pack_outputs
 
-__all__ = ["EXIT_MEMORY", "Handler", "Service", "UnitProgress", "refuse", "serve"]
+__all__ = ["EXIT_MEMORY", "WAKE_S", "Handler", "Service", "UnitProgress", "refuse", "serve"]
 
 MEBIBYTE = 1 << 20
 EXIT_MEMORY = 75
 """The exit code of a worker that ran out of memory in a call after earlier calls had left memory behind."""
+WAKE_S = 0.01
+"""How long finished calls may wait before the parent is woken to read of them."""
 LEFT_SHARE = 0.1  # of the memory limit, which a worker may hold beyond what it held at its start
 
 
@@ -51,7 +57,9 @@ class Service(ABC):
 class UnitProgress(Progress):
     """The calls of one unit, reported to the parent as they start and end."""
 
-    def __init__(self, outgoing: int, task: Mapping[str, Any], deadline_s: float | None, process: "_Process") -> None:
+    def __init__(
+        self, outgoing: "_Outgoing", task: Mapping[str, Any], deadline_s: float | None, process: "_Process"
+    ) -> None:
         self._outgoing, self._known, self._failure = outgoing, task["known"], task["failure"]
         self.deadline_s = deadline_s
         self.one_at_a_time = bool(task["one_at_a_time"])
@@ -70,25 +78,28 @@ class UnitProgress(Progress):
         return known
 
     def started(self, call: Call) -> None:
-        self._write(STARTED + pickle.dumps(tuple(call), pickle.HIGHEST_PROTOCOL))
+        message = STARTED + pickle.dumps(tuple(call), pickle.HIGHEST_PROTOCOL)
+        self._outgoing.write(message, wake=True)  # the parent starts the clock of the call
 
     def expect(self, count: int) -> None:
         """Report how many samples a unit holds that is scored in order, if the parent cannot know."""
-        self._write(STARTED + pickle.dumps(((), 0, count), pickle.HIGHEST_PROTOCOL))
+        self._outgoing.write(STARTED + pickle.dumps(((), 0, count), pickle.HIGHEST_PROTOCOL))
 
     def ended(self, call: Call, outputs: list[RewardOutput]) -> None:
         self._check(outputs[0] if outputs else None)
-        self._write(ENDED + pickle.dumps((call.path, call.first, pack_outputs(outputs)), pickle.HIGHEST_PROTOCOL))
+        self._outgoing.write(
+            ENDED + pickle.dumps((call.path, call.first, pack_outputs(outputs)), pickle.HIGHEST_PROTOCOL)
+        )
 
     def send_output(self, output: RewardOutput) -> None:
         """The output of the next sample of a unit that is scored in order."""
         self._check(output)
-        self._write(encode_output(output))
+        self._outgoing.write(encode_output(output))
 
     def send_result(self, result: bytes) -> None:
         """The result of the unit."""
         self._process.state.restore_handlers()
-        self._write(RESULT + result)
+        self._outgoing.write(RESULT + result, wake=True)
 
     def _check(self, output: RewardOutput | None) -> None:
         process = self._process
@@ -98,20 +109,48 @@ class UnitProgress(Progress):
         if output is not None and output.status is Status.MEMORY and process.has_grown():
             os._exit(EXIT_MEMORY)
 
-    def _write(self, message: bytes) -> None:
-        write_all(self._outgoing, frame(message))
+
+class _Outgoing:
+    """Frames to the parent. It is woken at the end of a unit, or when it was not for `WAKE_S`, not for every frame."""
+
+    def __init__(self, frames: int, waking: int) -> None:
+        self._frames, self._waking, self._due = frames, waking, 0.0
+        self._room = select.poll()
+        self._room.register(frames, select.POLLOUT)
+        self._lock = threading.Lock()  # the thread of the event loop writes too
+        for descriptor in (frames, waking):
+            os.set_blocking(descriptor, False)
+
+    def write(self, message: bytes, *, wake: bool = False) -> None:
+        left = memoryview(frame(message))
+        with self._lock:
+            while left:
+                try:
+                    left = left[os.write(self._frames, left) :]
+                except BlockingIOError:  # the pipe is full
+                    self._wake()
+                    self._room.poll()
+            if wake or time.monotonic() > self._due:
+                self._wake()
+
+    def _wake(self) -> None:
+        self._due = time.monotonic() + WAKE_S
+        with contextlib.suppress(BlockingIOError):  # the parent has not read earlier ones
+            os.write(self._waking, b"w")
 
 
-def serve(service: Service, memory_mb: int | None, deadline_s: float | None, incoming: int, outgoing: int) -> None:
+def serve(
+    service: Service, memory_mb: int | None, deadline_s: float | None, incoming: int, frames: int, waking: int
+) -> None:
     """Serve until the parent closes its end."""
-    os.register_at_fork(after_in_child=lambda: _let_go(incoming, outgoing))
+    os.register_at_fork(after_in_child=lambda: _let_go(incoming, frames, waking))
     try:
         handler = service.open()
     except (PlauditError, MemoryError) as error:
-        refuse(str(error), incoming, outgoing)
+        refuse(str(error), incoming, frames, waking)
         return
-    process = _Process(memory_mb)
-    write_all(outgoing, frame(pickle.dumps({"in_order": handler.in_order, "pid": process.pid})))
+    process, outgoing = _Process(memory_mb), _Outgoing(frames, waking)
+    outgoing.write(pickle.dumps({"in_order": handler.in_order, "pid": process.pid}), wake=True)
     next_body = frame_reader(incoming)
     while (body := next_body()) is not None:
         task = pickle.loads(body)
@@ -119,9 +158,9 @@ def serve(service: Service, memory_mb: int | None, deadline_s: float | None, inc
         progress.send_result(handler(task["body"], progress))
 
 
-def refuse(reason: str, incoming: int, outgoing: int) -> None:
+def refuse(reason: str, incoming: int, frames: int, waking: int) -> None:
     """Tell the parent why this worker cannot be used."""
-    write_all(outgoing, frame(pickle.dumps({"refusal": reason})))
+    _Outgoing(frames, waking).write(pickle.dumps({"refusal": reason}), wake=True)
 
 
 class _Process:

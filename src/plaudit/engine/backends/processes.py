@@ -12,8 +12,6 @@ from plaudit.processes.pool import QUEUED, Pool, PoolUnit, Worker
 
 __all__ = ["ProcessBackend"]
 
-PAUSE_S = 0.02  # at most, between looks at workers that have enough to do
-LEAST_PAUSE_S = 0.0003
 TURN_S = 1.0
 
 
@@ -84,10 +82,6 @@ class ProcessBackend:
         timeout = max(0.0, min(timeout_s, self._pool.next_expiry() - time.monotonic()))
         for worker in workers:
             worker.flush()
-        pause = min(PAUSE_S, min(worker.at_hand_s() for worker in workers) / 2)
-        if LEAST_PAUSE_S < pause < timeout:
-            time.sleep(pause)  # all have work for a while: waking for each of their samples would cost them a core
-            timeout = 0.0
         unsent = [worker.process.writing for worker in workers if worker.process.unsent]
         for descriptor in unsent:
             self._selector.register(descriptor, selectors.EVENT_WRITE)
