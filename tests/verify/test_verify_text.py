@@ -1,3 +1,5 @@
+import random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -56,3 +58,11 @@ def test_signs_that_carry_meaning_survive_normalising(one, other):
 def test_normalising_twice_changes_nothing_more(text):
     once = normalize_text(text)
     assert normalize_text(once) == once
+
+
+def test_words_of_ascii_text_are_those_of_the_same_text_with_another_character():
+    """ASCII text is cut in a faster way; the added word makes it take the general one."""
+    chance = random.Random(1)
+    for _ in range(2000):
+        text = "".join(chr(chance.randrange(128)) for _ in range(chance.randrange(12)))
+        assert words(f"{text} é") == [*words(text), "é"], repr(text)

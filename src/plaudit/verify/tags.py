@@ -107,11 +107,11 @@ def find_faults(text: str, names: Sequence[str]) -> list[Fault]:
     At most one fault per section, the first that shows.
     """
     tags = _tags(text, names)
-    if not tags and (headed := _headed_blocks(text, names)):
-        return _section_faults(headed, names)
+    if not tags:
+        return _section_faults(_headed_blocks(text, names), names)
     faults = _pairing_faults(tags)
     faults += _section_faults([block for name in names for block in find_blocks(text, name)], names)
-    if tags and text[tags[-1].end :].strip():
+    if text[tags[-1].end :].strip():
         faults.append(Fault(tags[-1].name, FaultKind.TRAILED))
     return list({fault.name: fault for fault in reversed(faults)}.values())[::-1]
 
@@ -162,6 +162,8 @@ def _section_faults(blocks: Sequence[Block], names: Sequence[str]) -> list[Fault
 
 
 def _headed_blocks(text: str, names: Sequence[str]) -> list[Block]:
+    if "#" not in text:
+        return []
     spelled = {name.casefold(): name for name in names}
     headings = list(HEADING.finditer(text))
     ends = [*(heading.start() for heading in headings), len(text)][1:]

@@ -18,6 +18,7 @@ _WITHOUT_INK = compile_late(
 )
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # scripts that put no spaces between words
 _WORD = compile_late(f"[{_UNSPACED}]|[^\\s{_UNSPACED}]+")
+_ASCII_MARKS = "".join(chr(code) for code in range(128) if not chr(code).isalnum())
 _LETTER_OR_DIGIT = compile_late(r"[^\W_]")
 _SENTENCE_END = compile_late(r"(?<=[.!?。！？])\s+|(?<=[。！？])|\n+")
 _BARE_WORD = compile_late(f"[{_UNSPACED}]|[^\\W_{_UNSPACED}](?:[^\\s{_UNSPACED}]*[^\\W_{_UNSPACED}])?")
@@ -39,6 +40,8 @@ def words(text: str) -> list[str]:
     >>> words("Yes , 2\u200b2 -- ok!")
     ['Yes', '22', 'ok!']
     """
+    if text.isascii():  # several times faster, with the same result
+        return [word for word in text.split() if word.isalnum() or word.strip(_ASCII_MARKS)]
     return [word for word in _WORD.findall(remove_invisible(text)) if word.isalnum() or _LETTER_OR_DIGIT.search(word)]
 
 
