@@ -67,8 +67,8 @@ class Server:
         return len(os.listdir(f"/proc/{self.process.pid}/fd"))
 
     def workers(self) -> list[int]:
-        """The worker processes."""
-        return _children(self.process.pid)
+        """The worker processes, which are forked from a template."""
+        return [worker for template in _children(self.process.pid) for worker in _children(template)]
 
     def stop(self) -> int:
         """End it; its exit code."""

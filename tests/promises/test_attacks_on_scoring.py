@@ -17,6 +17,7 @@ from plaudit import RewardOutput, Trajectory, reward, score
 from plaudit.compose import TaskReward
 from plaudit.contract.combination import CompoundReward
 from plaudit.contract.function import RewardFunction
+from plaudit.engine import Scorer
 from plaudit.engine.reward_service import RewardService, outputs_of, pack_samples
 from plaudit.engine.shipping import Shipment
 from plaudit.errors import InvalidSettings
@@ -275,6 +276,28 @@ def test_the_death_of_a_worker_is_noticed_while_a_process_that_it_forked_lives()
     assert [output.reward for output in outputs] == [1.0, None, 1.0]
     assert "exit code 3" in outputs[1].reason
     assert time.monotonic() - began < 30
+
+
+def read_slowly(content: bytes) -> int:
+    time.sleep(0.6)
+    return len(content)
+
+
+class SlowToRead:
+    """Takes time to be unpickled, as data of that size may."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return read_slowly, (bytes(10 << 20),)
+
+
+def test_the_clock_of_a_call_starts_when_its_sample_has_been_read() -> None:
+    @reward
+    def sized(response: str, size: int) -> float:
+        return float(size)
+
+    large = Trajectory(prompt="?", response="a", columns={"size": SlowToRead()})
+    with Scorer(sized, workers=1, deadline_s=0.3) as scorer:
+        assert [output.reward for output in scorer.score([large, large])] == [10 << 20, 10 << 20]
 
 
 def test_the_clock_of_a_call_starts_when_its_sample_has_been_sent() -> None:

@@ -30,6 +30,7 @@ logger.addHandler(logging.NullHandler())
 QUEUED = 4  # units that a worker holds, so that it never waits for the parent
 MAX_FALSE_STARTS = 3
 MAX_TRIES = 3
+READ_S = 1e-7  # that a worker may take for a byte of its unit, before the clock of the first call starts
 GRACE_S = 0.3  # for a worker to cancel an async call that is overdue, before it is killed
 RETRIED = {-9, -15, -1, -2, EXIT_MEMORY}  # SIGKILL, SIGTERM, SIGHUP, SIGINT: the call is tried once more
 
@@ -122,7 +123,7 @@ class Worker:
         was_sending = self.is_sending
         self.process.flush()
         if was_sending and not self.is_sending:
-            self.since = time.monotonic()
+            self._start_clock()
 
     def take(self, message: bytes) -> PoolUnit | None:
         """Note what a message says; the unit, if it is done."""
@@ -161,13 +162,17 @@ class Worker:
 
     def greet(self, greeting: dict[str, Any]) -> None:
         """The worker has opened its service."""
-        self.is_ready, self.in_order, self.since = True, greeting["in_order"], time.monotonic()
-        self.pid = greeting["pid"]
+        self.is_ready, self.in_order, self.pid = True, greeting["in_order"], greeting["pid"]
         if self.units:
             self._begin(self.units[0])
 
+    def _start_clock(self) -> None:
+        """The clock of the first call of a unit starts when the worker has had time to read the unit."""
+        self.since = time.monotonic() + len(self.units[0].body) * READ_S
+
     def _begin(self, unit: PoolUnit) -> None:
-        self.since = unit.began = time.monotonic()
+        unit.began = time.monotonic()
+        self._start_clock()
         self.calls.clear()
         self.next_sample = -1
         self._skip_known(unit)
