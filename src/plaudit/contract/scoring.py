@@ -11,7 +11,7 @@ import inspect
 import time
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from plaudit.contract.failures import describe_failure
 from plaudit.contract.isolation import ProcessState, own_copy
@@ -22,7 +22,7 @@ from plaudit.normalize import Scope
 from plaudit.trajectory import Trajectory
 
 __all__ = [
-    "Call", "EndedCall", "Observer", "Progress", "Restoring", "Scorable", "Style", "calls_one_sample",
+    "Call", "EndedCall", "Observer", "Progress", "Restoring", "Style", "calls_one_sample",
     "check_concurrency", "needs_loop", "score_one", "score_samples", "scope_of",
 ]  # fmt: skip
 
@@ -51,22 +51,6 @@ class Style(enum.Enum):
     BATCH = "compute_rewards(trajectories)"
     PAIRED = "__call__(trajectories, ground_truths)"
     COMPOUND = "merge(trajectories, outputs of parts)"
-
-
-class Scorable(Protocol):
-    """What scoring needs to know of a reward; `contract.function.RewardFunction` documents the names."""
-
-    name: str
-    scope: Scope
-    call_style: Style
-    concurrency: int
-    max_batch: int | None
-
-    @property
-    def is_async(self) -> bool: ...
-    def compute_reward(self, trajectory: Trajectory) -> Any: ...
-    def compute_rewards(self, trajectories: Sequence[Trajectory]) -> Any: ...
-    def __call__(self, trajectories: Any, ground_truths: Any = None) -> Any: ...
 
 
 class Call(NamedTuple):

@@ -152,10 +152,8 @@ class Dispatcher(StreamRunner):
     def _prepare(self, stream: OrderedStream) -> None:
         """Cut as many units as the backend would take now."""
         began = time.perf_counter()
-        samples = sum(map(len, stream.prepared))
-        while self._backend.wants_more(len(stream.prepared), samples) and (unit := stream.cut()):
+        while self._backend.wants_more(len(stream.prepared)) and (unit := stream.cut()):
             stream.prepared.append(unit)
-            samples += len(unit)
         self._stats.wall_s += time.perf_counter() - began
 
     def _advance(self, stream: OrderedStream) -> None:

@@ -32,30 +32,15 @@ CONTIGUOUS = "keep the samples of a group together, or say group_size"
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Samples that are scored together, with their places in their stream; a group is `whole` and is never cut."""
+    """Samples that are scored together, with their places in their stream."""
 
     places: Sequence[int]
     trajectories: list[Trajectory]
-    whole: bool = False
     stream: "OrderedStream | None" = None
-    tries: int = 0
     cut_at: float = field(default_factory=time.monotonic)
 
     def __len__(self) -> int:
         return len(self.trajectories)
-
-    def rest(self, done: int) -> "Unit":
-        """What is left after the first `done` samples."""
-        return Unit(self.places[done:], self.trajectories[done:], stream=self.stream)
-
-    def split(self) -> list["Unit"]:
-        """Each sample as a unit of its own."""
-        pairs = zip(self.places, self.trajectories, strict=True)
-        return [Unit([place], [sample], stream=self.stream) for place, sample in pairs]
-
-    def retry(self) -> "Unit":
-        """The unit with one more try to its account."""
-        return replace(self, tries=self.tries + 1)
 
     def result(self, outputs: list[RewardOutput], queued_s: float = 0.0) -> "UnitResult":
         """The outputs of the first samples of this unit, which waited so long before they were begun."""
@@ -149,7 +134,7 @@ class OrderedStream:
         if scope == "batch" and self._error is not None:  # half a batch would be scored differently
             self._skip(range(first, self._read), "the source failed before the batch was complete")
             return None
-        return Unit(range(first, self._read), samples, whole=scope == "batch", stream=self) if samples else None
+        return Unit(range(first, self._read), samples, self) if samples else None
 
     def accept(self, result: UnitResult) -> None:
         """Take outputs, in any order."""
@@ -221,7 +206,7 @@ class OrderedStream:
     def _end_group(self, key: GroupKey) -> Unit:
         self._ended.add(key)
         members = self._groups.pop(key)
-        return Unit([place for place, _ in members], [sample for _, sample in members], whole=True, stream=self)
+        return Unit([place for place, _ in members], [sample for _, sample in members], self)
 
     def _cut_leftover(self) -> Unit | None:
         """The groups that are open at the end: complete ones one by one, incomplete ones are skipped."""

@@ -214,11 +214,6 @@ class Pool:
         """How many units are waiting or being scored."""
         return len(self.queue) + sum(len(worker.units) for worker in self.workers)
 
-    @property
-    def has_room(self) -> bool:
-        """Whether a worker would take another unit at once."""
-        return self.load < QUEUED * self.count
-
     def submit(self, unit: PoolUnit) -> None:
         """Queue a unit; `give` hands it to a worker."""
         self.queue.append(unit)

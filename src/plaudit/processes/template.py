@@ -55,7 +55,7 @@ def main(control: int, settings: int, parent: int) -> None:
 
 
 class _Template:
-    def __init__(self, control: socket.socket, work: Callable[[int, int, int], None]) -> None:
+    def __init__(self, control: socket.socket, work: Callable[..., None]) -> None:
         self._control, self._work = control, work
         self._workers: dict[int, int] = {}  # process id → number
         self._waking, self._woken = socket.socketpair()
@@ -90,14 +90,14 @@ class _Template:
         return True
 
     def _fork(self, number: int, *pipes: int) -> None:
-        process = os.fork()
+        template, process = os.getpid(), os.fork()
         if process == 0:
-            self._become_worker(*pipes)
+            self._become_worker(template, *pipes)
         self._workers[process] = number
         for end in pipes:
             os.close(end)
 
-    def _become_worker(self, incoming: int, outgoing: int, waking: int) -> None:
+    def _become_worker(self, template: int, *pipes: int) -> None:
         code = 1
         try:
             os.setsid()
@@ -106,8 +106,8 @@ class _Template:
             self._selector.close()
             for inherited in (self._control, self._waking, self._woken):
                 inherited.close()
-            _die_with(os.getppid())
-            self._work(incoming, outgoing, waking)
+            _die_with(template)
+            self._work(*pipes)
             code = 0
         except SystemExit as leaving:
             code = leaving.code if isinstance(leaving.code, int) else 1

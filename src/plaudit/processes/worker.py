@@ -130,12 +130,14 @@ class _Outgoing:
                 except BlockingIOError:  # the pipe is full
                     self._wake()
                     self._room.poll()
+                except BrokenPipeError:
+                    os._exit(0)  # the parent has closed its end
             if wake or time.monotonic() > self._due:
                 self._wake()
 
     def _wake(self) -> None:
         self._due = time.monotonic() + WAKE_S
-        with contextlib.suppress(BlockingIOError):  # the parent has not read earlier ones
+        with contextlib.suppress(BlockingIOError, BrokenPipeError):  # earlier ones are unread, or nobody reads them
             os.write(self._waking, b"w")
 
 

@@ -26,7 +26,7 @@ class Backend(Protocol):
     survives_fork: bool
     """Whether a process that forked can build another one of these."""
 
-    def wants_more(self, units: int, samples: int) -> bool:
+    def wants_more(self, units: int) -> bool:
         """Whether it would take another unit beside so many that are ready to be submitted."""
 
     def submit(self, unit: Unit) -> None:

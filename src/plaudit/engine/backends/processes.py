@@ -31,7 +31,7 @@ class ProcessBackend:
             lost=settings.stats.lose,
         )
 
-    def wants_more(self, units: int, samples: int) -> bool:
+    def wants_more(self, units: int) -> bool:
         return units + self._pool.load < QUEUED * self._pool.count
 
     def submit(self, unit: Unit) -> None:

@@ -71,7 +71,7 @@ class RayBackend:
         self._deaths = 0  # since the last result
         self._started_at = 0.0
 
-    def wants_more(self, units: int, samples: int) -> bool:
+    def wants_more(self, units: int) -> bool:
         return units + len(self._queue) + self._running() < IN_FLIGHT * self._settings.workers
 
     def submit(self, unit: Unit) -> None:
