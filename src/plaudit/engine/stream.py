@@ -37,6 +37,8 @@ class Unit:
     places: Sequence[int]
     trajectories: list[Trajectory]
     stream: "OrderedStream | None" = None
+    whole: bool = False
+    """Whether it is a group or a batch."""
     cut_at: float = field(default_factory=time.monotonic)
 
     def __len__(self) -> int:
@@ -134,7 +136,7 @@ class OrderedStream:
         if scope == "batch" and self._error is not None:  # half a batch would be scored differently
             self._skip(range(first, self._read), "the source failed before the batch was complete")
             return None
-        return Unit(range(first, self._read), samples, self) if samples else None
+        return Unit(range(first, self._read), samples, self, scope == "batch") if samples else None
 
     def accept(self, result: UnitResult) -> None:
         """Take outputs, in any order."""
@@ -206,7 +208,7 @@ class OrderedStream:
     def _end_group(self, key: GroupKey) -> Unit:
         self._ended.add(key)
         members = self._groups.pop(key)
-        return Unit([place for place, _ in members], [sample for _, sample in members], self)
+        return Unit([place for place, _ in members], [sample for _, sample in members], self, whole=True)
 
     def _cut_leftover(self) -> Unit | None:
         """The groups that are open at the end: complete ones one by one, incomplete ones are skipped."""
