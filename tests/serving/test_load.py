@@ -200,7 +200,10 @@ def test_a_reload_replaces_one_that_never_ends(tmp_path):
 
 def test_a_replaced_version_ends_with_the_server():
     before = descendants()
-    with ServerThread(settings("mark", workers=1, drain_s=0.1)) as running, ThreadPoolExecutor(1) as pool:
+    with (
+        ServerThread(settings("mark", workers=1, drain_s=0.1, deadline_s=60)) as running,
+        ThreadPoolExecutor(1) as pool,
+    ):
         asked = pool.submit(ask, running.address, "/score", samples("hang"))
         wait_until(lambda: metric(running.address, "plaudit_workers_busy", reward="mark"))
         running.run(running.server.reload())

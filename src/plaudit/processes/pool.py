@@ -105,6 +105,7 @@ class Worker:
         self.since = time.monotonic()
         self.is_ready = False
         self.in_order = True
+        self.description: dict[str, Any] = {}
 
     def give(self, unit: PoolUnit) -> None:
         """Send a unit; its clock starts when the unit before it is done."""
@@ -163,6 +164,7 @@ class Worker:
     def greet(self, greeting: dict[str, Any]) -> None:
         """The worker has opened its service."""
         self.is_ready, self.in_order, self.pid = True, greeting["in_order"], greeting["pid"]
+        self.description = greeting["description"]
         if self.units:
             self._begin(self.units[0])
 

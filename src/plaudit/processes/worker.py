@@ -49,6 +49,10 @@ class Service(ABC):
     def preload(self) -> None:  # noqa: B027 - most services share nothing
         """Load what all workers may share, in the template; a PlauditError says why no worker can be used."""
 
+    def describe(self, handler: Any) -> dict[str, Any]:
+        """What the parent is told of a handler that was opened."""
+        return {}
+
     @abstractmethod
     def open(self) -> Handler:
         """Load what takes long; a PlauditError says why the worker cannot be used."""
@@ -148,11 +152,13 @@ def serve(
     os.register_at_fork(after_in_child=lambda: _let_go(incoming, frames, waking))
     try:
         handler = service.open()
+        description = service.describe(handler)
     except (PlauditError, MemoryError) as error:
         refuse(str(error), incoming, frames, waking)
         return
     process, outgoing = _Process(memory_mb), _Outgoing(frames, waking)
-    outgoing.write(pickle.dumps({"in_order": handler.in_order, "pid": process.pid}), wake=True)
+    greeting = {"in_order": handler.in_order, "pid": process.pid, "description": description}
+    outgoing.write(pickle.dumps(greeting), wake=True)
     next_body = frame_reader(incoming)
     while (body := next_body()) is not None:
         task = pickle.loads(body)

@@ -7,6 +7,7 @@ program in Python may have files. A language that is not installed, and files fo
 
 import time
 from dataclasses import dataclass, replace
+from typing import Any
 
 import msgspec
 
@@ -70,6 +71,9 @@ class RunAnswer(msgspec.Struct):
 class SandboxSetup(Service):
     """A sandbox to be served."""
 
+    def describe(self, handler: "SandboxHandler") -> dict[str, Any]:
+        return handler.describe()
+
     def open(self) -> "SandboxHandler":
         return SandboxHandler()
 
@@ -86,12 +90,11 @@ class SandboxHandler:
         self._tier = self._sandbox.protections.tier
 
     def __call__(self, body: bytes, progress: UnitProgress) -> bytes:
-        request = read_request(body)
-        answer = self._describe() if request.protocol == "describe" else self._answer(request.body, progress)
-        return encode_answer(answer)
+        return encode_answer(self._answer(read_request(body).body, progress))
 
-    def _describe(self) -> Answer:
-        described = {
+    def describe(self) -> dict[str, Any]:
+        """What the server says of the sandbox."""
+        return {
             "name": "sandbox",
             "reward": "sandbox",
             "key": self._tier.name.lower(),
@@ -100,7 +103,6 @@ class SandboxHandler:
             "protocols": ["run_code"],
             "about": f"SandboxFusion's /run_code, behind {self._tier.label}",
         }
-        return Answer(200, msgspec.json.encode(described))
 
     def _answer(self, body: bytes, progress: UnitProgress) -> Answer:
         if lost := progress.known(Call((), 0)):  # a worker was lost, which says nothing about the program

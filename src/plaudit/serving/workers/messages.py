@@ -2,7 +2,7 @@
 
 import msgspec
 
-__all__ = ["DESCRIBE", "Answer", "WorkerRequest", "decode_answer", "encode_answer", "encode_request", "read_request"]
+__all__ = ["Answer", "WorkerRequest", "decode_answer", "encode_answer", "encode_request", "read_request"]
 
 
 class WorkerRequest(msgspec.Struct, array_like=True):
@@ -26,5 +26,3 @@ _encoder = msgspec.msgpack.Encoder()
 encode_request = encode_answer = _encoder.encode
 read_request = msgspec.msgpack.Decoder(WorkerRequest).decode
 decode_answer = msgspec.msgpack.Decoder(Answer).decode
-DESCRIBE = encode_request(WorkerRequest("describe"))
-"""Asks a worker for the description of its reward, as JSON in the body of the answer."""

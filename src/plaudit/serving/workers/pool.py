@@ -1,7 +1,7 @@
 """The workers of one reward, driven by the event loop of the server.
 
-A worker is given one request at a time, so a request that hangs holds up no other. A new worker is used after it has
-described its reward: if that is another version, it is dropped and the server reloads.
+A worker is given one request at a time, so a request that hangs holds up no other. A new worker describes its reward;
+if that is another version, the worker is dropped and the server reloads.
 """
 
 import asyncio
@@ -12,13 +12,11 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-import msgspec
-
 from plaudit.errors import InvalidSettings, PlauditError, ScoringFailed
 from plaudit.processes.pool import Limits, Pool, PoolUnit, Worker
 from plaudit.processes.worker import Service
 from plaudit.serving.protocols.protocol import refusal_body
-from plaudit.serving.workers.messages import DESCRIBE, Answer, WorkerRequest, decode_answer, encode_request
+from plaudit.serving.workers.messages import Answer, WorkerRequest, decode_answer, encode_request
 
 __all__ = ["ServicePool"]
 
@@ -48,7 +46,7 @@ class ServicePool:
         self._pool = Pool(service, 1, limits, watch=self._watch, unwatch=self._unwatch, lost=on_loss)
         self._count, self._on_new_version = count, on_new_version
         self._waiting: deque[PoolUnit] = deque()
-        self._described: set[Worker] = set()
+        self._admitted: set[Worker] = set()
         self._first: asyncio.Future[None] = self._loop.create_future()
         self._timer: asyncio.TimerHandle | None = None
         self._closed = False
@@ -68,11 +66,11 @@ class ServicePool:
     @property
     def busy(self) -> int:
         """Workers that score."""
-        return sum(bool(worker.units) for worker in self._described)
+        return sum(bool(worker.units) for worker in self._admitted)
 
     def pids(self) -> list[int]:
         """The process ids of the workers that are in use."""
-        return [worker.pid for worker in self._described]
+        return [worker.pid for worker in self._admitted]
 
     async def start(self) -> None:
         """Start one worker, and all others when it has loaded the reward; raises where it cannot."""
@@ -98,7 +96,7 @@ class ServicePool:
 
     async def drain(self) -> None:
         """Return when no request waits or is being scored."""
-        while any(isinstance(unit.owner, asyncio.Future) and not unit.owner.done() for unit in self._units()):
+        while not all(unit.owner.done() for unit in self._units()):
             await asyncio.sleep(POLL_S)
 
     async def close(self) -> None:
@@ -116,21 +114,18 @@ class ServicePool:
 
     def _answer_all(self, answer: Answer) -> None:
         for unit in self._units():
-            if isinstance(unit.owner, asyncio.Future) and not unit.owner.done():
+            if not unit.owner.done():
                 unit.owner.set_result(answer)
         self._waiting.clear()
         self._pool.queue.clear()
 
     def _watch(self, worker: Worker) -> None:
         self._loop.add_reader(worker.process.reading, self._read, worker)
-        self._give(worker, PoolUnit(DESCRIBE, 0, owner=worker, is_composed=True))
 
     def _unwatch(self, worker: Worker) -> None:
         self._loop.remove_reader(worker.process.reading)
         self._loop.remove_writer(worker.process.writing)
-        self._described.discard(worker)
-        if worker.units and worker.units[0].owner is worker:
-            worker.units.popleft()  # only this worker can describe itself
+        self._admitted.discard(worker)
 
     def _give(self, worker: Worker, unit: PoolUnit) -> None:
         worker.give(unit)
@@ -149,6 +144,8 @@ class ServicePool:
     def _read(self, worker: Worker) -> None:
         try:
             self._pool.read(worker)
+            if worker.is_ready and worker in self._pool.workers and worker not in self._admitted:
+                self._admit(worker)
         except (InvalidSettings, ScoringFailed) as error:
             self._drop(worker, error)
         self._proceed()
@@ -162,9 +159,7 @@ class ServicePool:
         """Answer finished requests, replace lost workers, give waiting requests to workers that have room."""
         while self._pool.finished:
             unit = self._pool.finished.popleft()
-            if isinstance(unit.owner, Worker):
-                self._admit(unit.owner, unit)
-            elif not unit.owner.done():
+            if not unit.owner.done():
                 unit.owner.set_result(_answer_of(unit))
         if self._closed:
             return
@@ -175,7 +170,7 @@ class ServicePool:
         self._dispatch()
 
     def _dispatch(self) -> None:
-        idle = [worker for worker in self._described if not worker.units]
+        idle = [worker for worker in self._admitted if not worker.units]
         while self._waiting and idle:
             unit = self._waiting.popleft()
             if not unit.owner.done():  # the client's time may be over
@@ -183,17 +178,15 @@ class ServicePool:
         if self._timer is None and (expiry := self._pool.next_expiry()) < math.inf:
             self._timer = self._loop.call_later(max(LEAST_S, expiry - time.monotonic()), self._tick)
 
-    def _admit(self, worker: Worker, unit: PoolUnit) -> None:
-        """Use a worker that has described its reward, unless that is another version."""
-        described = msgspec.json.decode(_answer_of(unit).body)
+    def _admit(self, worker: Worker) -> None:
+        """Use a worker that is ready; InvalidSettings if it has loaded another version of the reward."""
         if not self.description:
-            self.description = described
+            self.description = worker.description
             self._first.set_result(None)
-        elif described["key"] != self.description["key"]:
+        elif worker.description["key"] != self.description["key"]:
             self._on_new_version()
-            self._drop(worker, InvalidSettings("the reward has changed since the server loaded it"))
-            return
-        self._described.add(worker)
+            raise InvalidSettings("the reward has changed since the server loaded it")
+        self._admitted.add(worker)
         self.failure = ""
 
     def _drop(self, worker: Worker, error: PlauditError) -> None:

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
-
 from plaudit.contract.contents import copies_of
 from plaudit.contract.output import RewardOutput
 from plaudit.contract.scoring import scope_of, score_samples
@@ -38,6 +36,9 @@ class RewardSetup(Service):
     def preload(self) -> None:
         self.shipment.preload()
 
+    def describe(self, handler: "HttpHandler") -> dict[str, Any]:
+        return handler.describe()
+
     def open(self) -> "HttpHandler":
         try:
             return HttpHandler(RewardService(self.shipment).open(), self)
@@ -58,12 +59,12 @@ class HttpHandler:
         self._about = About(setup.name, reward_key(handler.reward), __version__, setup.on_unscored)
 
     def __call__(self, body: bytes, progress: UnitProgress) -> bytes:
-        request = read_request(body)
-        return encode_answer(self._describe() if request.protocol == "describe" else self._answer(request, progress))
+        return encode_answer(self._answer(read_request(body), progress))
 
-    def _describe(self) -> Answer:
+    def describe(self) -> dict[str, Any]:
+        """What the server says of the reward."""
         reward: Any = self._handler.reward
-        described = {
+        return {
             "name": self._about.name,
             "reward": reward.name,
             "key": self._about.key,
@@ -76,7 +77,6 @@ class HttpHandler:
             "protocols": list(PROTOCOLS),
             "about": reward.__doc__ if type(reward.__doc__) is str else "",
         }
-        return Answer(200, msgspec.json.encode(described))
 
     def _answer(self, request: WorkerRequest, progress: UnitProgress) -> Answer:
         step = "read"
