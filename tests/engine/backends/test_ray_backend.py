@@ -77,7 +77,7 @@ def samples(*responses: str, **fields) -> list[Trajectory]:
 def results_of(backend, stream: OrderedStream) -> Iterator[UnitResult]:
     """Drive a backend through a stream."""
     while not stream.is_finished:
-        while backend.wants_more(0, 0) and (unit := stream.cut()):
+        while backend.wants_more(0) and (unit := stream.cut()):
             backend.submit(unit)
         for result in backend.collect(1.0):
             stream.accept(result)
