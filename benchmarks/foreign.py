@@ -5,7 +5,7 @@ under `OWNER+REPOSITORY/original/path`. Loads each entry by its spec and compare
 what the entry returned at home. Packages that were stubbed for that run are stubbed here too, but for the home package
 itself, which plaudit stands in for. Files that are not in the folder are left out.
 
-    python benchmarks/foreign.py --folder DIR [SYSTEM …] [--write docs/foreign.md]
+    python benchmarks/foreign.py --folder DIR [SYSTEM …] [--write benchmarks/FOREIGN.md]
 """
 
 import argparse
@@ -25,6 +25,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from unittest.mock import MagicMock
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import torch
 

@@ -10,8 +10,12 @@ import multiprocessing
 import os
 import re
 import statistics
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from plaudit import Trajectory
 from plaudit.engine import Scorer

@@ -22,6 +22,7 @@ ROOT_PAGES = {
     "CONTRIBUTING.md": "contributing.md",
     "SECURITY.md": "security.md",
     "benchmarks/RESULTS.md": "benchmarks.md",
+    "benchmarks/FOREIGN.md": "foreign.md",
 }
 LINK = re.compile(r"\[(?P<text>[^\]]+)\]\((?!\w+:|#)(?P<path>[^)#\s]+)(?P<anchor>#[^)]*)?\)")
 
