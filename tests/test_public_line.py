@@ -18,10 +18,10 @@ ROOT = Path(__file__).parent.parent
 
 PUBLIC: dict[str, set[str]] = {
     "plaudit": {
-        "CompositeReward", "FunctionReward", "RewardFunction", "RewardOutput", "Status", "Step", "Tokens",
+        "CompositeReward", "FunctionReward", "RewardFunction", "RewardOutput", "Scorer", "Status", "Step", "Tokens",
         "Trajectory", "__version__", "agents", "audit", "checks", "compose", "diff", "engine", "errors", "examples",
-        "export", "exports", "judges", "launching", "load", "loading", "models", "normalize", "remote", "report",
-        "reward", "rewards",
+        "export", "exports", "install_stubs", "judges", "launching", "load", "loading", "models", "normalize", "remote",
+        "report", "reward", "rewards",
         "rollouts", "sandbox", "schedules", "score", "serving", "shaping", "testing", "token_rewards_of", "training",
         "verify", "watch",
     },

@@ -31,6 +31,8 @@ from .contract.function import RewardFunction as RewardFunction
 from .contract.function import reward as reward
 from .contract.output import RewardOutput as RewardOutput
 from .contract.output import Status as Status
+from .dialects import install_stubs as install_stubs
+from .engine import Scorer as Scorer
 from .engine import score as score
 from .exports import export as export
 from .loading import load as load

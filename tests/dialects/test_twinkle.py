@@ -1,10 +1,10 @@
 """Document 002's samples, with their import lines and without Twinkle."""
 
 import pytest
-import sympy
 
 from plaudit import Status, Trajectory
 from plaudit.contract.scoring import score_samples
+from plaudit.dialects import stub_finder
 from plaudit.dialects.packages.twinkle_rewards import TwinkleTrajectory
 from plaudit.errors import RewardNotLoaded
 
@@ -190,30 +190,55 @@ def test_what_a_recipe_needs_of_the_real_package_is_named_when_it_is_loaded(load
         loaded(RECIPE + "    def needy(trajectories): return DataLoader(trajectories)\n", "needy")
 
 
+MATH = "from twinkle.reward import MathReward\nreward_fn = MathReward()\n"
+
+
 @pytest.mark.parametrize(
     ("said", "truth", "reward"),
     [
         (r"so \boxed{\frac{1}{2}}", r"\frac12", 1.0),
         (r"so \boxed{ 1/2 }", "1/2", 1.0),
         ("# Answer 5", "5", 1.0),
-        ("The answer is 7", "7", 0.0),
-        (r"\boxed{5 cm}", "5", 0.0),
-        (r"\boxed{50\%}", "0.5", 0.0),
-        ("$4$", "4", 0.0),
-        ("(1,2)", "(1, 2)", 0.0),
+        (r"\boxed{6}", "5", 0.0),
+        (r"x = 5 and \boxed{6}", "5", 0.0),
+        ("x+1", "x-1", 0.0),
+        ("", "4", 0.0),
     ],
 )
-def test_the_math_reward_calls_right_what_twinkle_calls_right(loaded, said, truth, reward):
+def test_the_math_reward_gives_the_numbers_of_twinkle(loaded, said, truth, reward):
     """The numbers of twinkle-kit 0.5.1."""
-    result = loaded("from twinkle.reward import MathReward\nreward_fn = MathReward()\n", "reward_fn")
-    assert rewards(result.reward, [Trajectory("q", said, ground_truth=truth)]) == [reward]
+    assert rewards(loaded(MATH, "reward_fn").reward, [Trajectory("q", said, ground_truth=truth)]) == [reward]
 
 
-def test_the_math_reward_compares_formulas_with_sympy(loaded, monkeypatch):
-    monkeypatch.setattr("sympy.parsing.latex.parse_latex", sympy.sympify)  # the parser itself needs a further package
-    result = loaded("from twinkle.reward import MathReward\nreward_fn = MathReward()\n", "reward_fn")
-    batch = [Trajectory("q", r"\boxed{1/2}", ground_truth="0.5"), Trajectory("q", "x+1", ground_truth="x-1")]
-    assert rewards(result.reward, batch) == [1.0, 0.0]
+@pytest.mark.parametrize(
+    ("said", "truth"),
+    [
+        (r"\boxed{\frac{1}{2}}", "0.5"),
+        ("The answer is 4.", "4"),
+        ("$4$", "4"),
+        ("(1,2)", "(1, 2)"),
+        (r"\boxed{1e3}", 1000),
+    ],
+)
+def test_the_math_reward_calls_equal_answers_right_whatever_version_of_antlr_is_installed(loaded, said, truth):
+    assert rewards(loaded(MATH, "reward_fn").reward, [Trajectory("q", said, ground_truth=truth)]) == [1.0]
+
+
+@pytest.mark.parametrize("name", ["MathReward", "GSM8KAccuracyReward"])
+def test_a_sample_without_a_ground_truth_is_not_scored_by_twinkles_rewards(loaded, name):
+    result = loaded(f"from twinkle.reward import {name}\nreward_fn = {name}()\n", "reward_fn")
+    outputs = score_samples(result.reward, [Trajectory("q", "4"), Trajectory("q", r"\boxed{4}", ground_truth="4")])
+    assert [output.status for output in outputs] == [Status.SKIPPED, Status.OK]
+
+
+def test_ground_truths_are_given_one_per_trajectory_or_one_per_prompt():
+    with stub_finder():
+        from twinkle.reward import MathReward
+    said = [Trajectory("q", text) for text in ("1", "2", "3", "4")]
+    assert MathReward()(said, ["1", "4"]) == [1.0, 0.0, 0.0, 1.0]
+    for truths in (["1", "2", "3"], [], ["1"] * 5):
+        with pytest.raises(ValueError, match=f"4 trajectories but {len(truths)} ground truths"):
+            MathReward()(said, truths)
 
 
 def test_user_data_reads_as_pairs_and_as_the_dict_of_older_files(loaded):

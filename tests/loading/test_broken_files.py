@@ -368,3 +368,23 @@ def test_a_worker_refuses_the_same_file(write):
         Scorer("rewards.py:reward", workers=1) as scorer,
     ):
         list(scorer.score([Trajectory("q", "r")]))
+
+
+@pytest.mark.parametrize(
+    ("imports", "name", "module"),
+    [
+        ("from flux.rewards import CompositeReward", "LengthReward", "flux.rewards"),
+        ("", "LengthReward", "plaudit.rewards"),
+        ("", "GSM8KFormatReward", "twinkle.reward"),
+    ],
+)
+def test_a_name_that_is_not_defined_comes_with_the_import_of_a_package_that_has_it(write, imports, name, module):
+    write("mine.py", f"{imports}\nreward = {name}()")
+    with pytest.raises(RewardNotLoaded, match=f"name '{name}' is not defined; write: from {module} import {name}"):
+        load("mine.py")
+
+
+def test_a_name_that_a_function_uses_and_nothing_defines_is_named_when_the_file_is_loaded(write):
+    write("mine.py", "def custom(response, prompt, metadata): return evaluate_format(response, '') + absent(response)")
+    with pytest.warns(UserWarning, match=r"not defined; write: from plaudit\.checks import evaluate_format$"):
+        load("mine.py")

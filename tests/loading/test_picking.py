@@ -152,3 +152,30 @@ def test_tables_of_a_file_are_not_printed_while_its_reward_is_looked_for(write):
     )
     assert load("tables.py").name == "right"
     assert not Path("printed.txt").exists()
+
+
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        pytest.param(
+            "from flux.rewards import RewardFunctoin\nclass R(RewardFunctoin):\n    def compute_reward(self, t): pass",
+            ["'RewardFunctoin' of flux.rewards is needed", "did you mean 'RewardFunction'"],
+            id="import of a package that is not installed",
+        ),
+        pytest.param(
+            "from flux.rewards import RewardFunction\nclass R(RewardFunction):\n    def compute_rewards_(self, t): 1",
+            ["the class R has no method compute_reward", "compute_rewards_; did you mean 'compute_rewards'"],
+            id="method of a foreign class",
+        ),
+        pytest.param(
+            "from plaudit import RewardFunction\nclass R(RewardFunction):\n    def compute_rewad(self, t): pass",
+            ["the class R has no method compute_reward", "compute_rewad; did you mean 'compute_reward'"],
+            id="method",
+        ),
+    ],
+)
+def test_a_file_without_a_reward_says_what_is_misspelt(write, source, told):
+    write("mine.py", source)
+    with pytest.raises(RewardNotLoaded) as raised:
+        load("mine.py")
+    assert all(each in str(raised.value) for each in told)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from plaudit import RewardFunction, Trajectory, reward
+from plaudit import RewardFunction, Trajectory, reward, score
 from plaudit.contract.scoring import score_samples
 from plaudit.errors import RewardNotLoaded
 from plaudit.loading import Loaded, load, resolve
@@ -165,3 +165,27 @@ def test_a_spec_that_leads_nowhere_says_why_and_what_to_do(write, folder, spec, 
     with pytest.raises(RewardNotLoaded) as caught:
         load(spec)
     assert all(part in str(caught.value) for part in told), caught.value
+
+
+def test_a_bare_name_is_found_in_a_file_of_src(write):
+    write("src/agent_tunix/rewards.py", "def custom(response, prompt, metadata): return 1.0")
+    assert load("custom")([Trajectory("a", "b")]) == [1.0]
+
+
+def test_a_bare_name_in_two_files_of_src_is_an_error_with_both_specs(write):
+    for name in ("one", "two"):
+        write(f"src/{name}/rewards.py", "def custom(response, prompt, metadata): return 1.0")
+    with pytest.raises(RewardNotLoaded, match=r"src/one/rewards\.py:custom, src/two/rewards\.py:custom"):
+        load("custom")
+
+
+def test_a_name_that_nobody_has_comes_with_the_form_of_a_spec_for_a_file():
+    with pytest.raises(RewardNotLoaded, match=r"named with its file: folder/file\.py:absent_reward"):
+        load("absent_reward")
+
+
+def test_match_format_exactly_is_a_reward_by_that_name():
+    [output] = score(
+        "match_format_exactly(expected_format='The answer is [NUM].')", [Trajectory("q", "The answer is 4.")]
+    )
+    assert output.reward == 1.0

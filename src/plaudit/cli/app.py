@@ -35,7 +35,7 @@ COMMANDS = {
     "test": "rewards.test:test_command",
     "check": "rewards.check:check",
     "audit": "rewards.audit:audit",
-    "rewards": "rewards.catalog:app",
+    "rewards": "rewards.catalog:rewards",
     "export": "rewards.export:export",
     "train": "training.train:train",
     "pairs": "training.pairs:pairs",
@@ -47,15 +47,18 @@ COMMANDS = {
     "episode": "training.episode:episode",
     "merge": "training.merge:merge",
     "serve": "system.serve:serve",
+    "run": "system.run:run",
     "verify": "system.verify:verify",
     "run-code": "system.run_code:run_code",
     "doctor": "system.doctor:doctor",
     "compat": "system.compat:compat",
     "version": "system.version:version",
 }
-"""Every command and where it is found: a function, or a command line of its own."""
+"""Every command and the function that runs it."""
 TAKES_FOREIGN_FLAGS = {"train", "launch"}
 """Commands that are given options they do not declare, and read or refuse them themselves."""
+RUNS_SCRIPT = "run"
+"""The command whose arguments after the first belong to a script, as does standard output."""
 
 
 def _build(arguments: Sequence[str]) -> typer.Typer:
@@ -72,8 +75,8 @@ def _build(arguments: Sequence[str]) -> typer.Typer:
     for name in arguments[:1] if arguments and arguments[0] in COMMANDS else COMMANDS:
         module, _, function = COMMANDS[name].partition(":")
         command = getattr(importlib.import_module(f"plaudit.cli.{module}"), function)
-        if isinstance(command, typer.Typer):
-            app.add_typer(command, name=name)
+        if name == RUNS_SCRIPT:
+            app.command(name, context_settings={"allow_interspersed_args": False})(command)
         else:
             settings = {"ignore_unknown_options": name in TAKES_FOREIGN_FLAGS}
             app.command(name, context_settings=settings)(reserve_stdout()(command))
@@ -98,8 +101,9 @@ def main(arguments: list[str] | None = None) -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):  # an encoding that lacks a character is no reason to fail
         sys.stdout.reconfigure(errors="backslashreplace")
     given = list(sys.argv[1:] if arguments is None else arguments)
-    debug = "--debug" in given
-    sys.exit(_run([argument for argument in given if argument != "--debug"], debug=debug))
+    own = given[:1] if given[:1] == [RUNS_SCRIPT] else given
+    debug = "--debug" in own
+    sys.exit(_run([each for each in own if each != "--debug"] + given[len(own) :], debug=debug))
 
 
 def _run(arguments: list[str], *, debug: bool) -> int:

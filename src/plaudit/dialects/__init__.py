@@ -14,7 +14,7 @@ from plaudit.errors import RewardNotLoaded, did_you_mean
 
 __all__ = [
     "DIALECTS", "STUB_PACKAGES", "SYSTEMS", "Dialect", "StubFinder", "System", "convention_of",
-    "dialects_of", "recognise", "stub_finder",
+    "dialects_of", "install_stubs", "modules_with", "recognise", "stub_finder",
 ]  # fmt: skip
 
 
@@ -98,3 +98,22 @@ def convention_of(reward: RewardFunction) -> str:
 def stub_finder() -> StubFinder:
     """A finder that makes the stubs of absent packages importable while it is entered."""
     return StubFinder(_packages())
+
+
+@cache
+def install_stubs() -> None:
+    """Make the packages that plaudit has stubs for importable in this process, where they are not installed.
+
+    For scripts, notebooks and a `conftest.py`: afterwards `from flux.rewards import RewardFunction` works anywhere. A
+    reward file that plaudit loads needs no such call, and neither does a script under `plaudit run`.
+    """
+    stub_finder().__enter__()
+
+
+def modules_with(name: str) -> list[str]:
+    """The modules of stubbed packages that have a name; of each package the first one, which is the most general."""
+    stubs, found = stub_finder(), []
+    for root in stubs.packages:
+        modules = sorted(stubs.table(root).items(), key=lambda each: each[0].count("."))
+        found += [module for module, names in modules if name in names][:1]
+    return found

@@ -60,7 +60,8 @@ def no_such_name(name: str) -> RewardNotLoaded:
     """The error for a name that nobody has."""
     known = [*rewards.BUILT_INS, *_plugin_names()]
     return RewardNotLoaded(
-        f"no reward named {name!r}{did_you_mean(name, known) or ';'} `plaudit rewards` lists them all"
+        f"no reward named {name!r}{did_you_mean(name, known) or ';'} `plaudit rewards` lists them all; a function in "
+        f"another folder is named with its file: folder/file.py:{name}"
     )
 
 

@@ -3,14 +3,18 @@
 Nothing is swallowed here: the original error is always chained.
 """
 
+import ast
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from plaudit import checks, rewards
+from plaudit.dialects import modules_with
 from plaudit.errors import PlauditError, RewardNotLoaded
+from plaudit.loading.names import imported_packages
 
-__all__ = ["describe", "explain_failures", "name_absent_model"]
+__all__ = ["describe", "explain_failures", "find_module_with", "name_absent_model"]
 
 _NOT_THEIRS = ("<", str(Path(__file__).parents[1]))
 
@@ -32,7 +36,26 @@ def describe(error: BaseException) -> str:
     if isinstance(error, SyntaxError):
         line = f": {error.text.strip()}" if error.text else ""
         return f"{type(error).__name__}: {error.msg} ({error.filename}, line {error.lineno}){line}"
+    if isinstance(error, NameError) and error.name and (frames := traceback.extract_tb(error.__traceback__)):
+        return f"{type(error).__name__}: {error}{_suggest_import(error.name, frames[-1].filename)}"
     return f"{error}" if isinstance(error, PlauditError) else f"{type(error).__name__}: {error}"
+
+
+def _suggest_import(name: str, path: str) -> str:
+    """`"; write: from flux.rewards import LengthReward"` if a known package has that name, else nothing."""
+    module = find_module_with(name, path)
+    return f"; write: from {module} import {name}" if module else ""
+
+
+def find_module_with(name: str, path: str) -> str:
+    """A module that has a name: of a package that the file imports, or else plaudit's own, or else any; "" if none."""
+    own = [f"plaudit.{each.__name__.rpartition('.')[2]}" for each in (checks, rewards) if name in each.__all__]
+    stubs = modules_with(name)
+    try:
+        imported = imported_packages(ast.parse(Path(path).read_bytes()))
+    except (OSError, SyntaxError, ValueError):
+        imported = set()
+    return next(iter([*(each for each in stubs if each.partition(".")[0] in imported), *own, *stubs]), "")
 
 
 def name_absent_model(error: BaseException) -> BaseException:

@@ -53,12 +53,12 @@ def module_at(dotted: str, folder: Path) -> tuple[ModuleType | None, list[str]]:
     The module may import stubs, but is never one itself.
     """
     parts = dotted.split(".")
-    with _import_from(folder) as finder:
+    with _import_from(folder):
         for end in range(len(parts), 0, -1):
             name = ".".join(parts[:end])
             with explain_failures(f"importing {name}"):  # looking for a module imports the packages above it
                 spec = _spec(name)
-            if spec is not None and spec.loader is finder:
+            if spec is not None and isinstance(spec.loader, StubFinder):
                 raise _is_stub(dotted, parts[0])
             if spec is not None:
                 with explain_failures(f"importing {name}", Path(spec.origin or name)):
@@ -206,7 +206,7 @@ def _file_of(module: ModuleType | None) -> Path | None:
 
 
 @contextmanager
-def _import_from(*folders: Path, packages: Mapping[str, Path] | None = None) -> Iterator[StubFinder]:
+def _import_from(*folders: Path, packages: Mapping[str, Path] | None = None) -> Iterator[None]:
     """While entered, modules in these folders (the first folder first) and stubs of absent packages can be imported.
 
     For a file, `packages` are the packages of its project by name, with the folders they stand in.
@@ -214,7 +214,7 @@ def _import_from(*folders: Path, packages: Mapping[str, Path] | None = None) -> 
     paths = [str(folder) for folder in dict.fromkeys(folders)]
     finders = [] if packages is None else [_ProjectFinder(folders, packages)]
     folders = (*folders, *(packages or {}).values())
-    with LOCK, stub_finder() as finder:
+    with LOCK, stub_finder():
         for folder in folders:
             _forget_siblings(folder)
         importlib.invalidate_caches()
@@ -222,7 +222,7 @@ def _import_from(*folders: Path, packages: Mapping[str, Path] | None = None) -> 
         sys.meta_path[:0] = finders
         before = set(sys.modules)
         try:
-            yield finder
+            yield
         finally:
             for each in finders:
                 sys.meta_path.remove(each)

@@ -24,16 +24,18 @@ def locate_files(spec: str, folders: Sequence[Path]) -> str:
 
 
 def files_that_define(name: str, folder: Path) -> list[Path]:
-    """The Python files of a folder that define a name."""
-    return [path for path in sorted(folder.glob("*.py")) if name in _top_level_names(path)]
+    """The Python files of a folder, and of its `src`, that define a name."""
+    files = [*sorted(folder.glob("*.py")), *sorted((folder / "src").rglob("*.py"))]
+    return [path for path in files if _defines(path, name)]
 
 
-def _top_level_names(path: Path) -> set[str]:
-    """The names that a file defines, read without running it; none where it cannot be read."""
+def _defines(path: Path, name: str) -> bool:
+    """Whether a file defines a name at its top level, read without running it; not if it cannot be read."""
     try:
-        return bound_names(ast.parse(path.read_bytes()).body)[1]
+        source = path.read_bytes()
+        return name.encode() in source and name in bound_names(ast.parse(source).body)[1]
     except (SyntaxError, ValueError, OSError):
-        return set()
+        return False
 
 
 def read_imports(module: ModuleType) -> tuple[frozenset[str], frozenset[str]]:

@@ -25,6 +25,7 @@ __all__ = ["RewardModule"]
 FAVOURED = ("reward", "reward_func")
 MAX_LISTED = 10
 _ABSENT = object()
+_REWARD_METHODS = ("compute_reward", "compute_rewards", "__call__")
 
 
 class _Rank(enum.IntEnum):
@@ -133,10 +134,23 @@ class RewardModule:
 
     def _no_reward(self) -> RewardNotLoaded:
         own = [name for name in self._public() if name not in self.imported_names]
+        faults = [fault for name in own if (fault := _fault_of(name, vars(self.module)[name]))]
+        listed = "; ".join(faults) or f"it has {', '.join(own) or 'no names'}"
         return RewardNotLoaded(
-            f"{self.spec} holds no reward (it has {', '.join(own) or 'no names'}); define one: "
-            "def my_reward(response, ground_truth): ..."
+            f"{self.spec} holds no reward ({listed}); define one: def my_reward(response, ground_truth): ..."
         )
+
+
+def _fault_of(name: str, value: Any) -> str:
+    """Why a class is no reward: its base is not provided, or it has no method that computes a reward."""
+    if isinstance(value, Missing):
+        return f"{name} cannot be used: {value.error}"
+    if not isinstance(value, type):
+        return ""
+    methods = [each for each, member in vars(value).items() if inspect.isfunction(member) and not each.startswith("__")]
+    hints = [f"{each}{hint}" for each in methods if (hint := did_you_mean(each, _REWARD_METHODS))]
+    wanted = " or ".join(_REWARD_METHODS)
+    return f"the class {name} has no method {wanted}, but {', '.join(hints or methods) or 'no methods'}"
 
 
 def _class_rank(candidate: type, imports: frozenset[str]) -> _Rank:

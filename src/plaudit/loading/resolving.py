@@ -202,14 +202,15 @@ class _SpecResolver:
         return build(source.find(left[0]) if left else source.choose(), arguments, self.dialect)
 
     def nearby(self, name: str, arguments: Arguments | None) -> Loaded:
-        """A bare name that a file of the folder defines, as training configs of Agent-Tunix name their functions."""
+        """A bare name that a file of the folder or of its `src` defines, as Agent-Tunix names its functions."""
         files = files_that_define(name, self.folder)
         if not files:
             raise no_such_name(name)
+        paths = [path.relative_to(self.folder).as_posix() for path in files]
         if len(files) > 1:
-            specs = ", ".join(f"{path.name}:{name}" for path in files)
+            specs = ", ".join(f"{path}:{name}" for path in paths)
             raise RewardNotLoaded(f"several files here define {name!r}; say which one: {specs}")
-        source = RewardModule.of(module_from_file(files[0]), files[0].name, files[0].name)
+        source = RewardModule.of(module_from_file(files[0]), paths[0], files[0].name)
         return build(source.find(name), arguments, self.dialect)
 
 

@@ -53,6 +53,7 @@ BUILT_INS: Mapping[str, BuiltIn] = _BuiltIns(
         "close_match": "rewards.spellings:close_match",
         "check_numbers": "rewards.math:CheckNumbersReward",
         "template": "rewards.format:TemplateReward",
+        "match_format_exactly": "rewards.format:TemplateReward",
         "binary": "rewards.spellings:binary",
         "graduated": "rewards.patterns:GraduatedReward",
         "continuous": "rewards.patterns:ContinuousReward",

@@ -9,29 +9,41 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from plaudit.cli.console import print_json, print_result, reserve_stdout
+from plaudit.cli.console import print_json, print_result
 from plaudit.cli.options import JsonOption
 from plaudit.contract.combination import Combination
 from plaudit.contract.function import FunctionReward, RewardFunction
+from plaudit.dialects.dialect import ForeignReward
 from plaudit.loading import available, listing_of, resolve
 from plaudit.loading.building import is_reward_class, signature_of
 from plaudit.loading.catalog import find_named
 from plaudit.report.terminal.formatting import bare_table
 from plaudit.report.terminal.sample_view import component_weights
 
-__all__ = ["app"]
+__all__ = ["rewards"]
 
 MAX_DEFAULT = 40
 
-app = typer.Typer(help="List the rewards that can be named without a file, or show one.", invoke_without_command=True)
 
-
-@app.callback()
-@reserve_stdout()
-def list_rewards(context: typer.Context, json: JsonOption = False) -> None:
-    """List the rewards that can be named without a file, or show one."""
-    if context.invoked_subcommand is not None:
+def rewards(
+    spec: Annotated[
+        str | None,
+        typer.Argument(metavar="[REWARD]", help="A name, a file, a .yaml file or an expression; all names without it."),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """List the rewards that can be named without a file, or show one: what it measures, its parameters and bounds."""
+    if spec is None:
+        _list(json)
         return
+    description = _describe_named(spec) if find_named(spec) is not None else _describe_loaded(spec)
+    if json:
+        print_json(description.to_dict())
+    else:
+        print_result(*description.render())
+
+
+def _list(json: bool) -> None:
     listings = available().values()
     if json:
         print_json([asdict(listing) for listing in listings])
@@ -42,21 +54,7 @@ def list_rewards(context: typer.Context, json: JsonOption = False) -> None:
     table.add_column("from", no_wrap=True)
     for listing in listings:
         table.add_row(listing.name, Text(listing.summary), listing.origin)
-    print_result(table, "\n`plaudit rewards show NAME` says more about one of them.")
-
-
-@app.command("show")
-@reserve_stdout()
-def show_reward(
-    spec: Annotated[str, typer.Argument(metavar="REWARD", help="A name, a file, a .yaml file or an expression.")],
-    json: JsonOption = False,
-) -> None:
-    """Show what a reward measures, how to configure it and what it promises."""
-    description = _describe_named(spec) if spec.isidentifier() else _describe_loaded(spec)
-    if json:
-        print_json(description.to_dict())
-    else:
-        print_result(*description.render())
+    print_result(table, "\n`plaudit rewards NAME` says more about one of them.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +108,19 @@ def _describe_named(name: str) -> _Description:
 def _describe_loaded(spec: str) -> _Description:
     loaded = resolve(spec)
     reward = loaded.reward
-    documented = reward.function if isinstance(reward, FunctionReward) else type(reward)
+    documented = _documented(reward)
     doc = "" if isinstance(reward, Combination) else inspect.getdoc(documented) or ""
     origin = loaded.origin if loaded.convention == "plaudit" else f"{loaded.origin}, as {loaded.convention}"
     parameters = [] if isinstance(reward, Combination) else _parameters(documented, doc)
     return _Description(repr(reward), doc, origin, parameters, _parts(reward), _promises(reward))
+
+
+def _documented(reward: RewardFunction) -> Any:
+    """What the user wrote: a function, or the class of an object."""
+    if isinstance(reward, FunctionReward):
+        return reward.function
+    written = reward.foreign if isinstance(reward, ForeignReward) else reward
+    return written if inspect.isroutine(written) else type(written)
 
 
 def _parameters(value: Any, doc: str) -> list[_Parameter]:

@@ -7,7 +7,9 @@ from typing import Any
 from plaudit.contract.binding import own_values
 from plaudit.trajectory import Trajectory
 
-__all__ = ["TwinkleMessage", "TwinkleTrajectory", "find_entry", "pack_value", "user_data_get"]
+__all__ = [
+    "TwinkleMessage", "TwinkleTrajectory", "as_twinkle", "find_entry", "one_truth_each", "pack_value", "user_data_get",
+]  # fmt: skip
 
 
 class TwinkleMessage(dict[str, Any]):
@@ -76,6 +78,22 @@ class TwinkleTrajectory(dict[str, Any]):
 
     def __hash__(self) -> int:  # type: ignore[override]  # a frozen view, though a dict
         return hash(self.response)
+
+
+def as_twinkle(trajectory: Any) -> Any:
+    """A trajectory of plaudit as Twinkle's; a dict as it is."""
+    return TwinkleTrajectory.of(trajectory) if isinstance(trajectory, Trajectory) else trajectory
+
+
+def one_truth_each(trajectories: Sequence[Any], ground_truths: Sequence[Any]) -> list[Any]:
+    """One ground truth per trajectory; one per prompt is repeated for the samples of the prompt, which are adjacent."""
+    samples, surplus = divmod(len(trajectories), len(ground_truths)) if ground_truths else (0, len(trajectories))
+    if surplus or (not samples and ground_truths):
+        raise ValueError(
+            f"{len(trajectories)} trajectories but {len(ground_truths)} ground truths; give one per trajectory, or one "
+            "per prompt if each prompt has the same number of trajectories"
+        )
+    return [truth for truth in ground_truths for _ in range(samples)]
 
 
 def pack_value(value: Any) -> str:

@@ -1,10 +1,9 @@
 """Twinkle's rewards, written from how `twinkle.reward` behaves.
 
-`MathReward` compares what is boxed, or else the whole text, with sympy's parser as Twinkle does; where sympy cannot
-read formulas, texts are compared.
+`MathReward` reads the answer as Twinkle does and compares it with plaudit's verifier. Twinkle's own comparison depends
+on the installed version of antlr4: with another one than sympy's parser needs, it compares formulas as text.
 """
 
-import importlib
 import logging
 import re
 from collections.abc import Sequence
@@ -14,14 +13,20 @@ from plaudit.dialects.packages.braces import last_boxed
 from plaudit.dialects.packages.twinkle_data import (
     TwinkleMessage,
     TwinkleTrajectory,
+    as_twinkle,
     find_entry,
+    one_truth_each,
     pack_value,
     user_data_get,
 )
+from plaudit.dialects.packages.twinkle_sampler import vLLMSampler
 from plaudit.dialects.stub_packages import LazyStub
-from plaudit.errors import require
+from plaudit.trajectory import Trajectory
+from plaudit.verify.math import MathPolicy, decide
 
 __all__ = ["STUBS"]
+
+_POLICY = MathPolicy(rounding=False)
 
 
 class Reward:
@@ -37,20 +42,24 @@ class FormatReward(Reward):
 
 
 class MathReward(Reward):
-    """1.0 where the boxed answer, or else the whole text, is the same formula as the ground truth's."""
+    r"""1.0 if the last `\boxed{…}`, or else the whole text, equals the ground truth; None without a ground truth."""
 
     def __init__(self, ground_truth_key: str = "solution") -> None:
         self.ground_truth_key = ground_truth_key
 
-    def __call__(self, trajectories: Sequence[Any], ground_truths: Sequence[Any]) -> list[float]:
-        pairs = zip(trajectories, ground_truths, strict=False)
+    def __call__(self, trajectories: Sequence[Any], ground_truths: Sequence[Any]) -> list[float | None]:
+        samples = [as_twinkle(each) for each in trajectories]
+        truths = map(self._truth, one_truth_each(samples, ground_truths))
         return [
-            float(self.compare_consecutive(_answer(_last(said)), _answer(self._truth(truth)))) for said, truth in pairs
+            None if truth is None else float(self.compare_consecutive(_answer(_last(sample)), _answer(truth)))
+            for sample, truth in zip(samples, truths, strict=True)
         ]
 
-    def _truth(self, truth: Any) -> str:
+    def _truth(self, truth: Any) -> str | None:
+        if isinstance(truth, Trajectory):
+            truth = as_twinkle(truth)
         if not isinstance(truth, dict):
-            return str(truth)
+            return None if truth is None else str(truth)
         named = find_entry(truth.get("user_data"), self.ground_truth_key)
         return _last(truth) if named is None else str(named[1])
 
@@ -71,40 +80,30 @@ class MathReward(Reward):
         return re.sub(r"\\[()\[\]]|[{}]", "", latex_str).strip()
 
     @staticmethod
-    def parse_expression(latex_str: str) -> Any:
-        """What sympy makes of a formula, None where it cannot read it."""
-        sympy = require("sympy", extra="train", purpose="Twinkle's MathReward")
-        try:
-            return sympy.simplify(importlib.import_module("sympy.parsing.latex").parse_latex(latex_str))
-        except Exception:  # noqa: BLE001 - as Twinkle has it: what cannot be parsed is compared as text
-            return None
-
-    @staticmethod
     def compare_consecutive(first: str, second: str) -> bool:
-        """Whether two answers are the same formula, or the same text where one of them cannot be read."""
-        texts = [MathReward.clean_latex(each) for each in (first, second)]
-        one, other = (MathReward.parse_expression(text) for text in texts)
-        if one is None or other is None:
-            return texts[0] == texts[1]
-        return bool(one.equals(other) if hasattr(one, "equals") and hasattr(other, "equals") else one == other)
+        """Whether two answers are equal by plaudit's verifier, or the same text where it cannot read one of them."""
+        if MathReward.clean_latex(first) == MathReward.clean_latex(second):
+            return True
+        return decide(second, first, _POLICY).equal is True
 
 
 class GSM8KAccuracyReward(Reward):
-    """1.0 where the last boxed answer, or else the last number after ####, is the ground truth in `user_data`."""
+    """1.0 where the last boxed answer, or else the last number after ####, is the ground truth in `user_data`.
 
-    def __call__(self, trajectories: Sequence[Any], **_: Any) -> list[float]:
-        return [float(self._is_right(each)) for each in trajectories]
+    None without a ground truth.
+    """
 
-    def _is_right(self, trajectory: Any) -> bool:
-        answer = self.extract_answer(_last_response(trajectory))
-        entries = [value for key, value in trajectory.get("user_data") or [] if key == "ground_truth"]
-        truth = entries[0] if entries else ""
-        if not answer or not truth:
-            return False
+    def __call__(self, trajectories: Sequence[Any], **_: Any) -> list[float | None]:
+        return [self._score(as_twinkle(each)) for each in trajectories]
+
+    def _score(self, trajectory: Any) -> float | None:
+        answer, truth = self.extract_answer(_last_response(trajectory)), _truth_of(trajectory)
+        if not truth or not answer:
+            return 0.0 if truth else None
         try:
-            return abs(float(answer) - float(truth)) < 1e-5
+            return float(abs(float(answer) - float(truth)) < 1e-5)
         except (ValueError, OverflowError):
-            return bool(answer == truth)
+            return float(answer == truth)
 
     @staticmethod
     def extract_answer(completion: str) -> str:
@@ -125,8 +124,14 @@ class GSM8KFormatReward(Reward):
 
 def _last_response(trajectory: Any) -> str:
     """What the assistant said last."""
-    messages = reversed(trajectory.get("messages", []))
+    messages = reversed(as_twinkle(trajectory).get("messages", []))
     return next((message.get("content", "") for message in messages if message.get("role") == "assistant"), "")
+
+
+def _truth_of(trajectory: Any) -> Any:
+    """The ground truth in `user_data`; None if there is none."""
+    entry = find_entry(trajectory.get("user_data"), "ground_truth")
+    return None if entry is None else entry[1]
 
 
 def _last(trajectory: Any) -> str:
@@ -157,7 +162,7 @@ STUBS: dict[str, dict[str, object]] = {
         "GRPOAdvantage": LazyStub("plaudit.training", "GRPOAdvantage"),
         "RLOOAdvantage": LazyStub("plaudit.training", "RLOOAdvantage"),
     },
-    "twinkle.sampler": {"vLLMSampler": LazyStub("plaudit.training", "VLLMSampler")},
+    "twinkle.sampler": {"vLLMSampler": vLLMSampler},
     "twinkle.data_format": {**_MESSAGES, **_TRAJECTORY},
     "twinkle.data_format.message": _MESSAGES,
     "twinkle.data_format.trajectory": _TRAJECTORY,

@@ -60,6 +60,8 @@ class Reached:
     """Names that the stub of an absent package does not provide."""
     absent_packages: dict[str, str] = field(default_factory=dict)
     """Packages that a function imports when it runs and that are not installed, and the function."""
+    undefined: dict[str, str] = field(default_factory=dict)
+    """Global names that neither the module nor Python has, and the function that reads them."""
     dynamic: str = ""
     """Where the code uses names that cannot be known before it runs; empty if nowhere."""
     sets_attributes: bool = False
@@ -168,6 +170,7 @@ class _Walk:
             self.reached.dynamic = f"{name}() in {where}"
         elif not hasattr(builtins, name):
             self.reached.places.add((id(namespace), UNRESOLVED))
+            self.reached.undefined.setdefault(name, where)
         return []
 
     def values_of_module(self, module: ModuleType, attributes: set[str], stored: set[str], where: str) -> list[Any]:

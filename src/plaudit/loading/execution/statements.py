@@ -23,7 +23,7 @@ from plaudit.dialects import stub_finder
 from plaudit.errors import MissingPackage, RewardNotLoaded
 from plaudit.loading.execution.effects import Effects, effects_of, imports_all
 from plaudit.loading.execution.reaching import Reached, is_installed, reach, reach_statement, stores_of
-from plaudit.loading.failures import describe, name_absent_model
+from plaudit.loading.failures import describe, find_module_with, name_absent_model
 from plaudit.loading.loaded_files import NEIGHBOURS, LoadedFile, file_of
 from plaudit.loading.names import bound_names, is_main_guard
 
@@ -201,6 +201,10 @@ def _report(file: LoadedFile, name: str, failures: Iterable[Failure], reached: R
         f"{reached.absent_packages[each]} imports {each}, which is not installed (pip install {each})"
         for each in sorted(absent)
     ]
+    homes = {each: find_module_with(each, str(file.module.__file__)) for each in sorted(reached.undefined)}
+    for home in sorted({*homes.values()} - {""}):
+        names = ", ".join(each for each in homes if homes[each] == home)
+        told.append(f"{name} uses names that are not defined; write: from {home} import {names}")
     if told:
         with warnings.catch_warnings():  # the filters that the file sets are for its own warnings
             warnings.filters = [each for each in warnings.filters if id(each) not in file.filters]
