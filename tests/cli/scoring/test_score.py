@@ -185,6 +185,49 @@ def test_a_killed_run_resumes_without_losing_or_repeating_a_line(tmp_path):
     assert [row["reward_output"]["reward"] for row in rows] == [n / 1000 for n in range(count)]
 
 
+FLAKY = """
+import os
+
+def flaky(response):
+    if response == "no idea":
+        return None
+    if os.path.exists("down") and "6" in response:
+        raise ConnectionError("no answer")
+    return 1.0
+"""
+
+
+def test_failed_samples_are_scored_again_and_the_others_are_kept(plaudit, rollouts, tmp_path):
+    (tmp_path / "flaky.py").write_text(FLAKY)
+    (tmp_path / "down").touch()
+    out = tmp_path / "out.jsonl"
+    plaudit("score", "flaky.py", rollouts, "-o", out)
+    before = lines(out)
+    assert [row["reward_output"].get("status", "ok") for row in before] == ["ok", "ok", "error", "skipped"]
+    (tmp_path / "down").unlink()
+    out.write_text("".join(out.read_text().splitlines(keepends=True)[:3]) + '{"cut')
+    ran = plaudit("score", "flaky.py", rollouts, "-o", out, "--resume", "--retry-failed")
+    assert (ran.code, "retried 1 failed samples" in ran.err) == (0, True)
+    after = lines(out)
+    assert [row["reward_output"]["reward"] for row in after] == [1.0, 1.0, 1.0, None]
+    assert after[:2] == before[:2]
+    assert [path.name for path in tmp_path.glob("retry-*")] == []
+
+
+def test_failed_samples_are_not_scored_again_alone_by_a_reward_of_groups(plaudit, rollouts, tmp_path):
+    (tmp_path / "groups.py").write_text(
+        "from plaudit import reward\n\n@reward(scope='group')\ndef size(responses):\n    raise ValueError('no')\n"
+    )
+    plaudit("score", "groups.py", rollouts, "-o", "out.jsonl")
+    ran = plaudit("score", "groups.py", rollouts, "-o", "out.jsonl", "--resume", "--retry-failed")
+    assert (ran.code, "compares the samples of a group" in ran.err) == (2, True)
+
+
+def test_retrying_is_for_resumed_runs(plaudit, rollouts):
+    ran = plaudit("score", "length", rollouts, "-o", "out.jsonl", "--retry-failed")
+    assert (ran.code, "--retry-failed goes with --resume" in ran.err) == (2, True)
+
+
 def test_group_rewards_resume_with_whole_groups(plaudit, rollouts, tmp_path):
     (tmp_path / "groups.py").write_text(
         "from plaudit import reward\n\n"

@@ -37,6 +37,7 @@ from plaudit.cli.options import (
 )
 from plaudit.cli.progress import Advance, count_lines, show_progress
 from plaudit.cli.scoring.folders import score_folder
+from plaudit.cli.scoring.retrying import retry_failed_samples
 from plaudit.cli.scoring.run_report import (
     MAX_UNSCORED,
     AgainstOption,
@@ -96,6 +97,9 @@ def score(
     max_unscored: MaxUnscoredOption = MAX_UNSCORED,
     skip_bad: SkipBadOption = False,
     resume: Annotated[bool, typer.Option("--resume", help="Go on where an interrupted run stopped.")] = False,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="With --resume: score errors and timeouts of OUT again.")
+    ] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace OUT if it exists.")] = False,
     backend: BackendOption = Backend.PROCESSES,
     workers: WorkersOption = None,
@@ -118,7 +122,7 @@ def score(
             {"--limit": limit, "--where": where, "--by": by, "--against": against, "--fail-under": fail_under}
         )
         return score_folder(reward, Path(rollouts), out, engine, columns, max_unscored, json=json)
-    _check_destination(out, rollouts, resume=resume, overwrite=overwrite)
+    _check_destination(out, rollouts, resume=resume, retry_failed=retry_failed, overwrite=overwrite)
     loaded = load_reward(reward, quiet=quiet)
     record = RunRecord(repr(loaded.reward), reward_key(loaded.reward), {"columns": columns or [], "where": where or []})
     reader = open_rollouts(rollouts, columns, skip_bad=skip_bad)
@@ -127,6 +131,9 @@ def score(
         run.report.check_columns(run.selection.select(open_rollouts(rollouts, columns, skip_bad=True)))
     with engine.scorer(loaded) as scorer:
         try:
+            if retry_failed and Path(str(out)).exists():
+                record.check(record_path(Path(str(out))), str(out))
+                print_message(retry_failed_samples(Path(str(out)), scorer))
             with _destination(out, record, resume=resume, overwrite=overwrite) as write:
                 run.take_up_earlier()
                 total = limit or count_lines(rollouts)
@@ -226,7 +233,9 @@ def _score(scorer: Scorer, rollouts: Iterator[Rollout]) -> Iterator[ScoredRollou
     return scorer.score_stream((rollout.trajectory for rollout in rollouts), interleaved=True)
 
 
-def _check_destination(out: str | None, rollouts: str, *, resume: bool, overwrite: bool) -> None:
+def _check_destination(out: str | None, rollouts: str, *, resume: bool, retry_failed: bool, overwrite: bool) -> None:
+    if retry_failed and not resume:
+        raise RolloutsError("--retry-failed goes with --resume: it scores the failed samples of OUT again")
     if resume and overwrite:
         raise RolloutsError("--resume goes on with OUT and --overwrite replaces it; give one of them")
     if resume and out in (None, "-"):
