@@ -28,7 +28,6 @@ from .contract.alignment import token_rewards_of as token_rewards_of
 from .contract.combination import CompositeReward as CompositeReward
 from .contract.function import FunctionReward as FunctionReward
 from .contract.function import RewardFunction as RewardFunction
-from .contract.function import reward as reward
 from .contract.output import RewardOutput as RewardOutput
 from .contract.output import Status as Status
 from .dialects import install_stubs as install_stubs
@@ -36,6 +35,7 @@ from .engine import Scorer as Scorer
 from .engine import score as score
 from .exports import export as export
 from .loading import load as load
+from .loading.building import reward as reward
 from .trajectory import Step as Step
 from .trajectory import Tokens as Tokens
 from .trajectory import Trajectory as Trajectory

@@ -318,3 +318,25 @@ def test_a_decorated_async_function_called_as_one_is_awaited():
         return await later("abc")
 
     assert asyncio.run(call()) == 3.0
+
+
+def trl_function(completions, answer, **kwargs):
+    return [float(truth in completion) for completion, truth in zip(completions, answer, strict=True)]
+
+
+def test_a_function_of_completions_is_called_as_trainers_call_it():
+    samples = [Trajectory("2 + 2?", text, ground_truth="4") for text in ("4", "5")]
+    made = reward(trl_function)
+    assert [output.reward for output in score(made, samples)] == [1.0, 0.0]
+    assert (0.5 * made)(samples) == [0.5, 0.0]
+    assert made(["It is 4"], answer=["4"]) == [1.0]
+
+
+def test_settings_of_the_decorator_hold_for_a_function_of_completions_too():
+    made = reward(trl_function, name="right", bounds=(0.0, 1.0), scope="group", deterministic=True)
+    assert (made.name, made.bounds, made.scope, made.deterministic) == ("right", (0.0, 1.0), "group", True)
+
+
+def test_a_misspelt_setting_of_the_decorator_is_an_error_with_the_right_name():
+    with pytest.raises(InvalidSettings, match=r"no parameter 'bonds'; did you mean 'bounds'\? \(it has name, scope"):
+        reward(bonds=(0.0, 1.0))

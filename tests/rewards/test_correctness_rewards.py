@@ -129,7 +129,7 @@ def test_checks_of_ones_own_fit_the_patterns():
 
 def test_check_numbers_takes_a_list_of_truths():
     output = scored(CheckNumbersReward(), "x = 3 and y = 4", [3, 4])
-    assert (output.reward, output.metadata) == (1.0, {"extracted": ["3", "4"]})
+    assert (output.reward, output.metadata) == (1.0, {"extracted": [3, 4], "matches": [True, True]})
 
 
 def test_documented_aspects_are_weighted_and_kept_as_components():

@@ -128,7 +128,8 @@ class Combination(CompoundReward):
 class CompositeReward(Combination):
     """A weighted sum: `CompositeReward([(MathReward(), 0.7), (FormatReward(), 0.3)])`.
 
-    Weights are numbers or schedules over training steps. `0.7 * MathReward() + 0.3 * FormatReward()` is the same.
+    Weights are numbers or schedules over training steps. `0.7 * MathReward() + 0.3 * FormatReward()` is the same. They
+    are used as they are; Flux's `CompositeReward` divides them by their sum.
     """
 
     rule: WeightedSum

@@ -1,11 +1,10 @@
-"""Rewards: subclass `RewardFunction` and define one method, or put `@reward` on a plain function.
+"""Rewards: subclass `RewardFunction` and define one method, or make a `FunctionReward` of a plain function.
 
 Adding, weighting and gating rewards makes new rewards, as `combination` defines them. The base class keeps no state of
 its own, so a subclass need not call `super().__init__()`.
 """
 
 import dataclasses
-import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
@@ -25,7 +24,7 @@ from plaudit.trajectory import Trajectory
 if TYPE_CHECKING:
     from plaudit.contract.combination import Combination, CompositeReward, NormalizedReward, Terms
 
-__all__ = ["FunctionReward", "RewardFunction", "RewardLike", "as_reward", "check_max_batch", "reward"]
+__all__ = ["FunctionReward", "RewardFunction", "RewardLike", "as_reward", "check_max_batch"]
 
 _STYLES = {"compute_rewards": Style.BATCH, "compute_reward": Style.SAMPLE, "__call__": Style.PAIRED}
 
@@ -266,30 +265,6 @@ class FunctionReward(RewardFunction):
 
 RewardLike: TypeAlias = RewardFunction | Callable[..., Any]
 Addend: TypeAlias = RewardFunction | float
-
-
-@overload
-def reward(function: Callable[..., Any], /) -> FunctionReward: ...
-@overload
-def reward(
-    *,
-    name: str | None = None,
-    scope: Scope = "sample",
-    max_batch: int | None = None,
-    bounds: Bounds | None = None,
-    deterministic: bool | None = None,
-) -> Callable[[Callable[..., Any]], FunctionReward]: ...
-def reward(function: Callable[..., Any] | None = None, /, **promises: Any) -> Any:
-    """Make a reward of a function; its parameters are filled by name.
-
-    >>> @reward
-    ... def brief(response): return 1.0 if len(response.split()) < 50 else 0.0
-    >>> brief([Trajectory(prompt="Hi", response="Hello")])
-    [1.0]
-    """
-    if function is None:
-        return functools.partial(FunctionReward, **promises)
-    return FunctionReward(function)
 
 
 def as_reward(rewarding: RewardLike) -> RewardFunction:

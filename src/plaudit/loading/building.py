@@ -8,19 +8,23 @@ trainer has from a config, is given them so: `file.py:compute_score(max_length=1
 import contextlib
 import functools
 import inspect
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, overload
 
 from plaudit.contract.combination import CompoundReward
 from plaudit.contract.function import FunctionReward, RewardFunction
+from plaudit.contract.rules import Bounds
 from plaudit.dialects import convention_of, dialects_of, recognise, stub_finder
 from plaudit.dialects.dialect import ForeignReward
+from plaudit.dialects.signatures import call_parameters
 from plaudit.errors import InvalidSettings, RewardNotLoaded, did_you_mean
 from plaudit.loading.execution.reaching import reach
 from plaudit.loading.failures import explain_failures
+from plaudit.normalize import Scope
+from plaudit.trajectory import Trajectory
 
-__all__ = ["Arguments", "Loaded", "SpecTarget", "build", "is_reward_class", "signature_of"]
+__all__ = ["Arguments", "Loaded", "SpecTarget", "build", "is_reward_class", "reward", "signature_of"]
 
 
 _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
@@ -52,6 +56,92 @@ class SpecTarget:
     spec: str
     origin: str
     imports: frozenset[str] = frozenset()
+
+
+@overload
+def reward(
+    function: Callable[..., Any],
+    /,
+    *,
+    name: str | None = None,
+    scope: Scope = "sample",
+    max_batch: int | None = None,
+    bounds: Bounds | None = None,
+    deterministic: bool | None = None,
+) -> FunctionReward: ...
+@overload
+def reward(
+    *,
+    name: str | None = None,
+    scope: Scope = "sample",
+    max_batch: int | None = None,
+    bounds: Bounds | None = None,
+    deterministic: bool | None = None,
+) -> Callable[[Callable[..., Any]], FunctionReward]: ...
+def reward(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    name: str | None = None,
+    scope: Scope = "sample",
+    max_batch: int | None = None,
+    bounds: Bounds | None = None,
+    deterministic: bool | None = None,
+    **unknown: Any,
+) -> Any:
+    """Make a reward of a function, as `@reward` or with settings as `@reward(bounds=(0.0, 1.0))`.
+
+    The parameters of the function are filled by name: `response`, `prompt`, `ground_truth`, any column. A function of
+    `completions`, as TRL and other trainers call it, is called as they call it.
+
+    - `name`: the name in components, logs and messages; that of the function by default.
+    - `scope`: what a function of lists gets in one call: "sample" (any samples), "group" (whole groups) or "batch"
+      (all samples).
+    - `max_batch`: the most samples that one call of a function of lists gets; None: no limit.
+    - `bounds`: the range of the rewards, `(low, high)`; a reward outside it is reported.
+    - `deterministic`: True if equal samples get equal rewards, so that scores may be cached; False if not; None:
+      not declared.
+
+    >>> @reward(bounds=(0.0, 1.0))
+    ... def brief(response): return 1.0 if len(response.split()) < 50 else 0.0
+    >>> brief("Hello")
+    1.0
+    """
+    settings: dict[str, Any] = {
+        "name": name, "scope": scope, "max_batch": max_batch, "bounds": bounds, "deterministic": deterministic,
+    }  # fmt: skip
+    for each in unknown:
+        raise InvalidSettings(
+            f"@reward has no parameter {each!r}{did_you_mean(each, settings)} (it has {', '.join(settings)})"
+        )
+    if function is None:
+        return functools.partial(_reward_of, settings)
+    return _reward_of(settings, function)
+
+
+def _reward_of(settings: dict[str, Any], function: Callable[..., Any]) -> FunctionReward:
+    if "completions" not in call_parameters(function):
+        return FunctionReward(function, **settings)
+    return _CompletionsReward(build(SpecTarget(function, "reward", "a function")).reward, function, **settings)
+
+
+class _CompletionsReward(FunctionReward):
+    """A function of `completions`, as trainers call it, with the settings of `@reward`."""
+
+    def __init__(self, foreign: RewardFunction, function: Callable[..., Any], **settings: Any) -> None:
+        super().__init__(function, **{**settings, "scope": "sample"})
+        self.foreign, self.call_style = foreign, foreign.call_style
+        self.scope = settings["scope"]
+
+    @property
+    def is_async(self) -> bool:
+        return self.foreign.is_async
+
+    def compute_reward(self, trajectory: Trajectory) -> Any:
+        return self.foreign.compute_reward(trajectory)
+
+    def compute_rewards(self, trajectories: Sequence[Trajectory]) -> Any:
+        return self.foreign.compute_rewards(trajectories)
 
 
 def build(target: SpecTarget, arguments: Arguments | None = None, dialect: str | None = None) -> Loaded:

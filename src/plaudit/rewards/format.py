@@ -26,7 +26,8 @@ class FormatReward(RewardFunction):
     """1.0 when every section and pattern asked for is there, else 0.0; by default <think> and then <answer>.
 
     Where only patterns are given, no sections are asked for. `partial=True` gives the share of what was asked for; a
-    forbidden pattern is 0.0 in any case.
+    forbidden pattern is 0.0 in any case. Flux's `FormatReward()` differs: without patterns it gives 1.0 to everything,
+    and with patterns the share of those that occur.
     """
 
     required_sections: Sequence[str] | None = None

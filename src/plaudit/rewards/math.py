@@ -23,6 +23,7 @@ from plaudit.verify.math.policy import policy_from_switches
 __all__ = ["CheckNumbersReward", "MathReward", "require_truth", "verify_response"]
 
 MAX_LISTED = 20  # extracted numbers kept in the metadata
+MAX_NUMBER = 2**53  # larger ones are kept as text: JSON readers lose their last digits
 
 
 @dataclass(frozen=True, repr=False)
@@ -67,7 +68,8 @@ class MathReward(RewardFunction):
 class CheckNumbersReward(RewardFunction):
     """The share of expected numbers given in answer position, less when more are offered than were asked for.
 
-    The ground truth is a number or a list of numbers.
+    The ground truth is a number or a list of numbers. The metadata has `extracted` and `matches`, as `check_numbers`
+    returns them.
     """
 
     bounds = (0.0, 1.0)
@@ -78,10 +80,14 @@ class CheckNumbersReward(RewardFunction):
 
     def _score(self, trajectory: Trajectory) -> RewardOutput:
         check = check_numbers(trajectory.response, trajectory.ground_truth)
-        numbers = [str(number)[:40] for number in check["extracted"][:MAX_LISTED]]
+        numbers = check["extracted"][:MAX_LISTED]
         matches = f"{sum(check['matches'])} of {len(check['matches'])} expected numbers"
-        reason = f"{matches} among {', '.join(numbers) or 'none'}"
-        return RewardOutput(check["score"], score=check["score"], reason=reason, metadata={"extracted": numbers})
+        reason = f"{matches} among {', '.join(str(number)[:40] for number in numbers) or 'none'}"
+        metadata = {
+            "extracted": [number if abs(number) < MAX_NUMBER else str(number)[:40] for number in numbers],
+            "matches": check["matches"],
+        }
+        return RewardOutput(check["score"], score=check["score"], reason=reason, metadata=metadata)
 
 
 def verify_response(

@@ -5,8 +5,8 @@ when the statement is whole and names the right number.
 """
 
 from plaudit.checks.quality import match_format_exactly
-from plaudit.contract.function import reward
 from plaudit.contract.output import RewardOutput
+from plaudit.loading.building import reward
 from plaudit.training.data.prompts import Prompts
 from plaudit.training.tasks.task import Task
 from plaudit.trajectory import Trajectory

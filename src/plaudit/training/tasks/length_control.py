@@ -5,8 +5,8 @@ Any words will do, so there are many right responses; the demonstrations show on
 
 import random
 
-from plaudit.contract.function import reward
 from plaudit.contract.output import RewardOutput
+from plaudit.loading.building import reward
 from plaudit.training.data.prompts import Prompts
 from plaudit.training.tasks.task import Task
 from plaudit.trajectory import Trajectory

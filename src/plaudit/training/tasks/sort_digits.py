@@ -5,8 +5,8 @@ Compared as text, not as a number: "123" is not "0123" sorted.
 
 import random
 
-from plaudit.contract.function import reward
 from plaudit.contract.output import RewardOutput
+from plaudit.loading.building import reward
 from plaudit.training.data.prompts import Prompts
 from plaudit.training.tasks.task import Task
 from plaudit.trajectory import Trajectory
