@@ -252,6 +252,7 @@ def test_repeated_prompts_and_unreadable_characters_are_reported_once(tmp_path):
                "training.reward_backend=inline")  # fmt: skip
     train(small(tmp_path / "run", *options), reward=constant, progress=heard)
     assert heard.notes == [
+        "no model.path (--pretrain): training the embedded tiny model",
         "7 of 7 prompts occur more than once in the data",
         "7 held-out prompts are also trained on, so their score says little about others",
         "the model's tokenizer does not know 'é': they are all read as <unknown>",

@@ -213,8 +213,9 @@ def build_run(config: RunConfig, reward: RewardLike | None = None, progress: Pro
         stack.callback(scorer.close)
         judge = _build_judge(config, task, given, scorer)
         stack.callback(judge.close)
-        if config.model.path is not None and progress is not None:
-            progress.note(f"loading the model {config.model.path}")
+        if progress is not None:
+            embedded = "no model.path (--pretrain): training the embedded tiny model"
+            progress.note(embedded if config.model.path is None else f"loading the model {config.model.path}")
         policy = _load_policy(config)
         set_template_arguments(policy.tokenizer, config.data.chat_template_args)
         task = _keep_fitting(task, policy, config)

@@ -12,6 +12,7 @@ from plaudit.errors import AgentError
 from plaudit.loading import load_agent
 from plaudit.training import SamplingSettings, train
 from plaudit.training.batches.episodes import EpisodeSampler, EpisodeScorer
+from plaudit.training.engines.engine import NoProgress
 from plaudit.training.model.tiny import tiny_policy
 from tests.training.runs import curves, metrics, rollouts, small
 
@@ -170,6 +171,14 @@ def test_a_run_whose_every_episode_fails_ends_with_reasons_and_without_an_update
     assert "no server" in rollouts(tmp_path / "run")[0]["reward_output"]["reason"]
 
 
+class Notes(NoProgress):
+    def __init__(self):
+        self.notes = []
+
+    def note(self, text):
+        self.notes.append(text)
+
+
 UNREWARDED = """
     class AgentInstance:
         def reset(self, states):
@@ -180,18 +189,21 @@ UNREWARDED = """
 """
 
 
-def test_an_agent_without_rewards_is_judged_by_the_reward_function(written, tmp_path):
+def test_an_agent_without_rewards_or_an_end_is_judged_by_the_reward_function_and_reported_once(written, tmp_path):
     written(UNREWARDED)
 
     @reward
     def questions(response):
         return float(response.count("?"))
 
-    more = ("steps=1", "training.agent_max_steps=3", "training.reward_backend=inline")
-    train(small(tmp_path / "run", *options(tmp_path, *more)), reward=questions)
+    more = ("steps=2", "training.agent_max_steps=3", "training.reward_backend=inline")
+    heard = Notes()
+    train(small(tmp_path / "run", *options(tmp_path, *more)), reward=questions, progress=heard)
     outputs = [row["reward_output"] for row in rollouts(tmp_path / "run")]
     assert {output["reward"] >= 2.0 for output in outputs} == {True}
     assert {output["metadata"]["seen"] for output in outputs} == {1}
+    [cut] = [note for note in heard.notes if "turn limit" in note]
+    assert "episodes ended at the turn limit of 3 before the environment was done" in cut
 
 
 def test_episodes_that_nobody_judges_are_skipped_and_say_so(written):

@@ -3,7 +3,9 @@
 import gzip
 import json
 import random
+import re
 
+import datasets
 import pyarrow
 import pyarrow.parquet
 import pytest
@@ -300,3 +302,34 @@ def test_arguments_that_a_template_cannot_be_told_are_refused(arguments, words):
     tokenizer.chat_template = "x"
     with pytest.raises(InvalidSettings, match=words):
         set_template_arguments(tokenizer, arguments)
+
+
+def test_a_name_that_is_no_file_is_loaded_from_the_hub(monkeypatch, tmp_path):
+    asked = []
+
+    def load_dataset(name, subset, split):
+        asked.append((name, subset, split))
+        return datasets.Dataset.from_list(ROWS)
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(datasets, "load_dataset", load_dataset)
+    assert read_prompts("openai/gsm8k@main", split="test").ground_truths == ["2", "4"]
+    assert read_prompts("gsm8k").ground_truths == ["2", "4"]
+    assert asked == [("openai/gsm8k", "main", "test"), ("gsm8k", None, "train")]
+
+
+def test_without_a_network_the_error_says_how_to_make_a_local_copy(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    copy = re.escape("datasets.load_dataset('openai/gsm8k', 'main').save_to_disk('gsm8k')")
+    with pytest.raises(DataError, match=f"no file openai/gsm8k, and no data set of that name.*{copy}"):
+        read_prompts("openai/gsm8k@main")
+
+
+def test_a_misspelt_file_is_not_looked_for_on_the_hub(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "prompts.jsonl").write_text("{}")
+    for name in ("prompts", "promts.jsonl", "absent.jsonl"):
+        with pytest.raises(DataError, match=f"no file {name}"):
+            read_prompts(name)

@@ -62,7 +62,10 @@ class DataConfig(Section, frozen=True):
     """Prompts with their ground truths, where they do not come from a built-in task."""
 
     path: Annotated[
-        str | None, Meta(description="JSONL, Parquet, CSV or a Hugging Face dataset folder; null: the task's prompts")
+        str | None,
+        Meta(
+            description="JSONL, Parquet, CSV, a dataset folder, or name[@subset] on the hub; null: the task's prompts"
+        ),
     ] = None
     eval_path: Annotated[str | None, Meta(description="Held-out prompts; null sets eval_share of `path` aside")] = None
     eval_share: Annotated[Share, Meta(description="The share set aside for evaluation, never trained on")] = 0.1
@@ -79,7 +82,7 @@ class DataConfig(Section, frozen=True):
     difficulty_key: Annotated[
         str | None, Meta(description="The column that says how hard a prompt is, a number or a word; null: difficulty")
     ] = None
-    split: Annotated[str, Meta(description="Which split of a Hugging Face dataset folder")] = "train"
+    split: Annotated[str, Meta(description="Which split of a dataset folder, or of a data set on the hub")] = "train"
     limit: Annotated[Count | None, Meta(description="Read no more rows than this")] = None
     prompt_template: Annotated[
         str | None, Meta(description="Builds the prompt from the columns, e.g. 'Question: {question}\\nAnswer:'")

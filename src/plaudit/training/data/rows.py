@@ -1,6 +1,7 @@
-"""The rows of a data file: JSON lines, Parquet, CSV, or a folder that Hugging Face `datasets` wrote."""
+"""The rows of a data set: a JSON lines, Parquet or CSV file, a folder that `datasets` wrote, or a name on the hub."""
 
 import csv
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,19 +17,23 @@ Rows = Iterator[tuple[str, Mapping[str, Any]]]
 
 FILES = (".jsonl", ".gz", ".parquet", ".csv")
 _BEYOND = "\0beyond"
+_HUB_NAME = re.compile(r"(?P<name>[\w.-]+(?:/[\w.-]+)?)(?:@(?P<subset>[\w.-]+))?")
+"""`gsm8k`, `openai/gsm8k`, or `openai/gsm8k@main` with the subset that is meant."""
 
 
 def rows_of(path: Path, split: str) -> Rows:
-    """The rows of a data file or folder, each with how messages name it."""
+    """The rows of a data set, each with how messages name it; what is neither file nor folder is a name on the hub."""
     if path.is_dir():
         return _folder_rows(path, split)
+    name = _HUB_NAME.fullmatch(path.as_posix())
+    if name and not path.exists() and path.suffix.lower() not in FILES and not did_you_mean(path.name, _beside(path)):
+        return _hub_rows(name["name"], name["subset"], split)
     return _csv_rows(path) if path.suffix.lower() == ".csv" else _source_rows(path)
 
 
 def _source_rows(path: Path) -> Rows:
     if not path.exists():
-        beside = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
-        raise DataError(f"no file {path}{did_you_mean(path.name, beside)}")
+        raise DataError(f"no file {path}{did_you_mean(path.name, _beside(path))}")
     if path.suffix.lower() not in FILES:
         raise DataError(f"{path}: data files end in {', '.join(FILES)}, or are a folder that `datasets` saved")
     try:
@@ -41,6 +46,10 @@ def _source_rows(path: Path) -> Rows:
                 raise DataError(f"{name}: broken JSON: {error}") from None
     except RolloutsError as error:
         raise DataError(str(error)) from error
+
+
+def _beside(path: Path) -> list[str]:
+    return [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
 
 
 def _csv_rows(path: Path) -> Rows:
@@ -87,3 +96,26 @@ def _saved_rows(folder: Path, split: str) -> Rows:
         found = found[split]
     for number, row in enumerate(found):
         yield f"{folder}, row {number}", row
+
+
+def _hub_rows(name: str, subset: str | None, split: str) -> Rows:
+    """The rows of a data set of the Hugging Face hub, or of its copy in the cache of `datasets`."""
+    purpose = f"there is no file {name}; reading it as a data set of the Hugging Face hub"
+    datasets = require("datasets", extra="train", purpose=purpose)
+    asked = ", ".join(repr(each) for each in (name, subset) if each)
+    try:
+        found = datasets.load_dataset(name, subset, split=split)
+    except ValueError as error:  # no such split, or one of several subsets has to be chosen
+        raise DataError(
+            f"the data set {name}: {' '.join(str(error).split()):.300} (data.split names the split, {name}@SUBSET the "
+            "subset)"
+        ) from error
+    except OSError as error:
+        raise DataError(
+            f"there is no file {name}, and no data set of that name could be loaded from the Hugging Face hub "
+            f"({' '.join(str(error).split()):.200}). Without a network, make a local copy where there is one, "
+            f"datasets.load_dataset({asked}).save_to_disk({name.rpartition('/')[2]!r}), and give the path of that "
+            "folder; or give a .jsonl, .parquet or .csv file"
+        ) from error
+    for number, row in enumerate(found):
+        yield f"{name}, row {number}", row

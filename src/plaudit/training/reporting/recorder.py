@@ -32,6 +32,7 @@ class Recorder:
         self._writers = open_logs(names, run)
         self._log = RunLog(folder)
         self._watch = self._open_watch(folder)
+        self._has_noted_cuts = False
         self.problem: str | None = None
         """Why the run should end, by a sign that the config names."""
 
@@ -45,6 +46,7 @@ class Recorder:
             writer.log(number, metrics)
         if batch is not None:
             self._rollouts(number, batch)
+            self._note_cut_episodes(number, batch)
         self._progress.step(number, {name: value for name, value in metrics.items() if name != "step"})
 
     def flush(self) -> None:
@@ -69,6 +71,18 @@ class Recorder:
             self._progress.note(f"step {step}: {describe_batch(outputs)}")
         for rollout in self._kept(step, batch):
             self._log.rollout(rollout)
+
+    def _note_cut_episodes(self, step: int, batch: Batch) -> None:
+        """Report once that all episodes of a step ended at the turn limit: most agents give a reward only when done."""
+        limit, episodes = self._config.training.agent_max_steps, [row.steps for row in batch.sampled.trajectories]
+        ended = any(row.metadata.get("finish_reason") != "length" for row in batch.sampled.trajectories)
+        if self._has_noted_cuts or ended or not episodes or any(len(steps) < limit for steps in episodes):
+            return
+        self._has_noted_cuts = True
+        self._progress.note(
+            f"step {step}: all {len(episodes)} episodes ended at the turn limit of {limit} before the environment was "
+            f"done; raise training.agent_max_steps (--max_steps), or end episodes earlier"
+        )
 
     def _kept(self, step: int, batch: Batch) -> list[ScoredRollout]:
         """What rollouts.jsonl keeps of a batch."""
