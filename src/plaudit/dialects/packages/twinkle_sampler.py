@@ -1,14 +1,24 @@
 """Twinkle's `vLLMSampler`: plaudit's sampler for vLLM, or for transformers where vLLM is not installed."""
 
 import importlib.util
-import warnings
+import logging
+from dataclasses import dataclass, field
 from typing import Any
 
-from plaudit.dialects.stub_packages import LazyStub
+from plaudit.dialects.packages.twinkle_data import TwinkleTrajectory
 
-__all__ = ["vLLMSampler"]
+__all__ = ["SampleResponse", "vLLMSampler"]
 
 _HUBS = ("ms://", "hf://")
+_LOGGER = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class SampleResponse:
+    """The sampled trajectories as Twinkle's rewards read them, and as plaudit's `Samples` for an update."""
+
+    trajectories: list[TwinkleTrajectory]
+    samples: Any = field(repr=False)
 
 
 class vLLMSampler:  # noqa: N801 - Twinkle's name
@@ -31,16 +41,20 @@ class vLLMSampler:  # noqa: N801 - Twinkle's name
         self.engine_args = dict(engine_args or {})
         self._sampler: Any = None
 
-    def sample(self, inputs: Any, num_samples: int = 1, **settings: Any) -> Any:
+    def sample(self, inputs: Any, num_samples: int = 1, **settings: Any) -> SampleResponse:
         """`num_samples` responses for each prompt; `settings` are those of `plaudit.training.SamplingSettings`."""
         self._sampler = self._sampler or self._load()
-        chosen = LazyStub("plaudit.training", "SamplingSettings").get()(**settings) if settings else None  # type: ignore[operator]
-        return self._sampler.sample(inputs, num_samples, settings=chosen)
+        training: Any = importlib.import_module("plaudit.training")
+        chosen = training.SamplingSettings(**settings) if settings else None
+        samples = self._sampler.sample(inputs, num_samples, settings=chosen)
+        return SampleResponse([TwinkleTrajectory.of(each) for each in samples.trajectories], samples)
 
     def _load(self) -> Any:
         training: Any = importlib.import_module("plaudit.training")
         if importlib.util.find_spec("vllm") is not None:
             return training.VLLMSampler(self.model, options=self.engine_args)
-        warnings.warn(f"vLLM is not installed: {self.model} samples with transformers on the CPU", stacklevel=3)
+        logging.getLogger(__name__).warning(
+            "vLLM is not installed: %s samples with transformers on the CPU", self.model
+        )
         policy = training.load_policy(self.model)
         return training.TransformersSampler(policy.model, policy.tokenizer)
