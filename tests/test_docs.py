@@ -32,6 +32,7 @@ class PageRunner:
         if block.title == OUTPUT:
             assert matches(block.text, self.printed), f"{self.page.name} shows\n{block.text}\nbut it is\n{self.printed}"
         elif block.title:
+            (self.folder / block.title).parent.mkdir(parents=True, exist_ok=True)
             (self.folder / block.title).write_text(block.text)
         elif block.language == "python":
             exec(compile(block.text, self.page.name, "exec"), self.namespace)
