@@ -70,13 +70,13 @@ def test_the_page_of_flux_runs_as_one_script_with_these_imports(run):
 
 
 def test_the_page_of_flux_loads_as_one_file_and_warns_of_the_composite(file):
-    with pytest.warns(UserWarning, match="write: from flux.rewards import LengthReward"):
+    with pytest.warns(UserWarning, match=r"write: from flux\.rewards import LengthReward"):
         [output] = score(load(f"{file(FLUX_PAGE)}:MyReward"), [WHY])
     assert output.reward == 0.5
 
 
 def test_a_class_that_the_failed_composite_of_flux_uses_is_refused_with_the_import_to_write(file):
-    with pytest.raises(RewardNotLoaded, match="write: from flux.rewards import LengthReward"):
+    with pytest.raises(RewardNotLoaded, match=r"write: from flux\.rewards import LengthReward"):
         load(f"{file(FLUX_PAGE)}:QualityReward")
 
 
