@@ -391,7 +391,7 @@ def test_the_users_own_responses_are_changed_and_tried():
 
 def test_changed_responses_are_few_however_many_samples_are_given():
     samples = [Trajectory("?", f"<answer>{n}</answer>") for n in range(1000)]
-    assert 8 <= len(mutated_samples(samples)) <= 8 * 6
+    assert 8 <= len(mutated_samples(samples)) <= 8 * 22
 
 
 def test_a_status_that_the_reward_itself_returns_is_no_overrun():
@@ -472,3 +472,29 @@ def test_a_reward_that_prints_is_still_compared_in_a_fresh_process(tmp_path: Pat
     file = tmp_path / "chatty_reward.py"
     file.write_text("def chatty(response):\n    print('scoring')\n    return hash(response) % 1000 / 1000\n")
     assert [finding.rule for finding in check_reward(f"{file}:chatty")] == [Rule.DETERMINISTIC]
+
+
+TOOL_CALL = '<tool_call>{"name": "weather", "arguments": {"city": "Rome"}}</tool_call>'
+
+
+@pytest.mark.parametrize(
+    ("read", "fault"),
+    [
+        (lambda call: call["arguments"]["city"], "KeyError"),
+        (lambda call: call.get("arguments", {}).get("city"), "AttributeError"),
+        (lambda call: call.get("name", "").lower(), "AttributeError"),
+    ],
+    ids=["a key that may be missing", "a list instead of an object", "null instead of text"],
+)
+def test_a_reward_that_reads_json_is_tried_with_members_missing_null_and_of_other_types(read, fault):
+    @reward
+    def tool_call(response):
+        found = re.search(r"<tool_call>(.*?)</tool_call>", response, re.DOTALL)
+        try:
+            call = json.loads(found[1]) if found else None
+        except (ValueError, RecursionError):
+            return 0.0
+        return float(isinstance(call, dict) and call != {} and bool(read(call)))
+
+    findings = check_reward(tool_call, [Trajectory("Weather?", TOOL_CALL), Trajectory("Weather?", "I do not know")])
+    assert any(fault in finding.message for finding in findings)

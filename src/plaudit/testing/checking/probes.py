@@ -4,10 +4,11 @@ There are no power towers and no factorials here: a reward that evaluates those 
 a deadline. The seed determines everything, so that a finding is found again.
 """
 
+import itertools
 import json
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -23,6 +24,7 @@ LONG = 200_000
 DEEP = 2_000
 RANDOM_TEXTS = 8
 MUTATED_SAMPLES = 8
+JSON_CHANGES = 16
 
 CONTENTLESS = ("", "   ", "\n\t\r\n", "\x00", "\u200b\ufeff\u2060", "?!.,;:-")
 """Responses without content."""
@@ -94,30 +96,55 @@ def mutated_samples(samples: Sequence[Trajectory]) -> list[Trajectory]:
 
 
 def _mutations(response: str) -> list[str]:
-    """A response cut in half, doubled, without closing tags, with empty tags, and with empty JSON values."""
+    """A response cut in half, doubled, without closing tags, with empty tags, and with other JSON values."""
     changed = [
         response[: len(response) // 2],
         response + response,
         re.sub(r"</\w+>", "", response),
         re.sub(r"<(\w+)>.*?</\1>", r"<\1></\1>", response, flags=re.DOTALL),
-        _replace_json(response, "{}"),
-        _replace_json(response, "[]"),
+        *_json_mutations(response),
     ]
     return [text for text in dict.fromkeys(changed) if text != response]
 
 
-def _replace_json(response: str, empty: str) -> str:
-    """The response with another value for each JSON object or list in it."""
-    decoder, kept, at = json.JSONDecoder(), "", 0
+def _json_mutations(response: str) -> list[str]:
+    """The response with its JSON values emptied, and with its first one changed in one member at a time."""
+    values = _json_values(response)
+    emptied = [_replace(response, dict.fromkeys(values, empty)) for empty in ("{}", "[]")]
+    changed = ((span, each) for span, value in list(values.items())[:1] for each in _changed(value))
+    first = itertools.islice(changed, JSON_CHANGES)
+    return [*emptied, *(_replace(response, {span: json.dumps(each)}) for span, each in first)]
+
+
+def _json_values(response: str) -> dict[tuple[int, int], Any]:
+    """The JSON objects and lists of a response that are not inside another, by where they start and end."""
+    decoder, values, at = json.JSONDecoder(), {}, 0
     for start in [match.start() for match in re.finditer(r"[{\[]", response)]:
-        if start < at:  # within a value that was replaced
+        if start < at:  # within a value that was found
             continue
         try:
-            _, end = decoder.raw_decode(response, start)
+            value, at = decoder.raw_decode(response, start)
         except (ValueError, RecursionError):
             continue
-        kept, at = kept + response[at:start] + empty, end
-    return kept + response[at:]
+        values[start, at] = value
+    return values
+
+
+def _replace(response: str, replacements: Mapping[tuple[int, int], str]) -> str:
+    for (start, end), text in sorted(replacements.items(), reverse=True):
+        response = response[:start] + text + response[end:]
+    return response
+
+
+def _changed(value: Any) -> Iterator[Any]:
+    """Copies of a JSON value in which one member, at any depth, is missing, null or of another type."""
+    members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, member in list(members):
+        rest = {name: each for name, each in members if name != key}
+        yield rest if isinstance(value, dict) else list(rest.values())
+        for other in itertools.chain((None, []), _changed(member)):
+            changed = {**rest, key: other}
+            yield changed if isinstance(value, dict) else [changed[at] for at in range(len(value))]
 
 
 def with_odd_truths(sample: Trajectory) -> list[Trajectory]:
