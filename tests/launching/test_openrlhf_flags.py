@@ -42,10 +42,6 @@ def test_the_commands_of_the_document_say_the_same_in_keys():
     assert "secret" not in json.dumps(config.to_dict())
 
 
-def test_the_whole_command_may_be_pasted():
-    assert read(f"python3 -m openrlhf.cli.train_ppo_ray {DOCUMENT}")[1] == read(DOCUMENT)[1]
-
-
 def test_old_and_new_names_say_the_same():
     old = "--pretrain m --init_kl_coef 0.02 --use_kl_loss --kl_estimator k3 --eps_clip_low_high 0.2 0.3 --max_epochs 2"
     new = (

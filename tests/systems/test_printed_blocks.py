@@ -205,8 +205,9 @@ def test_the_template_of_openrlhf_scores_once_its_rewards_are_written(file):
 
 def test_the_code_example_of_openrlhf_runs_the_tests_of_the_response(file, monkeypatch):
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:/usr/bin:/bin")
+    source = OPENRLHF["code"].replace("timeout=5", "timeout=120")  # pytest may start slowly on a busy machine
     passing = "def test_it():\n    assert 2 + 2 == 4\n"
-    [output] = score(load(file(OPENRLHF["code"])), [Trajectory("Write a test.\n", passing)])
+    [output] = score(load(file(source)), [Trajectory("Write a test.\n", passing)])
     assert (output.reward, output.score) == (1.0, 1.0)
 
 
