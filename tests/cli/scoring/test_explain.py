@@ -1,3 +1,6 @@
+import json
+
+
 def test_explain_shows_the_failed_the_lowest_and_the_highest_sample_in_full(plaudit, rollouts, tmp_path):
     (tmp_path / "picky.py").write_text(
         "from plaudit import reward, RewardOutput\n\n"
@@ -53,3 +56,18 @@ def test_explain_shows_weights_and_what_each_part_adds(plaudit, rollouts, tmp_pa
     assert rows["answer"][:4] == ["1", "1", "0.7", "0.7"]
     assert rows["brief"][:3] == ["1", "0.3", "0.3"]
     assert "MathReward" not in out
+
+
+def test_explain_shows_all_messages_of_a_response_with_roles_tool_calls_and_images(plaudit, tmp_path):
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "A" * 500}}
+    call = {"function": {"name": "map", "arguments": {"x": 1}}}
+    row = {
+        "prompt": [{"role": "system", "content": "Be kind."}, {"role": "user", "content": [image]}],
+        "completion": [{"role": "assistant", "tool_calls": [call]}, {"role": "tool", "content": "Rome"},
+                       {"role": "assistant", "content": "It is Rome."}],
+    }  # fmt: skip
+    (tmp_path / "chats.jsonl").write_text(json.dumps(row) + "\n")
+    shown = [line.strip() for line in plaudit("explain", "length", "chats.jsonl", "-n", 1).out.splitlines()]
+    assert "user: [image: data:image/png;base64,AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA…]" in shown
+    at = shown.index("response")
+    assert shown[at + 1 : at + 4] == ['assistant: [calls map: {"x": 1}]', "tool: Rome", "assistant: It is Rome."]

@@ -10,9 +10,11 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect, sync_playwright
 
+from plaudit import RewardOutput, Trajectory
 from plaudit.diff import compare_pairs
 from plaudit.report.page.report_file import MAX_BYTES, build_report, write_page
 from plaudit.report.view.view_server import ViewServer
+from plaudit.rollouts import Rollout
 from tests.browser import find_chromium
 from tests.report.page.hostile_run import HOSTILE, hostile_rollouts
 
@@ -248,3 +250,46 @@ def test_a_served_page_shows_a_run_as_it_grows(browser, tmp_path):
         assert rows(page) == [20, 37, 54, 71]
         page.close()
     assert noticed == []
+
+
+PICTURE = (
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAoAAAAKCAYAAACNMs+9AAAAFUlEQVR42mP8z8BQz0AEYBxVSF+FABJADveWkH6o"
+    "AAAAAElFTkSuQmCC"
+)
+CHAT = {
+    "prompt": [
+        {
+            "role": "user",
+            "content": [
+                {"type": "text", "text": "Where is this?"},
+                {"type": "image_url", "image_url": {"url": PICTURE}},
+                {"type": "image_url", "image_url": {"url": "https://example.org/x.png"}},
+                {"type": "image", "image": "data:image/svg+xml;base64,PHN2Zz48L3N2Zz4="},
+            ],
+        }
+    ],
+    "completion": [
+        {
+            "role": "assistant",
+            "content": "",
+            "tool_calls": [{"function": {"name": "<b>map</b>", "arguments": '{"x": 1}'}}],
+        },
+        {"role": "tool", "name": "map", "content": "Rome"},
+        {"role": "assistant", "content": "It is Rome."},
+    ],
+}
+
+
+def test_a_response_of_several_messages_shows_all_of_them_with_tool_calls_and_images(page, tmp_path):
+    rollout = Rollout(Trajectory.from_dict(CHAT), RewardOutput(1.0))
+    write_page([build_report("chat", [rollout], room=MAX_BYTES)], tmp_path / "chat.html")
+    visit(page, (tmp_path / "chat.html").as_uri(), "#samples?sample=0")
+    shown = page.locator(".message")
+    expect(shown).to_have_count(4)
+    assert shown.locator("> .role").all_inner_texts() == ["user", "assistant", "tool · map", "assistant"]
+    assert page.locator(".tool-call").inner_text().splitlines() == ["calls <b>map</b>", '{"x": 1}']
+    pictures = page.locator("img.picture")
+    expect(pictures).to_have_count(1)
+    assert pictures.evaluate("async image => { await image.decode(); return image.naturalWidth }") == 10
+    assert "image: https://example.org/x.png" in shown.first.inner_text()
+    assert "Further columns" not in page.locator("body").inner_text()

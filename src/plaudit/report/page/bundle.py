@@ -54,6 +54,7 @@ def content_policy(*, served: bool) -> str:
             "default-src 'none'",
             f"script-src '{_hash(_script())}'",
             f"style-src '{_hash(_style())}'",
+            "img-src data:",  # images that are part of a sample; none is fetched
             "connect-src 'self'" if served else "connect-src 'none'",
             "base-uri 'none'",
             "form-action 'none'",

@@ -3,6 +3,8 @@
 import math
 from typing import Any
 
+from plaudit.columns import KEPT_MESSAGES
+from plaudit.report.conversation import response_messages
 from plaudit.rollouts import ScoredRollout
 
 __all__ = ["FIRST_COLUMNS", "Value", "full_sample", "sample_values"]
@@ -63,6 +65,9 @@ def full_sample(rollout: ScoredRollout) -> dict[str, Any]:
     if output.token_rewards is not None and trajectory.tokens is not None and trajectory.tokens.offsets is not None:
         plain["offsets"] = trajectory.tokens.offsets
     further = {**trajectory.columns, **trajectory.metadata}
+    if (messages := response_messages(trajectory)) is not None:
+        plain["response_messages"] = messages
+        del further[KEPT_MESSAGES]
     if long := {name: value for name, value in further.items() if value is not None and _short(value) is None}:
         plain["further"] = long
     return plain

@@ -11,6 +11,7 @@ from plaudit.contract.combination import Combination, NormalizedReward
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput
 from plaudit.contract.rules import WeightedSum
+from plaudit.report.conversation import prompt_as_text, response_as_text
 from plaudit.report.samples import PickedSample
 from plaudit.report.terminal.formatting import bare_table, escape_controls
 
@@ -26,8 +27,8 @@ def render_sample(sample: PickedSample, reward: RewardFunction | None = None) ->
     weights = {} if reward is None else component_weights(reward, trajectory.training_step)
     parts: list[RenderableType] = [
         Rule(Text(f"{trajectory.label(sample.index)} · {sample.why} · {_value(sample.output)}"), align="left"),
-        _label("prompt", trajectory.prompt_text),
-        _label("response", trajectory.response),
+        _label("prompt", prompt_as_text(trajectory)),
+        _label("response", response_as_text(trajectory)),
         _label("ground truth", "(none)" if trajectory.ground_truth is None else str(trajectory.ground_truth)),
         _components(sample.output, weights),
     ]

@@ -1,5 +1,6 @@
 // One sample in full: prompt, response, ground truth, what every part of the reward said, the turns of an episode.
 import { element, formatNumber, formatSeconds, makeTable } from "./dom.js";
+import { asText, messageBoxes } from "./messages.js";
 import { heatedResponse, textBox, tokenSpans, wordSpans } from "./texts.js";
 
 export async function showSample(run, sample, { close, move, openGroup }) {
@@ -41,14 +42,12 @@ function bar(sample, output, close, move, extra) {
 function section(title, ...content) { return element("section", {}, element("h3", {}, title), content); }
 
 function promptBoxes(prompt) {
-  if (typeof prompt === "string") return textBox("Prompt", prompt);
-  return prompt.map((message, place) => element("div", { class: "message" },
-    element("div", { class: "role" }, String(message.role)),
-    textBox(`Message ${place + 1} of the prompt`, typeof message.content === "string" ? message.content : asText(message.content))));
+  return typeof prompt === "string" ? textBox("Prompt", prompt) : messageBoxes(prompt, "prompt");
 }
 
-function responseBox({ response, reward_output: output, offsets }) {
+function responseBox({ response, response_messages: messages, reward_output: output, offsets }) {
   const values = output.token_rewards;
+  if (messages && !values?.length) return messageBoxes(messages, "response");
   if (!values?.length) return textBox("Response", response);
   const spans = output.token_unit === "token" ? tokenSpans(response, offsets) : wordSpans(response);
   return heatedResponse(response, values, spans && spans.length === values.length ? spans : null);
@@ -78,5 +77,3 @@ function factList(values) {
   const known = Object.entries(values).filter(([, value]) => value !== null);
   return element("dl", { class: "facts" }, known.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, formatNumber(value))]));
 }
-
-function asText(value) { return typeof value === "string" ? value : JSON.stringify(value, null, 2); }
