@@ -189,3 +189,17 @@ def test_match_format_exactly_is_a_reward_by_that_name():
         "match_format_exactly(expected_format='The answer is [NUM].')", [Trajectory("q", "The answer is 4.")]
     )
     assert output.reward == 1.0
+
+
+@pytest.mark.parametrize(
+    ("spec", "told"),
+    [
+        ("json", "no reward named 'json'; structured may be what you look for"),
+        ("structured(schema={'additionalProperties': false})", "'false' is JSON; in a spec, write False"),
+        ("judge", r"it takes \(endpoint, rubric=None, "),
+    ],
+    ids=["a word that a reward's summary has", "a word of JSON", "a reward without a needed argument"],
+)
+def test_a_name_that_is_not_a_reward_by_itself_comes_with_what_to_write(spec, told):
+    with pytest.raises(RewardNotLoaded, match=told):
+        load(spec)

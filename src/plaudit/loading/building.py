@@ -242,7 +242,7 @@ def _check(target: SpecTarget, signature: inspect.Signature, arguments: Argument
     takes = [p for p in signature.parameters.values() if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
     takes_any = any(p.kind is p.VAR_KEYWORD for p in signature.parameters.values())
     names = [p.name for p in takes]
-    expected = f"it takes {signature}"
+    expected = f"it takes {_without_types(signature)}"
     for keyword in arguments.keywords:
         if keyword not in names and not takes_any:
             hint = did_you_mean(keyword, names)
@@ -253,6 +253,11 @@ def _check(target: SpecTarget, signature: inspect.Signature, arguments: Argument
         needed = [f"{p.name}=…" for p in takes if p.default is p.empty]
         example = f"; write {target.spec}({', '.join(needed)})" if needed else ""
         raise RewardNotLoaded(f"{target.spec} needs other arguments: {error} ({expected}){example}") from None
+
+
+def _without_types(signature: inspect.Signature) -> inspect.Signature:
+    parameters = [each.replace(annotation=each.empty) for each in signature.parameters.values()]
+    return signature.replace(parameters=parameters, return_annotation=signature.empty)
 
 
 def _format_arguments(arguments: Arguments) -> str:

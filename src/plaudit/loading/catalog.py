@@ -6,6 +6,7 @@ a tenth of what starts a worker process.
 """
 
 import inspect
+import re
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ __all__ = ["Listing", "available", "find_named", "listing_of", "no_such_name"]
 
 GROUP = "plaudit.rewards"
 BUILT_IN = "built in"
+_OF_JSON = {"true": "True", "false": "False", "null": "None"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +60,16 @@ def find_named(name: str) -> SpecTarget | None:
 
 def no_such_name(name: str) -> RewardNotLoaded:
     """The error for a name that nobody has."""
-    known = [*rewards.BUILT_INS, *_plugin_names()]
+    if name in _OF_JSON:
+        return RewardNotLoaded(f"{name!r} is JSON; in a spec, write {_OF_JSON[name]}")
+    listings = available().values()
+    mentioning = [each.name for each in listings if re.search(rf"\b{name}\b", each.summary, re.IGNORECASE)]
+    hint = did_you_mean(name, [each.name for each in listings])
+    if not hint and mentioning:
+        hint = f"; {', '.join(mentioning)} may be what you look for;"
     return RewardNotLoaded(
-        f"no reward named {name!r}{did_you_mean(name, known) or ';'} `plaudit rewards` lists them all; a function in "
-        f"another folder is named with its file: folder/file.py:{name}"
+        f"no reward named {name!r}{hint or ';'} `plaudit rewards` lists them all; a function in another folder is "
+        f"named with its file: folder/file.py:{name}"
     )
 
 

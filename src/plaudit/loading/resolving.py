@@ -5,6 +5,7 @@ Relative paths start at the current folder, or at the folder of the YAML file th
 
 import os
 import re
+import sys
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, replace
@@ -191,7 +192,8 @@ class _SpecResolver:
             hint = f"; call it: {dotted}(…)" if rest in METHODS else did_you_mean(rest, METHODS)
             methods = ", ".join(METHODS)
             raise RewardNotLoaded(f"{dotted} is not a reward: {root!r} is, and its methods are {methods}{hint}")
-        module, left = module_at(dotted, _working_folder())
+        is_library = not rest and root in sys.stdlib_module_names and not os.path.exists(f"{root}.py")
+        module, left = (None, []) if is_library else module_at(dotted, _working_folder())
         if module is None:
             if rest:
                 raise _no_such_module(dotted)

@@ -26,3 +26,8 @@ def test_rewards_of_files_and_yaml_are_shown_too(plaudit, tmp_path):
     of_yaml = plaudit("rewards", "mix.yaml").out
     assert "short" in of_yaml
     assert "0.25 * " in of_yaml
+
+
+def test_an_export_with_reward_and_trainer_swapped_says_so(plaudit):
+    ran = plaudit("export", "math", "trl", "-o", "out.py")
+    assert (ran.code, "the trainer comes first: plaudit export trl 'math' -o out.py" in ran.err) == (2, True)

@@ -28,7 +28,7 @@ MAX_DEFAULT = 40
 def rewards(
     spec: Annotated[
         str | None,
-        typer.Argument(metavar="[REWARD]", help="A name, a file, a .yaml file or an expression; all names without it."),
+        typer.Argument(metavar="REWARD", help="A name, a file, a .yaml file or an expression; all names without it."),
     ] = None,
     json: JsonOption = False,
 ) -> None:

@@ -20,6 +20,7 @@ from plaudit.cli.options import (
 )
 from plaudit.errors import InvalidSettings
 from plaudit.exports import write_shim
+from plaudit.exports.registry import EXPORTS
 from plaudit.loading import spec_using
 
 __all__ = ["export"]
@@ -46,6 +47,8 @@ def export(
 ) -> None:
     """Write FILE, which builds REWARD the way TRAINER calls rewards, and print how to use it."""
     check_output(output)
+    if trainer not in EXPORTS and reward in EXPORTS:
+        raise InvalidSettings(f"the trainer comes first: plaudit export {reward} {trainer!r} -o {output}")
     if output.exists() and not overwrite:
         raise InvalidSettings(f"{output} exists; --overwrite replaces it")
     if not output.stem.isidentifier() or output.suffix != ".py":
