@@ -39,7 +39,7 @@ def test_a_reward_that_prints_spoils_neither_json_nor_scored_lines(rollouts, tmp
     assert "noise of a process" in scored.err
 
 
-@pytest.mark.parametrize("command", [["check"], ["test"], ["explain"], ["rewards", "show"]], ids=" ".join)
+@pytest.mark.parametrize("command", [["check"], ["test"], ["explain"], ["rewards"]], ids=" ".join)
 def test_no_command_lets_a_reward_print_into_its_json(plaudit, rollouts, tmp_path, command):
     (tmp_path / "loud.py").write_text(LOUD)
     (tmp_path / "cases.yaml").write_text("- {response: a, expected: 1}\n")
