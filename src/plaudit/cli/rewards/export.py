@@ -20,7 +20,7 @@ from plaudit.cli.options import (
 )
 from plaudit.errors import InvalidSettings
 from plaudit.exports import write_shim
-from plaudit.exports.registry import EXPORTS
+from plaudit.exports.exporting import EXPORTS
 from plaudit.loading import spec_using
 
 __all__ = ["export"]
