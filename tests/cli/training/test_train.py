@@ -43,7 +43,7 @@ def test_the_printed_config_is_a_config(plaudit, tmp_path):
     [
         (["optimizer.lrr=1"], "did you mean 'optimizer.lr'?"),
         (["--labelkey", "answers"], "no option --labelkey; did you mean 'label_key'?"),
-        (["--reward_pretrain", "some/model"], "--reward_pretrain cannot be honoured"),
+        (["--reward_pretrain", "some/model"], "no option --reward_pretrain"),
         (["missing.yaml"], "no config file 'missing.yaml'"),
         (["a.yaml", "b.yaml"], "one config file at most"),
         (["task=sorting"], "did you mean 'sort_digits'?"),
