@@ -58,9 +58,9 @@ def test_a_breakdown_has_means_by_value_and_counts_what_was_not_scored():
         builder.add(Trajectory(prompt="p", response="r", metadata={"level": level}), output)
     builder.add(Trajectory(prompt="p", response="r"), RewardOutput(0.25))
     assert builder.breakdown().to_dict() == {
-        "1": {"count": 2, "scored": 2, "reward": 0.5, "score": 1.0},
-        "2": {"count": 1, "scored": 0, "reward": None, "score": None},
-        "(none)": {"count": 1, "scored": 1, "reward": 0.25, "score": None},
+        "1": {"count": 2, "scored": 2, "reward": 0.5, "reward_all": 0.5, "score": 1.0, "score_all": 1.0},
+        "2": {"count": 1, "scored": 0, "reward": None, "reward_all": 0.0, "score": None, "score_all": None},
+        "(none)": {"count": 1, "scored": 1, "reward": 0.25, "reward_all": 0.25, "score": None, "score_all": None},
     }
     builder = BreakdownBuilder("levl")
     builder.add(Trajectory(prompt="p", response="r", metadata={"level": 1}), RewardOutput(1.0))

@@ -180,7 +180,7 @@ def test_a_response_that_was_cut_off_is_a_kind_of_its_own():
 def test_the_line_of_a_batch_tells_its_distribution():
     outputs = [RewardOutput(0.0), RewardOutput(0.0), RewardOutput(1.0), RewardOutput.unscored(Status.ERROR, "boom")]
     line = describe_batch(outputs)
-    assert "4 samples, 1 not scored: min 0, mean 0.333, max 1" in line
+    assert "4 samples, 1 not scored: min 0, mean 0.333 (0.25 over all, 25% unscored), max 1" in line
     assert line.endswith("[█▅]")
     assert describe_batch([]) == "rewards of 0 samples"
 

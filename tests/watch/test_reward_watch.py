@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from plaudit import RewardOutput, Trajectory
+from plaudit import RewardOutput, Status, Trajectory
 from plaudit.cli import main
 from plaudit.errors import InvalidSettings
 from plaudit.rollouts import Rollout
@@ -109,3 +109,36 @@ def test_a_file_gives_the_same_looks_as_training(tmp_path, capfd):
         main(["watch", str(tmp_path), "--every", "2"])
     assert exited.value.code == 0
     assert "no sign" in capfd.readouterr().out
+
+
+def failing_from(first_step):
+    """Rollouts of which, from a step on, three of four raise an error."""
+
+    def make(step):
+        failed = RewardOutput.unscored(Status.ERROR, "ValueError: too long")
+        return [
+            Rollout(each.trajectory, failed if step >= first_step and index % 4 else each.output)
+            for index, each in enumerate(varied(step))
+        ]
+
+    return make
+
+
+def test_a_policy_that_moves_to_where_it_cannot_be_scored_is_named_with_the_reason():
+    looks = watch_steps(failing_from(5))
+    assert [names(look) & {"unscored"} for look in looks] == [set(), set(), {"unscored"}]
+    (sign,) = (sign for sign in looks[-1].signs if sign.name == "unscored")
+    assert "the policy moves to where it cannot be scored: 75% of the latest samples" in sign.message
+    assert "error: ValueError: too long" in sign.message
+
+
+def test_a_constant_share_of_unscored_samples_is_no_drift():
+    assert not any("unscored" in names(look) for look in watch_steps(failing_from(0)))
+
+
+def test_copies_are_not_called_paid_where_every_reward_is_the_same():
+    same = " ".join(WORDS[:8])
+    looks = watch_steps(lambda step: step_rollouts(step, lambda group, place: (same, 0.0)))
+    (sign,) = (sign for sign in looks[-1].signs if sign.name == "copies")
+    assert "is paid;" not in sign.remedy
+    assert "no response is paid more than another" in sign.remedy

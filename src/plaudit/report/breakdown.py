@@ -6,6 +6,7 @@ from typing import Any
 
 from plaudit.contract.output import RewardOutput
 from plaudit.errors import RolloutsError
+from plaudit.report.coverage import CoveredMean
 from plaudit.report.selection import ABSENT, column_of, known_columns, no_such_column
 from plaudit.trajectory import Trajectory
 
@@ -17,13 +18,18 @@ NO_VALUE = "(none)"
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """The samples of one value: how many, how many of them were scored, and their means."""
+    """The samples of one value: how many, how many of them were scored, and their means.
+
+    `reward` and `score` are means over scored samples, `reward_all` and `score_all` over all (unscored count as 0).
+    """
 
     value: str
     count: int
     scored: int
     reward: float | None
+    reward_all: float | None
     score: float | None
+    score_all: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +78,15 @@ class BreakdownBuilder:
         if self._sums and not self._found:
             raise no_such_column(self.column, self._known)
         slices = [
-            Slice(value, int(count), int(scored), total / scored if scored else None, right / given if given else None)
-            for value, (count, scored, total, given, right) in self._sums.items()
+            _slice(value, int(count), int(scored), total, int(with_score), score)
+            for value, (count, scored, total, with_score, score) in self._sums.items()
         ]
         return Breakdown(self.column, tuple(sorted(slices, key=lambda one: -one.count)))
+
+
+def _slice(value: str, count: int, scored: int, rewards: float, with_score: int, scores: float) -> Slice:
+    reward = CoveredMean.of_scored(rewards / scored if scored else None, scored, count - scored)
+    score = CoveredMean(None, None)
+    if with_score:
+        score = CoveredMean.of_scored(scores / with_score, with_score, count - scored)
+    return Slice(value, count, scored, reward.scored, reward.overall, score.scored, score.overall)

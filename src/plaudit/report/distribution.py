@@ -9,6 +9,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from plaudit.report.coverage import CoveredMean
+
 __all__ = ["MAX_BINS", "Bin", "Distribution", "make_bins", "quantile", "wilson_interval"]
 
 MAX_BINS = 10
@@ -28,10 +30,13 @@ class Distribution:
     """What is worth knowing about the values of one column; `std` is that of the whole, not of a sample of it.
 
     `at_min` and `at_max` are the shares of values at the two ends. `skewness` is None where all values are equal.
+    `unscored` samples have no value: they count in `mean_all` alone, as 0.
     """
 
     count: int
+    unscored: int
     mean: float
+    mean_all: float
     std: float
     min: float
     p25: float
@@ -44,8 +49,8 @@ class Distribution:
     bins: tuple[Bin, ...]
 
     @classmethod
-    def of(cls, values: Iterable[float]) -> "Distribution | None":
-        """The distribution of `values`; None when there are none."""
+    def of(cls, values: Iterable[float], unscored: int = 0) -> "Distribution | None":
+        """The distribution of `values`, beside `unscored` samples without one; None when there are no values."""
         ordered = array("d", sorted(values))
         if not ordered:
             return None
@@ -53,7 +58,9 @@ class Distribution:
         mean, std, skewness = _moments(ordered)
         return cls(
             count=count,
+            unscored=unscored,
             mean=mean,
+            mean_all=mean * (count / (count + unscored)),
             std=std,
             min=low,
             p25=quantile(ordered, 0.25),
@@ -65,6 +72,11 @@ class Distribution:
             skewness=skewness,
             bins=make_bins(ordered),
         )
+
+    @property
+    def covered_mean(self) -> CoveredMean:
+        """The mean with its coverage."""
+        return CoveredMean.of_scored(self.mean, self.count, self.unscored)
 
 
 def quantile(ordered: Sequence[float], share: float) -> float:

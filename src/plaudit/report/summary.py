@@ -65,7 +65,7 @@ class Summary:
     def _repr_html_(self) -> str:
         """Tables for notebooks: the spread of every value, and why samples were not scored."""
         known = {"reward": self.reward, "score": self.score, **self.components}
-        names = ("count", "mean", "std", "min", "p25", "p50", "p75", "max")
+        names = ("count", "unscored", "mean", "mean_all", "std", "min", "p25", "p50", "p75", "max")
         spreads = [[name, *(getattr(one, each) for each in names)] for name, one in known.items() if one is not None]
         statuses = ", ".join(f"{count:,} {status}" for status, count in self.statuses.items())
         table = html_table(["", *names], spreads, title=f"{self.count:,} samples: {statuses}")
@@ -96,6 +96,8 @@ class SummaryBuilder:
         self._seconds = array("d")
         self._components: dict[str, array[float]] = {}
         self._component_seconds: dict[str, array[float]] = {}
+        self._listed_unscored: Counter[str] = Counter()
+        self._without_number: Counter[str] = Counter()
         self._slowest: list[tuple[float, int, SlowSample]] = []
         self._failures = FailureCounts()
         self._groups = GroupSums(numbers)
@@ -122,12 +124,12 @@ class SummaryBuilder:
         return Summary(
             count=self._statuses.total(),
             statuses={status.value: self._statuses[status.value] for status in Status if self._statuses[status.value]},
-            reward=Distribution.of(self._rewards),
-            score=Distribution.of(self._scores),
+            reward=Distribution.of(self._rewards, self._unscored),
+            score=Distribution.of(self._scores, self._unscored),
             components={
                 name: spread
                 for name, values in self._components.items()
-                if (spread := Distribution.of(values)) is not None
+                if (spread := Distribution.of(values, self._component_unscored(name))) is not None
             },
             latency=_latency(self._seconds),
             component_latency={
@@ -140,13 +142,24 @@ class SummaryBuilder:
             groups=self._groups.summary(),
         )
 
+    @property
+    def _unscored(self) -> int:
+        return self._statuses.total() - self._statuses[Status.OK.value]
+
+    def _component_unscored(self, name: str) -> int:
+        """Samples in which the component has no number; an unscored sample may not even list its components."""
+        return self._unscored - self._listed_unscored[name] + self._without_number[name]
+
     def _add_components(self, output: RewardOutput) -> None:
         for name, component in output.flat_components().items():
             if name not in self._components and len(self._components) == MOST_COMPONENTS:
                 continue
             values = self._components.setdefault(name, array("d"))
+            self._listed_unscored[name] += not output.ok
             if component.reward is not None:
                 values.append(component.reward)
+            else:
+                self._without_number[name] += 1
             if component.latency_s is not None:
                 self._component_seconds.setdefault(name, array("d")).append(component.latency_s)
 

@@ -17,6 +17,7 @@ import msgspec
 from plaudit.contract.function import RewardLike
 from plaudit.engine import Scorer
 from plaudit.errors import InvalidSettings, PolicyError
+from plaudit.report.coverage import CoveredMean, mean_reward
 from plaudit.report.distribution import wilson_interval
 from plaudit.rollouts import Rollout, ScoredRollout
 from plaudit.training.batches.collecting import derive_seed
@@ -123,6 +124,15 @@ class Interval:
     value: float
     low: float
     high: float
+    overall: float
+    """The same over all samples, unscored ones as 0."""
+    unscored: float
+    """The share of samples that were not scored."""
+
+    @property
+    def covered_mean(self) -> CoveredMean:
+        """The estimate with its coverage."""
+        return CoveredMean(self.value, self.overall, self.unscored)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +144,7 @@ class EvaluatedTask:
     samples: int
     unscored: int
     figures: dict[str, Interval]
-    """By name: score, reward, pass@k, greedy."""
+    """By name: score, reward, pass@k, greedy, and greedy_reward where the reward gives no scores."""
     length: float
 
     def to_dict(self) -> dict[str, Any]:
@@ -196,27 +206,32 @@ def _summarize(
     task: str, rollouts: Sequence[ScoredRollout], likeliest: Sequence[ScoredRollout], pass_at: Sequence[int]
 ) -> EvaluatedTask:
     summary = evaluate(rollouts, pass_at)
-    values = {"score": summary.score, **{f"pass@{k}": value for k, value in summary.pass_at.items()}}
+    means = {"score": summary.score, **{f"pass@{k}": mean for k, mean in summary.pass_at.items()}}
     if likeliest:
-        values["greedy"] = evaluate(likeliest).score
+        means["greedy"] = evaluate(likeliest).score
     figures = {
-        name: Interval(value, *wilson_interval(value, summary.prompts))
-        for name, value in values.items()
-        if value is not None
+        name: Interval(mean.scored, *wilson_interval(mean.scored, summary.prompts), mean.overall, mean.unscored)
+        for name, mean in means.items()
+        if mean.scored is not None and mean.overall is not None
     }
-    rewards: dict[GroupKey, list[float]] = defaultdict(list)
-    for rollout in rollouts:
-        rewards[rollout.trajectory.group_key] += [] if rollout.output.reward is None else [rollout.output.reward]
-    if means := [fmean(group) for group in rewards.values() if group]:
-        figures["reward"] = _mean_interval(means)
+    figures |= _reward_interval("reward", rollouts)
+    if "greedy" not in figures:
+        figures |= _reward_interval("greedy_reward", likeliest)
     return EvaluatedTask(task, summary.prompts, summary.samples, summary.unscored, figures, summary.length)
 
 
-def _mean_interval(values: Sequence[float]) -> Interval:
-    """A mean over prompts with bounds by its standard error; samples of one prompt are no further evidence."""
+def _reward_interval(name: str, rollouts: Sequence[ScoredRollout]) -> dict[str, Interval]:
+    """The mean reward over prompts with bounds by its standard error; samples of one prompt are no further evidence."""
+    rewards: dict[GroupKey, list[float]] = defaultdict(list)
+    for rollout in rollouts:
+        rewards[rollout.trajectory.group_key] += [] if rollout.output.reward is None else [rollout.output.reward]
+    values = [fmean(group) for group in rewards.values() if group]
+    if not values:
+        return {}
     mean = fmean(values)
     reach = 1.96 * stdev(values) / math.sqrt(len(values)) if len(values) > 1 else math.inf
-    return Interval(mean, mean - reach, mean + reach)
+    covered = mean_reward(rollout.output for rollout in rollouts)
+    return {name: Interval(mean, mean - reach, mean + reach, covered.overall or 0.0, covered.unscored)}
 
 
 def _config_of(spec: str) -> RunConfig | None:

@@ -1,6 +1,7 @@
 """The figures that a watch looks at: shares and correlations within groups, so that no scale of a reward matters."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from plaudit.report.statistics.components import component_shares
@@ -13,18 +14,23 @@ from plaudit.report.statistics.signal import group_signal
 from plaudit.report.statistics.table import SampleTable
 from plaudit.rollouts import ScoredRollout
 
-__all__ = ["Measures", "measure"]
+__all__ = ["Measures", "measure", "quarter"]
 
 
 @dataclass(frozen=True, slots=True)
 class Measures:
     """What some steps of a run show; None where there is nothing to measure.
 
+    `unscored_early` and `unscored_late` are the unscored shares of the first and of the last quarter of the samples.
     `length` is the mean length of responses in characters, `length_pay` the lower bound of the correlation of reward
     and length within groups, `dominant` the component with the largest share of the variance within groups.
     """
 
     samples: int
+    unscored: float | None
+    unscored_early: float | None
+    unscored_late: float | None
+    unscored_reason: str
     dead: float | None
     phantom: float | None
     at_top: float | None
@@ -40,6 +46,7 @@ class Measures:
     def to_metrics(self) -> dict[str, float]:
         """The numbers by the names that metrics.jsonl and other logs give them."""
         numbers = {
+            "unscored": self.unscored,
             "dead_groups": self.dead,
             "phantom_groups": self.phantom,
             "at_top": self.at_top,
@@ -55,7 +62,12 @@ def measure(rollouts: Iterable[ScoredRollout]) -> Measures:
     """The figures of some scored rollouts."""
     table, texts = SampleTable(), KeptTexts()
     lengths = 0
+    flags: list[bool] = []
+    reasons: Counter[str] = Counter()
     for rollout in rollouts:
+        flags.append(not rollout.output.ok)
+        if flags[-1]:
+            reasons[f"{rollout.output.status.value}: {rollout.output.reason}"] += 1
         texts.add(table.add(rollout.trajectory, rollout.output), rollout)
         lengths += len(rollout.trajectory.response)
     signal = group_signal(table)
@@ -66,6 +78,10 @@ def measure(rollouts: Iterable[ScoredRollout]) -> Measures:
     copies = near_duplicates(table, texts)
     return Measures(
         samples=len(table),
+        unscored=_share(flags),
+        unscored_early=_share(flags[: quarter(len(flags))]),
+        unscored_late=_share(flags[-quarter(len(flags)) :]),
+        unscored_reason=max(reasons, key=reasons.__getitem__, default=""),
         dead=signal.dead_share,
         phantom=signal.phantom_share,
         at_top=None if saturation is None else saturation.at_high,
@@ -78,3 +94,12 @@ def measure(rollouts: Iterable[ScoredRollout]) -> Measures:
         copies=None if copies is None else copies.across_groups,
         phrases=tuple((phrase.text, phrase.high) for phrase in paying_phrases(table, texts).paying),
     )
+
+
+def quarter(samples: int) -> int:
+    """The size of a quarter of the samples: one at least."""
+    return max(1, samples // 4)
+
+
+def _share(flags: Sequence[bool]) -> float | None:
+    return sum(flags) / len(flags) if flags else None

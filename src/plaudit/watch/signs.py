@@ -7,7 +7,8 @@ of the reward; growth is measured against the first steps of the run.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from plaudit.watch.measures import Measures
+from plaudit.report.distribution import wilson_interval
+from plaudit.watch.measures import Measures, quarter
 
 __all__ = ["SIGNS", "Sign", "find_signs"]
 
@@ -33,6 +34,21 @@ def find_signs(first: Measures, now: Measures) -> tuple[Sign, ...]:
 
 def _sign(name: str, value: float | None, limit: float, message: str, remedy: str) -> Sign | None:
     return None if value is None or value < limit else Sign(name, value, limit, message, remedy)
+
+
+def _unscored(first: Measures, now: Measures) -> Sign | None:
+    """The unscored share has risen since the first samples of the run, by more than chance explains."""
+    early, late = first.unscored_early, now.unscored_late
+    if early is None or late is None:
+        return None
+    if wilson_interval(late, quarter(now.samples))[0] <= wilson_interval(early, quarter(first.samples))[1]:
+        return None
+    message = (
+        f"the policy moves to where it cannot be scored: {late:.0%} of the latest samples are unscored, {early:.0%} of "
+        f"the first (most often {now.unscored_reason})"
+    )
+    remedy = "make the reward score these responses: what is unscored is left out of training and of the mean reward"
+    return _sign("unscored", late, early + 0.1, message, remedy)
 
 
 def _dead(first: Measures, now: Measures) -> Sign | None:
@@ -69,7 +85,10 @@ def _dominance(first: Measures, now: Measures) -> Sign | None:
 
 def _copies(first: Measures, now: Measures) -> Sign | None:
     message = f"{now.copies or 0:.0%} of the responses are nearly the same under other prompts"
-    return _sign("copies", now.copies, 0.5, message, "look at what they say: a response that fits every prompt is paid")
+    remedy = "look at what they say: a response that fits every prompt is paid"
+    if now.at_top is None:  # all rewards are equal
+        remedy = "no response is paid more than another: check that the reward reads the prompt and the ground truth"
+    return _sign("copies", now.copies, 0.5, message, remedy)
 
 
 def _phrases(first: Measures, now: Measures) -> Sign | None:
@@ -86,6 +105,7 @@ def _phrases(first: Measures, now: Measures) -> Sign | None:
 
 
 SIGNS: dict[str, Detector] = {
+    "unscored": _unscored,
     "dead groups": _dead,
     "phantom groups": _phantom,
     "saturation": _saturation,

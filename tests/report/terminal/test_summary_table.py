@@ -46,7 +46,7 @@ def test_the_summary_shows_its_figures_at_any_width(width):
     assert max(map(len, text.splitlines())) <= width
     assert "1,000: 990 ok, 10 error" in text
     row = line_of(text, "reward")
-    for figure in (SUMMARY.reward.mean, SUMMARY.reward.std, SUMMARY.reward.p50, SUMMARY.reward.max):
+    for figure in (SUMMARY.reward.mean, SUMMARY.reward.mean_all, SUMMARY.reward.p50, SUMMARY.reward.max):
         assert f"{figure:.3f}" in row
     assert f"{SUMMARY.components['format'].mean:.3f}" in line_of(text, "format")
     assert "s999 (999 ms)" in text

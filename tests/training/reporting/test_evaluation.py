@@ -7,6 +7,7 @@ import pytest
 
 from plaudit import RewardOutput, Status, Tokens, Trajectory
 from plaudit.errors import InvalidSettings
+from plaudit.report.coverage import CoveredMean
 from plaudit.training.reporting.evaluation import evaluate, pass_at_k
 
 
@@ -33,36 +34,38 @@ def answers(prompt, *scores):
 
 def test_an_evaluation_tells_score_reward_and_pass_at_k():
     found = evaluate([*answers("p", 1, 0, 0, 0), *answers("q", 1, 1, 0.5, 1)], pass_at=(1, 2))
-    assert found.score == pytest.approx((1 + 3.5) / 8)
-    assert found.reward == pytest.approx(2 * (1 + 3.5) / 8)
-    assert found.pass_at == {1: pytest.approx((0.25 + 0.75) / 2), 2: pytest.approx((0.5 + 1.0) / 2)}
+    assert found.score.scored == found.score.overall == pytest.approx((1 + 3.5) / 8)
+    assert found.reward.scored == pytest.approx(2 * (1 + 3.5) / 8)
+    assert [found.pass_at[k].scored for k in (1, 2)] == pytest.approx([(0.25 + 0.75) / 2, (0.5 + 1.0) / 2])
     assert (found.prompts, found.samples, found.unscored, found.length) == (2, 8, 0, 2.0)
-    assert set(found.metrics()) == {
-        "eval/score", "eval/reward", "eval/pass@1", "eval/pass@2", "eval/length", "eval/unscored",
-    }  # fmt: skip
+    means = ("eval/score", "eval/reward", "eval/pass@1", "eval/pass@2")
+    coverage = {f"{name}{ending}" for name in means for ending in ("", "_all", "_unscored")}
+    assert set(found.metrics()) == coverage | {"eval/length", "eval/unscored"}
 
 
 def test_an_unscored_sample_is_not_a_wrong_one():
     found = evaluate([*answers("p", 1, None, 1), *answers("q", None, None, None)], pass_at=(1, 2, 3))
-    assert found.score == 1.0
-    assert found.pass_at == {1: 1.0, 2: 1.0, 3: None}
+    assert found.score == CoveredMean(1.0, pytest.approx(2 / 6), pytest.approx(4 / 6))
+    assert {k: mean.scored for k, mean in found.pass_at.items()} == {1: 1.0, 2: 1.0, 3: None}
+    assert {k: mean.overall for k, mean in found.pass_at.items()} == pytest.approx({1: 1 / 3, 2: 1 / 2, 3: 1 / 2})
     assert found.unscored == 4
     assert found.metrics()["eval/unscored"] == pytest.approx(4 / 6)
     assert "eval/pass@3" not in found.metrics()
 
 
 def test_partial_credit_is_not_a_pass_unless_it_is_said_to_be():
-    assert evaluate(answers("p", 0.5, 0.5)).pass_at == {1: 0.0}
-    assert evaluate(answers("p", 0.5, 0.5), right=0.5).pass_at == {1: 1.0}
+    assert evaluate(answers("p", 0.5, 0.5)).pass_at[1].scored == 0.0
+    assert evaluate(answers("p", 0.5, 0.5), right=0.5).pass_at[1].scored == 1.0
 
 
 def test_a_reward_without_scores_has_no_pass_at_k_but_a_reward():
     found = evaluate([(Trajectory("p", "a", tokens=Tokens([1, 2, 3])), RewardOutput(0.3))])
-    assert (found.score, found.pass_at, found.reward, found.length) == (None, {1: None}, 0.3, 3.0)
-    assert set(found.metrics()) == {"eval/reward", "eval/length", "eval/unscored"}
+    assert (found.score.scored, found.pass_at[1].scored, found.reward.scored, found.length) == (None, None, 0.3, 3.0)
+    assert "eval/reward" in found.metrics()
+    assert not {"eval/score", "eval/score_all", "eval/pass@1"} & set(found.metrics())
 
 
 def test_nothing_evaluated_is_no_number():
     found = evaluate([])
-    assert found.score is found.reward is None
+    assert found.score.scored is found.reward.scored is None
     assert found.metrics() == {"eval/length": 0.0, "eval/unscored": 0.0}

@@ -96,7 +96,7 @@ def _render(difference: Difference, rows: int) -> list[RenderableType]:
     groups = difference.groups
     lines: list[RenderableType] = [
         f"{difference.count:,} samples, {difference.changed:,} rewards differ, {len(difference.flips):,} flip",
-        f"mean reward     {_number(difference.mean.old)} → {_number(difference.mean.new)}",
+        f"mean reward     {_number(difference.mean.old)} → {_number(difference.mean.new)}{_compared(difference)}",
         f"median latency  {_seconds(difference.latency_s.old)} → {_seconds(difference.latency_s.new)}",
         *(f"status          {change}: {count:,}" for change, count in difference.status_changes.items()),
     ]
@@ -130,6 +130,12 @@ def _table(disagreements: list[Disagreement], flipped: set[int]) -> Table:
 
 def _value(reward: float | None, status: str) -> str:
     return status if reward is None else f"{reward:.4g}"
+
+
+def _compared(difference: Difference) -> str:
+    """How many samples the means leave out."""
+    left_out = difference.count - difference.compared
+    return f" (over the {difference.compared:,} samples that both score)" if left_out else ""
 
 
 def _number(value: float | None) -> str:

@@ -17,12 +17,15 @@ from plaudit.cli.training.sample import KeyVariableOption, ModelArgument, Served
 from plaudit.contract.function import RewardLike
 from plaudit.engine import Scorer
 from plaudit.errors import InvalidSettings
+from plaudit.report.coverage import format_mean
 from plaudit.report.terminal.formatting import bare_table
 from plaudit.rollouts import RolloutsWriter, ScoredRollout
 
 __all__ = ["evaluate"]
 
-FIGURES = {"greedy": "greedy score", "score": "mean score", "reward": "mean reward"}
+FIGURES = {
+    "greedy": "greedy score", "greedy_reward": "greedy reward", "score": "mean score", "reward": "mean reward",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,13 +133,13 @@ def _task_exam(task: "training.Task", reward: str | None, limit: int | None) -> 
 def _table(found: "list[training.EvaluatedTask]") -> Table:
     table = bare_table("task", "figure", "value", "95 % interval", "prompts")
     for task in found:
-        names = sorted(task.figures, key=lambda name: (name == "reward", name))
+        names = sorted(task.figures, key=lambda name: (name.endswith("reward"), name))
         for place, name in enumerate(names):
             figure = task.figures[name]
             table.add_row(
                 (task.task or "data") if place == 0 else "",
                 FIGURES.get(name, name),
-                f"{figure.value:.3f}",
+                format_mean(figure.covered_mean),
                 f"{figure.low:.3f} to {figure.high:.3f}",
                 f"{task.prompts:,}" if place == 0 else "",
             )

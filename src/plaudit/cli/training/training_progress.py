@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from plaudit.cli.console import print_message, stderr_console
+from plaudit.report.coverage import CoveredMean, format_mean
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.engines.engine import Outcome
 
@@ -17,7 +18,10 @@ __all__ = ["TrainingProgress", "outcome_table"]
 
 LINES = 12
 """How many lines a pipe gets, besides evaluations."""
-EVALUATIONS = {"eval/score": "score", "eval/greedy": "greedy score", "eval/reward": "reward", "eval/length": "length"}
+EVALUATIONS = {
+    "eval/score": "score", "eval/greedy": "greedy score", "eval/reward": "reward",
+    "eval/greedy_reward": "greedy reward", "eval/length": "length",
+}  # fmt: skip
 
 
 class TrainingProgress:
@@ -79,14 +83,13 @@ class TrainingProgress:
 def outcome_table(outcome: Outcome) -> RenderableType:
     """The evaluations before and after, and where everything is."""
     table = Table("held out", "before", "after", box=None, padding=(0, 2, 0, 0))
-    passes = sorted(key for key in outcome.after if key.startswith("eval/pass@"))
+    passes = sorted(key for key in outcome.after if key.startswith("eval/pass@") and "_" not in key)
     for key in (*EVALUATIONS, *passes, *_by_task(outcome.after)):
         if key in outcome.after:
-            before = outcome.before.get(key)
             table.add_row(
                 EVALUATIONS.get(key, key.removeprefix("eval/").removeprefix("task/").replace("/score", ": score")),
-                "" if before is None else f"{before:.3f}",
-                f"{outcome.after[key]:.3f}",
+                _mean(outcome.before, key),
+                _mean(outcome.after, key),
             )
     unscored = outcome.folder.unscored_share()
     note = f"{unscored:.1%} of the samples were not scored; " if unscored else ""
@@ -101,13 +104,16 @@ def _by_task(metrics: Mapping[str, float]) -> list[str]:
 
 def _numbers(metrics: Mapping[str, float]) -> str:
     """What a line of 80 columns has room for; metrics.jsonl has the rest."""
-    shown = [f"{name} {metrics[name]:.3f}" for name in ("reward", "score") if name in metrics]
-    if metrics.get("status/ok", 1.0) < 1.0:
-        shown.append(f"{1.0 - metrics['status/ok']:.0%} not scored")
-    return ", ".join(shown)
+    shown = [f"{name} {_mean(metrics, name)}" for name in ("reward", "score") if name in metrics]
+    return ", ".join(shown) or ("no sample scored" if metrics.get("status/ok") == 0.0 else "")
 
 
 def _evaluation(metrics: Mapping[str, float]) -> str:
-    names = {key: name for key, name in EVALUATIONS.items() if key in metrics and key in ("eval/score", "eval/greedy")}
-    names = names or {"eval/reward": "reward"}
-    return "held out: " + ", ".join(f"{name} {metrics[key]:.3f}" for key, name in names.items() if key in metrics)
+    scores = [key for key in ("eval/score", "eval/greedy") if key in metrics]
+    keys = scores or [key for key in ("eval/reward", "eval/greedy_reward") if key in metrics]
+    return "held out: " + (", ".join(f"{EVALUATIONS[key]} {_mean(metrics, key)}" for key in keys) or "no sample scored")
+
+
+def _mean(metrics: Mapping[str, float], key: str) -> str:
+    mean = CoveredMean.from_metrics(metrics, key)
+    return "" if mean is None else format_mean(mean)

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
 
+from plaudit.report.coverage import CoveredMean
 from plaudit.report.distribution import quantile
 from plaudit.report.statistics.signal import group_kind
 from plaudit.report.statistics.table import NO_STEP, SampleTable, ratio, total
@@ -29,6 +30,7 @@ _LEAST = 20  # values on either side: with fewer, a drift says nothing
 class StepPoint:
     """The samples of one training step, or of some in a row where there are many; means are None where none is known.
 
+    `reward_all` and `score_all` are means over all samples, unscored ones as 0; `scored` is the share of the others.
     `dead` and `phantom` are shares of the groups with two scored samples or more.
     """
 
@@ -37,8 +39,10 @@ class StepPoint:
     count: int
     scored: float
     reward: float | None
+    reward_all: float | None
     reward_std: float | None
     score: float | None
+    score_all: float | None
     length: float
     dead: float | None
     phantom: float | None
@@ -82,6 +86,9 @@ def step_curve(table: SampleTable) -> tuple[StepPoint, ...]:
 def _point(table: SampleTable, rows: Sequence[int], kinds: Sequence[str], first: int, last: int) -> StepPoint:
     rewards = [table.rewards[row] for row in rows if table.is_scored(row)]
     mean = _mean(rewards)
+    unscored = len(rows) - len(rewards)
+    scores = [table.scores[row] for row in rows if not math.isnan(table.scores[row])]
+    score = _mean(scores)
     spread = None if mean is None else ratio(total((each - mean) ** 2 for each in rewards), len(rewards))
     return StepPoint(
         first=first,
@@ -89,8 +96,10 @@ def _point(table: SampleTable, rows: Sequence[int], kinds: Sequence[str], first:
         count=len(rows),
         scored=len(rewards) / len(rows),
         reward=mean,
+        reward_all=None if mean is None else CoveredMean.of_scored(mean, len(rewards), unscored).overall,
         reward_std=None if spread is None else math.sqrt(spread),
-        score=_mean([table.scores[row] for row in rows]),
+        score=score,
+        score_all=None if score is None else CoveredMean.of_scored(score, len(scores), unscored).overall,
         length=total(table.lengths[row] for row in rows) / len(rows),
         dead=ratio(sum(kind.startswith("dead") for kind in kinds), len(kinds)),
         phantom=ratio(kinds.count("phantom"), len(kinds)),

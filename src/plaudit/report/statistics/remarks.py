@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from plaudit.contract.output import Status
 from plaudit.markup import html_table
+from plaudit.report.coverage import format_mean
 from plaudit.report.statistics.advice import ADVICE
 from plaudit.report.statistics.drift import Drift
 from plaudit.report.statistics.figures import Figures
@@ -76,7 +77,8 @@ def _rewards(figures: Figures) -> _Said:
     if reward is None:
         return _Said(Level.WARNING, "none", "No sample was scored.")
     saturated = figures.saturation[0]  # of the reward
-    facts = f"Mean {reward.mean:.3g}, median {reward.p50:.3g}, between {reward.min:.3g} and {reward.max:.3g}."
+    mean = format_mean(reward.covered_mean, "{:.3g}".format)
+    facts = f"Mean {mean}, median {reward.p50:.3g}, between {reward.min:.3g} and {reward.max:.3g}."
     if saturated.distinct == 1:
         return _Said(Level.WARNING, "constant", f"Every reward is {reward.mean:.3g}.")
     for share, end in ((saturated.at_high, "highest"), (saturated.at_low, "lowest")):

@@ -16,12 +16,14 @@ def render_breakdown(breakdown: Breakdown) -> RenderableType:
     """A line for each value of the column, the largest first."""
     table = bare_table()
     table.add_column(f"by {breakdown.column}", overflow="fold")
-    for title in ("n", "scored", "reward", "score"):
+    partial = any(one.scored < one.count for one in breakdown.slices)
+    means = ("reward", "reward_all", "score", "score_all") if partial else ("reward", "score")
+    for title in ("n", "scored", *(name.replace("_all", ", all") for name in means)):
         table.add_column(title, justify="right", no_wrap=True)
     for one in breakdown.slices[:MAX_SLICES]:
         value = escape_controls(one.value)
         value = value if len(value) <= MAX_VALUE else f"{value[:MAX_VALUE]}…"
-        table.add_row(value, f"{one.count:,}", f"{one.scored:,}", _figure(one.reward), _figure(one.score))
+        table.add_row(value, f"{one.count:,}", f"{one.scored:,}", *(_figure(getattr(one, name)) for name in means))
     rest = breakdown.slices[MAX_SLICES:]
     if not rest:
         return table

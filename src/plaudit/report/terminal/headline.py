@@ -6,6 +6,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from plaudit.report.coverage import format_mean
 from plaudit.report.statistics.figures import Figures
 from plaudit.report.statistics.remarks import Level, Remark, format_share, headline
 from plaudit.report.terminal.formatting import escape_controls, format_number
@@ -34,7 +35,7 @@ def _figures(figures: Figures) -> str:
     if summary.ok < summary.count:
         facts.append(f"{summary.count - summary.ok:,} not scored")
     if summary.reward is not None:
-        facts.append(f"mean reward {format_number(summary.reward.mean)}")
+        facts.append(f"mean reward {format_mean(summary.reward.covered_mean, format_number)}")
     if figures.pass_rates is not None:
         shown = dict.fromkeys((figures.pass_rates.pass_at[0], figures.pass_rates.pass_at[-1]))
         facts += [f"pass@{one.k} {format_share(one.value)}" for one in shown]

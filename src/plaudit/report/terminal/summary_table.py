@@ -51,10 +51,14 @@ class _Row:
     latency: Latency | None
 
 
+_PARTIAL = ("over all", "unscored")
+"""Columns that are shown where the mean leaves samples out."""
 # In the order of display, with the turn in which a column is left out when the terminal is narrow; 0 is never.
 _COLUMNS: tuple[tuple[str, int, Callable[[_Row], str]], ...] = (
     ("n", 6, lambda row: f"{row.spread.count:,}"),
     ("mean", 0, lambda row: format_number(row.spread.mean)),
+    ("over all", 0, lambda row: format_number(row.spread.mean_all)),
+    ("unscored", 6, lambda row: f"{row.spread.covered_mean.unscored:.1%}"),
     ("std", 7, lambda row: format_number(row.spread.std)),
     ("min", 8, lambda row: format_number(row.spread.min)),
     ("p25", 5, lambda row: format_number(row.spread.p25)),
@@ -104,7 +108,8 @@ def _fit(rows: list[_Row], console: Console, options: ConsoleOptions) -> Table:
 def _spread_table(rows: list[_Row], dropped: int, options: ConsoleOptions) -> Table:
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False, pad_edge=False, header_style="bold")
     table.add_column("", overflow="fold", max_width=max(10, options.max_width // 3))
-    kept = [(title, cell) for title, turn, cell in _COLUMNS if turn == 0 or turn > dropped]
+    hidden = () if any(row.spread.unscored for row in rows) else _PARTIAL
+    kept = [(title, cell) for title, turn, cell in _COLUMNS if title not in hidden and (turn == 0 or turn > dropped)]
     for title, _ in kept:
         table.add_column(title, justify="right", no_wrap=True)
     for row in rows:

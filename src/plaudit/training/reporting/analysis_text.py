@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from plaudit.contract.output import RewardOutput
 from plaudit.report.analysis import FailurePattern, Kind, Period, RewardAnalysis, analyze
+from plaudit.report.coverage import format_mean
 from plaudit.report.distribution import Distribution
 from plaudit.report.terminal.histogram import draw_bars
 
@@ -19,8 +20,8 @@ LEVELS = "▁▂▃▄▅▆▇█"
 def describe_batch(outputs: Iterable[RewardOutput]) -> str:
     """The rewards of one batch: least, mean and most, spread, and a small histogram."""
     listed = list(outputs)
-    spread = Distribution.of(output.reward for output in listed if output.reward is not None)
     unscored = sum(not output.ok for output in listed)
+    spread = Distribution.of((output.reward for output in listed if output.reward is not None), unscored)
     count = f"{len(listed)} samples" + (f", {unscored} not scored" if unscored else "")
     if spread is None:
         return f"rewards of {count}"
@@ -55,9 +56,8 @@ def _section(title: str, lines: Sequence[str]) -> list[str]:
 
 def _moments(spread: Distribution) -> str:
     skewness = "none" if spread.skewness is None else f"{spread.skewness:+.2f}"
-    return (
-        f"min {spread.min:.3g}, mean {spread.mean:.3g}, max {spread.max:.3g}, std {spread.std:.3g}, skewness {skewness}"
-    )
+    mean = format_mean(spread.covered_mean, "{:.3g}".format)
+    return f"min {spread.min:.3g}, mean {mean}, max {spread.max:.3g}, std {spread.std:.3g}, skewness {skewness}"
 
 
 def _levels(spread: Distribution) -> str:

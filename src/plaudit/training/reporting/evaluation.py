@@ -1,7 +1,7 @@
 """How good a policy is on held-out prompts: mean score and pass@k.
 
-Samples that were not scored are left out of both, and counted; a prompt with fewer than k scored samples says nothing
-about pass@k and is left out of it.
+Every figure is a `CoveredMean`: over scored samples, over all samples (unscored ones count as 0), and the unscored
+share. pass@k over scored samples leaves out prompts with fewer than k of them.
 """
 
 import statistics
@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from plaudit.contract.output import RewardOutput
+from plaudit.report.coverage import CoveredMean, mean_reward, mean_score
 from plaudit.report.statistics.pass_rates import pass_at_k
 from plaudit.rollouts import Rollout, ScoredRollout
 from plaudit.training.batches.collecting import Scoring, derive_seed
@@ -26,22 +27,22 @@ __all__ = ["Evaluation", "HeldOut", "evaluate", "pass_at_k", "split_by"]
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What an evaluation found; None where nothing says it (a reward without scores has no pass@k)."""
+    """The result of an evaluation; a reward without scores has no mean score and no pass@k."""
 
-    score: float | None
-    reward: float | None
-    pass_at: dict[int, float | None]
+    score: CoveredMean
+    reward: CoveredMean
+    pass_at: dict[int, CoveredMean]
     prompts: int
     samples: int
     unscored: int
     length: float
 
     def metrics(self, prefix: str = "eval/") -> dict[str, float]:
-        """The numbers by name, as they go to metrics.jsonl: `eval/score`, `eval/pass@1`, …"""
-        values = {"score": self.score, "reward": self.reward, "length": self.length}
-        values |= {f"pass@{k}": value for k, value in self.pass_at.items()}
-        values["unscored"] = self.unscored / self.samples if self.samples else 0.0
-        return {f"{prefix}{name}": value for name, value in values.items() if value is not None}
+        """The numbers by name, as they go to metrics.jsonl: `eval/score`, `eval/score_all`, `eval/pass@1`, …"""
+        means = {"score": self.score, "reward": self.reward, **{f"pass@{k}": mean for k, mean in self.pass_at.items()}}
+        metrics = {name: value for key, mean in means.items() for name, value in mean.to_metrics(prefix + key).items()}
+        unscored = self.unscored / self.samples if self.samples else 0.0
+        return {**metrics, f"{prefix}length": self.length, f"{prefix}unscored": unscored}
 
 
 def evaluate(
@@ -49,16 +50,18 @@ def evaluate(
 ) -> Evaluation:
     """Sum up scored samples of held-out prompts; a sample is right when its score is at least `right`."""
     pairs = list(scored)
-    scores: dict[GroupKey, list[float]] = defaultdict(list)
+    outputs = [output for _, output in pairs]
+    groups: dict[GroupKey, list[RewardOutput]] = defaultdict(list)
     for trajectory, output in pairs:
-        scores[trajectory.group_key] += [] if output.score is None else [output.score]
+        groups[trajectory.group_key].append(output)
+    score = mean_score(outputs)
     return Evaluation(
-        score=_mean([score for group in scores.values() for score in group]),
-        reward=_mean([output.reward for _, output in pairs if output.reward is not None]),
-        pass_at={k: _pass_at(list(scores.values()), k, right) for k in pass_at},
-        prompts=len(scores),
+        score=score,
+        reward=mean_reward(outputs),
+        pass_at={k: _pass_at(list(groups.values()), k, right, score.unscored) for k in pass_at},
+        prompts=len(groups),
         samples=len(pairs),
-        unscored=sum(not output.ok for _, output in pairs),
+        unscored=sum(not output.ok for output in outputs),
         length=_mean([_length(trajectory) for trajectory, _ in pairs]) or 0.0,
     )
 
@@ -90,21 +93,20 @@ class HeldOut:
         metrics = evaluate(drawn, settings.pass_at).metrics() | self._split(drawn, settings.pass_at)
         if settings.greedy:
             likeliest = self._score_samples(sampler, 1, self._settings_for(step, 0.0), step)
-            metrics["eval/greedy"] = _greedy(likeliest)
+            metrics |= _greedy(likeliest, "eval/")
             for task, part in split_by(likeliest, lambda row: row.task).items():
-                metrics |= {f"eval/task/{task}/greedy": _greedy(part)} if f"eval/task/{task}/reward" in metrics else {}
+                metrics |= _greedy(part, f"eval/task/{task}/") if f"eval/task/{task}/length" in metrics else {}
         return metrics
 
     def _split(self, drawn: Sequence[ScoredRollout], pass_at: Sequence[int]) -> dict[str, float]:
         """The same by task, where there are several, and the score by difficulty."""
         tasks = split_by(drawn, lambda row: row.task)
-        found: dict[str, float] = {}
+        metrics: dict[str, float] = {}
         for task, part in tasks.items() if len(tasks) > 1 else ():
-            found |= evaluate(part, pass_at).metrics(f"eval/task/{task}/")
+            metrics |= evaluate(part, pass_at).metrics(f"eval/task/{task}/")
         for level, part in split_by(drawn, self.levels.label).items() if self.levels else ():
-            score = evaluate(part).score
-            found |= {} if score is None else {f"eval/difficulty/{level}": score}
-        return found
+            metrics |= evaluate(part).score.to_metrics(f"eval/difficulty/{level}")
+        return metrics
 
     def sample_responses(self, sampler: Sampler) -> list[str]:
         """The likeliest responses to the first prompts, to be shown."""
@@ -143,13 +145,27 @@ def split_by(
     return dict(parts)
 
 
-def _greedy(likeliest: Sequence[ScoredRollout]) -> float:
-    found = evaluate(likeliest).metrics("")
-    return found.get("score", found.get("reward", 0.0))
+def _greedy(likeliest: Sequence[ScoredRollout], prefix: str) -> dict[str, float]:
+    """`greedy`, the score of the likeliest responses; `greedy_reward` where the reward gives no scores."""
+    outputs = [output for _, output in likeliest]
+    score = mean_score(outputs)
+    if score.scored is not None:
+        return score.to_metrics(f"{prefix}greedy")
+    return mean_reward(outputs).to_metrics(f"{prefix}greedy_reward")
 
 
-def _pass_at(groups: Sequence[Sequence[float]], k: int, right: float) -> float | None:
-    return _mean([pass_at_k(len(group), sum(s >= right for s in group), k) for group in groups if len(group) >= k])
+def _pass_at(groups: Sequence[Sequence[RewardOutput]], k: int, right: float, unscored: float) -> CoveredMean:
+    rates: list[float] = []
+    rates_of_all: list[float] = []
+    for outputs in groups:
+        scores = [output.score for output in outputs if output.score is not None]
+        count = len(scores) + sum(not output.ok for output in outputs)
+        correct = sum(score >= right for score in scores)
+        if len(scores) >= k:
+            rates.append(pass_at_k(len(scores), correct, k))
+        if count >= k:
+            rates_of_all.append(pass_at_k(count, correct, k))
+    return CoveredMean(_mean(rates), _mean(rates_of_all), unscored)
 
 
 def _mean(values: Sequence[float]) -> float | None:

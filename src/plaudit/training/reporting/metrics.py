@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from plaudit.contract.output import RewardOutput, Status
+from plaudit.report.coverage import mean_reward, mean_score
 from plaudit.report.distribution import Distribution
 from plaudit.rollouts import ScoredRollout
 from plaudit.training.batches.collecting import Batch
@@ -61,16 +62,17 @@ def time_metrics(batch: Batch, *, update_s: float, step_s: float) -> dict[str, f
 def reward_metrics(outputs: Iterable[RewardOutput]) -> dict[str, float]:
     """`reward` (mean) with `reward/min`, `/max`, `/std` and `/skewness`, `score`, `component/<name>`, `extra/<name>`
     for numbers in the outputs' metadata (a reward file's `extra_logs`), and `status/<status>` as shares of the batch.
+
+    `reward_all`, `score_all` and `reward_unscored`, `score_unscored` are the coverage of the two means.
     """
     listed = list(outputs)
-    metrics: dict[str, float] = {}
+    metrics = {**mean_reward(listed).to_metrics("reward"), **mean_score(listed).to_metrics("score")}
     spread = Distribution.of(output.reward for output in listed if output.reward is not None)
     if spread is not None:
-        metrics = {"reward": spread.mean, "reward/min": spread.min, "reward/max": spread.max, "reward/std": spread.std}
+        metrics |= {"reward/min": spread.min, "reward/max": spread.max, "reward/std": spread.std}
         metrics |= {} if spread.skewness is None else {"reward/skewness": spread.skewness}
     means = _Means({})
     for output in listed:
-        means.add("score", output.score)
         for name, component in output.flat_components().items():
             means.add(f"component/{name}", component.reward)
         for name, value in output.metadata.items():

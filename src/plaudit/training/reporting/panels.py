@@ -50,8 +50,13 @@ MAIN = Panel(
     (
         Line("reward", "reward, training", BLUE),
         Line("score", "score, training", TEAL),
+        Line("reward_all", "reward, all samples", PURPLE),
+        Line("score_all", "score, all samples", FAINT),
         Line("eval/score", "held-out score", GREEN, points=True),
+        Line("eval/score_all", "held-out score, all samples", RED, points=True),
         Line("eval/greedy", "held-out score, greedy", ORANGE, points=True),
+        Line("eval/greedy_all", "held-out score, greedy, all samples", INK, points=True),
+        Line("eval/greedy_reward", "held-out reward, greedy", ORANGE, points=True),
     ),
     zeros=True,
 )
@@ -104,13 +109,15 @@ def split_panels(metrics: Sequence[Mapping[str, Any]]) -> list[Panel]:
 def _lines(
     names: Sequence[str], start: str, end: str, colors: Sequence[str], *, points: bool = False
 ) -> tuple[Line, ...]:
-    found = [name for name in names if _ends(name, start, end)]
-    step = max(1, (len(colors) - 1) // max(1, len(found) - 1))  # few levels use the whole range of colours
-    labels = [name.removeprefix(start).removesuffix(end) for name in found]
-    return tuple(
-        Line(name, label, colors[place * step % len(colors)], points)
-        for place, (name, label) in enumerate(zip(found, labels, strict=True))
-    )
+    coverage = {f"{name}{ending}" for name in names for ending in ("_all", "_unscored")}
+    metrics = [name for name in names if _ends(name, start, end) and name not in coverage]
+    step = max(1, (len(colors) - 1) // max(1, len(metrics) - 1))  # few levels use the whole range of colours
+    lines = []
+    for index, name in enumerate(metrics):
+        label, color = name.removeprefix(start).removesuffix(end), colors[index * step % len(colors)]
+        lines.append(Line(name, label, color, points))
+        lines += [Line(f"{name}_all", f"{label}, all samples", color, points)] if f"{name}_all" in coverage else []
+    return tuple(lines)
 
 
 def _ends(name: str, start: str, end: str) -> bool:
