@@ -45,6 +45,7 @@ __all__ = [
     "TrainingError",
     "TransientError",
     "did_you_mean",
+    "rename_hint",
     "require",
 ]
 
@@ -134,6 +135,16 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     spelled = {candidate.lower(): str(candidate) for candidate in known}
     close = get_close_matches(name.lower(), spelled, n=1, cutoff=0.6)
     return f"; did you mean {spelled[close[0]]!r}?" if close else ""
+
+
+def rename_hint(expected: str, names: Iterable[str]) -> str:
+    """`"; rename 'reponse' to 'response'"` when one of `names` is close to the expected one, else the empty string.
+
+    >>> rename_hint("response", ["prompt", "reponse"])
+    "; rename 'reponse' to 'response'"
+    """
+    close = get_close_matches(expected, list(names), n=1, cutoff=0.6)
+    return f"; rename {close[0]!r} to {expected!r}" if close else ""
 
 
 def require(module: str, *, purpose: str, extra: str = "", package: str = "") -> ModuleType:

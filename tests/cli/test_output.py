@@ -100,3 +100,21 @@ def test_columns_says_how_wide_a_pipe_is(rollouts):
     narrow, wide = (run(*command, COLUMNS=width).out for width in ("50", "160"))
     assert max(map(len, narrow.splitlines())) <= 50
     assert max(map(len, wide.splitlines())) > 60
+
+
+def test_colons_in_names_are_not_emoji(rollouts, tmp_path):
+    (tmp_path / "const.py").write_text(
+        "from plaudit import RewardOutput\n"
+        "def zero(response):\n    return RewardOutput(0.0, components={'a:key:b': RewardOutput(1.0)})\n"
+    )
+    shown = run("explain", f"{tmp_path}/const.py:zero", rollouts, "-n", 1, "--backend", "inline").out
+    assert "a:key:b" in shown
+
+
+@pytest.mark.parametrize("command", ["score", "check"])
+def test_a_warning_of_loading_is_printed_once(rollouts, tmp_path, command):
+    (tmp_path / "page.py").write_text("def good(response):\n    return 1.0\nunused = missing_name()\n")
+    shown = run(command, f"{tmp_path}/page.py:good", rollouts).err
+    assert shown.count("missing_name") == 2  # the source line and the error, in one message
+    assert shown.count("warning: ") == 1
+    assert "UserWarning" not in shown

@@ -167,7 +167,7 @@ def test_one_number_for_several_samples_is_an_error_that_names_the_remedy():
             "extra_logs['x'] has 3 values for 2 samples",
             id="logs",
         ),
-        pytest.param({"reward": [1.0, 2.0]}, "did you mean 'reward'?", id="no rewards"),
+        pytest.param({"reward": [1.0, 2.0]}, "rename 'reward' to 'rewards'", id="no rewards"),
         pytest.param(None, "returned no 'rewards'", id="nothing"),
     ],
 )

@@ -127,6 +127,13 @@ def test_an_analysis_of_nothing_is_text_too(scored, tmp_path):
     found.save(tmp_path / "a.json")
 
 
+def test_a_long_remark_is_wrapped_and_never_cut():
+    groups = [judged("equal", float(group), prompt=f"{group}?") for group in range(4) for _ in range(2)]
+    text = render_analysis(analyze(groups))
+    assert "sample more per prompt, filter, or choose other prompts." in " ".join(text.split())
+    assert "…" not in text
+
+
 def test_the_text_is_narrow_and_safe_for_a_terminal(run):
     nasty = [judged("\x1b[2J\r" + "long " * 100, -5.0, reason="bad\x07 " * 30, score=0.0) for _ in range(50)]
     text = render_analysis(analyze([*run, *nasty]))

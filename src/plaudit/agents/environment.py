@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from plaudit.contract.output import as_number
-from plaudit.errors import AgentError, did_you_mean
+from plaudit.errors import AgentError, rename_hint
 from plaudit.jsonline import as_plain
 
 __all__ = ["AgentInstance", "Environment", "EpisodeStart", "StepResult", "check_encodable", "read_number"]
@@ -80,7 +80,7 @@ class StepResult:
         if not isinstance(returned, Mapping):
             raise AgentError(f"step must return a dict with {', '.join(KEYS)}; got {type(returned).__name__}")
         if "done" not in returned:
-            hint = did_you_mean("done", map(str, returned))
+            hint = rename_hint("done", map(str, returned))
             raise AgentError(f"step returned no 'done' but {', '.join(map(str, returned)) or 'nothing'}{hint}")
         done = bool(_unwrap(returned["done"]))
         feedback = returned.get("environment_feedback", "" if done else None)

@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
-from plaudit.cli.console import print_message, reserve_stdout
+from plaudit.cli.console import print_message, print_warnings, reserve_stdout
 from plaudit.cli.system.version import version
 from plaudit.errors import PlauditError
 
@@ -108,7 +108,8 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _run(arguments: list[str], *, debug: bool) -> int:
     try:
-        return int(_build(arguments)(arguments, standalone_mode=False, prog_name="plaudit") or DONE)
+        with print_warnings():
+            return int(_build(arguments)(arguments, standalone_mode=False, prog_name="plaudit") or DONE)
     except TyperException as error:
         context: typer.Context | None = getattr(error, "ctx", None)
         command = context.command_path if context else "plaudit"

@@ -9,6 +9,7 @@ import io
 import json
 import os
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from typing import Any, TextIO
@@ -17,8 +18,8 @@ import msgspec
 from rich.console import Console, RenderableType
 
 __all__ = [
-    "print_json", "print_message", "print_report", "print_result", "print_text", "reserve_stdout", "stderr_console",
-    "write_bytes",
+    "print_json", "print_message", "print_report", "print_result", "print_text", "print_warnings", "reserve_stdout",
+    "stderr_console", "write_bytes",
 ]  # fmt: skip
 
 PIPE_WIDTH = 100
@@ -99,6 +100,21 @@ def print_message(message: str) -> None:
     stderr_console().print(message, markup=False, highlight=False, soft_wrap=True)
 
 
+@contextmanager
+def print_warnings() -> Iterator[None]:
+    """Print Python's warnings as messages, each text once, without the place in plaudit's code."""
+    printed: set[str] = set()
+
+    def show(message: Warning | str, *_: object, **__: object) -> None:
+        if (text := str(message)) not in printed:
+            printed.add(text)
+            print_message(f"warning: {text}")
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        yield
+
+
 def stderr_console() -> Console:
     """The console for messages and progress bars."""
     return _console(sys.stderr)
@@ -110,4 +126,4 @@ def _stdout() -> TextIO:
 
 def _console(stream: TextIO) -> Console:
     known_width = stream.isatty() or "COLUMNS" in os.environ
-    return Console(file=stream, width=None if known_width else PIPE_WIDTH, highlight=False)
+    return Console(file=stream, width=None if known_width else PIPE_WIDTH, highlight=False, emoji=False)

@@ -20,7 +20,7 @@ from plaudit.trajectory import Trajectory
 
 __all__ = [
     "Combination", "CompositeReward", "CompoundReward", "NormalizedReward", "Terms", "all_deterministic",
-    "component_names_of", "terms_of",
+    "combine_reasons", "component_names_of", "terms_of",
 ]  # fmt: skip
 
 _ALIAS = WeightedSum((1.0,))
@@ -112,7 +112,7 @@ class Combination(CompoundReward):
             dict(self.rule.notes(values)),
             _combine_scores(outputs, self.rule),
             Status.OK,
-            _combine_reasons(self.component_names, outputs),
+            combine_reasons(self.component_names, outputs),
             components,
             unit,
             latency_s,
@@ -233,7 +233,8 @@ def _unfold(name: str, output: RewardOutput) -> dict[str, RewardOutput]:
     return dict(zip(names, outputs, strict=True))
 
 
-def _combine_reasons(names: Sequence[str], outputs: Sequence[RewardOutput]) -> str:
+def combine_reasons(names: Sequence[str], outputs: Sequence[RewardOutput]) -> str:
+    """The reason of a total that has none of its own: those of its parts."""
     if len(outputs) == 1:
         return outputs[0].reason
     return "; ".join([f"{name}: {output.reason}" for name, output in zip(names, outputs, strict=True) if output.reason])

@@ -5,7 +5,7 @@ from typing import Any
 
 from plaudit.contract.output import RewardOutput, Status, as_number
 from plaudit.contract.results import listed
-from plaudit.errors import InvalidOutput, did_you_mean
+from plaudit.errors import InvalidOutput, rename_hint
 
 __all__ = ["as_it_is", "read_columns", "read_each", "read_object", "read_result", "read_value"]
 
@@ -45,7 +45,7 @@ def read_result(returned: Any, key: str = "score") -> Any:
     if not isinstance(returned, Mapping):
         return returned
     if returned.get(key) is None:
-        hint = did_you_mean(key, map(str, returned))
+        hint = rename_hint(key, map(str, returned))
         raise InvalidOutput(f"it returned no {key!r} but {', '.join(map(str, returned)) or 'nothing'}{hint}")
     return RewardOutput(returned[key], metadata={str(name): each for name, each in returned.items() if name != key})
 

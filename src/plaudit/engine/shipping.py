@@ -6,6 +6,7 @@ functions written in a notebook or a script; what lives in a file that was loade
 
 import importlib
 import sys
+import warnings
 from dataclasses import dataclass, field
 
 import cloudpickle
@@ -20,11 +21,15 @@ __all__ = ["Shipment"]
 
 @dataclass(frozen=True, slots=True)
 class Shipment:
-    """A reward that can travel; `open()` gives it back in whatever process it arrives."""
+    """A reward that can travel; `open()` gives it back in whatever process it arrives.
+
+    A reward that `was_loaded` by the sender has shown its warnings there: each warning is printed once.
+    """
 
     spec: str | None = None
     pickled: bytes = b""
     search_path: list[str] = field(default_factory=list)
+    was_loaded: bool = False
 
     @classmethod
     def of(cls, reward: "RewardLike | loading.Loaded | str") -> "Shipment":
@@ -33,7 +38,7 @@ class Shipment:
             return cls(spec=reward, search_path=list(sys.path))
         loaded = reward if isinstance(reward, loading.Loaded) else loading.resolve(reward)
         if loaded.spec is not None:
-            return cls(spec=loaded.spec, search_path=list(sys.path))
+            return cls(spec=loaded.spec, search_path=list(sys.path), was_loaded=True)
         by_value = modules_by_path()
         for module in by_value:
             cloudpickle.register_pickle_by_value(module)
@@ -62,7 +67,10 @@ class Shipment:
         """The reward, ready to score."""
         sys.path[:] = self.search_path or sys.path
         if self.spec is not None:
-            return loading.load(self.spec)
+            with warnings.catch_warnings():
+                if self.was_loaded:
+                    warnings.simplefilter("ignore")
+                return loading.load(self.spec)
         reward = cloudpickle.loads(self.pickled)
         assert isinstance(reward, RewardFunction)
         return reward

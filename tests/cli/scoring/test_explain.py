@@ -71,3 +71,16 @@ def test_explain_shows_all_messages_of_a_response_with_roles_tool_calls_and_imag
     assert "user: [image: data:image/png;base64,AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA…]" in shown
     at = shown.index("response")
     assert shown[at + 1 : at + 4] == ['assistant: [calls map: {"x": 1}]', "tool: Rome", "assistant: It is Rome."]
+
+
+def test_explain_shows_the_reason_of_a_total_with_components(plaudit, rollouts, tmp_path):
+    (tmp_path / "own.py").write_text(
+        "from plaudit import reward, RewardOutput\n\n"
+        "@reward\ndef own(response):\n"
+        "    parts = {'part': RewardOutput(1.0, reason='of the part')}\n"
+        "    return RewardOutput(1.0, reason='my overall reason', components=parts)\n"
+    )
+    assert "my overall reason" in plaudit("explain", "own.py", rollouts, "-n", "1").out
+    combined = plaudit("explain", "check_answer + length", rollouts, "-n", "1", "--pick", "first").out
+    total = next(line for line in combined.splitlines() if line.startswith("total"))
+    assert "MathReward" not in total  # the reasons of the parts stand beside the parts

@@ -138,7 +138,11 @@ MISTAKES = {
     "cases no list": ("a.yaml", "cases: {a: 1}", "'cases' must be a list"),
     "reward no text": ("a.yaml", "reward: 3\ncases: []", "'reward' must be a spec"),
     "case no mapping": ("a.yaml", "- response: x\n  expected: 1\n- yes", "a.yaml:3: a case is a mapping"),
-    "no response": ("a.yaml", "- respnse: x\n  expected: 1", "a.yaml:1: no 'response' among.*did you mean 'respnse'"),
+    "no response": (
+        "a.yaml",
+        "- respnse: x\n  expected: 1",
+        "a.yaml:1: no 'response' among.*rename 'respnse' to 'response'",
+    ),
     "foreign name": ("a.yaml", "- completion: x\n  expected: 1", "rename 'completion' to 'response'"),
     "response a number": (
         "a.yaml",

@@ -20,7 +20,7 @@ from plaudit.dialects.dialect import Dialect, ForeignReward, System, name_of, tr
 from plaudit.dialects.results import read_value
 from plaudit.dialects.signatures import asks_for
 from plaudit.dialects.stub_packages import LazyStub
-from plaudit.errors import InvalidOutput, did_you_mean
+from plaudit.errors import InvalidOutput, rename_hint
 from plaudit.trajectory import Trajectory
 
 __all__ = ["SYSTEM", "openrlhf_reward", "read_outputs", "request_columns"]
@@ -60,7 +60,7 @@ def read_outputs(returned: Any, count: int) -> list[RewardOutput]:
     columns = returned if isinstance(returned, Mapping) else {"rewards": returned}
     if columns.get("rewards") is None:
         present = ", ".join(map(str, columns)) or "nothing"
-        raise InvalidOutput(f"it returned no 'rewards' but {present}{did_you_mean('rewards', map(str, columns))}")
+        raise InvalidOutput(f"it returned no 'rewards' but {present}{rename_hint('rewards', map(str, columns))}")
     rewards = _column("rewards", columns["rewards"], count)
     scores = _column("scores", columns.get("scores", [None] * count), count)
     logs = {str(key): _log(str(key), value, count) for key, value in (columns.get("extra_logs") or {}).items()}

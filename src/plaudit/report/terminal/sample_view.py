@@ -7,7 +7,7 @@ from rich.padding import Padding
 from rich.rule import Rule
 from rich.text import Text
 
-from plaudit.contract.combination import Combination, NormalizedReward
+from plaudit.contract.combination import Combination, NormalizedReward, combine_reasons
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput
 from plaudit.contract.rules import WeightedSum
@@ -63,9 +63,9 @@ def _components(output: RewardOutput, weights: Mapping[str, float]) -> Renderabl
     for title in ("reward", "score", *(("weight", "adds") if weights else ())):
         table.add_column(title, justify="right", no_wrap=True)
     table.add_column("why", overflow="fold")
-    table.add_row(
-        "total", *_figures(output, None, bool(weights)), _why(output, shown=not (output.ok and output.components))
-    )
+    of_parts = combine_reasons(list(output.components), list(output.components.values()))
+    total = _why(output, shown=not output.components or output.reason != of_parts)
+    table.add_row("total", *_figures(output, None, bool(weights)), total)
     for name, part in output.flat_components().items():
         label = "  " * (1 + name.count("/")) + name.rpartition("/")[2]
         table.add_row(label, *_figures(part, weights.get(name), bool(weights)), _why(part, shown=True))

@@ -11,7 +11,7 @@ from typing import Any
 
 from plaudit.columns import foreign_names_of
 from plaudit.contract.output import Status
-from plaudit.errors import CasesError, did_you_mean
+from plaudit.errors import CasesError, did_you_mean, rename_hint
 from plaudit.testing.cases.expectations import Expectation, parse_expectation
 from plaudit.testing.cases.files import Row, read_sheet
 from plaudit.trajectory import Trajectory
@@ -80,7 +80,7 @@ def _parse_name(given: Any, number: int) -> str:
 def _parse_trajectory(cells: Mapping[str, Any]) -> Trajectory:
     if "response" not in cells:
         foreign = foreign_names_of("response", cells)
-        hint = f"; rename {foreign[0]!r} to 'response'" if foreign else did_you_mean("response", cells)
+        hint = f"; rename {foreign[0]!r} to 'response'" if foreign else rename_hint("response", cells)
         raise ValueError(f"no 'response' among {sorted(cells)}{hint}")
     if not isinstance(response := cells["response"], str):
         raise ValueError(f"response must be text, got {type(response).__name__} {response!r:.60}; put it in quotes")

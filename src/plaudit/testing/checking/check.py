@@ -11,7 +11,7 @@ from plaudit.contract.function import RewardLike
 from plaudit.contract.scoring import scope_of
 from plaudit.engine.shipping import Shipment
 from plaudit.findings import Finding, Rule, Severity
-from plaudit.loading import load
+from plaudit.loading import resolve
 from plaudit.testing.checking import repetition, sample_rules
 from plaudit.testing.checking.observation import Observation
 from plaudit.testing.checking.probes import difficult_samples, ordinary_samples, without_truth
@@ -41,12 +41,13 @@ def check_reward(
     >>> check_reward(polite)
     []
     """
-    loaded = load(reward)
+    resolved = resolve(reward)
+    loaded = resolved.reward
     samples = list(trajectories or ordinary_samples(seed))
     subject: Subject = LocalSubject(loaded)
     if deadline_s is not None:
-        subject = WorkerSubject(loaded, Shipment.of(reward), deadline_s)
-    fresh = WorkerSubject(loaded, Shipment.of(reward), deadline_s) if isinstance(reward, str) else None
+        subject = WorkerSubject(loaded, Shipment.of(resolved), deadline_s)
+    fresh = WorkerSubject(loaded, Shipment.of(resolved), deadline_s) if isinstance(reward, str) else None
     try:
         return _check(subject, fresh, samples, bool(trajectories), seed)
     finally:

@@ -4,6 +4,7 @@ Text that comes from samples is shown with its control characters escaped, since
 """
 
 from collections.abc import Iterable, Sequence
+from textwrap import wrap
 
 from plaudit.contract.output import RewardOutput
 from plaudit.report.analysis import FailurePattern, Kind, Period, RewardAnalysis, analyze
@@ -47,7 +48,7 @@ def render_analysis(analysis: RewardAnalysis) -> str:
     title = f"Common failure patterns ({analysis.failing:,} of {summary.ok:,} scored samples fail)"
     lines += _section(title, [line for pattern in analysis.failures for line in _pattern(pattern)])
     lines += _section("Not scored", _unscored_lines(analysis))
-    return "".join(f"{_cut(line, WIDTH)}\n" for line in lines)
+    return "".join(f"{part}\n" for line in lines for part in _wrap(line))
 
 
 def _section(title: str, lines: Sequence[str]) -> list[str]:
@@ -120,6 +121,11 @@ def _remarks(analysis: RewardAnalysis) -> list[str]:
         longer = "longer" if groups.length_correlation > 0 else "shorter"
         remarks.append(f"Within groups, {longer} responses earn more (correlation {groups.length_correlation:+.2f}).")
     return remarks
+
+
+def _wrap(line: str) -> list[str]:
+    """A line in parts of at most 100 columns: only texts of samples are cut, our own sentences never."""
+    return [line] if len(line) <= WIDTH else wrap(line, WIDTH, subsequent_indent="    ")
 
 
 def _show(text: str, width: int) -> str:
