@@ -340,3 +340,14 @@ def test_an_exported_reward_scores_in_a_spawned_child(tmp_path):
     exported = plaudit.export(f"{tmp_path}/mine.py:right", "trl", workers=1)
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         assert pool.submit(exported, ["2+2?"] * 2, ["four", "4"], answer=["4", "4"]).result(120) == [0.0, 1.0]
+
+
+def test_the_extra_logs_of_a_reward_file_reach_openrlhf(tmp_path):
+    (tmp_path / "reward_func.py").write_text(
+        "import torch\n"
+        "def reward_func(queries, prompts, labels):\n"
+        "    rewards = torch.tensor([float(len(query)) for query in queries])\n"
+        "    return {'rewards': rewards, 'scores': rewards / 10, 'extra_logs': {'custom_metric': rewards * 2}}\n"
+    )
+    logs = exported(f"{tmp_path}/reward_func.py", "openrlhf")(["pa", "pbb"], ["p", "p"], ["1", "2"])["extra_logs"]
+    assert logs["custom_metric"].tolist() == [4.0, 6.0]

@@ -170,6 +170,15 @@ def test_openrlhf_gets_the_numbers_of_metadata_and_components_as_extra_logs():
     assert answer["extra_logs"] == {"length": [1.0, 2.0], "c": [1.0, 2.0]}
 
 
+@pytest.mark.parametrize(("on_unscored", "value"), [("mean", 2.0), ("none", None)])
+def test_an_unscored_sample_does_not_take_the_extra_logs_of_the_others_away(on_unscored, value):
+    protocol = PROTOCOLS["get_reward"]
+    read = protocol.read(b'{"query": ["a", "b", "c"]}', packed=False)
+    outputs = [RewardOutput(1.0, metadata={"m": 1.0}), UNSCORED, RewardOutput(2.0, metadata={"m": 3.0})]
+    answer = json.loads(protocol.write(read, outputs, About("a", "k", "1", on_unscored), packed=False))
+    assert answer["extra_logs"] == {"m": [1.0, value, 3.0]}
+
+
 UNSCORED = RewardOutput.unscored(Status.ERROR, "no such thing")
 ASKED = {
     "get_reward": {"query": ["a"]},

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from plaudit.errors import InvalidSettings, MissingPackage
-from plaudit.training.reporting.logs import LOG_WRITERS, RunName, open_logs
+from plaudit.training import load_config
+from plaudit.training.reporting.logs import LOG_WRITERS, RunName, check_logs, open_logs
 
 STEPS = [{"step": step, "reward": step / 2, "component/a": 0.5, "extra/hits": 3, "note": "text"} for step in range(3)]
 LOGGED = {"reward": [0.0, 0.5, 1.0], "component/a": [0.5] * 3, "extra/hits": [3.0] * 3}
@@ -121,3 +122,33 @@ def test_a_missing_package_says_what_to_install(name, tmp_path, monkeypatch):
 def test_a_run_is_called_as_its_folder_unless_named(tmp_path):
     assert RunName(tmp_path / "first").label == "first"
     assert RunName(tmp_path, name="mine").label == "mine"
+
+
+LOGIN_SCRIPT = """
+from plaudit.errors import InvalidSettings
+from plaudit.training import load_config
+from plaudit.training.reporting.logs import check_logs
+try:
+    check_logs(load_config(None, ["logging.wandb=true"]))
+except InvalidSettings as error:
+    print(error)
+"""
+
+
+def test_an_invalid_wandb_key_is_a_user_error_with_a_remedy(tmp_path):
+    environment = {**os.environ, "WANDB_API_KEY": "bad", "HOME": str(tmp_path), "WANDB_MODE": "online"}
+    done = subprocess.run(
+        [sys.executable, "-c", LOGIN_SCRIPT], env=environment, capture_output=True, text=True, timeout=120
+    )
+    assert "cannot log in to Weights & Biases" in done.stdout, done.stderr
+    assert "run `wandb login`, or set WANDB_MODE=offline" in done.stdout
+
+
+def test_a_wandb_server_that_cannot_be_reached_is_a_user_error(tmp_path, monkeypatch):
+    def login(**_):
+        raise OSError("Network is unreachable")
+
+    monkeypatch.setattr("wandb.login", login)
+    monkeypatch.setenv("WANDB_MODE", "online")
+    with pytest.raises(InvalidSettings, match=r"\(Network is unreachable\); run `wandb login`"):
+        check_logs(load_config(None, ["logging.wandb=true"]))

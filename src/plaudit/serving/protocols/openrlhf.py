@@ -3,7 +3,8 @@
 A query is the prompt followed by the response, special tokens included: the response is the text after the prompt,
 without the tokens that end a text. Where no prompts are sent, the whole query is the response. `scores` are the scores
 of rewards that judge correctness, and the rewards of others, as in OpenRLHF itself. `extra_logs` holds the numbers that
-every output has in its metadata or components.
+every scored output has in its metadata (a reward file's own `extra_logs`) or components; those of unscored samples
+follow `--on-unscored`, as their rewards do.
 """
 
 import sys
@@ -20,6 +21,7 @@ from plaudit.serving.protocols.protocol import (
     check_depth,
     decode_message,
     encode_numbers,
+    fill_unscored,
     numbers_of,
 )
 from plaudit.trajectory import Trajectory
@@ -48,7 +50,7 @@ class RewardAnswer(msgspec.Struct):
 
     rewards: list[float | None]
     scores: list[float | None]
-    extra_logs: dict[str, list[float]]
+    extra_logs: dict[str, list[float | None]]
 
 
 class OpenRLHFProtocol:
@@ -76,7 +78,7 @@ class OpenRLHFProtocol:
         scores = [
             reward if output.score is None else output.score for output, reward in zip(outputs, rewards, strict=True)
         ]
-        return encode_numbers({"rewards": rewards, "scores": scores, "extra_logs": _logs(outputs)})
+        return encode_numbers({"rewards": rewards, "scores": scores, "extra_logs": _logs(outputs, about)})
 
 
 def _response(query: str, prompt: str) -> str:
@@ -114,11 +116,12 @@ def _one_each(what: str, given: Any, count: int) -> list[Any] | None:
     return listed
 
 
-def _logs(outputs: Sequence[RewardOutput]) -> dict[str, list[float]]:
-    """The numbers of metadata and components that every sample has, one per sample under each name."""
-    each = [_numbers_in(output) for output in outputs]
-    names = [name for name in each[0] if all(name in numbers for numbers in each)] if each else []
-    return {name: [numbers[name] for numbers in each] for name in names}
+def _logs(outputs: Sequence[RewardOutput], about: About) -> dict[str, list[float | None]]:
+    """The numbers of metadata and components that every scored sample has, one per sample under each name."""
+    scored = [_numbers_in(output) for output in outputs if output.ok]
+    names = [name for name in scored[0] if all(name in numbers for numbers in scored)] if scored else []
+    each = [_numbers_in(output) if output.ok else {} for output in outputs]
+    return {name: fill_unscored([numbers.get(name) for numbers in each], about) for name in names}
 
 
 def _numbers_in(output: RewardOutput) -> dict[str, float]:

@@ -20,7 +20,7 @@ from plaudit.trajectory import Trajectory
 
 __all__ = [
     "About", "RequestRefused", "Samples", "ServingProtocol", "check_depth", "decode_message", "decode_plain",
-    "encode_numbers", "invalid_sample", "numbers_of", "refusal_body",
+    "encode_numbers", "fill_unscored", "invalid_sample", "numbers_of", "refusal_body",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -132,9 +132,7 @@ def numbers_of(outputs: Sequence[RewardOutput], about: About) -> list[float | No
     """The rewards as bare numbers, for protocols without statuses; unscored samples follow `--on-unscored`."""
     rewards = [output.reward for output in outputs]
     failed = [index for index, reward in enumerate(rewards) if reward is None]
-    if not failed or about.on_unscored == OnUnscored.NONE:
-        return rewards
-    if about.on_unscored == OnUnscored.RAISE:
+    if failed and about.on_unscored == OnUnscored.RAISE:
         first = outputs[failed[0]]
         raise RequestRefused(
             422,
@@ -142,9 +140,16 @@ def numbers_of(outputs: Sequence[RewardOutput], about: About) -> list[float | No
             f"{first.reason}; this protocol cannot express that (/score can): serve with --on-unscored mean, nan or "
             "none to get an answer",
         )
-    scored = [reward for reward in rewards if reward is not None]
-    instead = sum(scored) / len(scored) if about.on_unscored == OnUnscored.MEAN and scored else math.nan
-    return [instead if reward is None else reward for reward in rewards]
+    return fill_unscored(rewards, about)
+
+
+def fill_unscored(numbers: list[float | None], about: About) -> list[float | None]:
+    """Numbers in which those of unscored samples follow `--on-unscored`."""
+    known = [number for number in numbers if number is not None]
+    if len(known) == len(numbers) or about.on_unscored == OnUnscored.NONE:
+        return numbers
+    instead = sum(known) / len(known) if about.on_unscored == OnUnscored.MEAN and known else math.nan
+    return [instead if number is None else number for number in numbers]
 
 
 def encode_numbers(answer: Any) -> bytes:

@@ -88,10 +88,8 @@ class WandbWriter:
                 config=dict(run.config),
                 reinit="create_new",  # whatever else logs in this process keeps its own run
             )
-        except wandb.Error as error:
-            raise InvalidSettings(
-                f"logging.wandb=true: Weights & Biases cannot be reached ({str(error).splitlines()[0]:.120}); {LOGIN}"
-            ) from error
+        except (wandb.Error, OSError) as error:
+            raise _unreachable(error) from error
 
     def log(self, step: int, metrics: Mapping[str, Any]) -> None:
         self._run.log(_numbers(metrics), step=step)
@@ -142,8 +140,16 @@ def _check_login(wandb: Any) -> None:
         logged_in = wandb.login(prompt=False)
     except TypeError:  # a version that can only be asked by opening a run
         return
+    except (wandb.Error, OSError) as error:
+        raise _unreachable(error) from error
     if not logged_in:
         raise InvalidSettings(f"logging.wandb=true: nobody is logged in to Weights & Biases; {LOGIN}")
+
+
+def _unreachable(error: Exception) -> InvalidSettings:
+    """An invalid API key, or no network: the user's to fix, whatever wandb calls it."""
+    reason = (str(error).splitlines() or [type(error).__name__])[0]
+    return InvalidSettings(f"logging.wandb=true: cannot log in to Weights & Biases ({reason:.160}); {LOGIN}")
 
 
 def open_logs(names: Sequence[str], run: RunName) -> list[LogWriter]:
