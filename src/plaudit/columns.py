@@ -25,6 +25,7 @@ FOREIGN_NAMES: dict[str, tuple[str, ...]] = {
     "response": ("completion", "generation", "solution_str", "generated_text", "output", "action_text"),
     "ground_truth": (
         "answer", "solution", "label", "target", "reference", "gold", "expected_answer", "reward_model.ground_truth",
+        "answers", "final_answer", "correct_answer", "gold_answer", "reference_answer",
     ),
     "group": ("group_id", "prompt_id"),
     "task": ("data_source",),

@@ -278,3 +278,35 @@ def test_an_empty_cell_of_a_mapped_response_is_an_empty_response(plaudit, tmp_pa
     assert ran.code == 0
     assert ran.json["count"] == 2
     assert ran.json["statuses"] == {"ok": 2}
+
+
+@pytest.mark.parametrize("command", ["score", "check", "audit"])
+def test_a_command_stops_before_scoring_where_the_ground_truth_is_not_found(plaudit, tmp_path, command):
+    (tmp_path / "sql.py").write_text("def same(response, ground_truth):\n    return float(response == ground_truth)\n")
+    (tmp_path / "rows.jsonl").write_text('{"question": "q", "output": "a", "gold_sql": "a"}\n')
+    ran = plaudit(command, "sql.py:same", "rows.jsonl")
+    assert ran.code == 2
+    assert "same needs a ground truth" in ran.err
+    assert "the other columns are: gold_sql; name the column that holds it: -c ground_truth=COLUMN" in ran.err
+
+
+def test_the_label_column_of_openrlhf_is_found(plaudit, tmp_path):
+    (tmp_path / "sql.py").write_text("def same(response, ground_truth):\n    return float(response == ground_truth)\n")
+    (tmp_path / "rows.jsonl").write_text('{"question": "q", "output": "a", "answers": "a"}\n')
+    assert plaudit("score", "sql.py:same", "rows.jsonl", "--json").json["reward"]["mean"] == 1.0
+
+
+@pytest.mark.parametrize(
+    "flags", [("data.path=rows.jsonl",), ("--prompt_data", "rows.jsonl", "--input_key", "question")]
+)
+def test_training_stops_before_the_model_is_loaded_where_the_ground_truth_is_not_found(plaudit, tmp_path, flags):
+    (tmp_path / "file.py").write_text(
+        "def reward_func(queries, prompts, labels):\n    return [float(label) for label in labels]\n"
+    )
+    rows = "".join(f'{{"question": "q{number}", "gold_sql": "a"}}\n' for number in range(20))
+    (tmp_path / "rows.jsonl").write_text(rows)
+    reward = ("training.reward_function=file.py",) if len(flags) == 1 else ("--remote_rm_url", "./file.py")
+    ran = plaudit("train", *flags, *reward)
+    assert ran.code == 2
+    assert "reward_func needs a ground truth ('labels'), and no sample has one" in ran.err
+    assert "--label_key COLUMN" in ran.err

@@ -2,6 +2,7 @@
 
 import enum
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, TypeAlias
@@ -9,16 +10,19 @@ from typing import Annotated, TypeAlias
 import typer
 
 from plaudit.cli.console import print_message
+from plaudit.contract.function import RewardFunction
+from plaudit.contract.ground_truth import check_ground_truth
 from plaudit.engine import Scorer
 from plaudit.errors import InvalidSettings, RolloutsError
 from plaudit.loading import Loaded, resolve
 from plaudit.rollouts import RolloutsReader, read_rollouts
+from plaudit.trajectory import Trajectory
 
 __all__ = [
     "DEFAULT_DEADLINE_S", "AddressOption", "Backend", "BackendOption", "CacheOption", "ChatTemplateOption",
     "ColumnsOption", "DeadlineOption", "DialectOption", "EngineOptions", "JsonOption", "MaxBatchOption",
     "QuietOption", "RewardArgument", "RolloutsArgument", "ScopeOption", "SkipBadOption", "WorkersOption",
-    "column_mapping", "load_reward", "open_rollouts", "report_input",
+    "check_truth", "column_mapping", "load_reward", "open_rollouts", "report_input",
 ]  # fmt: skip
 
 RewardArgument: TypeAlias = Annotated[
@@ -131,6 +135,11 @@ def open_rollouts(rollouts: str, columns: list[str] | None, *, skip_bad: bool = 
     """The rollouts file that was named."""
     mapping = column_mapping(columns)
     return read_rollouts(sys.stdin.buffer if rollouts == "-" else Path(rollouts), columns=mapping, skip_bad=skip_bad)
+
+
+def check_truth(reward: RewardFunction, samples: Iterable[Trajectory]) -> None:
+    """Stop before anything is scored if the reward needs a ground truth and none of the first samples has one."""
+    check_ground_truth(reward, samples, "-c ground_truth=COLUMN")
 
 
 def report_input(reader: RolloutsReader) -> None:

@@ -29,6 +29,7 @@ MISSING = inspect.Parameter.empty
 Lookup: TypeAlias = Callable[[Trajectory], Any]
 PerCall: TypeAlias = Callable[[Sequence[Trajectory]], Any]
 _TRUTHS = usual_names_of("ground_truth")
+_TRUTH_PROBE = Trajectory("", "", ground_truth="the ground truth")
 
 
 def own_values(trajectory: Trajectory) -> dict[str, Any]:
@@ -186,6 +187,14 @@ class Binding:
             batched=convention.batched or not convention.plurals.keys().isdisjoint(arguments),
             is_async=_is_coroutine_function(function),
         )
+
+    @property
+    def truth_parameters(self) -> list[str]:
+        """The parameters without a default that are filled with the ground truth."""
+        required = [
+            each for each in (*self.positional, *self.keywords) if each.default is MISSING and not each.per_call
+        ]
+        return [each.name for each in required if each.find(_TRUTH_PROBE) is _TRUTH_PROBE.ground_truth]
 
     def call(self, trajectory: Trajectory) -> Any:
         """Call a per-sample function for one sample."""

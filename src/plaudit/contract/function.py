@@ -47,6 +47,8 @@ class RewardFunction:
     """True: equal samples get equal outputs. False: they may not, so nothing is cached. None: not declared."""
     concurrency: int = 32
     """How many calls of an async reward may be under way at once."""
+    needs_ground_truth: bool = False
+    """Whether a sample without a ground truth cannot be scored; functions need not say so, their parameters do."""
     copies: int | None = None
     """How many processes may hold the reward at once; 1 for a reward that holds a model. None: any number."""
     call_style: Style = Style.SAMPLE

@@ -47,6 +47,7 @@ class SimilarityReward(LocalModelReward):
 
     head: ClassVar[str] = "AutoModel"
     bounds = (0.0, 1.0)
+    needs_ground_truth = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

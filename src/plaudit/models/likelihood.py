@@ -50,6 +50,7 @@ class LikelihoodReward(LocalModelReward):
     before_truth: str = "\nThe answer is: "
 
     head: ClassVar[str] = "AutoModelForCausalLM"
+    needs_ground_truth = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -35,6 +35,7 @@ class MathReward(RewardFunction):
     """
 
     deterministic = True
+    needs_ground_truth = True
 
     no_answer: float = 0.0
     partial: float = 0.0
@@ -74,6 +75,7 @@ class CheckNumbersReward(RewardFunction):
 
     bounds = (0.0, 1.0)
     deterministic = True
+    needs_ground_truth = True
 
     def compute_reward(self, trajectory: Trajectory) -> RewardOutput:
         return require_truth(trajectory, self._score)

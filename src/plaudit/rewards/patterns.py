@@ -66,6 +66,7 @@ class ContinuousReward(RewardFunction):
 
     bounds = (0.0, 1.0)
     deterministic = True
+    needs_ground_truth = True
 
     def __post_init__(self) -> None:
         check_number("max_error", self.max_error, above=0)

@@ -38,6 +38,7 @@ class TextSimilarityReward(RewardFunction):
     threshold: float | None = None
 
     bounds = (0.0, 1.0)
+    needs_ground_truth = True
     deterministic = True
 
     def __post_init__(self) -> None:

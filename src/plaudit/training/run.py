@@ -15,6 +15,7 @@ import torch
 
 from plaudit.agents import Agent, EnvironmentHost, EpisodeLimits
 from plaudit.contract.function import RewardLike
+from plaudit.contract.ground_truth import check_ground_truth
 from plaudit.engine import Scorer
 from plaudit.errors import InvalidSettings
 from plaudit.loading import load_agent
@@ -211,6 +212,9 @@ def build_run(config: RunConfig, reward: RewardLike | None = None, progress: Pro
     with ExitStack() as stack:
         scorer = _build_scorer(config, task, given)
         stack.callback(scorer.close)
+        if isinstance(scorer, Scorer):
+            option = "data.ground_truth_key=COLUMN (in OpenRLHF's flags: --label_key COLUMN)"
+            check_ground_truth(scorer.reward, task.prompts, option)
         judge = _build_judge(config, task, given, scorer)
         stack.callback(judge.close)
         if progress is not None:

@@ -27,6 +27,7 @@ from plaudit.cli.options import (
     ScopeOption,
     WorkersOption,
     check_output,
+    check_truth,
     load_reward,
     open_rollouts,
 )
@@ -85,6 +86,7 @@ def audit(
     table = None if cases is None else load_cases(cases)
     accepted = None if baseline is None or accept else read_baseline(baseline)
     samples = [each.trajectory for each in islice(open_rollouts(rollouts, columns), count)] if rollouts else None
+    check_truth(loaded.reward, samples or ())
     report = audit_reward(
         loaded,
         samples,

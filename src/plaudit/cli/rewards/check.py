@@ -20,9 +20,10 @@ from plaudit.cli.options import (
     MaxBatchOption,
     RewardArgument,
     ScopeOption,
+    check_truth,
     open_rollouts,
 )
-from plaudit.loading import spec_using
+from plaudit.loading import load, spec_using
 from plaudit.testing import Finding, Severity, check_reward
 
 __all__ = ["check"]
@@ -51,6 +52,8 @@ def check(
     """
     reward = spec_using(reward, dialect=dialect, scope=scope, max_batch=max_batch, chat_template=chat_template)
     samples = rollouts and [rollout.trajectory for rollout in islice(open_rollouts(rollouts, columns), count)]
+    if samples:
+        check_truth(load(reward), samples)
     findings = check_reward(reward, samples or None, deadline_s=deadline or None)
     if json:
         shown = ("rule", "severity", "message", "sample", "remedy")

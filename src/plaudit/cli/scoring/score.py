@@ -31,6 +31,7 @@ from plaudit.cli.options import (
     ScopeOption,
     SkipBadOption,
     WorkersOption,
+    check_truth,
     load_reward,
     open_rollouts,
     report_input,
@@ -129,6 +130,9 @@ def score(
     run = _Run(reader, build_selection(where, limit), build_report(by, against), out, resume=resume)
     if Path(rollouts).is_file() and (by or against):  # a pipe can be read only once
         run.report.check_columns(run.selection.select(open_rollouts(rollouts, columns, skip_bad=True)))
+    if Path(rollouts).is_file() and not resume:
+        first = run.selection.select(open_rollouts(rollouts, columns, skip_bad=skip_bad))
+        check_truth(loaded.reward, (rollout.trajectory for rollout in first))
     with engine.scorer(loaded) as scorer:
         try:
             if retry_failed and Path(str(out)).exists():

@@ -1,0 +1,78 @@
+"""Whether a reward needs a ground truth, and whether samples have one. Commands ask this before they score anything.
+
+A function needs a ground truth if it has a parameter for it without a default, and uses it: a function of verl or
+OpenRLHF always takes one, but need not look at it. A reward class declares it (`needs_ground_truth`).
+"""
+
+import ast
+import functools
+import inspect
+import textwrap
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
+from typing import Any
+
+from plaudit.contract.contents import rewards_within
+from plaudit.contract.function import RewardFunction
+from plaudit.errors import InvalidSettings
+from plaudit.trajectory import Trajectory
+
+__all__ = ["check_ground_truth", "truth_parameter"]
+
+PEEK = 1_000
+
+
+def check_ground_truth(reward: RewardFunction, samples: Iterable[Trajectory], option: str) -> None:
+    """Raise InvalidSettings if the reward needs a ground truth and none of the first 1,000 samples has one.
+
+    `option` is how a user names the column that holds it.
+    """
+    listed = list(islice(samples, PEEK))
+    for part in rewards_within(reward) if listed else ():
+        parameter = truth_parameter(part)
+        if parameter and not any(_has_truth(sample, parameter) for sample in listed):
+            columns = dict.fromkeys(name for sample in listed for name in (*sample.columns, *sample.metadata))
+            raise InvalidSettings(
+                f"{part.name} needs a ground truth ({parameter!r}), and no sample has one; "
+                f"the other columns are: {', '.join(columns) or 'none'}; name the column that holds it: {option}"
+            )
+
+
+def truth_parameter(reward: RewardFunction) -> str:
+    """The parameter or field by which a reward reads the ground truth that it needs; empty if it needs none."""
+    binding = getattr(reward, "binding", None)
+    if binding is None:
+        return "ground_truth" if reward.needs_ground_truth else ""
+    return next((name for name in binding.truth_parameters if _is_used(binding.function, name)), "")
+
+
+def _has_truth(sample: Trajectory, parameter: str) -> bool:
+    return sample.ground_truth is not None or parameter in sample.columns or parameter in sample.metadata
+
+
+def _is_used(function: Callable[..., Any], parameter: str) -> bool:
+    """Whether the code of a function uses a parameter; True where the code cannot be read."""
+    code = inspect.unwrap(function.func if isinstance(function, functools.partial) else function)
+    if not inspect.isroutine(code):
+        code = type(code).__call__
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(code)))
+    except (OSError, TypeError, SyntaxError):
+        return True
+    loads = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
+    names = [node.id for node in loads]
+    loops = [loop for loop in map(_zipped, ast.walk(tree)) if parameter in loop]
+    in_unused_loops = sum(loop[parameter] not in names for loop in loops)
+    return names.count(parameter) > in_unused_loops
+
+
+def _zipped(node: ast.AST) -> dict[str, str]:
+    """`{"queries": "query", "labels": "label"}` of `for query, label in zip(queries, labels)`."""
+    if not isinstance(node, ast.For | ast.AsyncFor | ast.comprehension):
+        return {}
+    loop, target = node.iter, node.target
+    if not (isinstance(loop, ast.Call) and isinstance(loop.func, ast.Name) and loop.func.id == "zip"):
+        return {}
+    targets: Sequence[ast.expr] = target.elts if isinstance(target, ast.Tuple) else []
+    pairs = zip(loop.args, targets, strict=False)
+    return {one.id: other.id for one, other in pairs if isinstance(one, ast.Name) and isinstance(other, ast.Name)}
