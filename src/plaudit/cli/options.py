@@ -13,6 +13,7 @@ from plaudit.cli.console import print_message
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.ground_truth import check_ground_truth
 from plaudit.engine import Scorer
+from plaudit.engine.batch_dependence import warn_of_batch_dependence
 from plaudit.errors import InvalidSettings, RolloutsError
 from plaudit.loading import Loaded, resolve
 from plaudit.rollouts import RolloutsReader, read_rollouts
@@ -22,7 +23,7 @@ __all__ = [
     "DEFAULT_DEADLINE_S", "AddressOption", "Backend", "BackendOption", "CacheOption", "ChatTemplateOption",
     "ColumnsOption", "DeadlineOption", "DialectOption", "EngineOptions", "JsonOption", "MaxBatchOption",
     "QuietOption", "RewardArgument", "RolloutsArgument", "ScopeOption", "SkipBadOption", "WorkersOption",
-    "check_truth", "column_mapping", "load_reward", "open_rollouts", "report_input",
+    "check_truth", "column_mapping", "load_reward", "name_batch_functions", "open_rollouts", "report_input",
 ]  # fmt: skip
 
 RewardArgument: TypeAlias = Annotated[
@@ -137,9 +138,19 @@ def open_rollouts(rollouts: str, columns: list[str] | None, *, skip_bad: bool = 
     return read_rollouts(sys.stdin.buffer if rollouts == "-" else Path(rollouts), columns=mapping, skip_bad=skip_bad)
 
 
+SCOPES = "--scope batch (all samples), --scope group (those of a prompt), or --max-batch N"
+
+
 def check_truth(reward: RewardFunction, samples: Iterable[Trajectory]) -> None:
     """Stop before anything is scored if the reward needs a ground truth and none of the first samples has one."""
     check_ground_truth(reward, samples, "-c ground_truth=COLUMN")
+
+
+def name_batch_functions(scorer: Scorer, samples: Iterable[Trajectory]) -> None:
+    """Print which functions give a sample another reward, or none, when it is scored alone."""
+    warning = warn_of_batch_dependence(scorer, samples, SCOPES)
+    if warning is not None:
+        print_message(f"warning: {warning}")
 
 
 def report_input(reader: RolloutsReader) -> None:

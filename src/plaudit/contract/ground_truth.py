@@ -17,7 +17,7 @@ from plaudit.contract.function import RewardFunction
 from plaudit.errors import InvalidSettings
 from plaudit.trajectory import Trajectory
 
-__all__ = ["check_ground_truth", "truth_parameter"]
+__all__ = ["PEEK", "check_ground_truth", "truth_parameter"]
 
 PEEK = 1_000
 

@@ -11,12 +11,14 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import torch
 
 from plaudit.agents import Agent, EnvironmentHost, EpisodeLimits
 from plaudit.contract.function import RewardLike
 from plaudit.contract.ground_truth import check_ground_truth
 from plaudit.engine import Scorer
+from plaudit.engine.batch_dependence import warn_of_batch_dependence
 from plaudit.errors import InvalidSettings
 from plaudit.loading import load_agent
 from plaudit.training.batches.collecting import Collector, Scoring, derive_seed
@@ -41,12 +43,13 @@ from plaudit.training.run_folder import RunFolder
 from plaudit.training.sampling.sampler import Sampler, Samples, SamplingSettings
 from plaudit.training.tasks.config_task import load_demonstrations, load_task
 from plaudit.training.tasks.data_task import MAX_NEW_TOKENS
-from plaudit.training.tasks.task import Task
+from plaudit.training.tasks.task import Task, ground_truth_text
 from plaudit.trajectory import Trajectory
 
 __all__ = ["MAX_NEW_TOKENS", "Run", "build_run", "open_run"]
 
 EMBEDDED = "tiny"
+SCOPES = "using('FILE', scope='batch') (all samples of a step), scope='group' (those of a prompt), or max_batch=N"
 WARM_START_LR = 3e-3
 
 
@@ -215,6 +218,9 @@ def build_run(config: RunConfig, reward: RewardLike | None = None, progress: Pro
         if isinstance(scorer, Scorer):
             option = "data.ground_truth_key=COLUMN (in OpenRLHF's flags: --label_key COLUMN)"
             check_ground_truth(scorer.reward, task.prompts, option)
+            warning = warn_of_batch_dependence(scorer, _try_responses(task.prompts), SCOPES)
+            if warning is not None and progress is not None:
+                progress.note(f"warning: {warning}")
         judge = _build_judge(config, task, given, scorer)
         stack.callback(judge.close)
         if progress is not None:
@@ -291,6 +297,13 @@ def _keep_fitting(task: Task, policy: Policy, config: RunConfig) -> Task:
         )
 
     return replace(task, prompts=fit(task.prompts), held_out=fit(task.held_out))
+
+
+def _try_responses(prompts: Prompts) -> Iterator[Trajectory]:
+    """A few samples to try a reward on before there are responses: the ground truth, and texts of other lengths."""
+    for number, row in enumerate(prompts):
+        truth = ground_truth_text(row) or ""
+        yield msgspec.structs.replace(row, response=(truth, "", f"{truth} or {number}")[number % 3])
 
 
 def _build_scorer(config: RunConfig, task: Task, given: RewardLike | str | None) -> Scoring:

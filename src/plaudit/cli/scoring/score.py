@@ -33,6 +33,7 @@ from plaudit.cli.options import (
     WorkersOption,
     check_truth,
     load_reward,
+    name_batch_functions,
     open_rollouts,
     report_input,
 )
@@ -52,6 +53,7 @@ from plaudit.cli.scoring.run_report import (
     build_selection,
     exit_code,
 )
+from plaudit.contract.ground_truth import PEEK
 from plaudit.contract.output import RewardOutput
 from plaudit.diff import ChangeCounts
 from plaudit.engine import Scorer, ScorerStats, reward_key
@@ -71,6 +73,7 @@ from plaudit.rollouts import (
     record_path,
     rest_of,
 )
+from plaudit.trajectory import Trajectory
 
 __all__ = ["score"]
 
@@ -130,10 +133,11 @@ def score(
     run = _Run(reader, build_selection(where, limit), build_report(by, against), out, resume=resume)
     if Path(rollouts).is_file() and (by or against):  # a pipe can be read only once
         run.report.check_columns(run.selection.select(open_rollouts(rollouts, columns, skip_bad=True)))
-    if Path(rollouts).is_file() and not resume:
-        first = run.selection.select(open_rollouts(rollouts, columns, skip_bad=skip_bad))
-        check_truth(loaded.reward, (rollout.trajectory for rollout in first))
+    known = Path(rollouts).is_file() and not resume  # a pipe can be read only once
+    first = run.first_samples(open_rollouts(rollouts, columns, skip_bad=skip_bad)) if known else []
+    check_truth(loaded.reward, first)
     with engine.scorer(loaded) as scorer:
+        name_batch_functions(scorer, first)
         try:
             if retry_failed and Path(str(out)).exists():
                 record.check(record_path(Path(str(out))), str(out))
@@ -171,6 +175,10 @@ class _Run:
     waiting: deque[RewardOutput | None] = field(default_factory=deque)
     """What the input says of the samples that are being scored, in their order."""
     changes: ChangeCounts = field(default_factory=ChangeCounts)
+
+    def first_samples(self, reader: RolloutsReader) -> list[Trajectory]:
+        """The first samples that will be scored, to check what a reward needs before anything is scored."""
+        return [rollout.trajectory for rollout in islice(self.selection.select(reader), PEEK)]
 
     def score(self, scorer: Scorer, write: Write, advance: Advance) -> None:
         """Score what is left to do, and pass each sample on as soon as it is scored."""

@@ -1,0 +1,70 @@
+"""Functions whose rewards depend on the batch are named before scoring starts."""
+
+import pytest
+
+from plaudit import Trajectory, load, reward
+from plaudit.engine import Scorer
+from plaudit.engine.batch_dependence import warn_of_batch_dependence
+
+SAMPLES = [Trajectory("p", "x" * length, group=str(length % 2)) for length in (1, 5, 2, 7)]
+NORMALISED = """
+import torch
+
+def reward_func(queries, prompts, labels):
+    raw = torch.tensor([float(len(query)) for query in queries])
+    rewards = (raw - raw.mean()) / (raw.std() + 1e-9)
+    return {"rewards": rewards}
+"""
+
+
+@reward
+def longest(responses):
+    most = max(map(len, responses))
+    return [float(len(response) == most) for response in responses]
+
+
+@reward
+def lengths(responses):
+    return [float(len(response)) for response in responses]
+
+
+def warning(function):
+    with Scorer(function) as scorer:
+        return warn_of_batch_dependence(scorer, SAMPLES, "--scope group")
+
+
+@pytest.fixture
+def normalised(tmp_path):
+    (tmp_path / "normalised.py").write_text(NORMALISED)
+    return f"{tmp_path}/normalised.py"
+
+
+def test_a_normalisation_that_gives_one_sample_no_number_is_named(normalised):
+    text = warning(load(normalised))
+    assert text.startswith("reward_func: the rewards depend on the batch. A sample gets -")
+    assert "beside 3 others and no number (" in text
+    assert text.endswith("choose what it compares: --scope group")
+
+
+def test_a_function_that_gives_another_number_alone_is_named():
+    assert "gets 0 beside 3 others and the reward 1 alone" in warning(0.5 * longest + 0.5 * longest)
+
+
+def test_a_function_that_judges_each_sample_by_itself_is_not_named():
+    assert warning(lengths) is None
+
+
+def test_a_scope_that_the_user_chose_is_not_warned_of(normalised):
+    assert warning(load(normalised, scope="group")) is None
+    assert warning(load(normalised, scope="batch")) is None
+
+
+def test_score_prints_the_warning_once_and_scores_at_the_chosen_scope(normalised, tmp_path, capfd):
+    from plaudit.cli import main
+
+    rows = "".join(f'{{"prompt": "p{i % 2}", "response": "{"x" * i}"}}\n' for i in range(6))
+    (tmp_path / "rows.jsonl").write_text(rows)
+    for options, shown in (([], 1), (["--scope", "group"], 0)):
+        with pytest.raises(SystemExit):
+            main(["score", normalised, str(tmp_path / "rows.jsonl"), "--backend", "inline", *options])
+        assert capfd.readouterr().err.count("the rewards depend on the batch") == shown
