@@ -1,7 +1,7 @@
 """Find functions of batches whose reward for a sample depends on the samples scored with it, before a run starts.
 
-`(r - mean) / (std + 1e-9)` over a batch gives one sample alone no number, and gives it another one beside others. Such a
-function gets everything that a caller passes in one call; the user should know it, and choose what it compares.
+`(r - mean) / (std + 1e-9)` over a batch gives one sample alone no number, and gives it another one beside others. Such
+a function gets everything that a caller passes in one call; the user should know it, and choose what it compares.
 """
 
 from collections.abc import Iterable
