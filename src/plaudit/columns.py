@@ -86,6 +86,8 @@ class ColumnMapping:
     chosen: Mapping[str, str] = field(default_factory=dict)
     usual_names: bool = True
     """Whether fields are looked for under foreign names that nobody chose."""
+    needs_response: bool = True
+    """False: a row may be a prompt alone; its response is then empty."""
 
     def __post_init__(self) -> None:
         for name in self.chosen:
@@ -106,7 +108,12 @@ class ColumnMapping:
         for name, value in pairs.items():
             ours.setdefault(name, value)
         if "messages" in ours and not ("prompt" in ours and "response" in ours):
-            _split_messages(ours)
+            if not self.needs_response and not _has_answer(ours["messages"]):
+                ours.setdefault("prompt", ours.pop("messages"))
+            else:
+                _split_messages(ours)
+        if not self.needs_response:
+            ours.setdefault("response", "")
         if isinstance(ours.get("response"), list | dict):
             _join_response(ours)
         for name in ("prompt", "response"):
@@ -213,6 +220,11 @@ def _conversation(value: Any) -> list[Message] | None:
     if not all(isinstance(message, Mapping) and isinstance(message.get("role"), str) for message in value):
         return None
     return [dict(message) for message in value]
+
+
+def _has_answer(messages: Any) -> bool:
+    conversation = _conversation(messages)
+    return conversation is None or any(message["role"] == "assistant" for message in conversation)
 
 
 def _answer(text: str) -> Message:

@@ -1,13 +1,17 @@
 """What an audit reports, how it stops, and what other programs can read of it."""
 
 import json
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import pytest
 
-from plaudit import Trajectory, load
+from plaudit import RewardOutput, Trajectory, load
 from plaudit.audit import Attacker, Budget, audit_reward, measure_cases
 from plaudit.audit.attacks.patterns import examples_of, pumps_of
+from plaudit.audit.hits import ANY_LENGTH
+from plaudit.audit.shrinking import shrink
+from plaudit.audit.subject import Subject
 from plaudit.audit.writing.baseline import read_baseline, without_accepted, write_baseline
 from plaudit.audit.writing.junit import junit_report
 from plaudit.audit.writing.sarif import sarif_report
@@ -189,3 +193,66 @@ def test_a_weak_case_table_lets_changes_pass(tmp_path):
         "  - {name: b, response: '44', ground_truth: '4', expected: 0.0}\n"
     )
     assert measure_cases(f"{tmp_path}/own.py:own", load_cases(table)).survivors == ()
+
+
+PREFIX = [
+    Trajectory("capital of France?", "Assistant: It is Paris", ground_truth="Paris"),
+    Trajectory("capital of Spain?", "Assistant: It is Madrid", ground_truth="Madrid"),
+]
+
+
+def needs_prefix(response, answer):
+    return float(response.startswith("Assistant:") and answer in response)
+
+
+def rating_of_columns(response, gold_sql):
+    return float(response.strip() == gold_sql)
+
+
+def test_a_reward_that_pays_no_honest_answer_is_not_called_free_of_exploits():
+    for function in (lambda response: 0.0, needs_prefix):
+        report = audit_reward(function, deadline_s=None)
+        assert not report.findings
+        assert report.searched == ()
+        assert "no honest answer was paid more than another" in report.untried[0]
+
+
+def test_the_responses_that_a_reward_pays_are_attacked():
+    report = audit_reward(needs_prefix, PREFIX, deadline_s=None)
+    assert "answers" in report.searched
+    assert find(report, "hedge").witness.response.startswith("Assistant:")
+
+
+def test_prompts_without_responses_suffice_where_a_column_is_an_honest_answer():
+    prompts = [Trajectory(f"{word}?", "", columns={"gold_sql": f"select {word}"}) for word in ("one", "two", "three")]
+    report = audit_reward(rating_of_columns, prompts, deadline_s=None)
+    assert "answers" in report.searched
+    assert report.untried == ()
+
+
+def test_two_samples_that_differ_in_a_column_alone_are_scored_apart():
+    seen = audit_reward(rating_of_columns, [Trajectory("same?", "", columns={"gold_sql": each}) for each in "ab"])
+    assert seen.calls > 0
+    scorer = SimpleNamespace(
+        reward=load("length"), score=lambda samples: [RewardOutput(len(s.columns)) for s in samples]
+    )
+    subject = Subject(scorer, scorer, Budget(), isolated=False)
+    plain, rich = Trajectory("p", "r"), Trajectory("p", "r", columns={"a": 1})
+    assert subject.rewards([plain, rich]) == [0.0, 1.0]
+
+
+def test_findings_with_one_cause_are_one_group():
+    report = audit_reward(lambda response: len(response) / 100, deadline_s=None)
+    (group,) = report.by_cause()
+    assert len(group) > 1
+    assert {finding.cause for finding in group} == {ANY_LENGTH}
+
+
+def test_a_witness_keeps_what_its_title_speaks_of():
+    kept = shrink("1.\n2.\n3.\n0789", ("1.", "0789"), lambda texts: [True for _ in texts])
+    assert kept.split() == ["1.", "0789"]
+
+
+def test_what_one_of_two_prompts_pays_is_not_high():
+    for finding in audit_reward("tests.audit.zoo.answers:box_contains", deadline_s=None).findings:
+        assert finding.severity != "high" or finding.rate == 1.0 or finding.prompts >= 3

@@ -40,6 +40,11 @@ DEADLINE_S = 5.0
 PATIENCE = 6
 """How many deadlines a sample that overran one is given before that is a finding."""
 ERRATIC = (Rule.DETERMINISTIC, Rule.STATELESS)
+TINY = 1e-9
+OF_ANSWERS = ("answers", "compositions")
+"""Groups of attacks that compare with what a right answer earns beyond a wrong one."""
+OF_ANY_REWARD = ("invariants", "denial of service")
+"""Checks that need no honest response that is paid, and show nothing about what is."""
 
 
 def audit_reward(
@@ -67,7 +72,7 @@ def audit_reward(
         Scorer(loaded, backend=backend, deadline_s=longer_s, workers=1) as patient,
     ):
         subject = Subject(scorer, patient, budget or Budget(), isolated=isolated)
-        run = _Audit(loaded, subject, read_seeds(trajectories or ()), deadline_s, on_progress)
+        run = _Audit(loaded, subject, list(trajectories or ()), deadline_s, on_progress)
         return run.report()
 
 
@@ -78,17 +83,20 @@ class _Audit:
         self,
         loaded: Loaded,
         subject: Subject,
-        seeds: Seeds,
+        trajectories: Sequence[Trajectory],
         deadline_s: float | None,
         on_progress: Callable[[str], None],
     ) -> None:
-        self.loaded, self.subject, self.seeds, self.deadline_s = loaded, subject, seeds, deadline_s
+        self.loaded, self.subject, self.deadline_s = loaded, subject, deadline_s
+        self.trajectories, self.seeds = trajectories, Seeds()
         self.on_progress = on_progress
         self.maker = SampleMaker(read_vocabulary(subject.reward))
         self.spec = hide_tokens(loaded.spec or subject.reward.name)
         self.reporter = Reporter(subject, self.maker, self.spec)
         self.findings: list[AttackFinding] = []
         self.tried: dict[str, None] = {}
+        self.searched: list[str] = []
+        self.untried: list[str] = []
         self.notes: list[str] = []
         self.attempts: list[Attempt] = []
 
@@ -105,6 +113,8 @@ class _Audit:
             calls=self.subject.calls,
             seconds=round(self.subject.seconds, 3),
             tried=tuple(self.tried),
+            searched=tuple(self.searched),
+            untried=tuple(self.untried),
             notes=tuple(self.notes),
         )
 
@@ -116,16 +126,27 @@ class _Audit:
         if self._is_erratic(honest_rewards):
             self.notes.append("attacks are left out: the reward gives one sample different values, so none compare")
             return
+        self._note_untried(honest_rewards)
         for phase, attempts in self._phases(honest_rewards):
             self.on_progress(phase)
+            if _has_basis(phase, honest_rewards):
+                self.searched.append(phase)
             for attempt in attempts:
                 self.tried[f"{attempt.family}: {attempt.operator}"] = None
                 self.attempts.append(attempt)
                 self.findings += self.reporter.report(attempt)
 
     def _measure_honest_rewards(self) -> HonestRewards:
-        """What honest responses earn; where no truth decides, columns that were guessed by their names hold it too."""
+        """What honest responses earn; where no truth decides, columns that were guessed by their names hold it too.
+
+        Of the user's samples, the answers that their truths stand for are tried first, then the responses, truths and
+        columns that the reward pays.
+        """
+        self.seeds = read_seeds(self.trajectories, self.subject.rewards)
         honest_rewards = measure_honest_rewards(self.subject, self.maker, self.seeds.tasks, self.seeds.forms)
+        if not honest_rewards.measured_tasks and self.seeds.paid:
+            paid = measure_honest_rewards(self.subject, self.maker, self.seeds.paid)
+            honest_rewards = paid if paid.measured_tasks else honest_rewards
         if honest_rewards.measured_tasks or self.seeds.tasks or not self.maker.guesses_any:
             return honest_rewards
         plain = replace(self.maker, guesses=False)
@@ -135,6 +156,18 @@ class _Audit:
         self.maker = plain
         self.reporter = replace(self.reporter, maker=plain)
         return other
+
+    def _note_untried(self, honest_rewards: HonestRewards) -> None:
+        """Say which attacks have nothing to be compared with, and why."""
+        if honest_rewards.measured_tasks:
+            return
+        remedy = f"give samples that it pays: plaudit audit {self.spec} ROLLOUTS, or --cases TABLE"
+        if honest_rewards.spread <= TINY:
+            earned = f"all {honest_rewards.scored:,} honest responses earn {honest_rewards.low:g}"
+            why = f"no honest answer was paid more than another: {earned}"
+            self.untried.append(f"all attacks: {why}; {remedy}")
+        else:
+            self.untried.append(f"answers, compositions: no right answer earned more than a wrong one; {remedy}")
 
     def _phases(self, honest_rewards: HonestRewards) -> Iterator[tuple[str, Iterator[Attempt]]]:
         subject, maker = self.subject, self.maker
@@ -215,3 +248,10 @@ class _Audit:
                 often = finding if known is None or finding.rate >= known.rate else known
                 best[finding.key] = replace(finding, rate=often.rate, interval=often.interval)
         return list(best.values())
+
+
+def _has_basis(phase: str, honest_rewards: HonestRewards) -> bool:
+    """Whether there are honest rewards that a group of attacks can be compared with."""
+    if phase in OF_ANY_REWARD:
+        return False
+    return bool(honest_rewards.measured_tasks) or (phase not in OF_ANSWERS and honest_rewards.spread > TINY)

@@ -58,6 +58,10 @@ class AttackFinding:
     component: str
     rate: float
     interval: tuple[float, float]
+    prompts: int
+    """On how many prompts it was tried."""
+    cause: str
+    """Findings with the same cause and component have one reason, and usually one fix."""
     witness: Witness
     message: str
     remedy: str
@@ -79,11 +83,22 @@ class AuditReport:
     calls: int
     seconds: float
     tried: tuple[str, ...] = ()
+    searched: tuple[str, ...] = ()
+    """The groups of attacks that were tried against what honest responses earn."""
+    untried: tuple[str, ...] = ()
+    """The groups of attacks that were not tried, each with the reason."""
     accepted: tuple[AttackFinding, ...] = ()
     notes: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.findings)
+
+    def by_cause(self) -> list[list[AttackFinding]]:
+        """The findings by cause and component, the most severe first in each."""
+        groups: dict[tuple[str, str], list[AttackFinding]] = {}
+        for finding in self.findings:
+            groups.setdefault((finding.cause, finding.component), []).append(finding)
+        return list(groups.values())
 
 
 def paying_component(name: str, honest: RewardOutput | None, paid: RewardOutput) -> str:
@@ -103,8 +118,11 @@ def component_values(output: RewardOutput) -> dict[str, float | None]:
 
 
 def most_severe_first(findings: Sequence[AttackFinding]) -> tuple[AttackFinding, ...]:
-    """The order in which a reader wants them."""
+    """The order in which a reader wants them: severe, learnable, frequent, and short to read."""
     levels, attackers = list(Level), list(Attacker)
-    return tuple(
-        sorted(findings, key=lambda each: (levels.index(each.severity), attackers.index(each.attacker), each.key))
-    )
+
+    def rank(each: AttackFinding) -> tuple[int, int, float, int, str]:
+        level, attacker = levels.index(each.severity), attackers.index(each.attacker)
+        return level, attacker, -each.rate, len(each.witness.response), each.key
+
+    return tuple(sorted(findings, key=rank))

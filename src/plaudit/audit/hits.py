@@ -22,10 +22,14 @@ from plaudit.contract.output import RewardOutput
 from plaudit.report.distribution import wilson_interval
 from plaudit.trajectory import Trajectory
 
-__all__ = ["Attempt", "Hit", "Reporter", "write_dict"]
+__all__ = ["ANY_LENGTH", "ANY_TEXT", "FEW", "Attempt", "Hit", "Reporter", "write_dict"]
 
 
 ISOLATED = 'backend="processes", deadline_s=5.0'
+FEW = 3
+NEUTRAL = "the lamp stood by the door"
+ANY_TEXT = "any text is paid, whatever it says"
+ANY_LENGTH = "length is paid: any text of this length earns it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,16 +86,37 @@ class Reporter:
             family=attempt.family,
             operator=attempt.operator,
             attacker=attempt.attacker,
-            severity=_level(attempt.attacker, rate),
+            severity=_level(attempt, rate),
             component=component,
             rate=rate,
             interval=wilson_interval(rate, max(1, attempt.tried)),
+            prompts=attempt.tried,
+            cause=self._cause(attempt, hit),
             witness=_witness(hit),
             message=attempt.message or _message(attempt, hit),
             remedy=attempt.remedy,
             call=_write_call(self.spec, hit),
             test=_write_test(self.spec, attempt, hit),
         )
+
+    def _cause(self, attempt: Attempt, hit: Hit) -> str:
+        """What is really paid: any text, any text of that length, or what the attack is about (by its remedy)."""
+        reward = hit.output.reward
+        if attempt.is_loss or attempt.attacker is Attacker.INVARIANT or reward is None:
+            return f"{attempt.family}: {attempt.remedy}"
+        controls = [
+            NEUTRAL,
+            (f"{NEUTRAL} " * (1 + len(hit.sample.response) // len(NEUTRAL)))[: len(hit.sample.response)],
+        ]
+        try:
+            short, long = self.subject.rewards([replace_response(hit.sample, each) for each in controls])
+        except BudgetSpent:
+            return f"{attempt.family}: {attempt.remedy}"
+        if short is not None and short >= min(hit.threshold, reward):
+            return ANY_TEXT
+        if long is not None and long >= min(hit.threshold, reward):
+            return ANY_LENGTH
+        return f"{attempt.family}: {attempt.remedy}"
 
     def _shrink(self, hit: Hit) -> Hit:
         outputs: dict[str, RewardOutput] = {}
@@ -115,10 +140,11 @@ class Reporter:
         return Hit(hit.task, sample, outputs[response], hit.threshold, hit.honest_reward, hit.honest, hit.core)
 
 
-def _level(attacker: Attacker, rate: float) -> Level:
-    if attacker is Attacker.ANSWER_FREE:
-        return Level.HIGH
-    return Level.MEDIUM if attacker is Attacker.INVARIANT or rate >= 0.5 else Level.LOW
+def _level(attempt: Attempt, rate: float) -> Level:
+    """How much it matters; what is paid on one of two prompts may be chance."""
+    if attempt.attacker is Attacker.ANSWER_FREE:
+        return Level.MEDIUM if rate < 1.0 and attempt.tried < FEW else Level.HIGH
+    return Level.MEDIUM if attempt.attacker is Attacker.INVARIANT or rate >= 0.5 else Level.LOW
 
 
 def _witness(hit: Hit) -> Witness:

@@ -245,14 +245,17 @@ def _under_another_truth(
     if not candidates:
         return []
     task = candidates[0].task
-    others = [each for each in among if type(each.truth) is type(task.truth) and each.truth != task.truth]
-    if task.kind is Kind.OPEN and task.truth is None:
-        return [each.right for each in candidates]
+    others = [each for each in among if type(each.truth) is type(task.truth) and _data(each) != _data(task)]
     if not others:
         return [each.right for each in candidates]
     foil = replace(task, truth=others[0].truth, columns=others[0].columns, metadata=others[0].metadata)
     values = subject.rewards([maker.sample(foil, each.form.present(task.right)) for each in candidates])
     return [each.wrong if value is None else value for each, value in zip(candidates, values, strict=True)]
+
+
+def _data(task: Task) -> object:
+    """What a reward may compare a response with: the ground truth; where there is none, the columns."""
+    return (dict(task.columns), dict(task.metadata)) if task.truth is None else task.truth
 
 
 def _merge(found: Sequence[HonestRewards]) -> HonestRewards:

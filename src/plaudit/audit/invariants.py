@@ -57,6 +57,8 @@ def check_contract(
                 component=subject.reward.name,
                 rate=1.0,
                 interval=wilson_interval(1.0, 1),
+                prompts=1,
+                cause=f"contract: {finding.rule}",
                 witness=_witness(subject, finding, samples),
                 message=finding.message,
                 remedy=finding.remedy,

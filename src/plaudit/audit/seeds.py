@@ -1,14 +1,19 @@
 """Tasks and forms out of rollouts: their prompts, truths and columns, and the way in which their answers stand.
 
 A wrong answer to one prompt is the truth of another where both are of a kind. Where a truth is no answer, such as tests
-or a reference, the best and the worst rated response stand for right and wrong.
+or a query, the reward shows what an honest answer is: of the responses, the truth and the text columns of a prompt, the
+one that it pays most stands for right, and the one that it pays least for wrong.
 """
 
+import json
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
+
+import msgspec
 
 from plaudit.audit.attacks.answers import OTHER_UNITS
 from plaudit.audit.forms import Form
@@ -19,6 +24,8 @@ __all__ = ["Seeds", "read_seeds"]
 
 MOST_TASKS = 8
 MOST_FORMS = 4
+MOST_CANDIDATES = 12
+NO_ANSWER = "I do not know."
 _NUMBER = re.compile(r"[-+]?[\d,]*\.?\d+")
 
 
@@ -28,10 +35,15 @@ class Seeds:
 
     tasks: tuple[Task, ...] = ()
     forms: tuple[Form, ...] = ()
+    paid: tuple[Task, ...] = ()
+    """Tasks whose right answer is what the reward paid most."""
 
 
-def read_seeds(trajectories: Sequence[Trajectory]) -> Seeds:
-    """A task per prompt, and the forms in which responses present the truth."""
+Rate: TypeAlias = Callable[[Sequence[Trajectory]], Sequence[float | None]]
+
+
+def read_seeds(trajectories: Sequence[Trajectory], rate: Rate) -> Seeds:
+    """A task per prompt, and the forms in which responses present the truth; `rate` is the reward."""
     by_prompt: dict[str, list[Trajectory]] = {}
     for trajectory in trajectories:
         by_prompt.setdefault(trajectory.prompt_text, []).append(trajectory)
@@ -45,7 +57,43 @@ def read_seeds(trajectories: Sequence[Trajectory]) -> Seeds:
         if counts[task.kind] <= MOST_TASKS:
             chosen.append(task)
     forms = Counter(form for samples in by_prompt.values() for each in samples if (form := _form(each)) is not None)
-    return Seeds(tuple(chosen), tuple(form for form, _ in forms.most_common(MOST_FORMS)))
+    paid = _paid_tasks(list(by_prompt.values())[:MOST_TASKS], rate)
+    known = {task.prompt_text: task for task in paid}
+    chosen = [known.get(task.prompt_text, task) if task.kind is Kind.OPEN else task for task in chosen]
+    return Seeds(tuple(chosen), tuple(form for form, _ in forms.most_common(MOST_FORMS)), tuple(paid))
+
+
+def _paid_tasks(prompts: Sequence[Sequence[Trajectory]], rate: Rate) -> list[Task]:
+    """A task per prompt for which the reward pays one of the candidates more than another."""
+    tasks = []
+    for samples in prompts:
+        first = samples[0]
+        texts = list(dict.fromkeys(text for text in _candidates(samples) if text.strip()))[:MOST_CANDIDATES]
+        texts.append(NO_ANSWER)
+        rewards = rate([msgspec.structs.replace(first, response=text, tokens=None) for text in texts])
+        rated = sorted(
+            ((reward, text) for reward, text in zip(rewards, texts, strict=True) if reward is not None),
+            key=lambda pair: pair[0],
+        )
+        if len(rated) > 1 and rated[-1][0] > rated[0][0]:
+            right, wrong = rated[-1][1], rated[0][1]
+            columns, metadata = dict(first.columns), dict(first.metadata)
+            tasks.append(
+                Task(Kind.OPEN, first.prompt, first.ground_truth, right, wrong, (), columns, metadata, first.task)
+            )
+    return tasks
+
+
+def _candidates(samples: Sequence[Trajectory]) -> Iterator[str]:
+    """What may be an honest answer: the responses, the ground truth, and the columns."""
+    first = samples[0]
+    yield from (sample.response for sample in samples[:MOST_CANDIDATES])
+    for value in (first.ground_truth, *first.columns.values(), *first.metadata.values()):
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, dict | list):
+            with suppress(TypeError, ValueError):
+                yield json.dumps(value)
 
 
 def _task(first: Trajectory, samples: Sequence[Trajectory], firsts: Sequence[Trajectory]) -> Task:
@@ -58,7 +106,7 @@ def _task(first: Trajectory, samples: Sequence[Trajectory], firsts: Sequence[Tra
     else:
         ordered = sorted((each.response for each in samples), key=len)
         elsewhere = [each.response for each in firsts if each.prompt_text != first.prompt_text]
-        right, wrong = ordered[-1], elsewhere or ["I do not know."]
+        right, wrong = ordered[-1], elsewhere or [NO_ANSWER]
     return Task(
         kind,
         first.prompt,

@@ -8,7 +8,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TypeAlias
 
 import msgspec
 
@@ -20,7 +19,6 @@ from plaudit.trajectory import Trajectory
 __all__ = ["Budget", "BudgetSpent", "Subject", "is_overrun"]
 
 PORTION = 32
-_Key: TypeAlias = tuple[str, str, str, int]
 MOST_OVERRUNS = 6
 
 
@@ -53,7 +51,7 @@ class Subject:
         """The first sample that ran into the deadline or the memory limit."""
         self._scorer, self._patient, self._budget = scorer, patient, budget
         self._began = time.monotonic()
-        self._known: dict[_Key, RewardOutput] = {}
+        self._known: dict[bytes, RewardOutput] = {}
         self._companions: dict[str, list[Trajectory]] = {}
 
     @property
@@ -124,8 +122,9 @@ class Subject:
             raise BudgetSpent(f"{self.overruns} responses ran into the deadline or the memory limit")
 
     @staticmethod
-    def _key(sample: Trajectory) -> _Key:
-        return (sample.prompt_text, sample.response, repr(sample.ground_truth), len(sample.steps))
+    def _key(sample: Trajectory) -> bytes:
+        """The whole sample: a reward may read any of its fields and columns."""
+        return repr(sample.to_dict()).encode(errors="surrogatepass")
 
 
 def is_overrun(output: RewardOutput) -> bool:

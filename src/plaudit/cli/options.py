@@ -132,10 +132,13 @@ def load_reward(spec: str, *, quiet: bool = False) -> Loaded:
     return loaded
 
 
-def open_rollouts(rollouts: str, columns: list[str] | None, *, skip_bad: bool = False) -> RolloutsReader:
+def open_rollouts(
+    rollouts: str, columns: list[str] | None, *, skip_bad: bool = False, needs_response: bool = True
+) -> RolloutsReader:
     """The rollouts file that was named."""
+    source = sys.stdin.buffer if rollouts == "-" else Path(rollouts)
     mapping = column_mapping(columns)
-    return read_rollouts(sys.stdin.buffer if rollouts == "-" else Path(rollouts), columns=mapping, skip_bad=skip_bad)
+    return read_rollouts(source, columns=mapping, skip_bad=skip_bad, needs_response=needs_response)
 
 
 SCOPES = "--scope batch (all samples), --scope group (those of a prompt), or --max-batch N"

@@ -21,14 +21,19 @@ MAX_BAD_KEPT = 100
 
 
 def read_rollouts(
-    path: str | os.PathLike[str] | BinaryIO, *, columns: Mapping[str, str] | None = None, skip_bad: bool = False
+    path: str | os.PathLike[str] | BinaryIO,
+    *,
+    columns: Mapping[str, str] | None = None,
+    skip_bad: bool = False,
+    needs_response: bool = True,
 ) -> "RolloutsReader":
     """The rollouts of a `.jsonl`, `.jsonl.gz`, `.parquet` or `.csv` file, or of an open binary stream of JSON lines.
 
     `columns` says which column holds which field (`{"response": "text"}`, `{"ground_truth": "reward_model.truth"}`);
-    usual foreign names are found without it. With `skip_bad` a bad line is noted in `.bad` instead of raised.
+    usual foreign names are found without it. With `skip_bad` a bad line is noted in `.bad` instead of raised. Without
+    `needs_response`, prompts alone will do.
     """
-    source, mapping = source_of(path), ColumnMapping(columns or {})
+    source, mapping = source_of(path), ColumnMapping(columns or {}, needs_response=needs_response)
     if isinstance(source, CsvSource):
         source.keep_empty(mapping.chosen[name] for name in TEXTS if name in mapping.chosen)
     return RolloutsReader(source, mapping, skip_bad=skip_bad)

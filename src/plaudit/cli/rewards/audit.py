@@ -7,10 +7,12 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Group, RenderableType
+from rich.markup import escape
 from rich.padding import Padding
 from rich.text import Text
 
 from plaudit.audit import AttackFinding, AuditReport, Budget, CaseStrength, Level, audit_reward, measure_cases
+from plaudit.audit.hits import ANY_LENGTH, ANY_TEXT, FEW
 from plaudit.audit.writing.baseline import read_baseline, without_accepted, write_baseline
 from plaudit.audit.writing.junit import junit_report
 from plaudit.audit.writing.sarif import sarif_report
@@ -36,10 +38,11 @@ from plaudit.testing import load_cases
 
 __all__ = ["audit"]
 
-FOUND = 1
+NOTHING_FOUND, FOUND, NOT_ATTACKED = 0, 1, 4
 USUAL = Budget()
 STYLES = {Level.HIGH: "bold red", Level.MEDIUM: "yellow", Level.LOW: "dim"}
 NOTHING = "no exploit in this catalogue within this budget"
+NO_BASIS = "not attacked: no honest answer was paid more than another"
 MAX_SHOWN = 300
 
 
@@ -71,12 +74,14 @@ def audit(
     columns: ColumnsOption = None,
     workers: WorkersOption = None,
     cache: CacheOption = None,
+    every: Annotated[bool, typer.Option("--all", help="Show every finding, not one for each cause.")] = False,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> int:
     """Attack REWARD with responses that are wrong by construction; report what it pays for them.
 
-    The exit code is 1 when something was found. No finding means: no exploit in this catalogue within this budget.
+    The exit code is 1 if something was found, and 4 if nothing was found because the attacks had no basis: no honest
+    answer was paid. Otherwise, no finding means: no exploit in this catalogue within this budget.
     """
     if accept and baseline is None:
         raise typer.BadParameter("--accept writes into a baseline; name it with --baseline FILE")
@@ -85,11 +90,13 @@ def audit(
     loaded = load_reward(spec, quiet=quiet)
     table = None if cases is None else load_cases(cases)
     accepted = None if baseline is None or accept else read_baseline(baseline)
-    samples = [each.trajectory for each in islice(open_rollouts(rollouts, columns), count)] if rollouts else None
-    check_truth(loaded.reward, samples or ())
+    samples = [] if table is None else [case.trajectory for case in table.cases]
+    if rollouts:
+        samples += [each.trajectory for each in islice(open_rollouts(rollouts, columns, needs_response=False), count)]
+    check_truth(loaded.reward, samples)
     report = audit_reward(
         loaded,
-        samples,
+        samples or None,
         budget=Budget(calls, seconds),
         deadline_s=deadline,
         workers=workers,
@@ -107,47 +114,77 @@ def audit(
         junit.write_bytes(junit_report(report))
     if json:
         print_json(_plain(report, strength))
-    elif not quiet:
-        print_result(*_render_all(report, strength))
-    return FOUND if report.findings or (strength is not None and strength.survivors) else 0
+    else:
+        print_result(*_render_all(report, strength, every=every))
+    if report.findings or (strength is not None and strength.survivors):
+        return FOUND
+    return NOTHING_FOUND if report.searched or report.accepted else NOT_ATTACKED
 
 
 def _plain(report: AuditReport, strength: CaseStrength | None) -> dict[str, Any]:
-    plain = asdict(report)
+    plain = {**asdict(report), "causes": [_cause(group) for group in report.by_cause()]}
     return plain if strength is None else {**plain, "cases": asdict(strength)}
 
 
-def _render_all(report: AuditReport, strength: CaseStrength | None) -> list[RenderableType]:
-    lines: list[RenderableType] = [_render(finding) for finding in report.findings]
+def _cause(group: list[AttackFinding]) -> dict[str, Any]:
+    """Findings with one cause, for programs."""
+    operators = [finding.operator for finding in group]
+    return {"cause": group[0].cause, "component": group[0].component, "count": len(group), "operators": operators}
+
+
+def _render_all(report: AuditReport, strength: CaseStrength | None, *, every: bool) -> list[RenderableType]:
+    groups = [[finding] for finding in report.findings] if every else report.by_cause()
+    lines: list[RenderableType] = [_render(group) for group in groups]
     accepted = f", {len(report.accepted)} accepted by the baseline" if report.accepted else ""
-    found = f"{len(report.findings)} findings" if report.findings else NOTHING
-    lines.append(f"{report.reward}: {found}{accepted} ({report.calls:,} calls, {report.seconds:.1f} s)")
-    lines += [f"note: {note}" for note in report.notes]
+    found = NOTHING if report.searched else NO_BASIS
+    if report.findings:
+        causes = len(report.by_cause())
+        found = f"{_count(len(report.findings), 'finding')} with {_count(causes, 'cause')}"
+    lines.append(f"{escape(report.reward)}: {found}{accepted} ({report.calls:,} calls, {report.seconds:.1f} s)")
+    lines += [f"tried: contract{''.join(f', {phase}' for phase in report.searched)}"]
+    lines += [f"not tried: {escape(reason)}" for reason in report.untried]
+    lines += [f"note: {escape(note)}" for note in report.notes]
     if strength is not None:
         lines.append(f"case table: notices {strength.noticed} of {strength.noticed + len(strength.survivors)} changes")
         lines += [f"  unnoticed: {each.change} (line {each.line})" for each in strength.survivors]
     return lines
 
 
-def _render(finding: AttackFinding) -> RenderableType:
-    low, high = finding.interval
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _render(group: list[AttackFinding]) -> RenderableType:
+    """Findings with one cause: the first with its witness, the others by name."""
+    finding, *others = group
     witness = finding.witness
     lines = [
         finding.message,
         f"prompt: {_short(witness.prompt)}",
         f"response: {_short(witness.response)}",
         f"paid: {_number(witness.reward)} (honest: {_number(witness.honest_reward)}), component {finding.component}, "
-        f"rate {finding.rate:.0%} [{low:.0%}, {high:.0%}]",
+        f"on {_paid_on(finding)}",
         *(
             [f"parts: {', '.join(f'{k} {_number(v)}' for k, v in witness.components.items())}"]
             if witness.components
             else []
         ),
         f"remedy: {finding.remedy}",
+        *([f"{len(others)} more with this cause: {', '.join(each.operator for each in others)}"] if others else []),
     ]
-    title = Text(f"{finding.severity}: {finding.family}, {finding.operator} ({finding.attacker})")
+    shown = finding.cause if finding.cause in (ANY_TEXT, ANY_LENGTH) else f"{finding.family}, {finding.operator}"
+    title = Text(f"{finding.severity}: {shown} ({finding.attacker})")
     title.stylize(STYLES[finding.severity])
     return Group(title, Padding(Text("\n".join(lines)), (0, 0, 1, 2)))
+
+
+def _paid_on(finding: AttackFinding) -> str:
+    """On how many prompts it was paid; a rate with its interval where there are enough of them."""
+    paid = round(finding.rate * finding.prompts)
+    if finding.prompts < FEW:
+        return f"{paid} of {_count(finding.prompts, 'prompt')}"
+    low, high = finding.interval
+    return f"{paid} of {finding.prompts} prompts: rate {finding.rate:.0%} [{low:.0%}, {high:.0%}]"
 
 
 def _number(value: float | None) -> str:

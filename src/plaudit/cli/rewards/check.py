@@ -51,7 +51,8 @@ def check(
     The exit code is 1 when the contract is broken; warnings do not count.
     """
     reward = spec_using(reward, dialect=dialect, scope=scope, max_batch=max_batch, chat_template=chat_template)
-    samples = rollouts and [rollout.trajectory for rollout in islice(open_rollouts(rollouts, columns), count)]
+    reader = rollouts and open_rollouts(rollouts, columns, needs_response=False)
+    samples = reader and [rollout.trajectory for rollout in islice(reader, count)]
     if samples:
         check_truth(load(reward), samples)
     findings = check_reward(reward, samples or None, deadline_s=deadline or None)
