@@ -10,7 +10,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect, sync_playwright
 
-from plaudit import RewardOutput, Trajectory
+
+
+from plaudit import RewardOutput, Status, Trajectory
 from plaudit.diff import compare_pairs
 from plaudit.report.page.report_file import MAX_BYTES, build_report, write_page
 from plaudit.report.view.view_server import ViewServer
@@ -84,7 +86,11 @@ def test_the_overview_shows_a_card_with_advice_and_a_table_for_every_part(page, 
         "Length",
         "Time",
     }
-    assert page.locator(".card .advice").count() == page.locator(".card details table").locator("xpath=../..").count()
+    cards = page.locator(".card")
+    assert page.locator(".card:has(table)").count() == cards.count()
+    advised = page.locator(".card:has(.advice)").evaluate_all("all => all.map(each => each.dataset.level)")
+    assert advised
+    assert "good" not in advised  # advice only where there is something to do
     assert page.locator(".card svg[role=img]").count() >= 8
     expect(page.locator("h1")).to_have_text("<b>first</b>")
 
@@ -293,3 +299,82 @@ def test_a_response_of_several_messages_shows_all_of_them_with_tool_calls_and_im
     assert pictures.evaluate("async image => { await image.decode(); return image.naturalWidth }") == 10
     assert "image: https://example.org/x.png" in shown.first.inner_text()
     assert "Further columns" not in page.locator("body").inner_text()
+
+
+def write_run(path, rollouts) -> str:
+    write_page([build_report("run", rollouts, room=MAX_BYTES)], path)
+    return path.as_uri()
+
+
+def plain_rollouts(count, *, prompts=None, score=None, words=""):
+    """Samples with rewards of 0 and 1; with as many prompts as samples there are no groups."""
+    for number in range(count):
+        prompt = f"question {number % (prompts or count)}"
+        trajectory = Trajectory(prompt, f"answer {number} {words}", ground_truth=f"truth {number}")
+        value = float(number % 3 == 0)
+        yield Rollout(trajectory, RewardOutput(value, score=value if score else None))
+
+
+def test_nothing_is_said_about_groups_or_scores_where_there_are_none(page, tmp_path):
+    visit(page, write_run(tmp_path / "plain.html", plain_rollouts(60)))
+    shown = page.locator("#main").inner_text().lower()
+    for word in ("group", "score ", "phantom", "all right", "nothing to do", "what to do"):
+        assert word not in shown
+    visit(page, write_run(tmp_path / "grouped.html", plain_rollouts(60, prompts=20)))
+    shown = page.locator("#main").inner_text().lower()
+    assert "live: rewards differ" in shown
+    assert "phantom" not in shown
+    assert "all right" not in shown
+
+
+def test_few_samples_are_shown_as_tables_and_many_as_charts(page, tmp_path):
+    visit(page, write_run(tmp_path / "few.html", plain_rollouts(5, score=True)))
+    assert page.locator(".card svg[role=img]").count() == 0
+    expect(page.locator("#card-rewards table").first).to_be_visible()
+    visit(page, write_run(tmp_path / "many.html", plain_rollouts(20, score=True)))
+    assert page.locator(".card svg[role=img]").count() > 0
+
+
+@pytest.mark.parametrize("solved", [0, 1, 2, 3])
+def test_the_tallest_bar_has_a_label(page, tmp_path, solved):
+    rollouts = [
+        Rollout(Trajectory(f"q{group}", f"r{number}"), RewardOutput(right := float(number < solved), score=right))
+        for group in range(20)
+        for number in range(3)
+    ]
+    visit(page, write_run(tmp_path / "solved.html", rollouts))
+    labels = page.get_by_role("img", name="Prompts by how often they are solved").locator("text").all_text_contents()
+    assert ["never", "30–40 %", "60–70 %", "always"][solved] in labels
+
+
+def test_a_mean_that_leaves_samples_out_stands_beside_the_mean_over_all(page, tmp_path):
+    failed = [Rollout(Trajectory("q", "r"), RewardOutput.unscored(Status.ERROR, "too long")) for _ in range(20)]
+    visit(page, write_run(tmp_path / "partial.html", [*plain_rollouts(60, score=True), *failed]))
+    expect(page.locator(".tiles")).to_contain_text("0.25 over all, 25 % unscored")
+
+
+def test_prompt_and_ground_truth_stand_beside_the_response(page, tmp_path):
+    visit(page, write_run(tmp_path / "table.html", plain_rollouts(30)), "#samples")
+    row = page.locator("table.samples tbody tr").nth(3)
+    assert row.locator("td.preview").all_inner_texts() == ["question 3", "answer 3", "truth 3"]
+
+
+def test_a_search_reads_each_block_once_and_answers_while_one_types(page, tmp_path):
+    words = " ".join(f"word{number}" for number in range(60))
+    report = write_run(tmp_path / "search.html", plain_rollouts(2_000, words=words))
+    visit(page, report, "#samples")
+    blocks = page.locator("script[id^=run-0-]").count()
+    assert blocks > 3
+    page.evaluate(
+        "() => { window.read = 0; const once = DecompressionStream; "
+        "window.DecompressionStream = function (kind) { window.read++; return new once(kind); }; }"
+    )
+    page.locator("input[type=search]").press_sequentially("answer 177")
+    expect(page.locator("[role=status]").first).to_contain_text("11 samples of a run with 2,000 samples")
+    assert rows(page) == [177, *range(1770, 1780)]
+    expect(page.locator("input[type=search]")).to_be_focused()
+    assert (
+        page.evaluate("() => window.read") <= 2 * blocks
+    )  # once for the search, and once for the samples that are shown
+    page.locator("input[type=search]").press_sequentially("9")
+    expect(page.locator("[role=status]").first).to_contain_text("1 samples of a run with 2,000 samples")

@@ -21,7 +21,10 @@ __all__ = ["MAX_BYTES", "Metrics", "ReportedRun", "build_report", "read_metrics"
 MAX_BYTES = 14_000_000
 MAX_POINTS = 300
 MAX_FLIPS, MAX_TEXT = 200, 2_000
-CURVES = ("eval/score", "eval/greedy", "entropy", "kl", "kl_old", "time/sample", "time/reward", "time/update")
+CURVES = (
+    "eval/score", "eval/score_all", "eval/reward", "eval/reward_all", "eval/greedy", "entropy", "kl", "kl_old",
+    "time/sample", "time/reward", "time/update",
+)  # fmt: skip
 Metrics = Mapping[str, Sequence[tuple[int, float]]]
 """Curves by the name of a metric: training steps with values."""
 

@@ -33,7 +33,7 @@ class Level(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What a part of the report shows, in one sentence, and what to do about it."""
+    """What a part of the report shows, in one sentence, and what to do about it; `advice` is empty for nothing."""
 
     topic: str
     level: Level
@@ -42,7 +42,8 @@ class Remark:
 
     def _repr_html_(self) -> str:
         """A table for notebooks."""
-        return html_table(["", self.topic], [[self.level.value, self.text], ["what to do", self.advice]])
+        advice = [["what to do", self.advice]] if self.advice else []
+        return html_table(["", self.topic], [[self.level.value, self.text], *advice])
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
@@ -53,7 +54,7 @@ def remarks(figures: Figures) -> tuple[Remark, ...]:
     """A remark for every part of the report that has something to show."""
     said = {topic: describe(figures) for topic, describe in _TOPICS.items()}
     return tuple(
-        Remark(topic, one.level, one.text, ADVICE[f"{topic}.{one.state}"])
+        Remark(topic, one.level, one.text, ADVICE.get(f"{topic}.{one.state}", ""))
         for topic, one in said.items()
         if one is not None
     )
@@ -117,24 +118,31 @@ def _drift_name(one: Drift) -> str:
     return f"“{one.name}”" if one.component else one.name
 
 
-def _groups(figures: Figures) -> _Said:
+def _groups(figures: Figures) -> _Said | None:
     groups = figures.groups
     if not groups.compared:
-        return _Said(Level.NOTE, "none", "No prompt has two scored responses.")
+        return None
     dead, phantom = groups.dead / groups.compared, groups.phantom_share or 0.0
-    text = (
-        f"{format_share(dead)} of {groups.compared:,} groups are dead (all rewards equal), and "
-        f"{format_share(phantom)} of the signal comes from phantom groups (scores equal, rewards not)."
-    )
+    text = f"{format_share(dead)} of {groups.compared:,} groups are dead (all rewards equal)."
+    if figures.summary.score is None:
+        return _Said(_dead_level(dead), "dead" if dead > MANY else "good", text)
+    signal = f"and {format_share(phantom)} of the signal comes from phantom groups (scores equal, rewards not)."
+    text = f"{text[:-1]}, {signal}"
     if phantom > MANY:
         return _Said(Level.WARNING, "phantom", text)
     if dead > MOST:
         kinds = f"{groups.dead_right:,} all right, {groups.dead_wrong:,} all wrong"
         return _Said(Level.WARNING, "dead", f"{format_share(dead)} of {groups.compared:,} groups are dead: {kinds}.")
-    return _Said(Level.NOTE if dead > MANY else Level.GOOD, "good", text)
+    return _Said(_dead_level(dead), "dead" if dead > MANY else "good", text)
+
+
+def _dead_level(dead: float) -> Level:
+    return Level.WARNING if dead > MOST else Level.NOTE if dead > MANY else Level.GOOD
 
 
 def _components(figures: Figures) -> _Said | None:
+    if not figures.groups.compared:
+        return None
     shares = {one.name: one.share for one in figures.components.components if one.share is not None}
     explained = figures.components.explained
     if not shares or explained is None or len(figures.components.components) < 2:
@@ -158,6 +166,8 @@ def _pass_rates(figures: Figures) -> _Said | None:
     if rates is None:
         return None
     first, last = rates.pass_at[0], rates.pass_at[-1]
+    if not figures.groups.compared:
+        return _Said(Level.GOOD, "good", f"pass@1 is {format_share(first.value)}.")
     never, always = rates.never / rates.groups, rates.always / rates.groups
     more = f", pass@{last.k} {format_share(last.value)}" if last.k > 1 else ""
     text = (
@@ -174,6 +184,8 @@ def _pass_rates(figures: Figures) -> _Said | None:
 
 
 def _length(figures: Figures) -> _Said | None:
+    if not figures.groups.compared:
+        return None
     bias = figures.length_bias
     known = {"all": bias.overall, "right": bias.right, "wrong": bias.wrong}
     found = {name: one for name, one in known.items() if one is not None}
@@ -214,18 +226,19 @@ def _patterns(figures: Figures) -> _Said | None:
     text = f"{format_share(patterns.failing / patterns.responses)} of the scored responses fail"
     if not patterns.failures:
         return _Said(Level.GOOD, "good", f"{text}, without a pattern that stands out.")
-    first = patterns.failures[0]
-    return _Said(Level.NOTE, "some", f"{text}; {format_share(first.share_of_failures)} of these: {first.what}.")
+    first = max(patterns.failures, key=lambda one: one.share_of_failures)
+    form = " (9 stands for digits, a for letters)" if first.what.startswith("of the form") else ""
+    return _Said(Level.NOTE, "some", f"{text}; {format_share(first.share_of_failures)} of those: {first.what}{form}.")
 
 
 def _duplicates(figures: Figures) -> _Said | None:
     found = figures.duplicates
     if found is None:
         return None
-    text = (
-        f"{format_share(found.within_group)} of the responses have a near-duplicate in their group, "
-        f"{format_share(found.across_groups)} under another prompt."
-    )
+    text = f"{format_share(found.across_groups)} of the responses have a near-duplicate under another prompt"
+    if figures.groups.compared:
+        text += f", {format_share(found.within_group)} in their group"
+    text += "."
     if found.across_groups > MOST and found.distinct < MANY:
         return _Said(Level.WARNING, "across", text)
     if found.within_group > MOST:

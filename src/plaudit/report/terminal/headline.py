@@ -23,7 +23,8 @@ def render_headline(name: str, figures: Figures, said: Sequence[Remark]) -> Rend
     table.add_column(overflow="fold")
     for one in headline(said):
         table.add_row(Text(one.level.value, style=_STYLES[one.level]), Text(escape_controls(one.text)))
-        table.add_row("", Text(one.advice, style="dim"))
+        if one.advice:
+            table.add_row("", Text(one.advice, style="dim"))
     if not table.row_count:
         table.add_row(Text("good", style="green"), "nothing stands out in these figures")
     return Group(Text.assemble((escape_controls(name), "bold"), f": {_figures(figures)}"), table)
@@ -40,5 +41,6 @@ def _figures(figures: Figures) -> str:
         shown = dict.fromkeys((figures.pass_rates.pass_at[0], figures.pass_rates.pass_at[-1]))
         facts += [f"pass@{one.k} {format_share(one.value)}" for one in shown]
     if groups.compared:
-        facts.append(f"{groups.dead:,} of {groups.compared:,} groups dead, {groups.phantom:,} phantom")
+        phantom = "" if summary.score is None else f", {groups.phantom:,} phantom"
+        facts.append(f"{groups.dead:,} of {groups.compared:,} groups dead{phantom}")
     return ", ".join(facts)

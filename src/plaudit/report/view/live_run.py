@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from plaudit import jsonline
-from plaudit.columns import ColumnMapping
+from plaudit.columns import ColumnMapping, message_text
 from plaudit.errors import InvalidOutput, InvalidTrajectory, RolloutsError
 from plaudit.report.page.report_file import ReportedRun, describe_run, read_metrics
 from plaudit.report.page.sample_data import full_sample, sample_values
@@ -21,6 +21,7 @@ from plaudit.report.statistics.remarks import remarks
 from plaudit.report.view.sample_index import Place, Query, SampleIndex
 from plaudit.rollouts import Rollout, ScoredRollout, read_rollouts
 from plaudit.rollouts.reading import rollout_of
+from plaudit.trajectory import Trajectory
 
 __all__ = ["LiveRun", "FoundSamples"]
 
@@ -228,10 +229,21 @@ class LiveRun:
             {
                 "sample": place.sample,
                 "values": values.get(place.sample, {}),
-                "preview": self._rollout(line).trajectory.response[:PREVIEW],
+                "preview": _preview(self._rollout(line).trajectory),
             }
             for place, line in self._lines(places)
         ]
+
+
+def _preview(trajectory: Trajectory) -> dict[str, str]:
+    """The beginnings of the texts that the list of samples shows."""
+    prompt, truth = trajectory.prompt, trajectory.ground_truth
+    asked = prompt if isinstance(prompt, str) else message_text(prompt[-1]) if prompt else ""
+    return {
+        "prompt": asked[:PREVIEW],
+        "response": trajectory.response[:PREVIEW],
+        "ground_truth": "" if truth is None else str(truth)[:PREVIEW],
+    }
 
 
 def _mentions(line: bytes, needle: str) -> bool:

@@ -63,3 +63,6 @@ export function sampleLink(run, sample) {
 }
 
 export function visit(address) { location.hash = address; }
+
+// The same without a further step to go back to: for what changes with every key.
+export function replaceVisit(address) { location.replace(address); }

@@ -21,12 +21,14 @@ export function barChart(label, bars, { height = 190, gap = null } = {}) {
   const slot = (width - room) / bars.length;
   const floor = height - bottom;
   const every = Math.max(1, Math.ceil(bars.length / Math.floor((width - room) / 58)));
+  const tallest = bars.findIndex((bar) => bar.value === most);
+  const isNamed = (place) => place === tallest || (place % every === 0 && Math.abs(place - tallest) >= every); // room for the tallest bar's label
   return frame(width, height, label,
     drawing("line", { class: "axis", x1: 0, x2: width, y1: floor, y2: floor }),
     bars.map((bar, place) => {
       const x = place * slot + (gap !== null && place >= gap ? room : 0) + slot * 0.1;
       const size = bar.value ? Math.max(2, (floor - top) * bar.value / most) : 0;
-      const named = gap !== null && place >= gap ? slot >= 58 : place % every === 0;
+      const named = gap !== null && place >= gap ? slot >= 58 || place === tallest : isNamed(place);
       const mark = drawing("rect", { class: `mark ${bar.color ?? "blue"} ${bar.go ? "hit" : ""}`, x, y: floor - size, width: slot * 0.8, height: size, rx: Math.min(3, slot / 4), onclick: bar.go });
       return [
         withTip(mark, bar.tip),

@@ -9,13 +9,15 @@ const FIGURES = [
   ["not scored", (f) => formatShare(1 - (f.summary.statuses.ok ?? 0) / f.summary.count)],
   ["mean reward", (f) => formatNumber(f.summary.reward?.mean ?? null)],
   ["std of the reward", (f) => formatNumber(f.summary.reward?.std ?? null)],
+  ["mean reward over all samples", (f) => formatNumber(f.summary.reward?.mean_all ?? null)],
+  ["mean score over all samples", (f) => formatNumber(f.summary.score?.mean_all ?? null)],
   ["mean score", (f) => formatNumber(f.summary.score?.mean ?? null)],
   ["pass@1", (f) => formatShare(f.pass_rates?.pass_at[0].value)],
   ["pass@k, largest k", (f) => f.pass_rates ? `${formatShare(f.pass_rates.pass_at.at(-1).value)} (k = ${f.pass_rates.pass_at.at(-1).k})` : "–"],
   ["dead groups", (f) => f.groups.compared ? formatShare(f.groups.dead / f.groups.compared) : "–"],
-  ["phantom signal", (f) => formatShare(f.groups.phantom_share)],
-  ["length bias", (f) => formatSigned(f.length_bias.overall?.value ?? null)],
-  ["near-duplicates in groups", (f) => formatShare(f.duplicates?.within_group)],
+  ["phantom signal", (f) => f.summary.score ? formatShare(f.groups.phantom_share) : "–"],
+  ["length bias", (f) => f.groups.compared ? formatSigned(f.length_bias.overall?.value ?? null) : "–"],
+  ["near-duplicates in groups", (f) => f.groups.compared ? formatShare(f.duplicates?.within_group) : "–"],
   ["time per sample, p95", (f) => formatSeconds(f.summary.latency?.p95 ?? null)],
 ];
 const CURVES = [["Reward", "reward"], ["Score", "score"], ["Length (characters)", "length"], ["Dead groups", "dead", formatShare], ["Phantom groups", "phantom", formatShare], ["Scored samples", "scored", formatShare]];

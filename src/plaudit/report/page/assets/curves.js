@@ -8,17 +8,25 @@ export function metricPanels(curve, metrics) {
   const own = (key) => curve.map((one) => [one.last, one[key]]);
   const metric = (name) => metrics[name] ?? [];
   const names = [...new Set(curve.flatMap((one) => Object.keys(one.components)))];
+  const scored = curve.some((one) => one.score !== null);
   const shares = { format: formatShare, from: 0, zero: true };
   return [
-    panel("Reward and score", {}, ["reward", own("reward")], ["score", own("score")], ["held-out score", metric("eval/score"), true]),
+    panel(scored ? "Reward and score" : "Reward", {}, ["reward", own("reward")], ["score", own("score")], ...heldOut(metrics)),
+    curve.some((one) => one.scored < 1) ? panel("Over all samples, unscored ones as 0", {}, ["reward", own("reward_all")], ["score", own("score_all")], ...heldOut(metrics, "_all")) : null,
     names.length ? panel("Components", {}, ...names.slice(0, 7).map((name) => [name, curve.map((one) => [one.last, one.components[name]])])) : null,
-    panel("Groups that teach nothing, or not correctness", shares, ["dead", own("dead")], ["phantom", own("phantom")]),
+    scored ? panel("Groups that teach nothing, or not correctness", shares, ["dead", own("dead")], ["phantom", own("phantom")]) : panel("Groups that teach nothing", shares, ["dead", own("dead")]),
     panel("Length (characters)", { zero: true }, ["length", own("length")]),
     curve.some((one) => one.scored < 1) ? panel("Scored samples", { ...shares, to: 1 }, ["scored", own("scored")]) : null,
     panel("Entropy per token", { zero: true }, ["entropy", metric("entropy")]),
     panel("KL", { zero: true }, ["to the start", metric("kl")], ["to the sampler", metric("kl_old")]),
     panel("Seconds per step", { zero: true }, ["sample", metric("time/sample")], ["reward", metric("time/reward")], ["update", metric("time/update")]),
   ].filter((one) => one && one.series.length);
+}
+
+// The held-out curve: of scores, or of rewards where there are none.
+function heldOut(metrics, ending = "") {
+  const kind = metrics["eval/score"] ? "score" : "reward";
+  return [[`held-out ${kind}`, metrics[`eval/${kind}${ending}`] ?? [], true]];
 }
 
 function panel(title, options, ...series) {

@@ -1,17 +1,24 @@
 // Runs that lie in the page itself: columns of numbers at once, texts block by block as they are looked at.
-import { compare, holds, matchesText } from "./query.js";
+import { compare, holds, searchText } from "./query.js";
 
 const KEPT_BLOCKS = 40;
+const SLICE_MS = 50;
+const BLOCKS_AT_ONCE = 8;
 const GROUP_KEYS = new Map(Object.entries({ sample: "group", reward: "mean", score: "score", training_step: "step" }));
 
 // The script runs before the blocks behind it are read, so that the overview is there at once.
 const read = new Promise((resume) => { document.readyState === "loading" ? document.addEventListener("DOMContentLoaded", resume) : resume(); });
 
+function decodeBase64(packed) {
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(packed);
+  const text = atob(packed), bytes = new Uint8Array(text.length);
+  for (let place = 0; place < text.length; place++) bytes[place] = text.charCodeAt(place);
+  return bytes;
+}
+
 async function unpack(id) {
   await read;
-  const text = atob(document.getElementById(id).textContent);
-  const bytes = new Uint8Array(text.length);
-  for (let place = 0; place < text.length; place++) bytes[place] = text.charCodeAt(place);
+  const bytes = decodeBase64(document.getElementById(id).textContent);
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return JSON.parse(await new Response(stream).text());
 }
@@ -21,6 +28,7 @@ export class EmbeddedRun {
     Object.assign(this, run);
     this.number = number;
     this.opened = new Map();
+    this.searched = new Map(); // block → the texts of its samples in lower case, kept once a search has read them
   }
 
   async load() {}
@@ -37,30 +45,44 @@ export class EmbeddedRun {
 
   value(row, column) { return column === "sample" ? row : this.values.get(column)?.[row] ?? null; }
 
-  async *matching({ where, search }) {
-    await this.open();
-    const needle = search.toLowerCase();
-    for (let row = 0; row < this.rows; row++) {
-      if (!where.every((condition) => holds(this.value(row, condition[0]), condition))) continue;
-      if (needle) {
-        const detail = await this.detail(row);
-        if (!detail || !matchesText(detail, needle)) continue;
-      }
-      yield row;
+  // The rows that hold a text. Blocks are read one after the other, each once: rows of a block lie far apart in the
+  // run, so that going by rows would unpack nearly every block for every row.
+  async mentioning(needle, progress, signal) {
+    const { blocks } = await this.table, rows = new Set();
+    let seen = performance.now();
+    for (let first = 0; first < blocks.length; first += BLOCKS_AT_ONCE) {
+      const part = blocks.slice(first, first + BLOCKS_AT_ONCE);
+      const texts = await Promise.all(part.map((_, place) => this.textsOf(first + place)));
+      part.forEach((members, place) => members.forEach((row, at) => { if (texts[place][at].includes(needle)) rows.add(row); }));
+      if (performance.now() - seen < SLICE_MS) continue;
+      progress?.(rows.size, (first + part.length) / blocks.length);
+      await new Promise((resume) => setTimeout(resume));
+      if (signal?.aborted) return null;
+      seen = performance.now();
     }
+    return rows;
+  }
+
+  textsOf(block) {
+    if (!this.searched.has(block)) this.searched.set(block, unpack(`run-${this.number}-${block}`).then((samples) => samples.map(searchText)));
+    return this.searched.get(block);
+  }
+
+  // Read all texts while somebody is about to type.
+  async prepareSearch() {
+    await this.open();
+    const { blocks } = await this.table;
+    for (let block = 0; block < blocks.length; block++) await this.textsOf(block);
   }
 
   async find(query, progress, signal) {
+    await this.open();
+    const mentioned = query.search ? await this.mentioning(query.search.toLowerCase(), progress, signal) : null;
+    if (signal?.aborted) return null;
     const rows = [];
-    let seen = performance.now();
-    for await (const row of this.matching(query)) {
-      rows.push(row);
-      if (performance.now() - seen > 150) {
-        progress?.(rows.length);
-        await new Promise((resume) => setTimeout(resume));
-        if (signal?.aborted) return null;
-        seen = performance.now();
-      }
+    for (let row = 0; row < this.rows; row++) {
+      if (mentioned && !mentioned.has(row)) continue;
+      if (query.where.every((condition) => holds(this.value(row, condition[0]), condition))) rows.push(row);
     }
     const [column, down] = query.sort;
     if (column !== "sample" || down) rows.sort((one, other) => compare(this.value(one, column), this.value(other, column), down) || one - other);
@@ -82,7 +104,7 @@ export class EmbeddedRun {
     const names = new Set(["training_step", "status", "reward", "score", "length", query.sort[0], ...query.where.map(([name]) => name)]);
     const values = Object.fromEntries([...names].map((name) => [name, this.value(row, name)]));
     const detail = await this.detail(row);
-    return { sample: row, values, preview: detail ? detail.response.slice(0, 200) : null };
+    return { sample: row, values, preview: detail ? preview(detail) : null };
   }
 
   async groups(query, offset, limit, progress, signal) {
@@ -141,4 +163,11 @@ export class EmbeddedRun {
     await this.open();
     return Object.fromEntries(this.columns.map((name) => [name, this.value(row, name)]));
   }
+}
+
+// The beginnings of the texts that the list of samples shows.
+function preview({ prompt, response, ground_truth: truth }) {
+  const last = typeof prompt === "string" ? prompt : prompt.at(-1)?.content ?? "";
+  const text = (value) => (typeof value === "string" ? value : JSON.stringify(value)).slice(0, 200);
+  return { prompt: text(last), response: response.slice(0, 200), ground_truth: truth === undefined ? "" : text(truth) };
 }

@@ -4,6 +4,7 @@ import { element, formatNumber, formatSeconds, formatShare, formatSigned, makeTa
 import { sampleLink, samplesLink, visit } from "./address.js";
 import { metricPanels } from "./curves.js";
 
+const FEW = 20;
 const STATUS_COLORS = { unparsed: "slate", skipped: "slate", timeout: "orange", memory: "purple", error: "red" };
 const TITLES = {
   rewards: "Rewards", statuses: "Not scored", curves: "Over training", groups: "Groups", components: "Components",
@@ -17,22 +18,23 @@ export function overview(run) {
   const wide = new Set(["curves", "phrases"]);
   const cards = Object.entries(bodies).map(([topic, body]) => {
     const content = remarks[topic] ? body(run.figures, run) : null;
-    return content ? card(topic, remarks[topic], content, wide.has(topic)) : null;
+    return content ? card(topic, remarks[topic], content, wide.has(topic), run.figures.summary.count < FEW) : null;
   });
   const half = cards.filter((each) => each && !each.classList.contains("wide"));
   if (half.length % 2) half.at(-1).classList.add("wide"); // no hole in the grid
   return element("div", { class: "page" }, tiles(run), findings(run.remarks), element("div", { class: "cards" }, cards));
 }
 
-function card(topic, remark, { chart, tables }, wide) {
+// Of few samples a chart shows shapes that are chance: the numbers stand there instead.
+function card(topic, remark, { chart, tables }, wide, isFew) {
+  const few = isFew || !chart;
+  const numbers = element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `${TITLES[topic]}: the numbers` }, tables);
   return element("section", { class: wide ? "card wide" : "card", id: `card-${topic}`, "data-level": remark.level, "aria-labelledby": `title-${topic}` },
     element("h2", { id: `title-${topic}` }, TITLES[topic]),
     element("p", { class: "says" }, remark.text),
-    element("div", { class: "chart" }, chart),
-    element("p", { class: "advice" }, element("b", {}, "What to do: "), remark.advice),
-    element("details", { class: "data" },
-      element("summary", {}, "The numbers as a table"),
-      element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `${TITLES[topic]}: the numbers` }, tables)),
+    few ? null : element("div", { class: "chart" }, chart),
+    remark.advice ? element("p", { class: "advice" }, element("b", {}, "What to do: "), remark.advice) : null,
+    few ? numbers : element("details", { class: "data" }, element("summary", {}, "The numbers as a table"), numbers),
   );
 }
 
@@ -40,15 +42,23 @@ function tiles(run) {
   const { summary, groups, pass_rates: rates, length_bias: bias } = run.figures;
   const shown = [
     ["Samples", formatNumber(summary.count), summary.count === (summary.statuses.ok ?? 0) ? "all scored" : `${formatShare(1 - (summary.statuses.ok ?? 0) / summary.count)} not scored`],
-    ["Mean reward", formatNumber(summary.reward?.mean ?? null), summary.reward ? `± ${formatNumber(summary.reward.std)}` : ""],
+    ["Mean reward", formatNumber(summary.reward?.mean ?? null), coverage(summary.reward)],
+    summary.score ? ["Mean score", formatNumber(summary.score.mean), coverage(summary.score)] : null,
     rates ? [`pass@1`, formatShare(rates.pass_at[0].value), rates.pass_at.length > 1 ? `pass@${rates.pass_at.at(-1).k} ${formatShare(rates.pass_at.at(-1).value)}` : `${formatNumber(rates.groups)} prompts`] : null,
     groups.compared ? ["Dead groups", formatShare(groups.dead / groups.compared), `of ${formatNumber(groups.compared)} groups`] : null,
-    groups.phantom_share !== null ? ["Phantom signal", formatShare(groups.phantom_share), "scores equal, rewards not"] : null,
-    bias.overall ? ["Length bias", formatSigned(bias.overall.value), "correlation within groups"] : null,
+    groups.compared && summary.score && groups.phantom_share !== null ? ["Phantom signal", formatShare(groups.phantom_share), "scores equal, rewards not"] : null,
+    groups.compared && bias.overall ? ["Length bias", formatSigned(bias.overall.value), "correlation within groups"] : null,
     summary.latency ? ["Time per sample", formatSeconds(summary.latency.p50), `p95 ${formatSeconds(summary.latency.p95)}`] : null,
   ];
   return element("div", { class: "tiles" }, shown.filter(Boolean).map(([label, value, more]) => element("div", { class: "tile" },
     element("div", { class: "label" }, label), element("div", { class: "value" }, value), element("div", { class: "more" }, more))));
+}
+
+// What stands under a mean: if it leaves samples out, the mean over all samples (unscored ones count as 0) and their share.
+function coverage(spread) {
+  if (!spread) return "";
+  if (!spread.unscored) return `± ${formatNumber(spread.std)}`;
+  return `${formatNumber(spread.mean_all)} over all, ${formatShare(spread.unscored / (spread.count + spread.unscored))} unscored`;
 }
 
 function findings(remarks) {
@@ -82,8 +92,8 @@ function rewards(figures, run) {
       makeTable("Histogram of rewards", [["reward or status", ""], ["samples", "n"], ["share", "n"], ["", ""]], [
         ...bins.map((bin, place) => [binName(bin), formatNumber(bin.count), formatShare(bin.count / total), link("show", samplesLink(run, { where: binQuery(bin, place === bins.length - 1) }))]),
         ...failed.map(([status, count]) => [`not scored: ${status}`, formatNumber(count), formatShare(count / total), link("show", samplesLink(run, { where: [["status", "=", status]] }))])]),
-      makeTable("Spread", [["value", ""], ["mean", "n"], ["std", "n"], ["min", "n"], ["p25", "n"], ["p50", "n"], ["p75", "n"], ["max", "n"]],
-        spreads.filter(([, spread]) => spread).map(([name, spread]) => [name, ...["mean", "std", "min", "p25", "p50", "p75", "max"].map((key) => formatNumber(spread[key]))])),
+      makeTable("Spread", [["value", ""], ["mean", "n"], ["over all", "n"], ["unscored", "n"], ["std", "n"], ["min", "n"], ["p25", "n"], ["p50", "n"], ["p75", "n"], ["max", "n"]],
+        spreads.filter(([, spread]) => spread).map(([name, spread]) => [name, ...["mean", "mean_all", "unscored", "std", "min", "p25", "p50", "p75", "max"].map((key) => formatNumber(spread[key]))])),
       makeTable("Saturation", [["value", ""], ["distinct", "n"], ["at the lowest", "n"], ["at the highest", "n"], ["bimodality", "n"]],
         figures.saturation.map((one) => [columnName(one), formatNumber(one.distinct), formatShare(one.at_low), formatShare(one.at_high), formatNumber(one.bimodality)]))],
   };
@@ -116,23 +126,26 @@ function curves(figures, run) {
     tables: [
       makeTable("First and last quarter of the steps", [["value", ""], ["early", "n"], ["late", "n"], ["shift (std)", "n"], ["PSI", "n"], ["KS", "n"]],
         figures.drift.map((one) => [columnName(one), formatNumber(one.early), formatNumber(one.late), formatSigned(one.shift), formatNumber(one.psi), formatNumber(one.ks)])),
-      makeTable("Means by training step", [["step", "n"], ["samples", "n"], ["reward", "n"], ["score", "n"], ["length", "n"], ["dead", "n"], ["phantom", "n"], ["scored", "n"]],
-        figures.curve.map((one) => [one.first === one.last ? formatNumber(one.first) : `${one.first}–${one.last}`, formatNumber(one.count), formatNumber(one.reward), formatNumber(one.score), formatNumber(one.length), formatShare(one.dead), formatShare(one.phantom), formatShare(one.scored)]))],
+      makeTable("Means by training step", [["step", "n"], ["samples", "n"], ["reward", "n"], ["over all", "n"], ["score", "n"], ["over all", "n"], ["length", "n"], ["dead", "n"], ["phantom", "n"], ["scored", "n"]],
+        figures.curve.map((one) => [one.first === one.last ? formatNumber(one.first) : `${one.first}–${one.last}`, formatNumber(one.count), formatNumber(one.reward), formatNumber(one.reward_all), formatNumber(one.score), formatNumber(one.score_all), formatNumber(one.length), formatShare(one.dead), formatShare(one.phantom), formatShare(one.scored)]))],
   };
 }
 
-function groups({ groups: found }) {
+function groups({ groups: found, summary }) {
   if (!found.compared) return null;
-  const parts = [["live: rewards and scores differ", found.live, "green"], ["phantom: only rewards differ", found.phantom, "purple"], ["dead, all right", found.dead_right, "blue"], ["dead, all wrong", found.dead_wrong, "red"], ["dead, other", found.dead_other, "slate"]];
+  const dead = found.dead_right + found.dead_wrong + found.dead_other;
+  const parts = summary.score
+    ? [["live: rewards and scores differ", found.live, "green"], ["phantom: only rewards differ", found.phantom, "purple"], ["dead, all right", found.dead_right, "blue"], ["dead, all wrong", found.dead_wrong, "red"], ["dead, other", found.dead_other, "slate"]]
+    : [["live: rewards differ", found.live + found.phantom, "green"], ["dead: all rewards equal", dead, "slate"]];
   const rows = parts.map(([label, value, color]) => ({ label, value, color }));
   return {
     chart: [legend(parts.filter(([, value]) => value).map(([label, value, color]) => [`${label} (${formatNumber(value)})`, color])), partsChart("Groups by what they teach", rows, found.compared)],
     tables: makeTable("Groups by what they teach", [["kind", ""], ["groups", "n"], ["share", "n"]], [
       ...parts.map(([label, value]) => [label, formatNumber(value), formatShare(value / found.compared)]),
       ["fewer than two scored samples", formatNumber(found.single), ""],
-      ["signal from phantom groups, Σ A² there / Σ A²", "", formatShare(found.phantom_share)],
+      ...(!summary.score ? [] : [["signal from phantom groups, Σ A² there / Σ A²", "", formatShare(found.phantom_share)],
       ["the same, advantages normalised", "", formatShare(found.phantom_share_normalized)],
-      ["effective signal, mean p(1 − p), 0.25 at best", formatNumber(found.effective_signal), ""]]),
+      ["effective signal, mean p(1 − p), 0.25 at best", formatNumber(found.effective_signal), ""]])]),
   };
 }
 
@@ -145,10 +158,11 @@ function components({ components: found, summary, saturation }) {
   };
 }
 
-function passRates({ pass_rates: found }) {
+function passRates({ pass_rates: found, groups }) {
   const bars = [{ label: "never", value: found.never, color: "red" }, ...found.bins.map((bin) => ({ label: `${Math.round(bin.low * 100)}–${Math.round(bin.high * 100)} %`, value: bin.count, color: "blue" })), { label: "always", value: found.always, color: "green" }];
   for (const bar of bars) bar.tip = `solved ${bar.label}\n${formatNumber(bar.value)} prompts, ${formatShare(bar.value / found.groups)}`;
   const curve = found.pass_at.length > 1 ? lineChart("pass@k", [{ name: "pass@k", color: "teal", marks: true, points: found.pass_at.map((one) => [one.k, one.value]) }], { from: 0, to: 1, format: formatShare, axis: "k =", height: 120 }) : null;
+  if (!groups.compared) return { chart: null, tables: makeTable("Prompts", [["solved", ""], ["prompts", "n"], ["share", "n"]], [bars[0], bars.at(-1)].map((bar, place) => [place ? "yes" : "no", formatNumber(bar.value), formatShare(bar.value / found.groups)])) };
   return {
     chart: [barChart("Prompts by how often they are solved", bars, { height: 180 }), curve ? element("h3", { class: "hint" }, "pass@k") : null, curve],
     tables: [
@@ -201,15 +215,16 @@ function bars(one) {
   return element("div", {}, bar(one.share_of_failures, "red", ""), bar(one.share_of_others, "slate", ""));
 }
 
-function duplicates({ duplicates: found }, run) {
+function duplicates({ duplicates: found, groups }, run) {
+  const within = groups.compared ? [{ label: "near-duplicate in the group", value: found.within_group, color: "orange", caption: formatShare(found.within_group) }] : [];
   return {
     chart: rowChart("How alike responses are", [
-      { label: "near-duplicate in the group", value: found.within_group, color: "orange", caption: formatShare(found.within_group) },
+      ...within,
       { label: "under another prompt", value: found.across_groups, color: "purple", caption: formatShare(found.across_groups) },
       { label: "different texts", value: found.distinct, color: "green", caption: formatShare(found.distinct) }], { most: 1, names: 190 }),
     tables: makeTable("How alike responses are", [["", ""], ["", "n"]], [
-      ["responses compared", formatNumber(found.responses)], ["near-duplicate in the same group", formatShare(found.within_group)], ["near-duplicate under another prompt", formatShare(found.across_groups)],
-      ["different texts", formatShare(found.distinct)], [["most common response: ", link(shorten(found.most_common, 80) || "(empty)", sampleLink(run, found.row))], `${formatNumber(found.most_common_count)} times`]]),
+      ["responses compared", formatNumber(found.responses)], ...within.map((one) => [one.label, one.caption]), ["near-duplicate under another prompt", formatShare(found.across_groups)],
+      ["different texts", formatShare(found.distinct)], [["most common response: ", link(shorten(found.most_common, 80) || "(empty)", sampleLink(run, found.row))], found.most_common_count === 1 ? "once" : `${formatNumber(found.most_common_count)} times`]]),
   };
 }
 

@@ -30,7 +30,8 @@ export function compare(one, other, down) {
   return down ? -order : order;
 }
 
-export function matchesText(detail, needle) {
+// The texts of a sample that are searched, in lower case; the character between them is in no search.
+export function searchText(detail) {
   const prompt = typeof detail.prompt === "string" ? detail.prompt : JSON.stringify(detail.prompt);
-  return detail.response.toLowerCase().includes(needle) || prompt.toLowerCase().includes(needle);
+  return `${detail.response}\u0000${prompt}`.toLowerCase();
 }

@@ -9,7 +9,7 @@ export async function showSample(run, sample, { close, move, openGroup }) {
   const group = values.group_number ?? null;
   const siblings = group === null ? null : element("button", { class: "quiet", onclick: () => openGroup(group) }, "its group");
   const head = bar(sample, detail?.reward_output ?? values, close, move, siblings);
-  const facts = section("Columns", factList(values));
+  const facts = section("Columns", factList(values), further(detail));
   if (!detail) return [head, element("p", { class: "hint" }, "The text of this sample was left out to keep the file small; plaudit view shows all of them."), facts];
   const output = detail.reward_output;
   return [
@@ -21,7 +21,6 @@ export async function showSample(run, sample, { close, move, openGroup }) {
     section("Reward", rewardTable(output)),
     detail.steps?.length ? section("Steps of the episode", detail.steps.map(turn)) : null,
     Object.keys(output.metadata ?? {}).length ? section("What the reward noted", textBox("What the reward noted", asText(output.metadata))) : null,
-    Object.keys(detail.further ?? {}).length ? section("Further columns", textBox("Further columns", asText(detail.further))) : null,
     facts,
     element("p", { class: "hint" }, element("kbd", {}, "j"), " ", element("kbd", {}, "k"), " next and previous, ", element("kbd", {}, "Esc"), " closes, ", element("kbd", {}, "/"), " searches"),
   ];
@@ -73,7 +72,14 @@ function turn(step, place) {
     step.metadata?.feedback ? [element("div", { class: "role hint" }, "feedback"), textBox(`Feedback of step ${place + 1}`, asText(step.metadata.feedback))] : null);
 }
 
+// Long columns; those that are short stand in the list above them.
+function further(detail) {
+  return Object.entries(detail?.further ?? {}).map(([name, value]) => [element("div", { class: "role hint" }, name), textBox(name, asText(value))]);
+}
+
+const SHOWN_ABOVE = new Set(["status", "reward", "score"]);
+
 function factList(values) {
-  const known = Object.entries(values).filter(([, value]) => value !== null);
+  const known = Object.entries(values).filter(([name, value]) => value !== null && !SHOWN_ABOVE.has(name));
   return element("dl", { class: "facts" }, known.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, formatNumber(value))]));
 }

@@ -2,10 +2,12 @@
 import { SIGNS } from "./query.js";
 import { element, formatNumber, formatShare, replace } from "./dom.js";
 import { showSample } from "./sample.js";
-import { visit, writeAddress } from "./address.js";
+import { replaceVisit, visit, writeAddress } from "./address.js";
 import { plainPreview, rewardColor } from "./texts.js";
 
 const PAGE = 50;
+const TYPING_MS = 120;
+const TEXTS = [["prompt", "prompt"], ["response", "response"], ["ground_truth", "ground truth"]];
 const SHOWN = new Map(Object.entries({ sample: "#", training_step: "step", reward: "reward", score: "score", length: "length" }));
 
 export class Browser {
@@ -14,7 +16,14 @@ export class Browser {
     this.list = element("div", { class: "panelbox list" });
     this.side = element("section", { class: "panelbox detail", "aria-label": "The chosen sample", tabindex: "-1", hidden: true });
     this.body = element("div", { class: "results" });
-    this.tools = element("div", { class: "tools" });
+    this.search = element("input", { type: "search", placeholder: "Search prompts and responses", "aria-label": "Search prompts and responses" });
+    this.search.addEventListener("focus", () => this.run.prepareSearch?.());
+    this.search.addEventListener("input", () => {
+      clearTimeout(this.typing);
+      this.typing = setTimeout(() => this.ask({ search: this.search.value }, replaceVisit), TYPING_MS);
+    });
+    this.filters = element("div", { class: "filters" });
+    this.tools = element("div", { class: "tools" }, this.search, this.filters); // the field stays while one types
     this.list.append(this.tools, this.body);
     this.node = element("div", { class: "page" }, element("div", { class: "browser closed" }, this.list, this.side));
   }
@@ -30,23 +39,22 @@ export class Browser {
     this.mark();
   }
 
-  go(changes) {
+  go(changes, how = visit) {
     const { query, view, page, sample, run } = { ...this.address, ...changes };
-    visit(writeAddress({ tab: "samples", run, query, view, page, sample }));
+    how(writeAddress({ tab: "samples", run, query, view, page, sample }));
   }
 
-  ask(changes) { this.go({ query: { ...this.address.query, ...changes }, page: 0, sample: null }); }
+  ask(changes, how = visit) { this.go({ query: { ...this.address.query, ...changes }, page: 0, sample: null }, how); }
 
   drawTools() {
     const { query, view } = this.address;
-    const search = element("input", { type: "search", placeholder: "Search prompts and responses", "aria-label": "Search prompts and responses", value: query.search });
-    search.addEventListener("change", () => this.ask({ search: search.value }));
+    if (document.activeElement !== this.search) this.search.value = query.search;
     const sort = element("select", { "aria-label": "Order by" }, ["sample", ...this.run.columns].flatMap((name) => [[name, false, "↑"], [name, true, "↓"]]).map(([name, down, arrow]) => element("option", { value: JSON.stringify([name, down]), selected: query.sort[0] === name && query.sort[1] === down }, `${name === "sample" ? "in file order" : name} ${arrow}`)));
     sort.addEventListener("change", () => this.ask({ sort: JSON.parse(sort.value) }));
     const mode = element("select", { "aria-label": "Show samples or groups" }, [["samples", "as samples"], ["groups", "as groups"]].map(([value, text]) => element("option", { value, selected: view === value }, text)));
     mode.addEventListener("change", () => this.go({ view: mode.value, page: 0, sample: null }));
     const chips = element("div", { class: "chips" }, query.where.map((condition, place) => element("button", { class: "chip", title: "Remove this filter", "aria-label": `Remove the filter ${condition.join(" ")}`, onclick: () => this.ask({ where: query.where.filter((_, other) => other !== place) }) }, `${condition.join(" ")}  ✕`)));
-    replace(this.tools, search, this.filterForm(), sort, mode, chips);
+    replace(this.filters, this.filterForm(), sort, mode, chips);
   }
 
   filterForm() {
@@ -107,13 +115,14 @@ export class Browser {
     const shown = [...SHOWN.keys()].filter((name) => name === "sample" || name === "reward" || rows.some((row) => row.values[name] !== null && row.values[name] !== undefined));
     const head = [...shown, ...extra].map((name) => element("th", { scope: "col", class: SHOWN.has(name) ? "n" : "", "aria-sort": query.sort[0] === name ? (query.sort[1] ? "descending" : "ascending") : null },
       element("button", { onclick: () => this.ask({ sort: [name, query.sort[0] === name ? !query.sort[1] : name !== "sample"] }) }, `${SHOWN.get(name) ?? name}${query.sort[0] === name ? (query.sort[1] ? " ↓" : " ↑") : ""}`)));
+    const texts = TEXTS.filter(([name]) => name === "response" || rows.some((row) => row.preview?.[name]));
     return element("table", { class: "samples" },
       element("caption", { class: "sr" }, "Samples"),
-      element("thead", {}, element("tr", {}, head, element("th", { scope: "col" }, "response"))),
+      element("thead", {}, element("tr", {}, head, texts.map(([, title]) => element("th", { scope: "col" }, title)))),
       element("tbody", {}, rows.map((row) => element("tr", { "data-sample": row.sample, onclick: (event) => event.target.closest("a") || this.go({ sample: row.sample }) },
         shown.map((name) => element("td", { class: "n" }, this.cell(row, name))),
         extra.map((name) => element("td", {}, formatNumber(row.values[name]))),
-        element("td", { class: "preview" }, row.preview === null ? element("i", {}, "not in this file") : plainPreview(row.preview))))));
+        texts.map(([name]) => element("td", { class: `preview ${name}` }, row.preview === null ? (name === "response" ? element("i", {}, "not in this file") : "") : plainPreview(row.preview[name])))))));
   }
 
   cell(row, name) {

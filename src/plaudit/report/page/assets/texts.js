@@ -3,8 +3,10 @@ import { element, formatNumber } from "./dom.js";
 
 const FIRST = 20_000;
 const MOST_MARKS = 2_000;
-const HIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff]/;
-const HIDDEN_RUNS = new RegExp(`(${HIDDEN.source})`, "u");
+const HIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u180e\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff]/;
+// A joiner within an emoji is part of it.
+const LONE_JOINER = "\\u200d(?<![\\p{Extended_Pictographic}\\ufe0f\\u{1f3fb}-\\u{1f3ff}]\\u200d)";
+const HIDDEN_RUNS = new RegExp(`(${HIDDEN.source}|${LONE_JOINER})`, "u");
 // Where Python's str.split() cuts, so that word rewards meet their words.
 const SPACE = /([\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+)/;
 
