@@ -1,7 +1,8 @@
 """Put the commands together, and turn errors into one line and an exit code.
 
-Exit codes: 0 done; 1 done, but something did not pass; 2 the input or the command line was wrong; 70 a bug in plaudit;
-130 stopped by Ctrl-C. A traceback is shown only with `--debug`.
+Exit codes: 0 done; 1 done, but something did not pass; 2 the input or the command line was wrong; 3 too many samples
+were not scored; 4 an audit had no basis for attacks; 70 a bug in plaudit; 130 stopped by Ctrl-C. A traceback is shown
+only with `--debug`.
 """
 
 import importlib
