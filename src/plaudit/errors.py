@@ -45,7 +45,6 @@ __all__ = [
     "TrainingError",
     "TransientError",
     "did_you_mean",
-    "rename_hint",
     "require",
 ]
 

@@ -51,8 +51,7 @@ def check(
     The exit code is 1 when the contract is broken; warnings do not count.
     """
     reward = spec_using(reward, dialect=dialect, scope=scope, max_batch=max_batch, chat_template=chat_template)
-    reader = rollouts and open_rollouts(rollouts, columns, needs_response=False)
-    samples = reader and [rollout.trajectory for rollout in islice(reader, count)]
+    samples = rollouts and [rollout.trajectory for rollout in islice(open_rollouts(rollouts, columns), count)]
     if samples:
         check_truth(load(reward), samples)
     findings = check_reward(reward, samples or None, deadline_s=deadline or None)
