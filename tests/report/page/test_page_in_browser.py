@@ -10,8 +10,6 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect, sync_playwright
 
-
-
 from plaudit import RewardOutput, Status, Trajectory
 from plaudit.diff import compare_pairs
 from plaudit.report.page.report_file import MAX_BYTES, build_report, write_page
