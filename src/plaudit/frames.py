@@ -48,14 +48,32 @@ class FrameBuffer:
         if len(waiting) < _LENGTH.size:
             return None
         (length,) = _LENGTH.unpack_from(waiting)
-        if self._limit is not None and length > self._limit:
-            raise FrameTooLong(f"a frame of {length} bytes where {self._limit} are allowed")
+        self._check(length)
         end = _LENGTH.size + length
         if len(waiting) < end:
             return None
         body = bytes(memoryview(waiting)[_LENGTH.size : end])
         del waiting[:end]
         return body
+
+    def take_all(self) -> list[bytes]:
+        """The bodies of all frames that are whole."""
+        bodies, begin, size = list[bytes](), 0, len(self._bytes)
+        with memoryview(self._bytes) as waiting:
+            while size - begin >= _LENGTH.size:
+                (length,) = _LENGTH.unpack_from(waiting, begin)
+                self._check(length)
+                end = begin + _LENGTH.size + length
+                if end > size:
+                    break
+                bodies.append(bytes(waiting[begin + _LENGTH.size : end]))
+                begin = end
+        del self._bytes[:begin]
+        return bodies
+
+    def _check(self, length: int) -> None:
+        if self._limit is not None and length > self._limit:
+            raise FrameTooLong(f"a frame of {length} bytes where {self._limit} are allowed")
 
 
 def frame(body: bytes) -> bytes:

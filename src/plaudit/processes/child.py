@@ -193,10 +193,7 @@ class ChildProcess:
             self._frames.feed(part)
             if len(part) < READ_CHUNK and not self.has_ended:
                 break
-        bodies = []
-        while (body := self._frames.next()) is not None:
-            bodies.append(body)
-        return bodies
+        return self._frames.take_all()
 
     def exit_code(self) -> int | None:
         """How it ended; negative for a signal, None if it has only closed its pipe and goes on."""

@@ -126,31 +126,36 @@ class Worker:
         if was_sending and not self.is_sending:
             self._start_clock()
 
-    def take(self, message: bytes) -> PoolUnit | None:
-        """Note what a message says; the unit, if it is done."""
-        unit, kind = self.units[0], message[:1]
-        if kind == OUTPUT:
-            unit.outputs[self.next_sample] = message
-            self._skip_known(unit)
-        elif kind == STARTED:
-            call = Call(*pickle.loads(memoryview(message)[1:]))
-            if self.in_order:
-                unit.count = call.size  # the service has read how many samples the unit holds
+    def take(self, messages: list[bytes]) -> list[PoolUnit]:
+        """Note what messages say; the units that are done."""
+        done, kind = list[PoolUnit](), RESULT
+        for message in messages:
+            unit, kind = self.units[0], message[:1]
+            if kind == OUTPUT:
+                unit.outputs[self.next_sample] = message
+                unit.tries = 0  # tries count for the call that was under way
+                self._skip_known(unit)
+            elif kind == RESULT:
+                unit.result = message[1:]
+                self._end(unit)
+                done.append(unit)
             else:
-                self.calls[call] = time.monotonic()
+                self._note_call(unit, kind, message)
+        if kind != RESULT and self.process.was_woken:  # else the calls ended at most WAKE_S after it was woken last
+            self.since = time.monotonic()
+        return done
+
+    def _note_call(self, unit: PoolUnit, kind: bytes, message: bytes) -> None:
+        plain = pickle.loads(memoryview(message)[1:])
+        if kind == STARTED and self.in_order:
+            unit.count = Call(*plain).size  # the service has read how many samples the unit holds
+        elif kind == STARTED:
+            self.calls[Call(*plain)] = time.monotonic()
         elif kind == ENDED:
-            path, first, packed = pickle.loads(memoryview(message)[1:])
+            path, first, packed = plain
             unit.known[path, first] = unpack_outputs(packed)
             self.calls = {call: at for call, at in self.calls.items() if (call.path, call.first) != (path, first)}
-        elif kind == RESULT:
-            unit.result = message[1:]
-            self._end(unit)
-            return unit
-        if kind in (OUTPUT, ENDED):
-            unit.tries = 0  # tries count for the call that was under way
-        if self.process.was_woken:  # else the calls ended at most WAKE_S after it was woken last
-            self.since = time.monotonic()
-        return None
+            unit.tries = 0
 
     def expires(self, deadline_s: float | None) -> float:
         """When the call under way is overdue."""
@@ -230,12 +235,12 @@ class Pool:
 
     def read(self, worker: Worker) -> None:
         """Take what a worker has written; deal with its end."""
-        for message in worker.process.receive():
-            if not worker.is_ready:
-                self._greet(worker, pickle.loads(message))
-            elif (unit := worker.take(message)) is not None:
-                self._false_starts = 0
-                self.finished.append(unit)
+        messages = worker.process.receive()
+        if messages and not worker.is_ready:
+            self._greet(worker, pickle.loads(messages.pop(0)))
+        if done := worker.take(messages):
+            self._false_starts = 0
+            self.finished.extend(done)
         if worker.process.has_ended:
             self._after_death(worker)
 

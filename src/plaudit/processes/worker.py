@@ -126,16 +126,18 @@ class _Outgoing:
             os.set_blocking(descriptor, False)
 
     def write(self, message: bytes, *, wake: bool = False) -> None:
-        left = memoryview(frame(message))
+        left: bytes | memoryview = frame(message)
         with self._lock:
             while left:
                 try:
-                    left = left[os.write(self._frames, left) :]
+                    written = os.write(self._frames, left)
                 except BlockingIOError:  # the pipe is full
                     self._wake()
                     self._room.poll()
+                    continue
                 except BrokenPipeError:
                     os._exit(0)  # the parent has closed its end
+                left = memoryview(left)[written:]
             if wake or time.monotonic() > self._due:
                 self._wake()
 
