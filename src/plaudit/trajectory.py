@@ -18,6 +18,7 @@ __all__ = ["GroupKey", "Message", "Prompt", "Step", "Tokens", "Trajectory", "mes
 
 Prompt: TypeAlias = str | list[Message]
 _USUAL_NAMES = ColumnMapping()
+_DIRECT = frozenset(FIELDS) - {"tokens", "steps"}
 
 
 class GroupKey(NamedTuple):
@@ -128,20 +129,27 @@ class Trajectory(msgspec.Struct, frozen=True):
     def to_dict(self) -> dict[str, Any]:
         """Plain data; fields that hold nothing are left out, columns stand beside the fields."""
         plain: dict[str, Any] = {"prompt": self.prompt, "response": self.response}
-        for name in self.FIELDS[2:]:
-            value = getattr(self, name)
-            if value is not None and value != [] and value != {}:
-                plain[name] = value
-        if self.ground_truth is not None:  # an empty list is a ground truth too
+        if self.ground_truth is not None:
             plain["ground_truth"] = self.ground_truth
+        if self.metadata:
+            plain["metadata"] = self.metadata
+        if self.id is not None:
+            plain["id"] = self.id
+        if self.group is not None:
+            plain["group"] = self.group
+        if self.task is not None:
+            plain["task"] = self.task
         if self.tokens is not None:
             plain["tokens"] = msgspec.to_builtins(self.tokens)
         if self.steps:
             plain["steps"] = msgspec.to_builtins(self.steps)
+        if self.training_step is not None:
+            plain["training_step"] = self.training_step
         if self.columns:  # a field that is written is not read from a column with a foreign name
             unset = [name for name in FOREIGN_NAMES if name not in plain and find_foreign(self.columns, name)]
             plain.update(dict.fromkeys(unset))
-        return {**plain, **self.columns}
+            plain.update(self.columns)
+        return plain
 
     def to_json(self) -> str:
         """One line of JSON that `from_json` turns into an equal trajectory."""
@@ -157,6 +165,8 @@ class Trajectory(msgspec.Struct, frozen=True):
         Fields are also found under their usual foreign names (`question`, `completion`, `answer`), or where `columns`
         says. Of a conversation under `messages`, what the assistant said last is the response.
         """
+        if not columns.chosen and _is_direct(plain):
+            return cls(**plain)
         plain = columns.rename(plain)
         known = {name: plain[name] for name in cls.FIELDS if name in plain}
         further = {name: value for name, value in plain.items() if name not in known}
@@ -181,6 +191,16 @@ class Trajectory(msgspec.Struct, frozen=True):
         if not isinstance(plain, dict):
             raise InvalidTrajectory(f"a trajectory is a JSON object, got {type(plain).__name__}")
         return cls.from_dict(plain)
+
+
+def _is_direct(plain: Mapping[str, Any]) -> bool:
+    """Whether a row holds fields alone, under our names and as a trajectory has them, so that nothing is converted."""
+    return (
+        type(plain.get("response")) is str
+        and "prompt" in plain
+        and plain.get("metadata", plain) is not None
+        and _DIRECT.issuperset(plain)
+    )
 
 
 def _check_messages(prompt: Any) -> None:

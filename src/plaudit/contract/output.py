@@ -105,10 +105,14 @@ class RewardOutput(msgspec.Struct, frozen=True, omit_defaults=True):
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for a rollouts file; metadata that JSON cannot hold is written as text."""
         plain: dict[str, Any] = {"reward": self.reward, "status": self.status.value}
-        for name in ("score", "reason", "token_rewards", "latency_s"):
-            value = getattr(self, name)
-            if value is not None and value != "":
-                plain[name] = value
+        if self.score is not None:
+            plain["score"] = self.score
+        if self.reason:
+            plain["reason"] = self.reason
+        if self.token_rewards is not None:
+            plain["token_rewards"] = self.token_rewards
+        if self.latency_s is not None:
+            plain["latency_s"] = self.latency_s
         if self.metadata:
             plain["metadata"] = as_plain(self.metadata)
         if self.token_unit != "word":
