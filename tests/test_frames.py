@@ -22,6 +22,18 @@ def test_frames_come_out_whole_however_the_bytes_arrive(step):
     assert len(buffer) == 0
 
 
+@pytest.mark.parametrize("step", [1, 5, 1000, 1 << 20])
+def test_all_frames_that_are_whole_come_out_together(step):
+    stream = b"".join(map(frame, BODIES))
+    buffer, bodies = FrameBuffer(), []
+    for start in range(0, len(stream), step):
+        buffer.feed(stream[start : start + step])
+        bodies += buffer.take_all()
+        assert buffer.next() is None
+    assert bodies == BODIES
+    assert len(buffer) == 0
+
+
 def test_a_frame_over_the_limit_is_refused_before_it_has_arrived():
     buffer = FrameBuffer(limit=10)
     buffer.feed(frame(bytes(10)) + frame(bytes(11))[:4])
