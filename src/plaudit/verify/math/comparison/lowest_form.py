@@ -12,6 +12,7 @@ from plaudit.verify.math.comparison.scalars import is_time
 from plaudit.verify.math.exact.folding import fold
 from plaudit.verify.math.exact.values import same_value
 from plaudit.verify.math.parsing.tree import Node, Op, nodes, number, operations, symbols
+from plaudit.verify.numbers import last_place
 
 __all__ = ["find_open_operation", "open_operations"]
 
@@ -33,10 +34,14 @@ def find_open_operation(truth: Node, answer: Node) -> str | None:
         sides = [side for side in answer.args if same_value(truth, side) is True] or [value_of(answer)]
         if same_value(truth, sides[0]) is False:
             return _EQUATION  # the truth only solves it
-        left = min((open_operations(side) - allowed for side in sides), key=len)
+        if "~" in answer.leaf and not _is_approximation(answer.args):
+            return "an approximation that does not hold"
+        answer = min(sides, key=lambda side: len(open_operations(side) - allowed))
+        left = open_operations(answer) - allowed
     else:
         left = open_operations(answer) - allowed
-        left |= {form for form, has_form in _FORMS.items() if has_form(truth) and not has_form(answer)}
+        left |= {form for form, has_form in _FORMS.items() if _any_side(has_form, truth, answer)}
+        left |= {"a set union"} if _count_parts(answer) > _count_parts(truth) > 0 else set()
     if answer.op in _ARITHMETIC and symbols(answer) and not symbols(truth):
         left.add("an unknown")
     if _FUNCTIONS in left and _is_rounded(truth, answer):
@@ -69,6 +74,31 @@ def _open_in_relation(node: Node) -> set[str]:
     is_solved = any(arg.op in (Op.NAME, Op.INDEX, Op.TUPLE, Op.WORD) for arg in node.args)
     left = set() if is_solved else {_EQUATION}
     return left.union(*(open_operations(arg) for arg in node.args))
+
+
+def _any_side(has_form: Callable[[Node], bool], truth: Node, answer: Node) -> bool:
+    """Whether the truth, or a side of an equation that it is, has a form that the answer lacks."""
+    sides = [node.args if node.op is Op.RELATION else (node,) for node in (truth, answer)]
+    terms = [[term for side in node for term in (side, *_terms(side))] for node in sides]
+    if truth.op is not Op.RELATION:
+        terms = [list(node) for node in sides]
+    return any(map(has_form, terms[0])) and not any(map(has_form, terms[1]))
+
+
+def _count_parts(node: Node) -> int:
+    """How many intervals a union consists of; 0 for what is neither a union nor an interval."""
+    return len(node.args) if node.op is Op.UNION else int(node.op is Op.TUPLE)
+
+
+def _is_approximation(sides: tuple[Node, ...]) -> bool:
+    """Whether numbers around an approximation sign differ by no more than the digits of the less precise one allow."""
+    written = [_without_sign(side) for side in sides]
+    if any(side.op is not Op.NUMBER for side in written):
+        return True
+    places = [last_place(side.leaf) for side in written]
+    values = [value for value in (fold(side).value for side in sides) if value is not None]
+    step = Fraction(10) ** max((place for place in places if place is not None), default=0)
+    return 2 * (max(values) - min(values)) <= step
 
 
 def _is_rounded(truth: Node, answer: Node) -> bool:
@@ -106,9 +136,9 @@ def _is_in_other_notation(truth: Node, answer: Node) -> bool:
 def _is_written_number(node: Node) -> bool:
     """Whether a node is a number as one writes it: 4, -4, 3/4, `1\\frac{1}{2}`, `1.5 \\times 10^8`, "4 million"."""
     if node.op is Op.NUMBER:
-        return True
+        return not _is_endless_nine(node)
     if node.op is Op.NEGATE:
-        return node.args[0].op is not Op.NEGATE and _is_written_number(node.args[0])
+        return Op.NEGATE not in operations(node.args[0]) and _is_written_number(node.args[0])
     if node.op is Op.ADD:
         return node.leaf == "mixed" and _is_written_number(node.args[1])
     if node.op is Op.DIVIDE:
@@ -118,9 +148,14 @@ def _is_written_number(node: Node) -> bool:
     return node.op is Op.MULTIPLY and len(node.args) == 2 and (_is_scientific(*node.args) or _is_scaled(*node.args))
 
 
+def _is_endless_nine(node: Node) -> bool:
+    """Whether a repeating decimal stands for a finite one, as only 9 does: `13.\\overline{9}`."""
+    return node.leaf.endswith(("9}", "9)", "9 }")) and type(node.value) is int
+
+
 def _is_reduced(above: Node, below: Node) -> bool:
-    """Whether two whole numbers are a fraction in lowest terms."""
-    above, below = _without_sign(above), _without_sign(below)
+    """Whether two whole numbers are a fraction in lowest terms, the sign above."""
+    above = _without_sign(above)
     if not (type(above.value) is type(below.value) is int and above.op is below.op is Op.NUMBER):
         return False
     return (
@@ -141,8 +176,8 @@ def _is_scientific(mantissa: Node, power: Node) -> bool:
 
 
 def _is_scaled(count: Node, scale: Node) -> bool:
-    """Whether a product stands for a number with a word of scale, which has no digits."""
-    return count.op is Op.NUMBER and scale.op is Op.NUMBER and not scale.leaf
+    """Whether a product stands for a number with a word of scale, which has no digits; a dozen is worked out."""
+    return count.op is Op.NUMBER and scale.op is Op.NUMBER and not scale.leaf and (scale.value or 0) >= 1000
 
 
 def _open_in_sum(node: Node) -> Iterable[str]:
@@ -179,10 +214,12 @@ def _split(term: Node) -> tuple[Fraction | int, tuple[Node, ...]]:
 
 
 def _open_in_product(node: Node) -> Iterable[str]:
-    rational = [factor for factor in node.args if _is_rational(factor)]
-    others = [factor for factor in node.args if not _is_rational(factor)]
+    factors = _factors(node)
+    rational = [factor for factor in factors if _is_rational(factor)]
+    others = [factor for factor in factors if not _is_rational(factor)]
     bases = [_base(factor) for factor in others]
-    if len(rational) > 1 or len(set(bases)) < len(bases):
+    fractions = [factor for factor in factors if factor.op is Op.DIVIDE]
+    if len(rational) > 1 or len(set(bases)) < len(bases) or len(fractions) > 1:
         yield "a product"
     sums = [factor for factor in others if factor.op is Op.ADD]
     if sums and (len(others) > 1 or symbols(sums[0])):
@@ -191,6 +228,11 @@ def _open_in_product(node: Node) -> Iterable[str]:
     scalars = [factor for factor in node.args if factor.op not in (Op.MATRIX, Op.DIVIDE)]
     if len(matrices) > 1 or (matrices and scalars):
         yield "a product of matrices"
+
+
+def _factors(node: Node) -> list[Node]:
+    """The factors of a product, those of products in brackets among them."""
+    return [one for factor in node.args for one in (_factors(factor) if factor.op is Op.MULTIPLY else [factor])]
 
 
 def _is_rational(node: Node) -> bool:
@@ -248,20 +290,33 @@ def _open_in_power(node: Node) -> Iterable[str]:
             yield "a complex power"
         return
     if power.denominator == 1:
-        if base.op is Op.ADD and power not in (-1, 0, 1):
+        if power in (0, 1):
+            yield "a power"
+        elif base.op is Op.ADD and power not in (-1, 0, 1):
             yield _PRODUCT_OF_SUMS
         elif base.op in (Op.POWER, Op.MULTIPLY, Op.DIVIDE, Op.MATRIX) or base.leaf == "i":
             yield "a power"
         return
     value = fold(base).value
-    if base.op is Op.POWER:
-        yield "a power"
+    if any(
+        _leaves_root(factor, power.denominator) for factor in (_factors(base) if base.op is Op.MULTIPLY else [base])
+    ):
+        yield "a root"
     if any(_is_root(part) for part in nodes(base)):
         yield "a root of roots"
     if value is not None and (value.denominator != 1 or power < 0):
         yield "a root in a denominator"
-    elif value is not None and (power.numerator != 1 or _has_power(int(value), power.denominator)):
+    elif value is not None and (power.numerator != 1 or (value < 0 and power.denominator % 2 == 0)):
         yield "a root"
+
+
+def _leaves_root(factor: Node, degree: int) -> bool:
+    """Whether a factor under a root can be taken out of it, whole or in part."""
+    value = fold(factor).value
+    if value is not None:
+        return value.denominator == 1 and _has_power(int(value), degree)
+    exponent = fold(factor.args[1]).value if factor.op is Op.POWER else None
+    return exponent is not None and exponent >= degree
 
 
 def _has_power(value: int, degree: int) -> bool:
@@ -273,13 +328,13 @@ def _has_power(value: int, degree: int) -> bool:
 
 
 def _open_in_call(node: Node) -> Iterable[str]:
-    if node.leaf.endswith("()") or node.leaf in _NOTATIONS or (node.leaf == "abs" and symbols(node)):
+    if node.leaf.endswith("()") or node.leaf in _NOTATIONS or (node.leaf in ("abs", "norm") and symbols(node)):
         return
     plain = node.leaf.removeprefix("arc").removesuffix("h")
     yield _FUNCTIONS if plain in (*_TRIGONOMETRIC, *_LOGARITHMS) else f"a value of {node.leaf!r}"
 
 
-_NOTATIONS = ("prime", "star", "overline", "not", "norm", "dim")  # marks on a name, nothing to work out
+_NOTATIONS = ("prime", "star", "overline", "not", "dim")  # marks on a name, nothing to work out
 
 
 def _open_in_ratio(node: Node) -> Iterable[str]:
@@ -296,6 +351,11 @@ def _open_in_sets(node: Node) -> Iterable[str]:
         yield f"a set {node.op}"
 
 
+def _is_negative(node: Node) -> bool:
+    """Whether a term or the numerator of a fraction begins with a minus sign."""
+    return node.op is Op.NEGATE or (node.op is Op.DIVIDE and node.args[0].op is Op.NEGATE)
+
+
 def _without_sign(node: Node) -> Node:
     return node.args[0] if node.op in (Op.NEGATE, Op.PLUS_MINUS) else node
 
@@ -305,7 +365,8 @@ _FORMS = {_PRODUCT_OF_SUMS: _is_factored, _SUM_OF_FRACTIONS: _is_sum_of_fraction
 _NAMES = {Op.ADD: "a sum", Op.MULTIPLY: "a product", Op.DIVIDE: "a fraction", Op.POWER: "a power"}
 _OPEN: dict[Op, Callable[[Node], Iterable[str]]] = {
     Op.ADD: _open_in_sum,
-    Op.NEGATE: lambda node: ["a double sign"] if node.args[0].op is Op.NEGATE else [],
+    Op.NUMBER: lambda node: ["an endless nine"] if _is_endless_nine(node) else [],
+    Op.NEGATE: lambda node: ["a double sign"] if _is_negative(node.args[0]) else [],
     Op.MULTIPLY: _open_in_product,
     Op.DIVIDE: _open_in_quotient,
     Op.POWER: _open_in_power,
