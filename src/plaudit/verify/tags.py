@@ -13,11 +13,28 @@ from typing import NamedTuple
 
 from plaudit.verify.text import words
 
-__all__ = ["HEADING", "Block", "Fault", "FaultKind", "find_blocks", "find_faults", "without_blocks", "without_thinking"]
+__all__ = [
+    "HEADING",
+    "THOUGHT",
+    "Block",
+    "Fault",
+    "FaultKind",
+    "find_blocks",
+    "find_faults",
+    "without_blocks",
+    "without_thinking",
+]
 
 
 HEADING = re.compile(r"^#{1,6}[ \t]+(\S.*)$", re.MULTILINE)
 """A heading in markdown; its group is the title."""
+THOUGHT = re.compile(
+    r"<\s*\|?\s*(?P<end>/|end_of_)?\s*(?:begin_of_|[a-z]+:)?(?P<name>think|thought|reasoning|reflection|scratchpad"
+    r"|analysis)(?:ing|s)?(?=[\s|>])[^<>]{0,80}>|[\[◁](?P<other_end>/)?think(?:ing)?[\]▷]",
+    re.IGNORECASE,
+)
+"""A tag around thoughts, with spaces, attributes or bars in it, or in other brackets."""
+_OTHER_ENDS = ("hink]", "hinking]", "HINK]", "HINKING]", "▷")
 
 
 class FaultKind(enum.Enum):
@@ -82,23 +99,37 @@ def find_blocks(text: str, name: str) -> list[Block]:
 
 def without_blocks(text: str, names: Sequence[str]) -> str:
     """The text outside the blocks; an unclosed block reaches to the end, an unopened one from the start."""
+    return _outside(text, _tags(text, names))
+
+
+def without_thinking(text: str) -> str:
+    """What is said, not what is thought: the text outside `<think>`, `<reasoning>` and the like, however spelled."""
+    if "<" not in text and not any(end in text for end in _OTHER_ENDS):
+        return text
+    tags = [
+        _Tag((tag["name"] or "think").lower(), bool(tag["end"] or tag["other_end"]), *tag.span())
+        for tag in THOUGHT.finditer(text)
+    ]
+    return _outside(text, tags)
+
+
+def _outside(text: str, tags: Sequence[_Tag]) -> str:
+    """The text outside blocks; inside a block only tags of its own name count."""
     kept: list[str] = []
-    depth, place = 0, 0
-    for tag in _tags(text, names):
+    opened, depth, place = "", 0, 0
+    for tag in tags:
+        if depth and tag.name != opened:
+            continue
         if tag.closing and depth == 0:
             kept.clear()  # the opening tag stood in the prompt
-        elif not tag.closing and depth == 0:
+        elif depth == 0:
             kept.append(text[place : tag.start])
+            opened = tag.name
         depth = max(0, depth + (-1 if tag.closing else 1))
         place = tag.end
     if depth == 0:
         kept.append(text[place:])
     return "\n".join(kept)
-
-
-def without_thinking(text: str) -> str:
-    """What is said, not what is thought: the text outside `<think>` and `<thinking>`."""
-    return without_blocks(text, ("think", "thinking"))
 
 
 def find_faults(text: str, names: Sequence[str]) -> list[Fault]:

@@ -20,7 +20,14 @@ MARKS = {
     Source.HASHES: "#### {}",
     Source.PHRASE: "The answer is {}.",
 }
-TAGS = st.sampled_from(["think", "THINK", "Think", "thinking", "ThinKing"])
+THOUGHTS = [
+    ("<think>", "</THINK>"), ("<THINK>", "</think>"), ("<ThinKing>", "</thinking>"), ("<think >", "</think >"),
+    ('<think type="x">', "</think>"), ("< think>", "</ think>"), ("<|think|>", "<|/think|>"), ("[THINK]", "[/THINK]"),
+    ("<|begin_of_thought|>", "<|end_of_thought|>"), ("<seed:think>", "</seed:think>"), ("◁think▷", "◁/think▷"),
+    ("<reasoning>", "</reasoning>"), ("<thoughts>", "</thoughts>"), ("<scratchpad>", "</scratchpad>"),
+    ("<analysis>", "</analysis>"), ("<reflection>", "</reflection>"), ("<think>A <reasoning> tag. ", "</think>"),
+]  # fmt: skip
+HIDDEN = [("<!-- ", " -->"), ("<del>", "</del>"), ("<s>", "</s>"), ("~~", "~~"), (r"\phantom{", "}")]
 MARK = st.sampled_from(list(MARKS.values()))
 DENIALS = ["The answer is not {}.", "I first thought the answer was {}.", r"\boxed{{{}}} is wrong.", "Anything but {}."]
 RETRACTIONS = [r"\boxed{{{}}}. Wait, that is wrong.", "The answer is {}. Scratch that.", r"\boxed{{{}}}. No."]
@@ -38,12 +45,13 @@ def test_every_rule_of_the_guide_has_its_test():
     assert tested == numbers
 
 
-@given(NUMBERS, TAGS, MARK)
-def test_rule_1_thoughts_are_not_part_of_the_answer(number, tag, mark):
-    thought = f"<{tag}>{mark.format(number)}</{tag.upper()}>"
+@given(NUMBERS, st.sampled_from([*THOUGHTS, *HIDDEN]), MARK)
+def test_rule_1_thoughts_and_hidden_text_are_not_part_of_the_answer(number, tags, mark):
+    opening, closing = tags
+    thought = f"{opening}{mark.format(number)}{closing}"
     assert not is_right(number, thought)
     assert not is_right(number, f"{thought}\n{mark.format(number + 1)}")
-    assert is_right(number, f"<{tag}>{mark.format(number + 1)}</{tag}>\n{mark.format(number)}")
+    assert is_right(number, f"{opening}{mark.format(number + 1)}{closing}\n{mark.format(number)}")
 
 
 @pytest.mark.parametrize("weaker", list(MARKS)[1:])

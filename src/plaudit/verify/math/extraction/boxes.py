@@ -18,9 +18,7 @@ _TOKEN = compile_late(r"\\+(?:boxed|fbox)[ \t]?(?:\{|(?P<bare>-?\d[\d.,]*\d|-?\w
 _ONLY_BOX = compile_late(
     r"\\++boxed[ \t]?\{((?:[^{}\\]++|\\.|\{(?:[^{}\\]++|\\.|\{(?:[^{}\\]++|\\.)*+\})*+\})*+)\}", re.DOTALL
 )
-_BLANK = compile_late(
-    r"\\+[hv]?phantom\s?\{[^{}]*\}|\\+[a-zA-Z]*space\s?\{[^{}]*\}|\\+(?:q?quad|_|[,;:! ])|[\s_?.…~{}$]"
-)
+_BLANK = compile_late(r"\\+[a-zA-Z]*space\s?\{[^{}]*\}|\\+(?:q?quad|_|[,;:! ])|[\s_?.…~{}$]")
 _INK = compile_late(r"[^\W_]|[∞∅√]")
 _JOINT = compile_late(
     r"(?:[\s,;.$&~+*、，；]|\\+[,;:! ()\[\]]|\\+q?quad(?![a-z])|\\+(?:text|mbox|mathrm)\s?\{\s*(?:and|or|,)?\s*\}"
@@ -101,7 +99,7 @@ def _is_readable(content: str) -> bool:
     """Whether a box holds something to read, and not just the room for it."""
     if not _INK.search(content):
         return False
-    may_be_blank = "phantom" in content or "space" in content or "quad" in content
+    may_be_blank = "space" in content or "quad" in content
     return not may_be_blank or _BLANK.sub("", content) != ""
 
 

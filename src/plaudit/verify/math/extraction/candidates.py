@@ -25,7 +25,7 @@ from plaudit.verify.math.extraction.unmarked import find_unmarked_answer, is_bar
 from plaudit.verify.math.policy import MathPolicy
 from plaudit.verify.numbers import NUMBER, parse_plain_number, without_calculator_marks
 from plaudit.verify.patterns import compile_late
-from plaudit.verify.tags import without_thinking
+from plaudit.verify.tags import THOUGHT, without_thinking
 from plaudit.verify.text import remove_invisible
 
 __all__ = ["FINDERS", "Candidate", "Extraction", "extract", "find_marks", "read_response", "tidy"]
@@ -62,7 +62,12 @@ NEAR = 400  # characters before an answer in which another in words contradicts 
 _SIGNS = {Source.BOXED: "box", Source.TAG: "</", Source.HASHES: "####"}
 _ANSWER_TAG = compile_late(r"<(/?)answer>", re.IGNORECASE)
 _PLAIN_ANSWER = compile_late(r"answers?\**\s*(?:is|are|was|:|=)", re.IGNORECASE)
-_THINK_TAG = compile_late(r"</?think(?:ing)?>", re.IGNORECASE)
+# Comments, struck out text and LaTeX that only takes up space.
+_HIDDEN = compile_late(
+    r"<!--(?:(?!-->).)*(?:-->|\Z)|<(?P<struck>del|s|strike)>(?:(?!</?(?P=struck)>).)*</(?P=struck)>"
+    r"|(?<![\w}~])~~(?![\s~])[^~\n]+(?<!\s)~~(?![\w{\\~])|\\+[hv]?phantom\s?\{(?:[^{}]|\{[^{}]*\})*\}",
+    re.IGNORECASE | re.DOTALL,
+)
 # A number alone, or the last line: anything else behind four hashes is a heading.
 _HASHES = compile_late(rf"(?:^|(?<=\s))####[ \t]*({NUMBER}(?=\s*$)|\S[^\n]*(?=\s*\Z))", re.MULTILINE)
 _MONEY = compile_late(r"(?<!\\)\$\s?-?[\d.]")
@@ -88,11 +93,11 @@ def extract(response: str, policy: MathPolicy) -> Extraction:
 
 
 def read_response(response: str, policy: MathPolicy) -> str:
-    """What a response says: without thinking, calculator marks and characters that print nothing."""
+    """What a response says: without thinking, calculator marks and what a reader does not see or sees struck out."""
     text = response if response.isascii() else remove_invisible(response)
-    if "<" not in text:
-        return text
-    text = _THINK_TAG.sub(" ", text) if policy.read_think else without_thinking(text)
+    text = THOUGHT.sub(" ", text) if policy.read_think else without_thinking(text)
+    if "<" in text or "~~" in text or "phantom" in text:
+        text = _HIDDEN.sub(" ", text)
     return without_calculator_marks(text)
 
 
