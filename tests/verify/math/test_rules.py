@@ -68,6 +68,21 @@ def test_rule_3_boxes_side_by_side_are_one_list(numbers, between):
     assert not any(is_right(number, response) for number in numbers)
 
 
+PARTS = [
+    r"x > \boxed{{{}}}", r"x \ne \boxed{{{}}}", r"x \le \boxed{{{}}}", r"10^{{\boxed{{{}}}}}", r"x_{{\boxed{{{}}}}}",
+    r"3 + \boxed{{{}}}", r"2 \cdot \boxed{{{}}}", r"1\boxed{{{}}}", r"\boxed{{{}}}5", r"\boxed{{{}}}.5",
+    r"\boxed{{{}}}!", r"\boxed{{{}}} < x < 99999", r"\boxed{{{}}}x",
+    r"\boxed{{13 \boxed{{{}}}}}", r"\boxed{{13, \boxed{{{}}}}}",
+]  # fmt: skip
+
+
+@given(st.integers(3, 10_000), st.sampled_from(PARTS))
+def test_rule_3_a_box_that_is_part_of_a_formula_or_of_a_box_is_no_answer(number, part):
+    assert not is_right(number, f"${part.format(number)}$")
+    assert is_right(number, rf"$\boxed{{\boxed{{{number}}}}}$")
+    assert is_right(number, rf"$3 + \boxed{{{number}}} = {number + 3}$")
+
+
 @given(st.lists(NUMBERS, min_size=1, max_size=3), MARK)
 def test_rule_4_the_candidates_do_not_depend_on_the_truth(numbers, mark):
     response = " Then ".join(mark.format(number) for number in numbers)

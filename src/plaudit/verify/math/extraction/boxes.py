@@ -1,12 +1,10 @@
 r"""Answers in `\boxed{}` and `\fbox{}`.
 
 Boxes that stand side by side ("\boxed{1} and \boxed{2}") are one answer, a list; of boxes inside each other the
-innermost counts, and a box with nothing to read in it is a blank of the problem, not an answer.
+outermost counts, and a box with nothing to read in it is a blank of the problem, not an answer.
 """
 
 import re
-from collections import deque
-from collections.abc import Iterator
 
 from plaudit.verify.math.extraction.marks import MAX_MARKS, Mark, Source
 from plaudit.verify.patterns import compile_late
@@ -25,15 +23,24 @@ _JOINT = compile_late(
     r"|\b(?:and|or|und|oder|et|ou|y|o)\b|和|或|与|及){0,40}"
 )
 _LONGEST_JOINT = 80
-_WITHIN = compile_late(r"\\(?:sqrt|[dt]?frac)\s?\{\s?$")
+_COMPARISON = r"\\(?:not|neq?|[lg]eq?|[lg]eqslant|[lg]t)(?![a-zA-Z])|[≠≤≥]"
+# The box is an argument, an exponent or a bound; an operand may be a blank of an equation: `5 + \boxed{9} = 14`.
+_WITHIN = compile_late(
+    rf"\\(?:sqrt|[dt]?frac)\s?\{{\s?\Z|\w[ \t]*[\^_]\s?\{{?\s?\Z|(?:{_COMPARISON}|[\w)}}][ \t]+[<>])[ \t]*\Z"
+)
+_OPERAND = compile_late(r"\d\Z|(?:[\w)}][ \t]*[+×÷·]|\\(?:times|cdot|div|pm|mp))[ \t]*\Z")
+_CONTINUED = compile_late(rf"\.?\d|\s?(?:{_COMPARISON}|[<>]\s)\s?[a-zA-Z](?![a-zA-Z])")
+_FILLED = compile_late(r"[^\w\n]*=")
+_INNER = compile_late(r"\\+(?:boxed|fbox)[ \t]?(?=\{)")
 _NEGATIVE = compile_late(r"(?:=|\$|\\\(|\\\[)\s*-\s?$|^-$")
 _BEHIND = compile_late(
-    r"[ \t]?(?:\^(?!\s?\{?\s?\\circ)|\\(?:times|cdot|sqrt|[dt]?frac|pi|div)(?![a-zA-Z])|[-+*/](?=[ \t]?[\d\\(]))"
+    r"!(?=\s*(?:\$|\\\)|\\\]))|[a-zA-Z](?![a-zA-Z])"
+    r"|[ \t]?(?:\^(?!\s?\{?\s?\\circ)|\\(?:times|cdot|sqrt|[dt]?frac|pi|div)(?![a-zA-Z])|[-+*/](?=[ \t]?[\d\\(]))"
     r"(?:[^\n$.,;=]|\.(?=\d)){1,60}?(?=\s*(?:\$|\\\)|\\\]|[.,;=\n]|$))"
 )
 
 
-_STARTS_BEHIND = frozenset(" \t^\\-+*/")  # how _BEHIND begins
+_ENDS_BEFORE = frozenset("{-^_<>≠≤≥+×÷·0123456789tenmpvq")  # how the patterns for what stands before a box end
 
 
 def find_boxes(text: str, *, closed: bool = True) -> list[Mark]:
@@ -48,7 +55,7 @@ def find_boxes(text: str, *, closed: bool = True) -> list[Mark]:
         return []
     start = max(0, min(places) - 10)  # room for the backslashes; braces before the first box say nothing
     groups: list[list[Mark]] = []
-    for box in deque(_find_innermost(text, start, closed), maxlen=MAX_MARKS):
+    for box in _find_outermost(text, start, closed)[-MAX_MARKS:]:
         if groups and _are_joined(groups[-1][-1], box, text):
             groups[-1].append(box)
         else:
@@ -57,11 +64,15 @@ def find_boxes(text: str, *, closed: bool = True) -> list[Mark]:
 
 
 def _widen(box: Mark, text: str) -> Mark:
-    r"""The box with what its formula makes of it: `-\boxed{3}`, `\boxed{3}\sqrt{2}`; under a root it is no answer."""
-    may_belong = text[max(0, box.start - 4) : box.start].rstrip()[-1:] in ("{", "-")  # how the two patterns end
+    r"""The box with what its formula makes of it: `-\boxed{3}`, `\boxed{3}\sqrt{2}`; a mere part is no answer."""
+    may_belong = text[max(0, box.start - 4) : box.start].rstrip()[-1:] in _ENDS_BEFORE
     if may_belong and _WITHIN.search(text, max(0, box.start - 20), box.start):
         return box._replace(denied=True)
-    behind = _BEHIND.match(text, box.end) if text[box.end : box.end + 1] in _STARTS_BEHIND else None
+    if may_belong and _OPERAND.search(text, max(0, box.start - 20), box.start) and not _FILLED.match(text, box.end):
+        return box._replace(denied=True)
+    if _CONTINUED.match(text, box.end):
+        return box._replace(denied=True)
+    behind = _BEHIND.match(text, box.end)
     negative = may_belong and _NEGATIVE.search(text, max(0, box.start - 20), box.start) is not None
     if not behind and not negative:
         return box
@@ -69,30 +80,36 @@ def _widen(box: Mark, text: str) -> Mark:
     return box._replace(text=f"-{content}" if negative else content, end=behind.end() if behind else box.end)
 
 
-def _find_innermost(text: str, start: int, closed: bool) -> Iterator[Mark]:
-    """Boxes with balanced braces that hold no other box, in one pass whatever the nesting."""
-    depth, last = 0, -1
+def _find_outermost(text: str, start: int, closed: bool) -> list[Mark]:
+    """Boxes with balanced braces that stand in no other box, in one pass whatever the nesting."""
+    depth = 0
     opened: list[tuple[re.Match[str], int]] = []
+    boxes: list[Mark] = []
     for token in _TOKEN.finditer(text, start):
         if token["bare"]:
-            last = token.start()
-            yield Mark(token["bare"], Source.BOXED, token.start(), token.end())
+            boxes.append(Mark(token["bare"], Source.BOXED, token.start(), token.end()))
         elif token[0] == "}":
             depth = max(0, depth - 1)
             if opened and depth == opened[-1][1]:
                 box, _ = opened.pop()
-                if box.start() > last:
-                    last = box.start()
-                    if _is_readable(content := text[box.end() : token.start()]):
-                        yield Mark(content, Source.BOXED, box.start(), token.end())
+                _close(Mark(text[box.end() : token.start()], Source.BOXED, box.start(), token.end()), boxes)
         elif token[0].endswith("{") and token[0] != "\\{":
             if token[0] != "{":
                 opened.append((token, depth))
             depth += 1
-    if opened and not closed and opened[-1][0].start() > last:
+    if opened and not closed:
         box, _ = opened[-1]
-        if _is_readable(content := text[box.end() :]):
-            yield Mark(content, Source.BOXED, box.start(), len(text))
+        _close(Mark(text[box.end() :], Source.BOXED, box.start(), len(text)), boxes)
+    return [box._replace(text=_INNER.sub("", box.text)) if "box" in box.text else box for box in boxes]
+
+
+def _close(box: Mark, boxes: list[Mark]) -> None:
+    """Add a box in the place of those inside it, where it holds something to read."""
+    if not _is_readable(box.text):
+        return
+    while boxes and boxes[-1].start > box.start:
+        boxes.pop()
+    boxes.append(box)
 
 
 def _is_readable(content: str) -> bool:
