@@ -26,7 +26,7 @@ _PHRASE = compile_late(
     r"|[ \t*_]*(?=\$|\\+[(\[]|\\begin\{(?:equation|align|gather))|[ \t]?[*_]{1,2}[ \t]*\n"
     r"|(?<=final answer)[ \t]*\n|(?<=\# answer)[ \t]*\n)|故选[:：]?"
     r"|\b(?:I|we)(?:['’]d|['’]ll| would| will)? (?:choose|pick|select|go with|opt for)\b"
-    r"(?=\s+(?:(?:option|choice|answer)\s+)?\(?[A-J]\)?[.,;]?\s*$)"
+    r"(?=\s+(?:(?:option|choice|answer)\s+)?\(?[A-J]\)?(?:[.;!]|,?\s*$))"
     r"|\b(?:it|that|this)(?:['’]s| is| must be)\b(?=\s+(?:(?:option|choice)\s+)?\(?[A-J]\)?[.!]?\s*\Z)",
     re.IGNORECASE | re.MULTILINE,
 )

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from plaudit.verify.math.extraction.marks import MARKED, Mark
 from plaudit.verify.math.extraction.unmarked import find_closing
 from plaudit.verify.math.policy import MathPolicy
+from plaudit.verify.number_words import find_number_words
 from plaudit.verify.numbers import NUMBER, find_numbers
 from plaudit.verify.patterns import compile_late
 
@@ -146,6 +147,8 @@ RULES: tuple[Rule, ...] = (
     _rule("supposition", _NEGATED, "before", "if|suppose|assume|assuming|whether|imagine|pretend",
           r"<cues>\s+(?:that\s+|only\s+)*(?:(?:the|my|our|your)\s+)?"
           r"(?:(?:\w+\s)?(?:answer|it|result)(?:['’]s|\s+(?:is|was|were|be|would be))?)?\W*$"),
+    _rule("example", _HEDGED, "before", "e.g|for example|for instance|such as", r"<cues>\W*$"),
+    _rule("question", _HEDGED, "after", "?", r"[\s$*\\)\]}]*<cues>"),
     _rule("is not right", _NEGATED, "after", "not|n't",
           rf"[^\w\n.!?]*{_IS}\s?<cues>(?:\s+(?:\w+\s+){{0,2}}?{_RIGHT}|\W*(?:$|\n))"),
     _rule("does not work", _NEGATED, "after", "not|n't",
@@ -160,7 +163,12 @@ RULES: tuple[Rule, ...] = (
           rf"[^.!?\n\d]{{0,40}}?(?:[(,;–—-]|\bbut)\s*(?:that|this|it|which|he|she)(?:['’]s)?\s+(?:{_IS}\s+)?"
           rf"(?:(?:always|an?|just|\w+ly)\s+)*<cues>(?:(?<!not)|\s+(?:\w+ly\s+)?{_RIGHT})"),
     _rule("denial inside", _NEGATED, "inside", f"{_NOT}|wrong|incorrect|false|untrue|nonsense|isnt|maybe|perhaps"
-          "|possibly|unsure|guess|with probability|❌|✗|?", r"(?!\?)<cues>|\?\W*$"),
+          "|possibly|unsure|guess|with probability|❌|✗|?|!", r"(?![?!])<cues>|\?\W*$|\A[^\w\\]*[?!]"),
+    _rule("open number inside", _HEDGED, "inside", "ish|or so|or more|or less|or fewer|or greater|give or take|at least"
+          "|at most|e.g|for example|for instance|such as|i think|under|above|below|twice",
+          r"<cues>|\dish\b"),
+    _rule("condition inside", Rejection.CONDITIONAL, "inside", "if|unless|when|provided|for",
+          rf"\A\W*{NUMBER}[\W_]*(?:text\W*)?<cues>(?:(?<!for)|\W*[a-zA-Z]\s?[=<>])"),
     _rule("taken back", _RETRACTED, "later", "scratch that|i was wrong|i am lying|i lied|opposite is true|i made"
           "|take that back|take it back|ignore that|ignore this|disregard that|never mind|kidding|joking",
           r"<cues>(?:(?<!made)|\s+(?:a|an)\s+(?:\w+\s+)?(?:mistake|error)\b)"),
@@ -176,8 +184,9 @@ RULES: tuple[Rule, ...] = (
           "|second thought|on reflection|thinking again|never mind|hold on|edit|update|hmm|no|nope|kidding|joking|warte"
           "|moment|attends|en fait|espera|perdón|等等|不对|等一下",
           rf"(?!\bno\b)<cues>(?:(?<!edit)(?<!update)|(?=:))|{_SENTENCE}\bno\b(?=[,.])"),
-    _rule("next number", _HEDGED, "beside", ",|/|to|and|&|-",
-          rf"\s*(?:,|/|-|to\b|and\b|&)\s*(?:(?!not\b)\w+\s)?{_NUMBER}(?!\s*[-+*/=×\w])"),
+    _rule("next number", _HEDGED, "beside", ",|/|to|and|&|-|;|vs|=>|no|should be",
+          rf"\s*(?:,|/|-|to\b|and\b|&|;|vs\b\.?|=>|[(—–-]?\s?should be\b|[,—–-]\s?no\b[,:]?)\s*"
+          rf"(?:(?!not\b)\w+\s)?{_NUMBER}(?!\s*[-+*/=×\w])"),
     _rule("choice", _HEDGED, "beside", "or|alternatively|maybe|perhaps|possibly|oder|vielleicht|ou|peut-être|o|quizá"
           "|quizás|或|或者|也许|可能",
           r".*?<cues>(?!\s*(?:about|approximately|approx|roughly|around|≈|\\approx|~|equivalently|in ))(?P<rest>.*)"),
@@ -185,9 +194,9 @@ RULES: tuple[Rule, ...] = (
     _rule("one of", _HEDGED, "choice", "one of|either of|any of|either|between",
           rf"<cues>\s+{_NUMBER}[\d\s,.$*]*(?:or|and)[\s$*\\(]*$"),
     _rule("next letter", _HEDGED, "beside", ",|/|or|and|&",
-          r"\s*\)?\s*(?:,|/|or\b|and\b|&)\s*(?P<letter>\(?[A-J]\)?)(?![\w'’])"),
+          r"\s*\)?\s*(?:,|/|or\b|and\b|&)\s*(?:(?:and|or|also|maybe|perhaps|possibly)\s+)*(?P<letter>\(?[A-J]\)?)(?![\w'’])"),
     _rule("choice opens a sentence", _HEDGED, "next", "or|alternatively|maybe|perhaps|possibly|otherwise|oder|ou|或",
-          rf"\W*<cues>\W*(?:\w+\W+){{0,3}}?{_NUMBER}"),
+          rf"\W*<cues>\W*(?:(?P<letter>\(?[A-J]\)?)(?![\w'’])|(?:\w+\W+){{0,3}}?{_NUMBER})"),
     _rule("could be", _HEDGED, "near", "could|may|might|can",
           rf"<cues>\s+(?:\w+\s+){{0,2}}?be\s+{_NUMBER}(?!\s+[^\W\d_]{{3}})"),
     _rule("also possible", _HEDGED, "near", "possible|likely|plausible|valid|good|answer|solution",
@@ -241,7 +250,7 @@ def find_objection(mark: Mark, text: str) -> Rejection | None:
 
 def denies_itself(answer: str) -> Rejection | None:
     """Why an answer with a number in it denies that number; "does not exist" is an answer."""
-    if not _WORD.search(answer) or not _DIGIT.search(answer[:LATER]):
+    if not _WORD.search(answer) or not (_DIGIT.search(answer[:LATER]) or find_number_words(answer)):
         return None
     return _find("inside", answer[:LATER])
 
@@ -272,8 +281,8 @@ def find_rivals(mark: Mark, text: str, policy: MathPolicy) -> list[Rival]:
         sentence, *rest = _SENTENCE_END.split(after[:LATER], maxsplit=2)
         zones |= {"beside": sentence, "next": rest[0] if rest else "", "near": " ".join([sentence, *rest[:1]])}
     matches = [match for zone, part in zones.items() for _, match in _match(zone, part)]
-    letters = [match["letter"] for match in matches if "letter" in match.groupdict()] if is_letter else []
-    offered = [number.text for match in matches for number in find_numbers(match[match.lastindex or 0])]
+    letters = [match["letter"] for match in matches if match.groupdict().get("letter")] if is_letter else []
+    offered = [number.text for match in matches for number in find_numbers(match[match.lastindex or 0] or "")]
     rivals = [Rival(other, Rejection.HEDGED) for other in (*letters, *offered)]
     for _, cue in _match("rethink", after if has_numbers else ""):
         stated = find_closing(after[cue.end() :], policy)
