@@ -181,11 +181,11 @@ def test_servers_are_in_a_session_of_their_own_so_that_ctrl_c_does_not_reach_the
 NUMBERED = """
 import os
 from plaudit.sandbox.child.confinement.profiles import Profile
-from plaudit.sandbox.server import COMMANDS, ForkServer
+from plaudit.sandbox.server import ForkServer
 while os.open("/dev/null", os.O_RDONLY) < 8: pass
 ForkServer().close()
 while os.open("/dev/null", os.O_RDONLY) < 8: pass
-ForkServer(service=COMMANDS, profile=Profile(executes=True)).close()
+ForkServer(profile=Profile(executes=True)).close()
 """
 
 

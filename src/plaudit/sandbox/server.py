@@ -29,7 +29,7 @@ from plaudit.sandbox.child.protocol import FETCH, LIMITS, NEXT, PLACE, QUIT, REA
 from plaudit.sandbox.child.system_limits import explain_error, find_small_limit
 from plaudit.sandbox.confined_process import LockedProcess, Protection, Protections, RunLimits, Tier
 
-__all__ = ["COMMANDS", "JUDGES", "ForkServer", "processor_clock"]
+__all__ = ["ForkServer", "processor_clock"]
 
 START_S, ANSWER_S = 60.0, 30.0
 DESCRIPTORS = 5
@@ -47,9 +47,6 @@ try:
 except (OSError, MemoryError) as error:
     sys.exit(explain_error(error))
 """
-PROGRAMS, COMMANDS = "plaudit.sandbox.child.programs", "plaudit.sandbox.child.command_process"
-JUDGES = "plaudit.sandbox.judging.verdict_process"
-PACKAGES = {JUDGES: ("msgspec",)}
 MOST_PREPARED = 1 << 16
 ZONES = ("/usr/share/zoneinfo", "/usr/lib/zoneinfo", "/usr/share/lib/zoneinfo", "/etc/zoneinfo")
 SERVER_BYTES = 512 << 20  # of address space that a server needs
@@ -67,7 +64,6 @@ class ForkServer:
         at_most: Tier = Tier.NAMESPACES,
         scratch_mb: int = 0,
         *,
-        service: str = PROGRAMS,
         core: int | None = None,
         profile: Profile = PROGRAM,
     ) -> None:
@@ -76,17 +72,18 @@ class ForkServer:
         if small := find_small_limit(SERVER_NEEDS):
             raise SandboxError(f"a sandbox cannot be started: {small}")
         self._owner, self.taken = os.getpid(), 0
-        self._is_lost, self._service = False, service
+        self._is_lost = False
         self.scratch_mb, self._profile = scratch_mb, replace(profile, folder_mb=scratch_mb or profile.folder_mb)
         self._packed: dict[RunLimits, bytes] = {}
         self._prefetched = b""  # the limits of the child that was requested and not taken yet
         needs_folder = profile.executes and profile.folder_mb
         self._folder = tempfile.mkdtemp(prefix=f"plaudit-work-{os.getpid()}-") if needs_folder else ""
-        paths = sorted({_folder_of(module.partition(".")[0]) for module in (*modules, *PACKAGES.get(service, ()))})
+        packages = (*modules, "msgspec") if profile.receives_descriptors else modules
+        paths = sorted({_folder_of(module.partition(".")[0]) for module in packages})
         try:
             self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             settings = ServerSettings(
-                service, paths, modules, int(at_most), theirs.fileno(), self._profile, self._folder, _zones(), core
+                paths, modules, int(at_most), theirs.fileno(), self._profile, self._folder, _zones(), core
             )
             self._process = _start(settings, theirs)
         except OSError as error:
@@ -126,7 +123,7 @@ class ForkServer:
             signal.pidfd_send_signal(process.process, signal.SIGKILL)
         number, wanted = str(process.number).encode(), self._pack(limits)
         try:
-            if self._profile.folder_mb or self._service != PROGRAMS:
+            if self._profile != PROGRAM:
                 self._control.send(REAP + number)
             else:
                 self._control.send(NEXT + wanted + number)

@@ -19,7 +19,7 @@ from plaudit.sandbox.languages.compiling import compile_program
 from plaudit.sandbox.languages.language import LANGUAGES
 from plaudit.sandbox.languages.running import CommandPool
 from plaudit.sandbox.languages.toolchains import find_toolchain
-from plaudit.sandbox.server import COMMANDS, ForkServer
+from plaudit.sandbox.server import ForkServer
 from tests.process_watch import descendants
 from tests.sandbox.identities import IDENTITIES, as_identity
 from tests.sandbox.languages.language_probe import HARMS
@@ -192,8 +192,8 @@ def test_memory_that_cannot_be_written_to_is_not_counted(tmp_path):
 
 def test_without_landlock_nothing_that_reads_files_is_started():
     with pytest.raises(SandboxError, match="needs Landlock"):
-        ForkServer(at_most=Tier.SECCOMP, service=COMMANDS, profile=Profile(executes=True, reads=["/usr/bin"]))
+        ForkServer(at_most=Tier.SECCOMP, profile=Profile(executes=True, reads=["/usr/bin"]))
     with pytest.raises(SandboxError, match="needs Landlock"):
-        ForkServer(at_most=Tier.SECCOMP, service=COMMANDS, profile=Profile(executes=True, compiles=True))
+        ForkServer(at_most=Tier.SECCOMP, profile=Profile(executes=True, compiles=True))
     with pytest.raises(SandboxError, match="needs seccomp"):
-        ForkServer(at_most=Tier.NONE, service=COMMANDS, profile=Profile(executes=True))
+        ForkServer(at_most=Tier.NONE, profile=Profile(executes=True))

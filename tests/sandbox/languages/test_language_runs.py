@@ -197,8 +197,8 @@ def test_an_owner_that_is_killed_leaves_no_process_and_no_folder(tmp_path):
     code = (
         "import os, tempfile; tempfile.tempdir = os.environ['PLACE']\n"
         "from plaudit.sandbox.child.confinement.profiles import Profile\n"
-        "from plaudit.sandbox.server import COMMANDS, ForkServer\n"
-        "server = ForkServer(service=COMMANDS, profile=Profile(executes=True, folder_mb=1))\n"
+        "from plaudit.sandbox.server import ForkServer\n"
+        "server = ForkServer(profile=Profile(executes=True, folder_mb=1))\n"
         "print(server.protections.active('namespaces'), flush=True)\ninput()\n"
     )
     owner = subprocess.Popen(

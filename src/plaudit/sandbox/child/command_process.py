@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 from plaudit.frames import frame_reader, frame_writer
 from plaudit.sandbox.child.confinement.confinement import KEPT_DESCRIPTOR
-from plaudit.sandbox.child.protocol import CHANNEL, Service
+from plaudit.sandbox.child.protocol import CHANNEL
 
-__all__ = ["SERVICE"]
+__all__ = ["make_service"]
 
 
 def make_service() -> Callable[[], None]:
@@ -32,6 +32,3 @@ def make_service() -> Callable[[], None]:
             put(str(error).encode()[:500])
 
     return become_command
-
-
-SERVICE = Service(make_service)

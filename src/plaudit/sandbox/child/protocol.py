@@ -2,14 +2,14 @@
 
 import json
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from plaudit.sandbox.child.confinement.profiles import PROGRAM, Profile
 
 __all__ = [
     "CHANNEL", "FETCH", "FLAVOURS", "LIMITS", "NEXT", "PLACE", "QUIT", "READY", "REAP", "STATUS", "TAKE",
-    "ServerSettings", "Service",
+    "ServerSettings",
 ]  # fmt: skip
 
 # Give a process; reap one and make the next; reap one; reap one and say how it ended; put a file; hand one over; end.
@@ -28,24 +28,9 @@ FLAVOURS: dict[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Service:
-    """What the processes of a server do: run programs, judge them, or become a command.
-
-    `make` gives the function that a forked process runs once it is confined; `warm_up` exercises what it will do;
-    `prepare` gets, in the server, what the next process will need, in bytes, and may keep it for later ones.
-    """
-
-    make: Callable[[], Callable[[], None]]
-    warm_up: Callable[[], None] = lambda: None
-    prepare: Callable[[bytes], None] | None = None
-    is_judge: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class ServerSettings:
-    """How a server is started: which service, what it imports, which protections, and where files are."""
+    """How a server is started: what it imports, which protections its children have, and where files are."""
 
-    service: str  # the module that has it as SERVICE
     paths: Sequence[str]  # where modules besides the standard library are
     modules: Sequence[str]
     at_most: int

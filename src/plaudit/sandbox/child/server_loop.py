@@ -22,7 +22,7 @@ import stat
 import struct
 import sys
 from collections.abc import Callable
-from dataclasses import replace
+from types import ModuleType
 
 from plaudit.sandbox.child import protocol
 from plaudit.sandbox.child.confinement import namespaces
@@ -30,7 +30,7 @@ from plaudit.sandbox.child.confinement.confinement import FIRST_DESCRIPTOR, KEPT
 from plaudit.sandbox.child.confinement.kernel import Kernel
 from plaudit.sandbox.child.confinement.profiles import Profile
 from plaudit.sandbox.child.libraries import move_libraries
-from plaudit.sandbox.child.protocol import CHANNEL, LIMITS, ServerSettings, Service
+from plaudit.sandbox.child.protocol import CHANNEL, LIMITS, ServerSettings
 from plaudit.sandbox.child.standard_library import EXCLUDED, FREQUENT, StandardLibrary
 from plaudit.sandbox.child.system_limits import explain_error
 
@@ -64,8 +64,7 @@ def main(settings: ServerSettings) -> None:
         namespaces.become_first_process(kernel)
         parent = os.getppid()
     service = _import_modules(settings)
-    profile = replace(settings.profile, receives_descriptors=service.is_judge)
-    folder = _folder(settings, obstacle)
+    profile, folder = settings.profile, _folder(settings, obstacle)
     confinement = Confinement(kernel, profile, folder)
     confinement.note("namespaces", obstacle)
     if not profile.executes:
@@ -81,7 +80,7 @@ def main(settings: ServerSettings) -> None:
     os.chdir(folder or "/")
     loop = ServerLoop(kernel, control, confinement, service, profile, parent)
     control.send(json.dumps({"folder": folder, "report": confinement.report}).encode())
-    _freeze(service)
+    _freeze(profile)
     loop.run()
 
 
@@ -93,12 +92,13 @@ class ServerLoop:
         kernel: Kernel,
         control: socket.socket,
         confinement: Confinement,
-        service: Service,
+        service: ModuleType,
         profile: Profile,
         parent: int,
     ) -> None:
-        self._control, self._confinement, self._service, self._profile = control, confinement, service, profile
-        self._fork, self._serve, self._parent = kernel.fork(), service.make(), parent
+        self._control, self._confinement, self._profile, self._parent = control, confinement, profile, parent
+        self._fork, self._serve = kernel.fork(), service.make_service()
+        self._prepare: Callable[[bytes], None] = getattr(service, "prepare", lambda needs: None)
         self._children: set[int] = set()  # that are not reaped yet
         self._packed_limits = b""
         self._waiting = select.poll()
@@ -111,8 +111,7 @@ class ServerLoop:
         while (message := self._next_message())[0] not in (b"", protocol.QUIT):
             kind, rest = message
             if kind == protocol.TAKE:
-                if self._service.prepare is not None and len(rest) > LIMITS.size:
-                    self._service.prepare(rest[LIMITS.size :])
+                self._prepare(rest[LIMITS.size :])
                 self._hand_over_child(rest[: LIMITS.size])
             elif kind == protocol.NEXT:  # the new one first: meanwhile the old one dies, and nobody waits for that
                 self._hand_over_child(rest[: LIMITS.size])
@@ -260,16 +259,16 @@ def _folder(settings: ServerSettings, obstacle: str) -> str:
     return namespaces.FOLDER
 
 
-def _import_modules(settings: ServerSettings) -> Service:
+def _import_modules(settings: ServerSettings) -> ModuleType:
+    """Import what children share; the module of their service."""
     sys.path.extend(settings.paths)
     if settings.profile.executes:
-        service: Service = importlib.import_module(settings.service).SERVICE
-        return service
+        return importlib.import_module(settings.profile.service)
     sys.modules.update(dict.fromkeys(EXCLUDED))  # type: ignore[arg-type]  # None makes an import fail
     for name in (*FREQUENT, *settings.modules):
         with contextlib.suppress(Exception):  # not every Python has each; what needs OpenSSL may fail in its own way
             importlib.import_module(name)
-    service = importlib.import_module(settings.service).SERVICE
+    service = importlib.import_module(settings.profile.service)
     for name in EXCLUDED:
         del sys.modules[name]
     site.setquit()
@@ -279,15 +278,14 @@ def _import_modules(settings: ServerSettings) -> Service:
     return service
 
 
-def _freeze(service: Service) -> None:
+def _freeze(profile: Profile) -> None:
     """Forget where things came from, and exempt what children share from garbage collection."""
     sys.path.clear()
     sys.path_importer_cache.clear()
-    if not service.is_judge:
+    if not profile.receives_descriptors:  # a judge goes on importing
         for name in [name for name in sys.modules if name.partition(".")[0] == "plaudit"]:
             del sys.modules[name]
     os.environ.clear()
-    service.warm_up()
     random.seed(0)  # a program without a seed of its own does the same every time
     sys.argv, sys.orig_argv = [""], [""]
     gc.collect()

@@ -9,9 +9,10 @@ import os
 import select
 
 from plaudit.errors import SandboxError
-from plaudit.sandbox.confined_process import LockedProcess, RunLimits, Tier
+from plaudit.sandbox.child.confinement.profiles import JUDGE
+from plaudit.sandbox.confined_process import LockedProcess, RunLimits
 from plaudit.sandbox.sandbox import PROGRAMS_PER_SERVER
-from plaudit.sandbox.server import JUDGES, ForkServer
+from plaudit.sandbox.server import ForkServer
 
 __all__ = ["JudgeProcesses"]
 
@@ -81,7 +82,7 @@ class JudgeProcesses:
         server = self._server
         if server is None or server.lost or server.taken >= PROGRAMS_PER_SERVER:
             self.close()
-            server = self._server = ForkServer(self._imports, Tier.NAMESPACES, service=JUDGES, core=self._core)
+            server = self._server = ForkServer(self._imports, core=self._core, profile=JUDGE)
         return server
 
 

@@ -25,17 +25,17 @@ import msgspec
 
 from plaudit.errors import PlauditError
 from plaudit.frames import frame, read_frame, write_all
-from plaudit.sandbox.child.protocol import CHANNEL, Service
+from plaudit.sandbox.child.protocol import CHANNEL
 from plaudit.sandbox.confined_process import Budget, LockedProcess, RunLimits, Tier
+from plaudit.sandbox.judging.handles.arrays import guard_comparisons
 from plaudit.sandbox.judging.handles.violations import UnsupportedTest
 from plaudit.sandbox.judging.job import Job, VerdictContext
 from plaudit.sandbox.judging.judge import Judge, prepare_suite
 from plaudit.sandbox.judging.suites import Suite
 from plaudit.sandbox.judging.verdict import Verdict, encode_verdict
-from plaudit.sandbox.judging.warm_verdicts import warm_up
 from plaudit.sandbox.program import Program
 
-__all__ = ["SERVICE"]
+__all__ = ["make_service", "prepare"]
 
 DESCRIPTORS = struct.Struct("=5i")
 ANSWERED = 0  # the descriptor that holds a byte once the program has answered, whatever becomes of this process
@@ -116,6 +116,8 @@ def _make_receiver(channel: int) -> Callable[[], LockedProcess]:
 def make_service() -> Callable[[], None]:
     """The function that forms one verdict."""
     discard, receive = _Discard(), _make_receiver(CHANNEL)
+    if "numpy" in sys.modules:
+        guard_comparisons(sys.modules["numpy"])
 
     def serve() -> None:
         gc.disable()  # most are gone before that would pay
@@ -161,6 +163,8 @@ _prepared = [0]
 
 def prepare(needs: bytes) -> None:
     """Parse and compile the tests of the next verdict, in the server, which keeps them for those after it."""
+    if not needs:
+        return
     try:
         for suite in _suites.decode(needs):
             prepare_suite(suite)
@@ -170,6 +174,3 @@ def prepare(needs: bytes) -> None:
     if _prepared[0] % COLLECT_EVERY == 0:
         gc.collect()
     gc.freeze()  # a collection in a verdict's process would write to every page of what is kept here
-
-
-SERVICE = Service(make_service, warm_up, prepare, is_judge=True)

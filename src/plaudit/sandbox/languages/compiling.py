@@ -16,7 +16,7 @@ from plaudit.sandbox.confined_process import RunLimits, Tier
 from plaudit.sandbox.languages.binaries import BinaryCache
 from plaudit.sandbox.languages.commands import Command, CommandEnd, memory_file, run_command
 from plaudit.sandbox.languages.toolchains import Toolchain
-from plaudit.sandbox.server import COMMANDS, ForkServer
+from plaudit.sandbox.server import ForkServer
 
 __all__ = ["COMPILE_LIMITS", "CompileError", "CompileLimits", "compile_program", "main_class"]
 
@@ -92,7 +92,7 @@ def _compile_to_entry(toolchain: Toolchain, source: str, limits: CompileLimits, 
         processes=limits.processes,
         descriptors=256,
     )
-    server = ForkServer(at_most=at_most, service=COMMANDS, profile=profile)
+    server = ForkServer(at_most=at_most, profile=profile)
     cpu_s = language.compile_cpu_s
     bounds = RunLimits(cpu_s, 10 * cpu_s, limits.memory_mb, output_bytes=limits.output_mb << 20)
     try:

@@ -19,7 +19,7 @@ from plaudit.sandbox.languages.commands import Command, CommandEnd, memory_file,
 from plaudit.sandbox.languages.compiling import SIGXCPU, SIGXFSZ, compile_program
 from plaudit.sandbox.languages.toolchains import Toolchain
 from plaudit.sandbox.outcome import Ending, Outcome
-from plaudit.sandbox.server import COMMANDS, ForkServer
+from plaudit.sandbox.server import ForkServer
 
 __all__ = ["CommandPool", "LoadedProgram"]
 
@@ -63,7 +63,7 @@ class CommandPool:
                 if known == profile:
                     del self._idle[index]
                     return server
-        return ForkServer(at_most=self.at_most, service=COMMANDS, profile=profile)
+        return ForkServer(at_most=self.at_most, profile=profile)
 
     def give_back(self, profile: Profile, server: ForkServer) -> None:
         """Take a server back, to be used again unless it was lost."""

@@ -1,9 +1,9 @@
-"""What each kind of confined process is granted. Everything that a profile does not grant is refused."""
+"""What each kind of confined process does and is granted. Everything that a profile does not grant is refused."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["PROGRAM", "Profile"]
+__all__ = ["JUDGE", "PROGRAM", "Profile"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,5 +29,14 @@ class Profile:
         """Whether it may write to its folder."""
         return self.compiles or (not self.executes and self.folder_mb > 0)
 
+    @property
+    def service(self) -> str:
+        """The module with `make_service`, which gives the function that a child runs once it is confined."""
+        if self.executes:
+            return "plaudit.sandbox.child.command_process"
+        return (
+            "plaudit.sandbox.judging.verdict_process" if self.receives_descriptors else "plaudit.sandbox.child.runtime"
+        )
 
-PROGRAM = Profile()
+
+PROGRAM, JUDGE = Profile(), Profile(receives_descriptors=True)
