@@ -25,7 +25,7 @@ def test_each_claims_another_core_until_there_are_none_left():
 def test_judges_and_programs_of_one_client_are_on_one_core_where_that_is_asked(one_core):
     judge = JudgeClient("plain", one_core=one_core)
     try:
-        servers = [judge._judges._server._process.pid, judge._sandbox._server._process.pid]
+        servers = [judge._server._process.pid, judge._sandbox._server._process.pid]
         allowed = [os.sched_getaffinity(pid) for server in servers for pid in (server, _child_of(server))]
         assert len({frozenset(cores) for cores in allowed}) == 1
         if not one_core:

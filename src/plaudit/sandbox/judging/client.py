@@ -1,8 +1,8 @@
-"""The user's side of judging: give a judge its job and its programs, wait for the verdict, tell apart how it is lost.
+"""The user's side of judging: send a job and programs to a judge, wait for the verdict, and say how a judge was lost.
 
-Judge and program are processes of two servers, each for one verdict, but that a judge whose tests only compare is used
-again for others that only compare. What the judge cannot do behind its walls is done
-here on request: start another program, end one, read its clock. Nothing that a judge sends is more than plain data.
+Judge and program are processes of two servers, each for one verdict; only a judge of stateless tests is used again, for
+other stateless tests. A judge is confined, so this side does on request what it cannot: start another program, end one,
+read its clock. A judge sends plain data only.
 """
 
 import contextlib
@@ -18,21 +18,23 @@ import msgspec
 
 from plaudit.errors import SandboxError
 from plaudit.frames import FrameBuffer, FrameTooLong, frame, write_all
+from plaudit.sandbox.child.confinement.profiles import JUDGE
 from plaudit.sandbox.child.protocol import FLAVOURS, READY
-from plaudit.sandbox.confined_process import Budget, LockedProcess
+from plaudit.sandbox.confined_process import Budget, LockedProcess, RunLimits
 from plaudit.sandbox.cores import CoreClaim
 from plaudit.sandbox.judging.job import Job, VerdictContext
-from plaudit.sandbox.judging.judge_processes import JudgeProcesses
 from plaudit.sandbox.judging.plan.stateless import is_stateless
 from plaudit.sandbox.judging.suites import AssertSuite, StreamSuite
 from plaudit.sandbox.judging.verdict import Conclusion, Verdict
-from plaudit.sandbox.sandbox import Sandbox
+from plaudit.sandbox.sandbox import PROGRAMS_PER_SERVER, Sandbox
 from plaudit.sandbox.server import ForkServer
 
 __all__ = ["JudgeClient", "JudgeLost", "check_verdicts"]
 
 MOST_PROGRAMS, MOST_REQUEST = 100_000, 64 << 20
 GRACE_S = 30.0
+JUDGE_LIMITS = RunLimits(cpu_s=3600.0, wall_s=36000.0, memory_mb=2048, output_bytes=1 << 30)
+MOST_VERDICTS = 2_000  # of one judge process, which may have accumulated memory by then
 _encode = msgspec.msgpack.Encoder().encode
 _requests = msgspec.msgpack.Decoder(list[Any])
 _verdicts = msgspec.msgpack.Decoder(Verdict)
@@ -47,7 +49,10 @@ class JudgeLost(Exception):
 
 
 class JudgeClient:
-    """A server for judges and one for programs, ready when built; on a core of their own where `one_core`."""
+    """A server for judges and one for programs, ready when built; on a core of their own where `one_core`.
+
+    A judge of stateless tests is kept for the next such tests, unless anything unusual happened in it.
+    """
 
     def __init__(
         self,
@@ -58,43 +63,70 @@ class JudgeClient:
         one_core: bool = False,
     ) -> None:
         self.modules = modules
-        self._claim = CoreClaim() if one_core else None
-        self._core = self._claim.core if self._claim else None
-        self._sandbox = Sandbox(flavour, allow_unsafe=allow_unsafe, core=self._core)
-        numpy = FLAVOURS["numpy"] if any(name.partition(".")[0] == "numpy" for name in modules) else ()
-        self._judges = JudgeProcesses(tuple(dict.fromkeys((*FLAVOURS[flavour], *numpy, *modules))), self._core)
+        self._kept: LockedProcess | None = None
+        self._verdicts_left = 0  # of the judge that is kept
         self._seed = int.from_bytes(os.urandom(8), "little")
-        try:
+        numpy = FLAVOURS["numpy"] if any(name.partition(".")[0] == "numpy" for name in modules) else ()
+        with contextlib.ExitStack() as stack:
+            core = stack.enter_context(contextlib.closing(CoreClaim())).core if one_core else None
+            self._sandbox = stack.enter_context(Sandbox(flavour, allow_unsafe=allow_unsafe, core=core))
+            imports = tuple(dict.fromkeys((*FLAVOURS[flavour], *numpy, *modules)))
+            self._server = stack.enter_context(contextlib.closing(ForkServer(imports, core=core, profile=JUDGE)))
             check_verdicts(lambda job: self.judge(job, _encode(job)))
-        except BaseException:
-            self.close()
-            raise
+            self._stack = stack.pop_all()
 
     def judge(self, job: Job, packed: bytes) -> Verdict:
         """The verdict on a job, given as it is and as it travels; JudgeLost when the judge died."""
-        needs = _encode(job.suites)
-        seed = hash((self._seed, needs))
-        session = Session(self._sandbox, self._judges, job)
+        suites = _encode(job.suites)
+        session = Session(self._sandbox, self, job)
         try:
             session.start_program()
-            return session.judge(needs, packed, seed)
+            return session.judge(suites, packed, hash((self._seed, suites)))
         except SandboxError as error:
-            if not self._judges.alive or self._sandbox.lost:
+            if self._server.lost or self._sandbox.lost:
                 raise JudgeLost(str(error), answered=False) from error
             raise
         finally:
             session.close()
 
+    def take(self, suites: bytes, *, keep: bool) -> tuple[LockedProcess, bool]:
+        """A judge process, and whether it is new; the kept one is for stateless tests."""
+        if not keep:
+            return self._server.take(JUDGE_LIMITS, suites), True
+        judge, self._kept = self._kept, None
+        if judge is not None and not _is_active(judge):
+            os.ftruncate(judge.stdin, 0)  # where it notes that the program has answered
+            self._verdicts_left -= 1
+            return judge, False
+        if judge is not None:
+            self.release(judge, keep=False)
+        self._verdicts_left = MOST_VERDICTS
+        return self._server.take(JUDGE_LIMITS), True
+
+    def release(self, judge: LockedProcess, *, keep: bool) -> None:
+        """Keep a judge for the next stateless tests, or kill it."""
+        if keep and self._verdicts_left > 0 and self._kept is None:
+            self._kept = judge
+            return
+        with contextlib.suppress(SandboxError):  # the server is gone, and its processes with it
+            self._server.end(judge, JUDGE_LIMITS)
+        judge.close()
+
+    def exit_code_of(self, judge: LockedProcess) -> int:
+        """How a judge that is dead ended."""
+        return self._server.ending_of(judge)
+
     @property
     def alive(self) -> bool:
-        return self._judges.alive
+        """Whether it can be used for another verdict."""
+        return not self._server.lost and self._server.taken < PROGRAMS_PER_SERVER
 
     def close(self) -> None:
-        """End both servers; they have nothing that would need saving."""
-        self._judges.close()
-        self._sandbox.close()
-        if self._claim:
-            self._claim.close()
+        """End both servers and every process of theirs."""
+        kept, self._kept = self._kept, None
+        if kept is not None:
+            kept.close()
+        self._stack.close()
 
 
 @dataclass(slots=True)
@@ -108,10 +140,10 @@ class Running:
 
 @dataclass(slots=True)
 class Session:
-    """One verdict: the judge's process and the programs it was given, by number."""
+    """One verdict: the programs of its judge, by number."""
 
     sandbox: Sandbox
-    judges: JudgeProcesses
+    client: JudgeClient
     job: Job
     programs: dict[int, Running] = field(default_factory=dict)
     count: int = 0
@@ -125,10 +157,10 @@ class Session:
         self.programs[self.count] = Running(server, process, server.clock_of(process))
         self.waiting.append(self.count)
 
-    def judge(self, needs: bytes, packed: bytes, seed: int) -> Verdict:
-        """Brief a judge, and do what it asks until it has come to its verdict."""
+    def judge(self, suites: bytes, packed: bytes, seed: int) -> Verdict:
+        """Send a judge its job, and answer its requests until it sends its verdict."""
         keep = is_stateless(self.job.suites)
-        judge, is_new = self.judges.take(needs, keep=keep)
+        judge, is_new = self.client.take(suites, keep=keep)
         budget = Budget(self.job.wall_s + Budget.FACTOR * self.job.judge_cpu_s + GRACE_S, self._total_s)
         is_ordinary = is_reaped = False
         try:
@@ -144,16 +176,14 @@ class Session:
             overran = budget.left_s() <= 0
             if overran:
                 signal.pidfd_send_signal(judge.process, signal.SIGKILL)
-            return self._explain_loss(judge, self.judges.ending_of(judge), overran=overran)
+            return self._explain_loss(judge, self.client.exit_code_of(judge), overran=overran)
         except BrokenPipeError as error:
             raise JudgeLost(str(error), answered=_has_answered(judge)) from error
         finally:
             if is_reaped:
                 judge.close()
-            elif keep and is_ordinary:
-                self.judges.keep(judge)
             else:
-                self.judges.end(judge)
+                self.client.release(judge, keep=keep and is_ordinary)
 
     def close(self) -> None:
         """End every program that is left."""
@@ -194,8 +224,9 @@ class Session:
             self._end(content[0])
         elif kind == "ending":
             running = self.programs[content[0]]
-            write_all(judge.channel, frame(_encode(self._find_ending(running))))
-            self._forget(content[0])
+            self.used_s += running.clock()
+            write_all(judge.channel, frame(_encode(self._find_exit_code(running))))
+            self._release(content[0])
         elif kind == "clock":
             write_all(judge.channel, frame(_encode(self.programs[content[0]].clock())))
         elif kind == "used":
@@ -203,11 +234,9 @@ class Session:
         else:
             raise KeyError(kind)
 
-    def _find_ending(self, running: Running) -> int:
-        """How a dead program ended; a judge that asks of one which is not dead has been tampered with."""
-        poll = select.poll()
-        poll.register(running.process.process, select.POLLIN)
-        if not poll.poll(0):
+    def _find_exit_code(self, running: Running) -> int:
+        """How a program ended; only a judge that was tampered with requests it for one that still runs."""
+        if not _is_readable(running.process.process):
             signal.pidfd_send_signal(running.process.process, signal.SIGKILL)
         return running.server.ending_of(running.process)
 
@@ -221,13 +250,9 @@ class Session:
 
     def _end(self, number: int) -> None:
         running = self.programs[number]
-        self.used_s += running.clock()
+        self.used_s += running.clock()  # which cannot be read once it is dead and reaped
         with contextlib.suppress(SandboxError):  # the server is gone, and its processes with it
             running.server.end(running.process, self.job.limits)
-        self._release(number)
-
-    def _forget(self, number: int) -> None:
-        self.used_s += self.programs[number].clock()
         self._release(number)
 
     def _release(self, number: int) -> None:
@@ -251,6 +276,18 @@ class Session:
             reason = f"the tests did not end within {self.job.judge_cpu_s:g} s on what the program returned"
             return Verdict(conclusion=Conclusion.TIMEOUT, reason=reason, calls=1)
         return Verdict(refusal=f"the tests ran for {self.job.judge_cpu_s:g} s without an answer of the program")
+
+
+def _is_active(judge: LockedProcess) -> bool:
+    """Whether a judge that should wait is dead or has sent something."""
+    return _is_readable(judge.process, judge.channel)
+
+
+def _is_readable(*descriptors: int) -> bool:
+    poll = select.poll()
+    for descriptor in descriptors:
+        poll.register(descriptor, select.POLLIN)
+    return bool(poll.poll(0))
 
 
 def _has_answered(judge: LockedProcess) -> bool:
