@@ -22,16 +22,7 @@ __all__ = ["COMPILE_LIMITS", "CompileError", "CompileLimits", "compile_program",
 
 OUT = "program"
 MESSAGE = 500
-PROGRAM, FAILURE = b"P", b"F"  # what an entry of the cache begins with
-EXHAUSTED = (
-    b"killed",
-    b"no space left",
-    b"memory",
-    b"file too large",
-    b"file size limit",
-    b"cpu time limit",
-    b"signal",
-)
+FORMAT = "2"  # of an entry of the cache: the bytes of the program
 SIGXCPU, SIGXFSZ = 24, 25
 
 
@@ -63,11 +54,9 @@ def compile_program(
     language = toolchain.language
     if not language.compile:
         return source.encode()
-    key = "\0".join((language.name, toolchain.tool, toolchain.version, repr(language.compile), repr(limits), source))
-    entry = cache.get(key.encode(), lambda: _compile_to_entry(toolchain, source, limits, at_most))
-    if entry.startswith(FAILURE):
-        raise CompileError(entry[1:].decode())
-    return entry[1:]
+    tool = (toolchain.tool, toolchain.version)
+    key = "\0".join((FORMAT, language.name, *tool, repr(language.compile), repr(limits), source))
+    return cache.get(key.encode(), lambda: _compile(toolchain, source, limits, at_most))
 
 
 def main_class(source: str) -> str:
@@ -81,7 +70,7 @@ def main_class(source: str) -> str:
     return classes[-1] if classes else "Main"
 
 
-def _compile_to_entry(toolchain: Toolchain, source: str, limits: CompileLimits, at_most: Tier) -> bytes:
+def _compile(toolchain: Toolchain, source: str, limits: CompileLimits, at_most: Tier) -> bytes:
     language = toolchain.language
     profile = Profile(
         executes=True,
@@ -105,10 +94,8 @@ def _compile_to_entry(toolchain: Toolchain, source: str, limits: CompileLimits, 
         for line in _lines(toolchain, server.folder, name, source):
             ended = run_command(server, Command(line, _environment(toolchain, server.folder)), bounds)
             if refusal := _refusal(toolchain, ended):
-                if _is_lasting(ended):
-                    return FAILURE + refusal.encode(errors="replace")
-                raise CompileError(refusal)  # which is not kept: a busy or full machine may have had a part in it
-        return PROGRAM + _program(server, limits.output_mb << 20)
+                raise CompileError(refusal)
+        return _program(server, limits.output_mb << 20)
     finally:
         server.close()
 
@@ -141,12 +128,6 @@ def _refusal(toolchain: Toolchain, ended: CommandEnd) -> str:
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     first = next((line for line in lines if re.search(r"\b(?:error|fatal)\b", line, re.IGNORECASE)), "")
     return (first or (lines[0] if lines else f"the compiler ended with {ended.code}"))[:MESSAGE]
-
-
-def _is_lasting(ended: CommandEnd) -> bool:
-    """Whether the compiler would say the same again: it came to an end by itself, and no limit is spoken of."""
-    said = (ended.stderr + ended.stdout).lower()
-    return ended.code > 0 and not ended.over and not any(sign in said for sign in EXHAUSTED)
 
 
 def _program(server: ForkServer, most_bytes: int) -> bytes:
