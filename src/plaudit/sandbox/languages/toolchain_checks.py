@@ -1,11 +1,12 @@
-"""Try the tools of each language with a program that adds two numbers and reaches for a file, which it must not get.
+"""Try the tools of each language with a program that adds two numbers and tries to open a file, which must fail.
 
-Run once per process before a language is used, so that what is wrong with a machine never counts as a program's
-failure. `plaudit doctor` shows all of them.
+Done once per process before a language is used, so that a defect of the machine never counts as a program's failure.
+`plaudit doctor` shows all languages.
 """
 
 import threading
 from dataclasses import dataclass
+from pathlib import Path
 
 from plaudit.errors import SandboxError
 from plaudit.sandbox.confined_process import RunLimits
@@ -18,72 +19,7 @@ __all__ = ["ToolchainReport", "check_toolchains", "usable_toolchain"]
 
 CANARY_LIMITS = RunLimits(cpu_s=20.0, wall_s=120.0)
 GIVEN, EXPECTED = b"3 4\n", b"7 refused\n"
-CANARIES = {
-    "c": """
-#include <stdio.h>
-int main(void) {
-    int a, b;
-    if (scanf("%d %d", &a, &b) != 2) return 1;
-    printf("%d %s\\n", a + b, fopen("/etc/passwd", "r") ? "possible" : "refused");
-    return 0;
-}
-""",
-    "cpp": """
-#include <fstream>
-#include <iostream>
-int main() {
-    int a, b;
-    std::cin >> a >> b;
-    std::cout << a + b << (std::ifstream("/etc/passwd") ? " possible" : " refused") << std::endl;
-}
-""",
-    "javascript": """
-const fs = require("fs");
-const [a, b] = fs.readFileSync(0, "utf8").split(" ").map(Number);
-let reached = "refused";
-try { fs.readFileSync("/etc/passwd"); reached = "possible"; } catch (error) {}
-console.log(a + b, reached);
-""",
-    "rust": """
-use std::io::Read;
-fn main() {
-    let mut text = String::new();
-    std::io::stdin().read_to_string(&mut text).unwrap();
-    let sum: i64 = text.split_whitespace().map(|word| word.parse::<i64>().unwrap()).sum();
-    let reached = if std::fs::File::open("/etc/passwd").is_ok() { "possible" } else { "refused" };
-    println!("{} {}", sum, reached);
-}
-""",
-    "go": """
-package main
-
-import (
-	"fmt"
-	"os"
-)
-
-func main() {
-	var a, b int
-	fmt.Scan(&a, &b)
-	reached := "possible"
-	if _, err := os.Open("/etc/passwd"); err != nil {
-		reached = "refused"
-	}
-	fmt.Println(a+b, reached)
-}
-""",
-    "java": """
-import java.util.Scanner;
-public class Main {
-    public static void main(String[] arguments) {
-        Scanner given = new Scanner(System.in);
-        String reached = "possible";
-        try { new java.io.FileInputStream("/etc/passwd").read(); } catch (Exception error) { reached = "refused"; }
-        System.out.println((given.nextInt() + given.nextInt()) + " " + reached);
-    }
-}
-""",
-}
+CANARIES = Path(__file__).with_name("canaries")  # a program per language, named after it
 
 _usable: set[str] = set()
 _lock = threading.Lock()
@@ -126,7 +62,7 @@ def _report(language: Language, pool: CommandPool) -> ToolchainReport:
 
 def _try(toolchain: Toolchain, pool: CommandPool) -> None:
     language = toolchain.language
-    canary = CANARIES[language.family]
+    canary = next(CANARIES.glob(f"{language.family}.*")).read_text()
     try:
         with pool.load(toolchain, canary, CANARY_LIMITS) as program:
             outcome = program.run(GIVEN)
