@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from plaudit.errors import SandboxError
-from plaudit.sandbox import Ending, RunLimits, Sandbox, Tier, canaries
+from plaudit.sandbox import Ending, RunLimits, Sandbox, Tier
 from plaudit.sandbox.server import ForkServer
 from tests.process_watch import descendants, gone
 
@@ -26,7 +26,7 @@ def children():
 
 
 def test_a_server_is_replaced_after_so_many_programs(monkeypatch):
-    monkeypatch.setattr("plaudit.sandbox.sandbox.PROGRAMS_PER_SERVER", 5)
+    monkeypatch.setattr("plaudit.sandbox.sandbox.PROGRAMS_PER_SERVER", 4)
     with Sandbox() as sandbox:
         answer(sandbox)
         first = sandbox._server
@@ -154,14 +154,13 @@ def test_without_any_wall_it_refuses_unless_told_otherwise():
         assert answer(sandbox) == 2
 
 
-@pytest.mark.parametrize("name", ["right", "wrong", "cheating", "leaving"])
-def test_a_misjudged_canary_keeps_the_sandbox_from_starting(name, monkeypatch):
-    monkeypatch.setitem(canaries.EXPECTED, name, lambda outcome: outcome.ending is Ending.CRASHED)
+def test_a_sandbox_that_a_program_can_leave_does_not_start(monkeypatch):
+    monkeypatch.setattr("plaudit.sandbox.doctor.REACHING_OUT", "def reach_out(): return [['read a file', True]]")
     started = []
     monkeypatch.setattr(
         "plaudit.sandbox.sandbox.ForkServer", lambda *a, **k: started.append(ForkServer(*a, **k)) or started[-1]
     )
-    with Sandbox() as sandbox, pytest.raises(SandboxError, match=f"{name}.*must not be used"):
+    with Sandbox() as sandbox, pytest.raises(SandboxError, match=r"could read a file; it must not be used"):
         sandbox.open()
     assert len(started) == 1, "it is not tried again until it comes out well"
 

@@ -1,4 +1,4 @@
-"""What protects programs on this machine, found by trial.
+"""What protects programs on this machine, found by trial: a program tries what must be refused.
 
 A protection is active, absent, or, where no server could be started at all, untested.
 """
@@ -6,17 +6,43 @@ A protection is active, absent, or, where no server could be started at all, unt
 from dataclasses import dataclass
 
 from plaudit.errors import SandboxError
-from plaudit.sandbox.canaries import CANARY_LIMITS, attempts
-from plaudit.sandbox.confined_process import Protection, Protections, Tier
+from plaudit.sandbox.confined_process import Protection, Protections, RunLimits, Tier
+from plaudit.sandbox.outcome import Ending
 from plaudit.sandbox.program import Program
 from plaudit.sandbox.server import ForkServer
 
-__all__ = ["Diagnosis", "diagnose"]
+__all__ = ["ATTEMPT_LIMITS", "Diagnosis", "attempts", "diagnose"]
 
+ATTEMPT_LIMITS = RunLimits(cpu_s=10.0, wall_s=60.0)
 KNOWN = (
     "seccomp", "Landlock", "namespaces", "new user", "no capabilities", "no new privileges",
     "memory not readable by others", "limits",
 )  # fmt: skip
+REACHING_OUT = """
+import os, socket
+def write():
+    name = "/tmp/plaudit-canary-" + os.urandom(8).hex()
+    open(name, "x").close()
+    os.unlink(name)
+DEEDS = {
+    "read a file": lambda: open("/etc/hosts"),
+    "list a folder": lambda: os.listdir("/"),
+    "write a file": write,
+    "open a connection": lambda: socket.socket(),
+    "start a process": lambda: os.fork() or os._exit(0),
+    "start a program": lambda: os.posix_spawn("/bin/true", ["true"], {}),
+    "send a signal to others": lambda: os.kill(os.getppid(), 0),
+    "see the environment": lambda: next(iter(os.environ)),
+}
+def succeeded(name):
+    try:
+        DEEDS[name]()
+    except Exception:
+        return False
+    return True
+def reach_out():
+    return [[name, succeeded(name)] for name in DEEDS]
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +60,16 @@ class Diagnosis:
         return self.tier > Tier.NONE and not self.trouble and not any(succeeded for _, succeeded in self.attempts)
 
 
+def attempts(server: ForkServer, limits: RunLimits = ATTEMPT_LIMITS) -> list[tuple[str, bool]]:
+    """What a program tried that must be refused, and whether it succeeded."""
+    with Program(server, server.take(limits), limits) as program:
+        program.load(REACHING_OUT)
+        outcome = program.call("reach_out")
+    if outcome.ending is not Ending.RETURNED:
+        raise SandboxError(f"the program that tries what must be refused did not return: {outcome.reason}")
+    return [(name, succeeded) for name, succeeded in outcome.value]
+
+
 def diagnose(at_most: Tier = Tier.NAMESPACES) -> Diagnosis:
     """Start a server, see which protections are active, and let a program try to get past them."""
     try:
@@ -41,7 +77,7 @@ def diagnose(at_most: Tier = Tier.NAMESPACES) -> Diagnosis:
     except SandboxError as error:
         return Diagnosis(Tier.NONE, tuple((name, None, "") for name in KNOWN), trouble=str(error))
     try:
-        tried = attempts(lambda: Program(server, server.take(CANARY_LIMITS), CANARY_LIMITS))
+        tried = attempts(server)
         return Diagnosis(server.protections.tier, _sort_protections(server.protections), tuple(tried))
     except SandboxError as error:
         return Diagnosis(server.protections.tier, _sort_protections(server.protections), trouble=str(error))

@@ -6,14 +6,13 @@ not speak with one server.
 """
 
 from dataclasses import replace
-from functools import partial
 from types import TracebackType
 from typing import Self
 
 from plaudit.errors import SandboxError, did_you_mean
-from plaudit.sandbox.canaries import CANARY_LIMITS, check_canaries
 from plaudit.sandbox.child.protocol import FLAVOURS
 from plaudit.sandbox.confined_process import LockedProcess, Protections, RunLimits, Tier
+from plaudit.sandbox.doctor import ATTEMPT_LIMITS, attempts
 from plaudit.sandbox.program import Program
 from plaudit.sandbox.server import ForkServer
 
@@ -115,21 +114,19 @@ class Sandbox:
 
     def _start_server(self, scratch_mb: int) -> ForkServer:
         server = ForkServer(FLAVOURS[self._flavour], self._at_most, scratch_mb, core=self._core)
-        if server.protections.tier is Tier.NONE and not self._allow_unsafe:
-            server.close()
-            why = "; ".join(f"{wall.name}: {wall.detail}" for wall in server.protections.walls if not wall.active)
-            raise _UnfitServer(f"no protection is available here ({why}); allow_unsafe=True runs programs without any")
         try:
-            limits = replace(CANARY_LIMITS, scratch_mb=scratch_mb)
-            check_canaries(partial(_open_program, server, limits), walled=not self._allow_unsafe)
-        except BaseException as error:
-            unfit = isinstance(error, SandboxError) and not server.lost
+            if not self._allow_unsafe:
+                _check_server(server, replace(ATTEMPT_LIMITS, scratch_mb=scratch_mb))
+        except BaseException:
             server.close()
-            if unfit:
-                raise _UnfitServer(str(error)) from error
             raise
         return server
 
 
-def _open_program(server: ForkServer, limits: RunLimits) -> Program:
-    return Program(server, server.take(limits), limits)
+def _check_server(server: ForkServer, limits: RunLimits) -> None:
+    """Raise unless a program on this server is refused what it must be refused."""
+    if server.tier is Tier.NONE:
+        why = "; ".join(f"{wall.name}: {wall.detail}" for wall in server.protections.walls if not wall.active)
+        raise _UnfitServer(f"no protection is available here ({why}); allow_unsafe=True runs programs without any")
+    if possible := [deed for deed, succeeded in attempts(server, limits) if succeeded]:
+        raise _UnfitServer(f"programs in the sandbox could {', '.join(possible)}; it must not be used")
