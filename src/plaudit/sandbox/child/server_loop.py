@@ -98,7 +98,7 @@ class ServerLoop:
     ) -> None:
         self._control, self._confinement, self._profile, self._parent = control, confinement, profile, parent
         self._fork, self._serve = kernel.fork(), service.make_service()
-        self._prepare: Callable[[bytes], None] = getattr(service, "prepare", lambda needs: None)
+        self._prepare: Callable[[bytes], None] = getattr(service, "prepare", lambda suites: None)
         self._children: set[int] = set()  # that are not reaped yet
         self._packed_limits = b""
         self._waiting = select.poll()

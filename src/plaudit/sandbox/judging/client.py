@@ -22,7 +22,7 @@ from plaudit.sandbox.child.confinement.profiles import JUDGE
 from plaudit.sandbox.child.protocol import FLAVOURS, READY
 from plaudit.sandbox.confined_process import Budget, LockedProcess, RunLimits
 from plaudit.sandbox.cores import CoreClaim
-from plaudit.sandbox.judging.job import Job, VerdictContext
+from plaudit.sandbox.judging.job import Job
 from plaudit.sandbox.judging.plan.stateless import is_stateless
 from plaudit.sandbox.judging.suites import AssertSuite, StreamSuite
 from plaudit.sandbox.judging.verdict import Conclusion, Verdict
@@ -167,7 +167,7 @@ class Session:
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, os.dup(judge.channel)) as channel:
                 self._hand_over(channel)
                 tier = self.programs[self.count].server.tier
-                write_all(judge.channel, frame(_encode(VerdictContext(int(tier), seed))) + frame(packed))
+                write_all(judge.channel, frame(_encode((int(tier), seed))) + frame(packed))
                 verdict = self._serve(judge, channel, budget, is_ready=not is_new)
             if verdict is not None:
                 is_ordinary = not verdict.refusal and verdict.conclusion is Conclusion.COMPLETED

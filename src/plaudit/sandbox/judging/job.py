@@ -5,7 +5,7 @@ import msgspec
 from plaudit.sandbox.confined_process import RunLimits
 from plaudit.sandbox.judging.suites import Suite
 
-__all__ = ["VerdictContext", "Job"]
+__all__ = ["Job"]
 
 
 class Job(msgspec.Struct, frozen=True):
@@ -25,10 +25,3 @@ class Job(msgspec.Struct, frozen=True):
     language: str = "python"
     own_language: bool = False
     wall_s: float = 60.0  # for the whole verdict, more only for what the program computes
-
-
-class VerdictContext(msgspec.Struct, frozen=True):
-    """What a judge needs besides its job: how the program is confined, and the seed of random numbers."""
-
-    tier: int
-    seed: int

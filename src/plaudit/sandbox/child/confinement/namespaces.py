@@ -21,17 +21,8 @@ NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET = (
     0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000,
 )  # fmt: skip
 ALL = NEWNS | NEWCGROUP | NEWUTS | NEWIPC | NEWPID | NEWNET
-READ_ONLY, NOSUID, NODEV, NOEXEC, REMOUNT, BIND, RECURSIVE, PRIVATE, DETACH = (
-    1,
-    2,
-    4,
-    8,
-    32,
-    1 << 12,
-    1 << 14,
-    1 << 18,
-    2,
-)
+READ_ONLY, NOSUID, NODEV, NOEXEC, REMOUNT = 1, 2, 4, 8, 32
+BIND, RECURSIVE, PRIVATE, DETACH = 1 << 12, 1 << 14, 1 << 18, 2
 PARENT_CHECK_MS = 5_000
 MOUNT_POINTS = ("/tmp", "/mnt", "/var", "/usr")  # where the new root may be mounted; what is below is not touched
 FOLDER = "/work"
