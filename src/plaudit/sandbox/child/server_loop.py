@@ -76,7 +76,7 @@ def main(settings: ServerSettings) -> None:
         namespaces.build_root(kernel, profile)
     confinement.prepare(settings.at_most)
     if not obstacle:
-        kernel.die_with_parent()  # again: becoming another user has undone it
+        kernel.death_with_parent()()  # again: becoming another user has undone it
     os.chdir(folder or "/")
     loop = ServerLoop(kernel, control, confinement, service, profile, parent)
     control.send(json.dumps({"folder": folder, "report": confinement.report}).encode())

@@ -18,7 +18,7 @@ from typing import Any
 
 from plaudit.errors import InvalidTrajectory
 
-__all__ = ["has_tests", "read_row"]
+__all__ = ["decode_text", "has_tests", "read_row"]
 
 MOST_UNPACKED = 1 << 29
 # What a program finds imported on the sites whose starter code is `class Solution`.
@@ -162,11 +162,12 @@ def _decode(column: str, value: Any) -> Any:
         value = value.decode(errors="replace")
     if not isinstance(value, str) or not value.strip():
         return value
-    return _decoded_text(column, value)
+    return decode_text(column, value)
 
 
 @lru_cache(maxsize=32)
-def _decoded_text(column: str, text: str) -> Any:
+def decode_text(column: str, text: str) -> Any:
+    """What the text of a column says in JSON, packed or not."""
     for read in _READERS:
         try:
             return json.loads(read(text))  # not msgspec, which makes floats of long integers

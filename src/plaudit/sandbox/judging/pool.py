@@ -7,7 +7,6 @@ error, never a verdict. Safe from many threads, and after a fork: the child star
 import atexit
 import os
 import threading
-from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
@@ -66,27 +65,17 @@ class JudgePool:
         raise SandboxError(f"the judge was lost {TRIES} times over this program: {why}") from why
 
     def judge_all(self, jobs: Sequence[Job]) -> list[Verdict | SandboxError]:
-        """The verdicts on many jobs, in order; identical ones are judged once. Failures are told one by one."""
+        """The verdicts on many jobs, in order, or the error of each; identical jobs are judged once."""
         packed = [msgspec.msgpack.encode(job) for job in jobs]
-        waiting = deque(dict(zip(packed, jobs, strict=True)).items())
-        verdicts: dict[bytes, Verdict | SandboxError] = {}
-        count = min(self.workers, len(waiting))
+        unique = dict(zip(packed, jobs, strict=True))
+        count = min(self.workers, len(unique))
         if count <= 1:
-            self._judge_waiting(waiting, verdicts)
+            verdicts = list(map(self._judge_or_error, unique.values(), unique))
         else:
             with ThreadPoolExecutor(count, "plaudit-judge") as threads:
-                for work in [threads.submit(self._judge_waiting, waiting, verdicts) for _ in range(count)]:
-                    work.result()
-        return [verdicts[each] for each in packed]
-
-    def _judge_waiting(self, waiting: deque[tuple[bytes, Job]], verdicts: dict[bytes, Verdict | SandboxError]) -> None:
-        """Judge what nobody has taken yet, until nothing is left."""
-        while True:
-            try:
-                packed, job = waiting.popleft()
-            except IndexError:
-                return
-            verdicts[packed] = self._judge_or_error(job, packed)
+                verdicts = list(threads.map(self._judge_or_error, unique.values(), unique))
+        by_job = dict(zip(unique, verdicts, strict=True))
+        return [by_job[each] for each in packed]
 
     def _judge_or_error(self, job: Job, packed: bytes) -> Verdict | SandboxError:
         try:

@@ -3,14 +3,13 @@
 Arguments and expected values are any plain data; they travel in the sandbox's own encoding, so a tuple stays a tuple.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 import msgspec
 
 from plaudit.errors import InvalidTrajectory, did_you_mean
-from plaudit.sandbox.judging.data_sets import read_row
+from plaudit.sandbox.judging.data_sets import decode_text, read_row
 from plaudit.sandbox.values import NotPlain, to_text
 
 __all__ = ["AssertSuite", "CallSuite", "FileSuite", "StreamSuite", "Suite", "read_suite"]
@@ -81,7 +80,7 @@ _KEYS = {
 def read_suite(truth: Any, prompt: str = "") -> Suite:
     """The suite that a ground truth describes, in any of the usual shapes; raises InvalidTrajectory for others."""
     if isinstance(truth, str) and truth.lstrip()[:1] in ("{", "["):
-        truth = _json("the ground truth", truth)
+        truth = decode_text("ground truth", truth)
     if isinstance(truth, str):
         return _text_suite(truth, {}, prompt)
     if isinstance(truth, Sequence) and not isinstance(truth, bytes):
@@ -170,14 +169,14 @@ def _streams(inputs: Sequence[Any], outputs: Sequence[Any], truth: Mapping[str, 
 def _arguments(given: Any) -> list[Any]:
     """The arguments of a call: a list as it is; a text holds one JSON value per line, as in LiveCodeBench."""
     if isinstance(given, str):
-        return [_json("inputs", line) for line in given.split("\n") if line.strip()]
+        return [decode_text("inputs", line) for line in given.split("\n") if line.strip()]
     if not isinstance(given, list | tuple):
         raise InvalidTrajectory(f"an input of a function is the list of its arguments, got {type(given).__name__}")
     return list(given)
 
 
 def _read_expected(given: Any, output: Any) -> Any:
-    return _json("outputs", output) if isinstance(given, str) and isinstance(output, str) else output
+    return decode_text("outputs", output) if isinstance(given, str) and isinstance(output, str) else output
 
 
 def _encode(value: Any) -> str:
@@ -185,10 +184,3 @@ def _encode(value: Any) -> str:
         return to_text(value)
     except NotPlain as error:
         raise InvalidTrajectory(f"inputs and outputs of a function are plain data: {error}") from None
-
-
-def _json(what: str, text: str | bytes) -> Any:
-    try:
-        return json.loads(text)  # not msgspec, which makes floats of long integers
-    except (ValueError, RecursionError) as error:
-        raise InvalidTrajectory(f"{what} holds {text!r:.60}, which is not JSON: {error}") from None

@@ -49,12 +49,8 @@ class Kernel:
         """
         return self.ready("fork")
 
-    def die_with_parent(self) -> None:
-        """Be killed when the process that forked this one is gone."""
-        self.prctl(PR_SET_PDEATHSIG, 9)
-
     def death_with_parent(self) -> Callable[[], int]:
-        """The same, to be called later."""
+        """A call after which this process is killed when the process that forked it is gone."""
         return self.ready("prctl", PR_SET_PDEATHSIG, 9, 0, 0, 0)
 
     def seccomp(self, program: int) -> Callable[[], int]:

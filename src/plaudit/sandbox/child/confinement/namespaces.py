@@ -63,7 +63,7 @@ def become_first_process(kernel: Kernel) -> None:
     """Continue as process 1 of the new namespace; the process that was here only waits, and ends with it."""
     pid = os.fork()
     if pid == 0:
-        kernel.die_with_parent()
+        kernel.death_with_parent()()
         return
     os.closerange(0, 1 << 16)
     owner, ending = os.getppid(), select.poll()
