@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from plaudit.sandbox import Ending, RunLimits, Sandbox
+from plaudit.sandbox.judging.missing_packages import NOT_OFFERED
 
 GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "code.md"
 USES = {
@@ -61,6 +62,7 @@ def test_every_public_module_is_offered_but_those_that_the_guide_lists(sandbox):
     public = {name for name in sys.stdlib_module_names if not name.startswith("_")} - on_other_systems
     missing = {name for name in public if not is_offered(name, sandbox)}
     assert missing == not_offered() & public
+    assert not_offered() == NOT_OFFERED
 
 
 def test_what_is_no_module_of_the_standard_library_is_not_offered(sandbox):

@@ -1,22 +1,29 @@
-"""Whether a program failed because a package it may rightly use is not in the sandbox.
+"""Whether a program failed because a package that exists is not in the sandbox.
 
-Only packages that are known, and that the program's own text imports, count: a made-up name is the program's failure,
-or a policy would learn to import nonsense where it knows no answer. What is imported and never used is left out,
-so that it decides nothing either way.
+Only known packages, and modules of the standard library that are not offered, count, and only if the program's text
+imports them: a made-up name is the program's failure, or a policy would learn to import nonsense where it has no
+answer. An import that is never used is left out of the program.
 """
 
 import ast
 import io
 import re
+import sys
 from collections.abc import Collection
 from functools import lru_cache
 
 from plaudit.sandbox.judging.plan.modules import KNOWN_PACKAGES
 from plaudit.sandbox.outcome import Outcome
 
-__all__ = ["drop_unused_imports", "import_failure", "missing_package"]
+__all__ = ["NOT_OFFERED", "drop_unused_imports", "import_failure", "missing_package"]
 
-IMPORTS = re.compile(rf"^\s*(?:import|from)\s+.*\b(?:{'|'.join(sorted(KNOWN_PACKAGES))})\b", re.MULTILINE)
+NOT_OFFERED = frozenset({
+    "ssl", "curses", "readline", "tkinter", "turtle", "turtledemo", "idlelib", "ensurepip", "venv", "lib2to3", "nis",
+    "ossaudiodev", "spwd", "syslog",
+})  # fmt: skip
+KNOWN = KNOWN_PACKAGES | NOT_OFFERED
+
+IMPORTS = re.compile(rf"^\s*(?:import|from)\s+.*\b(?:{'|'.join(sorted(KNOWN))})\b", re.MULTILINE)
 BY_NAME = {"eval", "exec", "globals", "locals", "vars"}  # who calls these may use what no name says
 
 
@@ -48,7 +55,7 @@ def _is_unused(node: ast.Import | ast.ImportFrom, alias: ast.alias, used: set[st
     module = alias.name if isinstance(node, ast.Import) else "" if node.level else node.module or ""
     top = module.partition(".")[0]
     name = alias.asname or alias.name.partition(".")[0]
-    return top in KNOWN_PACKAGES and top not in present and name != "*" and name not in used
+    return top in KNOWN and top not in present and name != "*" and name not in used
 
 
 def _replace(lines: list[str], node: ast.Import | ast.ImportFrom, kept: list[ast.alias]) -> None:
@@ -62,14 +69,16 @@ def _replace(lines: list[str], node: ast.Import | ast.ImportFrom, kept: list[ast
 
 
 def missing_package(source: str, *failures: str) -> str:
-    """The known package that a program imports and could not, by what its failed imports said; empty if none."""
+    """The package that a program imports and the sandbox lacks, from the messages of failed imports; empty if none."""
     if not any(failures):
         return ""
     imported = _imports(source)
     for failure in failures:
         top = failure.removeprefix("No module named ").strip("'\"").partition(".")[0]
-        if top in KNOWN_PACKAGES and top in imported:
+        if top in KNOWN and top in imported:
             return top
+        if top in sys.stdlib_module_names:  # a part of a module that is not offered, such as `_ssl`
+            return min(imported & NOT_OFFERED, default="")
     return ""
 
 
