@@ -1,4 +1,4 @@
-"""`plaudit doctor` says which walls stand, and fails where programs are not safe."""
+"""`plaudit doctor` says which protections are active, and fails where programs are not safe."""
 
 import json
 from pathlib import Path
@@ -16,15 +16,15 @@ def run(capsys, *arguments):
     return left.value.code, capsys.readouterr().out
 
 
-def test_a_safe_machine_is_reported_wall_by_wall(capsys):
+def test_every_protection_of_a_safe_machine_is_reported(capsys):
     code, out = run(capsys, "--json")
     report = json.loads(out)
     assert (code, report["healthy"]) == (0, True)
-    assert {name: active for name, active, _ in report["walls"]}["seccomp"] is True
+    assert {name: active for name, active, _ in report["confinement"]}["seccomp"] is True
     assert all(succeeded is False for _, succeeded in report["attempts"])
 
 
-def test_without_walls_it_fails_and_says_what_is_absent(capsys):
+def test_without_protections_it_fails_and_says_what_is_absent(capsys):
     code, out = run(capsys, "--at-most", "none")
     assert code == 1
     assert "seccomp" in out

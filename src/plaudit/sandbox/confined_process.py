@@ -47,11 +47,11 @@ class Protection:
 class Protections:
     """Every protection around the programs of one server."""
 
-    walls: tuple[Protection, ...]
+    confinement: tuple[Protection, ...]
 
     def active(self, name: str) -> bool:
         """Whether the protection of that name is active."""
-        return any(wall.name == name and wall.active for wall in self.walls)
+        return any(one.name == name and one.active for one in self.confinement)
 
     @property
     def tier(self) -> Tier:

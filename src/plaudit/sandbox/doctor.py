@@ -50,7 +50,7 @@ class Diagnosis:
     """The tier, each protection (None: untested), what a program that reached out could do, and what went wrong."""
 
     tier: Tier
-    walls: tuple[tuple[str, bool | None, str], ...]
+    confinement: tuple[tuple[str, bool | None, str], ...]
     attempts: tuple[tuple[str, bool], ...] = ()
     trouble: str = ""
 
@@ -86,6 +86,6 @@ def diagnose(at_most: Tier = Tier.NAMESPACES) -> Diagnosis:
 
 
 def _sort_protections(protections: Protections) -> tuple[tuple[str, bool | None, str], ...]:
-    found = {wall.name: wall for wall in protections.walls}
-    walls = [found.get(name, Protection(name, False, "not tried")) for name in KNOWN]
-    return tuple((wall.name, wall.active, wall.detail) for wall in walls)
+    by_name = {one.name: one for one in protections.confinement}
+    sorted_ones = [by_name.get(name, Protection(name, False, "not tried")) for name in KNOWN]
+    return tuple((one.name, one.active, one.detail) for one in sorted_ones)

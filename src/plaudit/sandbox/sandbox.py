@@ -126,7 +126,7 @@ class Sandbox:
 def _check_server(server: ForkServer, limits: RunLimits) -> None:
     """Raise unless a program on this server is refused what it must be refused."""
     if server.tier is Tier.NONE:
-        why = "; ".join(f"{wall.name}: {wall.detail}" for wall in server.protections.walls if not wall.active)
+        why = "; ".join(f"{one.name}: {one.detail}" for one in server.protections.confinement if not one.active)
         raise _UnfitServer(f"no protection is available here ({why}); allow_unsafe=True runs programs without any")
     if possible := [deed for deed, succeeded in attempts(server, limits) if succeeded]:
         raise _UnfitServer(f"programs in the sandbox could {', '.join(possible)}; it must not be used")

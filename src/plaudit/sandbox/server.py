@@ -262,7 +262,7 @@ class ForkServer:
         needed += ["namespaces"] if self.scratch_mb else []
         for name in needed:
             if not self.protections.active(name):
-                why = next((wall.detail for wall in self.protections.walls if wall.name == name), "")
+                why = next((one.detail for one in self.protections.confinement if one.name == name), "")
                 what = f"scratch_mb={self.scratch_mb}" if self.scratch_mb else "this"
                 raise SandboxError(f"{what} needs {name}, which is not available here: {why}")
 

@@ -20,12 +20,12 @@ __all__ = ["doctor"]
 UNHEALTHY = 1
 STATES = {True: ("active", "green"), False: ("absent", "red"), None: ("untested", "yellow")}
 AtMost = Annotated[
-    str, typer.Option("--at-most", metavar="TIER", help="Leave stronger walls down: none, seccomp, landlock.")
+    str, typer.Option("--at-most", metavar="TIER", help="Do without stronger protections: none, seccomp, landlock.")
 ]
 
 
 def doctor(json: JsonOption = False, at_most: AtMost = "namespaces") -> int:
-    """Try which walls can be put around programs here, whether a program gets past them, and which languages run."""
+    """Try which protections are available here, whether a program gets past them, and which languages can be run."""
     tiers = {tier.name.lower(): tier for tier in Tier}
     if at_most not in tiers:
         raise typer.BadParameter(f"no tier {at_most!r}; there are {', '.join(tiers)}")
@@ -49,13 +49,13 @@ def _language_table(languages: list[ToolchainReport]) -> list[RenderableType]:
 
 
 def _tables(diagnosis: Diagnosis) -> list[RenderableType]:
-    walls, tried = (Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0)) for _ in range(2))
-    for name, active, detail in diagnosis.walls:
+    confinement, tried = (Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0)) for _ in range(2))
+    for name, active, detail in diagnosis.confinement:
         word, style = STATES[active]
-        walls.add_row(name, Text(word, style=style), Text(detail))
+        confinement.add_row(name, Text(word, style=style), Text(detail))
     for name, succeeded in diagnosis.attempts:
         tried.add_row(name, Text("possible", style="red") if succeeded else Text("refused", style="green"))
-    shown: list[RenderableType] = [f"sandbox tier: {diagnosis.tier.label}\n", walls]
+    shown: list[RenderableType] = [f"sandbox tier: {diagnosis.tier.label}\n", confinement]
     if diagnosis.attempts:
         shown += ["\nwhat a program tried:", tried]
     if diagnosis.trouble:
