@@ -1,5 +1,8 @@
 """What a batch may return, and where parameters come from (rules 7 and 8 of scoring)."""
 
+import array
+import asyncio
+
 import numpy
 import pytest
 import torch
@@ -199,3 +202,56 @@ def test_trl_function_gets_messages_where_the_prompt_is_a_chat(tmp_path):
     given = [Trajectory(chat, "a"), Trajectory(chat, "bbb")]
     outputs = plaudit.score(plaudit.load(f"{tmp_path / 'file.py'}:f", dialect="trl"), given)
     assert [each.reward for each in outputs] == [1.0, 3.0]
+
+
+class RaisesWhenRead:
+    """A value whose conversion to a number raises any exception that is not the user's Ctrl-C."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+    def __float__(self) -> float:
+        raise self.error
+
+
+BATCHES = {
+    "function": ("f", "def f(responses):\n    return [VALUES.get(each, 0.5) for each in responses]"),
+    "async": ("f", "async def f(responses):\n    return [VALUES.get(each, 0.5) for each in responses]"),
+    "trl": ("f", "def f(prompts, completions, **columns):\n    return [VALUES.get(each, 0.5) for each in completions]"),
+    "trl_columns": (
+        "f",
+        "def f(prompts, completions, **columns):\n"
+        "    return [VALUES.get(each, 0.5) for each in completions], [1] * len(completions)",
+    ),
+    "openrlhf": (
+        "reward_func",
+        "def reward_func(queries, prompts, labels):\n    return [VALUES.get(each[1:], 0.5) for each in queries]",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BATCHES)
+@pytest.mark.parametrize(
+    "error",
+    [SystemExit(3), asyncio.CancelledError(), GeneratorExit(), BaseException("own")],
+    ids=lambda e: type(e).__name__,
+)
+def test_value_that_raises_when_read_costs_its_own_sample_in_a_batch(name, error, tmp_path):
+    loaded = load_text(name, tmp_path, BATCHES)
+    function = getattr(loaded, "function", None) or loaded.foreign
+    function.__globals__["VALUES"] = {"bad": RaisesWhenRead(error), "nan": float("nan")}
+    outputs = plaudit.score(loaded, samples("a", "bad", "nan", "b"))
+    assert [output.reward for output in outputs] == [0.5, None, None, 0.5]
+    assert [str(output.status) for output in outputs] == ["ok", "error", "error", "ok"]
+    assert type(error).__name__ in outputs[1].reason
+
+
+@pytest.mark.parametrize("make", [lambda values: memoryview(bytes(values)), lambda values: array.array("d", values)])
+@pytest.mark.parametrize("name", ["function", "trl", "openrlhf"])
+def test_buffers_are_no_batch_result_in_any_dialect(make, name, tmp_path):
+    target, text = BATCHES[name]
+    text = text.replace("return [", "return MAKE([") + ")"
+    loaded = load_text(name, tmp_path, {name: (target, text)})
+    function = getattr(loaded, "function", None) or loaded.foreign
+    function.__globals__.update(MAKE=lambda values: make([1 for _ in values]), VALUES={})
+    assert [output.reward for output in plaudit.score(loaded, samples("a", "b"))] == [None, None]

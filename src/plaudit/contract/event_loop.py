@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
-from plaudit.contract.failures import describe_failure, timed_out
+from plaudit.contract.failures import describe_failure, passed_on, timed_out
 from plaudit.contract.isolation import own_copy
 from plaudit.contract.output import RewardOutput
 from plaudit.contract.results import as_output, read_batch
@@ -30,7 +30,6 @@ from plaudit.contract.scoring import (
     Style,
     check_concurrency,
     invoke_batch,
-    passed_on,
 )  # fmt: skip
 from plaudit.trajectory import Trajectory
 

@@ -11,9 +11,21 @@ from typing import Any
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import PlauditError
 
-__all__ = ["DescribedFailure", "attempt", "describe_failure", "timed_out"]
+__all__ = ["DescribedFailure", "attempt", "describe_failure", "pass_nothing_on", "passed_on", "timed_out"]
 
 MAX_REASON = 500
+_passed_on: tuple[type[BaseException], ...] = (KeyboardInterrupt,)
+
+
+def passed_on() -> tuple[type[BaseException], ...]:
+    """The exceptions that end scoring instead of becoming a status: the user's Ctrl-C, in the user's own process."""
+    return _passed_on
+
+
+def pass_nothing_on() -> None:
+    """Make every exception a status, in a worker process."""
+    global _passed_on
+    _passed_on = ()
 
 
 class DescribedFailure(Exception):

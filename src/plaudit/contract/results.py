@@ -6,13 +6,13 @@ from typing import Any
 from msgspec.structs import force_setattr
 
 from plaudit.contract.alignment import check_lengths
-from plaudit.contract.failures import describe_failure
+from plaudit.contract.failures import describe_failure, passed_on
 from plaudit.contract.isolation import copy_plain
 from plaudit.contract.output import RewardOutput, Status, as_number
 from plaudit.errors import InvalidOutput
 from plaudit.trajectory import Trajectory
 
-__all__ = ["RETURNED_NONE", "NotOnePerSample", "as_output", "listed", "read_batch"]
+__all__ = ["RETURNED_NONE", "NotOnePerSample", "as_output", "is_array", "listed", "read_batch"]
 
 RETURNED_NONE = "the reward returned None"
 
@@ -61,14 +61,16 @@ def read_batch(name: str, values: Any, samples: Sequence[Trajectory], seconds: f
     for value, sample in zip(listed(values, len(samples)), samples, strict=True):
         try:
             outputs.append(as_output(value, sample, each_s))
-        except Exception as error:  # noqa: BLE001 - a value's __float__ and __repr__ are the user's code
+        except passed_on():
+            raise
+        except BaseException as error:  # noqa: BLE001 - a value's __float__ and __repr__ are the user's code
             outputs.append(describe_failure(name, error, each_s))
     return outputs
 
 
 def listed(values: Any, count: int, what: str = "it returned") -> list[Any]:
     """The values of a batch result, which is one list, tuple or array with a value per sample; `what` begins errors."""
-    if not isinstance(values, list | tuple) and not (hasattr(values, "__array__") and getattr(values, "ndim", False)):
+    if not isinstance(values, list | tuple) and not (is_array(values) and values.ndim):
         raise NotOnePerSample(
             f"{what} {_what(values)} for {count} samples; return one list, tuple or array with a value per sample, or "
             "declare that a call takes one sample: max_batch=1 (--max-batch 1)"
@@ -77,6 +79,11 @@ def listed(values: Any, count: int, what: str = "it returned") -> list[Any]:
     if len(rows) != count:
         raise NotOnePerSample(f"{what} {len(rows)} values for {count} samples; return one per sample")
     return rows
+
+
+def is_array(value: Any) -> bool:
+    """Whether a value is an array or a tensor, which may have no dimension."""
+    return hasattr(value, "__array__") and hasattr(value, "ndim")
 
 
 def _what(value: Any) -> str:

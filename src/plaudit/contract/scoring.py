@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
 from typing import Any, NamedTuple
 
-from plaudit.contract.failures import describe_failure
+from plaudit.contract.failures import describe_failure, pass_nothing_on, passed_on
 from plaudit.contract.isolation import ProcessState, own_copy
 from plaudit.contract.output import RewardOutput
 from plaudit.contract.results import as_output, read_batch
@@ -23,25 +23,13 @@ from plaudit.trajectory import Trajectory
 
 __all__ = [
     "Call", "EndedCall", "Observer", "Progress", "Restoring", "Style", "calls_one_sample",
-    "check_concurrency", "needs_loop", "score_one", "score_samples", "scope_of",
+    "check_concurrency", "needs_loop", "pass_nothing_on", "score_one", "score_samples", "scope_of",
 ]  # fmt: skip
 
 Outputs = list[RewardOutput]
 Finish = Callable[[], Outputs]
 Row = list[tuple[Any, Any]]
 _clock = time.perf_counter
-_passed_on: tuple[type[BaseException], ...] = (KeyboardInterrupt,)
-
-
-def passed_on() -> tuple[type[BaseException], ...]:
-    """The exceptions that end scoring instead of becoming a status: the user's Ctrl-C, in the user's own process."""
-    return _passed_on
-
-
-def pass_nothing_on() -> None:
-    """Make every exception a status, in a worker process."""
-    global _passed_on
-    _passed_on = ()
 
 
 class Style(enum.Enum):
@@ -157,7 +145,7 @@ def score_one(reward: Any, trajectory: Trajectory, observer: Observer | None = N
         else:
             value = _awaited(value)
             output = as_output(value, trajectory, _clock() - began)
-    except _passed_on:
+    except passed_on():
         raise
     except BaseException as raised:
         output = describe_failure(reward.name, raised, _clock() - began)
@@ -322,7 +310,7 @@ def _call_batch(reward: Any, samples: Sequence[Trajectory], observer: Observer |
         given = list(map(own_copy, samples))
         values = _awaited(invoke_batch(reward, given))
         outputs = read_batch(reward.name, values, samples, _clock() - began)
-    except _passed_on:
+    except passed_on():
         raise
     except BaseException as raised:
         outputs = [describe_failure(reward.name, raised, _clock() - began)] * len(samples)

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from plaudit.contract.output import RewardOutput, Status, as_number
+from plaudit.contract.failures import describe_failure, passed_on
+from plaudit.contract.output import RewardOutput, as_number
 from plaudit.contract.results import listed
 from plaudit.errors import InvalidOutput, rename_hint
 
@@ -24,9 +25,12 @@ def read_value(value: Any, read: Callable[[Any], Any], metadata: Mapping[str, An
     """What `read` makes of the value of one sample of a batch; an output with the error where it cannot be read."""
     try:
         return read(value)
-    except Exception as error:  # noqa: BLE001 - __float__ and __repr__ of a value are the user's code
-        described = str(error) if isinstance(error, InvalidOutput) else f"{type(error).__name__}: {error}"
-        return RewardOutput.unscored(Status.ERROR, described, metadata=dict(metadata or {}))
+    except passed_on():
+        raise
+    except BaseException as error:  # noqa: BLE001 - __float__ and __repr__ of a value are the user's code
+        failure = describe_failure("reading its value", error)
+        reason = str(error) if isinstance(error, InvalidOutput) else failure.reason
+        return RewardOutput.unscored(failure.status, reason, metadata=metadata)
 
 
 def read_columns(returned: Any, count: int) -> list[Any]:
@@ -34,8 +38,12 @@ def read_columns(returned: Any, count: int) -> list[Any]:
     columns = list(returned) if isinstance(returned, tuple) else []
     if len(columns) < 2 or not all(isinstance(column, list) and len(column) == count for column in columns):
         return listed(returned, count)
-    rows = zip(*columns, strict=True)
-    return [RewardOutput(reward, metadata={"parts": list(parts)}) for reward, *parts in rows]
+    return [read_value(row, _read_row) for row in zip(*columns, strict=True)]
+
+
+def _read_row(row: tuple[Any, ...]) -> RewardOutput | None:
+    reward, *parts = row
+    return None if reward is None else RewardOutput(reward, metadata={"parts": parts})
 
 
 def read_result(returned: Any, key: str = "score") -> Any:

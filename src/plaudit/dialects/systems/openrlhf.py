@@ -15,7 +15,7 @@ from typing import Any
 
 from plaudit.contract.binding import Convention, Lookup, row_of
 from plaudit.contract.output import RewardOutput, Status, as_number
-from plaudit.contract.results import listed
+from plaudit.contract.results import is_array, listed
 from plaudit.dialects.dialect import Dialect, ForeignReward, System, name_of, truth_as_text
 from plaudit.dialects.results import read_value
 from plaudit.dialects.signatures import asks_for
@@ -92,10 +92,10 @@ def _log(what: str, value: Any, count: int) -> list[Any]:
 
 def _plain(value: Any) -> Any:
     """Tensors and sequences as lists; a column of shape (B, 1) as one of shape (B,)."""
-    plain = value.tolist() if hasattr(value, "tolist") else value
+    plain = value.tolist() if is_array(value) else value
     if not isinstance(plain, list | tuple):
         return plain
-    inner = [_plain(each) if hasattr(each, "tolist") else each for each in plain]
+    inner = [_plain(each) if is_array(each) else each for each in plain]
     return [each[0] if isinstance(each, list | tuple) and len(each) == 1 else each for each in inner]
 
 
