@@ -213,6 +213,9 @@ class RaisesWhenRead:
     def __float__(self) -> float:
         raise self.error
 
+    ndim = 0
+    __array__ = tolist = __float__
+
 
 BATCHES = {
     "function": ("f", "def f(responses):\n    return [VALUES.get(each, 0.5) for each in responses]"),

@@ -87,7 +87,8 @@ def _log(what: str, value: Any, count: int) -> list[Any]:
     if isinstance(values, list) and len(values) == 1:
         values = values[0]
     each = listed(values, count, f"extra_logs[{what!r}] has") if isinstance(values, list) else [values] * count
-    return [None if isinstance(one, float) and not math.isfinite(one) else one for one in each]
+    scalars = map(_scalar, each)
+    return [None if isinstance(one, float) and not math.isfinite(one) else one for one in scalars]
 
 
 def _plain(value: Any) -> Any:
@@ -95,12 +96,17 @@ def _plain(value: Any) -> Any:
     plain = value.tolist() if is_array(value) else value
     if not isinstance(plain, list | tuple):
         return plain
-    inner = [_plain(each) if is_array(each) else each for each in plain]
-    return [each[0] if isinstance(each, list | tuple) and len(each) == 1 else each for each in inner]
+    return [each[0] if isinstance(each, list | tuple) and len(each) == 1 else each for each in plain]
+
+
+def _scalar(value: Any) -> Any:
+    """One element of a column, which may be an array itself; it is read within the error boundary of its sample."""
+    plain = _plain(value) if is_array(value) else value
+    return plain[0] if isinstance(plain, list | tuple) and len(plain) == 1 else plain
 
 
 def _output(row: tuple[Any, Any, dict[str, Any]]) -> RewardOutput:
-    reward, score, logs = row
+    reward, score, logs = _scalar(row[0]), _scalar(row[1]), row[2]
     if reward is None:
         return RewardOutput.unscored(Status.SKIPPED, "the reward is None", metadata=logs)
     number = as_number("reward", reward)
