@@ -1,11 +1,14 @@
 """What a composed reward prints is an expression: loaded again, it gives the same numbers."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plaudit import CompositeReward, RewardFunction, Trajectory, load, score
 from plaudit.compose import TaskReward, bonus, cautious, gdpo, lexicographic, maximum, median, minimum, product
+from plaudit.contract.function import as_reward
 from plaudit.normalize import GroupNormalizer, RunningNormalizer, ZScoreNormalizer
 from plaudit.rewards import BUILT_INS, FormatReward, KeywordReward, LengthReward, MathReward, TextSimilarityReward
 from plaudit.schedules import CosineSchedule, LinearSchedule, PiecewiseSchedule
@@ -20,6 +23,15 @@ SAMPLES = [
         ("b", None, 12, "4 4 4 perhaps it is really four in the end"),
         ("b", "math", 40, "<answer>4</answer>"),
     ]
+]
+FILE = Path(__file__).with_name("rewards_to_print.py")
+OF_A_FILE = [
+    load(f"{FILE}:brief"),
+    load(f"{FILE}:share", scope="group"),
+    load(f"{FILE}:Near"),
+    load(f"{FILE}:Near(target=7, note='it\\'s')"),
+    load(f"{FILE}:compute_score"),
+    load(f"{FILE}:completions_length", dialect="trl:text", max_batch=2),
 ]
 NUMBERS = st.one_of(st.integers(-3, 3), st.floats(-3, 3, allow_nan=False).map(lambda x: x + 0.0))
 STEPS = st.integers(1, 20)
@@ -36,6 +48,7 @@ NORMALIZERS = st.one_of(
     st.builds(RunningNormalizer, st.floats(1e-8, 1e-2)),
 )
 LEAVES = st.one_of(
+    st.sampled_from(OF_A_FILE),
     st.builds(LengthReward, target=st.integers(1, 50)),
     st.builds(MathReward, partial=st.floats(0, 1)),
     st.builds(KeywordReward, required=st.lists(st.sampled_from(["answer", "it's", 'say "4"', "4"]), min_size=1)),
@@ -95,3 +108,18 @@ def test_every_built_in_is_found_by_what_it_prints(name):
     given = {"keyword": "required=['x']", "words": "good_tokens=['x']", "soft_overlong": "limit=9, buffer=3"}
     reward = load(f"{name}({given.get(name, 'limit=9' if name == 'cosine_length' else '')})")
     assert repr(load(repr(reward))) == repr(reward)
+
+
+@pytest.mark.parametrize("reward", OF_A_FILE, ids=lambda reward: reward.name)
+def test_a_reward_of_a_file_prints_its_spec_with_settings_and_options(reward):
+    again = load(repr(reward))
+    assert type(again) is type(reward)
+    assert (again.scope, again.max_batch, again.bounds) == (reward.scope, reward.max_batch, reward.bounds)
+    assert vars(again).get("target") == vars(reward).get("target")
+
+
+def test_a_reward_that_no_file_defines_at_its_top_level_prints_its_name():
+    def local(response):
+        return 0.0
+
+    assert repr(0.5 * FormatReward() + as_reward(local)) == "0.5 * FormatReward() + local"

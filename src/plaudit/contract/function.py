@@ -6,8 +6,9 @@ its own, so a subclass need not call `super().__init__()`.
 
 import dataclasses
 import inspect
+import sys
 from collections.abc import Callable, Mapping, Sequence
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from plaudit.contract import rules
@@ -24,7 +25,7 @@ from plaudit.trajectory import Trajectory
 if TYPE_CHECKING:
     from plaudit.contract.combination import Combination, CompositeReward, NormalizedReward, Terms
 
-__all__ = ["FunctionReward", "RewardFunction", "RewardLike", "as_reward", "check_max_batch"]
+__all__ = ["FunctionReward", "RewardFunction", "RewardLike", "as_reward", "check_max_batch", "printed"]
 
 _STYLES = {"compute_rewards": Style.BATCH, "compute_reward": Style.SAMPLE, "__call__": Style.PAIRED}
 
@@ -52,6 +53,8 @@ class RewardFunction:
     copies: int | None = None
     """How many processes may hold the reward at once; 1 for a reward that holds a model. None: any number."""
     call_style: Style = Style.SAMPLE
+    load_options: Mapping[str, Any] = MappingProxyType({})
+    """The options of `load` that the reward was loaded with."""
 
     @property
     def is_async(self) -> bool:
@@ -66,6 +69,7 @@ class RewardFunction:
         defined = [style for method, style in _STYLES.items() if method in cls.__dict__]
         if defined and "call_style" not in cls.__dict__:
             cls.call_style = defined[0]
+        cls.__repr__ = cls.__repr__  # type: ignore[method-assign]  # a dataclass replaces a method that is inherited
 
     def __new__(cls, *args: Any, **keywords: Any) -> "RewardFunction":
         own = [base for base in cls.__mro__ if base is not RewardFunction]
@@ -198,7 +202,9 @@ class RewardFunction:
         return renamed
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(_changed_arguments(self))})"
+        """What `load` takes for the same reward."""
+        arguments = f"({', '.join(_changed_arguments(self))})"
+        return printed(type(self), arguments, self.load_options) or f"{type(self).__name__}{arguments}"
 
 
 class FunctionReward(RewardFunction):
@@ -262,7 +268,7 @@ class FunctionReward(RewardFunction):
         return super().__call__(trajectories, ground_truths)
 
     def __repr__(self) -> str:
-        return self.name
+        return printed(self.function, "", self.load_options) or self.name
 
 
 RewardLike: TypeAlias = RewardFunction | Callable[..., Any]
@@ -314,6 +320,18 @@ def _combinations() -> ModuleType:
     from plaudit.contract import combination  # noqa: PLC0415 - see above
 
     return combination
+
+
+def printed(defined: Any, arguments: str, options: Mapping[str, Any]) -> str | None:
+    """`'rewards.py:Brief(limit=3)'`: the quoted spec of what a user's file defines at its top level; None elsewhere."""
+    name, module = getattr(defined, "__name__", ""), sys.modules.get(getattr(defined, "__module__", None) or "")
+    file, member = getattr(module, "__file__", None), getattr(module, name, None)
+    if file is None or module is None or module.__name__.partition(".")[0] == "plaudit":
+        return None
+    if member is not defined and getattr(member, "function", None) is not defined:
+        return None
+    spec = repr(f"{file}:{name}{arguments}")
+    return f"using({', '.join([spec, *(f'{key}={value!r}' for key, value in options.items())])})" if options else spec
 
 
 def _changed_arguments(reward: object) -> list[str]:

@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any, ClassVar
 
 from plaudit.contract.binding import Binding, Convention
-from plaudit.contract.function import RewardFunction
+from plaudit.contract.function import RewardFunction, printed
 from plaudit.contract.scoring import Style
 from plaudit.dialects.results import as_it_is, read_each
 from plaudit.dialects.stub_packages import Packages, StubFinder
@@ -143,7 +143,7 @@ class ForeignReward(RewardFunction):
                 raise
 
     def __repr__(self) -> str:
-        return self.name
+        return printed(self.foreign, "", self.load_options) or self.name
 
 
 def name_of(foreign: Any) -> str:

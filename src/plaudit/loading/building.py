@@ -153,6 +153,8 @@ def build(target: SpecTarget, arguments: Arguments | None = None, dialect: str |
     if convention is not None and (convention.of_class or not isinstance(instance, type)):
         reward = convention.to_reward(instance)
         _allow_stubs(reward, reach(instance).absent_packages)
+        if dialect is not None:
+            reward.load_options = {"dialect": dialect}
         return Loaded(reward, convention.convention, target.origin)
     if dialect is not None:
         raise RewardNotLoaded(f"{target.spec} is {_kind(instance)}, which is not how {dialect} writes rewards")

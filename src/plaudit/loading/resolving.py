@@ -3,6 +3,7 @@
 Relative paths start at the current folder, or at the folder of the YAML file that holds the spec.
 """
 
+import ast
 import os
 import re
 import sys
@@ -86,11 +87,13 @@ def _apply_options(
             raise RewardNotLoaded(f"{reward.name} is given one sample at a time: scope={scope!r} is for batches")
         reward = copy(reward)
         reward.scope = scope
+        reward.load_options = {**reward.load_options, "scope": scope}
     if max_batch is not None:
         if reward.call_style not in (Style.BATCH, Style.PAIRED):
             raise RewardNotLoaded(f"{reward.name} is not a function of batches: max_batch={max_batch} is for these")
         reward = copy(reward)
         reward.max_batch = check_max_batch(max_batch)
+        reward.load_options = {**reward.load_options, "max_batch": max_batch}
     if chat_template is not None:
         reward = ChatTemplateReward(reward, chat_template)
     return replace(loaded, reward=reward)
@@ -115,7 +118,7 @@ class _SpecResolver:
             return self.composite(text)
         if text.endswith(".json"):
             return self.grader(text)
-        if (match := _FILE.fullmatch(text)) is not None:
+        if (match := _FILE.fullmatch(text)) is not None and not _has_quoted_spec(match["path"], text):
             return self.file(match["path"], match["call"])
         if (match := _MODULE.fullmatch(text)) is not None:
             return self.member(match["module"], match["call"])
@@ -214,6 +217,17 @@ class _SpecResolver:
             raise RewardNotLoaded(f"several files here define {name!r}; say which one: {specs}")
         source = RewardModule.of(module_from_file(files[0]), paths[0], files[0].name)
         return build(source.find(name), arguments, self.dialect)
+
+
+def _has_quoted_spec(path: str, text: str) -> bool:
+    """Whether the path of a file ends within a quoted spec of an expression; a path may have quotes too."""
+    if "'" not in path and '"' not in path:
+        return False
+    try:
+        ast.parse(text, mode="eval")
+    except (SyntaxError, ValueError):
+        return False
+    return True
 
 
 def _no_such_module(dotted: str) -> RewardNotLoaded:
