@@ -7,6 +7,7 @@ import math
 import multiprocessing
 import pickle
 import re
+import warnings
 from concurrent.futures import ProcessPoolExecutor
 from types import SimpleNamespace
 
@@ -172,7 +173,7 @@ def test_the_keys_of_a_verl_result_are_the_same_for_every_sample():
 def test_slime_can_mask_what_was_not_scored_and_log_components():
     sample = SimpleNamespace(prompt=PROMPT, response="no", label=TRUTH, tokens=[], response_length=0, metadata={})
     function = exported(says, "slime")
-    with pytest.warns(UserWarning, match="gives 0.0 for a sample that was not scored"):
+    with pytest.warns(UserWarning, match="gives 0.0 for samples that are not scored"):
         result = asyncio.run(function(SimpleNamespace(reward_key="score"), sample))
     assert sample.remove_sample
     assert (result["score"], result["unscored/skipped"]) == (0.0, 1.0)
@@ -351,3 +352,21 @@ def test_the_extra_logs_of_a_reward_file_reach_openrlhf(tmp_path):
     )
     logs = exported(f"{tmp_path}/reward_func.py", "openrlhf")(["pa", "pbb"], ["p", "p"], ["1", "2"])["extra_logs"]
     assert logs["custom_metric"].tolist() == [4.0, 6.0]
+
+
+@pytest.mark.parametrize("trainer", ["openrlhf", "verl"])
+def test_export_that_never_scores_warns_once_for_each_distinct_message(trainer, caplog):
+    def fails(response, ground_truth):
+        raise ValueError("no truth")
+
+    function = plaudit.export(fails, trainer, backend="inline")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for _ in range(3):
+            if trainer == "openrlhf":
+                function(queries=["ab", "ac"], prompts=["a", "a"], labels=["1", "2"])
+            else:
+                function(data_source="d", solution_str="c", ground_truth="1", extra_info=None)
+    messages = [str(each.message) for each in caught]
+    assert sorted("gives 0.0" in each for each in messages) == [False, True]
+    assert [record.getMessage() for record in caplog.records] == messages

@@ -213,26 +213,31 @@ class ExportedReward:
             return math.nan
         if self._count:
             return self._sum / self._count
-        warnings.warn(
-            f"{self.__name__} gives 0.0 for a sample that was not scored, since it has scored none yet and "
-            f"the trainer cannot leave one out: {output.reason}",
-            stacklevel=2,
+        self._report_once(
+            "0.0",
+            f"{self.__name__} gives 0.0 for samples that are not scored until it has scored one, since the trainer "
+            f"cannot leave them out: {output.reason}",
         )
         return 0.0
 
     def _report(self, samples: Sequence[Trajectory], outputs: Sequence[RewardOutput]) -> None:
         """Report each distinct reason once, to the log and as a warning."""
         for place, (sample, output) in enumerate(zip(samples, outputs, strict=True)):
-            with self._lock:
-                if output.ok or output.reason in self._reasons or len(self._reasons) == MOST_REASONS:
-                    continue
-                self._reasons.add(output.reason)
-            message = (
+            if output.ok or output.reason in self._reasons:
+                continue
+            self._report_once(
+                output.reason,
                 f"{self.__name__}: {sample.label(place)} with the prompt {sample.prompt_text!r:.60} was not scored "
-                f"({output.status.value}): {output.reason}{_remedy(sample, output)}; this reason is reported once"
+                f"({output.status.value}): {output.reason}{_remedy(sample, output)}; this reason is reported once",
             )
-            LOG.warning(message)
-            warnings.warn(message, stacklevel=2)
+
+    def _report_once(self, reason: str, message: str) -> None:
+        with self._lock:
+            if reason in self._reasons or len(self._reasons) == MOST_REASONS:
+                return
+            self._reasons.add(reason)
+        LOG.warning(message)
+        warnings.warn(message, stacklevel=2)
 
     def _check_groups(self, samples: Sequence[Trajectory]) -> None:
         """Raise ScoringFailed if a group that is to be scored whole was cut."""
