@@ -3,7 +3,7 @@
 `value`, `error` and the printed text come from the program: they are to be compared, never believed.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
@@ -42,7 +42,7 @@ _LIVING = (Ending.RETURNED, Ending.RAISED, Ending.MEMORY)  # found by identity, 
 class Raised:
     """An exception of the program: its classes, most derived first, as `module:name`; its text, line and arguments.
 
-    `handle` gives access to its attributes; exceptions of the standard library have none.
+    `handle` gives access to its attributes; exceptions of the standard library have `members` instead.
     """
 
     classes: tuple[str, ...] = ()
@@ -50,6 +50,8 @@ class Raised:
     line: int | None = None
     args: tuple[Any, ...] = ()
     handle: Any = None
+    members: dict[str, Any] = field(default_factory=dict)
+    cause: "Raised | None" = None
 
     @property
     def name(self) -> str:

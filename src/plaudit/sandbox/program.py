@@ -172,22 +172,29 @@ def _read_returned(graph: Graph, value: Any, changes: Any = None) -> dict[str, A
     return {"ending": Ending.RETURNED, "value": graph.decode(value)}
 
 
-def _read_raised(
-    graph: Graph, classes: Any, message: Any, line: Any, args: Any, handle: Any, changes: Any
-) -> dict[str, Any]:
+def _read_raised(graph: Graph, changes: Any, *description: Any) -> dict[str, Any]:
     graph.apply_changes(changes)
-    error = Raised(
+    error = _read_error(graph, *description)
+    return {"ending": Ending.MEMORY if error.name == "MemoryError" else Ending.RAISED, "error": error}
+
+
+def _read_error(
+    graph: Graph, classes: Any, message: Any, line: Any, args: Any, handle: Any, members: Any, cause: Any = None
+) -> Raised:
+    return Raised(
         tuple(_expect(str, name) for name in _expect(list, classes)),
         _expect(str, graph.decode(message)),
         None if line is None else _expect(int, line),
         tuple(graph.decode(argument) for argument in _expect(list, args)),
         None if handle is None else graph.resolve(handle),
+        {name: graph.decode(value) for name, value in _expect(dict, members).items()},
+        None if cause is None else _read_error(graph, *_expect(list, cause)),
     )
-    return {"ending": Ending.MEMORY if error.name == "MemoryError" else Ending.RAISED, "error": error}
 
 
 def _read_exited(graph: Graph, code: Any) -> dict[str, Any]:
-    return {"ending": Ending.EXITED, "exit_code": _expect(int, code)}
+    error = Raised(("builtins:SystemExit",), args=(_expect(int, code),))
+    return {"ending": Ending.EXITED, "exit_code": code, "error": error}
 
 
 def _read_unsendable(graph: Graph, reason: Any) -> dict[str, Any]:

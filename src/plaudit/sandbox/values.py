@@ -174,7 +174,8 @@ class Graph:
                     number = self._numbers.get(id(value))
                     return {"=": number} if number is not None else self._encode_new(value, ARRAY, depth)
             elif issubclass(kind, numpy.generic) and kind.__module__ == "numpy" and value.dtype.kind in "?biufcUS":
-                return {"g": [value.dtype.str, self.encode(value.item(), 1)]}
+                item = value.item()  # of the widest types, the value itself
+                return {"g": [value.dtype.str, self.encode(item if type(item) is not kind else float(item), 1)]}
         return {"@": self._describe(value)}
 
     def decode(self, coded: Any, depth: int = DEPTH + 3) -> Any:

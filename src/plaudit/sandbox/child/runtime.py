@@ -25,6 +25,7 @@ from plaudit.sandbox.values import Graph, NotPlain, dumps, loads
 __all__ = ["Runtime", "make_service"]
 
 MESSAGE_CHARACTERS = 2000
+CAUSES = 3  # causes of an exception that are sent with it
 RETURNED = '["returned",'
 FILE = "<program>"
 # Written without an import in programs for sites that have them ready.
@@ -182,20 +183,29 @@ class Runtime:
         return getattr(importlib.import_module(module), member)
 
     def _describe_error(self, error: BaseException) -> str:
-        """The reply for an exception: its classes, its text, its line, its arguments, and a handle of it."""
-        kind = type(error)
+        """The reply for an exception."""
+        try:
+            changes = self._graph.write_changes()
+            return self._dumps(["raised", changes, *self._parts_of(error, CAUSES)])
+        except (NotPlain, RecursionError) as failure:
+            return self._refuse(failure)
+
+    def _parts_of(self, error: BaseException, causes: int) -> list[Any]:
+        """The classes of an exception, its text, line and arguments, a handle or its attributes, and its cause."""
         try:
             message = str(error)[:MESSAGE_CHARACTERS]
         except BaseException:  # noqa: BLE001 - its `__str__` is code of the program
             message = ""
-        classes = [self._class_name(base) for base in kind.__mro__ if base is not object]
-        try:
-            changes = self._graph.write_changes()
-            args = [self._graph.encode(argument) for argument in error.args]
-            handle = None if classes[0].startswith("builtins:") else self._describe(error)
-            return self._dumps(["raised", classes, self._graph.encode(message), _line_of(error), args, handle, changes])
-        except (NotPlain, RecursionError) as failure:
-            return self._refuse(failure)
+        classes = [self._class_name(base) for base in type(error).__mro__ if base is not object]
+        args = [self._graph.encode(argument) for argument in error.args]
+        is_standard = classes[0].startswith("builtins:")
+        members = dict(vars(error)) if is_standard else {}
+        if type(error).__str__ is OSError.__str__ and error.filename is not None:  # type: ignore[attr-defined]
+            members["filename"] = error.filename  # type: ignore[attr-defined]
+        coded = {str(name): self._graph.encode(value) for name, value in members.items()}
+        handle = None if is_standard else self._describe(error)
+        cause = None if error.__cause__ is None or not causes else self._parts_of(error.__cause__, causes - 1)
+        return [classes, self._graph.encode(message), _line_of(error), args, handle, coded, cause]
 
     def _class_name(self, kind: type) -> str:
         """`module:name` for a class of the standard library, `program:name` for a class of the program."""
@@ -223,9 +233,19 @@ def _await(value: Any) -> Any:
 
 def _exit(manager: Any, name: str, message: str) -> Any:
     """Leave a context with an exception that the tests raised."""
+    error = _error_of_tests(name, message)
+    return manager.__exit__(type(error), error, None)
+
+
+def _aexit(manager: Any, name: str, message: str) -> Any:
+    """The same for an asynchronous context."""
+    error = _error_of_tests(name, message)
+    return manager.__aexit__(type(error), error, None)
+
+
+def _error_of_tests(name: str, message: str) -> BaseException:
     kind = getattr(builtins, name, None)
-    kind = kind if isinstance(kind, type) and issubclass(kind, BaseException) else Exception
-    return manager.__exit__(kind, kind(message), None)
+    return (kind if isinstance(kind, type) and issubclass(kind, BaseException) else Exception)(message)
 
 
 def _next(iterator: Any) -> tuple[bool, Any]:
@@ -245,7 +265,13 @@ def _anext(iterator: Any) -> tuple[bool, Any]:
 
 
 _loops: list[Any] = []
-_HELPERS: dict[str, Callable[..., Any]] = {"await": _await, "exit": _exit, "next": _next, "anext": _anext}
+_HELPERS: dict[str, Callable[..., Any]] = {
+    "await": _await,
+    "exit": _exit,
+    "aexit": _aexit,
+    "next": _next,
+    "anext": _anext,
+}
 _NAMED_KINDS = (type, FunctionType)
 
 

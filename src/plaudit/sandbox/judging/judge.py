@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from plaudit.errors import InvalidTrajectory
-from plaudit.sandbox.judging.handles.test_builtins import run_coroutines_of_handles
+from plaudit.sandbox.judging.handles.test_builtins import support_handles
 from plaudit.sandbox.judging.handles.violations import UnsupportedTest
 from plaudit.sandbox.judging.job import Job
 from plaudit.sandbox.judging.launcher import Launcher, ProgramSource
@@ -43,7 +43,7 @@ class Judge:
 
     def __init__(self, programs: ProgramSource, on_first_value: Callable[[], object] = lambda: None) -> None:
         self._programs, self._on_first_value = programs, on_first_value
-        run_coroutines_of_handles()
+        support_handles()
 
     def judge(self, job: Job) -> Verdict:
         """The verdict on a program; what is wrong with the tests themselves comes back as a refusal."""

@@ -17,8 +17,8 @@ __all__ = ["EXTENSIBLE", "Handle", "ProgramLink", "extend_value", "handle_of"]
 READABLE = frozenset(
     f"__{name}__"
     for name in (
-        "abstractmethods", "annotations", "bases", "bool", "call", "class", "dataclass_fields", "delitem", "dict",
-        "doc", "enter", "exit", "getitem", "init", "iter", "len", "members", "module", "mro", "name", "next",
+        "abstractmethods", "aenter", "aexit", "annotations", "bases", "bool", "call", "class", "code",
+        "dataclass_fields", "delitem", "dict", "doc", "enter", "exit", "getitem", "init", "iter", "len", "members", "module", "mro", "name", "next",
         "post_init", "qualname", "repr", "setitem", "slots", "str", "wrapped",
     )
 )  # fmt: skip
@@ -84,7 +84,7 @@ class Handle:
         return bool(_exact(self, bool, _ask(self, "builtins:bool")))
 
     def __iter__(self) -> Any:
-        if "i" in self.plaudit_traits:
+        if self.plaudit_type == "generator":
             return self
         made = _ask(self, "builtins:iter")
         return made if isinstance(made, Handle) else iter(made)
@@ -112,9 +112,19 @@ class Handle:
         return self.__getattr__("__enter__")()
 
     def __exit__(self, kind: Any, error: Any, _: object) -> bool:
-        if error is None:
-            return self.__getattr__("__exit__")(None, None, None) is True
+        if not _is_shown(error):
+            self.__getattr__("__exit__")(None, None, None)
+            return False
         return _ask(self, "help:exit", type(error).__name__, str(error)) is True
+
+    async def __aenter__(self) -> Any:
+        return await self.__getattr__("__aenter__")()
+
+    async def __aexit__(self, kind: Any, error: Any, _: object) -> bool:
+        if not _is_shown(error):
+            await self.__getattr__("__aexit__")(None, None, None)
+            return False
+        return await _ask(self, "help:aexit", type(error).__name__, str(error)) is True
 
     def __contains__(self, item: Any) -> bool:
         if self.plaudit_link.trusts_objects:
@@ -162,6 +172,11 @@ class Handle:
 
 def _ask(handle: Handle, path: str, *args: Any) -> Any:
     return handle.plaudit_link.call(path, (handle, *args), {})
+
+
+def _is_shown(error: Any) -> bool:
+    """Whether a context of the program sees an exception: a failed check of the tests is not to be suppressed."""
+    return isinstance(error, Exception) and not isinstance(error, AssertionError)
 
 
 def _exact(handle: Handle, kind: type, value: Any) -> Any:
@@ -221,9 +236,15 @@ def extend_value(handle: Handle) -> Any:
     """The plain value of a handle, whose further attributes are those of the object: `name` of a member of an enum."""
     base = type(handle.plaudit_value)
     members = {"plaudit_handle": handle, "__getattr__": _read_further, "__slots__": ()}
+    if base is not str:
+        members |= {name: _text_of(handle, name) for name in ("__str__", "__repr__")}
     return type(handle.plaudit_type if handle.plaudit_type.isidentifier() else "object", (base,), members)(
         handle.plaudit_value
     )
+
+
+def _text_of(handle: Handle, name: str) -> Callable[..., str]:
+    return lambda _: str(getattr(Handle, name)(handle))
 
 
 def _read_further(value: Any, name: str) -> Any:

@@ -171,10 +171,13 @@ class ProgramProxy:
     def _result_of(self, outcome: Outcome) -> Any:
         self._count(outcome)
         if outcome.ending.is_final:
+            self.program.close()
             self._lost = outcome
             self._losses += 1
+            if outcome.ending is Ending.EXITED and outcome.error is not None and "SystemExit" in self.errors.expected:
+                self.begin_test()
+                raise self.errors.make_error(outcome.error)
             self.first_loss = self.first_loss or outcome
-            self.program.close()
             raise ProgramLost(self.trouble)
         self._streams.show(outcome)
         if outcome.ending is Ending.RAISED and outcome.error is not None:

@@ -1,7 +1,11 @@
 """Built-in functions as the tests see them, which know of handles, and the helpers that rewritten tests call."""
 
 import asyncio
+import copy
+import inspect
 import sys
+import types
+import unittest.case
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -9,8 +13,9 @@ from plaudit.sandbox.judging.handles.arrays import Literal, compare_shaped, has_
 from plaudit.sandbox.judging.handles.errors import ErrorClass
 from plaudit.sandbox.judging.handles.handles import Handle
 from plaudit.sandbox.judging.handles.violations import violate
+from plaudit.sandbox.value_kinds import CONTAINERS
 
-__all__ = ["check_ordered", "run_coroutines_of_handles", "standard_path", "test_builtins"]
+__all__ = ["check_ordered", "standard_path", "support_handles", "test_builtins"]
 
 _NOTHING = object()
 _run = asyncio.run
@@ -19,13 +24,15 @@ _run = asyncio.run
 def test_builtins(original: Callable[[Any], Any], read: Callable[[str], Any]) -> dict[str, Any]:
     """The names that rewritten tests use; `original` and `read` are those of the program's proxy."""
     return {
-        **{function.__name__: _check_operands(function) for function in (max, min, sorted)},
+        **ORDERING,
         "isinstance": is_instance,
         "issubclass": is_subclass,
+        "callable": is_callable,
+        "hasattr": has_attribute,
         "__type__": type_of,
         "__strict_zip__": strict_zip,
         "__original__": original,
-        "__items__": lambda value: list(original(value)) if type(value) is list else value,
+        "__items__": lambda value: copy.copy(original(value)) if type(value) in CONTAINERS else value,
         "__member__": is_member,
         "__ordered__": check_ordered,
         "__shaped__": compare_shaped,
@@ -67,6 +74,26 @@ def _check_operands(function: Callable[..., Any]) -> Callable[..., Any]:
     return ordering
 
 
+ORDERING = {function.__name__: _check_operands(function) for function in (max, min, sorted)}
+_WRAPPED = {id(ORDERING[function.__name__]): function for function in (max, min, sorted)}
+# Classes that only the module `types` has names for, as that of generators.
+_UNNAMED = {kind: f"types:{name}" for name, kind in vars(types).items() if isinstance(kind, type)}
+
+
+def is_callable(thing: Any) -> bool:
+    """`callable`; of an object of the program, the program is asked."""
+    if isinstance(thing, Handle):
+        return thing.plaudit_link.call("builtins:callable", (thing,), {}) is True
+    return callable(thing)
+
+
+def has_attribute(thing: Any, name: str) -> bool:
+    """`hasattr`; a handle has methods that its object may lack, so the program is asked."""
+    if isinstance(thing, Handle):
+        return thing.plaudit_link.call("builtins:hasattr", (thing, name), {}) is True
+    return hasattr(thing, name)
+
+
 def type_of(thing: Any) -> Any:
     """`type(thing)`; for an object of the program, a handle of its class."""
     if isinstance(thing, Handle):
@@ -101,6 +128,9 @@ def is_subclass(one: Any, kind: Any) -> bool:
 
 def standard_path(thing: Any) -> str:
     """`module:name` of a function or class of the standard library; empty for anything else."""
+    thing = _WRAPPED.get(id(thing), thing)
+    if isinstance(thing, type) and thing in _UNNAMED:
+        return _UNNAMED[thing]
     module, name = getattr(thing, "__module__", None), getattr(thing, "__name__", None)
     if type(module) is not str or type(name) is not str or module.partition(".")[0] not in sys.stdlib_module_names:
         return ""
@@ -120,9 +150,11 @@ def strict_zip(sides: tuple[bool, ...], *iterables: Iterable[Any]) -> Iterator[t
         yield tuple(row)
 
 
-def run_coroutines_of_handles() -> None:
-    """Let `asyncio.run` accept a coroutine of the program, which runs in the program's process."""
+def support_handles() -> None:
+    """Let the standard library accept handles: `asyncio.run` their coroutines, `inspect` and unittest their types."""
     asyncio.run = _run_any
+    for module in (inspect, unittest.case):
+        vars(module)["isinstance"] = is_instance
 
 
 def _run_any(main: Any, **keywords: Any) -> Any:

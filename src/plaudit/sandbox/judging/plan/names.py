@@ -108,12 +108,17 @@ def exception_names(tree: ast.AST) -> frozenset[str]:
     found: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.ExceptHandler) and node.type is not None:
-            found |= names_in(node.type)
+            found |= _class_names_in(node.type)
         elif isinstance(node, ast.Call) and node.args:
             called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
             if called in RAISING:
-                found |= names_in(node.args[0])
+                found |= _class_names_in(node.args[0])
     return frozenset(found)
+
+
+def _class_names_in(node: ast.expr) -> set[str]:
+    """The names of classes in an expression: `E`, and `E` of `module.E`."""
+    return names_in(node) | {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
 
 
 def refuse_missing_imports(text: str) -> None:

@@ -21,23 +21,29 @@ def names_in(node: ast.AST) -> set[str]:
     return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
-def rewrite(tree: ast.Module, program: Collection[str], read: Collection[str]) -> ast.Module:
-    """The tests, rewritten in place; `read` are names of the program that are variables, not functions."""
+def rewrite(
+    tree: ast.Module, program: Collection[str], read: Collection[str], plain: Collection[str] = ()
+) -> ast.Module:
+    """The tests, rewritten in place; `read` are variables of the program, `plain` are parameters of no concern to it."""
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
     has_arrays = any("numpy" in ast.unparse(node) for node in imports)
-    _Rewriter(ProgramUse(tree, program), frozenset(read), has_arrays=has_arrays).visit(tree)
+    _Rewriter(ProgramUse(tree, program, plain), frozenset(read), has_arrays=has_arrays).visit(tree)
     return ast.fix_missing_locations(tree)
 
 
 class ProgramUse:
     """Which expressions of the tests depend on the program: calls of it, and variables that hold what it returned."""
 
-    def __init__(self, tree: ast.Module, program: Collection[str]) -> None:
+    def __init__(self, tree: ast.Module, program: Collection[str], plain: Collection[str] = ()) -> None:
         self.functions = set(program)
         self.results: set[str] = set()
         own = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
         called = {_root(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-        self.functions |= {one.arg for node in own for one in node.args.args if one.arg in called} - {"self", "cls"}
+        self.functions |= {one.arg for node in own for one in node.args.args if one.arg in called} - {
+            "self",
+            "cls",
+            *plain,
+        }
         for _ in range(2):  # functions and variables that depend on the program through others
             self.functions |= {node.name for node in own if node.name != "check" and any(map(self.calls, node.body))}
             for node in ast.walk(tree):

@@ -43,6 +43,7 @@ class TestPlan:
     checks: tuple[str, ...] = ()
     program: dict[str, str] = field(default_factory=dict)
     exceptions: frozenset[str] = frozenset()
+    expected_errors: frozenset[str] = frozenset()  # all names in places where only exceptions can be
     modules: tuple[str, ...] = ()
     check: str | None = None
     in_answers: frozenset[int] = frozenset()
@@ -73,9 +74,10 @@ def _plan_asserts(texts: tuple[str, ...], entry_point: str | None, imports: str,
     functions = (*program, candidate) if candidate else program
     read = frozenset(program) - called_names(tree) - exceptions - ({check} if check else set())
     plan = {
-        "setup": compile(ast.fix_missing_locations(setup_tree), "<setup>", "exec", dont_inherit=True),
+        "setup": compile(rewrite(setup_tree, (), ()), "<setup>", "exec", dont_inherit=True),
         "program": {name: name for name in program},
         "exceptions": exceptions,
+        "expected_errors": exception_names(tree),
         "unscored": find_unscored(tree, program, candidate=candidate),
         "class_names": _capitalised(tree),
     }
@@ -145,16 +147,19 @@ def _plan_file(text: str, module: str | None, prompt: str, entry_point: str | No
     parsed = parse_tests(source)
     program = {name: name for name in program_names(parsed, source, entry_point, defined, imported=bool(imported))}
     program |= aliases
-    exceptions = exception_names(tree) & frozenset(program)
+    expected = exception_names(tree)
+    exceptions = expected & frozenset(program)
     refuse_missing_imports(source)
     read = frozenset(program) - called_names(tree) - exceptions
     unscored = find_unscored(tree, program, modules)
     rewrite(tree, (*program, *modules), read)
     forgotten = "".join(f"import {name}\n" for name in sorted(standard_modules(parsed, source) - defined))
-    setup = compile(parse_tests(f"{forgotten}{helpers}", "the prompt"), "<setup>", "exec", dont_inherit=True)
+    setup_tree = copy.deepcopy(parse_tests(f"{forgotten}{helpers}", "the prompt"))
+    setup = compile(rewrite(setup_tree, (), ()), "<setup>", "exec", dont_inherit=True)
     return TestPlan(
-        setup, (_compile(tree),), (), program, exceptions, modules, unscored=unscored, class_names=_capitalised(tree)
-    )
+        setup, (_compile(tree),), (), program, exceptions, expected, modules, unscored=unscored,
+        class_names=_capitalised(tree),
+    )  # fmt: skip
 
 
 def _capitalised(tree: ast.Module) -> frozenset[str]:

@@ -4,10 +4,15 @@ Lengths are compared before contents, everywhere: pairing up what is there would
 """
 
 import math
+import re
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 __all__ = ["TEXT_COMPARISONS", "same_text", "same_value"]
+
+
+_INTEGER = re.compile(r"[+-]?[0-9]+")
 
 
 def same_value(result: Any, expected: Any, tolerance: float | None = None) -> bool:
@@ -36,19 +41,21 @@ def _tokens(output: str, expected: str, _: float) -> bool:
 def _floats(output: str, expected: str, tolerance: float) -> bool:
     ours, theirs = output.split(), expected.split()
     return len(ours) == len(theirs) and all(
-        one == other or _close_numbers(_number(one), _number(other), tolerance)
-        for one, other in zip(ours, theirs, strict=True)
+        one == other or _same_number(one, other, tolerance) for one, other in zip(ours, theirs, strict=True)
     )
 
 
 TEXT_COMPARISONS: dict[str, Callable[[str, str, float], bool]] = {"lines": _lines, "tokens": _tokens, "floats": _floats}
 
 
-def _close_numbers(one: float | None, other: float | None, tolerance: float) -> bool:
-    """Whether two tokens are numbers that are near each other; words are equal or not."""
-    if one is None or other is None:
+def _same_number(one: str, other: str, tolerance: float) -> bool:
+    """Whether two tokens are finite numbers that are near each other; two integers have to be equal."""
+    if _INTEGER.fullmatch(one) and _INTEGER.fullmatch(other):
+        return Decimal(one) == Decimal(other)
+    numbers = _number(one), _number(other)
+    if None in numbers or not all(map(math.isfinite, numbers)):  # type: ignore[arg-type]
         return False
-    return one == other or math.isclose(one, other, rel_tol=tolerance, abs_tol=tolerance)
+    return math.isclose(*numbers, rel_tol=tolerance, abs_tol=tolerance)  # type: ignore[arg-type]
 
 
 def _lines_of(text: str) -> list[str]:
@@ -67,7 +74,8 @@ def _to_lists(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_to_lists(item) for item in value]
     if isinstance(value, dict):
-        return {str(key) if type(key) in (int, float) else key: _to_lists(item) for key, item in value.items()}
+        by_text = {str(key) if type(key) in (int, float) else key: _to_lists(item) for key, item in value.items()}
+        return by_text if len(by_text) == len(value) else value
     return value
 
 

@@ -11,13 +11,15 @@ __all__ = ["fill_namespace"]
 
 def fill_namespace(namespace: dict[str, Any], plan: TestPlan, proxy: ProgramProxy) -> None:
     """Add everything that the plan's code needs."""
-    proxy.class_names = plan.class_names
+    proxy.class_names, proxy.errors.expected = plan.class_names, plan.expected_errors
     namespace.update(test_builtins(proxy.original, lambda name: proxy.get(plan.program[name])))
     exec(plan.setup, namespace)
     for name, meant in plan.program.items():
         namespace[name] = proxy.errors.named(meant) if name in plan.exceptions else proxy.named(meant)
     for name in plan.modules:
         namespace[name] = _ProgramModule(proxy)
+        for expected in plan.expected_errors:  # before the program raises one
+            proxy.errors.named(expected)
 
 
 class _ProgramModule:
@@ -27,4 +29,4 @@ class _ProgramModule:
         self._proxy = proxy
 
     def __getattr__(self, name: str) -> Any:
-        return self._proxy.get(name)
+        return self._proxy.errors.named(name) if name in self._proxy.errors.expected else self._proxy.get(name)

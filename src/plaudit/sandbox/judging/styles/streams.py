@@ -3,6 +3,7 @@
 Right output followed by an exception is no pass; `sys.exit(0)` is an ordinary end.
 """
 
+import ast
 import copy
 from collections.abc import Callable
 from functools import lru_cache
@@ -104,12 +105,21 @@ def _is_loss(outcome: Outcome) -> bool:
 @lru_cache(maxsize=64)
 def _checker(text: str) -> Callable[[str, str, str], Any]:
     namespace: dict[str, Any] = {"__name__": "__checker__", **test_builtins(lambda value: value, lambda name: None)}
-    tree = rewrite(copy.deepcopy(parse_tests(text, "the checker")), (), ())
+    parsed = copy.deepcopy(parse_tests(text, "the checker"))
+    given, output, expected = _parameters(parsed)
+    tree = rewrite(parsed, [output], (), plain=[given, expected])
     exec(compile(tree, "<checker>", "exec", dont_inherit=True), namespace)
     found = namespace.get("check") or namespace.get("checker")
     if not callable(found):
         raise InvalidTrajectory("a checker defines check(given, output, expected)")
     return found  # type: ignore[no-any-return]
+
+
+def _parameters(tree: ast.Module) -> list[str]:
+    """The names by which a checker gets the input, what the program printed, and the expected output."""
+    checkers = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name in ("check", "checker")]
+    names = [argument.arg for node in checkers[-1:] for argument in node.args.args]
+    return names if len(names) == 3 else ["given", "output", "expected"]
 
 
 def _run_checker(text: str, given: str, output: str, expected: str) -> str:

@@ -60,7 +60,7 @@ def judge_file(launcher: Launcher, suite: FileSuite) -> Verdict:
             recorder = Recorder(_names(groups), proxy, stop_early=launcher.stop_early)
             if collecting.error is not None:
                 return conclude(launcher, proxy, recorder, collecting.error)
-            if not groups:
+            if not groups and not proxy.calls:
                 return Verdict(refusal="the file holds no test: functions test_… or classes Test…")
             with Caught() as caught:
                 _run_groups(groups, fixtures, recorder)
@@ -197,6 +197,8 @@ def _of_function(name: str, function: Any, fixtures: Fixtures, group: type | Non
     if _is_skipped(function):
         return []
     cases = [{**outer, **inner} for outer in getattr(group, CASES, [{}]) for inner in getattr(function, CASES, [{}])]
+    if not cases:
+        return [FoundTests([name], partial(_fail_without_rows, name))]
     for case in cases:
         fixtures.check(function, case, group)
     names = [f"{name}[{index}]" if len(cases) > 1 else name for index in range(len(cases))]
@@ -204,6 +206,11 @@ def _of_function(name: str, function: Any, fixtures: Fixtures, group: type | Non
         FoundTests([label], partial(_run_function, function, case, fixtures, group))
         for label, case in zip(names, cases, strict=True)
     ]
+
+
+def _fail_without_rows(name: str, recorder: Recorder, start: int) -> None:
+    with recorder.check(start):
+        raise AssertionError(f"{name} is parametrized by an empty list")
 
 
 def _run_function(
