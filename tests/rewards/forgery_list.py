@@ -94,5 +94,6 @@ WITH_TESTS = [
     "leaks",
     "second_look",
     "rules",
+    "third_look",
 ]
 FORGERIES = [*OLD, *(one for family in WITH_TESTS for one in with_tests(FOLDER / f"{family}.txt", family))]

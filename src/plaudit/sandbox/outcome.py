@@ -11,7 +11,7 @@ import msgspec
 
 from plaudit.sandbox.confined_process import Tier
 
-__all__ = ["Ending", "Outcome", "Raised"]
+__all__ = ["UNDEFINED", "Ending", "Outcome", "Raised"]
 
 
 class Ending(Enum):
@@ -36,6 +36,9 @@ class Ending(Enum):
 
 
 _LIVING = (Ending.RETURNED, Ending.RAISED, Ending.MEMORY)  # found by identity, the first most often
+
+
+UNDEFINED = ("undefined:NameError",)  # the classes of an error that says that the program lacks a name
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ from plaudit.errors import SandboxError
 from plaudit.frames import frame
 from plaudit.sandbox.confined_process import Budget, LockedProcess, ProcessHost, RunLimits
 from plaudit.sandbox.exchange import Exchange, Stopped
-from plaudit.sandbox.outcome import Ending, Outcome, Raised
-from plaudit.sandbox.values import Graph, NotPlain, Opaque, dumps, loads
+from plaudit.sandbox.outcome import UNDEFINED, Ending, Outcome, Raised
+from plaudit.sandbox.values import PROGRAM_DEPTH, Graph, NotPlain, Opaque, dumps, loads
 
 __all__ = ["Program"]
 
@@ -169,7 +169,7 @@ class Program:
 def _read_returned(graph: Graph, value: Any, changes: Any = None) -> dict[str, Any]:
     if changes is not None:
         graph.apply_changes(changes)
-    return {"ending": Ending.RETURNED, "value": graph.decode(value)}
+    return {"ending": Ending.RETURNED, "value": graph.decode(value, PROGRAM_DEPTH + 3)}
 
 
 def _read_raised(graph: Graph, changes: Any, *description: Any) -> dict[str, Any]:
@@ -197,6 +197,10 @@ def _read_exited(graph: Graph, code: Any) -> dict[str, Any]:
     return {"ending": Ending.EXITED, "exit_code": code, "error": error}
 
 
+def _read_undefined(graph: Graph, message: Any) -> dict[str, Any]:
+    return {"ending": Ending.RAISED, "error": Raised(UNDEFINED, _expect(str, message))}
+
+
 def _read_unsendable(graph: Graph, reason: Any) -> dict[str, Any]:
     return {"ending": Ending.RESULT_LIMIT, "error": Raised(("ValueError",), _expect(str, reason)[:200])}
 
@@ -211,6 +215,7 @@ _REPLIES: dict[str, Callable[..., dict[str, Any]]] = {
     "returned": _read_returned,
     "raised": _read_raised,
     "exited": _read_exited,
+    "undefined": _read_undefined,
     "unsendable": _read_unsendable,
 }
 _SIGNALS: dict[int, Ending] = {signal.SIGXFSZ: Ending.OUTPUT_LIMIT, signal.SIGXCPU: Ending.CPU_LIMIT}

@@ -18,6 +18,7 @@ from functools import lru_cache
 from pathlib import PosixPath, PurePosixPath
 from typing import Any
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 __all__ = [
     "ARRAY", "CLASS_NAMES", "CONTAINERS", "CONTAINERS_BY_TAG", "Container", "NotPlain", "READERS", "SMALL", "WRITERS",
@@ -148,14 +149,6 @@ def _make_deque(graph: Graph, content: Any) -> deque[Any]:
     return deque(maxlen=None if content[0] is None else _whole(graph, content[0]))
 
 
-def _fill_default(graph: Graph, value: Any, content: Any, depth: int) -> None:
-    _fill_pairs(graph, value, content[1], depth)
-
-
-def _make_default(graph: Graph, content: Any) -> Any:
-    return defaultdict(graph.decode(content[0]))
-
-
 def _write_default(graph: Graph, value: Any, depth: int) -> Any:
     return [graph.encode(value.default_factory), _write_pairs(graph, value, depth)]
 
@@ -254,7 +247,9 @@ CONTAINERS: dict[type, Container] = {
     Counter: _pairs_container("C", Counter),
     OrderedDict: _pairs_container("O", OrderedDict),
     defaultdict: Container(
-        "e", _copy_pairs, _write_default, _fill_default, _make_default, _same_pairs,
+        "e", _copy_pairs, _write_default,
+        lambda graph, value, content, depth: _fill_pairs(graph, value, content[1], depth),
+        lambda graph, content: defaultdict(graph.decode(content[0])), _same_pairs,
         lambda value, known: defaultdict(value.default_factory, zip(*known, strict=True)),
     ),
     set: Container(
@@ -327,6 +322,16 @@ def _read_namedtuple(graph: Graph, content: Any, depth: int) -> Any:
     return kind(*_decode_list(graph, items, depth))
 
 
+def _write_datetime(value: datetime) -> list[Any]:
+    zone = value.tzinfo.key if type(value.tzinfo) is ZoneInfo else None
+    return [(value if zone is None else value.replace(tzinfo=None)).isoformat(), zone, value.fold]
+
+
+def _read_datetime(text: Any, zone: Any, fold: Any) -> datetime:
+    value = datetime.fromisoformat(_text(text)).replace(fold=fold)
+    return value if zone is None else value.replace(tzinfo=ZoneInfo(_text(zone)))
+
+
 def _read_complex(graph: Graph, content: Any, depth: int) -> Any:
     parts = [graph.decode(part) for part in content]
     if any(not isinstance(part, float) for part in parts):
@@ -360,7 +365,7 @@ WRITERS: dict[type, tuple[str, Callable[[Graph, Any, int], Any]]] = {
     slice: ("x", lambda graph, value, depth: items_of(graph, (value.start, value.stop, value.step), depth)),
     Decimal: ("D", lambda graph, value, depth: str(value)),
     Fraction: ("F", lambda graph, value, depth: [graph.encode(value.numerator), graph.encode(value.denominator)]),
-    datetime: ("T", lambda graph, value, depth: value.isoformat()),
+    datetime: ("T", lambda graph, value, depth: _write_datetime(value)),
     date: ("A", lambda graph, value, depth: value.isoformat()),
     time: ("M", lambda graph, value, depth: value.isoformat()),
     timedelta: ("L", lambda graph, value, depth: [value.days, value.seconds, value.microseconds]),
@@ -384,7 +389,7 @@ READERS: dict[str, Callable[[Graph, Any, int], Any]] = {
     "x": lambda graph, content, depth: slice(*_decode_list(graph, content, depth)),
     "D": lambda graph, content, depth: Decimal(_text(content)),
     "F": lambda graph, content, depth: Fraction(*(_short(graph, part) for part in content)),
-    "T": lambda graph, content, depth: datetime.fromisoformat(_text(content)),
+    "T": lambda graph, content, depth: _read_datetime(*content),
     "A": lambda graph, content, depth: date.fromisoformat(_text(content)),
     "M": lambda graph, content, depth: time.fromisoformat(_text(content)),
     "L": lambda graph, content, depth: timedelta(*(_whole(graph, part) for part in content)),

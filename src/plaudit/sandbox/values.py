@@ -31,9 +31,10 @@ from plaudit.sandbox.value_kinds import (
     surrogates,
 )
 
-__all__ = ["Graph", "NotPlain", "Opaque", "dumps", "from_text", "loads", "to_text"]
+__all__ = ["PROGRAM_DEPTH", "Graph", "NotPlain", "Opaque", "dumps", "from_text", "loads", "to_text"]
 
 DEPTH = 200
+PROGRAM_DEPTH = 150  # of what a program returns, so that tests can pass it on as a part of something else
 MOST_CONTAINERS = 500_000
 _SCALARS = {str, int, float, bool, type(None)}
 _encoder = json.JSONEncoder(ensure_ascii=True, check_circular=False, allow_nan=False, separators=(",", ":"))
@@ -175,7 +176,7 @@ class Graph:
                     return {"=": number} if number is not None else self._encode_new(value, ARRAY, depth)
             elif issubclass(kind, numpy.generic) and kind.__module__ == "numpy" and value.dtype.kind in "?biufcUS":
                 item = value.item()  # of the widest types, the value itself
-                return {"g": [value.dtype.str, self.encode(item if type(item) is not kind else float(item), 1)]}
+                return {"g": [value.dtype.str, self.encode(float(value) if type(item) is kind else item, 1)]}
         return {"@": self._describe(value)}
 
     def decode(self, coded: Any, depth: int = DEPTH + 3) -> Any:
@@ -200,7 +201,7 @@ class Graph:
             return READERS[tag](self, content, depth - 1)
         except NotPlain:
             raise
-        except (ValueError, TypeError, ArithmeticError, LookupError, AttributeError, MemoryError) as error:
+        except (ValueError, TypeError, ArithmeticError, LookupError, AttributeError, MemoryError, OSError) as error:
             raise NotPlain(f"bad content of {tag[:20]!r}: {type(error).__name__}") from error
 
     def _decode_new(self, container: Container, content: Any, depth: int) -> Any:

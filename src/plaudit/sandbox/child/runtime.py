@@ -20,7 +20,7 @@ from typing import Any
 from plaudit.frames import frame_reader, frame_writer
 from plaudit.sandbox.child.protocol import CHANNEL
 from plaudit.sandbox.value_kinds import SMALL, underlying
-from plaudit.sandbox.values import Graph, NotPlain, dumps, loads
+from plaudit.sandbox.values import PROGRAM_DEPTH, Graph, NotPlain, dumps, loads
 
 __all__ = ["Runtime", "make_service"]
 
@@ -49,6 +49,10 @@ def make_service(channel: int = CHANNEL) -> Callable[[], None]:
     return serve
 
 
+class _Undefined(Exception):
+    """The program does not define a name that the tests use."""
+
+
 class Runtime:
     """One program, loaded at most once, and the objects of it that the judge has handles of."""
 
@@ -70,6 +74,8 @@ class Runtime:
             reply = self._dumps(["exited", _exit_code(error.code)])
         except (NotPlain, RecursionError) as error:
             reply = self._refuse(error)
+        except _Undefined as error:
+            reply = self._dumps(["undefined", str(error)])
         except BaseException as error:  # noqa: BLE001 - whatever a program raises is an answer
             reply = self._describe_error(error)
         self._flush()
@@ -117,9 +123,9 @@ class Runtime:
     def _returned(self, value: Any) -> str:
         kind = type(value)
         if not len(self._graph):
-            return f"{RETURNED}{self._dumps(self._graph.encode(value))}]"
+            return f"{RETURNED}{self._dumps(self._graph.encode(value, PROGRAM_DEPTH))}]"
         changes = self._graph.write_changes()
-        coded = value if kind is int and -SMALL < value < SMALL else self._graph.encode(value)
+        coded = value if kind is int and -SMALL < value < SMALL else self._graph.encode(value, PROGRAM_DEPTH)
         return (
             f"{RETURNED}{self._dumps(coded)},{self._dumps(changes)}]" if changes else f"{RETURNED}{self._dumps(coded)}]"
         )
@@ -175,7 +181,7 @@ class Runtime:
             return scope[name]
         module, colon, member = name.partition(":")
         if not colon:
-            raise NameError(f"name {name!r} is not defined")
+            raise _Undefined(f"name {name!r} is not defined")
         if module in _MODULES:
             return getattr(_MODULES[module], member)
         if module == "help":

@@ -102,22 +102,28 @@ def _standard_class(name: str) -> type[BaseException] | None:
 
 
 def _build_standard(kind: type[BaseException], raised: Raised) -> BaseException:
-    args = raised.args
-    if issubclass(kind, BaseExceptionGroup):
-        args = (
-            raised.message,
-            [ProgramError(getattr(one, "plaudit_type", "?")) for one in args[1]] or [ProgramError()],
-        )
-    try:
-        error = kind(*args)
-    except Exception:  # noqa: BLE001 - some need arguments that are not in `args`
-        error = BaseException.__new__(kind)
-        error.args = (raised.message,)
-    for name, value in raised.members.items():
-        if name == "__notes__" or not name.startswith("__"):
-            setattr(error, name, value)
+    for make in (
+        lambda: kind(*_arguments(kind, raised)),
+        lambda: kind.__new__(kind),
+        lambda: ProgramError(str(raised)),
+    ):
+        with contextlib.suppress(Exception):  # some need arguments that are not in `args`
+            error = make()
+            break
+    error.args = error.args or (raised.message,) * bool(raised.message)
+    error.__dict__.update({name: raised.members[name] for name in raised.members if not name.startswith("__")})
+    error.__dict__.update({name: raised.members[name] for name in raised.members if name == "__notes__"})
+    if isinstance(error, OSError):
+        error.filename = raised.members.get("filename")
     error.__dict__["__program"] = True  # it is not the tests that raised it
     return error
+
+
+def _arguments(kind: type[BaseException], raised: Raised) -> tuple[Any, ...]:
+    """The arguments of an exception; the exceptions of a group are handles, which a group cannot hold."""
+    if not issubclass(kind, BaseExceptionGroup):
+        return raised.args
+    return raised.args[0], [ProgramError(getattr(one, "plaudit_type", "?")) for one in raised.args[1]]
 
 
 def _message(error: BaseException) -> str:

@@ -7,6 +7,7 @@ a handle that meets a plain value has failed the check. Only where the program i
 """
 
 import operator
+from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from typing import Any, Protocol
 
@@ -18,10 +19,16 @@ READABLE = frozenset(
     f"__{name}__"
     for name in (
         "abstractmethods", "aenter", "aexit", "annotations", "bases", "bool", "call", "class", "code",
-        "dataclass_fields", "delitem", "dict", "doc", "enter", "exit", "getitem", "init", "iter", "len", "members", "module", "mro", "name", "next",
+        "dataclass_fields", "delitem", "dict", "doc", "enter", "exit", "getitem", "init", "iter", "len", "members",
+        "module", "mro", "name", "next",
         "post_init", "qualname", "repr", "setitem", "slots", "str", "wrapped",
     )
 )  # fmt: skip
+
+PLAIN_METHODS = frozenset(
+    name for kind in (str, bytes, list, tuple, dict, set, deque) for name in dir(kind) if not name.startswith("_")
+)
+COMPARING = frozenset({"endswith", "isdisjoint", "issubset", "issuperset", "startswith"})
 
 
 class ProgramLink(Protocol):
@@ -29,6 +36,7 @@ class ProgramLink(Protocol):
 
     trusts_objects: bool
     class_names: frozenset[str]
+    plain_methods: set[str]
 
     def call(self, path: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """The value of a call, or its exception raised again."""
@@ -60,7 +68,14 @@ class Handle:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name.endswith("__") and name not in READABLE:
             raise AttributeError(name)
-        return _ask(self, "builtins:getattr", name)
+        if name not in PLAIN_METHODS or self.plaudit_type in self.plaudit_link.class_names:
+            return _ask(self, "builtins:getattr", name)
+        if name in COMPARING and not self.plaudit_link.trusts_objects:
+            violate(f"the tests compare what the program returned, an object of type {self.plaudit_type}, by {name}")
+        method = _ask(self, "builtins:getattr", name)
+        if isinstance(method, Handle):
+            self.plaudit_link.plain_methods.add(f"@{method.plaudit_key}")
+        return method
 
     def __setattr__(self, name: str, value: Any) -> None:
         _ask(self, "builtins:setattr", name, value)

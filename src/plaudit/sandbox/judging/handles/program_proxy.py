@@ -16,7 +16,7 @@ from plaudit.sandbox.judging.handles.test_builtins import standard_path
 from plaudit.sandbox.judging.handles.violations import ProgramLost, UnsupportedTest, violate
 from plaudit.sandbox.judging.missing_packages import import_failure
 from plaudit.sandbox.judging.verdict import Conclusion
-from plaudit.sandbox.outcome import Ending, Outcome
+from plaudit.sandbox.outcome import UNDEFINED, Ending, Outcome
 from plaudit.sandbox.program import Program
 from plaudit.sandbox.values import Graph, NotPlain
 
@@ -64,6 +64,7 @@ class ProgramProxy:
         self.stdout = self.stderr = b""
         self.cpu_s = 0.0
         self.class_names: frozenset[str] = frozenset()  # that the tests mention
+        self.plain_methods: set[str] = set()  # paths of methods that plain values have, of objects that are not plain
         self._handles: dict[int | str, Any] = {}  # one handle for one object, so that tests can compare by `is`
         self.program = self._start()
         self._lost: Outcome | None = None
@@ -116,7 +117,11 @@ class ProgramProxy:
         """What a path names."""
         if self._lost is not None:
             raise ProgramLost(self.trouble)
-        return self._result_of(self.program.get(path))
+        outcome = self.program.get(path)
+        if outcome.error is not None and outcome.error.classes == UNDEFINED:
+            self._count(outcome)
+            raise AttributeError(outcome.error.message)
+        return self._result_of(outcome)
 
     def call(self, path: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Call the program: the value that came back, or the exception raised again."""
@@ -127,6 +132,8 @@ class ProgramProxy:
         try:
             outcome = self.program.call(path, args, keywords)
         except NotPlain as error:
+            if path in self.plain_methods:
+                violate(f"the tests use what the program returned as a plain value, and it is none ({error})")
             self._obstacle = f"{path} is called with something that is not plain data ({error})"
             raise UnsupportedTest(self._obstacle) from None
         return self._result_of(outcome)
@@ -173,14 +180,16 @@ class ProgramProxy:
         if outcome.ending.is_final:
             self.program.close()
             self._lost = outcome
-            self._losses += 1
             if outcome.ending is Ending.EXITED and outcome.error is not None and "SystemExit" in self.errors.expected:
                 self.begin_test()
                 raise self.errors.make_error(outcome.error)
+            self._losses += 1
             self.first_loss = self.first_loss or outcome
             raise ProgramLost(self.trouble)
         self._streams.show(outcome)
         if outcome.ending is Ending.RAISED and outcome.error is not None:
+            if outcome.error.classes == UNDEFINED:
+                violate(str(outcome.error))
             self.import_failures.append(import_failure(outcome))
             raise self.errors.make_error(outcome.error)
         if outcome.ending is Ending.MEMORY:

@@ -24,7 +24,7 @@ def names_in(node: ast.AST) -> set[str]:
 def rewrite(
     tree: ast.Module, program: Collection[str], read: Collection[str], plain: Collection[str] = ()
 ) -> ast.Module:
-    """The tests, rewritten in place; `read` are variables of the program, `plain` are parameters of no concern to it."""
+    """The tests, rewritten in place; `read` are variables of the program, `plain` are no values of it."""
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
     has_arrays = any("numpy" in ast.unparse(node) for node in imports)
     _Rewriter(ProgramUse(tree, program, plain), frozenset(read), has_arrays=has_arrays).visit(tree)
@@ -142,6 +142,13 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_For(self, node: ast.For) -> ast.stmt:
         node.iter = self._items_of(node.iter)
+        return self.generic_visit(node)  # type: ignore[return-value]
+
+    def visit_While(self, node: ast.While) -> ast.stmt:
+        calls = [part for part in ast.walk(node) if isinstance(part, ast.Call) and part not in ast.walk(node.test)]
+        changed = {name for call in calls for name in names_in(call)}
+        if not self._use.depends(node.test):
+            node.test = _Originals(self._use.functions | changed).visit(node.test)
         return self.generic_visit(node)  # type: ignore[return-value]
 
     def visit_comprehension(self, node: ast.comprehension) -> ast.comprehension:

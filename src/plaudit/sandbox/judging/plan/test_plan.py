@@ -3,6 +3,7 @@
 import ast
 import copy
 import sys
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import CodeType
@@ -21,7 +22,7 @@ from plaudit.sandbox.judging.plan.names import (
     top_level_names,
 )
 from plaudit.sandbox.judging.plan.pytest_features import find_unsupported
-from plaudit.sandbox.judging.plan.rewriting import CheckWrapper, rewrite
+from plaudit.sandbox.judging.plan.rewriting import CheckWrapper, names_in, rewrite
 from plaudit.sandbox.judging.suites import AssertSuite, FileSuite
 
 __all__ = ["TestPlan", "plan_asserts", "plan_file"]
@@ -49,7 +50,7 @@ class TestPlan:
     in_answers: frozenset[int] = frozenset()
     is_whole: bool = True  # each text is one check, instead of containing checks
     unscored: str = ""
-    class_names: frozenset[str] = frozenset()  # capitalised names that the tests mention
+    class_names: frozenset[str] = frozenset()  # capitalised names of the program that the tests mention
 
 
 def plan_asserts(suite: AssertSuite) -> TestPlan:
@@ -79,7 +80,7 @@ def _plan_asserts(texts: tuple[str, ...], entry_point: str | None, imports: str,
         "exceptions": exceptions,
         "expected_errors": exception_names(tree),
         "unscored": find_unscored(tree, program, candidate=candidate),
-        "class_names": _capitalised(tree),
+        "class_names": _capitalised(tree, program),
     }
     if len(texts) > 1:
         codes = tuple(_compile(rewrite(copy.deepcopy(parse_tests(text)), functions, read)) for text in texts)
@@ -131,8 +132,6 @@ def plan_file(suite: FileSuite) -> TestPlan:
 def _plan_file(text: str, module: str | None, prompt: str, entry_point: str | None) -> TestPlan:
     tree = copy.deepcopy(parse_tests(text))
     _refuse_two_programs(tree, module)
-    if unsupported := find_unsupported(tree):
-        raise InvalidTrajectory(unsupported)
     imported: list[tuple[str, str]] = []
     for scope in ast.walk(tree):
         for part in ("body", "orelse", "finalbody"):
@@ -147,6 +146,8 @@ def _plan_file(text: str, module: str | None, prompt: str, entry_point: str | No
     parsed = parse_tests(source)
     program = {name: name for name in program_names(parsed, source, entry_point, defined, imported=bool(imported))}
     program |= aliases
+    if unsupported := find_unsupported(tree, [*program, *modules]):
+        raise InvalidTrajectory(unsupported)
     expected = exception_names(tree)
     exceptions = expected & frozenset(program)
     refuse_missing_imports(source)
@@ -158,12 +159,14 @@ def _plan_file(text: str, module: str | None, prompt: str, entry_point: str | No
     setup = compile(rewrite(setup_tree, (), ()), "<setup>", "exec", dont_inherit=True)
     return TestPlan(
         setup, (_compile(tree),), (), program, exceptions, expected, modules, unscored=unscored,
-        class_names=_capitalised(tree),
+        class_names=_capitalised(tree, [*program, *modules]),
     )  # fmt: skip
 
 
-def _capitalised(tree: ast.Module) -> frozenset[str]:
-    names = {getattr(node, "id", "") or getattr(node, "attr", "") for node in ast.walk(tree)}
+def _capitalised(tree: ast.Module, program: Collection[str]) -> frozenset[str]:
+    """The capitalised names of the program that the tests mention, also as attributes of other ones."""
+    names = set(program) & names_in(tree)
+    names |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and names_in(node) & names}
     return frozenset(name for name in names if name[:1].isupper())
 
 

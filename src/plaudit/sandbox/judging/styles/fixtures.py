@@ -7,7 +7,7 @@ import io
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from types import SimpleNamespace
+from types import CoroutineType, FunctionType, GeneratorType, MethodType, SimpleNamespace
 from typing import Any
 
 from plaudit.sandbox.judging.handles.violations import UnsupportedTest
@@ -50,7 +50,7 @@ class Fixtures:
             bound = function if owner is None else getattr(owner, function.__name__, function)
             wanted = list(inspect.signature(bound).parameters)
             returned = bound(**{name: self._value(name, owner, scopes, case) for name in wanted})
-            if inspect.iscoroutine(returned):
+            if isinstance(returned, CoroutineType):
                 asyncio.run(returned)
 
     def close(self) -> None:
@@ -108,7 +108,7 @@ class _Scope:
         self._has_begun = False
 
     def add(self, name: str, made: Any) -> Any:
-        if inspect.isgenerator(made):
+        if isinstance(made, GeneratorType):
             generator, made = made, next(made)
             self._stack.callback(next, generator, None)
         self.values[name] = made
@@ -142,7 +142,7 @@ def _parameters(function: Any, group: type | None) -> list[str]:
 
 def _has(thing: Any, mark: str) -> bool:
     """Whether a function of the tests has a mark; a function of the program's is not asked."""
-    return inspect.isroutine(thing) and bool(getattr(thing, mark, False))
+    return isinstance(thing, FunctionType | MethodType) and bool(getattr(thing, mark, False))
 
 
 def _call(function: Any, argument: Any) -> None:

@@ -4,14 +4,13 @@ Modules that the file imports and that do not exist here are the program. Test c
 itself. For pytest's functions, classes, fixtures and marks there is a documented subset.
 """
 
-import inspect
 import sys
 import unittest
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from plaudit.sandbox.judging.handles.program_proxy import NotLoaded
@@ -107,7 +106,7 @@ def collect_tests(namespace: dict[str, Any], fixtures: Fixtures) -> list[FoundTe
                 tests.append(case)
         elif isinstance(thing, type) and name.startswith("Test") and thing.__module__ == MODULE:
             tests += _of_class(name, thing, fixtures)
-        elif inspect.isfunction(thing) and name.startswith("test"):
+        elif isinstance(thing, FunctionType) and name.startswith("test"):
             tests += _of_function(name, thing, fixtures, None)
     return tests
 
