@@ -243,6 +243,37 @@ def test_unused_imports_on_one_line_and_functions_named_as_errors_are_ordinary(s
     assert scored(fenced(source), {"tests": [f"assert {name}(3) == 3"]}).reward == 1.0
 
 
+@pytest.mark.parametrize("module", ["tkinter", "ssl", "curses"])
+def test_a_program_that_imports_a_standard_module_which_is_not_offered_has_failed(module):
+    for source in (f"import {module}\ndef f(x):\n    return 2\n", f"def f(x):\n    import {module}\n    return 2\n"):
+        assert scored(fenced(source), {"tests": ["assert f(1) == 2"]}).reward == 0.0
+
+
+@pytest.mark.parametrize("returned", ["None", "1"])
+def test_a_file_in_which_the_program_decides_what_is_skipped_is_not_scored(returned):
+    skipped = "@pytest.mark.skipif(f(1) is None, reason='')\ndef test_f():\n    assert f(1) == 1\n"
+    tests = f"import pytest\nfrom solution import f\n{skipped}"
+    output = scored(fenced(f"def f(x):\n    return {returned}\n"), tests)
+    assert output.status is Status.UNPARSED
+    assert "skipif with a condition on the program" in output.reason
+
+
+WEAK = {
+    "a method that plain values lack": (
+        "class R:\n    equals = lambda s, o: True\ndef f(x): return R()",
+        "assert f(1).equals(2)",
+    ),
+    "a condition on an argument": ("def f(x): x.clear()", "x = [1]\nassert f(x) is None\nif x:\n    assert x == [2]"),
+    "an argument as the expected value": ("def f(x):\n    x.clear()\n    return x", "x = [1]\nassert f(x) == x"),
+}
+
+
+@pytest.mark.parametrize(("source", "tests"), WEAK.values(), ids=WEAK)
+def test_weak_tests_mean_what_they_mean_in_one_process(source, tests):
+    """Listed as not covered."""
+    assert scored(fenced(source + "\n"), {"tests": tests}).reward == 1.0
+
+
 def test_two_objects_that_are_equal_only_by_their_own_word_are_not_equal():
     """Listed as not covered: the guide says that such a program fails."""
     made = "class P:\n    def __eq__(self, other): return True\ndef f(x):\n    return P()\n"

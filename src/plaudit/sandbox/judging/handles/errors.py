@@ -6,6 +6,7 @@ that would end a loop or a process without a message become a `ProgramError`.
 
 import contextlib
 import sys
+from collections.abc import Callable
 from typing import Any, Protocol
 
 from plaudit.sandbox.outcome import Raised
@@ -102,12 +103,13 @@ def _standard_class(name: str) -> type[BaseException] | None:
 
 
 def _build_standard(kind: type[BaseException], raised: Raised) -> BaseException:
-    for make in (
+    makers: tuple[Callable[[], BaseException], ...] = (
         lambda: kind(*_arguments(kind, raised)),
-        lambda: kind.__new__(kind),
+        lambda: kind.__new__(kind),  # some need arguments that are not in `args`
         lambda: ProgramError(str(raised)),
-    ):
-        with contextlib.suppress(Exception):  # some need arguments that are not in `args`
+    )
+    for make in makers:
+        with contextlib.suppress(Exception):
             error = make()
             break
     error.args = error.args or (raised.message,) * bool(raised.message)
