@@ -162,6 +162,20 @@ def test_rule_14_a_truth_that_cannot_be_read_is_no_wrong_answer(truth):
         verify_math(truth, "4")
 
 
+NESTED = "(" * 20 + "19" + r"\% \text{cm})" * 20 + "%"
+TOO_MANY_TERMS = r"\sum_{k=1}^{300} \sum_{j=1}^{300} k j \sqrt{2}"
+
+
+@pytest.mark.parametrize("truth", [NESTED, TOO_MANY_TERMS])
+def test_rule_14_a_truth_that_is_over_the_budget_beside_a_number_is_unreadable(truth):
+    assert verify_math(truth, r"\boxed{20}").status is VerdictStatus.UNPARSED_TRUTH
+
+
+@pytest.mark.parametrize("answer", [TOO_MANY_TERMS, f"{TOO_MANY_TERMS} + 1"])
+def test_rule_14_an_answer_that_is_over_the_budget_does_not_make_the_truth_unreadable(answer):
+    assert verify_math(r"\sqrt{20}", rf"\boxed{{{answer}}}").status is VerdictStatus.UNPARSED_ANSWER
+
+
 @given(
     st.text()
     | st.lists(st.sampled_from(["\\boxed{", "}", "$", "4", "or", "not", "<think>", "answer is"])).map(" ".join)

@@ -16,7 +16,7 @@ from plaudit.verify.math.exact.rounding import is_rounded
 from plaudit.verify.math.parsing.budget import OverBudget, Unreadable, start_work
 from plaudit.verify.math.parsing.notation import read_mixed, same_spacing_aside, unify_notation
 from plaudit.verify.math.parsing.parser import parse
-from plaudit.verify.math.parsing.tree import Node, Op, operations
+from plaudit.verify.math.parsing.tree import Node, Op, is_number, number, operations, rewrite
 from plaudit.verify.math.policy import MathPolicy
 from plaudit.verify.number_words import find_number_words, parse_number_words
 from plaudit.verify.numbers import is_reducible_fraction, parse_plain_number
@@ -151,7 +151,8 @@ def _by_form(one: Node, other: Node, truth: str, answer: str, policy: MathPolicy
     except (Unreadable, ArithmeticError, RecursionError) as reason:
         verdict, method, operation = None, Method.ALGEBRA, None
         if not isinstance(reason, Unreadable) or isinstance(reason, OverBudget):
-            return Decision(None, method, str(reason), "truth" if _is_over_budget(one) else "answer")
+            is_truth = is_number(other) or _is_over_budget(one, policy)  # a plain number takes no time to compare
+            return Decision(None, method, str(reason), "truth" if is_truth else "answer")
     if verdict is not True and not _SAYING.isdisjoint(operations(one, other)) and same_words(truth, answer):
         return Decision(True, Method.TEXT, "the same words")
     if verdict and operation:
@@ -165,12 +166,15 @@ def _not_worked_out(method: Method, answer: str, operation: str) -> Decision:
     return Decision(False, method, f"{quote(answer)} is not worked out: it leaves {operation}")
 
 
-def _is_over_budget(tree: Node) -> bool:
-    """Whether a tree takes too long to work out whatever it is compared with."""
+def _is_over_budget(tree: Node, policy: MathPolicy) -> bool:
+    """Whether a tree takes too long to compare even with itself, its numbers written in another way."""
     start_work()
+    rewritten = rewrite(tree, lambda node: node if node.value is None else number(node.value, f"+{node.leaf}"))
     try:
-        fold(tree)
-    except (OverBudget, ArithmeticError, RecursionError):
+        Forms(policy).compare(fold(tree), rewritten)
+    except Unreadable as reason:
+        return isinstance(reason, OverBudget)
+    except (ArithmeticError, RecursionError):
         return True
     return False
 
@@ -201,7 +205,7 @@ def _by_words(truth: str, answer: str, one: Node | Unreadable, other: Node | Unr
 
 def quote(text: str) -> str:
     """A text in quotes for a message, shortened; backslashes stay single, as LaTeX has them."""
-    if text.isalnum() and len(text) <= _QUOTED:
-        return f"'{text}'"
+    if len(text) <= _QUOTED and text.isascii() and text.isprintable() and "'" not in text and "  " not in text:
+        return f"'{text.strip()}'"
     text = " ".join(text[:200].split())
     return repr(text if len(text) <= _QUOTED else f"{text[: _QUOTED - 1]}…").replace("\\\\", "\\")

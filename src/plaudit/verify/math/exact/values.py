@@ -42,11 +42,12 @@ def same_value(left: Node, right: Node) -> bool | None:
     if left.value is not None and right.value is not None:
         return left.value == right.value
     names = sorted(symbols(left) | symbols(right))
-    verdict = _at_whole_numbers(left, right, names) if counts_something(left, right) else None
+    verdict = _at_whole_numbers(left, right, names) if names and counts_something(left, right) else None
     if verdict is None:
         verdict = _at_places(left, right, names)
-    if verdict is not True and any(found.endswith("()") for found in names) and _has_applications(left, right):
-        return same_value(_read_as_products(left), _read_as_products(right)) or verdict
+    if verdict is not True and any(found.endswith("()") for found in names):
+        products = _read_as_products(left), _read_as_products(right)
+        return same_value(*products) or verdict if products != (left, right) else verdict
     return verdict
 
 
@@ -202,12 +203,6 @@ def _rounds_an_unknown(left: Node, right: Node) -> bool:
     """Whether a letter that does not usually count something is rounded: ⌊x⌋, not ⌊n/2⌋."""
     calls = [found for side in (left, right) for found in nodes(side) if found.op is Op.CALL]
     return any(found.leaf in ("floor", "ceil") and symbols(found) & _MEASURING for found in calls)
-
-
-def _has_applications(left: Node, right: Node) -> bool:
-    """Whether a letter before a bracket was read as a function, where it may be a factor: "R(r+1)"."""
-    calls = [found for side in (left, right) for found in nodes(side) if found.op is Op.CALL]
-    return any(_is_application(found) for found in calls)
 
 
 def _is_application(node: Node) -> bool:

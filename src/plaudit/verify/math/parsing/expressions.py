@@ -3,6 +3,8 @@ r"""Sums, products, powers and what stands behind a factor: `2\sqrt{3}`, `1\frac
 Two things side by side are multiplied, except a whole number and a fraction (one and a half) and a number and its unit.
 """
 
+from collections.abc import Callable
+
 from plaudit.verify.math.parsing.brackets import group, parse_absolute, parse_bracket, parse_number
 from plaudit.verify.math.parsing.budget import Unreadable
 from plaudit.verify.math.parsing.commands import parse_command, parse_function
@@ -237,19 +239,16 @@ def _factorial(cursor: Cursor, base: Node) -> Node:
     return call("factorial", base) if step == 1 else call("multifactorial", base, number(step))
 
 
-def _percent(_: Cursor, base: Node) -> Node:
-    return Node(Op.PERCENT, (base,))
-
-
-def _degree(_: Cursor, base: Node) -> Node:
-    return Node(Op.DEGREE, (base,))
+def _mark(op: Op) -> Callable[[Cursor, Node], Node]:
+    """A percent or degree sign; a second one says the same as the first, as in the escape `%%`."""
+    return lambda _, base: base if base.op is op else Node(op, (base,))
 
 
 def _prime(_: Cursor, base: Node) -> Node:
     return name(f"{base.leaf}'") if base.op is Op.NAME else call("prime", base)
 
 
-_BEHIND = {"^": _parse_power, "_": _parse_index, "!": _factorial, "%": _percent, "°": _degree, "'": _prime}
+_BEHIND = {"^": _parse_power, "_": _parse_index, "!": _factorial, "%": _mark(Op.PERCENT), "°": _mark(Op.DEGREE), "'": _prime}
 
 
 def _is_applied(node: Node, cursor: Cursor) -> bool:

@@ -78,12 +78,12 @@ _BRACED_DIGIT = compile_late(r"([\^_])\{(\w)\}")
 
 _ORDINAL = compile_late(r"(?<=\d)\s?(?:st|nd|rd|th)\b(?!\s*(?:root|power))")
 _ORDINALS = ("st", "nd", "rd", "th")
-Rule = tuple[tuple[str, ...], re.Pattern[str], str | Callable[[re.Match[str]], str]]
+Rule = tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], str]]
 
 
-def _rule(cues: str, pattern: str, replacement: str | Callable[[re.Match[str]], str], flags: int = 0) -> Rule:
-    """A replacement, tried where the text holds one of the cues."""
-    return tuple(cues.split()), compile_late(pattern, flags), replacement
+def _rule(cue: str, pattern: str, replacement: str | Callable[[re.Match[str]], str], flags: int = 0) -> Rule:
+    """A replacement, tried where the text holds the cue."""
+    return cue, compile_late(pattern, flags), replacement
 
 
 _TURNED = compile_late(r"([\[\]])([^\[\]]*[,;][^\[\]]*)([\[\]])")  # ]0, 1[
@@ -91,8 +91,9 @@ _TURN, _TURN_BACK = {"]": "(", "[": "["}, {"[": ")", "]": "]"}
 _LEFT, _RIGHT = r"(?:\{|\A(?=[^{}]*\Z))([^{}]*?)\s*", r"(?![a-zA-Z])\s*([^{}]*?)\s*(?:\}|\Z)"
 # How numbers and times are written.
 _RULES: tuple[Rule, ...] = (
-    _rule("or and", r"(?<=\d)(or|and)(?=[A-Z\d\\(-])", r" \1 "),
-    _rule("... ldots", r"(\d*\.\d*?)(\d)\2+\s?(?:\.\.\.+|\\ldots)", r"\1\\overline{\2}"),
+    _rule("or", r"(?<=\d)or(?=[A-Z\d\\(-])", " or "),
+    _rule("and", r"(?<=\d)and(?=[A-Z\d\\(-])", " and "),
+    _rule(".", r"(\d*\.\d*?)(\d)\2+\s?(?:\.\.\.+|\\ldots)", r"\1\\overline{\2}"),
     _rule("ing", r"(\d*\.\d*)(\d)\s?(?:repeating|recurring)", r"\1\\overline{\2}"),
     _rule(
         ":",
@@ -124,14 +125,14 @@ _WHOLE_RULES: tuple[Rule, ...] = (
         lambda found: found[0].replace(".", "").replace(",", "."),
     ),
     _rule("'", r"(?<![\d'])\d{1,3}(?:'\d{3})+(?!['\d])", lambda found: found[0].replace("'", "")),  # 1'234'567
-    _rule("minus negative", r"\A(?:minus|negative)\s+(?=[\d\\])", "-", re.IGNORECASE),
-    _rule("y e o und et ou oder", r"\A(-?[\d./]+) (?:y|e|o|und|et|ou|oder) (-?[\d./]+)\Z", r"\1 and \2"),
+    _rule(" ", r"\A(?:minus|negative)\s+(?=[\d\\])", "-", re.IGNORECASE),
+    _rule(" ", r"\A(-?[\d./]+) (?:y|e|o|und|et|ou|oder) (-?[\d./]+)\Z", r"\1 and \2"),
     _rule("to", r"\A(\d+) to (\d+)\Z", r"\1:\2"),
     _rule("squared", r"(?<=[\d)])\s+squared\b", "^2"),
     _rule("cubed", r"(?<=[\d)])\s+cubed\b", "^3"),
-    _rule("float int Point", r"\b(float|int|Point)\d+D?(?=\()", r"\1"),
+    _rule("(", r"\b(float|int|Point)\d+D?(?=\()", r"\1"),
     _rule("Decimal", r"(?<=Decimal\()'([-\d.]+)'(?=\))", r"\1"),
-    _rule("np. numpy. sp. sympy. math.", r"(?<![\w.])(?:np|numpy|sp|sympy|math)\.(?=[a-zA-Z])", ""),
+    _rule(".", r"(?<![\w.])(?:np|numpy|sp|sympy|math)\.(?=[a-zA-Z])", ""),
     _rule("Interval.open", r"\bInterval\.open\b", "IntervalOpen"),
     _rule("Interval.", r"\bInterval\.([LR]open)\b", r"Interval\1"),
     _rule("&", r"\) & \(", ") and ("),
@@ -160,11 +161,8 @@ def unify_notation(text: str) -> str:
 
 
 def _apply(rules: tuple[Rule, ...], text: str) -> str:
-    for cues, pattern, replacement in rules:
-        for cue in cues:
-            if cue in text:
-                text = pattern.sub(replacement, text)
-                break
+    for _, pattern, replacement in [rule for rule in rules if rule[0] in text]:
+        text = pattern.sub(replacement, text)
     return text
 
 
