@@ -111,7 +111,7 @@ def parse_plain_number(text: str) -> Fraction | int | None:
     Fraction(3, 2)
     """
     if text.isdecimal():
-        return decimal_value(text)
+        return int(text) if len(text) <= MAX_DIGITS else None
     if len(text) > 2 * MAX_DIGITS or not (text[:1].isdecimal() or text.startswith(_STARTS)):
         return None
     if text[1:2] == " " and text[0] in "-+":

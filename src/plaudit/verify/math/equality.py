@@ -205,7 +205,7 @@ def _by_words(truth: str, answer: str, one: Node | Unreadable, other: Node | Unr
 
 def quote(text: str) -> str:
     """A text in quotes for a message, shortened; backslashes stay single, as LaTeX has them."""
-    if len(text) <= _QUOTED and text.isascii() and text.isprintable() and "'" not in text and "  " not in text:
-        return f"'{text.strip()}'"
-    text = " ".join(text[:200].split())
-    return repr(text if len(text) <= _QUOTED else f"{text[: _QUOTED - 1]}…").replace("\\\\", "\\")
+    if len(text) > _QUOTED or not text.isascii() or not text.isprintable() or "'" in text or "  " in text:
+        text = " ".join(text[:200].split())
+        return repr(text if len(text) <= _QUOTED else f"{text[: _QUOTED - 1]}…").replace("\\\\", "\\")
+    return f"'{text.strip()}'"

@@ -63,6 +63,8 @@ def same_items(truth: Sequence[Node], answer: Sequence[Node], same: Same) -> boo
         if partner is not None:
             right.remove(partner)
         verdicts.append(verdict)
+    if False in verdicts:
+        return False
     if _repeats(truth):
         verdicts.append(not right)
     else:

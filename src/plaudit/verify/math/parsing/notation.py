@@ -93,7 +93,8 @@ _LEFT, _RIGHT = r"(?:\{|\A(?=[^{}]*\Z))([^{}]*?)\s*", r"(?![a-zA-Z])\s*([^{}]*?)
 _RULES: tuple[Rule, ...] = (
     _rule("or", r"(?<=\d)or(?=[A-Z\d\\(-])", " or "),
     _rule("and", r"(?<=\d)and(?=[A-Z\d\\(-])", " and "),
-    _rule(".", r"(\d*\.\d*?)(\d)\2+\s?(?:\.\.\.+|\\ldots)", r"\1\\overline{\2}"),
+    _rule("...", r"(\d*\.\d*?)(\d)\2+\s?\.\.\.+", r"\1\\overline{\2}"),
+    _rule("\\ldots", r"(\d*\.\d*?)(\d)\2+\s?\\ldots", r"\1\\overline{\2}"),
     _rule("ing", r"(\d*\.\d*)(\d)\s?(?:repeating|recurring)", r"\1\\overline{\2}"),
     _rule(
         ":",
@@ -125,14 +126,18 @@ _WHOLE_RULES: tuple[Rule, ...] = (
         lambda found: found[0].replace(".", "").replace(",", "."),
     ),
     _rule("'", r"(?<![\d'])\d{1,3}(?:'\d{3})+(?!['\d])", lambda found: found[0].replace("'", "")),  # 1'234'567
-    _rule(" ", r"\A(?:minus|negative)\s+(?=[\d\\])", "-", re.IGNORECASE),
-    _rule(" ", r"\A(-?[\d./]+) (?:y|e|o|und|et|ou|oder) (-?[\d./]+)\Z", r"\1 and \2"),
+    _rule("minus", r"\Aminus\s+(?=[\d\\])", "-"),
+    _rule("egative", r"\A[nN]egative\s+(?=[\d\\])", "-"),
+    *(
+        _rule(f" {word} ", rf"\A(-?[\d./]+) {word} (-?[\d./]+)\Z", r"\1 and \2")
+        for word in ("y", "e", "o", "und", "et", "ou", "oder")
+    ),
     _rule("to", r"\A(\d+) to (\d+)\Z", r"\1:\2"),
     _rule("squared", r"(?<=[\d)])\s+squared\b", "^2"),
     _rule("cubed", r"(?<=[\d)])\s+cubed\b", "^3"),
-    _rule("(", r"\b(float|int|Point)\d+D?(?=\()", r"\1"),
+    *(_rule(word, rf"\b{word}\d+D?(?=\()", word) for word in ("float", "int", "Point")),
     _rule("Decimal", r"(?<=Decimal\()'([-\d.]+)'(?=\))", r"\1"),
-    _rule(".", r"(?<![\w.])(?:np|numpy|sp|sympy|math)\.(?=[a-zA-Z])", ""),
+    *(_rule(f"{word}.", rf"(?<![\w.]){word}\.(?=[a-zA-Z])", "") for word in ("np", "numpy", "sp", "sympy", "math")),
     _rule("Interval.open", r"\bInterval\.open\b", "IntervalOpen"),
     _rule("Interval.", r"\bInterval\.([LR]open)\b", r"Interval\1"),
     _rule("&", r"\) & \(", ") and ("),
