@@ -128,8 +128,7 @@ def _by_parts(forms: Forms, truth: Node, answer: Node) -> bool | None:
         return None
     if truth.op in (Op.UNION, Op.INTERSECTION):
         return same_items(truth.args, answer.args, forms.same) or None
-    verdicts = [forms.same(one, other) for one, other in zip(truth.args, answer.args, strict=True)]
-    return True if all(verdict is True for verdict in verdicts) else None
+    return all(map(forms.same, truth.args, answer.args)) or None
 
 
 def _has_open_sign(node: Node) -> bool:

@@ -23,11 +23,9 @@ def same_matrix(truth: Node, answer: Node, same: Same) -> bool | None:
     one, other = _rows(truth), _rows(answer)
     if one is None or other is None:
         return None
-    if [len(row) for row in one] != [len(row) for row in other]:
-        if Op.TUPLE not in (truth.op, answer.op):
-            return False
-        if sum(map(len, one)) != sum(map(len, other)):
-            return False
+    sizes, others = [len(row) for row in one], [len(row) for row in other]
+    if sizes != others and (Op.TUPLE not in (truth.op, answer.op) or sum(sizes) != sum(others)):
+        return False
     pairs = zip(chain.from_iterable(one), chain.from_iterable(other), strict=True)
     return all_of(same(left, right) for left, right in pairs)
 
@@ -41,7 +39,7 @@ def _rows(node: Node) -> Rows | None:
             return [list(row.args) for row in node.args]
         return [[arg] for arg in node.args]
     rule = _RULES.get(node.op)
-    return rule(node) if rule and sum(1 for _ in nodes(node)) <= MAX_CELLS else None
+    return rule(node) if rule and len(nodes(node)) <= MAX_CELLS else None
 
 
 def _is_row(node: Node, first: Node) -> bool:

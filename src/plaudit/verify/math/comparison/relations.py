@@ -67,17 +67,17 @@ def has_no_false_step(chain: Node, same: Same) -> bool:
     """Whether no two constants side by side in a chain are different numbers; rounded ones are not."""
     steps = zip(chain.args, chain.leaf.split(), chain.args[1:], strict=False)
     return not any(
-        sign == "=" and _is_constant(left) and _is_constant(right) and _are_different(left, right, same)
+        sign == "="
+        and _is_constant(left)
+        and _is_constant(right)
+        and same(left, right) is False
+        and same(right, left) is False
         for left, sign, right in steps
     )
 
 
 def _is_constant(node: Node) -> bool:
     return not symbols(node) and Op.WORD not in operations(node)
-
-
-def _are_different(left: Node, right: Node, same: Same) -> bool:
-    return same(left, right) is False and same(right, left) is False
 
 
 def _is_named(node: Node) -> bool:
@@ -112,20 +112,15 @@ def _against_value(relation: Node, value: Node, same: Same) -> bool | None:
         return same(value_of(relation), value)
     sides = relation.args
     if not symbols(relation):
-        return _constant_chain(relation, value, same)
+        return is_true(relation, same) and any(same(side, value) is True for side in sides)
     unknowns = symbols(relation) - symbols(value)
     if len(sides) != 2 or len(unknowns) != 1:
         return False
     return _solves(sides, unknowns.pop(), value)
 
 
-def _constant_chain(relation: Node, value: Node, same: Same) -> bool | None:
-    """`2 + 2 = 4` answers 4 if it is true; `5 = 4` answers nothing."""
-    return is_true(relation, same) and any(same(side, value) is True for side in relation.args)
-
-
 def is_true(statement: Node, same: Same) -> bool:
-    """Whether the equations of a chain of constants hold."""
+    """Whether the equations of a chain of constants hold: `2 + 2 = 4` answers 4, `5 = 4` answers nothing."""
     sides, signs = statement.args, statement.leaf.split()
     pairs = zip(sides, signs, sides[1:], strict=False)
     return all(same(left, right) is True for left, sign, right in pairs if sign == "=")
@@ -152,7 +147,7 @@ def _two_relations(truth: Node, answer: Node, same: Same, *, named: bool) -> boo
         verdict = _two_definitions(truth, answer, same)
         if verdict is not False or truth.args[0] == answer.args[0] or truth.leaf != "=" or answer.leaf != "=":
             return verdict
-    if _is_equation(truth) and _is_equation(answer):
+    if truth.leaf == answer.leaf == "=":
         return same_equation(truth, answer)
     verdict = _side_by_side(truth, answer, same)
     return verdict or same_inequality(truth, answer) or verdict
@@ -169,10 +164,6 @@ def _with_statement(statement: Node, other: Node, same: Same) -> bool | None:
     if verdict is True or not signs <= {"=", "~"} or statement.leaf == other.leaf != "=":
         return verdict
     return is_true(other, same) and same(value_of(statement), value_of(other))
-
-
-def _is_equation(node: Node) -> bool:
-    return node.leaf == "="
 
 
 def _two_definitions(truth: Node, answer: Node, same: Same) -> bool | None:
@@ -275,14 +266,10 @@ def _multiple(one: Node, other: Node) -> bool | None:
     unknowns = sorted(symbols(one) | symbols(other))
     if not unknowns or counts_something(one, other):
         return None
+    has_absolute = any(found.leaf == "abs" for side in (one, other) for found in nodes(side))
     places = [
         {unknown: number(sign * share(f"{unknown} {round_}")) for unknown, sign in zip(unknowns, signs, strict=True)}
-        for round_, signs in enumerate(
-            _signs(
-                len(unknowns),
-                signed="abs" in {found.leaf for found in nodes(one)} | {found.leaf for found in nodes(other)},
-            )
-        )
+        for round_, signs in enumerate(_signs(len(unknowns), signed=has_absolute))
     ]
     pairs = [(substitute(one, place), substitute(other, place)) for place in places]
     first = pairs[0]

@@ -19,7 +19,7 @@ from plaudit.verify.math.parsing.tree import (
     substitute,
     symbols,
 )
-from plaudit.verify.math.parsing.units import Unit, power_of, unit_of
+from plaudit.verify.math.parsing.units import power_of, unit_of
 from plaudit.verify.math.policy import MathPolicy, Names, Percent, Units
 
 __all__ = ["is_time", "same_scalar"]
@@ -33,11 +33,9 @@ def same_scalar(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
         compare = next(compare for op, compare in _SPECIAL.items() if op in (truth.op, answer.op))
         return compare(truth, answer, policy)
     verdict = same_value(truth, answer)
-    if verdict is not True and policy.rounding and _is_close(truth, answer, policy):
+    if verdict or (policy.rounding and _is_close(truth, answer, policy)):
         return True
-    if verdict is not True and policy.rounded_answers and agree_as_shown(truth, answer):
-        return True
-    if verdict is True:
+    if policy.rounded_answers and agree_as_shown(truth, answer):
         return True
     if not _may_read_otherwise(truth, answer, policy):
         return verdict
@@ -174,10 +172,6 @@ def _compare_unit(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
     one, other = units
     if one is None or other is None or one == other:
         return same_scalar(bare[0], bare[1], policy)
-    return _convert(bare, one, other, policy)
-
-
-def _convert(bare: list[Node], one: Unit, other: Unit, policy: MathPolicy) -> bool | None:
     if one.measures != other.measures:
         return False
     return same_scalar(bare[0], Node(Op.MULTIPLY, (bare[1], number(other.size / one.size))), policy)
@@ -261,11 +255,8 @@ def _decimal(node: Node) -> Node | None:
 
 
 def _compare_word(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
-    if truth.op is answer.op:
-        return same_words(truth.leaf, answer.leaf)
-    if Op.NAME in (truth.op, answer.op):
-        return same_words(truth.leaf, answer.leaf)
-    return False
+    is_named = truth.op is answer.op or Op.NAME in (truth.op, answer.op)
+    return is_named and same_words(truth.leaf, answer.leaf)
 
 
 def _may_read_otherwise(truth: Node, answer: Node, policy: MathPolicy) -> bool:

@@ -5,6 +5,7 @@ Expects a folded tree, so that rational exponents are numbers by the time they a
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import reduce
 from typing import Any, Protocol, TypeVar
 
 from plaudit.verify.math.parsing.tree import Node, Op, name, number, substitute
@@ -40,17 +41,11 @@ def evaluate(node: Node, domain: Domain[V]) -> V:
 
 
 def _add(node: Node, domain: Domain[V]) -> V:
-    total = evaluate(node.args[0], domain)
-    for arg in node.args[1:]:
-        total = domain.add(total, evaluate(arg, domain))
-    return total
+    return reduce(domain.add, [evaluate(arg, domain) for arg in node.args])
 
 
 def _multiply(node: Node, domain: Domain[V]) -> V:
-    product = evaluate(node.args[0], domain)
-    for arg in node.args[1:]:
-        product = domain.multiply(product, evaluate(arg, domain))
-    return product
+    return reduce(domain.multiply, [evaluate(arg, domain) for arg in node.args])
 
 
 def _divide(node: Node, domain: Domain[V]) -> V:
@@ -69,10 +64,7 @@ def _raise(base: V, exponent: Node, domain: Domain[V]) -> V:
             return domain.integer_power(base, whole.numerator)
         return domain.power(base, domain.number(whole), whole)
     if exponent.op is Op.ADD:
-        product = _raise(base, exponent.args[0], domain)
-        for part in exponent.args[1:]:
-            product = domain.multiply(product, _raise(base, part, domain))
-        return product
+        return reduce(domain.multiply, [_raise(base, part, domain) for part in exponent.args])
     if exponent.op is Op.NEGATE:
         return domain.invert(_raise(base, exponent.args[0], domain))
     if exponent.op is Op.MULTIPLY and exponent.args[0].value is not None and exponent.args[0].value.denominator == 1:

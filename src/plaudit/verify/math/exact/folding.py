@@ -4,6 +4,7 @@ What is not rational, or too large to write out, stays as it is for `values` to 
 """
 
 import math
+import operator
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -46,38 +47,30 @@ def _is_too_large(value: Fraction | int) -> bool:
     return bits > MAX_BITS
 
 
-def _add(node: Node, args: tuple[Node, ...]) -> Node:
-    """Terms with the numbers among them added up into one, at the end."""
-    flat = [term for arg in args for term in (arg.args if arg.op is Op.ADD else (arg,))]
-    rest = [term for term in flat if not is_number(term)]
-    value: Fraction | int = 0
-    for term in flat:
-        if term.value is not None:
-            value += term.value
-            if _is_too_large(value):
-                return _with_args(node, args)
-    if not rest:
-        return number(value)
-    return Node(Op.ADD, (*rest, number(value))) if value or len(rest) > 1 else rest[0]
+def _collect(operate: Callable[..., Fraction | int], neutral: int) -> Callable[[Node, tuple[Node, ...]], Node]:
+    """Fold a sum or product: the numbers in it become one, at the end of a sum and in front of a product."""
+
+    def apply(node: Node, args: tuple[Node, ...]) -> Node:
+        flat = [term for arg in args for term in (arg.args if arg.op is node.op else (arg,))]
+        rest = [term for term in flat if not is_number(term)]
+        value: Fraction | int = neutral
+        for term in flat:
+            if term.value is not None:
+                value = operate(value, term.value)
+                if _is_too_large(value):
+                    return _with_args(node, args)
+        if not rest:
+            return number(value)
+        if value == neutral and len(rest) == 1:
+            return rest[0]
+        return Node(node.op, (*rest, number(value)) if node.op is Op.ADD else (number(value), *rest))
+
+    return apply
 
 
 def _negate(_: Node, args: tuple[Node, ...]) -> Node:
     value = args[0].value
     return number(-value) if value is not None else Node(Op.NEGATE, args)
-
-
-def _multiply(node: Node, args: tuple[Node, ...]) -> Node:
-    flat = [term for arg in args for term in (arg.args if arg.op is Op.MULTIPLY else (arg,))]
-    rest = [term for term in flat if not is_number(term)]
-    value: Fraction | int = 1
-    for term in flat:
-        if term.value is not None:
-            value *= term.value
-            if _is_too_large(value):
-                return _with_args(node, args)
-    if not rest:
-        return number(value)
-    return Node(Op.MULTIPLY, (number(value), *rest)) if value != 1 or len(rest) > 1 else rest[0]
 
 
 def _divide(node: Node, args: tuple[Node, ...]) -> Node:
@@ -199,9 +192,9 @@ _SERIES = {"sum": Op.ADD, "product": Op.MULTIPLY}
 
 
 _FOLDS: dict[Op, Callable[[Node, tuple[Node, ...]], Node]] = {
-    Op.ADD: _add,
+    Op.ADD: _collect(operator.add, 0),
     Op.NEGATE: _negate,
-    Op.MULTIPLY: _multiply,
+    Op.MULTIPLY: _collect(operator.mul, 1),
     Op.DIVIDE: _divide,
     Op.POWER: _power,
     Op.CALL: _call,

@@ -180,20 +180,14 @@ def factor(cursor: Cursor) -> Node:
 
 
 def _parse_power(cursor: Cursor, base: Node) -> Node:
-    if cursor.token.kind is Kind.WORD and cursor.token.text in _ORDINALS:
-        cursor.take()
-        return base
-    if cursor.at("'"):
-        cursor.take()
+    if cursor.accept("'"):
         return _prime(cursor, base)
-    if cursor.at("*"):
-        cursor.take()
+    if cursor.accept("*"):
         return call("star", base)
-    token = cursor.token
-    if token.kind is Kind.NUMBER:
-        exponent = parse_number(cursor.take().text)
-        return _combinations(base, exponent) or Node(Op.POWER, (base, exponent))
-    exponent = cursor.inside(_parse_signed_factor) if cursor.at("-", "+") or token.text == "(" else group(cursor)
+    exponent = _parse_whole_number(cursor)
+    if exponent is None:
+        is_signed = cursor.at("-", "+") or cursor.token.text == "("
+        exponent = cursor.inside(_parse_signed_factor) if is_signed else group(cursor)
     if exponent.op is Op.WORD and exponent.leaf in _ORDINALS:
         return base
     return _combinations(base, exponent) or Node(Op.POWER, (base, exponent))
@@ -248,7 +242,14 @@ def _prime(_: Cursor, base: Node) -> Node:
     return name(f"{base.leaf}'") if base.op is Op.NAME else call("prime", base)
 
 
-_BEHIND = {"^": _parse_power, "_": _parse_index, "!": _factorial, "%": _mark(Op.PERCENT), "°": _mark(Op.DEGREE), "'": _prime}
+_BEHIND = {
+    "^": _parse_power,
+    "_": _parse_index,
+    "!": _factorial,
+    "%": _mark(Op.PERCENT),
+    "°": _mark(Op.DEGREE),
+    "'": _prime,
+}
 
 
 def _is_applied(node: Node, cursor: Cursor) -> bool:
