@@ -22,16 +22,8 @@ _CHINESE_SCALES = {"万": 10**4, "亿": 10**8}
 _WORD = rf"(?:{'|'.join((*_VALUES, *SCALES))})"
 _RUN = compile_late(rf"\b{_WORD}(?:[\s-]+(?:and\s+)?{_WORD})*\b", re.IGNORECASE)
 _PARTS = {
-    "half": 2,
-    "halve": 2,
-    "third": 3,
-    "quarter": 4,
-    "fourth": 4,
-    "fifth": 5,
-    "sixth": 6,
-    "eighth": 8,
-    "tenth": 10,
-}
+    "half": 2, "halve": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10,
+}  # fmt: skip
 _PART = compile_late(rf"(?:(?P<above>{_WORD}|a|an)[\s-]+)?(?P<part>{'|'.join(_PARTS)})s?\b", re.IGNORECASE)
 _SIGNED = compile_late(r"(?P<sign>minus\s|negative\s)?\s*(?P<words>.*)", re.IGNORECASE | re.DOTALL)
 _MINUS = compile_late(r"\b(?:minus|negative)\s+$", re.IGNORECASE)
@@ -59,9 +51,7 @@ def parse_number_words(text: str) -> Fraction | int | None:
 
 def find_number_words(text: str) -> list[int]:
     """The numbers in words of a short text; "one" counts only where nothing but numbers is said, as it is a pronoun."""
-    if len(text) > LONGEST:
-        return []
-    if _PART.search(text):
+    if len(text) > LONGEST or _PART.search(text):
         return []
     found = [
         -value if _MINUS.search(text, 0, run.start()) else value

@@ -114,12 +114,8 @@ def _without_remarks(node: Node) -> Node:
 
 
 def _is_remark(item: Node) -> bool:
-    return (
-        item.op is Op.RELATION
-        and item.leaf == "in"
-        and item.args[1].leaf.startswith("set ")
-        and item.args[1].leaf != "set R"
-    )
+    is_membership = item.op is Op.RELATION and item.leaf == "in"
+    return is_membership and item.args[1].leaf.startswith("set ") and item.args[1].leaf != "set R"
 
 
 def _by_parts(forms: Forms, truth: Node, answer: Node) -> bool | None:

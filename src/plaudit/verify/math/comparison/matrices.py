@@ -35,15 +35,12 @@ def _rows(node: Node) -> Rows | None:
     if node.op is Op.MATRIX:
         return [list(row.args) for row in node.args]
     if node.op is Op.TUPLE:
-        if len(node.args) > 1 and all(_is_row(arg, node.args[0]) for arg in node.args):
+        widths = {len(arg.args) if arg.op is Op.TUPLE else 0 for arg in node.args}
+        if len(node.args) > 1 and len(widths) == 1 and 0 not in widths:
             return [list(row.args) for row in node.args]
         return [[arg] for arg in node.args]
     rule = _RULES.get(node.op)
     return rule(node) if rule and len(nodes(node)) <= MAX_CELLS else None
-
-
-def _is_row(node: Node, first: Node) -> bool:
-    return node.op is Op.TUPLE and len(node.args) == len(first.args)
 
 
 def expand_determinants(node: Node) -> Node:

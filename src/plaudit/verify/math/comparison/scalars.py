@@ -65,12 +65,10 @@ def _has_angle(node: Node) -> bool:
 
 
 def _with_constants_named(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
-    """ "1 + 2I", "2j", "E^2" and "Pi" as computer algebra and engineers write i, e and π, on either side."""
-    return _with_constants_of(truth, answer, policy) or _with_constants_of(answer, truth, policy)
+    """ "1 + 2I", "2j", "E^2" and "Pi" as computer algebra and engineers write i, e and π.
 
-
-def _with_constants_of(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
-    """The comparison with the letters that the truth does not know read as constants, where no unknown is left over."""
+    Letters that the truth does not know are read as constants, where no unknown is left over.
+    """
     known = {found.leaf for found in nodes(truth) if found.op is Op.NAME}
     meant = (symbols(answer) - known) & _CONSTANT_LETTERS.keys()
     if not meant or not symbols(answer) - meant <= known:
@@ -273,6 +271,7 @@ Reading = Callable[[Node, Node, MathPolicy], bool | None]
 _READINGS: tuple[Reading, ...] = (
     _with_names_changed,
     _with_constants_named,
+    lambda truth, answer, policy: _with_constants_named(answer, truth, policy),
     _with_natural_logarithm,
     _up_to_constant,
     _without_degrees,

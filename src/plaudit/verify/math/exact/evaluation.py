@@ -52,10 +52,6 @@ def _divide(node: Node, domain: Domain[V]) -> V:
     return domain.multiply(evaluate(node.args[0], domain), domain.invert(evaluate(node.args[1], domain)))
 
 
-def _power(node: Node, domain: Domain[V]) -> V:
-    return _raise(evaluate(node.args[0], domain), node.args[1], domain)
-
-
 def _raise(base: V, exponent: Node, domain: Domain[V]) -> V:
     """Powers are taken apart, b^(n-1) = b^n / b and b^(2n) = (b^n)^2, so that equal ones meet."""
     if exponent.value is not None:
@@ -164,7 +160,7 @@ _RULES: dict[Op, Callable[..., Any]] = {
     Op.NEGATE: lambda node, domain: domain.multiply(domain.number(-1), evaluate(node.args[0], domain)),
     Op.MULTIPLY: _multiply,
     Op.DIVIDE: _divide,
-    Op.POWER: _power,
+    Op.POWER: lambda node, domain: _raise(evaluate(node.args[0], domain), node.args[1], domain),
     Op.CALL: _call,
     Op.SERIES: _series,
     Op.DEGREE: lambda node, domain: evaluate(Node(Op.MULTIPLY, (node.args[0], name("π"), _DEGREE)), domain),

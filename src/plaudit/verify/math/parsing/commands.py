@@ -138,10 +138,6 @@ def _root(cursor: Cursor) -> Node:
     return Node(Op.POWER, (body, HALF if index is None else Node(Op.DIVIDE, (number(1), index))))
 
 
-def _binomial(cursor: Cursor) -> Node:
-    return call("binomial", group(cursor), group(cursor))
-
-
 def _decorate(decoration: str) -> Callable[[Cursor], Node]:
     def parse(cursor: Cursor) -> Node:
         inner = group(cursor)
@@ -157,19 +153,12 @@ def _decorate(decoration: str) -> Callable[[Cursor], Node]:
     return parse
 
 
-def _blackboard(cursor: Cursor) -> Node:
-    return name("set " + group(cursor).leaf)
-
-
 def _limit(cursor: Cursor) -> Node:
     approach = group(cursor) if cursor.accept("_") else number(0)
     if approach.leaf == "=>":
         approach = approach._replace(leaf="->")
-    return call("lim", approach, cursor.inside(cursor.grammar.factor) if _ends(cursor) else _body(cursor))
-
-
-def _ends(cursor: Cursor) -> bool:
-    return cursor.following.kind is Kind.END
+    is_last = cursor.following.kind is Kind.END
+    return call("lim", approach, cursor.inside(cursor.grammar.factor) if is_last else _body(cursor))
 
 
 def _body(cursor: Cursor) -> Node:
@@ -263,10 +252,6 @@ def _braced_letters(cursor: Cursor) -> str:
     return letters
 
 
-def _constant(op: Op) -> Callable[[Cursor], Node]:
-    return lambda _: Node(op)
-
-
 def _shape(word: str) -> Callable[[Cursor], Node]:
     """`\\angle ABC`, `\\triangle ABC`: one name for the figure."""
 
@@ -282,7 +267,7 @@ def _shape(word: str) -> Callable[[Cursor], Node]:
 _COMMANDS: dict[str, Callable[[Cursor], Node]] = {
     "frac": _fraction,
     "sqrt": _root,
-    "binom": _binomial,
+    "binom": lambda cursor: call("binomial", group(cursor), group(cursor)),
     "lfloor": lambda cursor: parse_rounding(cursor, "floor", "rfloor"),
     "lceil": lambda cursor: parse_rounding(cursor, "ceil", "rceil"),
     "sum": _series("sum"),
@@ -293,9 +278,9 @@ _COMMANDS: dict[str, Callable[[Cursor], Node]] = {
     "bigcap": _series("bigcap"),
     "lim": _limit,
     "begin": _begin,
-    "infty": _constant(Op.INFINITY),
-    "emptyset": _constant(Op.EMPTY),
-    "mathbb": _blackboard,
+    "infty": lambda _: Node(Op.INFINITY),
+    "emptyset": lambda _: Node(Op.EMPTY),
+    "mathbb": lambda cursor: name(f"set {group(cursor).leaf}"),
     "angle": _shape("angle"),
     "triangle": _shape("triangle"),
     "partial": lambda _: name("∂"),
