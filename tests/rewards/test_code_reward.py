@@ -243,12 +243,6 @@ def test_unused_imports_on_one_line_and_functions_named_as_errors_are_ordinary(s
     assert scored(fenced(source), {"tests": [f"assert {name}(3) == 3"]}).reward == 1.0
 
 
-@pytest.mark.parametrize("module", ["tkinter", "ssl", "curses"])
-def test_a_program_that_imports_a_standard_module_which_is_not_offered_has_failed(module):
-    for source in (f"import {module}\ndef f(x):\n    return 2\n", f"def f(x):\n    import {module}\n    return 2\n"):
-        assert scored(fenced(source), {"tests": ["assert f(1) == 2"]}).reward == 0.0
-
-
 @pytest.mark.parametrize("returned", ["None", "1"])
 def test_a_file_in_which_the_program_decides_what_is_skipped_is_not_scored(returned):
     skipped = "@pytest.mark.skipif(f(1) is None, reason='')\ndef test_f():\n    assert f(1) == 1\n"
