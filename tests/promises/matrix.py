@@ -156,7 +156,7 @@ def _problems_of_call(trial: Trial, path: ScoringPath, session: Session, faults:
     if seconds > limit:
         yield f"it took {seconds:.1f} s, and {limit:.1f} s are allowed"
     if trial.style.kind != "sample":
-        count, sizes = len(responses) // size, CallLog.sizes()
+        count, sizes = len(responses) // size, CallLog.sizes(has_trial=path.name == "command_line")
         may_repeat = is_repeated or any(fault.may_be_repeated for fault in faults)
         most = count * trial.wrapper.uses * (2 if may_repeat else 1)
         if set(sizes) != {size} or not count <= len(sizes) <= most:

@@ -175,7 +175,7 @@ def log_call(responses):
     """Note how many samples the call has, so that a second call is seen."""
     if CALL_LOG in os.environ:
         with open(os.environ[CALL_LOG], "a") as log:
-            log.write(f"{len(responses)}\n")
+            log.write(f"{os.getppid()} {len(responses)}\n")
 
 
 def score_many(responses, *given):

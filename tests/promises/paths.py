@@ -231,8 +231,12 @@ class CallLog:
         Path(os.environ[CALL_LOG]).write_text("")
 
     @staticmethod
-    def sizes() -> list[int]:
-        return [int(line) for line in Path(os.environ[CALL_LOG]).read_text().splitlines()]
+    def sizes(*, has_trial: bool = False) -> list[int]:
+        """`has_trial`: a copy of the reward was tried first, in workers of another template process."""
+        calls = [line.split() for line in Path(os.environ[CALL_LOG]).read_text().splitlines()]
+        parents = list(dict.fromkeys(parent for parent, _ in calls))
+        trial = parents[0] if has_trial and len(parents) > 1 else None
+        return [int(size) for parent, size in calls if parent != trial]
 
 
 class ProcessState(NamedTuple):

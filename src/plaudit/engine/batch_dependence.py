@@ -17,6 +17,7 @@ __all__ = ["undeclared_batch_functions", "warn_of_batch_dependence"]
 
 TOGETHER = 6
 ALONE = 3
+TRIAL_DEADLINE_S = 10.0
 
 
 def undeclared_batch_functions(reward: RewardFunction) -> list[RewardFunction]:
@@ -32,17 +33,24 @@ def undeclared_batch_functions(reward: RewardFunction) -> list[RewardFunction]:
 def warn_of_batch_dependence(scorer: Scorer, samples: Iterable[Trajectory], option: str) -> str | None:
     """A warning that names the functions whose rewards depend on the batch; None if there are none.
 
-    A few samples are scored together, twice, and then alone. `option` is how a user declares the scope.
+    A few samples are scored together, twice, and then alone, by a copy of the reward in a process of its own: the
+    reward that scores is called as if nothing had been tried. `option` is how a user declares the scope.
     """
     names = {each.name for each in undeclared_batch_functions(scorer.reward)}
     few = list(islice(samples, TOGETHER)) if names else []
     if len(few) < 2:
         return None
-    together, again = scorer.score(few), scorer.score(few)
-    for index in range(min(ALONE, len(few))):
-        if not together[index].ok or _numbers(together[index]) != _numbers(again[index]):
-            continue  # it fails beside others too, or is random: nothing is known about the batch
-        [alone] = scorer.score([few[index]])
+    with Scorer(scorer.reward, workers=1, deadline_s=scorer.deadline_s or TRIAL_DEADLINE_S) as trial:
+        return _compare(trial, few, names, option)
+
+
+def _compare(trial: Scorer, few: list[Trajectory], names: set[str], option: str) -> str | None:
+    together = trial.score(few)
+    again = trial.score(few) if all(output.ok for output in together) else []
+    for index in range(min(ALONE, len(again))):
+        if _numbers(together[index]) != _numbers(again[index]):
+            return None  # it is random: nothing is known about the batch
+        [alone] = trial.score([few[index]])
         if _numbers(alone) != _numbers(together[index]):
             value = f"the reward {alone.reward:g}" if alone.reward is not None else f"no number ({alone.reason:.100})"
             return (
