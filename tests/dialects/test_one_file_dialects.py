@@ -58,7 +58,7 @@ def test_a_file_is_recognised_and_gives_its_numbers(convention, source, tmp_path
 def test_a_result_without_the_reward_says_what_there_is(tmp_path):
     (tmp_path / "scoring.py").write_text('def compute_score(reward_input):\n    return {"overal": 1.0}\n')
     [output] = score(f"{tmp_path}/scoring.py", SAMPLES[:1])
-    assert output.reason.endswith("it returned no 'overall' but overal; did you mean 'overal'?")
+    assert output.reason.endswith("it returned no 'overall' but overal; rename 'overal' to 'overall'")
 
 
 def test_a_data_class_beside_a_reward_is_no_reward(tmp_path):

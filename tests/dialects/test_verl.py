@@ -54,7 +54,7 @@ def test_a_dict_without_a_score_is_an_error_that_says_so(loaded):
     result = loaded("def compute_score(solution_str, ground_truth): return {'scores': 1.0}")
     (output, _) = score_samples(result.reward, BATCH)
     assert output.status is Status.ERROR
-    assert "no 'score' but scores; did you mean 'scores'?" in output.reason
+    assert "no 'score' but scores; rename 'scores' to 'score'" in output.reason
 
 
 def test_an_areal_function_gets_one_text_and_the_row(loaded):

@@ -1,6 +1,7 @@
 """Guarded rewards against a real HTTP server on this machine; only the waits between tries are not real."""
 
 import asyncio
+import inspect
 import os
 import pickle
 import signal
@@ -159,7 +160,8 @@ def test_a_guarded_reward_keeps_the_promises_of_the_reward(endpoint):
     judge = guarded(Judge(endpoint.url), EndpointPolicy(concurrency=7))
     assert (judge.name, judge.scope, judge.bounds, judge.deterministic) == ("Judge", "sample", (0.0, 1.0), False)
     assert (judge.concurrency, judge.is_async) == (7, True)
-    assert repr(judge) == f"guarded(Judge(url={endpoint.url!r}))"
+    file = inspect.getfile(Judge)
+    assert repr(judge) == f'guarded("{file}:Judge(url={endpoint.url!r})")'
 
 
 def test_a_guarded_reward_travels_to_another_process_even_after_use(endpoint):

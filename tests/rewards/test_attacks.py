@@ -25,6 +25,7 @@ PROMPT = "Tom has 2 apples and buys 2 more. How many apples does he have?"
 SETTINGS = {
     "keyword": {"required": ["because"], "bonus": ["therefore"], "penalty": ["maybe"]},
     "template": {"expected_format": "The answer is [NUM]."},
+    "match_format_exactly": {"expected_format": "The answer is [NUM]."},
     "words": {"good_tokens": ["because"]},
     "soft_overlong": {"limit": 100, "buffer": 20, "unit": "word"},
     "cosine_length": {"limit": 100},

@@ -71,7 +71,7 @@ def test_combining_rewards():
     parts = {name: part.reward for name, part in output.components.items()}
     assert parts == {"QualityReward": 0.7, "LengthReward": pytest.approx(1.0, abs=0.02), "FormatReward": 1.0}
     assert output.reward == pytest.approx(0.5 * 0.7 + 0.3 * parts["LengthReward"] + 0.2)
-    assert repr(reward) == "0.5 * QualityReward() + 0.3 * LengthReward(target=200) + 0.2 * FormatReward()"
+    assert repr(reward) == f"0.5 * '{__file__}:QualityReward()' + 0.3 * LengthReward(target=200) + 0.2 * FormatReward()"
 
 
 @pytest.mark.parametrize("reward", [TokenLevelReward(), WordReward(good_tokens=("because", "therefore"))])

@@ -49,7 +49,7 @@ def test_a_failed_case_shows_its_explanation_and_no_traceback(project):
     result = project.runpytest(*PLUGIN)
     result.assert_outcomes(passed=2, failed=1)
     result.stdout.fnmatch_lines(
-        ["*two is one*", "expected 1, got 2", "reward:*number", "response: *'2'", "ground truth: '1'"]
+        ["*two is one*", "expected 1, got 2", "reward:*my_rewards.py:number*", "response: *'2'", "ground truth: '1'"]
     )
     result.stdout.no_fnmatch_line("*running.py*")
     result.stdout.no_fnmatch_line("*pytest_plugin.py:*")
