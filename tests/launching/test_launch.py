@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import sys
 
 import pytest
 
@@ -105,6 +106,7 @@ def test_trl_gets_a_reward_by_name_and_takes_the_arguments_for_real(folder):
 def test_the_reward_file_gives_the_numbers_of_the_reward(folder, monkeypatch):
     plan("trl", "training.reward_workers=1")
     monkeypatch.syspath_prepend(str(folder / "to-trl"))
+    monkeypatch.delitem(sys.modules, "plaudit_reward", raising=False)  # of another launch in this process
     import plaudit_reward
 
     assert plaudit_reward.reward(prompts=["1+1=", "1+1="], completions=["2", "3"], ground_truth=["2", "2"]) == [

@@ -11,6 +11,7 @@ from plaudit.contract.contents import rewards_within
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput
 from plaudit.engine.scorer import Scorer
+from plaudit.errors import PlauditError
 from plaudit.trajectory import Trajectory
 
 __all__ = ["undeclared_batch_functions", "warn_of_batch_dependence"]
@@ -40,8 +41,11 @@ def warn_of_batch_dependence(scorer: Scorer, samples: Iterable[Trajectory], opti
     few = list(islice(samples, TOGETHER)) if names else []
     if len(few) < 2:
         return None
-    with Scorer(scorer.reward, workers=1, deadline_s=scorer.deadline_s or TRIAL_DEADLINE_S) as trial:
-        return _compare(trial, few, names, option)
+    try:
+        with Scorer(scorer.loaded, workers=1, deadline_s=scorer.deadline_s or TRIAL_DEADLINE_S) as trial:
+            return _compare(trial, few, names, option)
+    except PlauditError:  # it cannot be sent to another process, so it cannot be tried
+        return None
 
 
 def _compare(trial: Scorer, few: list[Trajectory], names: set[str], option: str) -> str | None:

@@ -69,7 +69,7 @@ class Scorer:
             raise InvalidSettings(f"address={address!r} is for backend='ray'; the backend is {backend!r}")
         loaded = reward if isinstance(reward, Loaded) else resolve(reward)
         self.reward: RewardFunction = loaded.reward
-        self.deadline_s = deadline_s
+        self.loaded, self.deadline_s = loaded, deadline_s
         self.stats = ScorerStats(workers=count_workers(self.reward, workers))
         settings = BackendSettings(self.stats.workers, Limits(deadline_s, memory_mb), address, self.stats)
         self._scope, self._together = scope_of(self.reward), _together(self.reward)
