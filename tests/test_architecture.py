@@ -25,7 +25,7 @@ COMMAND_MODULES = {f"plaudit.cli.{place.partition(':')[0]}" for place in COMMAND
 
 LAYERS: list[set[str]] = [
     {"errors", "examples", "frames", "markup", "python_command", "version"},
-    {"jsonline", "columns", "findings", "schedules", "normalize"},
+    {"jsonline", "columns", "findings", "schedules", "normalize", "settings"},
     {"trajectory"},
     {"contract"},
     {"verify", "sandbox", "endpoint", "processes"},

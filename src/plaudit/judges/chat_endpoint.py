@@ -11,18 +11,19 @@ import threading
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias
 
 from plaudit.endpoint.api_key import KeySource
 from plaudit.endpoint.channel import Channel, Sent
 from plaudit.endpoint.http_client import HttpClient, check_url
 from plaudit.endpoint.policy import EndpointPolicy
 from plaudit.endpoint.refusal import HttpRefusal
-from plaudit.errors import InvalidSettings, TransientError, did_you_mean
+from plaudit.errors import InvalidSettings, TransientError
 from plaudit.judges.question import Form, Question
 from plaudit.judges.verdict import Answer
+from plaudit.settings import check_fields, read_settings, set_field
 
-__all__ = ["ChatEndpoint", "ChatConnection", "open_endpoint"]
+__all__ = ["ChatEndpoint", "ChatConnection"]
 
 FormSetting: TypeAlias = Literal["auto", "schema", "tool", "text"]
 SAMPLING: Mapping[str, Any] = {"temperature": 0.0, "max_tokens": 1024}
@@ -57,26 +58,23 @@ class ChatEndpoint:
     """False for models that know no system message: the instructions then begin the user's."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "url", check_url(self.url))
+        set_field(self, "url", check_url(self.url))
         if not isinstance(self.model, str) or not self.model:
             raise InvalidSettings(f"model is the name under which the server knows the judge, got {self.model!r}")
-        if self.form not in get_args(FormSetting):
-            hint = did_you_mean(str(self.form), get_args(FormSetting))
-            raise InvalidSettings(f"form is one of {', '.join(get_args(FormSetting))}, got {self.form!r}{hint}")
+        check_fields(self)
         if not isinstance(self.sampling, Mapping):
             raise InvalidSettings(f"sampling is a mapping such as {{'temperature': 0.7}}, got {self.sampling!r:.60}")
         if taken := sorted(_OURS & self.sampling.keys()):
             raise InvalidSettings(f"sampling cannot hold {', '.join(taken)}: the judge sets what it asks")
-        if isinstance(self.policy, Mapping):
-            object.__setattr__(self, "policy", _read_policy(self.policy))
+        set_field(self, "policy", read_settings(EndpointPolicy, self.policy, "policy"))
         if self.prices is not None:
-            object.__setattr__(self, "prices", _checked_prices(self.prices))
+            set_field(self, "prices", _checked_prices(self.prices))
         self._key  # noqa: B018 - says now what is wrong with it
         self._open()
 
     def _open(self) -> None:
-        object.__setattr__(self, "_channel", Channel(self._policy))
-        object.__setattr__(self, "_forms", _Forms(self.form))
+        set_field(self, "_channel", Channel(self._policy))
+        set_field(self, "_forms", _Forms(self.form))
 
     @property
     def _policy(self) -> EndpointPolicy:
@@ -112,23 +110,6 @@ class ChatEndpoint:
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
         self._open()
-
-
-def open_endpoint(given: Any) -> ChatEndpoint:
-    """An endpoint as it is, or one from a mapping of its settings."""
-    if isinstance(given, ChatEndpoint):
-        return given
-    if not isinstance(given, Mapping):
-        raise InvalidSettings(f"endpoint is a ChatEndpoint or a mapping with url and model, got {given!r:.60}")
-    known = [name for name in ChatEndpoint.__dataclass_fields__ if name != "_"]
-    for name in given:
-        if name not in known:
-            hint = did_you_mean(str(name), known)
-            also = "; name where the key is, by api_key_env or api_key_file" if "key" in str(name) else ""
-            raise InvalidSettings(f"endpoint has no setting {name!r}{hint}{also} (there are {', '.join(known)})")
-    if missing := [name for name in ("url", "model") if name not in given]:
-        raise InvalidSettings(f"endpoint needs {' and '.join(missing)}")
-    return ChatEndpoint(**given)
 
 
 class ChatConnection:
@@ -245,12 +226,3 @@ def _checked_prices(prices: Any) -> tuple[float, float]:
     ):
         raise InvalidSettings(f"prices are two numbers, a million tokens of prompts and of answers; got {prices!r:.60}")
     return float(listed[0]), float(listed[1])
-
-
-def _read_policy(given: Mapping[str, Any]) -> EndpointPolicy:
-    known = EndpointPolicy.__dataclass_fields__
-    for name in given:
-        if name not in known:
-            hint = did_you_mean(str(name), known)
-            raise InvalidSettings(f"policy has no setting {name!r}{hint} (there are {', '.join(known)})")
-    return EndpointPolicy(**given)

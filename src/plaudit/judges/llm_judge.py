@@ -17,12 +17,13 @@ from plaudit.contract.failures import attempt
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import InvalidSettings, did_you_mean
-from plaudit.judges.chat_endpoint import ChatConnection, ChatEndpoint, open_endpoint
+from plaudit.judges.chat_endpoint import ChatConnection, ChatEndpoint
 from plaudit.judges.comparing import Comparison
 from plaudit.judges.judgement import report_calls
 from plaudit.judges.rating import Rating, Votes, rate
 from plaudit.judges.rubric import UNNAMED, Criterion, Rubric, RubricLike, read_rubric
 from plaudit.judges.sample_texts import Reading, Refused, SampleTexts
+from plaudit.settings import read_settings
 from plaudit.trajectory import Trajectory
 
 __all__ = ["LLMJudge", "RubricJudge", "combine_criteria", "empty_output", "note_changes"]
@@ -59,7 +60,7 @@ class RubricJudge(RewardFunction):
     bounds = (0.0, 1.0)
 
     def __post_init__(self) -> None:
-        self._set("endpoint", open_endpoint(self.endpoint))
+        self._set("endpoint", read_settings(ChatEndpoint, self.endpoint, "endpoint"))
         self._set("reading", Reading(self.reference, self.max_chars, self.too_long))
         self._set("voting", Votes(self.votes, self.max_spread))
         self.voting.request_fields(self.at)

@@ -11,7 +11,7 @@ from plaudit.errors import InvalidSettings, InvalidTrajectory, did_you_mean
 from plaudit.models.inputs import Encoded, Reading, Text, encode_texts
 from plaudit.models.locating import ModelFolder, locate_model
 from plaudit.models.shared_models import LoadedModel, ModelKey, check_placing, loaded_model, unload_model
-from plaudit.rewards.settings import check_choice, check_number, set_field
+from plaudit.settings import check_choice, check_number, set_field
 from plaudit.trajectory import Trajectory
 
 __all__ = ["LocalModelReward", "TOO_LONG"]

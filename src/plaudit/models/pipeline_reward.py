@@ -16,7 +16,7 @@ from plaudit.models.batches import compute_batched
 from plaudit.models.inputs import FORMATS, Encoded, Text, pad_inputs
 from plaudit.models.local_model import LocalModelReward, check_labels
 from plaudit.models.shared_models import LoadedModel, ModelKey, is_out_of_memory
-from plaudit.rewards.settings import check_choice, set_field
+from plaudit.settings import check_choice, set_field
 from plaudit.trajectory import Trajectory
 
 __all__ = ["PipelineReward"]

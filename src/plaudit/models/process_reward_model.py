@@ -17,7 +17,7 @@ from plaudit.models.batches import compute_batched
 from plaudit.models.inputs import FORMATS, Encoded, pad_inputs, write_inert
 from plaudit.models.local_model import LocalModelReward
 from plaudit.models.shared_models import LoadedModel, ModelKey
-from plaudit.rewards.settings import check_choice
+from plaudit.settings import check_choice
 from plaudit.trajectory import Trajectory
 
 __all__ = ["ProcessRewardModel"]

@@ -13,7 +13,7 @@ from plaudit.models.batches import compute_batched
 from plaudit.models.inputs import FORMATS, Encoded, pad_inputs
 from plaudit.models.local_model import LocalModelReward
 from plaudit.models.shared_models import LoadedModel
-from plaudit.rewards.settings import check_choice, set_field
+from plaudit.settings import check_choice, set_field
 from plaudit.trajectory import Trajectory
 
 __all__ = ["RewardModel"]

@@ -18,13 +18,13 @@ from plaudit.contract.output import RewardOutput, Status
 from plaudit.contract.rules import Bounds
 from plaudit.errors import InvalidTrajectory, SandboxError
 from plaudit.rewards.program_language import check_language, choose_language
-from plaudit.rewards.settings import check_choice, check_number, set_field
 from plaudit.sandbox import FLAVOURS, AssertSuite, Conclusion, Job, RunLimits, Suite, Verdict, read_suite, shared_pool
 from plaudit.sandbox.judging.data_sets import has_tests, read_row
 from plaudit.sandbox.judging.missing_packages import drop_unused_imports
 from plaudit.sandbox.judging.plan.names import helpers_in, with_prefix
 from plaudit.sandbox.judging.plan.test_plan import TestPlan, plan_asserts, plan_file
 from plaudit.sandbox.judging.suites import CallSuite, FileSuite
+from plaudit.settings import check_choice, check_number, set_field
 from plaudit.trajectory import Trajectory, message_text
 from plaudit.verify.code_blocks import defined_names, find_program, python_of
 

@@ -12,7 +12,7 @@ from plaudit.checks.quality import match_format_exactly
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import InvalidSettings
-from plaudit.rewards.settings import set_field, texts
+from plaudit.settings import as_text_tuple, set_field
 from plaudit.trajectory import Trajectory
 from plaudit.verify.tags import find_faults
 
@@ -43,12 +43,12 @@ class FormatReward(RewardFunction):
 
     def __post_init__(self) -> None:
         for name in ("required_patterns", "forbidden_patterns"):
-            set_field(self, name, texts(name, getattr(self, name)))
+            set_field(self, name, as_text_tuple(name, getattr(self, name)))
         sections = self.required_sections
         if sections is None:
             sections = () if self.required_patterns or self.forbidden_patterns else DEFAULT_SECTIONS
         else:
-            set_field(self, "required_sections", texts("required_sections", sections))
+            set_field(self, "required_sections", as_text_tuple("required_sections", sections))
         set_field(self, "sections", tuple(sections))
         set_field(self, "required", tuple(_compile(pattern) for pattern in self.required_patterns))
         set_field(self, "forbidden", tuple(_compile(pattern) for pattern in self.forbidden_patterns))

@@ -12,7 +12,7 @@ from typing import TypeAlias
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput
 from plaudit.errors import InvalidSettings
-from plaudit.rewards.settings import check_number, set_field, texts
+from plaudit.settings import as_text_tuple, check_number, set_field
 from plaudit.trajectory import Trajectory
 from plaudit.verify.text import normalize_text, words
 
@@ -41,7 +41,7 @@ class KeywordReward(RewardFunction):
     deterministic = True
 
     def __post_init__(self) -> None:
-        set_field(self, "required", texts("required", self.required))
+        set_field(self, "required", as_text_tuple("required", self.required))
         set_field(self, "bonus", _amounts("bonus", self.bonus, BONUS))
         set_field(self, "penalty", _amounts("penalty", self.penalty, PENALTY))
         every = dict.fromkeys([*self.required, *dict(self.bonus), *dict(self.penalty)])  # type: ignore[arg-type]  # pairs by now
@@ -80,10 +80,10 @@ def _amounts(name: str, given: Amounts, default: float) -> tuple[tuple[str, floa
     if isinstance(given, Mapping):
         pairs: Iterable[tuple[str, float]] = given.items()
     else:
-        entries = texts(name, given) if isinstance(given, str) else tuple(given)
+        entries = as_text_tuple(name, given) if isinstance(given, str) else tuple(given)
         pairs = [entry if isinstance(entry, tuple) else (entry, default) for entry in entries]
     listed = tuple(pairs)
-    texts(name, [word for word, _ in listed])
+    as_text_tuple(name, [word for word, _ in listed])
     for word, amount in listed:
         check_number(f"the {name} of {word!r}", amount, least=0)
     return listed
@@ -111,7 +111,7 @@ class WordReward(RewardFunction):
     once: bool = False
 
     def __post_init__(self) -> None:
-        set_field(self, "good_tokens", texts("good_tokens", self.good_tokens))
+        set_field(self, "good_tokens", as_text_tuple("good_tokens", self.good_tokens))
         check_number("amount", self.amount)
 
     def compute_reward(self, trajectory: Trajectory) -> RewardOutput:

@@ -11,7 +11,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput
 from plaudit.errors import InvalidSettings
-from plaudit.rewards.settings import check_choice, check_number, set_field
+from plaudit.settings import check_choice, check_number, set_field
 from plaudit.trajectory import Trajectory
 from plaudit.verify.text import words
 

@@ -14,7 +14,7 @@ from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.contract.rules import Bounds
 from plaudit.errors import InvalidTrajectory
-from plaudit.rewards.settings import check_number, set_field
+from plaudit.settings import check_number, set_field
 from plaudit.trajectory import Trajectory
 from plaudit.verify import MathPolicy, MathVerdict, VerdictStatus, verify_math
 from plaudit.verify.math.numeric import is_within

@@ -12,7 +12,7 @@ from plaudit.contract.output import RewardOutput, Status
 from plaudit.contract.rules import Bounds
 from plaudit.errors import InvalidSettings
 from plaudit.rewards.math import MathReward, require_truth, verify_response
-from plaudit.rewards.settings import check_number, set_field
+from plaudit.settings import check_number, set_field
 from plaudit.trajectory import Trajectory
 from plaudit.verify import MathVerdict
 from plaudit.verify.math.numeric import error_of, number_of

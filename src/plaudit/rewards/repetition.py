@@ -9,7 +9,7 @@ from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput
 from plaudit.contract.rules import Bounds
 from plaudit.errors import InvalidSettings
-from plaudit.rewards.settings import check_number, set_field
+from plaudit.settings import check_number, set_field
 from plaudit.trajectory import Trajectory
 from plaudit.verify.text import bare_words, ngrams
 

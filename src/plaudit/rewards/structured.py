@@ -10,7 +10,7 @@ from typing import Any
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput
 from plaudit.errors import InvalidSettings
-from plaudit.rewards.settings import check_choice, set_field, texts
+from plaudit.settings import as_text_tuple, check_choice, set_field
 from plaudit.trajectory import Trajectory
 from plaudit.verify.structure import Finding, check_code, check_json, check_markdown, check_schema, check_xml
 
@@ -37,7 +37,7 @@ class StructuredOutputReward(RewardFunction):
     def __post_init__(self) -> None:
         check_choice("format", self.format, CHECKS)
         for name in ("required_tags", "required_headings"):
-            set_field(self, name, texts(name, getattr(self, name)))
+            set_field(self, name, as_text_tuple(name, getattr(self, name)))
         for name, belongs in OPTIONS.items():
             if getattr(self, name) and belongs != self.format:
                 raise InvalidSettings(f"{name} belongs to format={belongs!r}, got format={self.format!r}")

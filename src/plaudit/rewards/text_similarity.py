@@ -15,7 +15,7 @@ from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput
 from plaudit.errors import InvalidTrajectory
 from plaudit.rewards.math import require_truth
-from plaudit.rewards.settings import check_choice, check_number
+from plaudit.settings import check_choice, check_number
 from plaudit.trajectory import Trajectory
 from plaudit.verify.tags import find_blocks, without_thinking
 from plaudit.verify.text import words
