@@ -24,7 +24,7 @@ PROJECT = Path(__file__).parent.parent
 COMMAND_MODULES = {f"plaudit.cli.{place.partition(':')[0]}" for place in COMMANDS.values()}
 
 LAYERS: list[set[str]] = [
-    {"errors", "examples", "frames", "markup", "python_command", "version"},
+    {"errors", "examples", "frames", "markup", "version"},
     {"jsonline", "columns", "findings", "schedules", "normalize", "settings"},
     {"trajectory"},
     {"contract"},

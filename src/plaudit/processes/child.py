@@ -2,11 +2,13 @@
 
 import fcntl
 import itertools
+import json
 import os
 import select
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from collections import deque
@@ -15,7 +17,6 @@ from contextlib import suppress
 
 from plaudit.frames import FrameBuffer, frame
 from plaudit.processes.template import FORK, KILL, RECORD
-from plaudit.python_command import python_command
 
 __all__ = ["ChildProcess", "Template", "describe_exit"]
 
@@ -82,7 +83,7 @@ class _TemplateProcess:
             file.write(settings)
             file.seek(0)
             passed = control.fileno(), file.fileno()
-            command = python_command("plaudit.processes.template", "main", *passed, os.getpid())
+            command = _python_command("plaudit.processes.template", "main", *passed, os.getpid())
             self._process = subprocess.Popen(command, pass_fds=passed, stdin=subprocess.DEVNULL, start_new_session=True)
 
     def fork(self, *pipes: int) -> int:
@@ -207,6 +208,24 @@ class ChildProcess:
     def _close(self) -> None:
         for end in (self._writing, self._framed, self.reading):
             os.close(end)
+
+
+def _python_command(module: str, function: str, *arguments: str | int) -> list[str]:
+    """The command that calls a function of a plaudit module, with plain arguments, in a new process.
+
+    Python puts the working folder first on the search path for `-m` and `-c`: a reward in a file random.py there would
+    replace the standard library's. `-P` prevents that.
+    """
+    environment = ("-I",) if sys.flags.isolated else ("-E",) if sys.flags.ignore_environment else ()
+    call = json.dumps([module, function, *arguments])
+    return [sys.executable, "-P", *environment, "-c", _START, _SOURCE, call]
+
+
+_SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+_START = (
+    "import sys; sys.path.append(sys.argv[1]); import importlib, json; call = json.loads(sys.argv[2]); "
+    "getattr(importlib.import_module(call[0]), call[1])(*call[2:])"
+)
 
 
 def _read(descriptor: int) -> bytes | None:
