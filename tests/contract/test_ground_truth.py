@@ -75,6 +75,19 @@ def test_a_missing_ground_truth_is_an_error_with_the_columns_and_the_option():
     )
 
 
+def test_a_stream_is_read_only_until_the_first_ground_truth_and_loses_no_sample():
+    read = []
+
+    def stream():
+        for number in range(5):
+            read.append(number)
+            yield Trajectory("p", str(number), ground_truth=None if number == 0 else "4")
+
+    samples = check_ground_truth(native, stream(), "")
+    assert read == [0, 1]
+    assert [sample.response for sample in samples] == ["0", "1", "2", "3", "4"]
+
+
 def test_one_sample_with_a_ground_truth_or_a_column_of_that_name_is_enough():
     check_ground_truth(native, [*WITHOUT, Trajectory("p", "r", ground_truth=0)], "")
     check_ground_truth(none, WITHOUT, "")

@@ -1,8 +1,11 @@
 """Functions whose rewards depend on the batch are named before scoring starts."""
 
+import io
+
 import pytest
 
 from plaudit import Trajectory, load, reward
+from plaudit.cli import main
 from plaudit.engine import Scorer
 from plaudit.engine.batch_dependence import warn_of_batch_dependence
 
@@ -59,12 +62,28 @@ def test_a_scope_that_the_user_chose_is_not_warned_of(normalised):
     assert warning(load(normalised, scope="batch")) is None
 
 
-def test_score_prints_the_warning_once_and_scores_at_the_chosen_scope(normalised, tmp_path, capfd):
-    from plaudit.cli import main
+ROWS = "".join(f'{{"prompt": "p{i % 2}", "response": "{"x" * i}"}}\n' for i in range(6))
 
-    rows = "".join(f'{{"prompt": "p{i % 2}", "response": "{"x" * i}"}}\n' for i in range(6))
-    (tmp_path / "rows.jsonl").write_text(rows)
-    for options, shown in (([], 1), (["--scope", "group"], 0)):
-        with pytest.raises(SystemExit):
-            main(["score", normalised, str(tmp_path / "rows.jsonl"), "--backend", "inline", *options])
-        assert capfd.readouterr().err.count("the rewards depend on the batch") == shown
+
+@pytest.mark.parametrize(("options", "shown"), [([], 1), (["--scope", "group"], 0)])
+def test_score_prints_the_warning_once_and_scores_at_the_chosen_scope(normalised, tmp_path, capfd, options, shown):
+    (tmp_path / "rows.jsonl").write_text(ROWS)
+    run_command("score", normalised, f"{tmp_path}/rows.jsonl", "--backend", "inline", *options)
+    assert capfd.readouterr().err.count("the rewards depend on the batch") == shown
+
+
+def test_samples_from_standard_input_and_of_a_folder_are_tried_too(normalised, tmp_path, capfd, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(ROWS.encode())))
+    run_command("score", normalised, "-", "-o", f"{tmp_path}/out.jsonl")
+    assert capfd.readouterr().err.count("the rewards depend on the batch") == 1
+    assert len((tmp_path / "out.jsonl").read_text().splitlines()) == 6
+    (tmp_path / "rows").mkdir()
+    (tmp_path / "rows" / "a.jsonl").write_text(ROWS)
+    (tmp_path / "rows" / "b.jsonl").write_text(ROWS)
+    run_command("score", normalised, f"{tmp_path}/rows", "-o", f"{tmp_path}/scored")
+    assert capfd.readouterr().err.count("the rewards depend on the batch") == 1
+
+
+def run_command(*arguments):
+    with pytest.raises(SystemExit):
+        main(list(arguments))

@@ -2,8 +2,9 @@
 
 import enum
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
@@ -13,7 +14,7 @@ from plaudit.cli.console import print_message
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.ground_truth import check_ground_truth
 from plaudit.engine import Scorer
-from plaudit.engine.batch_dependence import warn_of_batch_dependence
+from plaudit.engine.batch_dependence import TOGETHER, undeclared_batch_functions, warn_of_batch_dependence
 from plaudit.errors import InvalidSettings, RolloutsError
 from plaudit.loading import Loaded, resolve
 from plaudit.rollouts import RolloutsReader, read_rollouts
@@ -23,7 +24,7 @@ __all__ = [
     "DEFAULT_DEADLINE_S", "AddressOption", "Backend", "BackendOption", "CacheOption", "ChatTemplateOption",
     "ColumnsOption", "DeadlineOption", "DialectOption", "EngineOptions", "JsonOption", "MaxBatchOption",
     "QuietOption", "RewardArgument", "RolloutsArgument", "ScopeOption", "SkipBadOption", "WorkersOption",
-    "check_truth", "column_mapping", "load_reward", "name_batch_functions", "open_rollouts", "report_input",
+    "check_first_samples", "check_truth", "column_mapping", "load_reward", "open_rollouts", "report_input",
 ]  # fmt: skip
 
 RewardArgument: TypeAlias = Annotated[
@@ -144,16 +145,23 @@ def open_rollouts(
 SCOPES = "--scope batch (all samples), --scope group (those of a prompt), or --max-batch N"
 
 
-def check_truth(reward: RewardFunction, samples: Iterable[Trajectory]) -> None:
-    """Stop before anything is scored if the reward needs a ground truth and none of the first samples has one."""
-    check_ground_truth(reward, samples, "-c ground_truth=COLUMN")
+def check_truth(reward: RewardFunction, samples: Iterable[Trajectory]) -> Iterator[Trajectory]:
+    """All of the samples; stops before anything is scored if the reward needs a ground truth and they have none."""
+    return check_ground_truth(reward, samples, "-c ground_truth=COLUMN")
 
 
-def name_batch_functions(scorer: Scorer, samples: Iterable[Trajectory]) -> None:
-    """Print which functions give a sample another reward, or none, when it is scored alone."""
-    warning = warn_of_batch_dependence(scorer, samples, SCOPES)
+def check_first_samples(scorer: Scorer, samples: Iterable[Trajectory]) -> Iterator[Trajectory]:
+    """All of the samples; the first ones are checked for what the reward needs, before anything is scored.
+
+    Stops if there is no ground truth for a reward that needs one. Prints which functions give a sample another reward,
+    or none, when it is scored alone.
+    """
+    remaining = check_truth(scorer.reward, samples)
+    few = list(islice(remaining, TOGETHER)) if undeclared_batch_functions(scorer.reward) else []
+    warning = warn_of_batch_dependence(scorer, few, SCOPES)
     if warning is not None:
         print_message(f"warning: {warning}")
+    return chain(few, remaining)
 
 
 def report_input(reader: RolloutsReader) -> None:

@@ -8,8 +8,8 @@ import ast
 import functools
 import inspect
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, islice
 from typing import Any
 
 from plaudit.contract.contents import rewards_within
@@ -17,25 +17,34 @@ from plaudit.contract.function import RewardFunction
 from plaudit.errors import InvalidSettings
 from plaudit.trajectory import Trajectory
 
-__all__ = ["PEEK", "check_ground_truth", "truth_parameter"]
+__all__ = ["check_ground_truth", "truth_parameter"]
 
-PEEK = 1_000
+MAX_CHECKED = 1_000
 
 
-def check_ground_truth(reward: RewardFunction, samples: Iterable[Trajectory], option: str) -> None:
-    """Raise InvalidSettings if the reward needs a ground truth and none of the first 1,000 samples has one.
+def check_ground_truth(reward: RewardFunction, samples: Iterable[Trajectory], option: str) -> Iterator[Trajectory]:
+    """All of the samples; raises InvalidSettings if the reward needs a ground truth and the first 1,000 have none.
 
-    `option` is how a user names the column that holds it.
+    Samples are read only until each need is met, so a stream is not held up. `option` is how a user names the column
+    that holds the ground truth.
     """
-    listed = list(islice(samples, PEEK))
-    for part in rewards_within(reward) if listed else ():
-        parameter = truth_parameter(part)
-        if parameter and not any(_has_truth(sample, parameter) for sample in listed):
-            columns = dict.fromkeys(name for sample in listed for name in (*sample.columns, *sample.metadata))
-            raise InvalidSettings(
-                f"{part.name} needs a ground truth ({parameter!r}), and no sample has one; "
-                f"the other columns are: {', '.join(columns) or 'none'}; name the column that holds it: {option}"
-            )
+    remaining = iter(samples)
+    parts = [(part.name, truth_parameter(part)) for part in rewards_within(reward)]
+    unmet = [(name, parameter) for name, parameter in parts if parameter]
+    checked: list[Trajectory] = []
+    for sample in islice(remaining, MAX_CHECKED if unmet else 0):
+        checked.append(sample)
+        unmet = [(name, parameter) for name, parameter in unmet if not _has_truth(sample, parameter)]
+        if not unmet:
+            break
+    if checked and unmet:
+        name, parameter = unmet[0]
+        columns = dict.fromkeys(column for sample in checked for column in (*sample.columns, *sample.metadata))
+        raise InvalidSettings(
+            f"{name} needs a ground truth ({parameter!r}), and no sample has one; "
+            f"the other columns are: {', '.join(columns) or 'none'}; name the column that holds it: {option}"
+        )
+    return chain(checked, remaining)
 
 
 def truth_parameter(reward: RewardFunction) -> str:

@@ -14,7 +14,7 @@ from plaudit.engine.scorer import Scorer
 from plaudit.errors import PlauditError
 from plaudit.trajectory import Trajectory
 
-__all__ = ["undeclared_batch_functions", "warn_of_batch_dependence"]
+__all__ = ["TOGETHER", "undeclared_batch_functions", "warn_of_batch_dependence"]
 
 TOGETHER = 6
 ALONE = 3

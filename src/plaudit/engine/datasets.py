@@ -3,7 +3,8 @@
 import os
 import shutil
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
@@ -15,8 +16,9 @@ from plaudit.engine.caching.cache import Cache
 from plaudit.engine.caching.identity import reward_key
 from plaudit.engine.scorer import Scorer
 from plaudit.errors import PlauditError, RolloutsError
-from plaudit.loading import resolve
+from plaudit.loading import Loaded, resolve
 from plaudit.rollouts import RolloutsWriter, RunRecord, read_rollouts
+from plaudit.trajectory import Trajectory
 
 __all__ = ["DatasetSummary", "score_dataset"]
 
@@ -42,7 +44,7 @@ class DatasetSummary:
 
 
 def score_dataset(
-    reward: RewardLike | str,
+    reward: RewardLike | Loaded | str,
     source: PathLike | Sequence[PathLike],
     destination: PathLike,
     *,
@@ -52,36 +54,35 @@ def score_dataset(
     deadline_s: float | None = None,
     cache: Cache | str | Path | None = None,
     columns: Mapping[str, str] | None = None,
+    check: Callable[[Scorer, Iterator[Trajectory]], object] | None = None,
 ) -> DatasetSummary:
     """Score every rollouts file of a folder (or a list of files) into a file of the same name under `destination`.
 
     Files are read and written here, one after the other, and scored on the backend. An output file appears when it is
     complete, so an interrupted run continues with the next file if it is started again with the same reward and
-    columns; others are refused. A file that cannot be read or scored is reported. Groups must not span files.
+    columns; others are refused. A file that cannot be read or scored is reported. Groups must not span files. `check`
+    gets the samples that are to be scored before anything is written; it may raise, and need not read them all.
     """
     ColumnMapping(columns or {})
-    loaded = resolve(reward)
+    loaded = reward if isinstance(reward, Loaded) else resolve(reward)
     home = Path(destination).absolute()
     targets = _targets(source, home)
     summary = DatasetSummary(skipped=[file for file, target in targets.items() if target.exists()])
     record = RunRecord(repr(loaded.reward), reward_key(loaded.reward), {"columns": dict(columns or {})})
     if summary.skipped:
         record.check(home / RECORD, str(home))
-    scorer = Scorer(
-        loaded,
-        backend=backend,
-        address=address,
-        workers=workers,
-        deadline_s=deadline_s,
-        cache=cache,
-    )
-    unfinished = home / UNFINISHED
-    shutil.rmtree(unfinished, ignore_errors=True)  # left by a killed run
-    unfinished.mkdir(parents=True)
-    try:
-        record.write(home / RECORD)
-        with scorer:
-            for file in [file for file in targets if file not in summary.skipped]:
+    remaining = [file for file in targets if file not in summary.skipped]
+    with Scorer(
+        loaded, backend=backend, address=address, workers=workers, deadline_s=deadline_s, cache=cache
+    ) as scorer:
+        if check is not None:
+            check(scorer, _readable_samples(remaining, columns))
+        unfinished = home / UNFINISHED
+        shutil.rmtree(unfinished, ignore_errors=True)  # left by a killed run
+        unfinished.mkdir(parents=True)
+        try:
+            record.write(home / RECORD)
+            for file in remaining:
                 try:
                     statuses = _score_file(scorer, file, unfinished / file.name, columns)
                     targets[file].parent.mkdir(parents=True, exist_ok=True)
@@ -91,9 +92,16 @@ def score_dataset(
                 else:
                     summary.scored.append(file)
                     summary.statuses.update(statuses)
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
+        finally:
+            shutil.rmtree(unfinished, ignore_errors=True)
     return summary
+
+
+def _readable_samples(files: Sequence[Path], columns: Mapping[str, str] | None) -> Iterator[Trajectory]:
+    """The samples of files up to what cannot be read; scoring reports the files that it concerns."""
+    for file in files:
+        with suppress(PlauditError, OSError):
+            yield from (rollout.trajectory for rollout in read_rollouts(file, columns=columns))
 
 
 def _score_file(scorer: Scorer, file: Path, target: Path, columns: Mapping[str, str] | None) -> Counter[Status]:

@@ -1,6 +1,6 @@
 """`plaudit diff`: what two rewards, or two scored files, say differently of the same samples."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -18,6 +18,7 @@ from plaudit.cli.options import (
     QuietOption,
     WorkersOption,
     check_output,
+    check_truth,
     column_mapping,
     load_reward,
     open_rollouts,
@@ -26,6 +27,7 @@ from plaudit.diff import Difference, Disagreement, compare_pairs, pair_files, pa
 from plaudit.diff.matching import ScoredPair
 from plaudit.report.page.report_file import MAX_BYTES, build_report, write_page
 from plaudit.rollouts import Rollout
+from plaudit.trajectory import Trajectory
 
 __all__ = ["diff"]
 
@@ -63,11 +65,11 @@ def diff(
                 raise typer.BadParameter(f"{given!r} is not a file; two rewards need ROLLOUTS to be compared on")
         pairs: Iterable[ScoredPair] = pair_files(old, new, columns=column_mapping(columns))
     else:
-        samples = (rollout.trajectory for rollout in open_rollouts(rollouts, columns))
-        pairs = pair_rewards(
-            load_reward(old, quiet=quiet), load_reward(new, quiet=quiet), samples,
-            backend="processes", deadline_s=deadline or None, workers=workers,
-        )  # fmt: skip
+        rewards = load_reward(old, quiet=quiet), load_reward(new, quiet=quiet)
+        samples: Iterator[Trajectory] = (rollout.trajectory for rollout in open_rollouts(rollouts, columns))
+        for each in rewards:
+            samples = check_truth(each.reward, samples)
+        pairs = pair_rewards(*rewards, samples, backend="processes", deadline_s=deadline or None, workers=workers)
     kept = list(pairs) if out else pairs
     difference = compare_pairs(kept, threshold=threshold)
     if out and isinstance(kept, list):

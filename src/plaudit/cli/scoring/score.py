@@ -31,9 +31,8 @@ from plaudit.cli.options import (
     ScopeOption,
     SkipBadOption,
     WorkersOption,
-    check_truth,
+    check_first_samples,
     load_reward,
-    name_batch_functions,
     open_rollouts,
     report_input,
 )
@@ -53,7 +52,6 @@ from plaudit.cli.scoring.run_report import (
     build_selection,
     exit_code,
 )
-from plaudit.contract.ground_truth import PEEK
 from plaudit.contract.output import RewardOutput
 from plaudit.diff import ChangeCounts
 from plaudit.engine import Scorer, ScorerStats, reward_key
@@ -67,7 +65,6 @@ from plaudit.rollouts import (
     RolloutsReader,
     RolloutsWriter,
     RunRecord,
-    ScoredRollout,
     read_completed,
     read_rollouts,
     record_path,
@@ -133,20 +130,18 @@ def score(
     run = _Run(reader, build_selection(where, limit), build_report(by, against), out, resume=resume)
     if Path(rollouts).is_file() and (by or against):  # a pipe can be read only once
         run.report.check_columns(run.selection.select(open_rollouts(rollouts, columns, skip_bad=True)))
-    known = Path(rollouts).is_file() and not resume  # a pipe can be read only once
-    first = run.first_samples(open_rollouts(rollouts, columns, skip_bad=skip_bad)) if known else []
-    check_truth(loaded.reward, first)
     with engine.scorer(loaded) as scorer:
-        name_batch_functions(scorer, first)
         try:
-            if retry_failed and Path(str(out)).exists():
+            if resume and Path(str(out)).exists():
                 record.check(record_path(Path(str(out))), str(out))
-                print_message(retry_failed_samples(Path(str(out)), scorer))
+                if retry_failed:
+                    print_message(retry_failed_samples(Path(str(out)), scorer))
+            run.take_up_earlier()
+            samples = check_first_samples(scorer, run.remaining_samples(scorer))
             with _destination(out, record, resume=resume, overwrite=overwrite) as write:
-                run.take_up_earlier()
                 total = limit or count_lines(rollouts)
                 with show_progress("scoring", total, done=run.scored, quiet=quiet) as advance:
-                    run.score(scorer, write, advance)
+                    run.score(scorer, samples, write, advance)
         except KeyboardInterrupt:
             print_message(run.describe_interruption())
             return INTERRUPTED
@@ -172,17 +167,15 @@ class _Run:
     """What an interrupted run left, once it is taken up."""
     scored: int = 0
     """How many samples are scored, with those that an earlier run left."""
+    repeated: int = 0
+    """How many samples of an earlier run are scored again, since the reward looks across samples."""
     waiting: deque[RewardOutput | None] = field(default_factory=deque)
     """What the input says of the samples that are being scored, in their order."""
     changes: ChangeCounts = field(default_factory=ChangeCounts)
 
-    def first_samples(self, reader: RolloutsReader) -> list[Trajectory]:
-        """The first samples that will be scored, to check what a reward needs before anything is scored."""
-        return [rollout.trajectory for rollout in islice(self.selection.select(reader), PEEK)]
-
-    def score(self, scorer: Scorer, write: Write, advance: Advance) -> None:
+    def score(self, scorer: Scorer, samples: Iterator[Trajectory], write: Write, advance: Advance) -> None:
         """Score what is left to do, and pass each sample on as soon as it is scored."""
-        for rollout in self._remaining(scorer):
+        for rollout in islice(scorer.score_stream(samples, interleaved=True), self.repeated, None):
             write(rollout)
             self.report.add(rollout.trajectory, rollout.output, self.scored)
             self.scored += 1
@@ -225,24 +218,23 @@ class _Run:
                 self.scored += 1
         print_message(f"{self.out} holds {self.earlier.count:,} scored samples already; going on from there")
 
-    def _remaining(self, scorer: Scorer) -> Iterator[ScoredRollout]:
+    def remaining_samples(self, scorer: Scorer) -> Iterator[Trajectory]:
+        """The samples to score, after those that an earlier run left."""
         rollouts = self.selection.select(self.reader)
         if self.earlier is None:
-            return _score(scorer, self._note_outputs(rollouts))
-        if scorer.reward.scope == "sample":
-            return _score(scorer, rest_of(rollouts, self.earlier))
-        rest_of(rollouts, self.earlier)  # it looks across samples, so it needs them all; but they must be the same
-        return islice(_score(scorer, self.selection.select(self.reader)), self.earlier.count, None)
+            rollouts = self._note_outputs(rollouts)
+        elif scorer.reward.scope == "sample":
+            rollouts = rest_of(rollouts, self.earlier)
+        else:
+            rest_of(rollouts, self.earlier)  # it looks across samples, so it needs them all; but they must be the same
+            rollouts, self.repeated = self.selection.select(self.reader), self.earlier.count
+        return (rollout.trajectory for rollout in rollouts)
 
     def _note_outputs(self, rollouts: Iterator[Rollout]) -> Iterator[Rollout]:
         """The same rollouts; what they say of themselves is kept until they are scored again."""
         for rollout in rollouts:
             self.waiting.append(rollout.output)
             yield rollout
-
-
-def _score(scorer: Scorer, rollouts: Iterator[Rollout]) -> Iterator[ScoredRollout]:
-    return scorer.score_stream((rollout.trajectory for rollout in rollouts), interleaved=True)
 
 
 def _check_destination(out: str | None, rollouts: str, *, resume: bool, retry_failed: bool, overwrite: bool) -> None:
@@ -268,10 +260,7 @@ def _destination(out: str | None, record: RunRecord, *, resume: bool, overwrite:
     elif out == "-":
         yield lambda rollout: write_bytes(rollout.to_line())
     else:
-        beside = record_path(Path(out))
-        if resume and Path(out).exists():
-            record.check(beside, out)
         with RolloutsWriter(out, mode="resume" if resume else "new", overwrite=overwrite) as writer:
             if out.endswith((".jsonl", ".gz")):  # others cannot be resumed
-                record.write(beside)
+                record.write(record_path(Path(out)))
             yield writer.write

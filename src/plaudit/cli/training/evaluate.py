@@ -11,7 +11,7 @@ from rich.table import Table
 
 from plaudit import training
 from plaudit.cli.console import print_json, print_message, print_result
-from plaudit.cli.options import DEFAULT_DEADLINE_S, ColumnsOption, JsonOption, QuietOption, column_mapping
+from plaudit.cli.options import DEFAULT_DEADLINE_S, ColumnsOption, JsonOption, QuietOption, check_truth, column_mapping
 from plaudit.cli.progress import show_progress
 from plaudit.cli.training.sample import KeyVariableOption, ModelArgument, ServedModelOption
 from plaudit.contract.function import RewardLike
@@ -86,6 +86,7 @@ def evaluate(
         for exam in exams:
             backend = "inline" if exam.deadline_s is None else "processes"
             with Scorer(exam.reward, backend=backend, deadline_s=exam.deadline_s) as scorer:
+                check_truth(scorer.reward, exam.prompts)
                 found += training.evaluate_model(trained, exam.prompts, scorer, settings, keep)
     if json:
         print_json([task.to_dict() for task in found])
