@@ -9,6 +9,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from plaudit.contract.output import RewardOutput, Status
+from plaudit.serving import ServerSettings, ServerThread
 from plaudit.serving.protocols import PROTOCOLS
 from plaudit.serving.protocols.protocol import About
 from plaudit.version import __version__
@@ -273,3 +274,15 @@ def test_exact_samples_are_read_under_our_names_alone(server):
     ]
     assert told[0] == 1.0
     assert told[1] != 1.0
+
+
+def test_a_warning_of_loading_is_printed_once_for_all_workers(tmp_path, capfd):
+    file = tmp_path / "reward.py"
+    file.write_text(
+        "import time\nleft_out = undefined_name\ndef slow(response):\n    time.sleep(0.2)\n    return 1.0\n"
+    )
+    settings = ServerSettings(rewards=(f"{file}:slow",), port=0, workers=2, deadline_s=10.0)
+    with ServerThread(settings) as server, ThreadPoolExecutor(4) as threads:
+        answers = list(threads.map(lambda text: ask(server.address, "/score", samples(text)), "abcd"))
+    assert [answer.status for answer in answers] == [200] * 4
+    assert capfd.readouterr().err.count("line 2 could not run here") == 1

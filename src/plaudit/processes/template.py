@@ -6,7 +6,9 @@ worker started, reports the exit codes of workers, and ends with the process tha
 
 import contextlib
 import ctypes
+import fcntl
 import gc
+import hashlib
 import os
 import pickle
 import selectors
@@ -14,11 +16,12 @@ import signal
 import socket
 import struct
 import sys
+import tempfile
 import traceback
 import warnings
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import IO, Any
 
 from plaudit.contract.scoring import pass_nothing_on
 from plaudit.errors import PlauditError
@@ -37,7 +40,7 @@ def main(control: int, settings: int, parent: int) -> None:
     _die_with(parent)
     pass_nothing_on()
     _redirect_output()
-    warnings.formatwarning = _format_warning
+    warnings.showwarning = _print_once(tempfile.TemporaryFile(buffering=0))  # noqa: SIM115 - open as long as this process
     with open(settings, "rb") as file:
         loaded: dict[str, Any] = pickle.load(file)
     sys.path[:] = loaded["search_path"] or sys.path
@@ -146,9 +149,24 @@ def _kill(process: int) -> None:
     os.kill(process, signal.SIGKILL)
 
 
-def _format_warning(message: Warning | str, *_: object, **__: object) -> str:
-    """One line for the user's terminal, without a line of plaudit's code."""
-    return f"warning: {message}\n"
+def _print_once(printed: IO[bytes]) -> Callable[..., None]:
+    """Print warnings in one line, each text once for all workers; they share the file, which holds digests."""
+
+    def show(message: Warning | str, *_: object, **__: object) -> None:
+        line = f"warning: {message}\n"
+        digest = hashlib.sha256(line.encode(errors="replace")).digest()
+        fcntl.lockf(printed, fcntl.LOCK_EX)
+        try:
+            printed.seek(0)
+            is_new = digest not in printed.read()
+            if is_new:
+                printed.write(digest)
+        finally:
+            fcntl.lockf(printed, fcntl.LOCK_UN)
+        if is_new:
+            sys.stderr.write(line)
+
+    return show
 
 
 def _redirect_output() -> None:

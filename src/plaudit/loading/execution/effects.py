@@ -182,5 +182,6 @@ def _item(owner: Any, key: Any) -> Any:
 
 
 def _describe(value: Any) -> str:
-    name = inspect.getattr_static(value, "__name__", None)
-    return name if isinstance(name, str) else f"a {type(value).__name__} that it would have changed"
+    if isinstance(value, FunctionType | ModuleType | type):
+        return value.__name__
+    return f"an object of type {type(value).__name__} that this statement may have changed"
