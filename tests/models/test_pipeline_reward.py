@@ -11,7 +11,7 @@ from plaudit import Status, Trajectory, load, score
 from plaudit.contract.contents import copies_of
 from plaudit.errors import InvalidSettings, RewardNotLoaded
 from plaudit.models import PipelineReward, RewardModel
-from plaudit.models.shared_models import loaded_names
+from plaudit.models.loading import loaded_names
 from tests.models.sentiment import save_sentiment_model
 from tests.models.small_models import save_llama, save_reward_model
 

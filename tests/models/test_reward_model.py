@@ -15,8 +15,8 @@ from plaudit.engine import Scorer
 from plaudit.errors import InvalidSettings, MissingPackage
 from plaudit.models import RewardModel
 from plaudit.models.inputs import FORMATS
+from plaudit.models.loading import loaded_names
 from plaudit.models.locating import PACKAGES, locate_model
-from plaudit.models.shared_models import loaded_names
 from tests.models.small_models import save_llama, save_reward_model, tokenizer_with
 
 CHAT = [{"role": "system", "content": "Be kind."}, {"role": "user", "content": "Who are you?"}]
@@ -192,7 +192,7 @@ def test_outputs_without_names_of_their_own_are_refused(tmp_path, names):
 def test_a_head_that_was_never_trained_is_refused(tmp_path):
     folder = save_llama(tmp_path / "lm", "LlamaForCausalLM")
     edit(folder / "config.json", architectures=["LlamaForSequenceClassification"])
-    with pytest.raises(InvalidSettings, match=r"lack score\.weight; transformers would fill them in by chance"):
+    with pytest.raises(InvalidSettings, match=r"lack score\.weight; transformers would initialise them at random"):
         score(RewardModel(str(folder)), SAMPLES[:1])
 
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from plaudit.models.cpu_precision import import_torch
 from plaudit.models.inputs import Encoded
-from plaudit.models.shared_models import LoadedModel, is_out_of_memory
+from plaudit.models.loading import LoadedModel, is_out_of_memory
 
 __all__ = ["compute_batched"]
 

@@ -15,8 +15,8 @@ from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import InvalidTrajectory
 from plaudit.models.batches import compute_batched
 from plaudit.models.inputs import Encoded, encode_texts, pad_inputs, write_inert
+from plaudit.models.loading import LoadedModel
 from plaudit.models.local_model import LocalModelReward
-from plaudit.models.shared_models import LoadedModel
 from plaudit.rewards.text_similarity import answer_text, discount_copying, references_of
 from plaudit.settings import check_number
 from plaudit.trajectory import Trajectory

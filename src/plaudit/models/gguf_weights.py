@@ -4,18 +4,20 @@ They are copied into a fresh model: transformers refuses to save or train the on
 for SmolLM2, so what was unpacked is kept where transformers keeps the models of the hub.
 """
 
+import atexit
 import hashlib
 import importlib.metadata
 import importlib.util
 import os
 import shutil
+import tempfile
 from pathlib import Path
 from typing import Any
 
 from plaudit.errors import MissingPackage, PolicyError, require
 from plaudit.models.cpu_precision import import_torch
 
-__all__ = ["keep_unpacked", "smollm2_file", "unpack", "unpacked_folder"]
+__all__ = ["keep_unpacked", "smollm2_file", "unpack", "unpack_once", "unpacked_folder"]
 
 _PURPOSE = "loading a GGUF file"
 
@@ -42,6 +44,21 @@ def unpacked_folder(path: Path) -> Path:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     version = importlib.metadata.version("transformers")
     return Path(hub.HF_HOME) / "plaudit" / f"{path.stem}-{digest[:12]}-transformers-{version}"
+
+
+def unpack_once(path: Path) -> Path:
+    """The folder with the unpacked model of a GGUF file; a temporary one where the cache cannot be written."""
+    folder = unpacked_folder(path)
+    if folder.is_dir():
+        return folder
+    model, tokenizer = unpack(path)
+    if keep_unpacked(model, tokenizer, folder):
+        return folder
+    temporary = Path(tempfile.mkdtemp(prefix="plaudit-gguf-"))
+    atexit.register(shutil.rmtree, temporary, ignore_errors=True)
+    if not keep_unpacked(model, tokenizer, temporary / folder.name):
+        raise PolicyError(f"there is no room to unpack {path} into {folder.parent} or {temporary.parent}")
+    return temporary / folder.name
 
 
 def unpack(path: Path) -> tuple[Any, Any]:

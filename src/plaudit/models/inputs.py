@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from plaudit.errors import InvalidTrajectory, require
-from plaudit.models.shared_models import LoadedModel
+from plaudit.models.loading import LoadedModel
 from plaudit.trajectory import Message, Trajectory
 
 __all__ = ["FORMATS", "Encoded", "Reading", "Text", "encode_texts", "pad_inputs", "write_inert", "write_messages"]

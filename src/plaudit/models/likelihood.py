@@ -14,8 +14,8 @@ from plaudit.errors import InvalidSettings, InvalidTrajectory
 from plaudit.models.batches import compute_batched
 from plaudit.models.cpu_precision import import_torch
 from plaudit.models.inputs import Encoded, write_inert, write_messages
+from plaudit.models.loading import LoadedModel
 from plaudit.models.local_model import LocalModelReward
-from plaudit.models.shared_models import LoadedModel
 from plaudit.rewards.text_similarity import references_of
 from plaudit.settings import check_choice, set_field
 from plaudit.trajectory import Trajectory

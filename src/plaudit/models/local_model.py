@@ -9,8 +9,8 @@ from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import InvalidSettings, InvalidTrajectory, did_you_mean
 from plaudit.models.inputs import Encoded, Reading, Text, encode_texts
+from plaudit.models.loading import LoadedModel, ModelKey, check_placement, loaded_model, unload_model
 from plaudit.models.locating import ModelFolder, locate_model
-from plaudit.models.shared_models import LoadedModel, ModelKey, check_placing, loaded_model, unload_model
 from plaudit.settings import check_choice, check_number, set_field
 from plaudit.trajectory import Trajectory
 
@@ -43,7 +43,7 @@ class LocalModelReward(RewardFunction):
     """The class of transformers that loads the model."""
 
     def __post_init__(self) -> None:
-        check_placing(self.dtype, self.device)
+        check_placement(self.dtype, self.device)
         check_choice("too_long", self.too_long, TOO_LONG)
         check_number("batch_size", self.batch_size, least=1)
         for name in ("max_length", "copies"):

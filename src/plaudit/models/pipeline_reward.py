@@ -14,8 +14,8 @@ from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import InvalidSettings, require
 from plaudit.models.batches import compute_batched
 from plaudit.models.inputs import FORMATS, Encoded, Text, pad_inputs
+from plaudit.models.loading import LoadedModel, ModelKey, is_out_of_memory
 from plaudit.models.local_model import LocalModelReward, check_labels
-from plaudit.models.shared_models import LoadedModel, ModelKey, is_out_of_memory
 from plaudit.settings import check_choice, set_field
 from plaudit.trajectory import Trajectory
 

@@ -15,8 +15,8 @@ from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import InvalidSettings, InvalidTrajectory, did_you_mean
 from plaudit.models.batches import compute_batched
 from plaudit.models.inputs import FORMATS, Encoded, pad_inputs, write_inert
+from plaudit.models.loading import LoadedModel, ModelKey
 from plaudit.models.local_model import LocalModelReward
-from plaudit.models.shared_models import LoadedModel, ModelKey
 from plaudit.settings import check_choice
 from plaudit.trajectory import Trajectory
 

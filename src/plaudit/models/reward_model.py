@@ -11,8 +11,8 @@ from plaudit.contract.output import RewardOutput
 from plaudit.errors import InvalidSettings, did_you_mean
 from plaudit.models.batches import compute_batched
 from plaudit.models.inputs import FORMATS, Encoded, pad_inputs
+from plaudit.models.loading import LoadedModel
 from plaudit.models.local_model import LocalModelReward
-from plaudit.models.shared_models import LoadedModel
 from plaudit.settings import check_choice, set_field
 from plaudit.trajectory import Trajectory
 
