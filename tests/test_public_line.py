@@ -82,9 +82,10 @@ PUBLIC: dict[str, set[str]] = {
         "Selection", "Slice", "Summary", "SummaryBuilder", "collect_figures", "pick_samples", "remarks", "summarize",
     },
     "plaudit.rewards": {
-        "BUILT_INS", "CheckNumbersReward", "CodeReward", "ContinuousReward", "FormatReward", "GraduatedReward",
-        "KeywordReward", "LengthReward", "MathReward", "MultiAspectReward", "RepetitionPenalty",
-        "StructuredOutputReward", "TemplateReward", "TextSimilarityReward", "WordReward",
+        "AutoReward", "BUILT_INS", "CheckNumbersReward", "CodeReward", "ContainsReward", "ContinuousReward",
+        "FormatReward", "GraduatedReward", "KeywordReward", "LengthReward", "MathReward", "MultiAspectReward",
+        "RegexReward", "RepetitionPenalty", "StructuredOutputReward", "TemplateReward", "TextSimilarityReward",
+        "VerifierReward", "WordReward",
     },
     "plaudit.remote": {
         "RemoteReward", "open_remote",
@@ -134,8 +135,9 @@ PUBLIC: dict[str, set[str]] = {
         "train_reward_model", "trl_environment_factory", "trl_rollout_func", "unpacked_model", "warm_start",
     },
     "plaudit.verify": {
-        "Extraction", "MathPolicy", "MathVerdict", "Method", "Names", "Percent", "Rejection", "Source", "Units",
-        "VerdictStatus", "decide", "extract", "verify_math",
+        "Answer", "Card", "Contains", "Extraction", "MathPolicy", "MathVerdict", "Measurement", "Method", "Names",
+        "Percent", "Regex", "Rejection", "Source", "Units", "Verdict", "VerdictStatus", "Verifier", "decide",
+        "extract", "load_card", "verify_math",
     },
     "plaudit.watch": {
         "Look", "Measures", "RewardWatch", "SIGNS", "Sign", "measure", "watch_run",

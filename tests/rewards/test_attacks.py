@@ -20,6 +20,7 @@ from plaudit.rewards import (
     TemplateReward,
     WordReward,
 )
+from plaudit.verify.card import kinds
 
 PROMPT = "Tom has 2 apples and buys 2 more. How many apples does he have?"
 SETTINGS = {
@@ -31,9 +32,9 @@ SETTINGS = {
     "cosine_length": {"limit": 100},
 }
 # The truth of `code` is tests, not an answer: test_code_reward.py has its attacks. Models have theirs in tests/models,
-# judges in tests/judges.
+# judges in tests/judges, verifiers, which need columns of their own, in tests/verify/test_verifiers.py.
 MODELS = {"pipeline", "reward_model", "process_reward_model", "similarity", "likelihood"}
-ELSEWHERE = {"code", "judge", "rubric"} | MODELS
+ELSEWHERE = {"code", "judge", "rubric", "auto", *kinds()} | MODELS
 REWARDS = {name: build(**SETTINGS.get(name, {})) for name, build in BUILT_INS.items() if name not in ELSEWHERE}
 REWARDS |= {f"structured {kind}": StructuredOutputReward(kind) for kind in ("xml", "markdown", "code")}
 REWARDS |= {f"length {shape}": LengthReward(20, shape=shape) for shape in ("gaussian", "target")}

@@ -16,6 +16,7 @@ from plaudit import rewards
 from plaudit.errors import RewardNotLoaded, did_you_mean
 from plaudit.loading.building import SpecTarget, is_reward_class, signature_of
 from plaudit.loading.failures import explain_failures
+from plaudit.rewards.built_ins import group_of
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -24,6 +25,7 @@ __all__ = ["Listing", "available", "find_named", "listing_of", "no_such_name"]
 
 GROUP = "plaudit.rewards"
 BUILT_IN = "built in"
+PLUG_INS = "plug-ins"
 _OF_JSON = {"true": "True", "false": "False", "null": "None"}
 
 
@@ -36,6 +38,8 @@ class Listing:
     signature: str
     origin: str
     doc: str = ""
+    group: str = ""
+    """The title under which it is listed."""
 
 
 def available() -> dict[str, Listing]:
@@ -82,14 +86,15 @@ def _plugin_listing(name: str) -> Listing:
     try:
         target = _plugin(name)
     except RewardNotLoaded as error:
-        return Listing(name, f"cannot be loaded: {error}", "", "plug-in")
+        return Listing(name, f"cannot be loaded: {error}", "", "plug-in", group=PLUG_INS)
     assert target is not None
     return _listing(name, target)
 
 
 def _listing(name: str, target: SpecTarget) -> Listing:
     doc = (inspect.getdoc(target.value) or "").strip()
-    return Listing(name, doc.partition("\n")[0], _signature(target.value), target.origin.partition(", ")[2], doc)
+    summary, origin = doc.partition("\n")[0], target.origin.partition(", ")[2]
+    return Listing(name, summary, _signature(target.value), origin, doc, group_of(name) or PLUG_INS)
 
 
 def _signature(value: Any) -> str:

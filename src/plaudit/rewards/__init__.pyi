@@ -13,3 +13,7 @@ from .patterns import MultiAspectReward as MultiAspectReward
 from .repetition import RepetitionPenalty as RepetitionPenalty
 from .structured import StructuredOutputReward as StructuredOutputReward
 from .text_similarity import TextSimilarityReward as TextSimilarityReward
+from .verifiers.auto import AutoReward as AutoReward
+from .verifiers.kinds import ContainsReward as ContainsReward
+from .verifiers.kinds import RegexReward as RegexReward
+from .verifiers.verifier_reward import VerifierReward as VerifierReward

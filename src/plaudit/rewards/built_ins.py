@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from plaudit.contract.function import RewardFunction
 
-__all__ = ["BUILT_INS"]
+__all__ = ["BUILT_INS", "GROUPS", "group_of"]
 
 BuiltIn: TypeAlias = type[RewardFunction] | partial[RewardFunction]
 
@@ -37,28 +37,33 @@ class _BuiltIns(Mapping[str, BuiltIn]):
         return name in self._places or name in self._classes
 
 
-BUILT_INS: Mapping[str, BuiltIn] = _BuiltIns(
-    {
-        "length": "rewards.length:LengthReward",
-        "format": "rewards.format:FormatReward",
-        "keyword": "rewards.keyword:KeywordReward",
-        "repetition": "rewards.repetition:RepetitionPenalty",
-        "structured": "rewards.structured:StructuredOutputReward",
+GROUPS: dict[str, dict[str, str]] = {
+    "verifiers: is it right?": {
+        "auto": "rewards.verifiers.auto:AutoReward",
         "math": "rewards.math:MathReward",
         "code": "rewards.code:CodeReward",
-        "judge": "judges.llm_judge:LLMJudge",
-        "rubric": "judges.rubric_reward:RubricReward",
+        "structured": "rewards.structured:StructuredOutputReward",
+        "contains": "rewards.verifiers.kinds:ContainsReward",
+        "regex": "rewards.verifiers.kinds:RegexReward",
         "check_answer": "rewards.spellings:check_answer",
         "exact_match": "rewards.spellings:exact_match",
         "close_match": "rewards.spellings:close_match",
         "check_numbers": "rewards.math:CheckNumbersReward",
-        "template": "rewards.format:TemplateReward",
-        "match_format_exactly": "rewards.format:TemplateReward",
         "binary": "rewards.spellings:binary",
         "graduated": "rewards.patterns:GraduatedReward",
         "continuous": "rewards.patterns:ContinuousReward",
         "multi_aspect": "rewards.patterns:MultiAspectReward",
+    },
+    "form and length": {
+        "length": "rewards.length:LengthReward",
+        "format": "rewards.format:FormatReward",
+        "keyword": "rewards.keyword:KeywordReward",
+        "repetition": "rewards.repetition:RepetitionPenalty",
+        "template": "rewards.format:TemplateReward",
+        "match_format_exactly": "rewards.format:TemplateReward",
         "words": "rewards.keyword:WordReward",
+    },
+    "similarity to a reference": {
         "text_similarity": "rewards.text_similarity:TextSimilarityReward",
         "edit_similarity": "rewards.text_similarity:edit_similarity",
         "token_similarity": "rewards.text_similarity:token_similarity",
@@ -67,16 +72,32 @@ BUILT_INS: Mapping[str, BuiltIn] = _BuiltIns(
         "rouge": "rewards.text_similarity:rouge",
         "qa_f1": "rewards.text_similarity:qa_f1",
         "qa_exact": "rewards.text_similarity:qa_exact",
+    },
+    "models and judges": {
+        "judge": "judges.llm_judge:LLMJudge",
+        "rubric": "judges.rubric_reward:RubricReward",
         "pipeline": "models.pipeline_reward:PipelineReward",
         "reward_model": "models.reward_model:RewardModel",
         "process_reward_model": "models.process_reward_model:ProcessRewardModel",
         "similarity": "models.embeddings:SimilarityReward",
         "likelihood": "models.likelihood:LikelihoodReward",
+    },
+    "shaping": {
         "length_penalty": "shaping:LengthPenalty",
         "soft_overlong": "shaping:SoftOverlong",
         "cosine_length": "shaping:CosineLength",
         "reasoning_bonus": "shaping:ReasoningBonus",
         "hallucination_penalty": "shaping:HallucinationPenalty",
-    }
+    },
+}
+"""Names and where each reward is defined, grouped as `plaudit rewards` shows them."""
+
+BUILT_INS: Mapping[str, BuiltIn] = _BuiltIns(
+    {name: place for group in GROUPS.values() for name, place in group.items()}
 )
 """Every built-in reward and shaping term by the name that configurations and the command line use."""
+
+
+def group_of(name: str) -> str | None:
+    """The group of a built-in reward; None for other names."""
+    return next((title for title, group in GROUPS.items() if name in group), None)

@@ -1,4 +1,4 @@
-"""Is this answer right? Pure functions on text: the math verifier, numbers, tags, templates, structure, code blocks."""
+"""Is this answer right? Pure functions: the math verifier, and the verifiers of the catalogue."""
 
 import lazy_loader
 

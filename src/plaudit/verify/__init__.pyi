@@ -1,3 +1,6 @@
+from .card import Card as Card
+from .card import Measurement as Measurement
+from .card import load_card as load_card
 from .math import Extraction as Extraction
 from .math import MathPolicy as MathPolicy
 from .math import MathVerdict as MathVerdict
@@ -11,3 +14,8 @@ from .math import VerdictStatus as VerdictStatus
 from .math import decide as decide
 from .math import extract as extract
 from .math import verify_math as verify_math
+from .texts.matching import Contains as Contains
+from .texts.matching import Regex as Regex
+from .verifier import Answer as Answer
+from .verifier import Verdict as Verdict
+from .verifier import Verifier as Verifier

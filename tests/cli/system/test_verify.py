@@ -61,3 +61,40 @@ def test_verify_reads_the_response_from_standard_input(plaudit, monkeypatch):
 
 def test_verify_takes_the_options_from_the_prompt(plaudit):
     assert plaudit("verify", "B", "13", "--prompt", "(A) 12 (B) 13").code == 0
+
+
+def test_verify_judges_by_a_kind_with_columns_of_the_row(plaudit):
+    passed = plaudit("verify", "contains", "It is Paris.", "contains=Paris")
+    assert (passed.code, "passed" in passed.out, "'Paris' is there" in passed.out) == (0, True, True)
+    failed = plaudit("verify", "contains(any_of=True)", "It is Rome.", 'contains=["Paris", "London"]', "--json")
+    assert (failed.code, failed.json["score"]) == (1, 0.0)
+
+
+def test_verify_exits_with_three_if_the_row_is_declined(plaudit):
+    ran = plaudit("verify", "regex", "anything", "pattern=(")
+    assert ran.code == 3
+    assert "not scored" in ran.out
+    assert "is not a regular expression" in ran.out
+
+
+def test_verify_takes_row_and_response_from_files(plaudit, tmp_path):
+    (tmp_path / "row.json").write_text('{"prompt": "?", "contains": "Paris"}')
+    (tmp_path / "response.txt").write_text("It is Paris.")
+    assert plaudit("verify", "contains", "--file", "response.txt", "--row", "@row.json").code == 0
+    assert plaudit("verify", "contains", "--file", "response.txt", "contains=Rome").code == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("contians", "x", "contains=x"), "no verifier named 'contians'; did you mean 'contains'?"),
+        (("contains", "x", "contains"), "a column is COLUMN=VALUE"),
+        (("contains",), "no response"),
+        (("contains", "x", "--row", "["), "--row is not JSON"),
+        (("contains", "x", "--row", "[]"), "--row is a JSON object"),
+    ],
+)
+def test_verify_says_what_is_wrong_with_the_command(plaudit, arguments, message):
+    ran = plaudit("verify", *arguments)
+    assert ran.code == 2
+    assert message in ran.err

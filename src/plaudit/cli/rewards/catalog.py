@@ -3,8 +3,10 @@
 import inspect
 import re
 from dataclasses import asdict, dataclass, field
+from itertools import groupby
 from typing import Annotated, Any
 
+import msgspec
 import typer
 from rich.console import RenderableType
 from rich.text import Text
@@ -19,6 +21,7 @@ from plaudit.loading.building import is_reward_class, signature_of
 from plaudit.loading.catalog import find_named
 from plaudit.report.terminal.formatting import bare_table
 from plaudit.report.terminal.sample_view import component_weights
+from plaudit.verify.card import Card, kinds, load_card
 
 __all__ = ["rewards"]
 
@@ -52,8 +55,10 @@ def _list(json: bool) -> None:
     table.add_column("name", style="bold")
     table.add_column("what it gives")
     table.add_column("from", no_wrap=True)
-    for listing in listings:
-        table.add_row(listing.name, Text(listing.summary), listing.origin)
+    for group, members in groupby(listings, key=lambda listing: listing.group):
+        table.add_row(Text(f"\n{group}", style="italic"))
+        for listing in members:
+            table.add_row(listing.name, Text(listing.summary), listing.origin)
     print_result(table, "\n`plaudit rewards NAME` says more about one of them.")
 
 
@@ -77,10 +82,13 @@ class _Description:
     parts: dict[str, str] = field(default_factory=dict)
     """The rewards that it is made of, each with its weight where it has one."""
     promises: dict[str, Any] = field(default_factory=dict)
+    card: Card | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
-        return asdict(self)
+        plain = {name: getattr(self, name) for name in ("title", "doc", "origin", "parts", "promises")}
+        card = {} if self.card is None else {"card": msgspec.to_builtins(self.card)}
+        return {**plain, "parameters": [asdict(parameter) for parameter in self.parameters], **card}
 
     def render(self) -> list[RenderableType]:
         """Lines and tables for the terminal."""
@@ -93,6 +101,9 @@ class _Description:
                 for name, text in rows.items():
                     table.add_row(Text(f"  {name}"), Text(text))
                 shown.append(table)
+        for title, lines in self.card.sections().items() if self.card else ():
+            if lines:
+                shown += [Text(f"\n{title}"), *(Text(f"  {line}") for line in lines)]
         facts = [f"{name} {value}" for name, value in self.promises.items() if value is not None]
         return [*shown, "", Text(", ".join([self.origin, *facts]), style="dim")]
 
@@ -102,7 +113,8 @@ def _describe_named(name: str) -> _Description:
     value = None if target is None else target.value
     parameters = _parameters(value, listing.doc) if is_reward_class(value) else []
     title = f"{name}({', '.join(one.name for one in parameters)})" if parameters else name
-    return _Description(title, listing.doc, listing.origin, parameters, promises=_promises(value))
+    card = load_card(name) if name in kinds() else None
+    return _Description(title, listing.doc, listing.origin, parameters, promises=_promises(value), card=card)
 
 
 def _describe_loaded(spec: str) -> _Description:

@@ -1,6 +1,6 @@
 """`plaudit score`: run a reward over a rollouts file."""
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -59,6 +59,7 @@ from plaudit.errors import RolloutsError
 from plaudit.loading import spec_using
 from plaudit.report import Selection, Summary
 from plaudit.report.terminal.summary_table import render_engine_stats
+from plaudit.rewards.verifiers.auto import AutoReward
 from plaudit.rollouts import (
     Completed,
     Rollout,
@@ -75,6 +76,7 @@ from plaudit.trajectory import Trajectory
 __all__ = ["score"]
 
 INTERRUPTED = 130
+MOST_CHOICES = 30  # lines about what `auto` chose
 Write: TypeAlias = Callable[[Rollout], object]
 
 
@@ -172,6 +174,8 @@ class _Run:
     waiting: deque[RewardOutput | None] = field(default_factory=deque)
     """What the input says of the samples that are being scored, in their order."""
     changes: ChangeCounts = field(default_factory=ChangeCounts)
+    verifiers: Counter[str] = field(default_factory=Counter)
+    """How many samples each verifier scored that `auto` chose, and why others were left out."""
 
     def score(self, scorer: Scorer, samples: Iterator[Trajectory], write: Write, advance: Advance) -> None:
         """Score what is left to do, and pass each sample on as soon as it is scored."""
@@ -180,6 +184,8 @@ class _Run:
             self.report.add(rollout.trajectory, rollout.output, self.scored)
             self.scored += 1
             advance(rollout.output)
+            if isinstance(scorer.reward, AutoReward):
+                self.verifiers[scorer.reward.describe_choice(rollout.output)] += 1
             if self.waiting and (before := self.waiting.popleft()) is not None:
                 self.changes.add(before, rollout.output)
 
@@ -189,6 +195,8 @@ class _Run:
         print_to = print_report if self.out == "-" or beside_output else print_result
         first, *others = self.report.render(summary)
         print_to(f"[bold]{escape(reward)}[/bold]", first, render_engine_stats(stats), *others)
+        for choice, count in self.verifiers.most_common(MOST_CHOICES):
+            print_message(f"{count:,} {'sample' if count == 1 else 'samples'}: {choice}")
         if self.changes.count:
             print_message(self.changes.describe())
         if self.out not in (None, "-"):

@@ -1,0 +1,1 @@
+"""Verifiers as rewards: `kinds` has one class for each, `auto` chooses by the columns of a row."""

@@ -1,0 +1,66 @@
+"""Columns of a row by their published names.
+
+A sample keeps the columns of its data set, except that the usual names of prompt and ground truth (`question`,
+`answer`, …) have become `sample.prompt` and `sample.ground_truth`. Some data sets keep columns one level down, in the
+object that is the ground truth (verl) or in the metadata (`extra_info`).
+"""
+
+import ast
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from plaudit.errors import InvalidTrajectory
+from plaudit.trajectory import Trajectory
+
+__all__ = ["columns_of", "find_column", "need_column", "need_truth", "read_literal"]
+
+
+def find_column(sample: Trajectory, *names: str) -> Any:
+    """The value of the first of these columns that holds something, else None."""
+    for name in names:
+        for source in _sources(sample):
+            if (value := source.get(name)) is not None:
+                return value
+    return None
+
+
+def need_column(sample: Trajectory, *names: str) -> Any:
+    """The value of the first of these columns that holds something; raises InvalidTrajectory if none does."""
+    value = find_column(sample, *names)
+    if value is None:
+        raise InvalidTrajectory(f"the row has no column {' or '.join(names)} (found {', '.join(columns_of(sample))})")
+    return value
+
+
+def need_truth(sample: Trajectory) -> Any:
+    """The ground truth; raises InvalidTrajectory where there is none."""
+    truth = sample.ground_truth
+    if truth is None or (isinstance(truth, str | list | tuple | dict) and not truth) or truth != truth:
+        raise InvalidTrajectory(f"the row has no ground truth (found {', '.join(columns_of(sample))})")
+    return truth
+
+
+def columns_of(sample: Trajectory) -> list[str]:
+    """The names of what a row holds, for messages."""
+    fields = [name for name in ("prompt", "ground_truth", "task") if getattr(sample, name) not in (None, "")]
+    return [*fields, *sample.columns, *(f"metadata.{name}" for name in sample.metadata)]
+
+
+def read_literal(value: Any) -> Any:
+    """A value that a data set stores as text, in JSON or as a Python literal; other values as they are."""
+    if not isinstance(value, str):
+        return value
+    for read in (json.loads, ast.literal_eval):
+        try:
+            return read(value)
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            continue
+    return value
+
+
+def _sources(sample: Trajectory) -> Iterator[Mapping[str, Any]]:
+    yield sample.columns
+    if isinstance(sample.ground_truth, Mapping):
+        yield sample.ground_truth
+    yield sample.metadata

@@ -1,0 +1,129 @@
+"""A verifier: does a response do what its row asks for?
+
+A verifier reads the row first and judges the answer second, so these rules hold for every verifier: a row that cannot
+be read is declined whatever the response is; thoughts are no part of the answer; a blank answer never passes.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
+
+from plaudit.columns import KEPT_MESSAGES, Message, find_foreign
+from plaudit.errors import InvalidTrajectory
+from plaudit.trajectory import Trajectory
+from plaudit.verify.tags import without_thinking
+from plaudit.verify.text import remove_invisible
+
+__all__ = ["Answer", "Response", "Verdict", "Verifier", "answer_of", "sample_of"]
+
+Task = TypeVar("Task")
+Response: TypeAlias = str | Message | Sequence[Message]
+"""Text, an assistant message, or a list of messages whose last assistant message is the response."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How right a response is, in [0, 1], or None where that cannot be decided; and why."""
+
+    score: float | None
+    reason: str
+    components: Mapping[str, "Verdict"] = field(default_factory=dict)
+    """The parts of the verdict by name: constraints, fields, measures."""
+    details: Mapping[str, Any] = field(default_factory=dict)
+    """What was read from the response, as plain data."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether the response is completely right."""
+        return self.score == 1.0
+
+    @property
+    def decided(self) -> bool:
+        """Whether there is a score."""
+        return self.score is not None
+
+    @classmethod
+    def undecided(cls, reason: str) -> "Verdict":
+        """The verdict on a row or a response that cannot be judged."""
+        return cls(None, reason)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The part of a response that counts."""
+
+    text: str
+    """The response without its thoughts."""
+    response: str
+    """The response with its thoughts."""
+    messages: tuple[Message, ...] = ()
+    """The messages of a response that is more than text."""
+
+    @property
+    def tool_calls(self) -> list[Any]:
+        """The `tool_calls` of the assistant messages, as they were sent."""
+        assistant = (message for message in self.messages if message.get("role") == "assistant")
+        return [call for message in assistant for call in message.get("tool_calls") or []]
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether the answer has neither a visible character nor a tool call."""
+        return not remove_invisible(self.text).strip() and not self.tool_calls
+
+
+class Verifier(ABC, Generic[Task]):
+    """Subclass as a frozen dataclass whose fields are the settings; define `kind`, `read` and `judge`.
+
+    `verify` is a pure function of (row, response). The card of the verifier is `cards/KIND.toml`.
+    """
+
+    kind: ClassVar[str]
+
+    @abstractmethod
+    def read(self, sample: Trajectory) -> Task:
+        """What the row asks for; raises InvalidTrajectory where that cannot be told. Ignores the response."""
+
+    @abstractmethod
+    def judge(self, task: Task, answer: Answer) -> Verdict:
+        """The verdict on an answer that is not blank."""
+
+    def verify(self, row: Mapping[str, Any], response: Response) -> Verdict:
+        """The verdict on a response to a row with the columns of its data set."""
+        try:
+            sample = sample_of(row, response)
+        except InvalidTrajectory as error:
+            return Verdict.undecided(str(error))
+        return self.verify_sample(sample)
+
+    def verify_sample(self, sample: Trajectory) -> Verdict:
+        """The verdict on the response of a sample."""
+        try:
+            task = self.read(sample)
+            answer = answer_of(sample)
+            return Verdict(0.0, "the answer is blank") if answer.is_blank else self.judge(task, answer)
+        except InvalidTrajectory as error:
+            return Verdict.undecided(str(error))
+
+
+def sample_of(row: Mapping[str, Any], response: Response) -> Trajectory:
+    """A row of a data set and a response as a sample; a row need not have a prompt."""
+    has_prompt = "prompt" in row or "messages" in row or find_foreign(row, "prompt") is not None
+    plain = response if isinstance(response, str | Mapping) or not isinstance(response, Sequence) else list(response)
+    return Trajectory.from_dict({**({} if has_prompt else {"prompt": ""}), **row, "response": plain})
+
+
+def answer_of(sample: Trajectory) -> Answer:
+    """The answer of a sample."""
+    return Answer(without_thinking(sample.response).strip(), sample.response, _messages_of(sample))
+
+
+def _messages_of(sample: Trajectory) -> tuple[Message, ...]:
+    """The messages of a response that is more than text: its own, or those of the conversation after the prompt."""
+    kept = sample.columns.get(KEPT_MESSAGES)
+    if kept is None:
+        prompt = 1 if isinstance(sample.prompt, str) else len(sample.prompt)
+        conversation = sample.columns.get("messages")
+        kept = conversation[prompt:] if isinstance(conversation, list) else ()
+    listed = [kept] if isinstance(kept, dict) else kept
+    return tuple(message for message in listed if isinstance(message, dict)) if isinstance(listed, list) else ()

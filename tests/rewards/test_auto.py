@@ -1,0 +1,42 @@
+"""`auto` chooses the verifier by the name of the data set, else by the columns."""
+
+import pytest
+
+from plaudit import Status, Trajectory, score
+from plaudit.rewards import BUILT_INS, AutoReward
+from plaudit.rewards.verifiers.recognisers import BY_COLUMNS, NAMES, recognise
+from plaudit.verify.verifier import sample_of
+
+ROWS = {
+    "math": {"data_source": "openai/gsm8k", "prompt": "1+1", "reward_model": {"ground_truth": "2"}},
+    "math of open-instruct": {"dataset": "gsm8k", "prompt": "1+1", "ground_truth": "2"},
+    "math by its worked solution": {"question": "1+1", "answer": "One and one.\n#### 2"},
+    "contains": {"prompt": "?", "contains": "2"},
+    "regex": {"prompt": "?", "regex": "2"},
+}
+
+
+@pytest.mark.parametrize(("name", "row"), ROWS.items(), ids=ROWS)
+def test_a_row_is_scored_by_its_verifier(name, row):
+    output = score(AutoReward(), [sample_of(row, "The answer is 2.")])[0]
+    assert output.metadata["verifier"] == name.split()[0]
+    assert output.reward == 1.0
+
+
+def test_an_unknown_row_is_refused_with_its_columns():
+    output = score("auto", [Trajectory(prompt="?", response="x", columns={"colour": "red"})])[0]
+    assert output.status is Status.SKIPPED
+    assert output.reason == "no verifier is known for a row with these columns: prompt, colour"
+
+
+def test_every_reward_of_the_table_exists():
+    assert {*NAMES, *(recogniser.spec for recogniser in BY_COLUMNS)} <= set(BUILT_INS)
+
+
+def test_a_name_of_a_data_set_is_listed_once():
+    names = [name for names in NAMES.values() for name in names]
+    assert len(names) == len(set(names))
+
+
+def test_the_name_of_a_data_set_comes_before_columns():
+    assert recognise(Trajectory("?", "x", "2", task="openai/gsm8k", columns={"contains": "2"})) == "math"
