@@ -32,6 +32,7 @@ from plaudit.agents import (
     EnvironmentHost,
     Episode,
     EpisodeLimits,
+    EpisodeStart,
     LocalHost,
     Player,
     SamplingParams,
@@ -105,7 +106,7 @@ def play(
     player = Player(host, sampler, Characters(), limits)
 
     async def run() -> list[Episode]:
-        return await sampler.play([partial(player.play, "go", plan, SamplingParams()) for plan in plans])
+        return await sampler.play([partial(player.play, EpisodeStart("go", plan), SamplingParams()) for plan in plans])
 
     began = time.perf_counter()
     episodes = asyncio.run(run())

@@ -26,11 +26,12 @@ PUBLIC: dict[str, set[str]] = {
         "verify", "watch",
     },
     "plaudit.agents": {
-        "Action", "ActionRequest", "ActionSampler", "Agent", "AgentExecutor", "AgentInstance", "Calculator",
-        "CharacterTokenizer", "CodeFeedback", "ContinuousSampler", "ENVIRONMENTS", "Environment", "EnvironmentHost",
-        "Episode", "EpisodeLimits", "EpisodeStart", "LocalHost", "MalformedCall", "MathRetries", "NumberGuessing",
-        "Player", "ProcessHost", "SamplingParams", "ScriptedSampler", "Segment", "StepResult", "ToolCall",
-        "ToolEnvironment", "TreasureHunt", "build_environment", "get_param", "parse_tool_calls", "run_executor",
+        "Action", "ActionRequest", "ActionSampler", "ActionStates", "Agent", "AgentExecutor", "AgentInstance",
+        "Calculator", "CharacterTokenizer", "CodeFeedback", "ContinuousSampler", "ENVIRONMENTS", "Environment",
+        "EnvironmentHost", "Episode", "EpisodeLimits", "EpisodeStart", "HostedEnvironment", "LocalHost",
+        "MalformedCall", "MathRetries", "NumberGuessing", "Player", "ProcessHost", "SamplingParams",
+        "ScriptedSampler", "Segment", "StepResult", "ToolCall", "ToolEnvironment", "TreasureHunt",
+        "build_environment", "get_param", "parse_tool_calls", "play_episode",
     },
     "plaudit.audit": {
         "AttackFinding", "Attacker", "AuditReport", "Budget", "CaseStrength", "Level", "Survivor", "Witness",

@@ -1,12 +1,11 @@
 """Continuous batching: whoever waits is drawn, nobody waits for the slow, and a seed gives the same episodes."""
 
 import asyncio
-import gc
 import random
 
 import pytest
 
-from plaudit.agents import AgentInstance, ContinuousSampler, EpisodeLimits, Player, SamplingParams
+from plaudit.agents import AgentInstance, ContinuousSampler, EpisodeLimits, EpisodeStart, Player, SamplingParams
 from plaudit.errors import AgentError
 from tests.agents.toy_episodes import ToyModel, answers_with, play_episodes
 
@@ -128,7 +127,7 @@ def test_a_cancelled_batch_leaves_nothing_running():
     player = Player(Notes, sampler, model.tokenizer, EpisodeLimits())
 
     async def cancel():
-        playing = asyncio.create_task(sampler.play([lambda: player.play("a", 0, SamplingParams())] * 4))
+        playing = asyncio.create_task(sampler.play([lambda: player.play(EpisodeStart("a", 0), SamplingParams())] * 4))
         while len(running) < 4:
             await asyncio.sleep(0.001)
         playing.cancel()
@@ -138,32 +137,3 @@ def test_a_cancelled_batch_leaves_nothing_running():
         return len(running), len(asyncio.all_tasks())
 
     assert asyncio.run(cancel()) == (0, 1)
-
-
-def test_garbage_is_collected_as_before_once_episodes_have_ended():
-    seen = []
-
-    async def episode():
-        seen.append(gc.get_threshold()[0])
-
-    before = gc.get_threshold()
-    asyncio.run(ContinuousSampler(list).play([episode]))
-    assert seen[0] > before[0]
-    assert gc.get_threshold() == before
-
-
-def test_plays_that_overlap_put_the_threshold_of_garbage_collections_back():
-    before = gc.get_threshold()
-
-    async def play(turns: int) -> None:
-        async def episode() -> None:
-            for _ in range(turns):
-                await asyncio.sleep(0)
-
-        await ContinuousSampler(lambda requests: []).play([episode])
-
-    async def overlap() -> None:
-        await asyncio.gather(play(3), play(30), play(6))
-
-    asyncio.run(overlap())
-    assert gc.get_threshold() == before

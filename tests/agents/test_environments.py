@@ -175,7 +175,7 @@ def test_a_sound_environment_has_no_findings():
     [
         ("tresure_hunt", "did you mean 'treasure_hunt'"),
         ("treasure_hunt(hint=False)", "did you mean 'hints'"),
-        ("treasure_hunt(hints=3)", "must be bool"),
+        ("treasure_hunt(hints=3)", "hints: expected `bool`, got `int`"),
         ("treasure_hunt(__import__('os'))", "write settings as"),
         ("plaudit.agents:Nothing", "no class 'Nothing'"),
         ("no.such.module:Thing", "No module named"),

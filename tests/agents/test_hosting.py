@@ -4,6 +4,8 @@ import asyncio
 import contextlib
 import os
 import re
+import subprocess
+import sys
 import textwrap
 import threading
 import time
@@ -100,31 +102,48 @@ def test_a_worker_is_not_lost_with_a_waiting_episode_that_is_cancelled(tmp_path)
     host.close()
 
 
-class Blocking(Environment):
-    """Hangs in Python code for the label 0, in a wait for the label 1."""
+def test_in_threads_a_call_that_hangs_costs_its_own_episode_only():
+    class Blocking(Environment):
+        def reset(self, start):
+            self.label = start.ground_truth
 
-    ended = threading.Event()
+        def step(self, action):
+            if self.label == 0:
+                time.sleep(0.6)
+            return StepResult("?", done=True, reward=1.0)
 
-    def reset(self, start):
-        self.label = start.ground_truth
-        return
-
-    def step(self, action):
-        if self.label == 0:
-            try:
-                while True:
-                    pass
-            finally:
-                self.ended.set()
-        if self.label == 1:
-            time.sleep(0.4)
-        return StepResult("?", done=True, reward=1.0)
-
-
-def test_in_threads_python_code_that_hangs_is_made_to_exit():
     episodes = play_episodes(LocalHost(Blocking), ["a"] * 3, EpisodeLimits(deadline_s=0.2))
-    assert [episode.status.value for episode in episodes] == ["timeout", "timeout", "ok"]
-    assert Blocking.ended.wait(5.0)
+    assert [episode.status.value for episode in episodes] == ["timeout", "ok", "ok"]
+
+
+def test_a_thread_that_hangs_does_not_keep_python_from_exiting():
+    code = """
+import time
+from plaudit.agents import Environment, EpisodeLimits, LocalHost
+from tests.agents.toy_episodes import play_episodes
+
+class Hangs(Environment):
+    def reset(self, start): pass
+    def step(self, action): time.sleep(60)
+
+print(play_episodes(LocalHost(Hangs), ["a"], EpisodeLimits(deadline_s=0.1))[0].status.value)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=True)
+    assert (done.stdout, done.stderr) == ("timeout\n", "")
+
+
+def test_an_async_context_entered_in_reset_is_left_in_step():
+    class Holds(Environment):
+        async def reset(self, start):
+            self.group = asyncio.TaskGroup()
+            await self.group.__aenter__()
+
+        async def step(self, action):
+            await self.group.__aexit__(None, None, None)
+            return StepResult("?", done=True, reward=1.0)
+
+    [episode] = play_episodes(Holds, ["a"], EpisodeLimits(deadline_s=30.0))
+    assert episode.status is Status.OK, episode.reason
 
 
 def test_an_environment_that_swallows_its_cancellation_delays_nobody():

@@ -18,7 +18,6 @@ from plaudit.agents import (
     StepResult,
 )
 from plaudit.agents.generation import Action
-from plaudit.agents.player import STARTING
 from tests.agents.tokenizers import tokenizer_of
 
 KINDS = ["character", "smollm2", "leading_space"]
@@ -53,12 +52,8 @@ def play(environment, tokenizer, seed, start):
     sampler = ContinuousSampler(model.draw)
     player = Player(environment, sampler, tokenizer, EpisodeLimits(max_steps=4))
 
-    async def one():
-        STARTING.set(start)
-        return await player.play(start.prompt, None, SamplingParams())
-
     async def run():
-        return await sampler.play([one])
+        return await sampler.play([lambda: player.play(start, SamplingParams())])
 
     [episode] = asyncio.run(run())
     return episode, model.log

@@ -12,8 +12,8 @@ from plaudit.agents import (
     ToolEnvironment,
     parse_tool_calls,
 )
-from plaudit.agents.chat import describe_tool
 from plaudit.agents.environments.calculator import Calculator, calculate
+from plaudit.agents.player import describe_tool
 
 ADD = ToolCall("add", {"a": 1, "b": "x"})
 

@@ -11,6 +11,7 @@ from plaudit.agents import (
     ContinuousSampler,
     Episode,
     EpisodeLimits,
+    EpisodeStart,
     Player,
     SamplingParams,
 )
@@ -69,7 +70,7 @@ def play_episodes(
     async def play() -> list[Episode]:
         return await sampler.play(
             [
-                lambda at=at, text=text: player.play(text, at, SamplingParams(**params))
+                lambda at=at, text=text: player.play(EpisodeStart(text, at), SamplingParams(**params))
                 for at, text in enumerate(prompts)
             ]
         )

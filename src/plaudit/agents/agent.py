@@ -1,20 +1,20 @@
-"""An agent file's content: the class of its environments, and the class of its executors where it has one."""
+"""An agent: the class of its environments, and the class of its executor if the agent file defines one."""
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from plaudit.agents.environment import EpisodeStart
+from plaudit.agents.environment import Environment, EpisodeStart
 from plaudit.agents.episode import Episode, EpisodeLimits
-from plaudit.agents.executor import AgentExecutor, read_episode
+from plaudit.agents.executor import EPISODE_START, AgentExecutor, read_episode
 from plaudit.agents.generation import ActionSampler
-from plaudit.agents.hosting.host import EnvironmentHost, LocalHost
-from plaudit.agents.hosting.process_host import ProcessHost
-from plaudit.agents.player import STARTING
+from plaudit.agents.hosts import EnvironmentHost, LocalHost
+from plaudit.agents.player import Player
+from plaudit.agents.process_host import ProcessHost
 from plaudit.errors import AgentError
 
-__all__ = ["Agent", "run_executor"]
+__all__ = ["Agent", "play_episode"]
 
 INIT_ARGUMENTS = ("max_steps", "max_length", "llm_engine", "hf_tokenizer", "result_queue")
 EXECUTE_ARGUMENTS = ("max_length", "hf_tokenizer", "llm_engine")
@@ -22,12 +22,12 @@ EXECUTE_ARGUMENTS = ("max_length", "hf_tokenizer", "llm_engine")
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """An environment class and how its episodes are executed: by `AgentExecutor`, or by a subclass of it."""
+    """An environment class, and the subclass of `AgentExecutor` that plays its episodes, if there is one."""
 
     environment: type
     executor: type[AgentExecutor] | None = None
     spec: str | None = None
-    """What `load_agent` was given: another process can load it again."""
+    """The argument of `load_agent`, with which another process loads it again."""
 
     def __post_init__(self) -> None:
         if self.executor is not None:
@@ -37,7 +37,7 @@ class Agent:
             )
 
     def build_host(self, *, workers: int | None = None) -> EnvironmentHost:
-        """What runs the environments: this process, or so many others."""
+        """What runs the environments: this process, or `workers` others."""
         if workers is None or getattr(self.environment, "in_threads", False):
             return LocalHost(self.environment)
         if self.spec is None:
@@ -46,37 +46,40 @@ class Agent:
             )
         return ProcessHost(self.spec, self.environment, workers=workers)
 
-    def build_executor(
+    def build_player(
         self, sampler: ActionSampler, tokenizer: Any, limits: EpisodeLimits, host: EnvironmentHost | None = None
-    ) -> AgentExecutor:
-        """An executor with sampler, tokenizer and limits; attributes that its own `__init__` sets are kept."""
-        given: dict[str, Any] = {
+    ) -> "Player | AgentExecutor":
+        """What plays the episodes; the executor of an agent file keeps the attributes that its `__init__` sets."""
+        if self.executor is None:
+            return Player(host or self.environment, sampler, tokenizer, limits)
+        arguments: dict[str, Any] = {
             "max_steps": limits.max_steps,
             "max_length": limits.max_length,
             "llm_engine": sampler,
             "hf_tokenizer": tokenizer,
         }
-        if self.executor is None:
-            executor = AgentExecutor(self.environment)
-        else:
-            asked = inspect.signature(self.executor).parameters
-            build: Callable[..., AgentExecutor] = self.executor
-            executor = build(**{name: given.get(name) for name in INIT_ARGUMENTS if name in asked})
-        for name, value in {**given, "deadline_s": limits.deadline_s, "host": host}.items():
+        accepted = inspect.signature(self.executor).parameters
+        build: Callable[..., AgentExecutor] = self.executor
+        executor = build(**{name: arguments.get(name) for name in INIT_ARGUMENTS if name in accepted})
+        for name, value in {**arguments, "deadline_s": limits.deadline_s, "host": host}.items():
             if getattr(executor, name, None) is None:
                 setattr(executor, name, value)
         return executor
 
 
-async def run_executor(
-    executor: AgentExecutor, prompt: str, label: Any, sampling_params: Any, *, start: EpisodeStart | None = None
+async def play_episode(
+    player: Player | AgentExecutor, prompt: str, start: EpisodeStart, sampling_params: Any
 ) -> Episode:
-    """One episode, played by the executor's own `execute` with the arguments in its signature."""
-    asked = inspect.signature(executor.execute).parameters
-    arguments = {name: getattr(executor, name) for name in EXECUTE_ARGUMENTS if name in asked}
-    STARTING.set(start)
-    result = await executor.execute(prompt, label, sampling_params, **arguments)
-    return read_episode(result, executor.hf_tokenizer)
+    """One episode; `prompt` is the text of `start` as the model sees it, for contracts without chat messages."""
+    if isinstance(player, Player):
+        if not issubclass(player.host.environment, Environment):
+            start = replace(start, prompt=prompt)
+        return await player.play(start, sampling_params)
+    accepted = inspect.signature(player.execute).parameters
+    arguments = {name: getattr(player, name) for name in EXECUTE_ARGUMENTS if name in accepted}
+    EPISODE_START.set(start)
+    result = await player.execute(prompt, start.ground_truth, sampling_params, **arguments)
+    return read_episode(result, player.hf_tokenizer)
 
 
 def _check_arguments(method: str, signature: inspect.Signature, available: tuple[str, ...], first: int = 0) -> None:
@@ -84,4 +87,4 @@ def _check_arguments(method: str, signature: inspect.Signature, available: tuple
     for name, parameter in list(signature.parameters.items())[first:]:
         variadic = parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
         if parameter.default is parameter.empty and not variadic and name not in available:
-            raise AgentError(f"{method} asks for {name!r}; available are {', '.join(available)}")
+            raise AgentError(f"{method} needs {name!r}; available are {', '.join(available)}")

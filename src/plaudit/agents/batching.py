@@ -1,23 +1,21 @@
-"""Continuous batching: many episodes share one sampler, and nobody waits for a slow environment.
+"""Continuous batching: many episodes share one sampler, and a slow environment delays only its own episode.
 
-Whoever waits for an action when the sampler is free is drawn next, together with all others that wait; the drawing runs
-in a thread, so environments go on meanwhile. A request is known by its episode and its turn: a `draw` that takes its
-random numbers from these gives the same actions whichever environment answers first.
+When the sampler is idle, all pending requests are sampled as one batch; sampling runs in a thread, so environments
+continue meanwhile. A request carries its episode and turn: a `draw` that derives its random numbers from these gives
+the same actions whichever environment answers first.
 """
 
 import asyncio
-import contextlib
-import gc
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
-from plaudit.agents.generation import Action, DrawnAction
+from plaudit.agents.generation import Action
 from plaudit.errors import AgentError
 
 __all__ = ["ActionRequest", "ContinuousSampler"]
@@ -28,8 +26,6 @@ _episode_index: ContextVar[int] = ContextVar("plaudit_episode")
 LINGER_SHARE = 0.25
 """How long to wait for more requests, as a share of the time that the last draw took: larger batches cost less."""
 LONGEST_LINGER_S = 0.02
-COLLECTED_AFTER = 20_000
-"""Objects made between two garbage collections while episodes are played: by default a fifth of a step goes to them."""
 
 
 class ActionRequest(msgspec.Struct, frozen=True):
@@ -39,19 +35,19 @@ class ActionRequest(msgspec.Struct, frozen=True):
     sampling_params: Any
     episode: int = 0
     turn: int = 0
-    """How many actions this episode asked for before."""
+    """How many actions this episode requested before."""
 
 
 class _PendingRequest(NamedTuple):
     request: ActionRequest
-    future: asyncio.Future[DrawnAction]
+    future: asyncio.Future[Action]
 
 
 class ContinuousSampler:
     """The sampler of the episodes that `play` runs; `draw` returns an action for each of the requests it is given.
 
     `prepare(token_ids, params)` turns an episode's sampling params into what `draw` gets; what it raises fails that
-    episode only. A context variable says which episode asks, so one executor may serve them all.
+    episode only. A context variable identifies the episode, so one executor may serve them all.
     """
 
     def __init__(
@@ -73,7 +69,7 @@ class ContinuousSampler:
             raise AgentError("this sampler is already playing; make another one for other episodes")
         self._playing, self._pending, self._error = set(range(len(episodes))), [], None
         self._turns.clear()
-        with ThreadPoolExecutor(1, "plaudit-drawing") as thread, _collect_less_often():
+        with ThreadPoolExecutor(1, "plaudit-drawing") as thread:
             drawing = asyncio.create_task(self._draw_all(thread))
             tasks = [asyncio.create_task(self._play_one(index, episode)) for index, episode in enumerate(episodes)]
             try:
@@ -84,15 +80,15 @@ class ContinuousSampler:
                     task.cancel()
                 await asyncio.gather(drawing, *tasks, return_exceptions=True)
 
-    async def generate(self, token_ids: list[int], sampling_params: Any, *_: Any, **__: Any) -> DrawnAction:
-        """The next action of the episode that asks, drawn together with those of all others that wait."""
+    async def generate(self, token_ids: list[int], sampling_params: Any, *_: Any, **__: Any) -> Action:
+        """The next action of the calling episode, drawn in one batch with all pending requests."""
         if self._error is not None:
             raise self._error
         episode = _episode_index.get()
         turn = self._turns[episode]
         self._turns[episode] += 1
         request = ActionRequest(list(token_ids), self._prepare(token_ids, sampling_params), episode, turn)
-        future: asyncio.Future[DrawnAction] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[Action] = asyncio.get_running_loop().create_future()
         self._pending.append(_PendingRequest(request, future))
         self._arrived.set()
         return await future
@@ -103,13 +99,13 @@ class ContinuousSampler:
             returned = await episode()
         finally:
             self._playing.discard(index)
-            self._arrived.set()  # it may have been the last that others waited for
+            self._arrived.set()  # the others may all be waiting now
         if self._error is not None:  # the episode may have caught it
             raise self._error
         return returned
 
     async def _draw_all(self, thread: ThreadPoolExecutor) -> None:
-        """Draw whatever is asked for, until all episodes have ended."""
+        """Draw pending requests until all episodes have ended."""
         while True:
             await self._arrived.wait()
             self._arrived.clear()
@@ -117,10 +113,10 @@ class ContinuousSampler:
                 await self._draw_pending(thread)
 
     async def _linger(self) -> bool:
-        """Wait a little for more requests, not longer than that may pay; whether there is one."""
+        """Wait a little for more requests, if a larger batch may pay; returns whether there is a request."""
         until = time.perf_counter() + min(LONGEST_LINGER_S, LINGER_SHARE * self._last_s)
         while True:
-            for _ in range(3):  # whoever got an action just now may answer at once
+            for _ in range(3):  # an episode that got an action just now may answer at once
                 await asyncio.sleep(0)
             left = until - time.perf_counter()
             if left <= 0 or self._all_wait():
@@ -139,14 +135,14 @@ class ContinuousSampler:
         return {each.request.episode for each in self._pending} >= self._playing
 
     async def _draw_pending(self, thread: ThreadPoolExecutor) -> None:
-        """Draw for all that wait, and pass every episode its action; or the error, to all of them."""
+        """Draw all pending requests and resolve their futures, with an action each or with the error."""
         ready = sorted(self._pending, key=lambda each: (each.request.episode, each.request.turn))
         self._pending = []
         began = time.perf_counter()
         try:
             requests = [each.request for each in ready]
             actions = await asyncio.get_running_loop().run_in_executor(thread, self._draw, requests)
-            if len(actions) != len(requests):  # nobody may wait for what never comes
+            if len(actions) != len(requests):  # else an episode would wait forever
                 raise AgentError(f"the sampler drew {len(actions)} actions for {len(requests)} requests; give one each")
         except Exception as error:  # noqa: BLE001 - it is raised where the episodes are played
             self._error = error
@@ -157,25 +153,4 @@ class ContinuousSampler:
         self._last_s = time.perf_counter() - began
         for each, action in zip(ready, actions, strict=True):
             if not each.future.done():
-                each.future.set_result(DrawnAction(action))
-
-
-_plays = 0
-_usual_threshold: tuple[int, int, int] = gc.get_threshold()
-
-
-@contextlib.contextmanager
-def _collect_less_often() -> Iterator[None]:
-    """Raise the threshold of garbage collections while any episode is played; the last play puts it back."""
-    global _plays, _usual_threshold
-    if _plays == 0:
-        _usual_threshold = gc.get_threshold()
-        if 0 < _usual_threshold[0] < COLLECTED_AFTER:  # 0: somebody has turned it off
-            gc.set_threshold(COLLECTED_AFTER, *_usual_threshold[1:])
-    _plays += 1
-    try:
-        yield
-    finally:
-        _plays -= 1
-        if _plays == 0:
-            gc.set_threshold(*_usual_threshold)
+                each.future.set_result(action)

@@ -11,13 +11,11 @@ from typing import Any, NamedTuple
 
 from plaudit.agents.agent import Agent
 from plaudit.agents.batching import ContinuousSampler
-from plaudit.agents.environment import Environment, EpisodeStart
+from plaudit.agents.environment import EpisodeStart
 from plaudit.agents.episode import MAX_FEEDBACK, Episode, EpisodeLimits
-from plaudit.agents.generation import Action, SamplingParams
-from plaudit.agents.hosting.host import EnvironmentHost
-from plaudit.agents.hosting.session import ActionStates
-from plaudit.agents.player import STARTING, Player
-from plaudit.agents.scripted import CharacterTokenizer
+from plaudit.agents.generation import Action, CharacterTokenizer, SamplingParams
+from plaudit.agents.hosts import ActionStates, EnvironmentHost
+from plaudit.agents.player import Player
 from plaudit.contract.failures import attempt
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.findings import Finding, Rule, Severity
@@ -174,14 +172,10 @@ def _play(host: EnvironmentHost, plays: Sequence[_Play], deadline_s: float) -> l
     sampler = ContinuousSampler(draw)
     limits = EpisodeLimits(max_steps=MANY_STEPS, deadline_s=deadline_s)
     player = Player(host, sampler, CharacterTokenizer(), limits)
-    typed = issubclass(host.environment, Environment)
-
-    async def play_one(start: EpisodeStart) -> Episode:
-        STARTING.set(start if typed else None)
-        return await player.play(start.prompt, start.ground_truth, SamplingParams(max_tokens=100_000))
+    params = SamplingParams(max_tokens=100_000)
 
     async def play_all() -> list[Episode]:
-        return await sampler.play([partial(play_one, play.start) for play in plays])
+        return await sampler.play([partial(player.play, play.start, params) for play in plays])
 
     return asyncio.run(play_all())
 

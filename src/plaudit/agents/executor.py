@@ -6,20 +6,24 @@ work, and what is passed to `execute` wins. A failing environment or sampler rai
 
 import inspect
 from collections.abc import Mapping
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any
 
-from plaudit.agents.environment import read_number
+from plaudit.agents.environment import Environment, EpisodeStart, read_number
 from plaudit.agents.episode import Episode, EpisodeLimits, Segment
 from plaudit.agents.generation import ActionSampler
-from plaudit.agents.hosting.host import EnvironmentHost
+from plaudit.agents.hosts import EnvironmentHost
 from plaudit.agents.player import Player
 from plaudit.contract.output import Status
 from plaudit.errors import AgentError
 from plaudit.jsonline import as_plain
 from plaudit.trajectory import Step
 
-__all__ = ["AgentExecutor", "build_result", "read_episode"]
+__all__ = ["EPISODE_START", "AgentExecutor", "build_result", "read_episode"]
+
+EPISODE_START: ContextVar[EpisodeStart | None] = ContextVar("plaudit_episode_start", default=None)
+"""How the episode begins, for `execute`, which gets only a prompt and a label."""
 
 
 class AgentExecutor:
@@ -62,7 +66,10 @@ class AgentExecutor:
             raise AgentError("an executor needs llm_engine and hf_tokenizer; give them to __init__ or to execute")
         limits = EpisodeLimits(self.max_steps, max_length or self.max_length, self.deadline_s)
         player = Player(self.host or self.agent_instance_cls, sampler, tokenizer, limits)
-        episode = await player.play(prompt, label, sampling_params, images=images)
+        start = EPISODE_START.get() or EpisodeStart(prompt, label)
+        if not start.messages or not issubclass(player.host.environment, Environment):
+            start = replace(start, prompt=prompt)
+        episode = await player.play(replace(start, ground_truth=label, images=images), sampling_params)
         result = build_result(episode, prompt, label)
         if self.result_queue is not None:
             put = self.result_queue.put(result)

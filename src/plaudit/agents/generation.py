@@ -1,12 +1,12 @@
-"""What draws actions: token ids in, token ids out, in the shape of vLLM's outputs.
+"""Samplers of actions: token ids in, token ids out, in the shape of vLLM's outputs; and one that needs no model.
 
 `sampling_params` belong to one episode: they are copied before a sampler or an environment sees them, since both may
 change them.
 """
 
 import copy
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import msgspec
@@ -16,11 +16,11 @@ from plaudit.errors import AgentError
 __all__ = [
     "Action",
     "ActionSampler",
-    "DrawnAction",
-    "Generation",
+    "CharacterTokenizer",
     "GenerationOutput",
     "Logprob",
     "SamplingParams",
+    "ScriptedSampler",
     "copy_params",
     "get_param",
     "limit_tokens",
@@ -40,15 +40,6 @@ class SamplingParams:
     logprobs: int | None = 1
 
 
-class Action(msgspec.Struct, frozen=True, gc=False):
-    """What the model wrote in one turn, token by token."""
-
-    ids: list[int]
-    text: str
-    logprobs: list[float] | None
-    finish_reason: str
-
-
 @dataclass(frozen=True, slots=True)
 class Logprob:
     """The log-probability of a token."""
@@ -65,47 +56,35 @@ class GenerationOutput:
     logprobs: list[dict[int, Logprob]] | None
     finish_reason: str
 
-    @classmethod
-    def of(cls, action: Action) -> "GenerationOutput":
-        """The action in this shape."""
-        tables = None
-        if action.logprobs is not None:
-            tables = [{token: Logprob(number)} for token, number in zip(action.ids, action.logprobs, strict=True)]
-        return cls(action.ids, action.text, tables, action.finish_reason)
 
+class Action(msgspec.Struct, frozen=True, gc=False):
+    """What the model wrote in one turn, token by token."""
 
-@dataclass(frozen=True, slots=True)
-class Generation:
-    """What a sampler returns; the first of `outputs` is the action."""
-
-    outputs: list[GenerationOutput]
-
-
-class DrawnAction:
-    """An action of our own samplers, in vLLM's shape only for executors that look at it."""
-
-    __slots__ = ("action",)
-
-    def __init__(self, action: Action) -> None:
-        self.action = action
+    ids: list[int]
+    text: str
+    logprobs: list[float] | None
+    finish_reason: str
 
     @property
     def outputs(self) -> list[GenerationOutput]:
-        """The action as `Generation` has it."""
-        return [GenerationOutput.of(self.action)]
+        """The action in vLLM's shape, for executors that read it."""
+        tables = None
+        if self.logprobs is not None:
+            tables = [{token: Logprob(number)} for token, number in zip(self.ids, self.logprobs, strict=True)]
+        return [GenerationOutput(self.ids, self.text, tables, self.finish_reason)]
 
 
 class ActionSampler(Protocol):
     """Draws one action after the tokens of an episode so far; vLLM's asynchronous engines have this method."""
 
     async def generate(self, token_ids: list[int], sampling_params: Any) -> Any:
-        """A `Generation`, or an object of that shape."""
+        """An `Action`, or an object whose `outputs` begin with one in vLLM's shape."""
         ...
 
 
 def read_action(generation: Any) -> Action:
     """The action in what a sampler returned."""
-    action = generation.action if type(generation) is DrawnAction else _read_output(generation.outputs[0])
+    action = generation if isinstance(generation, Action) else _read_output(generation.outputs[0])
     if not action.ids:
         raise AgentError("the sampler drew an action without tokens; ask for at least one")
     return action
@@ -122,21 +101,20 @@ def copy_params(sampling_params: Any) -> Any:
     """A copy that shares nothing with the params."""
     if type(sampling_params) is not SamplingParams:
         return copy.deepcopy(sampling_params)
-    given, stop = sampling_params, sampling_params.stop  # many times quicker than a deep copy
-    own_stop = stop if isinstance(stop, str | tuple) else list(stop)
-    return SamplingParams(given.max_tokens, given.temperature, given.top_p, given.top_k, own_stop, given.logprobs)
+    stop = sampling_params.stop  # many times quicker than a deep copy
+    return replace(sampling_params, stop=stop if isinstance(stop, str | tuple) else list(stop))
 
 
 def limit_tokens(sampling_params: Any, limit: int | None) -> Any:
     """A copy of the params that draws at most `limit` tokens; None is no limit."""
-    own = copy_params(sampling_params)
+    params = copy_params(sampling_params)
     if limit is None:
-        return own
-    max_tokens = min(int(get_param(own, "max_tokens", limit)), limit)
-    if isinstance(own, Mapping):
-        return {**own, "max_tokens": max_tokens}
-    own.max_tokens = max_tokens
-    return own
+        return params
+    max_tokens = min(int(get_param(params, "max_tokens", limit)), limit)
+    if isinstance(params, Mapping):
+        return {**params, "max_tokens": max_tokens}
+    params.max_tokens = max_tokens
+    return params
 
 
 def _read_output(output: Any) -> Action:
@@ -148,5 +126,41 @@ def _read_output(output: Any) -> Action:
 
 
 def _read_logprob(token: int, position: Any) -> float:
-    found: Any = position[token] if isinstance(position, Mapping) else position
-    return float(found.logprob if hasattr(found, "logprob") else found)
+    entry: Any = position[token] if isinstance(position, Mapping) else position
+    return float(entry.logprob if hasattr(entry, "logprob") else entry)
+
+
+class CharacterTokenizer:
+    """One token per character, for policies without a tokenizer; it has the methods of Hugging Face's."""
+
+    bos_token = eos_token = eos_token_id = bos_token_id = chat_template = None
+    all_special_ids: tuple[int, ...] = ()
+
+    def __call__(
+        self,
+        text: str | Sequence[str],
+        add_special_tokens: bool = True,
+        **_: Any,
+    ) -> dict[str, Any]:
+        if isinstance(text, str):
+            return {"input_ids": [ord(character) for character in text]}
+        ids = [[ord(character) for character in each] for each in text]
+        return {"input_ids": ids, "offset_mapping": [[(at, at + 1) for at in range(len(each))] for each in text]}
+
+    def decode(self, ids: Sequence[int], skip_special_tokens: bool = True) -> str:
+        return "".join(map(chr, ids))
+
+    def batch_decode(self, ids: Sequence[Sequence[int]], **_: Any) -> list[str]:
+        return [self.decode(each) for each in ids]
+
+
+class ScriptedSampler:
+    """Acts without a model: the action is what `answer` returns for the text so far."""
+
+    def __init__(self, answer: Callable[[str], str]) -> None:
+        self.answer = answer
+
+    async def generate(self, token_ids: list[int], sampling_params: Any, **_: Any) -> Action:
+        """The answer; an empty one becomes a space, since an action has at least one token."""
+        text = self.answer("".join(map(chr, token_ids))) or " "
+        return Action([ord(each) for each in text], text, None, "stop")

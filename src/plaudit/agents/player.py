@@ -5,28 +5,26 @@ re-encoded; only the first observation and the environment's feedback are tokeni
 the environment to read.
 """
 
-from contextvars import ContextVar
-from dataclasses import dataclass
-from functools import partial
-from typing import Any
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from typing import Any, get_type_hints
 
-from plaudit.agents.chat import ChatTurns
 from plaudit.agents.environment import Environment, EpisodeStart, StepResult, check_encodable
 from plaudit.agents.episode import Episode, EpisodeLimits, Segment
 from plaudit.agents.generation import Action, ActionSampler, copy_params, limit_tokens, read_action
-from plaudit.agents.hosting.deadlines import EnvironmentCalls
-from plaudit.agents.hosting.host import EnvironmentHost, LocalHost
-from plaudit.agents.hosting.session import ActionStates, FirstObservation
+from plaudit.agents.hosts import ActionStates, EnvironmentCalls, EnvironmentHost, FirstObservation, LocalHost
 from plaudit.contract.failures import attempt
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import AgentError
 from plaudit.trajectory import Step
 
-__all__ = ["STARTING", "Player"]
+__all__ = ["ChatTurns", "Player", "describe_tool"]
 
-STARTING: ContextVar[EpisodeStart | None] = ContextVar("plaudit_episode_start", default=None)
-"""What the episode begins with, for executors whose `execute` is only given a prompt and a label."""
 SHOWN_FEEDBACK = 1000
+_ACTION, _FEEDBACK = "plaudit-action", "plaudit-feedback"
+_TYPES = {int: "integer", float: "number", str: "string", bool: "boolean", list: "array", dict: "object"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,26 +41,20 @@ class Player:
         """What runs the environments."""
         return self.environment if isinstance(self.environment, EnvironmentHost) else LocalHost(self.environment)
 
-    async def play(self, prompt: str, label: Any, sampling_params: Any, *, images: Any = None) -> Episode:
-        """The episode that begins with the prompt. An exception of the environment ends it and sets its status."""
+    async def play(self, start: EpisodeStart, sampling_params: Any) -> Episode:
+        """The episode that begins with `start`. An exception of the environment ends it and sets its status."""
         host = self.host
-        known = STARTING.get()
-        start = EpisodeStart(prompt, label) if known is None else known
-        if images is not None:
-            start = EpisodeStart(start.prompt, label, start.seed, start.messages, start.metadata, images)
-        kind = host.environment
-        chat = None
-        if start.messages and issubclass(kind, Environment):  # others write the turns of a chat themselves
-            chat = ChatTurns(self.tokenizer, kind.tools)
-        builder = _EpisodeBuilder(self.tokenizer, chat, self.limits, images)
+        kind: Any = host.environment
+        if not issubclass(kind, Environment):  # OpenRLHF's contract: the prompt has the turns of a chat already
+            start = replace(start, messages=())
+        chat = ChatTurns(self.tokenizer, kind.tools) if start.messages else None
+        builder = _EpisodeBuilder(self.tokenizer, chat, self.limits, start.images)
         calls = EnvironmentCalls(host, self.limits.deadline_s)
         try:
             await calls.open()
-            _accept(await calls.create())
-            if not issubclass(kind, Environment):
-                start = EpisodeStart(prompt, label, start.seed, (), start.metadata, start.images)
-            builder.reset(_accept(await calls.reset(start)), start)
-            return builder.build(await self._play_turns(builder, calls, label, sampling_params))
+            _accept(await calls.call("create"))
+            builder.reset(_accept(await calls.call("reset", start)), start)
+            return builder.build(await self._play_turns(builder, calls, start.ground_truth, sampling_params))
         except _EpisodeFailed as failed:
             return builder.build("error", failed.output)
         except AgentError as error:
@@ -83,7 +75,7 @@ class Player:
             action = read_action(_accept(drawn))
             builder.add_action(action)
             states = ActionStates("", action.text) if typed else builder.states(label, sampling_params)
-            result: StepResult = _accept(await calls.step(states))
+            result: StepResult = _accept(await calls.call("step", states))
             builder.add_result(result)
             if result.done:
                 return "stop"
@@ -93,7 +85,7 @@ class Player:
 
 
 def _accept(answer: Any) -> Any:
-    """What a call gave; _EpisodeFailed where that says why it failed."""
+    """The result of a call; raises _EpisodeFailed if it is the output of a failure."""
     if isinstance(answer, RewardOutput):
         raise _EpisodeFailed(answer)
     return answer
@@ -110,7 +102,7 @@ class _EpisodeFailed(Exception):
 class _EpisodeBuilder:
     """An episode that is still being played."""
 
-    def __init__(self, tokenizer: Any, chat: ChatTurns | None, limits: EpisodeLimits, images: Any) -> None:
+    def __init__(self, tokenizer: Any, chat: "ChatTurns | None", limits: EpisodeLimits, images: Any) -> None:
         self.tokenizer, self.chat, self.limits, self.images = tokenizer, chat, limits, images
         self.prompt_ids: list[int] = []
         self.segments: list[Segment] = []
@@ -138,7 +130,7 @@ class _EpisodeBuilder:
         return left is not None and left < 1
 
     def states(self, label: Any, sampling_params: Any) -> ActionStates:
-        """What the environment gets to know of the last action."""
+        """What the environment is told about the last action."""
         return ActionStates(self._text, self.segments[-1].text, label, copy_params(sampling_params), self.images)
 
     def reset(self, first: FirstObservation, start: EpisodeStart) -> None:
@@ -210,3 +202,63 @@ class _EpisodeBuilder:
     def _encode(self, text: str) -> list[int]:
         """Texts are encoded as they stand: a start token is there only where the text has it, as in OpenRLHF."""
         return list(self.tokenizer(text, add_special_tokens=False)["input_ids"])
+
+
+class ChatTurns:
+    """Feedback inside a chat: what a tokenizer's template puts between an action and the next one.
+
+    The template is rendered once, with placeholders for the texts. Actions are never rendered, since that would encode
+    them again; if an action was cut before the model ended its turn, the end of the turn is added.
+    """
+
+    def __init__(self, tokenizer: Any, tools: Sequence[Callable[..., Any]] = ()) -> None:
+        self._tokenizer, self._tools = tokenizer, [describe_tool(tool) for tool in tools]
+
+    def begin(self, messages: Sequence[Mapping[str, Any]], observation: str | None) -> str:
+        """The first observation as the model sees it; `observation` replaces the last message."""
+        shown = [dict(message) for message in messages]
+        if observation is not None:
+            shown[-1]["content"] = observation
+        return self._render(shown)
+
+    def wrap(self, feedback: str, role: str, *, action_ended: bool) -> str:
+        """What stands between an action and the next one."""
+        turn_end, before, after = self._parts(role)
+        return f"{'' if action_ended else turn_end}{before}{feedback}{after}"
+
+    @lru_cache(maxsize=4)  # noqa: B019 - it lives as long as one batch
+    def _parts(self, role: str) -> tuple[str, str, str]:
+        """What ends an action's turn, what stands between that and a feedback, and what follows the feedback."""
+        turns = [("user", "?"), ("assistant", _ACTION), (role, _FEEDBACK)]
+        whole = self._render([{"role": name, "content": content} for name, content in turns])
+        if whole.count(_ACTION) != 1 or whole.count(_FEEDBACK) != 1 or whole.index(_ACTION) > whole.index(_FEEDBACK):
+            raise AgentError(
+                f"the tokenizer's chat template does not show a {role!r} message after the assistant's; "
+                "give prompts as text, or set another template"
+            )
+        between = whole[whole.index(_ACTION) + len(_ACTION) : whole.index(_FEEDBACK)]
+        end = getattr(self._tokenizer, "eos_token", None) or ""
+        turn_end = end if end and between.startswith(end) else ""
+        return turn_end, between.removeprefix(turn_end), whole[whole.index(_FEEDBACK) + len(_FEEDBACK) :]
+
+    def _render(self, messages: list[dict[str, Any]]) -> str:
+        template = getattr(self._tokenizer, "chat_template", None)
+        if not template:
+            return "\n\n".join(str(message["content"]) for message in messages) + "\n\n"
+        more = {"tools": self._tools} if self._tools else {}
+        return str(self._tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False, **more))
+
+
+def describe_tool(tool: Callable[..., Any]) -> dict[str, Any]:
+    """A function as the JSON schema that chat templates show: its name, what it does, and its parameters."""
+    hints = get_type_hints(tool)
+    parameters = {
+        name: parameter
+        for name, parameter in inspect.signature(tool).parameters.items()
+        if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY) and name != "self"
+    }
+    properties = {name: {"type": _TYPES.get(hints.get(name, str), "string")} for name in parameters}
+    required = [name for name, parameter in parameters.items() if parameter.default is parameter.empty]
+    described = {"type": "object", "properties": properties, "required": required}
+    about = inspect.cleandoc(tool.__doc__ or "")
+    return {"type": "function", "function": {"name": tool.__name__, "description": about, "parameters": described}}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from plaudit.agents.environment import EpisodeStart, StepResult
-from plaudit.agents.tools.tool_environment import ToolEnvironment
+from plaudit.agents.tools import ToolEnvironment
 from plaudit.errors import AgentError
 from plaudit.verify import VerdictStatus, verify_math
 

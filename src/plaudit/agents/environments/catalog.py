@@ -2,13 +2,14 @@
 
 import ast
 
+import msgspec
+
 from plaudit.agents.environment import Environment
 from plaudit.agents.environments.calculator import Calculator
 from plaudit.agents.environments.code_feedback import CodeFeedback
-from plaudit.agents.environments.math_retries import MathRetries
-from plaudit.agents.environments.number_guessing import NumberGuessing
-from plaudit.agents.environments.treasure_hunt import TreasureHunt
-from plaudit.errors import AgentError, did_you_mean
+from plaudit.agents.environments.games import MathRetries, NumberGuessing, TreasureHunt
+from plaudit.errors import AgentError, InvalidSettings
+from plaudit.settings import check_keys
 
 __all__ = ["ENVIRONMENTS", "build_environment"]
 
@@ -38,21 +39,20 @@ def _read_settings(environment: type[Environment], spec: str, call: str) -> dict
         assert isinstance(node, ast.Call)
         if node.args:
             raise ValueError("settings are given by name")
-        given = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in node.keywords}
+        settings = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in node.keywords}
     except (SyntaxError, ValueError, AssertionError) as error:
         raise AgentError(f"{spec}: write settings as name(setting=value): {error}") from None
-    for setting, value in given.items():
-        known = [name for name in _settings_of(environment) if name != "in_threads"]
-        if setting not in known:
-            raise AgentError(
-                f"{spec}: no setting {setting!r}{did_you_mean(setting, known)} (there is {', '.join(known)})"
-            )
-        expected = type(getattr(environment, setting))
-        if not isinstance(value, (int, float) if expected is float else expected):
-            raise AgentError(f"{spec}: {setting} must be {expected.__name__}, got {value!r}")
-    return given
-
-
-def _settings_of(environment: type[Environment]) -> list[str]:
-    plain = (bool, int, float, str)
-    return [name for name, value in vars(environment).items() if not name.startswith("_") and isinstance(value, plain)]
+    defaults = {
+        name: value
+        for name, value in vars(environment).items()
+        if not name.startswith("_") and name != "in_threads" and isinstance(value, bool | int | float | str)
+    }
+    try:
+        check_keys(settings, defaults, spec)
+        for name, value in settings.items():
+            msgspec.convert(value, type(defaults[name]))
+    except InvalidSettings as error:
+        raise AgentError(str(error)) from None
+    except msgspec.ValidationError as error:
+        raise AgentError(f"{spec}: {name}: {str(error).lower()}") from None
+    return settings

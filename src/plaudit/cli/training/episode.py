@@ -12,8 +12,7 @@ import typer
 from rich.text import Text
 
 from plaudit import training
-from plaudit.agents import EnvironmentHost, EpisodeLimits
-from plaudit.agents.hosting.host import HostedEnvironment
+from plaudit.agents import EnvironmentHost, EpisodeLimits, HostedEnvironment
 from plaudit.cli.console import print_json, print_message, print_result
 from plaudit.cli.options import JsonOption
 from plaudit.cli.training.sample import ServedModelOption

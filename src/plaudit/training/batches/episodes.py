@@ -17,7 +17,6 @@ from plaudit.agents import (
     Action,
     ActionRequest,
     Agent,
-    AgentExecutor,
     ContinuousSampler,
     EnvironmentHost,
     Episode,
@@ -25,7 +24,7 @@ from plaudit.agents import (
     EpisodeStart,
     SamplingParams,
     get_param,
-    run_executor,
+    play_episode,
 )
 from plaudit.contract.event_loop import run_in_new_loop
 from plaudit.contract.failures import attempt
@@ -115,23 +114,20 @@ class EpisodeSampler:
         sampler = ContinuousSampler(
             partial(self._draw_actions, seed, draws), partial(_sampling_settings, settings, context)
         )
-        executor = self.agent.build_executor(sampler, self.sampler.tokenizer, self.limits, self.host)
+        player = self.agent.build_player(sampler, self.sampler.tokenizer, self.limits, self.host)
         starts = [_start(row, derive_seed(seed, "environment", place)) for place, row in enumerate(rows)]
         return await sampler.play(
-            [partial(self._episode, executor, *pair, settings) for pair in zip(rows, starts, strict=True)]
+            [partial(self._episode, player, *pair, settings) for pair in zip(rows, starts, strict=True)]
         )
 
-    async def _episode(
-        self, executor: AgentExecutor, row: Trajectory, start: EpisodeStart, settings: SamplingSettings
-    ) -> Episode:
+    async def _episode(self, player: Any, row: Trajectory, start: EpisodeStart, settings: SamplingSettings) -> Episode:
         text = _first_text(self.sampler.tokenizer, row)
         params = SamplingParams(
             settings.max_new_tokens, settings.temperature, settings.top_p, settings.top_k, list(settings.stop)
         )
-        name = f"{type(executor).__name__}.execute"
         if not start.messages:
             start = replace(start, prompt=text)
-        given = await attempt(name, lambda: run_executor(executor, text, row.ground_truth, params, start=start))
+        given = await attempt(type(player).__name__, lambda: play_episode(player, text, start, params))
         episode: Episode = given
         if isinstance(given, RewardOutput):  # an executor's own code failed
             episode = Episode([], [], [], "error", given.status, given.reason)

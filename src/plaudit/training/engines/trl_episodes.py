@@ -9,9 +9,7 @@ import random
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from plaudit.agents import Agent, EnvironmentHost, EpisodeLimits, EpisodeStart
-from plaudit.agents.hosting.host import HostedEnvironment
-from plaudit.agents.hosting.session import ActionStates
+from plaudit.agents import ActionStates, Agent, EnvironmentHost, EpisodeLimits, EpisodeStart, HostedEnvironment
 from plaudit.contract.event_loop import run_awaitable
 from plaudit.errors import DataError
 from plaudit.training.batches.episodes import EpisodeSampler, EpisodeScorer

@@ -1,4 +1,4 @@
-"""Find tool calls in what a model wrote, in the formats of current chat templates.
+"""Tool calls: parse them from what a model wrote, and an environment that runs them.
 
 | format | example |
 |---|---|
@@ -6,20 +6,26 @@
 | Llama 3 | `<|python_tag|>{"name": "add", "parameters": {"a": 1}}`, or without the tag; `<|python_tag|>f.call(a=1)` |
 | Python | a block of ` ```python ` or ` ```tool_code ` with calls, or a list `[add(a=1), add(a=2)]` |
 
-Arguments are plain values: Python is parsed and never run. What looks like a call and is none is malformed, with the
-reason, which an environment can tell the model.
+Arguments are plain values: Python is parsed and never run. Text that looks like a call but is not one is malformed,
+with a reason that the environment sends to the model.
 """
 
 import ast
+import inspect
 import json
 import re
-from collections.abc import Iterator
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
-__all__ = ["MalformedCall", "ToolCall", "parse_tool_calls"]
+from plaudit.agents.environment import Environment, StepResult
+from plaudit.errors import did_you_mean
+
+__all__ = ["MalformedCall", "ToolCall", "ToolEnvironment", "call_tool", "parse_tool_calls"]
 
 MAX_TEXT = 50_000
+MAX_ANSWER = 4000
 PYTHON_TAG = "<|python_tag|>"
 _HERMES = re.compile(r"<tool_call>(.*?)(?:</tool_call>|(?=<tool_call>)|\Z)", re.DOTALL)
 _BLOCK = re.compile(r"```(?:python|py|tool_code|tool_call)[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
@@ -63,6 +69,55 @@ def parse_tool_calls(text: str) -> list[ToolCall | MalformedCall]:
         return found
     blocks = [block.group(1) for block in _BLOCK.finditer(text)]
     return [call for block in blocks for call in _read_python(block)]
+
+
+class ToolEnvironment(Environment):
+    """An action with tool calls runs the functions in `tools`; an action without one is the final answer.
+
+    A method with the name of a function replaces it. A malformed call, an unknown tool, wrong arguments and an
+    exception are answered with an error that the model can read. `finish` scores the action that calls nothing.
+    """
+
+    call_cost: ClassVar[float] = 0.0
+    """Cost of a call that could not be made."""
+
+    @abstractmethod
+    def finish(self, action: str) -> StepResult:
+        """The result of an action without a call."""
+
+    def step(self, action: str) -> Any:
+        calls = parse_tool_calls(action)
+        if not calls:
+            return self.finish(action)
+        tools = {tool.__name__: getattr(self, tool.__name__, tool) for tool in self.tools}
+        answers = [call_tool(tools, call) for call in calls]
+        failed = sum(not done for _, done in answers)
+        return StepResult(
+            "\n".join(answer for answer, _ in answers),
+            done=False,
+            reward=-self.call_cost * failed,
+            logs={"calls": len(calls), "failed_calls": failed},
+            role="tool",
+        )
+
+
+def call_tool(tools: dict[str, Callable[..., Any]], call: ToolCall | MalformedCall) -> tuple[str, bool]:
+    """The answer to a call, and whether the call was made."""
+    if isinstance(call, MalformedCall):
+        return f"error: malformed tool call: {call.reason}", False
+    if call.name not in tools:
+        known = ", ".join(tools) or "none"
+        return f"error: no tool named {call.name!r}{did_you_mean(call.name, tools)} (there is {known})", False
+    tool = tools[call.name]
+    try:
+        bound = inspect.signature(tool).bind(*call.positional, **call.arguments)
+    except TypeError as error:
+        return f"error: {call.name}{inspect.signature(tool)}: {error}", False
+    try:
+        answer = str(tool(*bound.args, **bound.kwargs))
+    except Exception as error:  # noqa: BLE001 - a tool's failure is an observation, which the model can learn from
+        return f"error: {type(error).__name__}: {error}"[:MAX_ANSWER], False
+    return (answer if len(answer) <= MAX_ANSWER else f"{answer[:MAX_ANSWER]}… ({len(answer):,} characters)"), True
 
 
 def _strip_turn_end(text: str) -> str:

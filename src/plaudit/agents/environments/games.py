@@ -1,0 +1,114 @@
+"""Small environments that answer at once: guess a number, find a treasure, solve a problem with retries.
+
+`TreasureHunt` is the smallest game in which the first attempt alone cannot succeed: nothing in the prompt tells where
+the treasure is, and it is never behind the door that is opened first. The embedded model learns it in a minute.
+"""
+
+import re
+from typing import ClassVar
+
+from plaudit.agents.environment import Environment, EpisodeStart, StepResult
+
+__all__ = ["MathRetries", "NumberGuessing", "TreasureHunt"]
+
+_NUMBER = re.compile(r"-?\d{1,18}")
+_ANSWER = re.compile(r"(?:answer is:?|=)\s*(-?\d+\.?\d*)", re.IGNORECASE)
+
+
+class NumberGuessing(Environment):
+    """Guess a whole number; the feedback is "higher" or "lower".
+
+    The right guess earns 1, less 0.1 for each guess before it, at least 0.1. The number is the ground truth; without
+    one it follows from the seed of the episode and lies between `low` and `high`.
+    """
+
+    guesses: ClassVar[int] = 7
+    low: ClassVar[int] = 1
+    high: ClassVar[int] = 100
+    in_threads: ClassVar[bool] = True
+
+    async def reset(self, start: EpisodeStart) -> None:
+        drawn = self.low + start.seed % (self.high - self.low + 1)
+        self.wanted = drawn if start.ground_truth is None else int(start.ground_truth)
+        self.tries = 0
+
+    async def step(self, action: str) -> StepResult:
+        self.tries += 1
+        last = self.tries >= self.guesses
+        number = _NUMBER.search(action)
+        if number is None:
+            return self._answer("Say a whole number.", done=last)
+        guess = int(number.group())
+        if guess == self.wanted:
+            reward = max(0.1, 1.1 - self.tries / 10)
+            return StepResult("", True, reward, score=1.0, logs={"tries": self.tries})
+        return self._answer("higher" if guess < self.wanted else "lower", done=last)
+
+    def _answer(self, words: str, *, done: bool) -> StepResult:
+        return StepResult(f"\n{words}\n", done, 0.0, score=0.0, logs={"tries": self.tries})
+
+
+class TreasureHunt(Environment):
+    """Find a treasure behind one of eight doors: an action opens the door of its first letter, the treasure earns 1.
+
+    With `hints` the note behind the first door names the right one; without, a player can only guess among seven.
+    """
+
+    doors: ClassVar[str] = "abcdefgh"
+    hints: ClassVar[bool] = True
+    tries: ClassVar[int] = 2
+    in_threads: ClassVar[bool] = True
+
+    async def reset(self, start: EpisodeStart) -> None:
+        self.seed, self.opened = start.seed, 0
+        self.treasure = ""
+
+    async def step(self, action: str) -> StepResult:
+        self.opened += 1
+        door = action.strip()[:1].lower()
+        if not self.treasure:
+            others = [each for each in self.doors if each != door]
+            self.treasure = others[self.seed % len(others)]
+        won = self.opened > 1 and door == self.treasure
+        done = won or self.opened >= self.tries
+        note = self.treasure if self.hints else "?"
+        feedback = "" if done else f" nothing, go to {note}"
+        return StepResult(feedback, done, float(won), score=float(won), logs={"opened": self.opened})
+
+
+class MathRetries(Environment):
+    """Up to three attempts at a number, with feedback after each (OpenRLHF's example of an agent).
+
+    1.0 for the right number; at the last attempt −0.3 for a wrong one and −0.5 for none; 0.0 in between. The score is
+    1.0 for a right number, else 0.0.
+    """
+
+    max_steps: ClassVar[int] = 3
+    in_threads: ClassVar[bool] = True
+
+    async def reset(self, start: EpisodeStart) -> None:
+        self.step_idx = 0
+        self.steps_taken: list[str] = []
+        self.label = float(start.ground_truth)
+
+    async def step(self, action: str) -> StepResult:
+        self.steps_taken.append(action)
+        last = self.step_idx >= self.max_steps - 1
+        match = _ANSWER.search(action)
+        correct = match is not None and abs(float(match.group(1)) - self.label) < 1e-6
+        if correct:
+            done, reward, feedback = True, 1.0, "\n\n[CORRECT! Episode complete]\n"
+        elif match:
+            done, reward = last, -0.3 if last else 0.0
+            feedback = "\n\n[INCORRECT] Try again. Think step-by-step:\n\n\nAssistant: "
+        else:
+            done, reward = last, -0.5 if last else 0.0
+            feedback = "\n\n[NO ANSWER FOUND] Please state the final answer:\n\n\nAssistant: "
+        self.step_idx += 1
+        return StepResult(
+            feedback,
+            done,
+            reward,
+            score=float(correct),
+            logs={"step": self.step_idx, "correct": correct, "attempts": len(self.steps_taken)},
+        )
